@@ -1,0 +1,110 @@
+// What storing a FHIR resource needs of its JSON: who it is, where id and meta stand, what it refers to.
+//
+// Layer:   codec; depends on core/base only.
+// Spec:    FHIR R4 resource.html, json.html, http.html#trules.
+// Threads: plain functions.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "core/base/instant.h"
+#include "core/base/resource_types.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::json {
+
+/// The facts of one resource inside a Document, found in one walk over its top level.
+///
+/// Lifetime: views and Values point into the Document.
+struct ResourceFacts {
+    Value resource;
+    TypeId type;
+    std::optional<std::string_view> id;               ///< not checked against the id pattern
+    Value meta;                                       ///< missing, or an object
+    std::optional<std::string_view> version_id;       ///< meta.versionId as it stands
+    std::optional<std::string_view> last_updated;     ///< meta.lastUpdated as it stands
+};
+
+/// Reads the facts of `resource`.
+///
+/// Errors: structure (no object; id, meta, versionId or lastUpdated of the wrong JSON kind), required
+///         (no resourceType), value (a resourceType that R4 does not have); each with `expression`.
+Result<ResourceFacts> read_facts(Value resource);
+
+/// A place in the final body that is filled in later.
+enum class Hole : std::uint8_t { none, version, instant };
+
+/// A run of the final body: text, or a hole.
+struct Run {
+    Hole hole = Hole::none;
+    std::string_view text;
+};
+
+/// A replacement of one value's bytes by others, for reference rewriting.
+struct Edit {
+    std::uint32_t begin = 0;  ///< offsets into Document::text()
+    std::uint32_t end = 0;
+    std::string text;         ///< what stands there instead (a string: with its quotes)
+};
+
+/// The final body of a version as runs over the document's text: `id` set, meta.versionId and
+/// meta.lastUpdated made holes or, where given, text; `edits` (ascending, disjoint, outside of id and
+/// meta.versionId/lastUpdated) applied; everything else byte for byte. `id` and meta keep their place if
+/// they are there; otherwise id follows resourceType (or comes first) and meta follows id.
+///
+/// Lifetime: runs point into the document, `id`, `edits` and the Plan itself: a Plan does not move.
+class BodyPlan {
+  public:
+    struct Keep {
+        std::optional<std::string_view> version;       ///< digits instead of a hole
+        std::optional<std::string_view> last_updated;  ///< FHIR instant text instead of a hole
+    };
+
+    BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& keep,
+             const std::vector<Edit>& edits = {});
+    BodyPlan(const BodyPlan&) = delete;
+    BodyPlan& operator=(const BodyPlan&) = delete;
+
+    const std::vector<Run>& runs() const noexcept { return runs_; }
+
+  private:
+    std::string glue_;
+    std::vector<Run> runs_;
+};
+
+/// Calls `found(value)` with the value of every `identifier` of the resource's top level: the Identifier
+/// objects' `value` strings (single object or array).
+void for_each_identifier(Value resource, const std::function<void(Value system, Value value)>& found);
+
+/// A string inside a resource that may name another resource.
+struct ReferenceSite {
+    enum class Kind : std::uint8_t {
+        reference,  ///< Reference.reference: literal, relative, conditional, urn:
+        uri,        ///< a value of uri, url, oid or uuid type by its element name (valueUri, valueUrl, ...)
+        narrative,  ///< text.div: contains a@href or img@src
+    };
+    Kind kind = Kind::reference;
+    Value value;              ///< the string
+    std::uint32_t path = 0;   ///< node index, for expression_of()
+};
+
+/// Every place in the resource, contained ones included, where http.html#transaction says that links are
+/// rewritten; canonicals are not. Sites come in text order.
+void find_references(Value resource, std::vector<ReferenceSite>& sites);
+
+/// The FHIRPath-like name of a value's place: Patient.name[0].family. Walks the document; for errors.
+std::string expression_of(Value resource, std::uint32_t node_index);
+
+/// Calls `rewrite(url)` for each a@href and img@src of a narrative's XHTML (JSON string characters as they
+/// stand) and builds the new JSON string characters; nothing if no link changed.
+std::optional<std::string> rewrite_narrative(
+    std::string_view raw_div,
+    const std::function<std::optional<std::string>(std::string_view url)>& rewrite);
+
+}  // namespace annals::json

@@ -1,0 +1,29 @@
+// Fixed-width little-endian numbers in byte buffers, whatever the alignment.
+//
+// Layer:   core/base.
+// Threads: plain functions.
+
+#pragma once
+
+#include <bit>
+#include <cstring>
+
+namespace annals {
+
+static_assert(std::endian::native == std::endian::little, "the on-disk format is little-endian");
+
+/// Reads a T at `from`. Requires: sizeof(T) readable bytes.
+template <typename T>
+T load_le(const char* from) noexcept {
+    T value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
+}
+
+/// Writes `value` at `to`. Requires: sizeof(T) writable bytes.
+template <typename T>
+void store_le(char* to, T value) noexcept {
+    std::memcpy(to, &value, sizeof value);
+}
+
+}  // namespace annals

@@ -1,0 +1,147 @@
+// Result<T>: a value or an Error, for failures that a caller is expected to meet.
+//
+// Layer:   core/base.
+// Threads: plain values.
+
+#pragma once
+
+#include "core/base/check.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace annals {
+
+/// One value per reaction that a caller (in the end: a FHIR client) can have. What it means on the
+/// wire, status and FHIR issue code, is one table: core/outcome.cc.
+enum class Errc : std::uint8_t {
+    invalid,             ///< 400 invalid: malformed input
+    structure,           ///< 400 structure: wrong shape or JSON kind
+    required,            ///< 400 required: something is missing
+    value,               ///< 400 value: a primitive in the wrong format
+    not_found,           ///< 404 not-found
+    deleted,             ///< 410 deleted
+    method_not_allowed,  ///< 405 not-supported
+    not_acceptable,      ///< 406 not-supported
+    request_timeout,     ///< 408 timeout: the client was too slow
+    conflict,            ///< 409 conflict
+    precondition,        ///< 412 conflict: If-Match failed
+    multiple_matches,    ///< 412 multiple-matches
+    body_too_large,      ///< 413 too-long
+    too_costly,          ///< 413 too-costly
+    uri_too_long,        ///< 414 too-long
+    unsupported_media,   ///< 415 not-supported
+    business_rule,       ///< 422 business-rule
+    processing,          ///< 422 processing
+    headers_too_large,   ///< 431 too-long
+    expired,             ///< 410 expired: a page link that can't be honoured any more
+    unauthenticated,     ///< 401 login
+    bad_credentials,     ///< 401 security
+    forbidden,           ///< 403 forbidden
+    overloaded,          ///< 503 transient: a bounded queue is full
+    timeout,             ///< 503 timeout: the server was too slow
+    no_store,            ///< 503 no-store: disk full, a failed sync, or read-only
+    corrupt,             ///< 500 exception: bytes on disk are damaged
+    io,                  ///< 500 exception: the operating system refused
+    internal,            ///< 500 exception: anything else that is our fault
+    not_implemented,     ///< 501 not-supported
+    usage,               ///< no HTTP meaning: wrong arguments or configuration (exit code 2)
+};
+
+/// What went wrong. `detail` is written for the person who reads it and may reach a client for the
+/// 4xx codes; it never names a path or an errno there. `expression` is a FHIRPath-like place
+/// ("Patient.birthDate", "Bundle.entry[3]") or empty.
+struct Error {
+    Errc code = Errc::internal;
+    std::string detail;
+    std::string expression;
+};
+
+/// A value of T or an Error; a strict subset of std::expected. Reading the wrong side aborts.
+template <typename T>
+class [[nodiscard]] Result {
+  public:
+    using value_type = T;
+
+    Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+    Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+
+    explicit operator bool() const noexcept { return state_.index() == 0; }
+    bool has_value() const noexcept { return state_.index() == 0; }
+
+    T& operator*() & { return value(); }
+    const T& operator*() const& { return value(); }
+    T&& operator*() && { return std::move(value()); }
+    T* operator->() { return &value(); }
+    const T* operator->() const { return &value(); }
+
+    T& value() & {
+        ANNALS_CHECK(has_value(), std::get<1>(state_).detail);
+        return *std::get_if<0>(&state_);
+    }
+    const T& value() const& {
+        ANNALS_CHECK(has_value(), std::get<1>(state_).detail);
+        return *std::get_if<0>(&state_);
+    }
+    Error& error() {
+        ANNALS_CHECK(!has_value());
+        return *std::get_if<1>(&state_);
+    }
+    const Error& error() const {
+        ANNALS_CHECK(!has_value());
+        return *std::get_if<1>(&state_);
+    }
+
+  private:
+    std::variant<T, Error> state_;
+};
+
+/// Success without a value, or an Error.
+template <>
+class [[nodiscard]] Result<void> {
+  public:
+    Result() = default;
+    Result(Error error) : error_(std::move(error)), failed_(true) {}
+
+    explicit operator bool() const noexcept { return !failed_; }
+    bool has_value() const noexcept { return !failed_; }
+    Error& error() {
+        ANNALS_CHECK(failed_);
+        return error_;
+    }
+    const Error& error() const {
+        ANNALS_CHECK(failed_);
+        return error_;
+    }
+
+  private:
+    Error error_;
+    bool failed_ = false;
+};
+
+}  // namespace annals
+
+#define ANNALS_CONCAT_INNER(a, b) a##b
+#define ANNALS_CONCAT(a, b) ANNALS_CONCAT_INNER(a, b)
+
+#define ANNALS_TRY_AS(result, declaration, ...) \
+    auto result = (__VA_ARGS__);                \
+    if (!result) [[unlikely]] {                 \
+        return std::move(result.error());       \
+    }                                           \
+    declaration = *std::move(result)
+
+/// ANNALS_TRY(auto x, f()); binds x to the value of f() or returns its Error.
+#define ANNALS_TRY(declaration, ...) \
+    ANNALS_TRY_AS(ANNALS_CONCAT(annals_try_, __COUNTER__), declaration, __VA_ARGS__)
+
+/// ANNALS_TRY_VOID(f()); returns the Error of f() if there is one.
+#define ANNALS_TRY_VOID(...)                                    \
+    do {                                                        \
+        if (auto annals_try_void = (__VA_ARGS__); !annals_try_void) [[unlikely]] { \
+            return std::move(annals_try_void.error());          \
+        }                                                       \
+    } while (false)

@@ -1,0 +1,106 @@
+// Config: every setting of the server, with its default.
+//
+// Layer:   core. The table of keys (name, type, default, meaning, field) is in config.cc.
+// Spec:    the configuration keys that docs/operations.md lists are printed from that table.
+// Threads: const after loading.
+
+#pragma once
+
+#include "core/base/result.h"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace annals::core {
+
+struct Config {
+    std::string listen = "127.0.0.1:8080";
+    std::string data = "annals-data";
+    std::string base_url;  ///< empty: from the request's Host
+    std::uint64_t threads = 0;
+    std::string durability = "commit";
+    std::chrono::milliseconds sync_interval{100};
+    bool read_only = false;       ///< --read-only
+    bool allow_damaged = false;   ///< --allow-damaged
+
+    bool hard_delete = false;
+    std::uint64_t max_history_versions = 0;
+    bool history_cleanup_enabled = false;
+    std::chrono::milliseconds history_cleanup_interval{std::chrono::hours(24)};
+    bool allow_history_bundles = true;
+    std::uint64_t history_page_size = 100;
+    std::uint64_t search_page_size = 20;
+    std::uint64_t instance_history_page_size = 10;
+    std::uint64_t max_page_size = 1000;
+
+    struct Interactions {
+        bool instance_history = true;
+        bool instance_vread = true;
+        bool type_history = true;
+        bool system_history = true;
+        bool system_history_bundle = true;
+    } interactions;
+
+    bool update_create = true;
+    std::uint64_t delete_absent = 404;
+    bool integrity_on_delete = false;
+    bool integrity_on_write = false;
+    std::string validation = "structure";
+    bool allow_unknown_elements = true;
+
+    struct Limits {
+        std::uint64_t max_body = 64ULL << 20;
+        std::uint64_t max_bundle_entries = 50000;
+        std::uint64_t max_connections = 10000;
+        std::chrono::milliseconds idle_timeout{std::chrono::seconds(60)};
+        std::chrono::milliseconds header_timeout{std::chrono::seconds(10)};
+        std::chrono::milliseconds body_timeout{std::chrono::seconds(60)};
+        std::chrono::milliseconds request_timeout{std::chrono::seconds(60)};
+    } limits;
+
+    std::chrono::milliseconds shutdown_timeout{std::chrono::seconds(10)};
+
+    struct Auth {
+        std::string mode = "none";
+        std::string jwt_issuer;
+        std::string jwt_audience;
+        std::string jwt_jwks_file;
+        std::string jwt_jwks_url;
+        std::chrono::milliseconds jwt_leeway{std::chrono::seconds(60)};
+        std::string jwt_hs256_secret_file;
+        std::string api_keys_file;
+        std::vector<std::string> public_access{"metadata"};
+    } auth;
+    bool allow_unauthenticated = false;
+
+    struct Tls {
+        std::string cert_file;
+        std::string key_file;
+        std::string client_ca_file;
+    } tls;
+
+    std::vector<std::string> cors_origins;
+    std::string packages_dir;  ///< empty: "packages" in the data directory
+};
+
+/// Where settings come from, weakest first.
+struct ConfigSources {
+    std::string file;                                       ///< path of a TOML file, or empty
+    std::vector<std::pair<std::string, std::string>> environment;  ///< all of ANNALS_*: name, value
+    std::vector<std::string> sets;                          ///< KEY=VALUE of --set, in order
+};
+
+/// Reads the sources over the defaults and checks every value's type, range and fellows.
+/// Errors: usage; the detail is one line that names the key or the file.
+Result<Config> load_config(const ConfigSources& sources);
+
+/// ANNALS_* of the process environment.
+std::vector<std::pair<std::string, std::string>> config_environment();
+
+/// One line a key: name, type, default, meaning (for `annals serve --help` and docs/operations.md).
+std::string describe_config();
+
+}  // namespace annals::core

@@ -1,0 +1,75 @@
+// Request and Response: one FHIR interaction as net hands it to core, and back.
+//
+// Layer:   core. HTTP syntax stays in net; a batch entry makes the same Request without a socket.
+// Threads: plain values, on the connection's thread.
+
+#pragma once
+
+#include "core/base/ids.h"
+#include "core/base/instant.h"
+#include "core/base/result.h"
+#include "core/body.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace annals::core {
+
+class Loop;
+
+enum class HttpMethod : std::uint8_t { get, head, post, put, patch, delete_, options, other };
+
+/// "GET", "POST", ...
+std::string_view method_name(HttpMethod method) noexcept;
+
+struct Header {
+    std::string_view name;
+    std::string_view value;
+};
+
+/// One request below {base_url}.
+///
+/// Lifetime: the views point into the connection's (or the batch's) buffers, which outlive the handling
+/// of the request, all its awaits included.
+struct Request {
+    HttpMethod method = HttpMethod::get;
+    std::string_view path;   ///< below /fhir: "", "/Patient", "/Patient/1/_history"; still percent-encoded
+    std::string_view query;  ///< after '?', percent-encoded; empty if none
+    std::vector<Header> headers;
+    std::string_view body;
+    std::string_view base_url;    ///< "http://host:port/fhir", no trailing slash
+    std::string_view request_id;  ///< X-Request-Id, given or made
+    Loop* loop = nullptr;         ///< of the thread that handles it; never null
+
+    /// The first header of that name (case ignored), trimmed; none if absent.
+    std::optional<std::string_view> header(std::string_view name) const noexcept;
+};
+
+enum class ContentType : std::uint8_t { none, fhir_json, fhir_xml, json, ndjson, text, html, prometheus };
+
+/// "application/fhir+json; charset=utf-8", ...
+std::string_view content_type_name(ContentType type) noexcept;
+
+/// One response. What FHIR clients read is typed, so that a batch can put it into an entry.
+struct Response {
+    int status = 200;
+    ContentType content_type = ContentType::fhir_json;  ///< meaningless while the body is empty
+    Body body;
+    std::unique_ptr<BodySource> more;            ///< null: `body` is all there is
+
+    std::optional<VersionNumber> etag;           ///< W/"N"
+    std::optional<Instant> last_modified;
+    std::string location;                        ///< absolute URL
+    std::string content_location;                ///< as spec.md: "/fhir/Patient/1/_history/2"
+    std::string_view cache_control;              ///< static text; empty: header left out
+    std::string allow;                           ///< with 405
+    std::vector<std::pair<std::string, std::string>> headers;  ///< any others
+    std::optional<Error> failure;                ///< set by outcome_response(): what `body` says
+    bool close = false;                          ///< the connection ends after this response
+};
+
+}  // namespace annals::core

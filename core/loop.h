@@ -1,0 +1,57 @@
+// Loop: one network thread's event loop, and the way from a submitted commit to an awaited one.
+//
+// Layer:   core (Asio's io_context for core/interactions and net; storage stays without it).
+// Threads: a Loop belongs to the thread that runs it; settled() comes from the log writer's thread.
+
+#pragma once
+
+#include "core/base/result.h"
+#include "storage/store.h"
+
+#include <asio/awaitable.hpp>
+#include <asio/io_context.hpp>
+
+#include <atomic>
+#include <memory>
+
+namespace annals::core {
+
+/// Runs coroutines and wakes those that wait for durability, once per settled batch.
+class Loop : private storage::SettleListener {
+  public:
+    /// Registers with `store` for settled commits. Lifetime: `store` outlives the loop.
+    explicit Loop(storage::Store& store);
+    ~Loop() override;
+    Loop(const Loop&) = delete;
+    Loop& operator=(const Loop&) = delete;
+
+    asio::io_context& context() noexcept { return context_; }
+
+    /// Runs until stop(). Between turns it hands what was submitted to the log writer: as soon as the loop
+    /// has nothing else ready, or when the gathered commits have waited as long as a sync takes.
+    void run();
+
+    /// Ends run() soon. Any thread.
+    void stop();
+
+    /// Waits until `ticket` has settled; at once if it is 0 or settled already.
+    /// Errors: no_store (the commit was dropped). Threads: a coroutine on this loop.
+    asio::awaitable<Result<void>> settled_ticket(storage::Ticket ticket);
+
+    /// Lets other coroutines of this loop run before it returns: for long work in slices.
+    asio::awaitable<void> yield();
+
+  private:
+    void settled(storage::Ticket through, bool ok, Errc why) noexcept override;
+
+    struct Waiters;
+    storage::Store& store_;
+    asio::io_context context_;
+    std::unique_ptr<Waiters> waiters_;
+    std::atomic<bool> stopping_{false};
+};
+
+/// Starts `task` on `loop`; names it, and logs and aborts if an exception escapes it.
+void spawn(Loop& loop, const char* name, asio::awaitable<void> task);
+
+}  // namespace annals::core

@@ -1,0 +1,46 @@
+// From an Error to an OperationOutcome: the one place where errors get a status and an issue code.
+//
+// Layer:   core.
+// Spec:    FHIR R4 operationoutcome.html; spec.md, Errors.
+// Threads: plain functions.
+
+#pragma once
+
+#include "core/exchange.h"
+
+#include <string>
+#include <string_view>
+
+namespace annals::core {
+
+/// What an Errc means on the wire.
+struct ErrorMeaning {
+    int status;
+    std::string_view issue_code;
+    std::string_view text;  ///< said when the Error has no detail
+};
+
+ErrorMeaning meaning_of(Errc code) noexcept;
+
+/// One issue of an OperationOutcome.
+struct Issue {
+    std::string_view severity;  ///< fatal, error, warning, information
+    std::string_view code;
+    std::string diagnostics;
+    std::string expression;     ///< empty: left out
+};
+
+/// The JSON of an OperationOutcome.
+std::string outcome_json(const std::vector<Issue>& issues);
+
+/// The response for `error`: status by its code, the OperationOutcome as body, Error kept in `failure`.
+/// 5xx get the text of the table and the request id instead of the detail, which is logged.
+Response outcome_response(const Error& error, const Request& request);
+
+/// "201 Created": a status as Bundle.entry.response has it.
+std::string_view status_text(int status) noexcept;
+
+/// The reason phrase alone: "Created".
+std::string_view reason_phrase(int status) noexcept;
+
+}  // namespace annals::core

@@ -1,0 +1,69 @@
+// Service: the face of core. One FHIR server without its sockets.
+//
+// Layer:   core; net and tools see this, exchange.h, config.h and loop.h.
+// Threads: const after construction; handle() runs on the loop of its request.
+
+#pragma once
+
+#include "core/config/config.h"
+#include "core/exchange.h"
+#include "core/loop.h"
+#include "core/target.h"
+#include "storage/store.h"
+
+#include <asio/awaitable.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace annals::core {
+
+/// What handlers share. Lifetime: `store` outlives the service, the service outlives every loop's work.
+class Service {
+  public:
+    Service(const Config& config, storage::Store& store);
+
+    const Config& config() const noexcept { return config_; }
+    storage::Store& store() const noexcept { return store_; }
+
+    /// When this configuration came into force (CapabilityStatement.date).
+    Instant started() const noexcept { return started_; }
+
+  private:
+    Config config_;
+    storage::Store& store_;
+    Instant started_;
+};
+
+using PlainHandler = Response (*)(const Service&, const Request&, const Target&);
+using AwaitingHandler = asio::awaitable<Response> (*)(const Service&, const Request&, const Target&);
+
+/// One row of THE table (core/interactions/table.cc): what a level takes by a method, who handles it, which
+/// flag switches it off, and how the CapabilityStatement calls it. Exactly one handler is set.
+struct Interaction {
+    Level level;
+    HttpMethod method;
+    PlainHandler plain = nullptr;
+    AwaitingHandler awaiting = nullptr;
+    bool (*enabled)(const Config&) = nullptr;  ///< null: always
+    std::string_view capability;               ///< "read", "history-instance", ...; empty: not listed
+    std::string_view page;                     ///< docs/api/<page>.md
+};
+
+/// The whole table, in the order of the CapabilityStatement.
+std::span<const Interaction> interactions() noexcept;
+
+/// The row for a request, or why there is none: not_found (path), method_not_allowed (with what is allowed
+/// in `allow`: "GET, HEAD"; also when the row is switched off).
+Result<const Interaction*> find_interaction(const Config& config, HttpMethod method,
+                                            const Target& target, std::string& allow);
+
+/// Handles one request: finds its row, runs it, and turns every Error into an OperationOutcome.
+/// Never throws for anything a client sends. HEAD runs GET; net drops the body.
+asio::awaitable<Response> handle(const Service& service, const Request& request);
+
+/// The same for requests whose row has a plain handler, without a coroutine: none if it must be awaited.
+std::optional<Response> handle_plain(const Service& service, const Request& request);
+
+}  // namespace annals::core

@@ -1,0 +1,60 @@
+// Target: what a FHIR URL names, below {base_url}.
+//
+// Layer:   core.
+// Spec:    FHIR R4 http.html, section "Service Base URL" on; spec.md, Endpoints.
+// Threads: plain values.
+
+#pragma once
+
+#include "core/base/resource_types.h"
+#include "core/base/result.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace annals::core {
+
+enum class Level : std::uint8_t {
+    root,              ///< "" or "/"
+    metadata,          ///< /metadata
+    system_history,    ///< /_history
+    system_search,     ///< /_search
+    system_operation,  ///< /$name
+    type,              ///< /Patient
+    type_history,      ///< /Patient/_history
+    type_search,       ///< /Patient/_search
+    type_operation,    ///< /Patient/$name
+    instance,          ///< /Patient/1
+    instance_history,  ///< /Patient/1/_history
+    version,           ///< /Patient/1/_history/2
+    instance_operation,///< /Patient/1/$name
+    compartment,       ///< /Patient/1/Observation, /Patient/1/*
+};
+inline constexpr std::size_t kLevelCount = 14;
+
+struct Target {
+    Level level = Level::root;
+    TypeId type;                ///< from Level::type on
+    std::string_view id;        ///< from Level::instance on; matches FHIR's id pattern
+    std::string_view version;   ///< Level::version, as it stands
+    std::string_view operation; ///< with its $
+    std::string_view member;    ///< Level::compartment: a type's name or *
+};
+
+/// Reads a path as Request has it; a trailing slash is tolerated, percent-escapes are not needed in any
+/// valid path and make it unknown. Lifetime: views point into `path`.
+/// Errors: not_found (unknown type or shape, an id outside FHIR's pattern).
+Result<Target> parse_target(std::string_view path);
+
+/// A query string taken apart, percent-decoded, in order, empty names dropped.
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+Result<Parameters> parse_query(std::string_view query);
+
+/// `text` with everything but unreserved characters percent-encoded.
+std::string percent_encode(std::string_view text);
+
+}  // namespace annals::core

@@ -1,0 +1,3 @@
+// The one file that compiles Asio's own sources (ASIO_SEPARATE_COMPILATION).
+
+#include <asio/impl/src.hpp>

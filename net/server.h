@@ -1,0 +1,48 @@
+// Server: listens, reads HTTP/1.1, hands requests to core, writes what comes back.
+//
+// Layer:   net; depends on core. tools/commands/serve.cc and tests start it.
+// Threads: start(), stop() and the destructor from the owner's thread; the loops run on their own threads.
+
+#pragma once
+
+#include "core/base/result.h"
+#include "core/config/config.h"
+#include "core/service.h"
+#include "storage/store.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace annals::net {
+
+/// A running server. Lifetime: `service` and `store` outlive it.
+class Server {
+  public:
+    /// Binds `config.listen` ("HOST:PORT", "[::1]:0") and starts the threads.
+    /// Errors: usage (bad address, port taken); one line.
+    static Result<std::unique_ptr<Server>> start(const core::Config& config,
+                                                 const core::Service& service,
+                                                 storage::Store& store);
+
+    /// Stops at once if stop() was not called.
+    ~Server();
+    Server(const Server&) = delete;
+    Server& operator=(const Server&) = delete;
+
+    /// "http://127.0.0.1:8080/fhir", with the port that was really bound.
+    std::string url() const;
+    std::uint16_t port() const noexcept;
+
+    /// Graceful: stops accepting, lets requests in flight finish (at most shutdown_timeout), closes idle
+    /// connections, joins the threads.
+    void stop();
+
+  private:
+    struct Impl;
+    explicit Server(std::unique_ptr<Impl> impl);
+
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace annals::net

@@ -1,0 +1,84 @@
+// FileSystem: everything storage asks of the operating system, so that tests can take its place.
+//
+// Layer:   storage. The POSIX one is the only file of the project that makes file calls;
+//          tests/support/sim_file_system.h tears, drops, reorders and fails.
+// Threads: a FileSystem from any thread; a File from any thread, but writes to one file and sync of it
+//          from one thread at a time. These calls block.
+
+#pragma once
+
+#include "core/base/result.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::storage {
+
+/// An open file.
+class File {
+  public:
+    virtual ~File() = default;
+
+    /// Writes all of `bytes` at `offset`. Errors: no_store (device full), io.
+    virtual Result<void> write(std::uint64_t offset, std::string_view bytes) = 0;
+
+    /// Reads up to `into.size()` bytes at `offset`; fewer only at the end of the file. Errors: io.
+    virtual Result<std::size_t> read(std::uint64_t offset, std::span<char> into) const = 0;
+
+    /// Makes what was written durable (fdatasync). Errors: io; the file is not to be trusted after.
+    virtual Result<void> sync() = 0;
+
+    virtual Result<std::uint64_t> size() const = 0;
+
+    /// Cuts or extends (with zeros). Errors: no_store, io.
+    virtual Result<void> resize(std::uint64_t bytes) = 0;
+
+    /// Reserves space for `bytes` from the start so that writes there cannot find the device full.
+    /// Errors: no_store, io.
+    virtual Result<void> allocate(std::uint64_t bytes) = 0;
+
+    /// Maps the first `bytes` for reading; later writes show through. The mapping lives as long as the
+    /// returned pointer, which may outlive the File. Errors: io.
+    virtual Result<std::shared_ptr<const char>> map(std::uint64_t bytes) const = 0;
+};
+
+/// Held while the store is open; releases on destruction.
+class DirectoryLock {
+  public:
+    virtual ~DirectoryLock() = default;
+};
+
+class FileSystem {
+  public:
+    enum class Mode : std::uint8_t { read, read_write, create };  ///< create: must not exist yet
+
+    virtual ~FileSystem() = default;
+
+    virtual Result<std::unique_ptr<File>> open(const std::string& path, Mode mode) = 0;
+
+    /// Names of the files in `directory`, in no order. Errors: not_found, io.
+    virtual Result<std::vector<std::string>> list(const std::string& directory) = 0;
+
+    /// Makes a directory and its missing parents; fine if it is there.
+    virtual Result<void> make_directory(const std::string& path) = 0;
+
+    /// Atomic; durable after sync_directory().
+    virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
+    virtual Result<void> remove(const std::string& path) = 0;
+    virtual Result<void> sync_directory(const std::string& path) = 0;
+
+    /// Locks a directory to this process. Errors: usage (held by another), io.
+    virtual Result<std::unique_ptr<DirectoryLock>> lock(const std::string& directory) = 0;
+
+    /// True if a file or directory is there.
+    virtual bool exists(const std::string& path) = 0;
+};
+
+/// The operating system's. Lifetime: the program's.
+FileSystem& posix_file_system();
+
+}  // namespace annals::storage

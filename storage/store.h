@@ -1,0 +1,202 @@
+// Store: the face of storage. A durable, versioned map of (type, id) to versions, in commit order.
+//
+// Layer:   storage; depends on core/base only, knows no event loop.
+// Format:  docs/format.md.
+// Threads: every member from any thread unless its comment says otherwise. One thread, the log
+//          writer, belongs to the store; listeners are called from it.
+
+#pragma once
+
+#include "core/base/result.h"
+#include "storage/types.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::storage {
+
+class FileSystem;
+
+/// When a commit counts as durable (contract: `durability`).
+enum class Durability : std::uint8_t {
+    commit,    ///< after fdatasync, grouped
+    interval,  ///< after write(); synced every sync_interval_ms
+    none,      ///< after write(); synced by the operating system
+};
+
+struct StoreOptions {
+    Durability durability = Durability::commit;
+    std::uint32_t sync_interval_ms = 100;
+    std::uint64_t segment_bytes = 128ULL << 20;  ///< a larger commit gets a segment of its own size
+    bool read_only = false;                      ///< takes no lock, cuts no tail, accepts no commit
+    bool allow_damaged = false;                  ///< with read_only: serve what is whole
+    std::function<Instant()> clock;              ///< default: now()
+};
+
+/// A place where the store is not what was written.
+struct Damage {
+    std::string segment;   ///< file name
+    std::uint64_t offset = 0;
+    std::string reason;
+};
+
+/// What opening found and did.
+struct OpenReport {
+    std::uint64_t segments = 0;
+    std::uint64_t versions = 0;
+    std::uint64_t resources = 0;
+    std::uint64_t torn_bytes_cut = 0;
+    std::vector<Damage> damages;   ///< only with allow_damaged; otherwise opening fails
+    double seconds = 0;
+};
+
+/// Hears of settled commits; called on the log writer's thread, in ticket order.
+class SettleListener {
+  public:
+    virtual ~SettleListener() = default;
+
+    /// Every accepted submission up to and with `through` that was not settled before now is: durable
+    /// and visible if `ok`, otherwise dropped as if it had never been submitted (Errc in `why`).
+    /// Must not block nor throw.
+    virtual void settled(Ticket through, bool ok, Errc why) noexcept = 0;
+};
+
+/// In which order a history scan goes.
+enum class HistoryOrder : std::uint8_t {
+    newest_first,          ///< commit order, downwards (FHIR's default; `-_position`)
+    oldest_first,          ///< commit order, upwards (`_position`)
+    last_updated,          ///< by instant upwards, commit order breaking ties
+    last_updated_reverse,  ///< by instant downwards, commit order (newest first) breaking ties
+};
+
+/// One page of history.
+struct HistoryQuery {
+    std::optional<TypeId> type;           ///< none: the whole store
+    std::optional<std::string_view> id;   ///< with type: one resource
+    HistoryOrder order = HistoryOrder::newest_first;
+    std::optional<Instant> since;         ///< only versions at or after this instant
+    Position bound;                       ///< only versions at or before this position (0: all visible)
+    std::optional<VersionInfo> after;     ///< go on after this version (position and instant count)
+    std::uint64_t skip = 0;               ///< leave out so many first (`_offset`)
+    std::size_t count = 0;                ///< at most so many; 0: none, the total alone
+};
+
+struct HistoryPage {
+    std::vector<VersionInfo> versions;
+    std::uint64_t total = 0;  ///< of all that match type, id, since and bound; not of the page
+    bool more = false;        ///< at least one version matches beyond this page
+};
+
+/// Counters for /metrics; all since opening unless said.
+struct StoreMetrics {
+    std::uint64_t commits = 0;
+    std::uint64_t versions_written = 0;
+    std::uint64_t bytes_written = 0;
+    std::uint64_t syncs = 0;
+    double sync_seconds = 0;             ///< sum of the time spent in fdatasync
+    std::uint64_t segments = 0;          ///< now
+    std::uint64_t log_bytes = 0;         ///< now, on disk
+    std::uint64_t index_bytes = 0;       ///< now, in memory
+    std::uint64_t gathered_bytes = 0;    ///< now, submitted and not yet settled
+};
+
+/// Can the store take writes?
+enum class WriteState : std::uint8_t { ready, no_space, failed, read_only };
+
+class Store {
+  public:
+    /// Opens or creates the store in `directory` and locks it to this process.
+    ///
+    /// Lifetime: `fs` outlives the store.
+    /// Errors:   usage (locked by another process, or a newer format; names the path), corrupt
+    ///           (damage; names segment and offset), io.
+    static Result<std::unique_ptr<Store>> open(FileSystem& fs, std::string directory,
+                                               StoreOptions options, OpenReport* report = nullptr);
+
+    Store(const Store&) = delete;
+    Store& operator=(const Store&) = delete;
+
+    /// Flushes what was submitted, syncs and stops the writer.
+    ~Store();
+
+    // ---- writing ----
+
+    /// Decides `commit` in submission order and, if accepted, numbers its versions and gathers it
+    /// into the log's next batch. Never blocks on the device. The writer is not woken: call flush()
+    /// once after the submissions of one turn of the event loop.
+    ///
+    /// Durability: none yet; the ticket settles later (SettleListener, or wait()).
+    Submission submit(Commit commit);
+
+    /// Wakes the log writer if anything is gathered and it is idle; otherwise costs a load.
+    void flush() noexcept;
+
+    /// Flushes and blocks until `ticket` has settled. For tools and tests, never on a network thread.
+    Result<void> wait(Ticket ticket);
+
+    /// Adds or removes a listener. Lifetime: the listener outlives its registration; when
+    /// remove_listener returns no call is under way.
+    void add_listener(SettleListener& listener);
+    void remove_listener(SettleListener& listener);
+
+    WriteState write_state() const noexcept;
+
+    // ---- reading: all that is durable ----
+
+    /// The newest visible position.
+    Position last_position() const noexcept;
+
+    /// The newest version of a resource at or before `bound` (default: all visible), deletion or not;
+    /// none if the resource was absent.
+    std::optional<VersionInfo> current(TypeId type, std::string_view id, Position bound = {}) const;
+
+    /// One version of a resource by number.
+    std::optional<VersionInfo> version(TypeId type, std::string_view id, VersionNumber number) const;
+
+    /// The version of a resource that was current at `instant`: of those at or before it, the one with
+    /// the highest number; deletion or not.
+    std::optional<VersionInfo> current_at(TypeId type, std::string_view id, Instant instant) const;
+
+    /// The version at a position, if it was not erased.
+    std::optional<VersionInfo> at(Position position) const;
+
+    /// What the log knows of a resource, submitted commits included (for If-Match diagnostics).
+    Head head(TypeId type, std::string_view id) const;
+
+    /// The bytes of a version, checksum verified. Errors: corrupt, not_found (erased meanwhile).
+    Result<StoredVersion> load(const VersionInfo& info) const;
+
+    /// A page of history. Cost: of the page, and of the total O(1) without `since`.
+    HistoryPage history(const HistoryQuery& query) const;
+
+    /// Versions current at `instant`, one per resource that was live then, in order of the resources'
+    /// first appearance; looks at `count_scanned` resources at most, starting with resource number
+    /// `from`, and moves `from` on (to the end: resource_count()). For `_at` on type and system level.
+    std::vector<VersionInfo> current_at(std::optional<TypeId> type, Instant instant,
+                                        Position bound, std::uint32_t& from,
+                                        std::uint32_t count_scanned) const;
+    std::uint32_t resource_count() const noexcept;
+
+    /// Newest visible versions (live only) of the resources of `type` that ever carried `term`; the
+    /// caller verifies the body, for a term may have gone or be another's by hash.
+    std::vector<VersionInfo> carriers(TypeId type, std::uint64_t term) const;
+
+    /// Counters of one type, or of the store.
+    Totals totals(std::optional<TypeId> type = {}) const;
+
+    StoreMetrics metrics() const;
+
+  private:
+    struct Impl;
+    explicit Store(std::unique_ptr<Impl> impl);
+
+    std::unique_ptr<Impl> impl_;
+};
+
+/// The term under which a resource with an identifier of this value is found.
+std::uint64_t identifier_term(TypeId type, std::string_view value) noexcept;
+
+}  // namespace annals::storage

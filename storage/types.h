@@ -1,0 +1,183 @@
+// What goes into the store and what comes out of it: writes, expectations, versions.
+//
+// Layer:   storage; depends on core/base only.
+// Format:  docs/format.md says how each is kept on disk.
+// Threads: plain values.
+
+#pragma once
+
+#include "core/base/ids.h"
+#include "core/base/instant.h"
+#include "core/base/resource_types.h"
+
+#include <compare>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace annals::storage {
+
+/// Order of submission to one open store; never reused while it is open, never written to disk.
+struct Ticket {
+    std::uint64_t value = 0;  ///< 0: nothing to wait for
+
+    auto operator<=>(const Ticket&) const = default;
+};
+
+/// How a version came to be. Written to disk: values are never reused.
+enum class Method : std::uint8_t { post = 1, put = 2, patch = 3, deletion = 4, history = 5 };
+
+/// What a write expects of the newest version of its resource, in log order: versions of commits
+/// that are submitted but not yet durable count.
+enum class Expect : std::uint8_t {
+    anything,
+    absent,   ///< no version at all (never written, or erased)
+    exists,   ///< at least one version, live or deleted
+    live,     ///< the newest version is not a deletion
+    version,  ///< the newest version, deletion or not, is `expected_version`
+    older,    ///< the newest version and every erased one are below `version` (history bundles)
+};
+
+/// The newest version of a resource as the log stands (submitted commits included).
+struct Head {
+    bool exists = false;           ///< false: absent; the other fields but erased_through are 0
+    bool deletion = false;
+    VersionNumber version;
+    Instant instant;
+    Position position;
+    VersionNumber erased_through;  ///< highest version number ever erased of this resource, or 0
+    Ticket ticket;                 ///< of the commit that wrote it if it is not durable yet, else 0
+};
+
+/// One piece of a body: text, or a place that the store fills in when it numbers the version.
+struct BodyPiece {
+    enum class Kind : std::uint8_t {
+        text,     ///< `text` as it is
+        version,  ///< the version number in decimal
+        instant,  ///< the instant of the version, kInstantChars characters
+    };
+    Kind kind = Kind::text;
+    std::string_view text;
+};
+
+/// One version to append. `outcome` is filled by Store::submit.
+///
+/// Lifetime: what the views point at is read during submit() only.
+struct VersionWrite {
+    TypeId type;
+    std::string_view id;
+    Method method = Method::put;
+    bool deletion = false;
+    std::span<const BodyPiece> body;           ///< minified JSON; empty for a deletion
+    std::span<const std::uint64_t> terms;      ///< identifier_term() of each Resource.identifier
+    Expect expect = Expect::anything;
+    VersionNumber expected_version;            ///< for Expect::version
+    std::optional<VersionNumber> version;      ///< keep this number (history bundle); else newest + 1
+    std::optional<Instant> instant;            ///< keep this instant (history bundle); else the commit's
+
+    struct Outcome {
+        VersionNumber version;
+        Instant instant;
+        Position position;
+        Head previous;                         ///< the newest version before this write
+    } outcome;
+};
+
+/// Versions to forget. History, reads and totals know nothing of them any more; their numbers are
+/// never used again while the resource has versions, and Expect::older refuses them for ever.
+struct Erase {
+    enum class Scope : std::uint8_t {
+        version = 1,          ///< `version` alone; refused if it is the current one of a live resource
+        all_but_current = 2,  ///< of a live resource: all older versions; of a deleted one: everything
+        everything = 3,       ///< hard delete: the resource is absent afterwards
+    };
+    TypeId type;
+    std::string_view id;
+    Scope scope = Scope::everything;
+    VersionNumber version;
+    Expect expect = Expect::exists;            ///< exists, live or version
+    VersionNumber expected_version;
+
+    struct Outcome {
+        std::uint64_t versions_erased = 0;
+        Head previous;
+    } outcome;
+};
+
+/// "No resource of `type` may have gained `term` after `as_of`": what makes a conditional create
+/// race-free. Conservative: it also fails when a resource that carries the term changed in any way.
+struct Guard {
+    TypeId type;
+    std::uint64_t term = 0;
+    Position as_of;
+};
+
+/// "This resource must be live when the commit is decided" (referential integrity on write).
+struct Requirement {
+    TypeId type;
+    std::string_view id;
+};
+
+/// The atomic unit: all of it becomes visible at once, or nothing. No two entries name one resource.
+struct Commit {
+    std::span<VersionWrite> writes;
+    std::span<Erase> erases;
+    std::span<const Guard> guards;
+    std::span<const Requirement> requirements;
+};
+
+/// What Store::submit decided.
+struct Submission {
+    enum class Status : std::uint8_t {
+        accepted,            ///< in the log's next batch; durable when `ticket` settles well
+        expectation_failed,  ///< `failed` indexes writes, then erases; `head` says what is there
+        requirement_failed,  ///< `failed` indexes requirements
+        version_unknown,     ///< an Erase of Scope::version names no version; `failed` as above
+        busy,                ///< decide again on a newer snapshot once `ticket` has settled (0: now)
+        overloaded,          ///< too much is gathered already; nothing to do but come back
+        too_large,           ///< the commit cannot be stored
+        no_space,            ///< the device is full; comes back by itself
+        failed,              ///< a write or sync failed: no writes until the store is reopened
+        read_only,
+    };
+    Status status = Status::failed;
+    Ticket ticket;
+    Instant instant;
+    std::size_t failed = 0;
+    Head head;
+};
+
+/// Where a version stands in the index, and what is known of it without touching its bytes.
+struct VersionInfo {
+    Position position;
+    VersionNumber version;
+    Instant instant;
+    TypeId type;
+    bool deletion = false;
+    std::uint32_t resource = 0;  ///< dense number of its resource; a handle, meaningless outside
+};
+
+/// Keeps the bytes that a view points at mapped.
+using Pin = std::shared_ptr<const void>;
+
+/// A version with its bytes, straight from the segment's mapping.
+///
+/// Lifetime: `id` and `body` live as long as `pin`.
+struct StoredVersion {
+    VersionInfo info;
+    std::string_view id;
+    std::string_view body;  ///< final minified JSON; empty for a deletion
+    Pin pin;
+};
+
+/// Counters of one type or of the whole store, kept, never counted.
+struct Totals {
+    std::uint64_t versions = 0;   ///< every version and deletion that history shows
+    std::uint64_t live = 0;       ///< resources whose newest version is not a deletion
+    std::uint64_t resources = 0;  ///< resources with any version
+};
+
+}  // namespace annals::storage
