@@ -1,0 +1,110 @@
+// Index: what the store knows of every version without touching the log. Derived; rebuilt at open.
+//
+// Layer:   storage. Store owns one; the log writer (or open()) feeds it, everyone reads it.
+// Memory:  at most 64 bytes per version and 100 per resource, all in; bytes() counts.
+// Threads: add(), erase() and publish() from one thread at a time (the log writer's). Everything const from
+//          any thread at any time: readers see what publish() made visible and take no lock that the
+//          writer holds for longer than a pointer swap.
+
+#pragma once
+
+#include "core/base/digest.h"
+#include "storage/store.h"
+#include "storage/types.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace annals::storage {
+
+/// Where a record's bytes are: number of the segment and offset of the record in its file.
+struct Location {
+    std::uint32_t segment = 0;
+    std::uint64_t offset = 0;
+};
+
+/// One version as the log writer or recovery hands it over.
+struct IndexedVersion {
+    Hash128 key;  ///< resource_key() of type and id
+    TypeId type;
+    Position position;
+    VersionNumber version;
+    Instant instant;
+    bool deletion = false;
+    Location location;
+    std::span<const std::uint64_t> terms;
+};
+
+/// One erase as the log has it.
+struct IndexedErase {
+    Hash128 key;
+    Erase::Scope scope = Erase::Scope::everything;
+    VersionNumber version;
+};
+
+/// The key of a resource: XXH3-128 of "Type/id" under the store's own random seed, so that nobody can choose
+/// ids that collide. Store::load compares the full key all the same.
+Hash128 resource_key(std::uint64_t store_seed, TypeId type, std::string_view id) noexcept;
+
+class Index {
+  public:
+    Index();
+    ~Index();
+    Index(const Index&) = delete;
+    Index& operator=(const Index&) = delete;
+
+    // ---- the writer's side ----
+
+    /// Makes room before a bulk load, so that nothing grows while it runs.
+    void reserve(std::uint64_t versions, std::uint64_t resources);
+
+    /// Adds a version; invisible until publish(). Requires: positions ascend without a gap.
+    void add(const IndexedVersion& version);
+
+    /// Applies an erase at once. Returns how many versions it erased.
+    std::uint64_t erase(const IndexedErase& erase);
+
+    /// Makes everything at or before `through` visible, atomically.
+    void publish(Position through);
+
+    // ---- the readers' side ----
+
+    Position last_position() const noexcept;
+
+    /// The newest version at or before `bound` (0: all visible) that is not erased.
+    std::optional<VersionInfo> current(const Hash128& key, Position bound) const;
+    std::optional<VersionInfo> version(const Hash128& key, VersionNumber number) const;
+    std::optional<VersionInfo> current_at(const Hash128& key, Instant instant) const;
+    std::optional<VersionInfo> at(Position position) const;
+
+    /// The head of a resource among all that is visible; Head::ticket is 0.
+    Head head(const Hash128& key) const;
+
+    /// How many versions of a resource an Erase would remove; 0 if it names none.
+    std::uint64_t erasable(const IndexedErase& erase) const;
+
+    Location location(Position position) const;
+
+    /// HistoryQuery::type and ::id are given as `key` (of one resource) and query.type.
+    HistoryPage history(const HistoryQuery& query, const std::optional<Hash128>& key) const;
+
+    std::vector<VersionInfo> current_at(std::optional<TypeId> type, Instant instant, Position bound,
+                                        std::uint32_t& from, std::uint32_t count_scanned) const;
+    std::uint32_t resource_count() const noexcept;
+
+    std::vector<VersionInfo> carriers(TypeId type, std::uint64_t term) const;
+
+    Totals totals(std::optional<TypeId> type) const;
+
+    /// Memory that the index holds, in bytes.
+    std::uint64_t bytes() const noexcept;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace annals::storage
