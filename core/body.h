@@ -19,6 +19,7 @@ class Body {
     using Pin = std::shared_ptr<const void>;
 
     Body() = default;
+
     explicit Body(std::string text) { append(text); }
 
     /// Copies `text` to the end.
@@ -48,7 +49,9 @@ class Body {
     }
 
     std::size_t size() const noexcept { return size_; }
+
     bool empty() const noexcept { return size_ == 0; }
+
     std::size_t piece_count() const noexcept { return pieces_.size(); }
 
     /// The piece at `index`. Lifetime: until the Body is changed or destroyed.
@@ -80,7 +83,7 @@ class Body {
 
   private:
     struct Piece {
-        const char* data;    ///< null: in owned_ at `offset`
+        const char* data;  ///< null: in owned_ at `offset`
         std::size_t offset;
         std::size_t size;
     };

@@ -37,7 +37,8 @@ struct Header {
 /// of the request, all its awaits included.
 struct Request {
     HttpMethod method = HttpMethod::get;
-    std::string_view path;   ///< below /fhir: "", "/Patient", "/Patient/1/_history"; still percent-encoded
+    std::string_view
+        path;  ///< below /fhir: "", "/Patient", "/Patient/1/_history"; still percent-encoded
     std::string_view query;  ///< after '?', percent-encoded; empty if none
     std::vector<Header> headers;
     std::string_view body;
@@ -49,7 +50,16 @@ struct Request {
     std::optional<std::string_view> header(std::string_view name) const noexcept;
 };
 
-enum class ContentType : std::uint8_t { none, fhir_json, fhir_xml, json, ndjson, text, html, prometheus };
+enum class ContentType : std::uint8_t {
+    none,
+    fhir_json,
+    fhir_xml,
+    json,
+    ndjson,
+    text,
+    html,
+    prometheus
+};
 
 /// "application/fhir+json; charset=utf-8", ...
 std::string_view content_type_name(ContentType type) noexcept;
@@ -59,17 +69,17 @@ struct Response {
     int status = 200;
     ContentType content_type = ContentType::fhir_json;  ///< meaningless while the body is empty
     Body body;
-    std::unique_ptr<BodySource> more;            ///< null: `body` is all there is
+    std::unique_ptr<BodySource> more;  ///< null: `body` is all there is
 
-    std::optional<VersionNumber> etag;           ///< W/"N"
+    std::optional<VersionNumber> etag;  ///< W/"N"
     std::optional<Instant> last_modified;
-    std::string location;                        ///< absolute URL
-    std::string content_location;                ///< as spec.md: "/fhir/Patient/1/_history/2"
-    std::string_view cache_control;              ///< static text; empty: header left out
-    std::string allow;                           ///< with 405
+    std::string location;            ///< absolute URL
+    std::string content_location;    ///< as spec.md: "/fhir/Patient/1/_history/2"
+    std::string_view cache_control;  ///< static text; empty: header left out
+    std::string allow;               ///< with 405
     std::vector<std::pair<std::string, std::string>> headers;  ///< any others
-    std::optional<Error> failure;                ///< set by outcome_response(): what `body` says
-    bool close = false;                          ///< the connection ends after this response
+    std::optional<Error> failure;  ///< set by outcome_response(): what `body` says
+    bool close = false;            ///< the connection ends after this response
 };
 
 }  // namespace annals::core

@@ -27,7 +27,7 @@ struct Issue {
     std::string_view severity;  ///< fatal, error, warning, information
     std::string_view code;
     std::string diagnostics;
-    std::string expression;     ///< empty: left out
+    std::string expression;  ///< empty: left out
 };
 
 /// The JSON of an OperationOutcome.

@@ -25,6 +25,7 @@ class Service {
     Service(const Config& config, storage::Store& store);
 
     const Config& config() const noexcept { return config_; }
+
     storage::Store& store() const noexcept { return store_; }
 
     /// When this configuration came into force (CapabilityStatement.date).
@@ -37,7 +38,8 @@ class Service {
 };
 
 using PlainHandler = Response (*)(const Service&, const Request&, const Target&);
-using AwaitingHandler = asio::awaitable<Response> (*)(const Service&, const Request&, const Target&);
+using AwaitingHandler = asio::awaitable<Response> (*)(const Service&, const Request&,
+                                                      const Target&);
 
 /// One row of THE table (core/interactions/table.cc): what a level takes by a method, who handles it, which
 /// flag switches it off, and how the CapabilityStatement calls it. Exactly one handler is set.
@@ -47,8 +49,8 @@ struct Interaction {
     PlainHandler plain = nullptr;
     AwaitingHandler awaiting = nullptr;
     bool (*enabled)(const Config&) = nullptr;  ///< null: always
-    std::string_view capability;               ///< "read", "history-instance", ...; empty: not listed
-    std::string_view page;                     ///< docs/api/<page>.md
+    std::string_view capability;  ///< "read", "history-instance", ...; empty: not listed
+    std::string_view page;        ///< docs/api/<page>.md
 };
 
 /// The whole table, in the order of the CapabilityStatement.

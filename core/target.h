@@ -19,30 +19,30 @@
 namespace annals::core {
 
 enum class Level : std::uint8_t {
-    root,              ///< "" or "/"
-    metadata,          ///< /metadata
-    system_history,    ///< /_history
-    system_search,     ///< /_search
-    system_operation,  ///< /$name
-    type,              ///< /Patient
-    type_history,      ///< /Patient/_history
-    type_search,       ///< /Patient/_search
-    type_operation,    ///< /Patient/$name
-    instance,          ///< /Patient/1
-    instance_history,  ///< /Patient/1/_history
-    version,           ///< /Patient/1/_history/2
-    instance_operation,///< /Patient/1/$name
-    compartment,       ///< /Patient/1/Observation, /Patient/1/*
+    root,                ///< "" or "/"
+    metadata,            ///< /metadata
+    system_history,      ///< /_history
+    system_search,       ///< /_search
+    system_operation,    ///< /$name
+    type,                ///< /Patient
+    type_history,        ///< /Patient/_history
+    type_search,         ///< /Patient/_search
+    type_operation,      ///< /Patient/$name
+    instance,            ///< /Patient/1
+    instance_history,    ///< /Patient/1/_history
+    version,             ///< /Patient/1/_history/2
+    instance_operation,  ///< /Patient/1/$name
+    compartment,         ///< /Patient/1/Observation, /Patient/1/*
 };
 inline constexpr std::size_t kLevelCount = 14;
 
 struct Target {
     Level level = Level::root;
-    TypeId type;                ///< from Level::type on
-    std::string_view id;        ///< from Level::instance on; matches FHIR's id pattern
-    std::string_view version;   ///< Level::version, as it stands
-    std::string_view operation; ///< with its $
-    std::string_view member;    ///< Level::compartment: a type's name or *
+    TypeId type;                 ///< from Level::type on
+    std::string_view id;         ///< from Level::instance on; matches FHIR's id pattern
+    std::string_view version;    ///< Level::version, as it stands
+    std::string_view operation;  ///< with its $
+    std::string_view member;     ///< Level::compartment: a type's name or *
 };
 
 /// Reads a path as Request has it; a trailing slash is tolerated, percent-escapes are not needed in any

@@ -38,7 +38,7 @@ struct StoreOptions {
 
 /// A place where the store is not what was written.
 struct Damage {
-    std::string segment;   ///< file name
+    std::string segment;  ///< file name
     std::uint64_t offset = 0;
     std::string reason;
 };
@@ -49,7 +49,7 @@ struct OpenReport {
     std::uint64_t versions = 0;
     std::uint64_t resources = 0;
     std::uint64_t torn_bytes_cut = 0;
-    std::vector<Damage> damages;   ///< only with allow_damaged; otherwise opening fails
+    std::vector<Damage> damages;  ///< only with allow_damaged; otherwise opening fails
     double seconds = 0;
 };
 
@@ -74,14 +74,14 @@ enum class HistoryOrder : std::uint8_t {
 
 /// One page of history.
 struct HistoryQuery {
-    std::optional<TypeId> type;           ///< none: the whole store
-    std::optional<std::string_view> id;   ///< with type: one resource
+    std::optional<TypeId> type;          ///< none: the whole store
+    std::optional<std::string_view> id;  ///< with type: one resource
     HistoryOrder order = HistoryOrder::newest_first;
-    std::optional<Instant> since;         ///< only versions at or after this instant
-    Position bound;                       ///< only versions at or before this position (0: all visible)
-    std::optional<VersionInfo> after;     ///< go on after this version (position and instant count)
-    std::uint64_t skip = 0;               ///< leave out so many first (`_offset`)
-    std::size_t count = 0;                ///< at most so many; 0: none, the total alone
+    std::optional<Instant> since;  ///< only versions at or after this instant
+    Position bound;                ///< only versions at or before this position (0: all visible)
+    std::optional<VersionInfo> after;  ///< go on after this version (position and instant count)
+    std::uint64_t skip = 0;            ///< leave out so many first (`_offset`)
+    std::size_t count = 0;             ///< at most so many; 0: none, the total alone
 };
 
 struct HistoryPage {
@@ -96,11 +96,11 @@ struct StoreMetrics {
     std::uint64_t versions_written = 0;
     std::uint64_t bytes_written = 0;
     std::uint64_t syncs = 0;
-    double sync_seconds = 0;             ///< sum of the time spent in fdatasync
-    std::uint64_t segments = 0;          ///< now
-    std::uint64_t log_bytes = 0;         ///< now, on disk
-    std::uint64_t index_bytes = 0;       ///< now, in memory
-    std::uint64_t gathered_bytes = 0;    ///< now, submitted and not yet settled
+    double sync_seconds = 0;           ///< sum of the time spent in fdatasync
+    std::uint64_t segments = 0;        ///< now
+    std::uint64_t log_bytes = 0;       ///< now, on disk
+    std::uint64_t index_bytes = 0;     ///< now, in memory
+    std::uint64_t gathered_bytes = 0;  ///< now, submitted and not yet settled
 };
 
 /// Can the store take writes?
@@ -154,7 +154,8 @@ class Store {
     std::optional<VersionInfo> current(TypeId type, std::string_view id, Position bound = {}) const;
 
     /// One version of a resource by number.
-    std::optional<VersionInfo> version(TypeId type, std::string_view id, VersionNumber number) const;
+    std::optional<VersionInfo> version(TypeId type, std::string_view id,
+                                       VersionNumber number) const;
 
     /// The version of a resource that was current at `instant`: of those at or before it, the one with
     /// the highest number; deletion or not.
@@ -175,9 +176,8 @@ class Store {
     /// Versions current at `instant`, one per resource that was live then, in order of the resources'
     /// first appearance; looks at `count_scanned` resources at most, starting with resource number
     /// `from`, and moves `from` on (to the end: resource_count()). For `_at` on type and system level.
-    std::vector<VersionInfo> current_at(std::optional<TypeId> type, Instant instant,
-                                        Position bound, std::uint32_t& from,
-                                        std::uint32_t count_scanned) const;
+    std::vector<VersionInfo> current_at(std::optional<TypeId> type, Instant instant, Position bound,
+                                        std::uint32_t& from, std::uint32_t count_scanned) const;
     std::uint32_t resource_count() const noexcept;
 
     /// Newest visible versions (live only) of the resources of `type` that ever carried `term`; the

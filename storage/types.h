@@ -43,7 +43,7 @@ enum class Expect : std::uint8_t {
 
 /// The newest version of a resource as the log stands (submitted commits included).
 struct Head {
-    bool exists = false;           ///< false: absent; the other fields but erased_through are 0
+    bool exists = false;  ///< false: absent; the other fields but erased_through are 0
     bool deletion = false;
     VersionNumber version;
     Instant instant;
@@ -71,18 +71,18 @@ struct VersionWrite {
     std::string_view id;
     Method method = Method::put;
     bool deletion = false;
-    std::span<const BodyPiece> body;           ///< minified JSON; empty for a deletion
-    std::span<const std::uint64_t> terms;      ///< identifier_term() of each Resource.identifier
+    std::span<const BodyPiece> body;       ///< minified JSON; empty for a deletion
+    std::span<const std::uint64_t> terms;  ///< identifier_term() of each Resource.identifier
     Expect expect = Expect::anything;
-    VersionNumber expected_version;            ///< for Expect::version
-    std::optional<VersionNumber> version;      ///< keep this number (history bundle); else newest + 1
-    std::optional<Instant> instant;            ///< keep this instant (history bundle); else the commit's
+    VersionNumber expected_version;        ///< for Expect::version
+    std::optional<VersionNumber> version;  ///< keep this number (history bundle); else newest + 1
+    std::optional<Instant> instant;  ///< keep this instant (history bundle); else the commit's
 
     struct Outcome {
         VersionNumber version;
         Instant instant;
         Position position;
-        Head previous;                         ///< the newest version before this write
+        Head previous;  ///< the newest version before this write
     } outcome;
 };
 
@@ -90,15 +90,16 @@ struct VersionWrite {
 /// never used again while the resource has versions, and Expect::older refuses them for ever.
 struct Erase {
     enum class Scope : std::uint8_t {
-        version = 1,          ///< `version` alone; refused if it is the current one of a live resource
-        all_but_current = 2,  ///< of a live resource: all older versions; of a deleted one: everything
-        everything = 3,       ///< hard delete: the resource is absent afterwards
+        version = 1,  ///< `version` alone; refused if it is the current one of a live resource
+        all_but_current =
+            2,           ///< of a live resource: all older versions; of a deleted one: everything
+        everything = 3,  ///< hard delete: the resource is absent afterwards
     };
     TypeId type;
     std::string_view id;
     Scope scope = Scope::everything;
     VersionNumber version;
-    Expect expect = Expect::exists;            ///< exists, live or version
+    Expect expect = Expect::exists;  ///< exists, live or version
     VersionNumber expected_version;
 
     struct Outcome {
@@ -136,11 +137,11 @@ struct Submission {
         expectation_failed,  ///< `failed` indexes writes, then erases; `head` says what is there
         requirement_failed,  ///< `failed` indexes requirements
         version_unknown,     ///< an Erase of Scope::version names no version; `failed` as above
-        busy,                ///< decide again on a newer snapshot once `ticket` has settled (0: now)
-        overloaded,          ///< too much is gathered already; nothing to do but come back
-        too_large,           ///< the commit cannot be stored
-        no_space,            ///< the device is full; comes back by itself
-        failed,              ///< a write or sync failed: no writes until the store is reopened
+        busy,        ///< decide again on a newer snapshot once `ticket` has settled (0: now)
+        overloaded,  ///< too much is gathered already; nothing to do but come back
+        too_large,   ///< the commit cannot be stored
+        no_space,    ///< the device is full; comes back by itself
+        failed,      ///< a write or sync failed: no writes until the store is reopened
         read_only,
     };
     Status status = Status::failed;

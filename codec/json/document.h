@@ -25,12 +25,13 @@ enum class Kind : std::uint8_t { null, boolean, number, string, array, object };
 /// A value, or an object's key (Kind::string). In pre-order: an object is followed by key, value,
 /// key, value...; an array by its elements.
 struct Node {
-    std::uint32_t begin = 0;  ///< offset of the first byte in the text (a string's quote, a bracket)
-    std::uint32_t end = 0;    ///< offset after the last byte
-    std::uint32_t next = 0;   ///< index of the node after this value and all inside it
+    std::uint32_t begin =
+        0;                   ///< offset of the first byte in the text (a string's quote, a bracket)
+    std::uint32_t end = 0;   ///< offset after the last byte
+    std::uint32_t next = 0;  ///< index of the node after this value and all inside it
     std::uint32_t count = 0;  ///< members of an object, elements of an array
     Kind kind = Kind::null;
-    bool escaped = false;     ///< a string that contains a backslash
+    bool escaped = false;  ///< a string that contains a backslash
 };
 
 class Value;
@@ -66,13 +67,17 @@ class Document {
 class Value {
   public:
     Value() = default;
+
     Value(const Document& document, std::uint32_t index) : document_(&document), index_(index) {}
 
     explicit operator bool() const noexcept { return document_ != nullptr; }
 
     bool is(Kind kind) const noexcept { return document_ != nullptr && node().kind == kind; }
+
     bool is_string() const noexcept { return is(Kind::string); }
+
     bool is_object() const noexcept { return is(Kind::object); }
+
     bool is_array() const noexcept { return is(Kind::array); }
 
     /// Its bytes in the minified text, quotes and brackets included; empty if missing.
@@ -100,7 +105,9 @@ class Value {
     std::size_t size() const noexcept { return document_ == nullptr ? 0 : node().count; }
 
     const Node& node() const noexcept { return document_->nodes()[index_]; }
+
     std::uint32_t index() const noexcept { return index_; }
+
     const Document& document() const noexcept { return *document_; }
 
     class ElementIterator;
@@ -128,11 +135,14 @@ class Value::ElementIterator {
   public:
     ElementIterator(const Document* document, std::uint32_t index)
         : document_(document), index_(index) {}
+
     Value operator*() const noexcept { return {*document_, index_}; }
+
     ElementIterator& operator++() noexcept {
         index_ = document_->nodes()[index_].next;
         return *this;
     }
+
     bool operator==(const ElementIterator& other) const noexcept { return index_ == other.index_; }
 
   private:
@@ -144,13 +154,16 @@ class Value::MemberIterator {
   public:
     MemberIterator(const Document* document, std::uint32_t index)
         : document_(document), index_(index) {}
+
     Member operator*() const noexcept {
         return {Value(*document_, index_), Value(*document_, index_ + 1)};
     }
+
     MemberIterator& operator++() noexcept {
         index_ = document_->nodes()[index_ + 1].next;
         return *this;
     }
+
     bool operator==(const MemberIterator& other) const noexcept { return index_ == other.index_; }
 
   private:
@@ -160,13 +173,17 @@ class Value::MemberIterator {
 
 struct Value::Elements {
     ElementIterator first, last;
+
     ElementIterator begin() const noexcept { return first; }
+
     ElementIterator end() const noexcept { return last; }
 };
 
 struct Value::Members {
     MemberIterator first, last;
+
     MemberIterator begin() const noexcept { return first; }
+
     MemberIterator end() const noexcept { return last; }
 };
 
@@ -184,7 +201,9 @@ inline Value::Members Value::members() const noexcept {
     return {{document_, index_ + 1}, {document_, node().next}};
 }
 
-inline Value Document::root() const noexcept { return {*this, 0}; }
+inline Value Document::root() const noexcept {
+    return {*this, 0};
+}
 
 /// Parses texts, reusing its buffers. Not copyable; one per thread.
 class Parser {

@@ -25,10 +25,10 @@ namespace annals::json {
 struct ResourceFacts {
     Value resource;
     TypeId type;
-    std::optional<std::string_view> id;               ///< not checked against the id pattern
-    Value meta;                                       ///< missing, or an object
-    std::optional<std::string_view> version_id;       ///< meta.versionId as it stands
-    std::optional<std::string_view> last_updated;     ///< meta.lastUpdated as it stands
+    std::optional<std::string_view> id;            ///< not checked against the id pattern
+    Value meta;                                    ///< missing, or an object
+    std::optional<std::string_view> version_id;    ///< meta.versionId as it stands
+    std::optional<std::string_view> last_updated;  ///< meta.lastUpdated as it stands
 };
 
 /// Reads the facts of `resource`.
@@ -50,7 +50,7 @@ struct Run {
 struct Edit {
     std::uint32_t begin = 0;  ///< offsets into Document::text()
     std::uint32_t end = 0;
-    std::string text;         ///< what stands there instead (a string: with its quotes)
+    std::string text;  ///< what stands there instead (a string: with its quotes)
 };
 
 /// The final body of a version as runs over the document's text: `id` set, meta.versionId and
@@ -80,18 +80,19 @@ class BodyPlan {
 
 /// Calls `found(value)` with the value of every `identifier` of the resource's top level: the Identifier
 /// objects' `value` strings (single object or array).
-void for_each_identifier(Value resource, const std::function<void(Value system, Value value)>& found);
+void for_each_identifier(Value resource,
+                         const std::function<void(Value system, Value value)>& found);
 
 /// A string inside a resource that may name another resource.
 struct ReferenceSite {
     enum class Kind : std::uint8_t {
         reference,  ///< Reference.reference: literal, relative, conditional, urn:
-        uri,        ///< a value of uri, url, oid or uuid type by its element name (valueUri, valueUrl, ...)
+        uri,  ///< a value of uri, url, oid or uuid type by its element name (valueUri, valueUrl, ...)
         narrative,  ///< text.div: contains a@href or img@src
     };
     Kind kind = Kind::reference;
-    Value value;              ///< the string
-    std::uint32_t path = 0;   ///< node index, for expression_of()
+    Value value;             ///< the string
+    std::uint32_t path = 0;  ///< node index, for expression_of()
 };
 
 /// Every place in the resource, contained ones included, where http.html#transaction says that links are

@@ -15,9 +15,9 @@ namespace annals {
 
 }  // namespace annals
 
-#define ANNALS_CHECK(condition, ...)                                               \
-    do {                                                                           \
-        if (!(condition)) [[unlikely]] {                                           \
+#define ANNALS_CHECK(condition, ...)                                                           \
+    do {                                                                                       \
+        if (!(condition)) [[unlikely]] {                                                       \
             ::annals::check_failed(__FILE__, __LINE__, #condition __VA_OPT__(, ) __VA_ARGS__); \
-        }                                                                          \
+        }                                                                                      \
     } while (false)

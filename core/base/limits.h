@@ -8,14 +8,14 @@
 
 namespace annals {
 
-inline constexpr std::size_t kJsonDepthMax = 64;            ///< nested objects and arrays
-inline constexpr std::size_t kJsonBytesMax = 0xffff'0000;   ///< offsets are 32 bits
+inline constexpr std::size_t kJsonDepthMax = 64;           ///< nested objects and arrays
+inline constexpr std::size_t kJsonBytesMax = 0xffff'0000;  ///< offsets are 32 bits
 inline constexpr std::size_t kRequestTargetBytesMax = 8 << 10;
-inline constexpr std::size_t kHeaderBytesMax = 32 << 10;    ///< request line and all headers
+inline constexpr std::size_t kHeaderBytesMax = 32 << 10;  ///< request line and all headers
 inline constexpr std::size_t kHeaderCountMax = 100;
-inline constexpr std::size_t kPipelinedRequestsMax = 64;    ///< answered per turn of a connection
-inline constexpr std::size_t kUnsyncedBytesMax = 256 << 20; ///< gathered but not yet on the device
-inline constexpr std::size_t kCommitRecordsMax = 1 << 20;   ///< records of one commit
-inline constexpr std::size_t kTermsPerVersionMax = 1024;    ///< identifier terms of one version
+inline constexpr std::size_t kPipelinedRequestsMax = 64;     ///< answered per turn of a connection
+inline constexpr std::size_t kUnsyncedBytesMax = 256 << 20;  ///< gathered but not yet on the device
+inline constexpr std::size_t kCommitRecordsMax = 1 << 20;    ///< records of one commit
+inline constexpr std::size_t kTermsPerVersionMax = 1024;     ///< identifier terms of one version
 
 }  // namespace annals

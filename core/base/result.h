@@ -67,29 +67,38 @@ class [[nodiscard]] Result {
     using value_type = T;
 
     Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+
     Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
 
     explicit operator bool() const noexcept { return state_.index() == 0; }
+
     bool has_value() const noexcept { return state_.index() == 0; }
 
     T& operator*() & { return value(); }
+
     const T& operator*() const& { return value(); }
+
     T&& operator*() && { return std::move(value()); }
+
     T* operator->() { return &value(); }
+
     const T* operator->() const { return &value(); }
 
     T& value() & {
         ANNALS_CHECK(has_value(), std::get<1>(state_).detail);
         return *std::get_if<0>(&state_);
     }
+
     const T& value() const& {
         ANNALS_CHECK(has_value(), std::get<1>(state_).detail);
         return *std::get_if<0>(&state_);
     }
+
     Error& error() {
         ANNALS_CHECK(!has_value());
         return *std::get_if<1>(&state_);
     }
+
     const Error& error() const {
         ANNALS_CHECK(!has_value());
         return *std::get_if<1>(&state_);
@@ -104,14 +113,18 @@ template <>
 class [[nodiscard]] Result<void> {
   public:
     Result() = default;
+
     Result(Error error) : error_(std::move(error)), failed_(true) {}
 
     explicit operator bool() const noexcept { return !failed_; }
+
     bool has_value() const noexcept { return !failed_; }
+
     Error& error() {
         ANNALS_CHECK(failed_);
         return error_;
     }
+
     const Error& error() const {
         ANNALS_CHECK(failed_);
         return error_;
@@ -139,9 +152,9 @@ class [[nodiscard]] Result<void> {
     ANNALS_TRY_AS(ANNALS_CONCAT(annals_try_, __COUNTER__), declaration, __VA_ARGS__)
 
 /// ANNALS_TRY_VOID(f()); returns the Error of f() if there is one.
-#define ANNALS_TRY_VOID(...)                                    \
-    do {                                                        \
+#define ANNALS_TRY_VOID(...)                                                       \
+    do {                                                                           \
         if (auto annals_try_void = (__VA_ARGS__); !annals_try_void) [[unlikely]] { \
-            return std::move(annals_try_void.error());          \
-        }                                                       \
+            return std::move(annals_try_void.error());                             \
+        }                                                                          \
     } while (false)

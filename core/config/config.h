@@ -23,8 +23,8 @@ struct Config {
     std::uint64_t threads = 0;
     std::string durability = "commit";
     std::chrono::milliseconds sync_interval{100};
-    bool read_only = false;       ///< --read-only
-    bool allow_damaged = false;   ///< --allow-damaged
+    bool read_only = false;      ///< --read-only
+    bool allow_damaged = false;  ///< --allow-damaged
 
     bool hard_delete = false;
     std::uint64_t max_history_versions = 0;
@@ -74,6 +74,7 @@ struct Config {
         std::string api_keys_file;
         std::vector<std::string> public_access{"metadata"};
     } auth;
+
     bool allow_unauthenticated = false;
 
     struct Tls {
@@ -88,9 +89,9 @@ struct Config {
 
 /// Where settings come from, weakest first.
 struct ConfigSources {
-    std::string file;                                       ///< path of a TOML file, or empty
+    std::string file;  ///< path of a TOML file, or empty
     std::vector<std::pair<std::string, std::string>> environment;  ///< all of ANNALS_*: name, value
-    std::vector<std::string> sets;                          ///< KEY=VALUE of --set, in order
+    std::vector<std::string> sets;                                 ///< KEY=VALUE of --set, in order
 };
 
 /// Reads the sources over the defaults and checks every value's type, range and fellows.

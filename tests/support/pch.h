@@ -2,7 +2,7 @@
 
 #pragma once
 
+#include "core/base/pch.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "core/base/pch.h"

@@ -1,0 +1,33 @@
+#include "core/base/digest.h"
+
+#define XXH_INLINE_ALL
+#include <openssl/sha.h>
+#include <xxhash.h>
+
+#include <array>
+
+namespace annals {
+
+std::uint64_t hash64(std::string_view bytes, std::uint64_t seed) noexcept {
+    return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+}
+
+Hash128 hash128(std::string_view bytes, std::uint64_t seed) noexcept {
+    const XXH128_hash_t hash = XXH3_128bits_withSeed(bytes.data(), bytes.size(), seed);
+    return {hash.low64, hash.high64};
+}
+
+std::string sha256_hex(std::string_view bytes) {
+    static constexpr std::string_view kDigits = "0123456789abcdef";
+    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
+    SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+    std::string hex;
+    hex.reserve(digest.size() * 2);
+    for (const unsigned char byte : digest) {
+        hex.push_back(kDigits[byte >> 4]);
+        hex.push_back(kDigits[byte & 15]);
+    }
+    return hex;
+}
+
+}  // namespace annals

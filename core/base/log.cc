@@ -1,0 +1,62 @@
+#include "core/base/log.h"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+namespace annals {
+namespace {
+
+spdlog::logger& logger() {
+    static const std::shared_ptr<spdlog::logger> instance = [] {
+        auto created = std::make_shared<spdlog::logger>(
+            "annals", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+        created->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %^%l%$ %v");
+        created->flush_on(spdlog::level::info);
+        return created;
+    }();
+    return *instance;
+}
+
+void write(spdlog::level::level_enum level, std::string_view line) {
+    logger().log(level, spdlog::string_view_t(line.data(), line.size()));
+}
+
+}  // namespace
+
+void set_log_level(LogLevel level) {
+    switch (level) {
+        case LogLevel::debug:
+            logger().set_level(spdlog::level::debug);
+            return;
+        case LogLevel::info:
+            logger().set_level(spdlog::level::info);
+            return;
+        case LogLevel::warning:
+            logger().set_level(spdlog::level::warn);
+            return;
+        case LogLevel::error:
+            logger().set_level(spdlog::level::err);
+            return;
+        case LogLevel::off:
+            logger().set_level(spdlog::level::off);
+            return;
+    }
+}
+
+void log_debug(std::string_view line) {
+    write(spdlog::level::debug, line);
+}
+
+void log_info(std::string_view line) {
+    write(spdlog::level::info, line);
+}
+
+void log_warning(std::string_view line) {
+    write(spdlog::level::warn, line);
+}
+
+void log_error(std::string_view line) {
+    write(spdlog::level::err, line);
+}
+
+}  // namespace annals
