@@ -1,0 +1,85 @@
+#include "core/base/digest.h"
+#include "core/base/ids.h"
+#include "core/base/random.h"
+#include "core/base/resource_types.h"
+#include "core/base/result.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace annals {
+namespace {
+
+TEST(ResourceId, FollowsFhirsPattern) {
+    EXPECT_TRUE(is_resource_id("a"));
+    EXPECT_TRUE(is_resource_id("A-1.b"));
+    EXPECT_TRUE(is_resource_id(std::string(64, 'x')));
+    for (const std::string& text :
+         {std::string(), std::string(65, 'x'), std::string("a b"), std::string("a/b"),
+          std::string("a_b"), std::string("\xc3\xa4"), std::string("a\0", 2)}) {
+        EXPECT_FALSE(is_resource_id(text)) << text;
+    }
+}
+
+TEST(ResourceTypes, AreFoundByTheirExactName) {
+    EXPECT_EQ(resource_type_names().size(), kResourceTypeCount);
+    for (std::uint16_t i = 0; i < kResourceTypeCount; ++i) {
+        const auto found = find_resource_type(resource_type_names()[i]);
+        ASSERT_TRUE(found);
+        EXPECT_EQ(found->value, i);
+        EXPECT_EQ(resource_type_name(*found), resource_type_names()[i]);
+    }
+    for (const char* name : {"", "patient", "Patients", "Resource", "DomainResource", "Nonsense"}) {
+        EXPECT_FALSE(find_resource_type(name)) << name;
+    }
+}
+
+TEST(Digest, AgreesWithPublishedVectors) {
+    EXPECT_EQ(sha256_hex("abc"),
+              "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    EXPECT_EQ(hash64(""), 0x2d06800538d394c2U);
+    EXPECT_NE(hash64("a", 1), hash64("a", 2));
+    EXPECT_EQ(hash128("Patient/1", 7), hash128("Patient/1", 7));
+    EXPECT_NE(hash128("Patient/1", 7), hash128("Patient/2", 7));
+}
+
+TEST(Uuid, IsVersionFourAndNeverTheSame) {
+    std::set<std::string> seen;
+    for (int i = 0; i < 1000; ++i) {
+        const std::string uuid = make_uuid();
+        ASSERT_EQ(uuid.size(), 36U);
+        EXPECT_TRUE(is_resource_id(uuid));
+        EXPECT_EQ(uuid[14], '4');
+        EXPECT_NE(std::string_view("89ab").find(uuid[19]), std::string_view::npos);
+        EXPECT_TRUE(seen.insert(uuid).second);
+    }
+}
+
+Result<int> half(int value) {
+    if (value % 2 != 0) {
+        return Error{Errc::value, "odd", {}};
+    }
+    return value / 2;
+}
+
+Result<int> quarter(int value) {
+    ANNALS_TRY(const int once, half(value));
+    ANNALS_TRY(const int twice, half(once));
+    return twice;
+}
+
+TEST(Result, CarriesTheValueOrTheFirstError) {
+    EXPECT_EQ(*quarter(8), 2);
+    ASSERT_FALSE(quarter(6));
+    EXPECT_EQ(quarter(6).error().detail, "odd");
+}
+
+TEST(ResultDeathTest, AbortsWhenTheWrongSideIsRead) {
+    EXPECT_DEATH(static_cast<void>(*quarter(6)), "check failed.*odd");
+    EXPECT_DEATH(static_cast<void>(quarter(8).error()), "check failed");
+}
+
+}  // namespace
+}  // namespace annals
