@@ -1,0 +1,83 @@
+#include "core/exchange.h"
+
+#include <algorithm>
+
+namespace annals::core {
+
+namespace {
+
+char lower(char c) noexcept {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+}
+
+bool same_name(std::string_view a, std::string_view b) noexcept {
+    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
+                                              [](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string_view trim(std::string_view text) noexcept {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
+        text.remove_prefix(1);
+    }
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
+        text.remove_suffix(1);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string_view method_name(HttpMethod method) noexcept {
+    switch (method) {
+        case HttpMethod::get:
+            return "GET";
+        case HttpMethod::head:
+            return "HEAD";
+        case HttpMethod::post:
+            return "POST";
+        case HttpMethod::put:
+            return "PUT";
+        case HttpMethod::patch:
+            return "PATCH";
+        case HttpMethod::delete_:
+            return "DELETE";
+        case HttpMethod::options:
+            return "OPTIONS";
+        case HttpMethod::other:
+            return "OTHER";
+    }
+    return "OTHER";
+}
+
+std::optional<std::string_view> Request::header(std::string_view name) const noexcept {
+    for (const Header& header : headers) {
+        if (same_name(header.name, name)) {
+            return trim(header.value);
+        }
+    }
+    return std::nullopt;
+}
+
+std::string_view content_type_name(ContentType type) noexcept {
+    switch (type) {
+        case ContentType::none:
+            return "";
+        case ContentType::fhir_json:
+            return "application/fhir+json; charset=utf-8";
+        case ContentType::fhir_xml:
+            return "application/fhir+xml; charset=utf-8";
+        case ContentType::json:
+            return "application/json; charset=utf-8";
+        case ContentType::ndjson:
+            return "application/fhir+ndjson";
+        case ContentType::text:
+            return "text/plain; charset=utf-8";
+        case ContentType::html:
+            return "text/html; charset=utf-8";
+        case ContentType::prometheus:
+            return "text/plain; version=0.0.4; charset=utf-8";
+    }
+    return "";
+}
+
+}  // namespace annals::core

@@ -1,0 +1,222 @@
+#include "core/loop.h"
+
+#include "core/base/check.h"
+#include "core/base/log.h"
+
+#include <asio/async_result.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/post.hpp>
+#include <asio/use_awaitable.hpp>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+
+namespace annals::core {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// How long gathered commits wait at most for a loop that never runs dry; of the order of one sync.
+constexpr std::chrono::microseconds kFlushDelayMax{500};
+
+/// How many handlers run between two looks at the clock.
+constexpr unsigned kHandlersPerClockLook = 8;
+
+/// How many runs of dropped tickets are remembered for those who ask late.
+constexpr std::size_t kDroppedRunsMax = 64;
+
+using ResumeHandler = asio::async_result<asio::use_awaitable_t<>, void()>::handler_type;
+
+/// A coroutine that waits; lives in its frame, so waiting allocates nothing.
+struct Waiter {
+    storage::Ticket ticket;
+    std::optional<Errc> failure;
+    std::optional<ResumeHandler> resume;
+    Waiter* next = nullptr;
+};
+
+/// Tickets (after, through] that were dropped.
+struct DroppedRun {
+    storage::Ticket after;
+    storage::Ticket through;
+    Errc why;
+};
+
+}  // namespace
+
+struct Loop::Waiters {
+    std::mutex mutex;
+    storage::Ticket through;  // guarded by mutex, like all up to `wake_posted`
+    std::deque<DroppedRun> dropped;
+    bool anyone = false;
+    bool wake_posted = false;
+
+    // The loop's thread alone.
+    Waiter* first = nullptr;
+    Waiter* last = nullptr;
+
+    void push(Waiter& waiter) noexcept {
+        (last == nullptr ? first : last->next) = &waiter;
+        last = &waiter;
+    }
+
+    std::optional<Errc> failure_of(storage::Ticket ticket) const {
+        for (auto run = dropped.rbegin(); run != dropped.rend(); ++run) {
+            if (run->after < ticket && ticket <= run->through) {
+                return run->why;
+            }
+        }
+        return std::nullopt;
+    }
+
+    /// Resumes whoever waits for what has settled, in the order in which they came.
+    void wake() {
+        Waiter* ready = nullptr;
+        Waiter** ready_end = &ready;
+        {
+            const std::lock_guard lock(mutex);
+            wake_posted = false;
+            Waiter* waiter = std::exchange(first, nullptr);
+            last = nullptr;
+            while (waiter != nullptr) {
+                Waiter* next = std::exchange(waiter->next, nullptr);
+                if (waiter->ticket <= through) {
+                    waiter->failure = failure_of(waiter->ticket);
+                    *ready_end = waiter;
+                    ready_end = &waiter->next;
+                } else {
+                    push(*waiter);
+                }
+                waiter = next;
+            }
+            anyone = first != nullptr;
+        }
+        while (ready != nullptr) {
+            // The waiter dies with its frame, which may happen inside the call.
+            Waiter* next = ready->next;
+            ResumeHandler resume = std::move(*ready->resume);
+            ready->resume.reset();
+            resume();
+            ready = next;
+        }
+    }
+};
+
+Loop::Loop(storage::Store& store)
+    : store_(store), context_(1), waiters_(std::make_unique<Waiters>()) {
+    store_.add_listener(*this);
+}
+
+Loop::~Loop() {
+    store_.remove_listener(*this);
+    // A handler owns its coroutine's frame, and here the frame holds the handler: taken out, it hands the
+    // frame to the context, which destroys it.
+    Waiter* waiter = waiters_->first;
+    while (waiter != nullptr) {
+        Waiter* next = waiter->next;
+        const ResumeHandler abandoned = std::move(*waiter->resume);
+        waiter->resume.reset();
+        waiter = next;
+    }
+}
+
+void Loop::run() {
+    const auto work = asio::make_work_guard(context_);
+    Clock::time_point flushed = Clock::now();
+    unsigned handlers = 0;
+    while (!stopping_.load(std::memory_order_relaxed)) {
+        if (context_.poll_one() != 0) {
+            if (++handlers % kHandlersPerClockLook == 0) {
+                const Clock::time_point time = Clock::now();
+                if (time - flushed >= kFlushDelayMax) {
+                    store_.flush();
+                    flushed = time;
+                }
+            }
+            continue;
+        }
+        store_.flush();
+        context_.run_one();
+        flushed = Clock::now();
+    }
+    store_.flush();
+}
+
+void Loop::stop() {
+    stopping_.store(true, std::memory_order_relaxed);
+    context_.stop();
+}
+
+asio::awaitable<Result<void>> Loop::settled_ticket(storage::Ticket ticket) {
+    Waiter waiter;
+    waiter.ticket = ticket;
+    bool settled = false;
+    {
+        const std::lock_guard lock(waiters_->mutex);
+        settled = ticket <= waiters_->through;
+        if (settled) {
+            waiter.failure = waiters_->failure_of(ticket);
+        } else {
+            waiters_->anyone = true;
+        }
+    }
+    if (!settled) {
+        Waiters* waiters = waiters_.get();
+        auto keep = [waiters, &waiter](auto resume) {
+            waiter.resume.emplace(std::move(resume));
+            waiters->push(waiter);
+        };
+        co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(std::move(keep),
+                                                                             asio::use_awaitable);
+    }
+    if (waiter.failure) {
+        co_return Error{*waiter.failure, "the write was not made durable and has been dropped", {}};
+    }
+    co_return Result<void>();
+}
+
+asio::awaitable<void> Loop::yield() {
+    co_await asio::post(context_, asio::use_awaitable);
+}
+
+void Loop::settled(storage::Ticket through, bool ok, Errc why) noexcept {
+    const std::lock_guard lock(waiters_->mutex);
+    if (!ok) {
+        waiters_->dropped.push_back({waiters_->through, through, why});
+        if (waiters_->dropped.size() > kDroppedRunsMax) {
+            waiters_->dropped.pop_front();
+        }
+    }
+    waiters_->through = std::max(waiters_->through, through);
+    if (waiters_->anyone && !waiters_->wake_posted) {
+        waiters_->wake_posted = true;
+        asio::post(context_, [waiters = waiters_.get()] { waiters->wake(); });
+    }
+}
+
+void spawn(Loop& loop, const char* name, asio::awaitable<void> task) {
+    asio::co_spawn(loop.context(), std::move(task), [name](const std::exception_ptr& failure) {
+        if (failure == nullptr) {
+            return;
+        }
+        const char* what = "unknown exception";
+        try {
+            std::rethrow_exception(failure);
+        } catch (const std::exception& error) {
+            what = error.what();
+            log_error(fmt::format("coroutine {} ended by an exception: {}", name, what));
+        } catch (...) {
+            log_error(fmt::format("coroutine {} ended by an {}", name, what));
+        }
+        std::abort();
+    });
+}
+
+}  // namespace annals::core
