@@ -1,0 +1,76 @@
+// annals: one binary, one table of subcommands.
+
+#include "tools/commands/commands.h"
+#include "tools/commands/serve.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace annals::tools {
+
+namespace {
+
+struct Command {
+    std::string_view name;
+    std::string_view summary;
+    int (*run)(const ArgumentList& arguments);
+};
+
+constexpr Command kCommands[] = {
+    {"serve", "serves a data directory over HTTP", serve},
+};
+
+std::string usage() {
+    std::string text =
+        "usage: annals COMMAND [OPTION]...\n\n"
+        "A versioned FHIR R4 resource store.\n\ncommands:\n";
+    for (const Command& command : kCommands) {
+        text.append("  ").append(command.name);
+        text.append(command.name.size() < 12 ? 12 - command.name.size() : 1, ' ');
+        text.append(command.summary).append("\n");
+    }
+    text.append(
+        "\nannals COMMAND --help explains one command; annals --version says which Annals this "
+        "is.\n"
+        "Exit codes: 0 done, 1 met faults, 2 could not start.\n");
+    return text;
+}
+
+int run(const ArgumentList& arguments) {
+    if (arguments.empty()) {
+        std::fputs(
+            "annals: which command?\n"
+            "usage: annals COMMAND [OPTION]... (annals --help lists the commands)\n",
+            stderr);
+        return kExitUsage;
+    }
+    const std::string& name = arguments.front();
+    if (name == "--help" || name == "-h" || name == "help") {
+        std::fputs(usage().c_str(), stdout);
+        return kExitDone;
+    }
+    if (name == "--version") {
+        std::puts("annals " ANNALS_VERSION);
+        return kExitDone;
+    }
+    const auto* command = std::find_if(std::begin(kCommands), std::end(kCommands),
+                                       [&](const Command& row) { return row.name == name; });
+    if (command == std::end(kCommands)) {
+        std::fprintf(stderr,
+                     "annals: unknown command '%s'\n"
+                     "usage: annals COMMAND [OPTION]... (annals --help lists the commands)\n",
+                     name.c_str());
+        return kExitUsage;
+    }
+    return command->run(ArgumentList(arguments.begin() + 1, arguments.end()));
+}
+
+}  // namespace
+
+}  // namespace annals::tools
+
+int main(int argc, char** argv) {
+    return annals::tools::run(annals::tools::ArgumentList(argv + 1, argv + argc));
+}

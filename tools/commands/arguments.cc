@@ -1,0 +1,98 @@
+#include "tools/commands/arguments.h"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace annals::tools {
+
+struct Arguments::Impl {
+    CLI::App app;
+    std::string command;
+    std::string usage;
+    bool has_positionals = false;
+};
+
+Arguments::Arguments(const std::string& command, const std::string& summary)
+    : impl_(std::make_unique<Impl>()) {
+    impl_->command = command;
+    impl_->app.name("annals " + command);
+    impl_->app.description(summary);
+    impl_->usage = "annals " + command;
+}
+
+Arguments::~Arguments() = default;
+
+void Arguments::text(const std::string& names, std::string& into, const std::string& help) {
+    impl_->app.add_option(names, into, help)->capture_default_str();
+}
+
+void Arguments::required_text(const std::string& names, std::string& into,
+                              const std::string& help) {
+    impl_->app.add_option(names, into, help)->required();
+    impl_->usage += ' ' + names + " ...";
+}
+
+void Arguments::number(const std::string& names, std::uint64_t& into, const std::string& help) {
+    impl_->app.add_option(names, into, help)->capture_default_str();
+}
+
+void Arguments::number(const std::string& names, double& into, const std::string& help) {
+    impl_->app.add_option(names, into, help)->capture_default_str();
+}
+
+void Arguments::flag(const std::string& names, bool& into, const std::string& help) {
+    impl_->app.add_flag(names, into, help);
+}
+
+void Arguments::texts(const std::string& names, std::vector<std::string>& into,
+                      const std::string& help) {
+    impl_->app
+        .add_option_function<std::string>(
+            names, [&into](const std::string& value) { into.push_back(value); }, help)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->trigger_on_parse();
+}
+
+void Arguments::positionals(const std::string& name, std::vector<std::string>& into,
+                            const std::string& help) {
+    impl_->app.add_option(name, into, help);
+    impl_->has_positionals = true;
+}
+
+void Arguments::footer(const std::string& text) {
+    impl_->app.footer(text);
+}
+
+std::optional<int> Arguments::parse(const ArgumentList& arguments) {
+    try {
+        // CLI11 takes the list from the back.
+        std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+        impl_->app.parse(std::move(reversed));
+    } catch (const CLI::CallForHelp&) {
+        const std::string help = impl_->app.help();
+        std::fwrite(help.data(), 1, help.size(), stdout);
+        return kExitDone;
+    } catch (const CLI::ParseError& error) {
+        return refuse(error.what());
+    }
+    return std::nullopt;
+}
+
+int Arguments::refuse(const std::string& problem) const {
+    std::string line = problem;
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    const std::string usage =
+        impl_->usage + " [OPTION]..." + (impl_->has_positionals ? " [PATH]..." : "");
+    std::fprintf(stderr, "annals %s: %s\nusage: %s (annals %s --help explains)\n",
+                 impl_->command.c_str(), line.c_str(), usage.c_str(), impl_->command.c_str());
+    return kExitUsage;
+}
+
+int fail(const std::string& problem, int code) {
+    std::fprintf(stderr, "annals: %s\n", problem.c_str());
+    return code;
+}
+
+}  // namespace annals::tools

@@ -1,0 +1,60 @@
+// Arguments: the options of one subcommand, declared, read and explained.
+//
+// Layer:   tools; arguments.cc is the one user of CLI11.
+// Threads: one.
+
+#pragma once
+
+#include "tools/commands/commands.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace annals::tools {
+
+/// Declares options bound to variables, then parses. Names are as CLI11 takes them: "--data",
+/// "-q,--quiet". Lifetime: the variables outlive parse().
+class Arguments {
+  public:
+    /// `command` as in "annals COMMAND".
+    Arguments(const std::string& command, const std::string& summary);
+    ~Arguments();
+    Arguments(const Arguments&) = delete;
+    Arguments& operator=(const Arguments&) = delete;
+
+    void text(const std::string& names, std::string& into, const std::string& help);
+    void required_text(const std::string& names, std::string& into, const std::string& help);
+    void number(const std::string& names, std::uint64_t& into, const std::string& help);
+    void number(const std::string& names, double& into, const std::string& help);
+    void flag(const std::string& names, bool& into, const std::string& help);
+
+    /// An option that may be given several times, one value each.
+    void texts(const std::string& names, std::vector<std::string>& into, const std::string& help);
+
+    /// What is left without a name: paths, usually.
+    void positionals(const std::string& name, std::vector<std::string>& into,
+                     const std::string& help);
+
+    /// Shown below the options by --help.
+    void footer(const std::string& text);
+
+    /// Reads the command line into the variables. Returns nothing if the command may go on, otherwise
+    /// the code to exit with: --help was asked for (shown on stdout), or the arguments are wrong (said
+    /// on stderr, with the usage line).
+    std::optional<int> parse(const ArgumentList& arguments);
+
+    /// Says `problem` and the usage line on stderr; returns kExitUsage.
+    int refuse(const std::string& problem) const;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Says "annals: `problem`" on stderr and returns `code`.
+int fail(const std::string& problem, int code);
+
+}  // namespace annals::tools

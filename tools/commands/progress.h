@@ -1,0 +1,52 @@
+// Progress: one line on a terminal that says how far long work is, how fast, and how long it will take.
+//
+// Layer:   tools.
+// Threads: one at a time.
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace annals::tools {
+
+/// Writes to stderr, and only if that is a terminal and `quiet` is false.
+class Progress {
+  public:
+    /// `what` names the units: "lines", "versions". `share_total` is what `share_done` of update() goes
+    /// up to (bytes, say); 0 if nobody knows.
+    Progress(std::string what, std::uint64_t share_total, bool quiet);
+
+    /// Ends the line.
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    /// Says how many units are done, at most five times a second.
+    void update(std::uint64_t units, std::uint64_t share_done);
+
+    /// Shows the last figures and ends the line.
+    void finish();
+
+    /// True if update() shows anything.
+    bool shown() const noexcept { return shown_; }
+
+    std::uint64_t units() const noexcept { return units_; }
+
+    double seconds() const;
+
+  private:
+    void show();
+
+    std::string what_;
+    std::uint64_t share_total_;
+    bool shown_;
+    bool dirty_ = false;
+    std::uint64_t units_ = 0;
+    std::uint64_t share_done_ = 0;
+    std::chrono::steady_clock::time_point started_;
+    std::chrono::steady_clock::time_point next_;
+};
+
+}  // namespace annals::tools

@@ -1,0 +1,159 @@
+#include "tools/commands/serve.h"
+
+#include "codec/json/document.h"
+#include "core/base/log.h"
+#include "core/config/config.h"
+#include "core/service.h"
+#include "net/server.h"
+#include "storage/file_system.h"
+#include "storage/store.h"
+#include "tools/commands/arguments.h"
+#include "tools/commands/store_access.h"
+
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstdio>
+
+namespace annals::tools {
+
+namespace {
+
+/// Blocks the signals that end the server in this thread and all that it starts, so that the main
+/// thread alone takes them, with sigwait.
+sigset_t block_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    std::signal(SIGPIPE, SIG_IGN);
+    return signals;
+}
+
+/// Finds out whether `listen` can be bound before the data directory is touched.
+Result<void> try_address(const std::string& listen) {
+    const std::size_t colon = listen.rfind(':');
+    if (colon == std::string::npos) {
+        return Error{Errc::usage, fmt::format("listen: '{}' is not HOST:PORT", listen), ""};
+    }
+    std::string host = listen.substr(0, colon);
+    if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
+        host = host.substr(1, host.size() - 2);
+    }
+    asio::io_context context(1);
+    asio::ip::tcp::resolver resolver(context);
+    asio::error_code ec;
+    const auto found =
+        resolver.resolve(host, listen.substr(colon + 1), asio::ip::tcp::resolver::passive, ec);
+    if (ec || found.empty()) {
+        return Error{Errc::usage, fmt::format("listen: cannot resolve '{}'", listen), ""};
+    }
+    const asio::ip::tcp::endpoint endpoint = *found.begin();
+    asio::ip::tcp::acceptor acceptor(context);
+    acceptor.open(endpoint.protocol(), ec);
+    if (!ec) {
+        acceptor.set_option(asio::socket_base::reuse_address(true), ec);
+    }
+    if (!ec) {
+        acceptor.bind(endpoint, ec);
+    }
+    if (ec) {
+        return Error{Errc::usage, fmt::format("listen: cannot bind {}: {}", listen, ec.message()),
+                     ""};
+    }
+    return {};
+}
+
+void log_opening(const std::string& directory, const storage::OpenReport& report) {
+    log_info(fmt::format("opened {}: {} versions of {} resources in {} segments, {:.3f} s",
+                         directory, report.versions, report.resources, report.segments,
+                         report.seconds));
+    if (report.torn_bytes_cut > 0) {
+        log_warning(fmt::format("cut {} bytes of a torn tail", report.torn_bytes_cut));
+    }
+    for (const storage::Damage& damage : report.damages) {
+        log_error(fmt::format("damage in {} at offset {}: {}", damage.segment, damage.offset,
+                              damage.reason));
+    }
+}
+
+Result<core::Config> read_config(const ArgumentList& arguments, std::optional<int>& exit_code) {
+    core::ConfigSources sources;
+    std::string listen;
+    std::string data;
+    bool read_only = false;
+    bool allow_damaged = false;
+    Arguments reader("serve", "Serves a data directory over HTTP until SIGTERM or SIGINT.");
+    reader.text("--config", sources.file, "TOML file of settings");
+    reader.text("--data", data, "data directory");
+    reader.text("--listen", listen, "HOST:PORT; port 0 picks a free one");
+    reader.texts("--set", sources.sets, "KEY=VALUE, a setting; may be repeated");
+    reader.flag("--read-only", read_only, "take no writes, and neither lock nor mend the store");
+    reader.flag("--allow-damaged", allow_damaged, "with --read-only: serve what is whole");
+    reader.footer("Settings (also from ANNALS_ and the key in capitals, '.' as '__'):\n" +
+                  core::describe_config());
+    if (exit_code = reader.parse(arguments); exit_code) {
+        return core::Config();
+    }
+    if (allow_damaged && !read_only) {
+        return Error{Errc::usage, "--allow-damaged needs --read-only", ""};
+    }
+    sources.environment = core::config_environment();
+    if (!listen.empty()) {
+        sources.sets.push_back("listen=" + json::quoted(listen));
+    }
+    if (!data.empty()) {
+        sources.sets.push_back("data=" + json::quoted(data));
+    }
+    ANNALS_TRY(core::Config config, core::load_config(sources));
+    config.read_only |= read_only;
+    config.allow_damaged |= allow_damaged;
+    return config;
+}
+
+}  // namespace
+
+int serve(const ArgumentList& arguments) {
+    std::optional<int> exit_code;
+    auto config = read_config(arguments, exit_code);
+    if (exit_code) {
+        return *exit_code;
+    }
+    if (!config) {
+        return fail(config.error().detail, kExitUsage);
+    }
+    const sigset_t signals = block_signals();
+    if (auto free = try_address(config->listen); !free) {
+        return fail(free.error().detail, kExitUsage);
+    }
+
+    storage::OpenReport report;
+    auto store = storage::Store::open(storage::posix_file_system(), config->data,
+                                      store_options(*config), &report);
+    if (!store) {
+        return fail(store.error().detail, exit_code_of(store.error()));
+    }
+    log_opening(config->data, report);
+
+    const core::Service service(*config, **store);
+    auto server = net::Server::start(*config, service, **store);
+    if (!server) {
+        return fail(server.error().detail, exit_code_of(server.error()));
+    }
+    std::printf("annals ready on %s\n", (*server)->url().c_str());
+    std::fflush(stdout);
+
+    int signal = 0;
+    sigwait(&signals, &signal);
+    log_info(signal == SIGINT ? "SIGINT: stopping" : "SIGTERM: stopping");
+    (*server)->stop();
+    server->reset();
+    store->reset();
+    log_info("stopped");
+    return kExitDone;
+}
+
+}  // namespace annals::tools

@@ -1,0 +1,14 @@
+// annals serve: the server.
+//
+// Layer:   tools.
+
+#pragma once
+
+#include "tools/commands/commands.h"
+
+namespace annals::tools {
+
+/// Serves until SIGTERM or SIGINT.
+int serve(const ArgumentList& arguments);
+
+}  // namespace annals::tools

@@ -1,0 +1,36 @@
+// How subcommands come to a configuration and a store, and what they say and exit with when they don't.
+//
+// Layer:   tools.
+// Threads: plain functions.
+
+#pragma once
+
+#include "core/base/result.h"
+#include "core/config/config.h"
+#include "storage/file_system.h"
+#include "storage/store.h"
+#include "tools/commands/commands.h"
+
+#include <memory>
+#include <string>
+
+namespace annals::tools {
+
+/// The exit code that an error of starting means: kExitFaults for damage and failing devices, kExitUsage
+/// for everything that the caller can put right.
+int exit_code_of(const Error& error) noexcept;
+
+/// What the store is opened with under `config`.
+storage::StoreOptions store_options(const core::Config& config);
+
+struct ReadOnlyStore {
+    std::unique_ptr<storage::DirectoryLock> lock;  ///< null where the directory can't be written
+    std::unique_ptr<storage::Store> store;
+};
+
+/// Opens `directory` to read it, as long as no other process holds it.
+/// Errors: usage (missing, held by another process, a newer format), corrupt, io.
+
+Result<ReadOnlyStore> open_read_only(const std::string& directory);
+
+}  // namespace annals::tools
