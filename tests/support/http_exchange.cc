@@ -1,0 +1,190 @@
+#include "tests/support/http_exchange.h"
+
+#include "core/base/check.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+
+namespace annals::test {
+namespace {
+
+std::string_view trim(std::string_view text) {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
+        text.remove_prefix(1);
+    }
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
+        text.remove_suffix(1);
+    }
+    return text;
+}
+
+}  // namespace
+
+std::optional<std::string> HttpResponse::header(std::string_view name) const {
+    for (const auto& [key, value] : headers) {
+        if (key.size() == name.size() && strncasecmp(key.data(), name.data(), name.size()) == 0) {
+            return value;
+        }
+    }
+    return std::nullopt;
+}
+
+Connection::Connection(std::uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM, 0)) {
+    ANNALS_CHECK(socket_ >= 0);
+    const int on = 1;
+    setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    const timeval limit{10, 0};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (connect(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+        close(socket_);
+        socket_ = -1;
+    }
+}
+
+Connection::~Connection() {
+    if (socket_ >= 0) {
+        close(socket_);
+    }
+}
+
+bool Connection::send(std::string_view bytes) {
+    while (!bytes.empty()) {
+        const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (sent <= 0) {
+            return false;
+        }
+        bytes.remove_prefix(static_cast<std::size_t>(sent));
+    }
+    return true;
+}
+
+void Connection::shut_down_sending() {
+    shutdown(socket_, SHUT_WR);
+}
+
+bool Connection::fill() {
+    std::array<char, 65536> chunk;
+    const ssize_t got = recv(socket_, chunk.data(), chunk.size(), 0);
+    if (got <= 0) {
+        return false;
+    }
+    buffer_.append(chunk.data(), static_cast<std::size_t>(got));
+    return true;
+}
+
+std::optional<HttpResponse> Connection::receive(bool head) {
+    std::size_t end;
+    while ((end = buffer_.find("\r\n\r\n")) == std::string::npos) {
+        if (!fill()) {
+            return std::nullopt;
+        }
+    }
+    HttpResponse response;
+    const std::string block = buffer_.substr(0, end + 2);
+    buffer_.erase(0, end + 4);
+    std::size_t at = block.find("\r\n");
+    response.status = std::atoi(block.c_str() + block.find(' ') + 1);
+    at += 2;
+    while (at < block.size()) {
+        const std::size_t line_end = block.find("\r\n", at);
+        const std::string_view line = std::string_view(block).substr(at, line_end - at);
+        const std::size_t colon = line.find(':');
+        response.headers.emplace_back(line.substr(0, colon), trim(line.substr(colon + 1)));
+        at = line_end + 2;
+    }
+    if (head || response.status < 200 || response.status == 204 || response.status == 304) {
+        return response;
+    }
+    const auto need = [this](std::size_t bytes) {
+        while (buffer_.size() < bytes) {
+            if (!fill()) {
+                return false;
+            }
+        }
+        return true;
+    };
+    if (const auto length = response.header("Content-Length")) {
+        const auto bytes = static_cast<std::size_t>(std::strtoull(length->c_str(), nullptr, 10));
+        if (!need(bytes)) {
+            return std::nullopt;
+        }
+        response.body = buffer_.substr(0, bytes);
+        buffer_.erase(0, bytes);
+        return response;
+    }
+    if (response.header("Transfer-Encoding") == "chunked") {
+        response.chunked = true;
+        while (true) {
+            while ((end = buffer_.find("\r\n")) == std::string::npos) {
+                if (!fill()) {
+                    return std::nullopt;
+                }
+            }
+            const auto bytes =
+                static_cast<std::size_t>(std::strtoull(buffer_.c_str(), nullptr, 16));
+            buffer_.erase(0, end + 2);
+            if (!need(bytes + 2)) {
+                return std::nullopt;
+            }
+            response.body.append(buffer_, 0, bytes);
+            buffer_.erase(0, bytes + 2);
+            if (bytes == 0) {
+                return response;
+            }
+        }
+    }
+    while (fill()) {
+    }
+    response.body = std::move(buffer_);
+    buffer_.clear();
+    return response;
+}
+
+bool Connection::closed_by_peer() {
+    const timeval limit{5, 0};
+    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    std::array<char, 4096> chunk;
+    while (true) {
+        const ssize_t got = recv(socket_, chunk.data(), chunk.size(), 0);
+        if (got == 0) {
+            return true;
+        }
+        if (got < 0) {
+            return errno == ECONNRESET;
+        }
+    }
+}
+
+HttpResponse exchange(std::uint16_t port, std::string_view method, std::string_view target,
+                      std::string_view body,
+                      const std::vector<std::pair<std::string, std::string>>& headers) {
+    std::string request(method);
+    request.append(" ").append(target).append(" HTTP/1.1\r\nHost: 127.0.0.1:");
+    request.append(std::to_string(port)).append("\r\n");
+    for (const auto& [name, value] : headers) {
+        request.append(name).append(": ").append(value).append("\r\n");
+    }
+    if (!body.empty() || method == "POST" || method == "PUT" || method == "PATCH") {
+        request.append("Content-Length: ").append(std::to_string(body.size())).append("\r\n");
+    }
+    request.append("\r\n").append(body);
+    Connection connection(port);
+    connection.send(request);
+    return connection.receive(method == "HEAD").value_or(HttpResponse{});
+}
+
+}  // namespace annals::test

@@ -1,0 +1,59 @@
+// A blocking HTTP/1.1 client for tests: what goes over the socket is what the test wrote.
+//
+// Threads: one per Connection.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::test {
+
+struct HttpResponse {
+    int status = 0;
+    std::vector<std::pair<std::string, std::string>> headers;
+    std::string body;  ///< chunks joined
+    bool chunked = false;
+
+    /// The first header of that name, case ignored; none if absent.
+    std::optional<std::string> header(std::string_view name) const;
+};
+
+/// One connection to 127.0.0.1.
+class Connection {
+  public:
+    explicit Connection(std::uint16_t port);
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    /// Sends `bytes` as they are. False if the peer is gone.
+    bool send(std::string_view bytes);
+
+    /// Ends the sending side only.
+    void shut_down_sending();
+
+    /// Reads one response (1xx ones are returned too); `head`: it has no body whatever its headers say.
+    /// None if the connection ended or ten seconds passed first.
+    std::optional<HttpResponse> receive(bool head = false);
+
+    /// True if the peer has closed the connection (waits up to five seconds for it).
+    bool closed_by_peer();
+
+  private:
+    bool fill();
+
+    int socket_ = -1;
+    std::string buffer_;
+};
+
+/// One request over a connection of its own. Adds Host and Content-Length.
+HttpResponse exchange(std::uint16_t port, std::string_view method, std::string_view target,
+                      std::string_view body = {},
+                      const std::vector<std::pair<std::string, std::string>>& headers = {});
+
+}  // namespace annals::test
