@@ -1,0 +1,272 @@
+#include "storage/format.h"
+
+#include "core/base/bytes.h"
+#include "core/base/digest.h"
+#include "core/base/limits.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace annals::storage {
+namespace {
+
+constexpr std::string_view kSegmentMagic = "ANNALSEG";
+constexpr std::uint32_t kFrameMagic = 0x4d52'4641;  // "AFRM"
+constexpr std::uint8_t kFlagDeletion = 1;
+constexpr std::size_t kDecimalMax = 20;
+
+std::uint32_t header_check(const char* frame, std::uint64_t salt) noexcept {
+    return static_cast<std::uint32_t>(hash64({frame + 8, 44}, salt));
+}
+
+std::size_t decimal_digits(std::uint64_t value) noexcept {
+    std::size_t digits = 1;
+    for (; value >= 10; value /= 10) {
+        ++digits;
+    }
+    return digits;
+}
+
+Error corrupt(std::uint64_t offset, std::string_view what) {
+    return {Errc::corrupt, fmt::format("offset {}: {}", offset, what), {}};
+}
+
+}  // namespace
+
+void encode_segment_header(const SegmentHeader& header, char* out) noexcept {
+    std::memcpy(out, kSegmentMagic.data(), kSegmentMagic.size());
+    store_le(out + 8, kFormatVersion);
+    store_le(out + 12, static_cast<std::uint32_t>(kSegmentHeaderBytes));
+    store_le(out + 16, header.store_id);
+    store_le(out + 24, header.number);
+    store_le(out + 32, header.first_position.value);
+    store_le(out + 40, header.salt);
+    store_le(out + 48, header.last_instant.us);
+    store_le(out + 56, hash64({out, 56}));
+}
+
+Result<SegmentHeader> decode_segment_header(std::string_view bytes, std::string_view path) {
+    if (bytes.size() < kSegmentHeaderBytes || !bytes.starts_with(kSegmentMagic)) {
+        return Error{Errc::corrupt, fmt::format("{}: offset 0: no segment header", path), {}};
+    }
+    const char* in = bytes.data();
+    if (const auto version = load_le<std::uint32_t>(in + 8); version > kFormatVersion) {
+        return Error{Errc::usage,
+                     fmt::format("{}: written in format {}, this program knows up to {}", path,
+                                 version, kFormatVersion),
+                     {}};
+    }
+    if (load_le<std::uint64_t>(in + 56) != hash64({in, 56})) {
+        return Error{Errc::corrupt, fmt::format("{}: offset 0: damaged segment header", path), {}};
+    }
+    return SegmentHeader{.store_id = load_le<std::uint64_t>(in + 16),
+                         .number = load_le<std::uint64_t>(in + 24),
+                         .first_position = {load_le<std::uint64_t>(in + 32)},
+                         .salt = load_le<std::uint64_t>(in + 40),
+                         .last_instant = {load_le<std::int64_t>(in + 48)}};
+}
+
+void finish_frame(const FrameHeader& header, std::uint64_t salt, char* frame) noexcept {
+    store_le(frame + 8, kFrameMagic);
+    store_le(frame + 12, std::uint32_t{0});
+    store_le(frame + 16, header.length);
+    store_le(frame + 24, header.first_position.value);
+    store_le(frame + 32, header.instant.us);
+    store_le(frame + 40, header.synced_offset);
+    store_le(frame + 48, header.record_count);
+    store_le(frame + 52, header_check(frame, salt));
+    store_le(frame, hash64({frame + 8, header.length - 8}, salt));
+}
+
+std::optional<FrameHeader> decode_frame(std::string_view bytes, std::uint64_t salt) noexcept {
+    const char* in = bytes.data();
+    if (bytes.size() < kFrameHeaderBytes || load_le<std::uint32_t>(in + 8) != kFrameMagic ||
+        load_le<std::uint32_t>(in + 52) != header_check(in, salt)) {
+        return std::nullopt;
+    }
+    const FrameHeader header{.length = load_le<std::uint64_t>(in + 16),
+                             .first_position = {load_le<std::uint64_t>(in + 24)},
+                             .instant = {load_le<std::int64_t>(in + 32)},
+                             .synced_offset = load_le<std::uint64_t>(in + 40),
+                             .record_count = load_le<std::uint32_t>(in + 48)};
+    if (header.length < kFrameHeaderBytes || header.length > bytes.size() ||
+        header.length % kAlignment != 0 ||
+        load_le<std::uint64_t>(in) != hash64({in + 8, header.length - 8}, salt)) {
+        return std::nullopt;
+    }
+    return header;
+}
+
+std::uint64_t record_bytes(const Record& record, std::uint64_t body_bytes) noexcept {
+    return padded(kRecordHeaderBytes + record.terms.size() * sizeof(std::uint64_t) +
+                  record.type.size() + record.id.size() + body_bytes);
+}
+
+std::uint64_t body_bytes(std::span<const BodyPiece> pieces, VersionNumber version) noexcept {
+    std::uint64_t bytes = 0;
+    for (const BodyPiece& piece : pieces) {
+        switch (piece.kind) {
+            case BodyPiece::Kind::text:
+                bytes += piece.text.size();
+                break;
+            case BodyPiece::Kind::version:
+                bytes += decimal_digits(version.value);
+                break;
+            case BodyPiece::Kind::instant:
+                bytes += kInstantChars;
+                break;
+        }
+    }
+    return bytes;
+}
+
+void append_record(const Record& record, std::span<const BodyPiece> pieces, std::string& out) {
+    ANNALS_CHECK(out.size() % kAlignment == 0);
+    ANNALS_CHECK(!record.type.empty() && record.type.size() <= 0xff && record.id.size() <= 0xffff);
+    ANNALS_CHECK(record.terms.size() <= kTermsPerVersionMax);
+    const std::size_t start = out.size();
+
+    const std::uint64_t body_size = body_bytes(pieces, record.version);
+    const std::uint64_t length = kRecordHeaderBytes + record.terms.size() * sizeof(std::uint64_t) +
+                                 record.type.size() + record.id.size() + body_size;
+    ANNALS_CHECK(length <= 0xffff'ffff);
+    char header[kRecordHeaderBytes] = {};
+    store_le(header + 8, static_cast<std::uint32_t>(length));
+    header[12] = static_cast<char>(record.kind);
+    header[13] = record.kind == RecordKind::erase ? static_cast<char>(record.scope)
+                                                  : static_cast<char>(record.method);
+    header[14] = record.deletion ? char{kFlagDeletion} : char{0};
+    header[15] = static_cast<char>(record.type.size());
+    store_le(header + 16, record.version.value);
+    store_le(header + 24, record.instant.us);
+    store_le(header + 32, static_cast<std::uint16_t>(record.id.size()));
+    store_le(header + 34, static_cast<std::uint16_t>(record.terms.size()));
+    store_le(header + 36, static_cast<std::uint32_t>(body_size));
+
+    out.append(header, sizeof header);
+    for (const std::uint64_t term : record.terms) {
+        char bytes[sizeof term];
+        store_le(bytes, term);
+        out.append(bytes, sizeof bytes);
+    }
+    out.append(record.type).append(record.id);
+    for (const BodyPiece& piece : pieces) {
+        switch (piece.kind) {
+            case BodyPiece::Kind::text:
+                out.append(piece.text);
+                break;
+            case BodyPiece::Kind::version: {
+                char digits[kDecimalMax];
+                const auto end =
+                    std::to_chars(digits, digits + sizeof digits, record.version.value).ptr;
+                out.append(digits, end);
+                break;
+            }
+            case BodyPiece::Kind::instant: {
+                char text[kInstantChars];
+                write_instant(record.instant, text);
+                out.append(text, sizeof text);
+                break;
+            }
+        }
+    }
+    ANNALS_CHECK(out.size() == start + length);
+    store_le(out.data() + start, hash64({out.data() + start + 8, length - 8}));
+    out.append(padded(length) - length, '\0');
+}
+
+Result<Record> decode_record(std::string_view bytes, std::uint64_t offset) {
+    if (offset > bytes.size() || bytes.size() - offset < kRecordHeaderBytes) {
+        return corrupt(offset, "no record fits here");
+    }
+    const char* in = bytes.data() + offset;
+    const auto length = load_le<std::uint32_t>(in + 8);
+    if (length < kRecordHeaderBytes || length > bytes.size() - offset ||
+        load_le<std::uint64_t>(in) != hash64({in + 8, length - 8})) {
+        return corrupt(offset, "damaged record");
+    }
+    const auto kind = static_cast<std::uint8_t>(in[12]);
+    if (kind != static_cast<std::uint8_t>(RecordKind::version) &&
+        kind != static_cast<std::uint8_t>(RecordKind::erase)) {
+        return corrupt(offset, "record of an unknown kind");
+    }
+    const auto type_bytes = static_cast<std::uint8_t>(in[15]);
+    const auto id_bytes = load_le<std::uint16_t>(in + 32);
+    const auto term_count = load_le<std::uint16_t>(in + 34);
+    const auto body_size = load_le<std::uint32_t>(in + 36);
+    const std::uint64_t terms_bytes = term_count * sizeof(std::uint64_t);
+    if (kRecordHeaderBytes + terms_bytes + type_bytes + id_bytes + std::uint64_t{body_size} !=
+        length) {
+        return corrupt(offset, "record whose parts don't add up");
+    }
+    Record record;
+    record.kind = static_cast<RecordKind>(kind);
+    record.deletion = (in[14] & char{kFlagDeletion}) != 0;
+    if (record.kind == RecordKind::erase) {
+        record.scope = static_cast<Erase::Scope>(in[13]);
+    } else {
+        record.method = static_cast<Method>(in[13]);
+    }
+    record.version = {load_le<std::uint64_t>(in + 16)};
+    record.instant = {load_le<std::int64_t>(in + 24)};
+    const char* at = in + kRecordHeaderBytes;
+    // Records stand at multiples of 8 in page-aligned mappings, so the terms are aligned.
+    record.terms = {reinterpret_cast<const std::uint64_t*>(at), term_count};
+    at += terms_bytes;
+    record.type = {at, type_bytes};
+    at += type_bytes;
+    record.id = {at, id_bytes};
+    at += id_bytes;
+    record.body = {at, body_size};
+    return record;
+}
+
+Result<std::optional<Record>> RecordReader::next() {
+    while (left_ > 0) {
+        --left_;
+        if (bytes_.size() < next_ || bytes_.size() - next_ < kRecordHeaderBytes) {
+            return corrupt(next_, "frame with fewer records than it says");
+        }
+        offset_ = next_;
+        const char* in = bytes_.data() + offset_;
+        const auto length = load_le<std::uint32_t>(in + 8);
+        const auto kind = static_cast<std::uint8_t>(in[12]);
+        if (length < 16 || length > bytes_.size() - offset_) {
+            return corrupt(offset_, "record that leaves its frame");
+        }
+        next_ = offset_ + padded(length);
+        if (kind >= kSkippableKinds) {
+            continue;
+        }
+        if (kind != static_cast<std::uint8_t>(RecordKind::version) &&
+            kind != static_cast<std::uint8_t>(RecordKind::erase)) {
+            return Error{Errc::usage,
+                         fmt::format("offset {}: record of kind {}, written by a newer program",
+                                     offset_, kind),
+                         {}};
+        }
+        ANNALS_TRY(Record record, decode_record(bytes_, offset_));
+        return std::optional<Record>(record);
+    }
+    return std::optional<Record>();
+}
+
+std::string segment_name(std::uint64_t number) {
+    return fmt::format("{:010}.seg", number);
+}
+
+std::optional<std::uint64_t> parse_segment_name(std::string_view name) noexcept {
+    constexpr std::size_t kDigits = 10;
+    if (name.size() != kDigits + 4 || !name.ends_with(".seg")) {
+        return std::nullopt;
+    }
+    std::uint64_t number = 0;
+    const char* end = name.data() + kDigits;
+    if (std::from_chars(name.data(), end, number).ptr != end || number == 0) {
+        return std::nullopt;
+    }
+    return number;
+}
+
+}  // namespace annals::storage

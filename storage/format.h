@@ -1,0 +1,123 @@
+// The bytes of a segment's header, frames and records.
+//
+// Layer:   storage; core/base only.
+// Format:  docs/format.md draws every layout; segment_footer.h has the footer.
+// Threads: plain functions.
+
+#pragma once
+
+#include "core/base/result.h"
+#include "storage/types.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace annals::storage {
+
+inline constexpr std::uint32_t kFormatVersion = 1;
+inline constexpr std::size_t kSegmentHeaderBytes = 64;
+inline constexpr std::size_t kFrameHeaderBytes = 56;
+inline constexpr std::size_t kRecordHeaderBytes = 40;
+inline constexpr std::size_t kAlignment = 8;  ///< of frames and records
+
+/// `bytes` rounded up to the alignment of frames and records.
+constexpr std::uint64_t padded(std::uint64_t bytes) noexcept {
+    return (bytes + (kAlignment - 1)) & ~std::uint64_t{kAlignment - 1};
+}
+
+/// Kinds of records. Values are never reused; from 128 on, readers that don't know a kind skip it.
+enum class RecordKind : std::uint8_t { version = 1, erase = 2 };
+inline constexpr std::uint8_t kSkippableKinds = 128;
+
+struct SegmentHeader {
+    std::uint64_t store_id = 0;
+    std::uint64_t number = 0;
+    Position first_position;
+    std::uint64_t salt = 0;
+    Instant last_instant;  ///< of the last commit before this segment
+};
+
+/// Writes kSegmentHeaderBytes to `out`.
+void encode_segment_header(const SegmentHeader& header, char* out) noexcept;
+
+/// Reads the start of a segment. `path` is for the error's text.
+/// Errors: usage (newer format), corrupt.
+Result<SegmentHeader> decode_segment_header(std::string_view bytes, std::string_view path);
+
+struct FrameHeader {
+    std::uint64_t length = 0;  ///< header included
+    Position first_position;
+    Instant instant;
+    std::uint64_t synced_offset = 0;
+    std::uint32_t record_count = 0;
+};
+
+/// Fills in header and checksums of the frame at `frame`, whose records are in place.
+/// Requires: header.length readable and writable bytes.
+void finish_frame(const FrameHeader& header, std::uint64_t salt, char* frame) noexcept;
+
+/// The frame that begins at `bytes`, if it is whole. Cost: where there is none, that of 44 bytes.
+std::optional<FrameHeader> decode_frame(std::string_view bytes, std::uint64_t salt) noexcept;
+
+/// One record, to write or as read. Lifetime: views point at the caller's or the log's bytes.
+struct Record {
+    RecordKind kind = RecordKind::version;
+    Method method = Method::put;                    ///< of a version
+    Erase::Scope scope = Erase::Scope::everything;  ///< of an erase
+    bool deletion = false;
+    std::string_view type;
+    std::string_view id;
+    VersionNumber version;
+    Instant instant;
+    std::span<const std::uint64_t> terms;
+    std::string_view body;
+};
+
+/// Bytes that a record takes with its padding, for a body of `body_bytes`.
+std::uint64_t record_bytes(const Record& record, std::uint64_t body_bytes) noexcept;
+
+/// Appends `record` with padding to `out`, the body made of `pieces` (record.body is not used).
+/// Requires: out.size() is a multiple of kAlignment; sizes within the format's limits.
+void append_record(const Record& record, std::span<const BodyPiece> pieces, std::string& out);
+
+/// Bytes that `pieces` make for version number `version`.
+std::uint64_t body_bytes(std::span<const BodyPiece> pieces, VersionNumber version) noexcept;
+
+/// The record at `offset` of a mapped file, checksum verified.
+/// Requires: `bytes` and `offset` aligned to kAlignment. Errors: corrupt (also for an unknown kind).
+Result<Record> decode_record(std::string_view bytes, std::uint64_t offset);
+
+/// Walks the records of one whole frame.
+class RecordReader {
+  public:
+    /// `frame` is at `offset` of the file `bytes`. Lifetime: of the views, that of `bytes`.
+    RecordReader(std::string_view bytes, std::uint64_t offset, const FrameHeader& frame) noexcept
+        : bytes_(bytes.substr(0, offset + frame.length)),
+          next_(offset + kFrameHeaderBytes),
+          left_(frame.record_count) {}
+
+    /// The next record of a known kind, none at the end. Errors: corrupt, usage (an unknown kind).
+    Result<std::optional<Record>> next();
+
+    /// Offset and padded bytes of what next() gave last.
+    std::uint64_t offset() const noexcept { return offset_; }
+
+    std::uint64_t size() const noexcept { return next_ - offset_; }
+
+  private:
+    std::string_view bytes_;
+    std::uint64_t next_;
+    std::uint64_t offset_ = 0;
+    std::uint32_t left_;
+};
+
+/// "0000000001.seg"
+std::string segment_name(std::uint64_t number);
+
+/// The number in a segment's file name; none if it is no such name.
+std::optional<std::uint64_t> parse_segment_name(std::string_view name) noexcept;
+
+}  // namespace annals::storage

@@ -1,0 +1,231 @@
+// The operating system's files. The only place of the project that makes file calls.
+
+#include "storage/file_system.h"
+
+#include <fmt/format.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+
+namespace annals::storage {
+namespace {
+
+Error os_error(std::string_view call, std::string_view path, int error) {
+    const Errc code = error == ENOSPC || error == EDQUOT || error == EFBIG ? Errc::no_store
+                      : error == ENOENT                                    ? Errc::not_found
+                                                                           : Errc::io;
+    return {code, fmt::format("{} {}: {}", call, path, std::generic_category().message(error)), {}};
+}
+
+template <typename Call>
+auto retried(Call call) {
+    auto result = call();
+    while (result < 0 && errno == EINTR) {
+        result = call();
+    }
+    return result;
+}
+
+class PosixFile final : public File {
+  public:
+    PosixFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
+
+    PosixFile(const PosixFile&) = delete;
+    PosixFile& operator=(const PosixFile&) = delete;
+
+    ~PosixFile() override { ::close(fd_); }
+
+    Result<void> write(std::uint64_t offset, std::string_view bytes) override {
+        while (!bytes.empty()) {
+            const ssize_t done = retried([&] {
+                return ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+            });
+            if (done < 0) {
+                return os_error("write", path_, errno);
+            }
+            bytes.remove_prefix(static_cast<std::size_t>(done));
+            offset += static_cast<std::uint64_t>(done);
+        }
+        return {};
+    }
+
+    Result<std::size_t> read(std::uint64_t offset, std::span<char> into) const override {
+        std::size_t total = 0;
+        while (total < into.size()) {
+            const ssize_t done = retried([&] {
+                return ::pread(fd_, into.data() + total, into.size() - total,
+                               static_cast<off_t>(offset + total));
+            });
+            if (done < 0) {
+                return os_error("read", path_, errno);
+            }
+            if (done == 0) {
+                break;
+            }
+            total += static_cast<std::size_t>(done);
+        }
+        return total;
+    }
+
+    Result<void> sync() override { return check("fdatasync", ::fdatasync(fd_)); }
+
+    Result<std::uint64_t> size() const override {
+        struct stat info{};
+        if (::fstat(fd_, &info) != 0) {
+            return os_error("stat", path_, errno);
+        }
+        return static_cast<std::uint64_t>(info.st_size);
+    }
+
+    Result<void> resize(std::uint64_t bytes) override {
+        return check("ftruncate",
+                     retried([&] { return ::ftruncate(fd_, static_cast<off_t>(bytes)); }));
+    }
+
+    Result<void> allocate(std::uint64_t bytes) override {
+        const int result =
+            retried([&] { return ::fallocate(fd_, 0, 0, static_cast<off_t>(bytes)); });
+        if (result != 0 && errno == EOPNOTSUPP) {
+            return resize(bytes);
+        }
+        return check("fallocate", result);
+    }
+
+    Result<std::shared_ptr<const char>> map(std::uint64_t bytes) const override {
+        void* address = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd_, 0);
+        if (address == MAP_FAILED) {
+            return os_error("mmap", path_, errno);
+        }
+        return std::shared_ptr<const char>(
+            static_cast<const char*>(address),
+            [address, bytes](const char*) { ::munmap(address, bytes); });
+    }
+
+  private:
+    Result<void> check(std::string_view call, int result) const {
+        if (result != 0) {
+            return os_error(call, path_, errno);
+        }
+        return {};
+    }
+
+    int fd_;
+    std::string path_;
+};
+
+class PosixDirectoryLock final : public DirectoryLock {
+  public:
+    explicit PosixDirectoryLock(int fd) : fd_(fd) {}
+
+    PosixDirectoryLock(const PosixDirectoryLock&) = delete;
+    PosixDirectoryLock& operator=(const PosixDirectoryLock&) = delete;
+
+    ~PosixDirectoryLock() override { ::close(fd_); }
+
+  private:
+    int fd_;
+};
+
+class PosixFileSystem final : public FileSystem {
+  public:
+    Result<std::unique_ptr<File>> open(const std::string& path, Mode mode) override {
+        const int flags = mode == Mode::read         ? O_RDONLY
+                          : mode == Mode::read_write ? O_RDWR
+                                                     : O_RDWR | O_CREAT | O_EXCL;
+        const int fd = retried([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0640); });
+        if (fd < 0) {
+            return os_error("open", path, errno);
+        }
+        return std::unique_ptr<File>(std::make_unique<PosixFile>(fd, path));
+    }
+
+    Result<std::vector<std::string>> list(const std::string& directory) override {
+        DIR* handle = ::opendir(directory.c_str());
+        if (handle == nullptr) {
+            return os_error("opendir", directory, errno);
+        }
+        std::vector<std::string> names;
+        while (const dirent* entry = ::readdir(handle)) {
+            const std::string_view name = entry->d_name;
+            if (name != "." && name != "..") {
+                names.emplace_back(name);
+            }
+        }
+        ::closedir(handle);
+        return names;
+    }
+
+    Result<void> make_directory(const std::string& path) override {
+        std::error_code error;
+        std::filesystem::create_directories(path, error);
+        if (error) {
+            return os_error("mkdir", path, error.value());
+        }
+        return {};
+    }
+
+    Result<void> rename(const std::string& from, const std::string& to) override {
+        if (::rename(from.c_str(), to.c_str()) != 0) {
+            return os_error("rename", from, errno);
+        }
+        return {};
+    }
+
+    Result<void> remove(const std::string& path) override {
+        if (::unlink(path.c_str()) != 0) {
+            return os_error("remove", path, errno);
+        }
+        return {};
+    }
+
+    Result<void> sync_directory(const std::string& path) override {
+        const int fd =
+            retried([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+        if (fd < 0) {
+            return os_error("open", path, errno);
+        }
+        const int result = ::fsync(fd);
+        const int error = errno;
+        ::close(fd);
+        if (result != 0) {
+            return os_error("fsync", path, error);
+        }
+        return {};
+    }
+
+    Result<std::unique_ptr<DirectoryLock>> lock(const std::string& directory) override {
+        const std::string path = directory + "/LOCK";
+        const int fd =
+            retried([&] { return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640); });
+        if (fd < 0) {
+            return os_error("open", path, errno);
+        }
+        auto held = std::make_unique<PosixDirectoryLock>(fd);
+        if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            if (errno == EWOULDBLOCK) {
+                return Error{
+                    Errc::usage, fmt::format("{}: in use by another process", directory), {}};
+            }
+            return os_error("flock", path, errno);
+        }
+        return std::unique_ptr<DirectoryLock>(std::move(held));
+    }
+
+    bool exists(const std::string& path) override { return ::access(path.c_str(), F_OK) == 0; }
+};
+
+}  // namespace
+
+FileSystem& posix_file_system() {
+    static PosixFileSystem instance;
+    return instance;
+}
+
+}  // namespace annals::storage

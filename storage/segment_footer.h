@@ -1,0 +1,116 @@
+// The footer of a sealed segment: a hint per record, so that opening needs no data.
+//
+// Layer:   storage.
+// Format:  docs/format.md, "Footer".
+// Threads: FooterBuilder on the log writer's; the rest plain functions.
+
+#pragma once
+
+#include "core/base/digest.h"
+#include "storage/format.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::storage {
+
+inline constexpr std::size_t kFooterHeaderBytes = 72;
+inline constexpr std::size_t kHintBytes = 48;
+inline constexpr std::size_t kTrailerBytes = 24;
+
+/// What a footer, or a scan in its place, knows of one record.
+struct Hint {
+    RecordKind kind = RecordKind::version;
+    Hash128 key;
+    TypeId type;
+    Method method = Method::put;
+    Erase::Scope scope = Erase::Scope::everything;
+    bool deletion = false;
+    VersionNumber version;
+    Instant instant;
+    Position position;         ///< of an erase: that of the next version
+    std::uint64_t offset = 0;  ///< in the file
+    std::uint32_t size = 0;    ///< with padding
+    std::span<const std::uint64_t> terms;
+};
+
+/// Collects hints while a segment fills and makes its footer.
+class FooterBuilder {
+  public:
+    explicit FooterBuilder(Position first_position) : first_position_(first_position) {}
+
+    void add(const Hint& hint);
+
+    /// Bytes of footer and trailer if made now.
+    std::uint64_t bytes() const noexcept;
+
+    /// At most what `records` more records with `terms` more terms in all add to bytes().
+    static std::uint64_t bytes_for(std::uint64_t records, std::uint64_t terms) noexcept;
+
+    /// Footer and trailer for a segment whose frames end at `offset`.
+    std::string build(std::uint64_t offset, Instant last_instant, std::uint64_t salt) const;
+
+  private:
+    std::uint16_t type_index(TypeId type);
+    std::uint64_t dead_bytes() const;
+
+    Position first_position_;
+    std::string hints_;
+    std::vector<std::uint64_t> terms_;
+    std::vector<TypeId> types_;
+    std::string type_table_;
+    std::uint64_t versions_ = 0;
+    std::uint64_t erases_ = 0;
+    std::uint64_t first_versions_ = 0;
+};
+
+/// A footer in place, in the mapping of its segment.
+class FooterReader {
+  public:
+    /// Finds and verifies the footer of the segment `bytes` (the whole file).
+    /// Errors: corrupt (no whole footer), usage (a resource type that this program doesn't know).
+    static Result<FooterReader> open(std::string_view bytes, const SegmentHeader& header);
+
+    std::uint64_t offset() const noexcept { return offset_; }  ///< where the frames end
+
+    std::uint64_t versions() const noexcept { return versions_; }
+
+    std::uint64_t erases() const noexcept { return erases_; }
+
+    std::uint64_t first_versions() const noexcept { return first_versions_; }
+
+    std::uint64_t dead_bytes() const noexcept { return dead_bytes_; }
+
+    Instant last_instant() const noexcept { return last_instant_; }
+
+    /// Calls `f(const Hint&)` for each record in order.
+    template <typename F>
+    void for_each(F&& f) const {
+        std::size_t terms = 0;
+        for (std::uint64_t i = 0; i < versions_ + erases_; ++i) {
+            const Hint hint = at(i, terms);
+            terms += hint.terms.size();
+            f(hint);
+        }
+    }
+
+  private:
+    FooterReader() = default;
+    Hint at(std::uint64_t index, std::size_t terms_before) const noexcept;
+
+    Position first_position_;
+    std::uint64_t offset_ = 0;
+    std::uint64_t versions_ = 0;
+    std::uint64_t erases_ = 0;
+    std::uint64_t first_versions_ = 0;
+    std::uint64_t dead_bytes_ = 0;
+    Instant last_instant_;
+    std::vector<TypeId> types_;
+    const char* hints_ = nullptr;
+    std::span<const std::uint64_t> terms_;
+};
+
+}  // namespace annals::storage
