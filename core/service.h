@@ -13,9 +13,11 @@
 
 #include <asio/awaitable.hpp>
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace annals::core {
 
@@ -31,10 +33,16 @@ class Service {
     /// When this configuration came into force (CapabilityStatement.date).
     Instant started() const noexcept { return started_; }
 
+    /// The CapabilityStatement but for {base_url}, which stands between the two halves as a JSON string.
+    const std::pair<std::string, std::string>& capability_statement() const noexcept {
+        return capability_statement_;
+    }
+
   private:
     Config config_;
     storage::Store& store_;
     Instant started_;
+    std::pair<std::string, std::string> capability_statement_;
 };
 
 using PlainHandler = Response (*)(const Service&, const Request&, const Target&);
@@ -49,15 +57,15 @@ struct Interaction {
     PlainHandler plain = nullptr;
     AwaitingHandler awaiting = nullptr;
     bool (*enabled)(const Config&) = nullptr;  ///< null: always
-    std::string_view capability;  ///< "read", "history-instance", ...; empty: not listed
+    std::string_view capability;  ///< "read", "transaction batch", ...; empty: not listed
     std::string_view page;        ///< docs/api/<page>.md
 };
 
 /// The whole table, in the order of the CapabilityStatement.
 std::span<const Interaction> interactions() noexcept;
 
-/// The row for a request, or why there is none: not_found (path), method_not_allowed (with what is allowed
-/// in `allow`: "GET, HEAD"; also when the row is switched off).
+/// The row for a request, or why there is none: not_found (path), invalid (an unknown operation),
+/// method_not_allowed (with what is allowed in `allow`: "GET, HEAD"; also when the row is switched off).
 Result<const Interaction*> find_interaction(const Config& config, HttpMethod method,
                                             const Target& target, std::string& allow);
 

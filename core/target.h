@@ -47,7 +47,8 @@ struct Target {
 
 /// Reads a path as Request has it; a trailing slash is tolerated, percent-escapes are not needed in any
 /// valid path and make it unknown. Lifetime: views point into `path`.
-/// Errors: not_found (unknown type or shape, an id outside FHIR's pattern).
+/// Errors: not_found (unknown type or shape), value (an id outside FHIR's pattern: a PUT answers 400, all
+///         else 404; handle() sees to that).
 Result<Target> parse_target(std::string_view path);
 
 /// A query string taken apart, percent-decoded, in order, empty names dropped.

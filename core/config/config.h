@@ -98,7 +98,7 @@ struct ConfigSources {
 /// Errors: usage; the detail is one line that names the key or the file.
 Result<Config> load_config(const ConfigSources& sources);
 
-/// ANNALS_* of the process environment.
+/// ANNALS_* of the process environment, ANNALS_TEST_* left out.
 std::vector<std::pair<std::string, std::string>> config_environment();
 
 /// One line a key: name, type, default, meaning (for `annals serve --help` and docs/operations.md).

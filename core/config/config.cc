@@ -1,0 +1,662 @@
+#include "core/config/config.h"
+
+#include <fmt/format.h>
+
+#undef TOML_HEADER_ONLY
+#undef TOML_SHARED_LIB
+#undef TOML_EXCEPTIONS
+#define TOML_HEADER_ONLY 1
+#define TOML_EXCEPTIONS 0
+#include <toml++/toml.h>
+
+#include <unistd.h>
+
+#include <array>
+#include <cctype>
+#include <limits>
+#include <utility>
+#include <variant>
+
+extern char** environ;
+
+namespace annals::core {
+
+namespace {
+
+using Millis = std::chrono::milliseconds;
+
+// Where a key's value lives, and by that which TOML values it takes.
+using Flag = bool& (*)(Config&);
+using Text = std::string& (*)(Config&);
+using Texts = std::vector<std::string>& (*)(Config&);
+using Duration = Millis& (*)(Config&);
+
+struct Number {
+    std::uint64_t& (*field)(Config&);
+    std::uint64_t min = 0;
+    std::uint64_t max = std::numeric_limits<std::int64_t>::max();
+};
+
+struct Size {
+    std::uint64_t& (*field)(Config&);
+    std::uint64_t min = 1;
+};
+
+struct Choice {
+    std::string& (*field)(Config&);
+    std::string_view choices;  // separated by blanks
+};
+
+using Field = std::variant<Flag, Text, Texts, Duration, Number, Size, Choice>;
+
+struct Key {
+    std::string_view name;
+    Field field;
+    std::string_view meaning;
+};
+
+#define ANNALS_FIELD(type, member) [](Config& c) -> type& { return c.member; }
+#define ANNALS_FLAG(member) Flag(ANNALS_FIELD(bool, member))
+#define ANNALS_TEXT(member) Text(ANNALS_FIELD(std::string, member))
+#define ANNALS_TEXTS(member) Texts(ANNALS_FIELD(std::vector<std::string>, member))
+#define ANNALS_DURATION(member) Duration(ANNALS_FIELD(Millis, member))
+#define ANNALS_U64(member) ANNALS_FIELD(std::uint64_t, member)
+
+const std::vector<Key>& keys() {
+    static const std::vector<Key> all = {
+        {"listen", ANNALS_TEXT(listen), "address and port; port 0 picks a free one"},
+        {"data", ANNALS_TEXT(data), "data directory"},
+        {"base_url", ANNALS_TEXT(base_url),
+         "public root, ends in /fhir; empty: from the request's Host"},
+        {"threads", Number{ANNALS_U64(threads), 0, 1024}, "server threads; 0: one per core"},
+        {"durability", Choice{ANNALS_FIELD(std::string, durability), "commit interval none"},
+         "when a write is answered: after its sync, after its write with a sync every "
+         "sync_interval, or with syncs left to the operating system"},
+        {"sync_interval", ANNALS_DURATION(sync_interval), "for durability = \"interval\""},
+        {"read_only", ANNALS_FLAG(read_only), "serve without taking writes"},
+        {"allow_damaged", ANNALS_FLAG(allow_damaged), "with read_only: serve what is whole"},
+        {"hard_delete", ANNALS_FLAG(hard_delete),
+         "true: delete removes all versions, and history can be deleted"},
+        {"max_history_versions", Number{ANNALS_U64(max_history_versions)},
+         "versions kept per resource by history cleanup; 0: all"},
+        {"history_cleanup_enabled", ANNALS_FLAG(history_cleanup_enabled),
+         "remove versions beyond max_history_versions"},
+        {"history_cleanup_interval", ANNALS_DURATION(history_cleanup_interval), "cleanup cycle"},
+        {"allow_history_bundles", ANNALS_FLAG(allow_history_bundles),
+         "take history bundles at the root"},
+        {"history_page_size", Number{ANNALS_U64(history_page_size), 1},
+         "default page of type and system history"},
+        {"search_page_size", Number{ANNALS_U64(search_page_size), 1}, "default page of search"},
+        {"instance_history_page_size", Number{ANNALS_U64(instance_history_page_size), 1},
+         "default page of instance history"},
+        {"max_page_size", Number{ANNALS_U64(max_page_size), 1, 1'000'000},
+         "larger _count is lowered to this"},
+        {"interactions.instance.history", ANNALS_FLAG(interactions.instance_history),
+         "instance history"},
+        {"interactions.instance.vread", ANNALS_FLAG(interactions.instance_vread), "vread"},
+        {"interactions.type.history", ANNALS_FLAG(interactions.type_history), "type history"},
+        {"interactions.system.history", ANNALS_FLAG(interactions.system_history), "system history"},
+        {"interactions.system.history_bundle", ANNALS_FLAG(interactions.system_history_bundle),
+         "history bundle submission"},
+        {"update_create", ANNALS_FLAG(update_create), "PUT to an absent id creates it"},
+        {"delete_absent", Number{ANNALS_U64(delete_absent), 204, 404},
+         "answer to DELETE of what never existed: 404 or 204"},
+        {"referential_integrity.on_delete", ANNALS_FLAG(integrity_on_delete),
+         "refuse to delete what a live resource refers to"},
+        {"referential_integrity.on_write", ANNALS_FLAG(integrity_on_write),
+         "refuse a relative reference to what does not exist"},
+        {"validation", Choice{ANNALS_FIELD(std::string, validation), "off structure full"},
+         "how closely resources are looked at"},
+        {"allow_unknown_elements", ANNALS_FLAG(allow_unknown_elements),
+         "keep elements that FHIR does not know"},
+        {"limits.max_body", Size{ANNALS_U64(limits.max_body)}, "larger request: 413"},
+        {"limits.max_bundle_entries", Number{ANNALS_U64(limits.max_bundle_entries), 1},
+         "more entries in a bundle: 413"},
+        {"limits.max_connections", Number{ANNALS_U64(limits.max_connections), 1, 1'000'000},
+         "more connections: 503"},
+        {"limits.idle_timeout", ANNALS_DURATION(limits.idle_timeout),
+         "an idle connection is closed"},
+        {"limits.header_timeout", ANNALS_DURATION(limits.header_timeout),
+         "a request's headers took longer: 408"},
+        {"limits.body_timeout", ANNALS_DURATION(limits.body_timeout),
+         "a request's body took longer: 408"},
+        {"limits.request_timeout", ANNALS_DURATION(limits.request_timeout),
+         "an answer took longer: 503"},
+        {"shutdown_timeout", ANNALS_DURATION(shutdown_timeout),
+         "how long requests in flight may take to finish when stopping"},
+        {"auth.mode",
+         Choice{ANNALS_FIELD(std::string, auth.mode), "none jwt api_key jwt_or_api_key"},
+         "which credentials are asked for"},
+        {"auth.jwt.issuer", ANNALS_TEXT(auth.jwt_issuer), "the iss that a token must have"},
+        {"auth.jwt.audience", ANNALS_TEXT(auth.jwt_audience), "the aud that a token must have"},
+        {"auth.jwt.jwks_file", ANNALS_TEXT(auth.jwt_jwks_file), "keys of the issuer, from a file"},
+        {"auth.jwt.jwks_url", ANNALS_TEXT(auth.jwt_jwks_url), "keys of the issuer, from a URL"},
+        {"auth.jwt.leeway", ANNALS_DURATION(auth.jwt_leeway), "how far clocks may be apart"},
+        {"auth.jwt.hs256_secret_file", ANNALS_TEXT(auth.jwt_hs256_secret_file),
+         "shared secret for HS256 tokens"},
+        {"auth.api_keys_file", ANNALS_TEXT(auth.api_keys_file), "TOML file of [[key]] entries"},
+        {"auth.public", ANNALS_TEXTS(auth.public_access),
+         "what needs no credential: metadata, read, search, history"},
+        {"allow_unauthenticated", ANNALS_FLAG(allow_unauthenticated),
+         "listen beyond loopback without authentication"},
+        {"tls.cert_file", ANNALS_TEXT(tls.cert_file), "certificate chain, PEM"},
+        {"tls.key_file", ANNALS_TEXT(tls.key_file), "private key, PEM"},
+        {"tls.client_ca_file", ANNALS_TEXT(tls.client_ca_file),
+         "client certificates must be signed by these, PEM"},
+        {"cors.origins", ANNALS_TEXTS(cors_origins), "origins that browsers may call from"},
+        {"packages_dir", ANNALS_TEXT(packages_dir),
+         "where $install-package finds name#version.tgz; empty: packages in the data directory"},
+    };
+    return all;
+}
+
+#undef ANNALS_FIELD
+#undef ANNALS_FLAG
+#undef ANNALS_TEXT
+#undef ANNALS_TEXTS
+#undef ANNALS_DURATION
+#undef ANNALS_U64
+
+const Key* find_key(std::string_view name) {
+    for (const Key& key : keys()) {
+        if (key.name == name) {
+            return &key;
+        }
+    }
+    return nullptr;
+}
+
+Error usage(std::string detail) {
+    return {Errc::usage, std::move(detail), ""};
+}
+
+// One line, whatever a value or a parser's message contains.
+std::string one_line(std::string_view text) {
+    std::string out(text.substr(0, 200));
+    for (char& c : out) {
+        if (static_cast<unsigned char>(c) < 0x20) {
+            c = ' ';
+        }
+    }
+    return out;
+}
+
+// ---- values ----
+
+struct Unit {
+    std::string_view name;
+    std::uint64_t factor;
+};
+
+constexpr Unit kDurationUnits[] = {
+    {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
+constexpr Unit kSizeUnits[] = {{"kB", 1000},
+                               {"MB", 1000'000},
+                               {"GB", 1000'000'000},
+                               {"KiB", 1ULL << 10},
+                               {"MiB", 1ULL << 20},
+                               {"GiB", 1ULL << 30},
+                               {"B", 1}};
+
+// "250ms": digits, an optional blank, a unit.
+std::optional<std::uint64_t> read_with_unit(std::string_view text, std::span<const Unit> units) {
+    constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+    std::uint64_t number = 0;
+    std::size_t digits = 0;
+    while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') {
+        const auto digit = static_cast<std::uint64_t>(text[digits] - '0');
+        if (number > (kMax - digit) / 10) {
+            return {};
+        }
+        number = number * 10 + digit;
+        ++digits;
+    }
+    if (digits == 0) {
+        return {};
+    }
+    text.remove_prefix(digits);
+    if (text.starts_with(' ')) {
+        text.remove_prefix(1);
+    }
+    for (const Unit& unit : units) {
+        if (text == unit.name) {
+            return number > kMax / unit.factor ? std::nullopt : std::optional(number * unit.factor);
+        }
+    }
+    return {};
+}
+
+std::string in_units(std::uint64_t number, std::span<const Unit> units) {
+    const Unit* best = nullptr;
+    for (const Unit& unit : units) {
+        if (number != 0 && number % unit.factor == 0 &&
+            (best == nullptr || unit.factor > best->factor)) {
+            best = &unit;
+        }
+    }
+    return best == nullptr ? fmt::format("{}{}", number, units.front().name)
+                           : fmt::format("{}{}", number / best->factor, best->name);
+}
+
+bool is_choice(std::string_view choices, std::string_view text) {
+    while (!choices.empty()) {
+        const std::size_t blank = choices.find(' ');
+        if (choices.substr(0, blank) == text) {
+            return true;
+        }
+        choices.remove_prefix(blank == std::string_view::npos ? choices.size() : blank + 1);
+    }
+    return false;
+}
+
+std::string kind_of(const Field& field) {
+    struct Visitor {
+        std::string operator()(Flag) const { return "true or false"; }
+
+        std::string operator()(Text) const { return "a text"; }
+
+        std::string operator()(Texts) const { return "a list of texts"; }
+
+        std::string operator()(Duration) const {
+            return "a duration such as \"60s\" (ms, s, m, h, d)";
+        }
+
+        std::string operator()(const Number& number) const {
+            return number.max == Number{nullptr}.max
+                       ? fmt::format("an integer of at least {}", number.min)
+                       : fmt::format("an integer from {} to {}", number.min, number.max);
+        }
+
+        std::string operator()(const Size&) const {
+            return "a size: an integer of bytes above 0, or a text such as \"64MiB\"";
+        }
+
+        std::string operator()(const Choice& choice) const {
+            std::string list(choice.choices);
+            for (std::size_t at = list.find(' '); at != std::string::npos;
+                 at = list.find(' ', at + 2)) {
+                list.replace(at, 1, ", ");
+            }
+            return "one of " + list;
+        }
+    };
+
+    return std::visit(Visitor{}, field);
+}
+
+// Puts a TOML value into its field; false if it is of the wrong type or out of range.
+struct Assign {
+    Config& config;
+    const toml::node& node;
+
+    std::optional<std::uint64_t> natural() const {
+        const auto* integer = node.as_integer();
+        if (integer == nullptr || integer->get() < 0) {
+            return {};
+        }
+        return static_cast<std::uint64_t>(integer->get());
+    }
+
+    bool operator()(Flag field) const {
+        const auto* value = node.as_boolean();
+        if (value == nullptr) {
+            return false;
+        }
+        field(config) = value->get();
+        return true;
+    }
+
+    bool operator()(Text field) const {
+        const auto* value = node.as_string();
+        if (value == nullptr) {
+            return false;
+        }
+        field(config) = value->get();
+        return true;
+    }
+
+    bool operator()(Texts field) const {
+        const auto* value = node.as_array();
+        if (value == nullptr) {
+            return false;
+        }
+        std::vector<std::string> texts;
+        for (const toml::node& element : *value) {
+            const auto* text = element.as_string();
+            if (text == nullptr) {
+                return false;
+            }
+            texts.push_back(text->get());
+        }
+        field(config) = std::move(texts);
+        return true;
+    }
+
+    bool operator()(Duration field) const {
+        const auto* text = node.as_string();
+        if (text == nullptr) {
+            return false;
+        }
+        const auto value = read_with_unit(text->get(), kDurationUnits);
+        // A year at most: sums of durations and clocks must not overflow.
+        if (!value || *value == 0 || *value > 366ULL * 86'400'000) {
+            return false;
+        }
+        field(config) = Millis(*value);
+        return true;
+    }
+
+    bool operator()(const Number& field) const {
+        const auto value = natural();
+        if (!value || *value < field.min || *value > field.max) {
+            return false;
+        }
+        field.field(config) = *value;
+        return true;
+    }
+
+    bool operator()(const Size& field) const {
+        const auto* text = node.as_string();
+        const auto value = text != nullptr ? read_with_unit(text->get(), kSizeUnits) : natural();
+        if (!value || *value < field.min) {
+            return false;
+        }
+        field.field(config) = *value;
+        return true;
+    }
+
+    bool operator()(const Choice& field) const {
+        const auto* value = node.as_string();
+        if (value == nullptr || !is_choice(field.choices, value->get())) {
+            return false;
+        }
+        field.field(config) = value->get();
+        return true;
+    }
+};
+
+Result<void> assign(Config& config, const Key& key, const toml::node& node,
+                    std::string_view source) {
+    if (!std::visit(Assign{config, node}, key.field)) {
+        return usage(fmt::format("{}: {} must be {}", source, key.name, kind_of(key.field)));
+    }
+    return {};
+}
+
+Result<const Key*> known_key(std::string_view name, std::string_view source) {
+    const Key* key = find_key(name);
+    if (key == nullptr) {
+        return usage(fmt::format("{}: unknown key '{}'", source, one_line(name)));
+    }
+    return key;
+}
+
+// ---- sources ----
+
+Result<void> apply_table(Config& config, const toml::table& table, const std::string& prefix,
+                         std::string_view source) {
+    for (const auto& [name, node] : table) {
+        const std::string full =
+            prefix.empty() ? std::string(name.str()) : fmt::format("{}.{}", prefix, name.str());
+        if (const toml::table* inner = node.as_table();
+            inner != nullptr && find_key(full) == nullptr) {
+            const std::string start = full + ".";
+            const bool leads_somewhere =
+                std::any_of(keys().begin(), keys().end(),
+                            [&](const Key& key) { return key.name.starts_with(start); });
+            if (!leads_somewhere) {
+                return usage(fmt::format("{}: unknown key '{}'", source, one_line(full)));
+            }
+            ANNALS_TRY_VOID(apply_table(config, *inner, full, source));
+            continue;
+        }
+        ANNALS_TRY(const Key* key, known_key(full, source));
+        ANNALS_TRY_VOID(assign(config, *key, node, source));
+    }
+    return {};
+}
+
+Result<void> apply_file(Config& config, const std::string& path) {
+    const toml::parse_result parsed = toml::parse_file(path);
+    if (!parsed) {
+        const toml::parse_error& error = parsed.error();
+        const auto line = error.source().begin.line;
+        return usage(
+            line == 0 ? fmt::format("{}: {}", path, one_line(error.description()))
+                      : fmt::format("{}: line {}: {}", path, line, one_line(error.description())));
+    }
+    return apply_table(config, parsed.table(), "", path);
+}
+
+// A TOML value, or else the text as it stands.
+Result<void> apply_text(Config& config, const Key& key, std::string_view text,
+                        std::string_view source) {
+    // What does not fit on one line cannot be one TOML value, and must not become several keys.
+    if (text.find('\n') == std::string_view::npos) {
+        const toml::parse_result parsed = toml::parse(fmt::format("value = {}", text));
+        if (parsed) {
+            if (const toml::node* node = parsed.table().get("value"); node != nullptr) {
+                // An unquoted 1.5 or 2026-01-02 for a key of texts is meant as text.
+                if (std::visit(Assign{config, *node}, key.field)) {
+                    return {};
+                }
+                if (node->is_string() || node->is_array() || node->is_boolean() ||
+                    node->is_table()) {
+                    return assign(config, key, *node, source);
+                }
+            }
+        }
+    }
+    const toml::value<std::string> as_text{std::string(text)};
+    return assign(config, key, as_text, source);
+}
+
+std::string environment_name(std::string_view key) {
+    std::string out = "ANNALS_";
+    for (const char c : key) {
+        if (c == '.') {
+            out += "__";
+        } else {
+            out += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+        }
+    }
+    return out;
+}
+
+Result<void> apply_environment(Config& config,
+                               const std::vector<std::pair<std::string, std::string>>& variables) {
+    for (const auto& [name, value] : variables) {
+        const Key* found = nullptr;
+        for (const Key& key : keys()) {
+            if (environment_name(key.name) == name) {
+                found = &key;
+                break;
+            }
+        }
+        if (found == nullptr) {
+            return usage(fmt::format("environment: unknown key '{}'", one_line(name)));
+        }
+        ANNALS_TRY_VOID(apply_text(config, *found, value, name));
+    }
+    return {};
+}
+
+Result<void> apply_set(Config& config, std::string_view text) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+        return usage(fmt::format("--set {}: expected KEY=VALUE", one_line(text)));
+    }
+    std::string_view name = text.substr(0, equals);
+    while (name.ends_with(' ')) {
+        name.remove_suffix(1);
+    }
+    ANNALS_TRY(const Key* key, known_key(name, "--set"));
+    return apply_text(config, *key, text.substr(equals + 1), "--set");
+}
+
+// ---- checks of values together ----
+
+Result<void> not_yet(bool asked, std::string_view what) {
+    if (asked) {
+        return usage(fmt::format("{} is not supported by this version", what));
+    }
+    return {};
+}
+
+Result<void> refuse_unsupported(const Config& config) {
+    ANNALS_TRY_VOID(not_yet(config.validation == "full", "validation = \"full\""));
+    ANNALS_TRY_VOID(not_yet(!config.allow_unknown_elements, "allow_unknown_elements = false"));
+    ANNALS_TRY_VOID(
+        not_yet(config.auth.mode != "none", fmt::format("auth.mode = \"{}\"", config.auth.mode)));
+    ANNALS_TRY_VOID(not_yet(!config.tls.cert_file.empty(), "tls.cert_file"));
+    ANNALS_TRY_VOID(not_yet(!config.tls.key_file.empty(), "tls.key_file"));
+    ANNALS_TRY_VOID(not_yet(!config.tls.client_ca_file.empty(), "tls.client_ca_file"));
+    ANNALS_TRY_VOID(not_yet(config.integrity_on_delete, "referential_integrity.on_delete = true"));
+    ANNALS_TRY_VOID(not_yet(config.history_cleanup_enabled, "history_cleanup_enabled = true"));
+    ANNALS_TRY_VOID(not_yet(!config.cors_origins.empty(), "cors.origins"));
+    return {};
+}
+
+bool is_loopback(std::string_view listen) {
+    std::string_view host = listen.substr(0, listen.rfind(':'));
+    if (host.starts_with('[') && host.ends_with(']')) {
+        host = host.substr(1, host.size() - 2);
+    }
+    if (host == "localhost" || host == "::1") {
+        return true;
+    }
+    // 127.0.0.0/8 as four numbers; "127.example.org" is a name and may be anywhere.
+    return host.starts_with("127.") &&
+           host.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+bool has_port(std::string_view listen) {
+    const std::size_t colon = listen.rfind(':');
+    if (colon == std::string_view::npos || colon == 0 || colon + 1 == listen.size() ||
+        listen.size() - colon > 6) {
+        return false;
+    }
+    unsigned port = 0;
+    for (const char c : listen.substr(colon + 1)) {
+        if (c < '0' || c > '9') {
+            return false;
+        }
+        port = port * 10 + static_cast<unsigned>(c - '0');
+    }
+    return port <= 65535;
+}
+
+Result<void> check_together(const Config& config) {
+    if (!has_port(config.listen)) {
+        return usage(fmt::format("listen must be HOST:PORT, not '{}'", one_line(config.listen)));
+    }
+    if (config.data.empty()) {
+        return usage("data must name a directory");
+    }
+    if (!config.base_url.empty() &&
+        (!(config.base_url.starts_with("http://") || config.base_url.starts_with("https://")) ||
+         !config.base_url.ends_with("/fhir"))) {
+        return usage("base_url must begin with http:// or https:// and end in /fhir");
+    }
+    if (config.delete_absent != 404 && config.delete_absent != 204) {
+        return usage("delete_absent must be 404 or 204");
+    }
+    for (const std::string& name : config.auth.public_access) {
+        if (!is_choice("metadata read search history", name)) {
+            return usage(fmt::format("auth.public: '{}' is none of metadata, read, search, history",
+                                     one_line(name)));
+        }
+    }
+    if (config.allow_damaged && !config.read_only) {
+        return usage("allow_damaged needs read_only");
+    }
+    ANNALS_TRY_VOID(refuse_unsupported(config));
+    if (config.auth.mode == "none" && !config.allow_unauthenticated &&
+        !is_loopback(config.listen)) {
+        return usage(fmt::format(
+            "listen = \"{}\" is not a loopback address, and without authentication that needs "
+            "allow_unauthenticated = true",
+            one_line(config.listen)));
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<Config> load_config(const ConfigSources& sources) {
+    Config config;
+    if (!sources.file.empty()) {
+        ANNALS_TRY_VOID(apply_file(config, sources.file));
+    }
+    ANNALS_TRY_VOID(apply_environment(config, sources.environment));
+    for (const std::string& set : sources.sets) {
+        ANNALS_TRY_VOID(apply_set(config, set));
+    }
+    ANNALS_TRY_VOID(check_together(config));
+    return config;
+}
+
+std::vector<std::pair<std::string, std::string>> config_environment() {
+    std::vector<std::pair<std::string, std::string>> variables;
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+        const std::string_view text = *entry;
+        const std::size_t equals = text.find('=');
+        // ANNALS_TEST_* is for the project's own tests and names no setting.
+        if (text.starts_with("ANNALS_") && !text.starts_with("ANNALS_TEST_") &&
+            equals != std::string_view::npos) {
+            variables.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+        }
+    }
+    return variables;
+}
+
+std::string describe_config() {
+    struct Describe {
+        Config& config;
+
+        std::pair<std::string_view, std::string> operator()(Flag field) const {
+            return {"flag", field(config) ? "true" : "false"};
+        }
+
+        std::pair<std::string_view, std::string> operator()(Text field) const {
+            return {"text", fmt::format("\"{}\"", field(config))};
+        }
+
+        std::pair<std::string_view, std::string> operator()(Texts field) const {
+            std::string list = "[";
+            for (const std::string& text : field(config)) {
+                list += fmt::format("{}\"{}\"", list.size() > 1 ? ", " : "", text);
+            }
+            return {"texts", list + "]"};
+        }
+
+        std::pair<std::string_view, std::string> operator()(Duration field) const {
+            return {
+                "duration",
+                fmt::format("\"{}\"", in_units(static_cast<std::uint64_t>(field(config).count()),
+                                               kDurationUnits))};
+        }
+
+        std::pair<std::string_view, std::string> operator()(const Number& field) const {
+            return {"integer", fmt::format("{}", field.field(config))};
+        }
+
+        std::pair<std::string_view, std::string> operator()(const Size& field) const {
+            return {"size", fmt::format("\"{}\"", in_units(field.field(config), kSizeUnits))};
+        }
+
+        std::pair<std::string_view, std::string> operator()(const Choice& field) const {
+            return {"text", fmt::format("\"{}\"", field.field(config))};
+        }
+    };
+
+    Config defaults;
+    std::string out;
+    for (const Key& key : keys()) {
+        const auto [kind, value] = std::visit(Describe{defaults}, key.field);
+        out += fmt::format("{} ({}, default {}): {}\n", key.name, kind, value, key.meaning);
+    }
+    return out;
+}
+
+}  // namespace annals::core

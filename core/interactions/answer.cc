@@ -1,0 +1,78 @@
+#include "core/interactions/answer.h"
+
+#include "core/interactions/preconditions.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+namespace {
+
+// What a reader of a deleted resource wants to know next: where its last content is.
+std::optional<VersionNumber> last_content(const storage::Store& store,
+                                          const storage::VersionInfo& deletion,
+                                          std::string_view id) {
+    storage::HistoryQuery query;
+    query.type = deletion.type;
+    query.id = id;
+    query.count = 2;
+    const storage::HistoryPage page = store.history(query);
+    for (const storage::VersionInfo& info : page.versions) {
+        if (!info.deletion && info.version < deletion.version) {
+            return info.version;
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string resource_name(TypeId type, std::string_view id) {
+    return fmt::format("{}/{}", resource_type_name(type), id);
+}
+
+void set_version(Response& response, VersionNumber version, Instant instant) {
+    response.etag = version;
+    response.last_modified = instant;
+}
+
+Response answer_version(const Service& service, const Request& request,
+                        const storage::VersionInfo& info) {
+    Response response;
+    if (not_modified(request, info.version, info.instant)) {
+        response.status = 304;
+        set_version(response, info.version, info.instant);
+        return response;
+    }
+    Result<storage::StoredVersion> stored = service.store().load(info);
+    if (!stored) {
+        return outcome_response(stored.error(), request);
+    }
+    set_version(response, info.version, info.instant);
+    response.body.append_view(stored->body, std::move(stored->pin));
+    return response;
+}
+
+Response answer_absent(const Request& request, TypeId type, std::string_view id) {
+    return outcome_response(
+        {Errc::not_found, fmt::format("{} does not exist", resource_name(type, id)), ""}, request);
+}
+
+Response answer_deleted(const Service& service, const Request& request, std::string_view id,
+                        const storage::VersionInfo& deletion) {
+    std::string detail = fmt::format("{} was deleted at {}", resource_name(deletion.type, id),
+                                     format_instant(deletion.instant));
+    if (const auto content = last_content(service.store(), deletion, id)) {
+        detail += fmt::format("; last content is version {}", content->value);
+    }
+    Response response = outcome_response({Errc::deleted, std::move(detail), ""}, request);
+    set_version(response, deletion.version, deletion.instant);
+    return response;
+}
+
+std::string information(std::string_view diagnostics) {
+    return outcome_json({{"information", "informational", std::string(diagnostics), ""}});
+}
+
+}  // namespace annals::core

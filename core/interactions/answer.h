@@ -1,0 +1,38 @@
+// Answers made of stored versions: their bytes as the body, their numbers as headers.
+//
+// Layer:   core/interactions.
+// Threads: plain functions.
+
+#pragma once
+
+#include "core/exchange.h"
+#include "core/service.h"
+#include "storage/types.h"
+
+#include <string>
+#include <string_view>
+
+namespace annals::core {
+
+/// "Patient/1".
+std::string resource_name(TypeId type, std::string_view id);
+
+/// Sets ETag and Last-Modified.
+void set_version(Response& response, VersionNumber version, Instant instant);
+
+/// Answers `status` with the stored bytes of `info`, or 304 if the request is conditional and its client
+/// has them; what went wrong as an OperationOutcome.
+Response answer_version(const Service& service, const Request& request,
+                        const storage::VersionInfo& info);
+
+/// 404: the resource has no version.
+Response answer_absent(const Request& request, TypeId type, std::string_view id);
+
+/// 410 with the ETag and Last-Modified of `deletion`.
+Response answer_deleted(const Service& service, const Request& request, std::string_view id,
+                        const storage::VersionInfo& deletion);
+
+/// An OperationOutcome with one issue, severity information.
+std::string information(std::string_view diagnostics);
+
+}  // namespace annals::core

@@ -1,0 +1,24 @@
+// GET [base]/metadata and OPTIONS [base]: the CapabilityStatement, made from the table that dispatches.
+//
+// Layer:   core/interactions.
+// Spec:    FHIR R4 capabilitystatement.html, http.html#capabilities; docs/api/metadata.md.
+// Threads: runs on the loop of its request; never waits.
+
+#pragma once
+
+#include "core/config/config.h"
+#include "core/service.h"
+
+#include <string>
+#include <utility>
+
+namespace annals::core {
+
+/// 200 with a weak ETag that changes with the configuration; 304 by If-None-Match.
+Response metadata(const Service& service, const Request& request, const Target& target);
+
+/// The statement in two halves; {base_url} as a JSON string belongs between them.
+std::pair<std::string, std::string> make_capability_statement(const Config& config,
+                                                              Instant started);
+
+}  // namespace annals::core

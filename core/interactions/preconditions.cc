@@ -1,0 +1,117 @@
+#include "core/interactions/preconditions.h"
+
+#include "core/interactions/negotiation.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000;
+
+// One tag from the start of `rest`; none if it is malformed.
+std::optional<std::string_view> take_tag(std::string_view& rest) {
+    const bool weak = rest.starts_with("W/");
+    if (weak) {
+        rest.remove_prefix(2);
+    }
+    if (rest.starts_with('"')) {
+        const std::size_t end = rest.find('"', 1);
+        if (end == std::string_view::npos) {
+            return {};
+        }
+        const std::string_view tag = rest.substr(1, end - 1);
+        rest.remove_prefix(end + 1);
+        return tag;
+    }
+    const std::size_t end = rest.find_first_not_of("0123456789");
+    const std::string_view tag = rest.substr(0, end);
+    if (weak || tag.empty()) {
+        return {};
+    }
+    rest.remove_prefix(tag.size());
+    return tag;
+}
+
+Result<void> read_list(std::string_view rest, std::string_view name, EntityTags& tags) {
+    const auto malformed = [&] {
+        return Error{Errc::invalid, fmt::format("{}: malformed entity tag", name), ""};
+    };
+    rest = trimmed(rest);
+    if (rest == "*") {
+        tags.any = true;
+        return {};
+    }
+    while (true) {
+        const std::optional<std::string_view> tag = take_tag(rest);
+        if (!tag) {
+            return malformed();
+        }
+        tags.opaque.push_back(*tag);
+        rest = trimmed(rest);
+        if (rest.empty()) {
+            return {};
+        }
+        if (rest.front() != ',') {
+            return malformed();
+        }
+        rest.remove_prefix(1);
+        rest = trimmed(rest);
+    }
+}
+
+}  // namespace
+
+bool EntityTags::names(VersionNumber version) const {
+    const std::string number = std::to_string(version.value);
+    for (const std::string_view tag : opaque) {
+        if (tag == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::string EntityTags::describe() const {
+    std::string out;
+    for (const std::string_view tag : opaque) {
+        out += fmt::format("{}{}", out.empty() ? "" : " or ", tag);
+    }
+    return any ? "*" : out;
+}
+
+Result<std::optional<EntityTags>> read_entity_tags(const Request& request, std::string_view name) {
+    std::optional<EntityTags> tags;
+    for (const Header& header : request.headers) {
+        if (equal_ignoring_case(header.name, name)) {
+            if (!tags) {
+                tags.emplace();
+            }
+            ANNALS_TRY_VOID(read_list(header.value, name, *tags));
+        }
+    }
+    return tags;
+}
+
+Error match_failed(const EntityTags& expected, std::optional<VersionNumber> actual) {
+    return {Errc::precondition,
+            fmt::format("If-Match: expected version {}, actual {}", expected.describe(),
+                        actual ? fmt::format("version {}", actual->value) : "none"),
+            ""};
+}
+
+bool not_modified(const Request& request, VersionNumber version, Instant last_updated) {
+    if (request.header("If-None-Match")) {
+        const auto tags = read_entity_tags(request, "If-None-Match");
+        return tags && ((*tags)->any || (*tags)->names(version));
+    }
+    if (const auto since = request.header("If-Modified-Since")) {
+        const Result<Instant> date = parse_http_date(*since);
+        // HTTP dates are whole seconds: a version of the same second is the one the client saw.
+        return date && last_updated.us / kSecond <= date->us / kSecond;
+    }
+    return false;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,58 @@
+#include "core/interactions/vread.h"
+
+#include "core/interactions/answer.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+std::optional<VersionNumber> read_version_number(std::string_view text) noexcept {
+    if (text.empty() || text.size() > 10 || text.front() == '0') {
+        return {};
+    }
+    std::uint64_t number = 0;
+    for (const char c : text) {
+        if (c < '0' || c > '9') {
+            return {};
+        }
+        number = number * 10 + static_cast<std::uint64_t>(c - '0');
+    }
+    if (number > kVersionNumberMax) {
+        return {};
+    }
+    return VersionNumber{number};
+}
+
+Response vread(const Service& service, const Request& request, const Target& target) {
+    const std::optional<VersionNumber> number = read_version_number(target.version);
+    const auto info = number ? service.store().version(target.type, target.id, *number)
+                             : std::optional<storage::VersionInfo>();
+    if (!info) {
+        if (!service.store().current(target.type, target.id)) {
+            return answer_absent(request, target.type, target.id);
+        }
+        return outcome_response({Errc::not_found,
+                                 fmt::format("{} has no version '{}'",
+                                             resource_name(target.type, target.id), target.version),
+                                 ""},
+                                request);
+    }
+    if (info->deletion) {
+        Response response = outcome_response(
+            {Errc::deleted,
+             fmt::format("Version {} of {} is its deletion at {}", info->version.value,
+                         resource_name(target.type, target.id), format_instant(info->instant)),
+             ""},
+            request);
+        set_version(response, info->version, info->instant);
+        return response;
+    }
+    Response response = answer_version(service, request, *info);
+    if (response.status < 400) {
+        response.cache_control = "public, max-age=31536000, immutable";
+    }
+    return response;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,23 @@
+// GET and HEAD [base]/[type]/[id]/_history/[vid]: one version, for ever the same.
+//
+// Layer:   core/interactions.
+// Spec:    FHIR R4 http.html#vread; docs/api/vread.md.
+// Threads: runs on the loop of its request; never waits.
+
+#pragma once
+
+#include "core/base/ids.h"
+#include "core/service.h"
+
+#include <optional>
+#include <string_view>
+
+namespace annals::core {
+
+/// 200 with the stored bytes and a year of caching, 304, 404, 410 (the version is a deletion).
+Response vread(const Service& service, const Request& request, const Target& target);
+
+/// The number that a path's [vid] means: decimal digits without leading zeros, at least 1.
+std::optional<VersionNumber> read_version_number(std::string_view text) noexcept;
+
+}  // namespace annals::core

@@ -1,0 +1,184 @@
+#include "core/outcome.h"
+
+#include "codec/json/document.h"
+#include "core/base/log.h"
+#include "core/utf8.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::string_view kStatusTexts[] = {
+    "200 OK",
+    "201 Created",
+    "202 Accepted",
+    "204 No Content",
+    "304 Not Modified",
+    "400 Bad Request",
+    "401 Unauthorized",
+    "403 Forbidden",
+    "404 Not Found",
+    "405 Method Not Allowed",
+    "406 Not Acceptable",
+    "408 Request Timeout",
+    "409 Conflict",
+    "410 Gone",
+    "412 Precondition Failed",
+    "413 Content Too Large",
+    "414 URI Too Long",
+    "415 Unsupported Media Type",
+    "417 Expectation Failed",
+    "422 Unprocessable Content",
+    "426 Upgrade Required",
+    "429 Too Many Requests",
+    "431 Request Header Fields Too Large",
+    "500 Internal Server Error",
+    "501 Not Implemented",
+    "503 Service Unavailable",
+    "505 HTTP Version Not Supported",
+};
+
+// What a server's own failure says to a client: the table's words and a number to ask for.
+std::string own_fault(const ErrorMeaning& meaning, std::string_view request_id) {
+    return request_id.empty() ? std::string(meaning.text)
+                              : fmt::format("{} (request {})", meaning.text, request_id);
+}
+
+}  // namespace
+
+ErrorMeaning meaning_of(Errc code) noexcept {
+    switch (code) {
+        case Errc::invalid:
+            return {400, "invalid", "The request is malformed"};
+        case Errc::structure:
+            return {400, "structure", "The resource has the wrong structure"};
+        case Errc::required:
+            return {400, "required", "A required element is missing"};
+        case Errc::value:
+            return {400, "value", "A value is in the wrong format"};
+        case Errc::unauthenticated:
+            return {401, "login", "Authentication is required"};
+        case Errc::bad_credentials:
+            return {401, "security", "The credentials are not valid"};
+        case Errc::forbidden:
+            return {403, "forbidden", "The credentials do not allow this"};
+        case Errc::not_found:
+            return {404, "not-found", "Not found"};
+        case Errc::method_not_allowed:
+            return {405, "not-supported", "The method is not supported here"};
+        case Errc::not_acceptable:
+            return {406, "not-supported", "None of the accepted representations is supported"};
+        case Errc::request_timeout:
+            return {408, "timeout", "The request did not arrive in time"};
+        case Errc::conflict:
+            return {409, "conflict", "The request conflicts with the state of the store"};
+        case Errc::deleted:
+            return {410, "deleted", "The resource was deleted"};
+        case Errc::expired:
+            return {410, "expired", "The page is not available any more"};
+        case Errc::precondition:
+            return {412, "conflict", "A precondition failed"};
+        case Errc::multiple_matches:
+            return {412, "multiple-matches", "The criteria match more than one resource"};
+        case Errc::body_too_large:
+            return {413, "too-long", "The request body is too large"};
+        case Errc::too_costly:
+            return {413, "too-costly", "The request asks for too much"};
+        case Errc::uri_too_long:
+            return {414, "too-long", "The URL is too long"};
+        case Errc::unsupported_media:
+            return {415, "not-supported", "The media type is not supported"};
+        case Errc::business_rule:
+            return {422, "business-rule", "The resource breaks a rule"};
+        case Errc::processing:
+            return {422, "processing", "The request could not be processed"};
+        case Errc::headers_too_large:
+            return {431, "too-long", "The request headers are too large"};
+        case Errc::corrupt:
+        case Errc::io:
+        case Errc::internal:
+        case Errc::usage:
+            return {500, "exception", "Internal server error"};
+        case Errc::not_implemented:
+            return {501, "not-supported", "Not supported"};
+        case Errc::overloaded:
+            return {503, "transient", "The server is busy; try again"};
+        case Errc::timeout:
+            return {503, "timeout", "The request took too long"};
+        case Errc::no_store:
+            return {503, "no-store", "The store takes no writes at present"};
+    }
+    return {500, "exception", "Internal server error"};
+}
+
+std::string outcome_json(const std::vector<Issue>& issues) {
+    std::string out = R"({"resourceType":"OperationOutcome","issue":[)";
+    bool first = true;
+    for (const Issue& issue : issues) {
+        if (!first) {
+            out += ',';
+        }
+        first = false;
+        out += R"({"severity":")";
+        out += issue.severity;
+        out += R"(","code":")";
+        out += issue.code;
+        out += '"';
+        if (!issue.diagnostics.empty()) {
+            out += R"(,"diagnostics":)";
+            json::append_quoted(out, valid_utf8(issue.diagnostics));
+        }
+        if (!issue.expression.empty()) {
+            out += R"(,"expression":[)";
+            json::append_quoted(out, valid_utf8(issue.expression));
+            out += ']';
+        }
+        out += '}';
+    }
+    out += "]}";
+    return out;
+}
+
+Response outcome_response(const Error& error, const Request& request) {
+    const ErrorMeaning meaning = meaning_of(error.code);
+    Response response;
+    response.status = meaning.status;
+
+    std::string diagnostics;
+    if (meaning.status == 500 || meaning.status == 503) {
+        diagnostics = own_fault(meaning, request.request_id);
+        if (meaning.status == 500) {
+            log_error(fmt::format("request {}: {}", request.request_id, error.detail));
+        } else {
+            response.headers.emplace_back("Retry-After", "1");
+        }
+    } else {
+        diagnostics = error.detail.empty() ? std::string(meaning.text) : error.detail;
+    }
+    if (meaning.status == 401) {
+        response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"fhir\"");
+    }
+
+    response.body =
+        Body(outcome_json({{"error", meaning.issue_code, diagnostics, error.expression}}));
+    response.failure = Error{error.code, std::move(diagnostics), error.expression};
+    return response;
+}
+
+std::string_view status_text(int status) noexcept {
+    for (std::string_view text : kStatusTexts) {
+        const int code = (text[0] - '0') * 100 + (text[1] - '0') * 10 + (text[2] - '0');
+        if (code == status) {
+            return text;
+        }
+    }
+    return "500 Internal Server Error";
+}
+
+std::string_view reason_phrase(int status) noexcept {
+    return status_text(status).substr(4);
+}
+
+}  // namespace annals::core

@@ -1,0 +1,126 @@
+#include "core/service.h"
+
+#include "core/interactions/metadata.h"
+#include "core/interactions/negotiation.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+namespace {
+
+bool is_operation(Level level) noexcept {
+    return level == Level::system_operation || level == Level::type_operation ||
+           level == Level::instance_operation;
+}
+
+bool is_on(const Interaction& row, const Config& config) {
+    return row.enabled == nullptr || row.enabled(config);
+}
+
+HttpMethod as_dispatched(HttpMethod method) noexcept {
+    return method == HttpMethod::head ? HttpMethod::get : method;
+}
+
+// The row that takes the request, or the answer that says why none does.
+std::optional<Response> refuse(const Service& service, const Request& request, Target& target,
+                               const Interaction*& row) {
+    Result<Target> parsed = parse_target(request.path);
+    if (!parsed) {
+        Error error = std::move(parsed.error());
+        // An id that cannot be: for a reader there is nothing, a writer has made a mistake.
+        if (error.code == Errc::value && request.method != HttpMethod::put) {
+            error.code = Errc::not_found;
+        }
+        return outcome_response(error, request);
+    }
+    target = *parsed;
+
+    std::string allow;
+    Result<const Interaction*> found =
+        find_interaction(service.config(), request.method, target, allow);
+    if (!found) {
+        Response response = outcome_response(found.error(), request);
+        response.allow = std::move(allow);
+        return response;
+    }
+    if (Result<void> acceptable = check_accept(request); !acceptable) {
+        return outcome_response(acceptable.error(), request);
+    }
+    row = *found;
+    return {};
+}
+
+}  // namespace
+
+Service::Service(const Config& config, storage::Store& store)
+    : config_(config),
+      store_(store),
+      started_(now()),
+      capability_statement_(make_capability_statement(config_, started_)) {
+}
+
+Result<const Interaction*> find_interaction(const Config& config, HttpMethod method,
+                                            const Target& target, std::string& allow) {
+    const HttpMethod wanted = as_dispatched(method);
+    bool path_known = false;
+    bool switched_off = false;
+    for (const Interaction& row : interactions()) {
+        if (row.level != target.level) {
+            continue;
+        }
+        path_known = true;
+        if (!is_on(row, config)) {
+            switched_off = switched_off || row.method == wanted;
+            continue;
+        }
+        if (row.method == wanted) {
+            return &row;
+        }
+        allow += fmt::format("{}{}", allow.empty() ? "" : ", ", method_name(row.method));
+        if (row.method == HttpMethod::get) {
+            allow += ", HEAD";
+        }
+    }
+
+    if (switched_off) {
+        return Error{Errc::method_not_allowed, "This interaction is switched off on this server",
+                     ""};
+    }
+    if (path_known) {
+        return Error{Errc::method_not_allowed,
+                     fmt::format("{} is not supported here", method_name(method)), ""};
+    }
+    if (is_operation(target.level)) {
+        return Error{Errc::invalid, fmt::format("Unknown operation '{}'", target.operation), ""};
+    }
+    return Error{Errc::not_found, "There is nothing at this path", ""};
+}
+
+asio::awaitable<Response> handle(const Service& service, const Request& request) {
+    Target target;
+    const Interaction* row = nullptr;
+    if (std::optional<Response> refusal = refuse(service, request, target, row)) {
+        co_return std::move(*refusal);
+    }
+    if (row->plain != nullptr) {
+        co_return row->plain(service, request, target);
+    }
+    Response response = co_await row->awaiting(service, request, target);
+    co_return response;
+}
+
+std::optional<Response> handle_plain(const Service& service, const Request& request) {
+    Target target;
+    const Interaction* row = nullptr;
+    if (std::optional<Response> refusal = refuse(service, request, target, row)) {
+        return refusal;
+    }
+    if (row->plain == nullptr) {
+        return {};
+    }
+    return row->plain(service, request, target);
+}
+
+}  // namespace annals::core

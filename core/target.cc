@@ -1,0 +1,217 @@
+#include "core/target.h"
+
+#include "core/base/ids.h"
+#include "core/utf8.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::size_t kSegmentsMax = 4;
+
+Error unknown_path() {
+    return {Errc::not_found, "There is nothing at this path", ""};
+}
+
+// The path's segments; more than kSegmentsMax or an empty one inside are no FHIR path.
+Result<std::size_t> split(std::string_view path, std::string_view (&segments)[kSegmentsMax]) {
+    if (path.starts_with('/')) {
+        path.remove_prefix(1);
+    }
+    if (path.ends_with('/')) {
+        path.remove_suffix(1);
+    }
+    std::size_t count = 0;
+    while (!path.empty()) {
+        if (count == kSegmentsMax) {
+            return unknown_path();
+        }
+        const std::size_t slash = path.find('/');
+        segments[count] = path.substr(0, slash);
+        if (segments[count].empty()) {
+            return unknown_path();
+        }
+        ++count;
+        if (slash == std::string_view::npos) {
+            break;
+        }
+        path.remove_prefix(slash + 1);
+        if (path.empty()) {
+            return unknown_path();
+        }
+    }
+    return count;
+}
+
+int hex_digit(char c) noexcept {
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    if (c >= 'a' && c <= 'f') {
+        return c - 'a' + 10;
+    }
+    if (c >= 'A' && c <= 'F') {
+        return c - 'A' + 10;
+    }
+    return -1;
+}
+
+Result<std::string> percent_decode(std::string_view text) {
+    std::string out;
+    out.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '+') {
+            out += ' ';
+        } else if (text[i] != '%') {
+            out += text[i];
+        } else {
+            const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+            const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
+            if (high < 0 || low < 0) {
+                return Error{Errc::invalid, "The query has a malformed percent-escape", ""};
+            }
+            out += static_cast<char>(high * 16 + low);
+            i += 2;
+        }
+    }
+    if (!is_utf8(out) || out.find('\0') != std::string::npos) {
+        return Error{Errc::invalid, "The query is not valid UTF-8 text", ""};
+    }
+    return out;
+}
+
+}  // namespace
+
+Result<Target> parse_target(std::string_view path) {
+    std::string_view segments[kSegmentsMax];
+    ANNALS_TRY(const std::size_t count, split(path, segments));
+
+    Target target;
+    if (count == 0) {
+        return target;
+    }
+
+    const std::string_view first = segments[0];
+    if (first.starts_with('_') || first.starts_with('$') || first == "metadata") {
+        if (count != 1) {
+            return unknown_path();
+        }
+        if (first == "metadata") {
+            target.level = Level::metadata;
+        } else if (first == "_history") {
+            target.level = Level::system_history;
+        } else if (first == "_search") {
+            target.level = Level::system_search;
+        } else if (first.size() > 1 && first[0] == '$') {
+            target.level = Level::system_operation;
+            target.operation = first;
+        } else {
+            return unknown_path();
+        }
+        return target;
+    }
+
+    const std::optional<TypeId> type = find_resource_type(first);
+    if (!type) {
+        return Error{Errc::not_found, fmt::format("Unknown resource type '{}'", first), ""};
+    }
+    target.type = *type;
+    if (count == 1) {
+        target.level = Level::type;
+        return target;
+    }
+
+    const std::string_view second = segments[1];
+    if (second.starts_with('_') || second.starts_with('$')) {
+        if (count != 2) {
+            return unknown_path();
+        }
+        if (second == "_history") {
+            target.level = Level::type_history;
+        } else if (second == "_search") {
+            target.level = Level::type_search;
+        } else if (second.size() > 1 && second[0] == '$') {
+            target.level = Level::type_operation;
+            target.operation = second;
+        } else {
+            return unknown_path();
+        }
+        return target;
+    }
+
+    if (!is_resource_id(second)) {
+        return Error{Errc::value,
+                     fmt::format("'{}' is not a valid id: 1 to 64 of A-Z a-z 0-9 - .", second), ""};
+    }
+    target.id = second;
+    if (count == 2) {
+        target.level = Level::instance;
+        return target;
+    }
+
+    const std::string_view third = segments[2];
+    if (third == "_history") {
+        target.level = count == 3 ? Level::instance_history : Level::version;
+        target.version = segments[3];
+        return target;
+    }
+    if (count != 3) {
+        return unknown_path();
+    }
+    if (third.size() > 1 && third[0] == '$') {
+        target.level = Level::instance_operation;
+        target.operation = third;
+        return target;
+    }
+    if (third == "*" || find_resource_type(third)) {
+        target.level = Level::compartment;
+        target.member = third;
+        return target;
+    }
+    return unknown_path();
+}
+
+Result<Parameters> parse_query(std::string_view query) {
+    Parameters parameters;
+    while (!query.empty()) {
+        const std::size_t end = query.find('&');
+        const std::string_view pair = query.substr(0, end);
+        query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
+
+        const std::size_t equals = pair.find('=');
+        ANNALS_TRY(std::string name, percent_decode(pair.substr(0, equals)));
+        if (name.empty()) {
+            continue;
+        }
+        std::string value;
+        if (equals != std::string_view::npos) {
+            ANNALS_TRY(value, percent_decode(pair.substr(equals + 1)));
+        }
+        parameters.emplace_back(std::move(name), std::move(value));
+    }
+    return parameters;
+}
+
+std::string percent_encode(std::string_view text) {
+    constexpr char kHex[] = "0123456789ABCDEF";
+    std::string out;
+    out.reserve(text.size());
+    for (const char c : text) {
+        const bool unreserved = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                                (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' ||
+                                c == '~';
+        if (unreserved) {
+            out += c;
+        } else {
+            const auto byte = static_cast<unsigned char>(c);
+            out += '%';
+            out += kHex[byte >> 4];
+            out += kHex[byte & 15];
+        }
+    }
+    return out;
+}
+
+}  // namespace annals::core
