@@ -1,8 +1,9 @@
 // Document: one parse of a JSON text into a flat array of nodes over the text itself.
 //
 // Layer:   codec; depends on core/base only. The one user of simdjson (stage 1 and minify).
-// Spec:    RFC 8259, FHIR R4 json.html. Refused: duplicate keys, lone surrogates, invalid UTF-8,
-//          control characters, NUL, a byte-order mark, nesting beyond the limit, anything after the value.
+// Spec:    RFC 8259, FHIR R4 json.html. Refused: duplicate keys (compared with escapes resolved), lone
+//          surrogates, invalid UTF-8, raw control characters in strings, a byte-order mark, nesting beyond
+//          the limit, anything after the value. Kept: numbers of any size, as text; \u0000 as an escape.
 // Threads: a Parser belongs to one thread; a Document is const after parsing.
 
 #pragma once
@@ -13,10 +14,9 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace annals::json {
 
@@ -25,41 +25,64 @@ enum class Kind : std::uint8_t { null, boolean, number, string, array, object };
 /// A value, or an object's key (Kind::string). In pre-order: an object is followed by key, value,
 /// key, value...; an array by its elements.
 struct Node {
-    std::uint32_t begin =
-        0;                   ///< offset of the first byte in the text (a string's quote, a bracket)
-    std::uint32_t end = 0;   ///< offset after the last byte
-    std::uint32_t next = 0;  ///< index of the node after this value and all inside it
-    std::uint32_t count = 0;  ///< members of an object, elements of an array
-    Kind kind = Kind::null;
-    bool escaped = false;  ///< a string that contains a backslash
+    std::uint32_t begin;  ///< offset of the first byte in the text (a string's quote, a bracket)
+    std::uint32_t end;    ///< offset after the last byte
+    std::uint32_t next;   ///< index of the node after this value and all inside it
+    std::uint32_t count;  ///< members of an object, elements of an array, else 0
+    Kind kind;
+    bool escaped;  ///< a string that contains a backslash
+};
+
+/// What a Document owns: the minified text and its nodes. It stays where it is when the Document moves.
+class Tree {
+  public:
+    /// The whole text without insignificant white space.
+    std::string_view text() const noexcept { return {text_.get(), text_size_}; }
+
+    /// Every node; the root is at 0.
+    std::span<const Node> nodes() const noexcept { return {nodes_.get(), node_count_}; }
+
+  private:
+    friend class Parser;
+
+    void reserve_text(std::size_t bytes);   // loses what was there if it grows
+    void reserve_nodes(std::size_t count);  // the same
+
+    std::unique_ptr<char[]> text_;
+    std::unique_ptr<Node[]> nodes_;
+    std::size_t text_size_ = 0;
+    std::size_t text_capacity_ = 0;
+    std::size_t node_count_ = 0;
+    std::size_t node_capacity_ = 0;
 };
 
 class Value;
 
-/// A parsed text.
+/// A parsed text. Movable, not copyable.
 ///
-/// Lifetime: owns its minified text and nodes; Values and views point into it. Movable; moving keeps
-/// views valid.
+/// Lifetime: Values and views point into what it owns, until it is destroyed, assigned to or recycled;
+///           moving it keeps them valid.
 class Document {
   public:
     Document() = default;
-    Document(Document&&) noexcept = default;
-    Document& operator=(Document&&) noexcept = default;
 
-    /// The root value. Requires: a parsed document.
+    /// The root value; missing if nothing was parsed into this.
     Value root() const noexcept;
 
-    /// The whole text without insignificant white space.
-    std::string_view text() const noexcept { return {text_.get(), text_size_}; }
+    /// The whole text without insignificant white space; empty if nothing was parsed into this.
+    std::string_view text() const noexcept { return tree_ ? tree_->text() : std::string_view(); }
 
-    const std::vector<Node>& nodes() const noexcept { return nodes_; }
+    std::span<const Node> nodes() const noexcept {
+        return tree_ ? tree_->nodes() : std::span<const Node>();
+    }
 
   private:
     friend class Parser;
-    std::unique_ptr<char[]> text_;
-    std::size_t text_size_ = 0;
-    std::size_t text_capacity_ = 0;
-    std::vector<Node> nodes_;
+    friend class Value;
+
+    explicit Document(std::unique_ptr<Tree> tree) : tree_(std::move(tree)) {}
+
+    std::unique_ptr<Tree> tree_;
 };
 
 /// A place in a Document: cheap to copy. A default-constructed Value is "missing": it has no kind and
@@ -68,11 +91,14 @@ class Value {
   public:
     Value() = default;
 
-    Value(const Document& document, std::uint32_t index) : document_(&document), index_(index) {}
+    Value(const Tree& tree, std::uint32_t index) noexcept : tree_(&tree), index_(index) {}
 
-    explicit operator bool() const noexcept { return document_ != nullptr; }
+    Value(const Document& document, std::uint32_t index) noexcept
+        : tree_(document.tree_.get()), index_(index) {}
 
-    bool is(Kind kind) const noexcept { return document_ != nullptr && node().kind == kind; }
+    explicit operator bool() const noexcept { return tree_ != nullptr; }
+
+    bool is(Kind kind) const noexcept { return tree_ != nullptr && node().kind == kind; }
 
     bool is_string() const noexcept { return is(Kind::string); }
 
@@ -82,10 +108,10 @@ class Value {
 
     /// Its bytes in the minified text, quotes and brackets included; empty if missing.
     std::string_view raw() const noexcept {
-        if (document_ == nullptr) {
+        if (tree_ == nullptr) {
             return {};
         }
-        return document_->text().substr(node().begin, node().end - node().begin);
+        return tree_->text().substr(node().begin, node().end - node().begin);
     }
 
     /// A string's characters between the quotes as they stand in the text (escapes unresolved).
@@ -102,13 +128,15 @@ class Value {
     Value operator[](std::string_view key) const;
 
     /// Members of an object or elements of an array.
-    std::size_t size() const noexcept { return document_ == nullptr ? 0 : node().count; }
+    std::size_t size() const noexcept { return tree_ == nullptr ? 0 : node().count; }
 
-    const Node& node() const noexcept { return document_->nodes()[index_]; }
+    /// Requires: not missing.
+    const Node& node() const noexcept { return tree_->nodes()[index_]; }
 
     std::uint32_t index() const noexcept { return index_; }
 
-    const Document& document() const noexcept { return *document_; }
+    /// The text and nodes around it. Requires: not missing.
+    const Tree& tree() const noexcept { return *tree_; }
 
     class ElementIterator;
     class MemberIterator;
@@ -122,7 +150,7 @@ class Value {
     Members members() const noexcept;
 
   private:
-    const Document* document_ = nullptr;
+    const Tree* tree_ = nullptr;
     std::uint32_t index_ = 0;
 };
 
@@ -133,41 +161,37 @@ struct Member {
 
 class Value::ElementIterator {
   public:
-    ElementIterator(const Document* document, std::uint32_t index)
-        : document_(document), index_(index) {}
+    ElementIterator(const Tree* tree, std::uint32_t index) noexcept : tree_(tree), index_(index) {}
 
-    Value operator*() const noexcept { return {*document_, index_}; }
+    Value operator*() const noexcept { return {*tree_, index_}; }
 
     ElementIterator& operator++() noexcept {
-        index_ = document_->nodes()[index_].next;
+        index_ = tree_->nodes()[index_].next;
         return *this;
     }
 
     bool operator==(const ElementIterator& other) const noexcept { return index_ == other.index_; }
 
   private:
-    const Document* document_;
+    const Tree* tree_;
     std::uint32_t index_;
 };
 
 class Value::MemberIterator {
   public:
-    MemberIterator(const Document* document, std::uint32_t index)
-        : document_(document), index_(index) {}
+    MemberIterator(const Tree* tree, std::uint32_t index) noexcept : tree_(tree), index_(index) {}
 
-    Member operator*() const noexcept {
-        return {Value(*document_, index_), Value(*document_, index_ + 1)};
-    }
+    Member operator*() const noexcept { return {Value(*tree_, index_), Value(*tree_, index_ + 1)}; }
 
     MemberIterator& operator++() noexcept {
-        index_ = document_->nodes()[index_ + 1].next;
+        index_ = tree_->nodes()[index_ + 1].next;
         return *this;
     }
 
     bool operator==(const MemberIterator& other) const noexcept { return index_ == other.index_; }
 
   private:
-    const Document* document_;
+    const Tree* tree_;
     std::uint32_t index_;
 };
 
@@ -189,20 +213,20 @@ struct Value::Members {
 
 inline Value::Elements Value::elements() const noexcept {
     if (!is(Kind::array)) {
-        return {{document_, 0}, {document_, 0}};
+        return {{tree_, 0}, {tree_, 0}};
     }
-    return {{document_, index_ + 1}, {document_, node().next}};
+    return {{tree_, index_ + 1}, {tree_, node().next}};
 }
 
 inline Value::Members Value::members() const noexcept {
     if (!is(Kind::object)) {
-        return {{document_, 0}, {document_, 0}};
+        return {{tree_, 0}, {tree_, 0}};
     }
-    return {{document_, index_ + 1}, {document_, node().next}};
+    return {{tree_, index_ + 1}, {tree_, node().next}};
 }
 
 inline Value Document::root() const noexcept {
-    return {*this, 0};
+    return tree_ ? Value(*tree_, 0) : Value();
 }
 
 /// Parses texts, reusing its buffers. Not copyable; one per thread.
@@ -215,10 +239,13 @@ class Parser {
 
     /// Parses `text` into a new Document. Needs no padding.
     ///
-    /// Errors: invalid; the detail says what and at which byte offset of `text` (and line and column).
+    /// Errors: invalid; the detail says what, at which byte of `text` (from 0), in which line and column
+    ///         (from 1, in characters); body_too_large beyond kJsonBytesMax.
+    /// Cost:   no allocation when recycled buffers suffice.
     Result<Document> parse(std::string_view text);
 
-    /// Takes a Document's buffers back for the next parse (saves allocations on hot paths).
+    /// Takes a Document's buffers back for the next parse (saves allocations on hot paths). Buffers
+    /// beyond 4 MiB are freed instead.
     void recycle(Document&& document) noexcept;
 
   private:
@@ -226,7 +253,7 @@ class Parser {
     std::unique_ptr<Impl> impl_;
 };
 
-/// Appends `text` as a JSON string with its quotes.
+/// Appends `text` as a JSON string with its quotes; what is no UTF-8 becomes U+FFFD.
 void append_quoted(std::string& out, std::string_view text);
 
 /// `text` as a JSON string with its quotes.

@@ -1,0 +1,59 @@
+// Escapes and UTF-8 inside JSON strings.
+//
+// Layer:   codec, inside codec/json.
+// Spec:    RFC 8259 section 7, RFC 3629.
+// Threads: plain functions.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace annals::json {
+
+/// The value of a hexadecimal digit, or -1.
+constexpr int hex_value(char c) noexcept {
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    const char lower = static_cast<char>(c | 0x20);
+    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+/// The four hexadecimal digits at `digits`, or -1. Requires: the text does not end before the first
+/// character that is no such digit.
+constexpr std::int32_t hex_quad(const char* digits) noexcept {
+    std::int32_t value = 0;
+    for (int i = 0; i < 4; ++i) {
+        const int digit = hex_value(digits[i]);
+        if (digit < 0) {
+            return -1;
+        }
+        value = value * 16 + digit;
+    }
+    return value;
+}
+
+constexpr bool is_high_surrogate(std::int32_t unit) noexcept {
+    return unit >= 0xd800 && unit < 0xdc00;
+}
+
+constexpr bool is_low_surrogate(std::int32_t unit) noexcept {
+    return unit >= 0xdc00 && unit < 0xe000;
+}
+
+/// Appends `code_point` as UTF-8.
+void append_utf8(std::string& out, std::uint32_t code_point);
+
+/// Length of the well-formed UTF-8 sequence at the start of `text`; 0 if there is none.
+std::size_t utf8_length(std::string_view text) noexcept;
+
+/// Appends the characters that `raw` stands for. Requires: its escapes are well-formed.
+void append_unescaped(std::string& out, std::string_view raw);
+
+/// Appends `text` as the characters of a JSON string, without quotes. Requires: UTF-8.
+void append_escaped(std::string& out, std::string_view text);
+
+}  // namespace annals::json
