@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,8 @@ namespace annals::json {
 struct ResourceFacts {
     Value resource;
     TypeId type;
-    std::optional<std::string_view> id;            ///< not checked against the id pattern
+    /// As it stands, escapes unresolved (FHIR's id pattern has no backslash); not checked otherwise.
+    std::optional<std::string_view> id;
     Value meta;                                    ///< missing, or an object
     std::optional<std::string_view> version_id;    ///< meta.versionId as it stands
     std::optional<std::string_view> last_updated;  ///< meta.lastUpdated as it stands
@@ -33,14 +35,15 @@ struct ResourceFacts {
 
 /// Reads the facts of `resource`.
 ///
-/// Errors: structure (no object; id, meta, versionId or lastUpdated of the wrong JSON kind), required
-///         (no resourceType), value (a resourceType that R4 does not have); each with `expression`.
+/// Errors: structure (no object; resourceType, id, meta, versionId or lastUpdated of the wrong JSON kind,
+///         null included), required (no resourceType), value (a resourceType that R4 does not have);
+///         each with `expression`.
 Result<ResourceFacts> read_facts(Value resource);
 
 /// A place in the final body that is filled in later.
 enum class Hole : std::uint8_t { none, version, instant };
 
-/// A run of the final body: text, or a hole.
+/// A run of the final body: text, or a hole. The quotes around a hole are in the runs beside it.
 struct Run {
     Hole hole = Hole::none;
     std::string_view text;
@@ -55,10 +58,10 @@ struct Edit {
 
 /// The final body of a version as runs over the document's text: `id` set, meta.versionId and
 /// meta.lastUpdated made holes or, where given, text; `edits` (ascending, disjoint, outside of id and
-/// meta.versionId/lastUpdated) applied; everything else byte for byte. `id` and meta keep their place if
-/// they are there; otherwise id follows resourceType (or comes first) and meta follows id.
+/// meta.versionId/lastUpdated) applied; everything else byte for byte. What is there keeps its place;
+/// otherwise id follows resourceType, meta follows id, versionId begins meta and lastUpdated follows it.
 ///
-/// Lifetime: runs point into the document, `id`, `edits` and the Plan itself: a Plan does not move.
+/// Lifetime: runs point into the document, `id`, `keep` and `edits`.
 class BodyPlan {
   public:
     struct Keep {
@@ -67,21 +70,23 @@ class BodyPlan {
     };
 
     BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& keep,
-             const std::vector<Edit>& edits = {});
-    BodyPlan(const BodyPlan&) = delete;
-    BodyPlan& operator=(const BodyPlan&) = delete;
+             std::span<const Edit> edits = {});
 
     const std::vector<Run>& runs() const noexcept { return runs_; }
 
   private:
-    std::string glue_;
     std::vector<Run> runs_;
 };
 
-/// Calls `found(value)` with the value of every `identifier` of the resource's top level: the Identifier
-/// objects' `value` strings (single object or array).
+/// Calls `found(system, value)` for every Identifier (single or in an array) of the resource's own
+/// `identifier` element that has a `value` string; `system` is missing if there is none.
 void for_each_identifier(Value resource,
                          const std::function<void(Value system, Value value)>& found);
+
+/// True if the resource has an identifier with `value` and, if `system` is given, that system; an empty
+/// one asks for an identifier without a system.
+bool matches_identifier(Value resource, std::optional<std::string_view> system,
+                        std::string_view value);
 
 /// A string inside a resource that may name another resource.
 struct ReferenceSite {
@@ -95,15 +100,24 @@ struct ReferenceSite {
     std::uint32_t path = 0;  ///< node index, for expression_of()
 };
 
-/// Every place in the resource, contained ones included, where http.html#transaction says that links are
-/// rewritten; canonicals are not. Sites come in text order.
+/// Every place in the resource, contained ones included, where http.html#trules has links rewritten, in
+/// text order: Reference.reference and the uri elements of that name; links of narratives; and elements
+/// of type uri, url, oid and uuid as far as names tell without a schema:
+/// - valueUri, valueUrl, valueOid, valueUuid (extensions, parameters, inputs and outputs);
+/// - the names that R4 uses for nothing else: instantiatesUri, definitionUri, derivedFromUri,
+///   authorizationUrl, onlineInformation, rendering, policy, endpoint (the last two when strings);
+/// - `url` of an Attachment: an object with none but an Attachment's members that is no extension.
+/// Never canonicals (profile, instantiatesCanonical...), nor what names a thing rather than linking to one:
+/// system, an extension's or a definition's url, identifier values, meta.source, implicitRules, fullUrl.
 void find_references(Value resource, std::vector<ReferenceSite>& sites);
 
-/// The FHIRPath-like name of a value's place: Patient.name[0].family. Walks the document; for errors.
+/// The FHIRPath-like name of a value's place: Patient.name[0].family; of a resource inside a Bundle when
+/// `resource` is the Bundle: Bundle.entry[3].resource.id. Walks the document; for errors.
 std::string expression_of(Value resource, std::uint32_t node_index);
 
 /// Calls `rewrite(url)` for each a@href and img@src of a narrative's XHTML (JSON string characters as they
-/// stand) and builds the new JSON string characters; nothing if no link changed.
+/// stand) and builds the new JSON string characters; nothing if no link changed. `url` is resolved (no
+/// escapes, no entities), and what comes back is escaped; all else stays byte for byte.
 std::optional<std::string> rewrite_narrative(
     std::string_view raw_div,
     const std::function<std::optional<std::string>(std::string_view url)>& rewrite);

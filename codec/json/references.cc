@@ -1,0 +1,121 @@
+#include "codec/json/resource.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace annals::json {
+
+namespace {
+
+constexpr std::string_view kUriElements[] = {
+    "valueUri",        "valueUrl",          "valueOid",       "valueUuid",
+    "instantiatesUri", "definitionUri",     "derivedFromUri", "authorizationUrl",
+    "rendering",       "onlineInformation", "policy",         "endpoint",
+};
+
+constexpr std::string_view kAttachmentElements[] = {
+    "url",  "contentType", "title",    "creation", "size",
+    "hash", "data",        "language", "id",       "extension",
+};
+
+bool is_one_of(std::string_view name, std::span<const std::string_view> names) noexcept {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_attachment(Value object, std::string_view its_key) noexcept {
+    if (its_key == "extension" || its_key == "modifierExtension") {
+        return false;
+    }
+    for (const auto [key, value] : object.members()) {
+        std::string_view name = key.raw_string();
+        if (name.starts_with('_')) {
+            name.remove_prefix(1);  // extensions of a primitive
+        }
+        if (!is_one_of(name, kAttachmentElements)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+class Finder {
+  public:
+    explicit Finder(std::vector<ReferenceSite>& sites) : sites_(sites) {}
+
+    // Visits `value`, the member `key` of an object or an element of such an array. Recursion is as deep
+    // as the text is nested, which the parser bounds.
+    void visit(Value value, std::string_view key) {
+        for (const Value element : value.elements()) {
+            visit_member(element, Value(), {}, key);
+        }
+        for (const auto [name, member] : value.members()) {
+            visit_member(member, value, key, name.raw_string());
+        }
+    }
+
+  private:
+    // `object` is missing for an element of an array.
+    void visit_member(Value value, Value object, std::string_view object_key,
+                      std::string_view key) {
+        using Kind = ReferenceSite::Kind;
+        if (!value.is_string()) {
+            visit(value, key);
+        } else if (key == "reference") {
+            add(Kind::reference, value);
+        } else if (key == "div") {
+            if (object_key == "text") {
+                add(Kind::narrative, value);
+            }
+        } else if (key == "url") {
+            if (object && is_attachment(object, object_key)) {
+                add(Kind::uri, value);
+            }
+        } else if (is_one_of(key, kUriElements)) {
+            add(Kind::uri, value);
+        }
+    }
+
+    void add(ReferenceSite::Kind kind, Value value) {
+        sites_.push_back({kind, value, value.index()});
+    }
+
+    std::vector<ReferenceSite>& sites_;
+};
+
+}  // namespace
+
+void find_references(Value resource, std::vector<ReferenceSite>& sites) {
+    Finder(sites).visit(resource, {});
+}
+
+std::string expression_of(Value resource, std::uint32_t node_index) {
+    std::string expression = resource["resourceType"].string();
+    Value value = resource;
+    while (value && value.index() < node_index) {
+        Value inner;
+        if (value.is_array()) {
+            std::size_t i = 0;
+            for (const Value element : value.elements()) {
+                if (node_index < element.node().next) {
+                    inner = element;
+                    expression.append("[").append(std::to_string(i)).append("]");
+                    break;
+                }
+                ++i;
+            }
+        } else {
+            for (const auto [key, member] : value.members()) {
+                if (node_index < member.node().next) {
+                    inner = member;
+                    expression.append(expression.empty() ? "" : ".").append(key.string());
+                    break;
+                }
+            }
+        }
+        value = inner;
+    }
+    return expression;
+}
+
+}  // namespace annals::json
