@@ -11,14 +11,16 @@ void Body::append(Body other) {
     }
     const std::size_t offset = owned_.size();
     owned_.append(other.owned_);
-    for (Piece& piece : other.pieces_) {
+    for (std::size_t i = 0; i < other.piece_count_; ++i) {
+        Piece piece = i == 0 ? other.first_ : other.pieces_[i - 1];
         if (piece.data == nullptr) {
             piece.offset += offset;
         }
-        pieces_.push_back(piece);
+        add_piece(piece);
     }
+    add_pin(std::move(other.first_pin_));
     for (Pin& pin : other.pins_) {
-        pins_.push_back(std::move(pin));
+        add_pin(std::move(pin));
     }
     size_ += other.size_;
 }

@@ -27,11 +27,11 @@ class Body {
         if (text.empty()) {
             return;
         }
-        if (pieces_.empty() || pieces_.back().data != nullptr) {
-            pieces_.push_back({nullptr, owned_.size(), 0});
+        if (piece_count_ == 0 || last_piece().data != nullptr) {
+            add_piece({nullptr, owned_.size(), 0});
         }
         owned_.append(text);
-        pieces_.back().size += text.size();
+        last_piece().size += text.size();
         size_ += text.size();
     }
 
@@ -41,22 +41,20 @@ class Body {
         if (bytes.empty()) {
             return;
         }
-        pieces_.push_back({bytes.data(), 0, bytes.size()});
+        add_piece({bytes.data(), 0, bytes.size()});
         size_ += bytes.size();
-        if (pin != nullptr && (pins_.empty() || pins_.back() != pin)) {
-            pins_.push_back(std::move(pin));
-        }
+        add_pin(std::move(pin));
     }
 
     std::size_t size() const noexcept { return size_; }
 
     bool empty() const noexcept { return size_ == 0; }
 
-    std::size_t piece_count() const noexcept { return pieces_.size(); }
+    std::size_t piece_count() const noexcept { return piece_count_; }
 
     /// The piece at `index`. Lifetime: until the Body is changed or destroyed.
     std::string_view piece(std::size_t index) const noexcept {
-        const Piece& piece = pieces_[index];
+        const Piece& piece = index == 0 ? first_ : pieces_[index - 1];
         const char* data = piece.data != nullptr ? piece.data : owned_.data() + piece.offset;
         return {data, piece.size};
     }
@@ -65,7 +63,7 @@ class Body {
     std::string str() const {
         std::string text;
         text.reserve(size_);
-        for (std::size_t i = 0; i < pieces_.size(); ++i) {
+        for (std::size_t i = 0; i < piece_count_; ++i) {
             text.append(piece(i));
         }
         return text;
@@ -75,7 +73,9 @@ class Body {
     void append(Body other);
 
     void clear() {
+        piece_count_ = 0;
         pieces_.clear();
+        first_pin_.reset();
         pins_.clear();
         owned_.clear();
         size_ = 0;
@@ -83,14 +83,40 @@ class Body {
 
   private:
     struct Piece {
-        const char* data;  ///< null: in owned_ at `offset`
-        std::size_t offset;
-        std::size_t size;
+        const char* data = nullptr;  ///< null: in owned_ at `offset`
+        std::size_t offset = 0;
+        std::size_t size = 0;
     };
 
+    Piece& last_piece() noexcept { return piece_count_ == 1 ? first_ : pieces_.back(); }
+
+    void add_piece(Piece piece) {
+        if (piece_count_ == 0) {
+            first_ = piece;
+        } else {
+            pieces_.push_back(piece);
+        }
+        ++piece_count_;
+    }
+
+    void add_pin(Pin pin) {
+        if (pin == nullptr || pin == first_pin_ || (!pins_.empty() && pins_.back() == pin)) {
+            return;
+        }
+        if (first_pin_ == nullptr) {
+            first_pin_ = std::move(pin);
+        } else {
+            pins_.push_back(std::move(pin));
+        }
+    }
+
+    // The first piece and pin are members, so that a stored version goes out without an allocation.
     std::string owned_;
-    std::vector<Piece> pieces_;
+    Piece first_;
+    std::vector<Piece> pieces_;  // from the second on
+    Pin first_pin_;
     std::vector<Pin> pins_;
+    std::size_t piece_count_ = 0;
     std::size_t size_ = 0;
 };
 

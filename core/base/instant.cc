@@ -293,10 +293,8 @@ Result<InstantRange> parse_date_time(std::string_view text) {
     return InstantRange{{begin}, {begin + width}};
 }
 
-std::string format_http_date(Instant instant) {
+void write_http_date(Instant instant, char* out) noexcept {
     const Civil civil = civil_of(instant);
-    std::string text(29, ' ');
-    char* out = text.data();
     const auto word = [&out](std::string_view letters) {
         letters.copy(out, letters.size());
         out += letters.size();
@@ -315,6 +313,11 @@ std::string format_http_date(Instant instant) {
     word(":");
     put(out, civil.second, 2);
     word(" GMT");
+}
+
+std::string format_http_date(Instant instant) {
+    std::string text(kHttpDateChars, ' ');
+    write_http_date(instant, text.data());
     return text;
 }
 

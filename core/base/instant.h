@@ -50,7 +50,14 @@ struct InstantRange {
 /// (an unescaped query) is accepted. Errors: value.
 Result<InstantRange> parse_date_time(std::string_view text);
 
-/// "Fri, 02 Jan 2026 03:04:05 GMT" (RFC 9110); whole seconds, cut off.
+/// Length of what write_http_date() writes: Fri, 02 Jan 2026 03:04:05 GMT (RFC 9110).
+inline constexpr std::size_t kHttpDateChars = 29;
+
+/// Writes exactly kHttpDateChars characters to `out`; whole seconds, cut off.
+/// Requires: 0000-01-01 <= instant <= 9999-12-31.
+void write_http_date(Instant instant, char* out) noexcept;
+
+/// The same as a string.
 std::string format_http_date(Instant instant);
 
 /// Reads the three forms of RFC 9110 section 5.6.7. Errors: value.

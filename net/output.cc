@@ -1,0 +1,226 @@
+#include "net/output.h"
+
+#include "core/base/check.h"
+#include "core/base/instant.h"
+#include "core/outcome.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <utility>
+
+namespace annals::net {
+
+namespace {
+
+constexpr std::size_t kIovecsMax = 1024;      // IOV_MAX
+constexpr std::size_t kCopiedBytesMax = 512;  // a piece up to this size is copied
+constexpr std::size_t kTextBytesKept = 64 << 10;
+constexpr std::size_t kSegmentsKept = 4 << 10;
+
+void put(std::string& text, std::uint64_t number, int base = 10) {
+    std::array<char, 20> digits;
+    const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), number, base);
+    text.append(digits.data(), written.ptr);
+}
+
+void put_header(std::string& text, std::string_view name, std::string_view value) {
+    text.append(name);
+    text.append(": ");
+    // Whatever a handler made of a client's words, it does not end the line.
+    if (value.find_first_of("\r\n") == std::string_view::npos) {
+        text.append(value);
+    }
+    text.append("\r\n");
+}
+
+bool has_body(int status) noexcept {
+    return status >= 200 && status != 204 && status != 304;
+}
+
+}  // namespace
+
+void Output::add_text(std::string_view text) {
+    const std::size_t from = text_.size();
+    text_.append(text);
+    extend_text(from);
+}
+
+void Output::extend_text(std::size_t from) {
+    const std::size_t added = text_.size() - from;
+    size_ += added;
+    if (segments_.size() > first_ && segments_.back().data == nullptr &&
+        segments_.back().offset + segments_.back().size == from) {
+        segments_.back().size += added;
+    } else if (added > 0) {
+        segments_.push_back({nullptr, from, added});
+    }
+}
+
+void Output::add(core::Response& response, const Framing& framing) {
+    const std::size_t from = text_.size();
+    std::string& text = text_;
+    text.append("HTTP/1.1 ");
+    put(text, static_cast<std::uint64_t>(response.status));
+    text.push_back(' ');
+    text.append(core::reason_phrase(response.status));
+    text.append("\r\nDate: ");
+    text.append(framing.date);
+    text.append("\r\n");
+
+    const bool body = has_body(response.status);
+    const bool sliced = response.more != nullptr;
+    if (body && (sliced || !response.body.empty())) {
+        put_header(text, "Content-Type", core::content_type_name(response.content_type));
+    }
+    if (body && sliced) {
+        if (!framing.http_1_0) {
+            text.append("Transfer-Encoding: chunked\r\n");
+        }
+    } else if (body) {
+        text.append("Content-Length: ");
+        put(text, response.body.size());
+        text.append("\r\n");
+    }
+    if (response.etag) {
+        text.append("ETag: W/\"");
+        put(text, response.etag->value);
+        text.append("\"\r\n");
+    }
+    if (response.last_modified) {
+        text.append("Last-Modified: ");
+        const std::size_t place = text.size();
+        text.resize(place + kHttpDateChars);
+        write_http_date(*response.last_modified, text.data() + place);
+        text.append("\r\n");
+    }
+    if (!response.location.empty()) {
+        put_header(text, "Location", response.location);
+    }
+    if (!response.content_location.empty()) {
+        put_header(text, "Content-Location", response.content_location);
+    }
+    if (!response.cache_control.empty()) {
+        put_header(text, "Cache-Control", response.cache_control);
+    }
+    if (!response.allow.empty()) {
+        put_header(text, "Allow", response.allow);
+    }
+    for (const auto& [name, value] : response.headers) {
+        put_header(text, name, value);
+    }
+    text.append("X-Request-Id: ");
+    text.append(framing.request_id);
+    text.append("\r\n");
+    if (framing.close) {
+        text.append("Connection: close\r\n");
+    } else if (framing.http_1_0) {
+        text.append("Connection: keep-alive\r\n");
+    }
+    text.append("\r\n");
+    extend_text(from);
+    if (!body || framing.head) {
+        return;
+    }
+    if (sliced) {
+        add_slice(std::move(response.body), !framing.http_1_0);
+    } else {
+        add_body(std::move(response.body));
+    }
+}
+
+void Output::add_slice(core::Body slice, bool chunked) {
+    if (slice.empty()) {
+        return;  // an empty chunk would end the body
+    }
+    if (!chunked) {
+        add_body(std::move(slice));
+        return;
+    }
+    const std::size_t from = text_.size();
+    put(text_, slice.size(), 16);
+    text_.append("\r\n");
+    extend_text(from);
+    add_body(std::move(slice));
+    add_text("\r\n");
+}
+
+void Output::add_body(core::Body body) {
+    bool referred = false;
+    for (std::size_t i = 0; i < body.piece_count(); ++i) {
+        const std::string_view piece = body.piece(i);
+        if (piece.size() <= kCopiedBytesMax) {
+            add_text(piece);
+            continue;
+        }
+        // Such a piece stays in place when `body` is moved below: it is too long to be inside of it.
+        segments_.push_back({piece.data(), 0, piece.size()});
+        size_ += piece.size();
+        referred = true;
+    }
+    if (referred) {
+        bodies_.push_back(std::move(body));
+    }
+}
+
+Output::Sent Output::send(int fd) {
+    while (first_ < segments_.size()) {
+        std::array<iovec, kIovecsMax> pieces;
+        const std::size_t count = std::min(segments_.size() - first_, kIovecsMax);
+        for (std::size_t i = 0; i < count; ++i) {
+            const Segment& segment = segments_[first_ + i];
+            const char* data =
+                segment.data != nullptr ? segment.data : text_.data() + segment.offset;
+            pieces[i] = {const_cast<char*>(data), segment.size};
+        }
+        msghdr message{};
+        message.msg_iov = pieces.data();
+        message.msg_iovlen = count;
+        const bool more = first_ + count < segments_.size();
+        const ssize_t result =
+            ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT | (more ? MSG_MORE : 0));
+        if (result < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            return errno == EAGAIN || errno == EWOULDBLOCK ? Sent::blocked : Sent::broken;
+        }
+        auto sent = static_cast<std::size_t>(result);
+        size_ -= sent;
+        while (sent > 0) {
+            Segment& segment = segments_[first_];
+            const std::size_t taken = std::min(sent, segment.size);
+            segment.size -= taken;
+            segment.offset += taken;
+            if (segment.data != nullptr) {
+                segment.data += taken;
+            }
+            sent -= taken;
+            if (segment.size == 0) {
+                ++first_;
+            }
+        }
+    }
+    clear();
+    return Sent::all;
+}
+
+void Output::clear() {
+    text_.clear();
+    segments_.clear();
+    bodies_.clear();
+    first_ = 0;
+    size_ = 0;
+    if (text_.capacity() > kTextBytesKept) {
+        text_.shrink_to_fit();
+    }
+    if (segments_.capacity() > kSegmentsKept) {
+        segments_.shrink_to_fit();
+    }
+}
+
+}  // namespace annals::net

@@ -1,0 +1,75 @@
+// Output: the responses of one turn of a connection, as bytes for one gathered write.
+//
+// Layer:   net.
+// Spec:    RFC 9110, 9112; spec.md, response headers.
+// Threads: belongs to one connection.
+
+#pragma once
+
+#include "core/exchange.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::net {
+
+/// How a response is framed, beyond what it says itself.
+struct Framing {
+    bool head = false;      ///< answers HEAD: the headers of GET, no body
+    bool http_1_0 = false;  ///< of the request
+    bool close = false;     ///< the connection ends after it
+    std::string_view date;  ///< "Fri, 02 Jan 2026 03:04:05 GMT"
+    std::string_view request_id;
+};
+
+/// Header blocks and bodies in order. Bodies stay where they are (mappings, buffers) until they are sent,
+/// small pieces aside, whose copy is cheaper than an iovec.
+class Output {
+  public:
+    enum class Sent : std::uint8_t {
+        all,      ///< nothing is left; the bodies have been let go
+        blocked,  ///< the socket takes no more for now
+        broken,   ///< the connection is gone
+    };
+
+    /// Adds the whole response, or, where `response.more` is set, its beginning.
+    void add(core::Response& response, const Framing& framing);
+
+    /// Adds one slice of response.more.
+    void add_slice(core::Body slice, bool chunked);
+
+    /// Adds the end of a body that was sent in slices.
+    void add_last_chunk() { add_text("0\r\n\r\n"); }
+
+    void add_text(std::string_view text);
+
+    bool empty() const noexcept { return size_ == 0; }
+
+    std::size_t size() const noexcept { return size_; }
+
+    /// Sends as much as the non-blocking socket `fd` takes.
+    Sent send(int fd);
+
+    void clear();
+
+  private:
+    struct Segment {
+        const char* data;  ///< null: in text_ at `offset`
+        std::size_t offset;
+        std::size_t size;
+    };
+
+    void add_body(core::Body body);
+    void extend_text(std::size_t from);
+
+    std::string text_;
+    std::vector<Segment> segments_;
+    std::vector<core::Body> bodies_;
+    std::size_t first_ = 0;  ///< segments before it have been sent
+    std::size_t size_ = 0;
+};
+
+}  // namespace annals::net

@@ -1,0 +1,539 @@
+#include "net/request_reader.h"
+
+#include "core/base/check.h"
+
+#include <llhttp.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace annals::net {
+
+namespace {
+
+constexpr std::size_t kBufferBytes = 8 << 10;       // of a connection at work
+constexpr std::size_t kBufferBytesKept = 64 << 10;  // a larger one is given back after its request
+constexpr std::size_t kRoomMin = 1 << 10;
+constexpr std::size_t kRequestIdBytesMax = 128;
+
+// RFC 9110 section 5.6.2.
+constexpr std::array<bool, 256> token_table() {
+    std::array<bool, 256> table{};
+    for (const char c : std::string_view("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+                                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ")) {
+        table[static_cast<unsigned char>(c)] = true;
+    }
+    return table;
+}
+
+constexpr std::array<bool, 256> kToken = token_table();
+
+bool is_token_char(char c) noexcept {
+    return kToken[static_cast<unsigned char>(c)];
+}
+
+// What may stand in an authority without user information: names, addresses, a port.
+bool is_authority(std::string_view text) noexcept {
+    return !text.empty() && text.size() <= 255 && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+               std::string_view("-._~:[]").find(c) != std::string_view::npos;
+    });
+}
+
+bool is_request_id(std::string_view text) noexcept {
+    return !text.empty() && text.size() <= kRequestIdBytesMax &&
+           std::all_of(text.begin(), text.end(), [](char c) {
+               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                      std::string_view("-._~:/+=@").find(c) != std::string_view::npos;
+           });
+}
+
+/// Compares with `lower`, which is in lower case.
+bool same(std::string_view text, std::string_view lower) noexcept {
+    if (text.size() != lower.size()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c) != lower[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+core::HttpMethod method_of(unsigned method) noexcept {
+    switch (method) {
+        case HTTP_GET:
+            return core::HttpMethod::get;
+        case HTTP_HEAD:
+            return core::HttpMethod::head;
+        case HTTP_POST:
+            return core::HttpMethod::post;
+        case HTTP_PUT:
+            return core::HttpMethod::put;
+        case HTTP_PATCH:
+            return core::HttpMethod::patch;
+        case HTTP_DELETE:
+            return core::HttpMethod::delete_;
+        case HTTP_OPTIONS:
+            return core::HttpMethod::options;
+        default:
+            return core::HttpMethod::other;
+    }
+}
+
+}  // namespace
+
+struct RequestReader::Parser {
+    llhttp_t state{};
+
+    static RequestReader& reader(llhttp_t* state) {
+        return *static_cast<RequestReader*>(state->data);
+    }
+
+    static const llhttp_settings_t& settings() {
+        static const llhttp_settings_t value = [] {
+            llhttp_settings_t table;
+            llhttp_settings_init(&table);
+            table.on_headers_complete = [](llhttp_t* state) {
+                state->upgrade = 0;  // an Upgrade that is not taken is an ordinary request
+                return reader(state).head_arrived();
+            };
+            table.on_body = [](llhttp_t* state, const char* at, std::size_t size) {
+                return reader(state).body_arrived(at, size);
+            };
+            table.on_chunk_header = [](llhttp_t* state) {
+                return reader(state).chunk_announced(state->content_length);
+            };
+            const auto ignored = [](llhttp_t* state, const char*, std::size_t size) {
+                return reader(state).ignored_arrived(size);
+            };
+            table.on_header_field = ignored;
+            table.on_header_value = ignored;
+            table.on_chunk_extension_name = ignored;
+            table.on_chunk_extension_value = ignored;
+            table.on_message_complete = [](llhttp_t* state) {
+                reader(state).done_ = true;
+                return static_cast<int>(HPE_PAUSED);
+            };
+            return table;
+        }();
+        return value;
+    }
+};
+
+RequestReader::RequestReader(std::uint64_t body_bytes_max)
+    : body_bytes_max_(body_bytes_max), parser_(std::make_unique<Parser>()) {
+    llhttp_init(&parser_->state, HTTP_REQUEST, &Parser::settings());
+    parser_->state.data = this;
+}
+
+RequestReader::~RequestReader() = default;
+
+std::span<char> RequestReader::room() {
+    if (done_ && parsed_ == end_) {
+        begin_ = parsed_ = end_ = 0;
+        if (capacity_ > kBufferBytesKept) {
+            buffer_.reset();
+            capacity_ = 0;
+        }
+    }
+    if (capacity_ - end_ < kRoomMin) {
+        const std::size_t keep_from = done_ ? parsed_ : begin_;
+        if (keep_from > 0) {
+            std::memmove(buffer_.get(), buffer_.get() + keep_from, end_ - keep_from);
+            end_ -= keep_from;
+            parsed_ -= keep_from;
+            begin_ = 0;
+            body_begin_ -= std::min(body_begin_, keep_from);
+            body_end_ -= std::min(body_end_, keep_from);
+        }
+    }
+    if (capacity_ - end_ < kRoomMin) {
+        const std::size_t capacity = std::max(kBufferBytes, capacity_ * 2);
+        char* larger = static_cast<char*>(std::realloc(buffer_.get(), capacity));
+        if (larger == nullptr) {
+            throw std::bad_alloc();
+        }
+        buffer_.release();
+        buffer_.reset(larger);
+        capacity_ = capacity;
+    }
+    return {buffer_.get() + end_, capacity_ - end_};
+}
+
+void RequestReader::filled(std::size_t count) {
+    ANNALS_CHECK(count <= capacity_ - end_);
+    end_ += count;
+}
+
+RequestReader::Phase RequestReader::phase() const noexcept {
+    if (head_done_ && !done_) {
+        return Phase::body;
+    }
+    return (started_ && !done_) || parsed_ < end_ ? Phase::head : Phase::idle;
+}
+
+void RequestReader::start() {
+    llhttp_reset(&parser_->state);
+    begin_ = parsed_;
+    started_ = true;
+    head_done_ = done_ = expects_continue_ = chunked_ = host_from_target_ = false;
+    announced_bytes_ = 0;
+    ignored_bytes_ = 0;
+    host_count_ = 0;
+    host_size_ = id_size_ = 0;
+    places_.clear();
+}
+
+RequestReader::Step RequestReader::next() {
+    if (refusal_.text.data() != nullptr) {
+        return Step::refused;
+    }
+    if (done_) {
+        started_ = done_ = head_done_ = false;
+    }
+    if (!started_) {
+        // RFC 9112 section 2.2: empty lines before a request are skipped.
+        while (end_ - parsed_ >= 2 && std::memcmp(buffer_.get() + parsed_, "\r\n", 2) == 0) {
+            parsed_ += 2;
+        }
+        begin_ = parsed_;
+        if (parsed_ == end_ || (end_ - parsed_ == 1 && buffer_.get()[parsed_] == '\r')) {
+            return Step::need_bytes;
+        }
+        start();
+    }
+    if (parsed_ == end_) {
+        return Step::need_bytes;
+    }
+    const llhttp_errno_t error =
+        llhttp_execute(&parser_->state, buffer_.get() + parsed_, end_ - parsed_);
+    if (done_) {
+        parsed_ = static_cast<std::size_t>(llhttp_get_error_pos(&parser_->state) - buffer_.get());
+        finish_request();
+        return Step::request;
+    }
+    if (error != HPE_OK) {
+        return step_after_error(error);
+    }
+    parsed_ = end_;
+    if (!head_done_) {
+        const std::string_view head(buffer_.get() + begin_, end_ - begin_);
+        if (head.size() > kRequestTargetBytesMax + 64 &&
+            head.find('\n') == std::string_view::npos) {
+            refuse(Errc::uri_too_long, "the request line is too long; use POST and _search");
+            return Step::refused;
+        }
+        if (head.size() > kHeaderBytesMax) {
+            refuse(Errc::headers_too_large, "the request's headers are too long");
+            return Step::refused;
+        }
+        return Step::need_bytes;
+    }
+    if (chunked_) {
+        // Chunk sizes have been read: only the body's bytes are kept.
+        parsed_ = end_ = body_end_;
+    }
+    if (expects_continue_ && body_begin_ == body_end_) {
+        expects_continue_ = false;
+        return Step::expects_continue;
+    }
+    return Step::need_bytes;
+}
+
+bool RequestReader::refuse(Errc code, std::string_view text, int status) {
+    refusal_ = {status, code, text};
+    return false;
+}
+
+RequestReader::Step RequestReader::step_after_error(int error) {
+    if (refusal_.text.data() != nullptr) {
+        return Step::refused;  // by a callback, which made llhttp stop
+    }
+    switch (error) {
+        case HPE_INVALID_METHOD: {
+            const std::string_view head(buffer_.get() + begin_, end_ - begin_);
+            const std::string_view word = head.substr(0, head.find(' '));
+            const bool named =
+                word.size() <= 32 &&
+                std::all_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
+            if (named) {
+                refuse(Errc::not_implemented, "this method is unknown here");
+            } else {
+                refuse(Errc::invalid, "this is no HTTP/1.1 request");
+            }
+            break;
+        }
+        case HPE_INVALID_VERSION:
+        case HPE_PAUSED_H2_UPGRADE:
+            refuse(Errc::invalid, "HTTP/1.1 and HTTP/1.0 are spoken here", 505);
+            break;
+        case HPE_INVALID_URL:
+            refuse(Errc::invalid, "the request target is malformed");
+            break;
+        case HPE_INVALID_HEADER_TOKEN:
+        case HPE_CR_EXPECTED:
+        case HPE_LF_EXPECTED:
+            refuse(Errc::invalid, "a header line is malformed");
+            break;
+        case HPE_UNEXPECTED_CONTENT_LENGTH:
+            refuse(Errc::invalid, "the body's length is given twice");
+            break;
+        case HPE_INVALID_CONTENT_LENGTH:
+            refuse(Errc::invalid, "Content-Length is no number");
+            break;
+        case HPE_INVALID_TRANSFER_ENCODING:
+            refuse(Errc::not_implemented, "the only transfer coding taken is chunked");
+            break;
+        case HPE_INVALID_CHUNK_SIZE:
+        case HPE_STRICT:
+            refuse(Errc::invalid, head_done_
+                                      ? std::string_view("the chunked body is malformed")
+                                      : std::string_view("a line of the request is malformed"));
+            break;
+        default:
+            refuse(Errc::invalid, "this is no HTTP/1.1 request");
+            break;
+    }
+    return Step::refused;
+}
+
+bool RequestReader::read_request_line(std::size_t& position) {
+    const std::string_view head(buffer_.get() + begin_, end_ - begin_);
+    const std::size_t line_end = head.find('\n');
+    const std::string_view line = head.substr(0, line_end);
+    const std::size_t method_end = line.find(' ');
+    const std::size_t target_end = line.find(' ', method_end + 1);
+    if (llhttp_t& state = parser_->state; state.http_major != 1) {
+        return refuse(Errc::invalid, "HTTP/1.1 and HTTP/1.0 are spoken here", 505);
+    }
+    if (method_end == std::string_view::npos || target_end == std::string_view::npos ||
+        line.size() != target_end + 10 || line.substr(target_end + 1, 7) != "HTTP/1." ||
+        line.back() != '\r') {
+        return refuse(Errc::invalid, "the request line is malformed");
+    }
+    const std::string_view target = line.substr(method_end + 1, target_end - method_end - 1);
+    if (target.size() > kRequestTargetBytesMax) {
+        return refuse(Errc::uri_too_long, "the request target is too long; use POST and _search") ==
+               0;
+    }
+    http_1_0_ = parser_->state.http_minor == 0;
+    request_.method = method_of(parser_->state.method);
+    position = line_end + 1;
+    return read_target(target);
+}
+
+bool RequestReader::read_target(std::string_view target) {
+    const bool printable = std::all_of(target.begin(), target.end(),
+                                       [](char c) { return c > ' ' && c < 0x7f && c != '#'; });
+    if (!printable) {
+        return refuse(Errc::invalid, "the request target is malformed");
+    }
+    const char* origin = buffer_.get() + begin_;
+    if (!target.empty() && target.front() != '/' && target != "*") {
+        const std::size_t scheme_end = target.find("://");
+        const std::string_view scheme = target.substr(0, scheme_end);
+        if (scheme_end == std::string_view::npos ||
+            (!same(scheme, "http") && !same(scheme, "https"))) {
+            return refuse(Errc::invalid, "the request target is neither a path nor a URL");
+        }
+        target.remove_prefix(scheme_end + 3);
+        const std::string_view authority = target.substr(0, target.find_first_of("/?"));
+        if (!is_authority(authority)) {
+            return refuse(Errc::invalid, "the request target's host is malformed");
+        }
+        // RFC 9112 section 3.2.2: it overrules the Host header.
+        host_from_target_ = true;
+        host_place_ = static_cast<std::size_t>(authority.data() - origin);
+        host_size_ = authority.size();
+        target.remove_prefix(authority.size());
+    }
+    const std::size_t path_size = std::min(target.find('?'), target.size());
+    path_place_ = static_cast<std::size_t>(target.data() - origin);
+    path_size_ = path_size;
+    query_place_ = path_place_ + std::min(path_size + 1, target.size());
+    query_size_ = target.size() - std::min(path_size + 1, target.size());
+    return true;
+}
+
+bool RequestReader::read_headers(std::size_t& position) {
+    const char* const origin = buffer_.get() + begin_;
+    const char* const limit = buffer_.get() + end_;
+    const char* at = origin + position;
+    for (;;) {
+        if (limit - at >= 2 && at[0] == '\r' && at[1] == '\n') {
+            position = static_cast<std::size_t>(at + 2 - origin);
+            return true;
+        }
+        // A line that begins with white space (obs-fold) has no name either.
+        const char* name_end = at;
+        while (name_end < limit && is_token_char(*name_end)) {
+            ++name_end;
+        }
+        if (name_end == at || name_end == limit || *name_end != ':') {
+            return refuse(Errc::invalid, "a header line is malformed");
+        }
+        const char* value = name_end + 1;
+        const void* found = std::memchr(value, '\n', static_cast<std::size_t>(limit - value));
+        const char* value_end = static_cast<const char*>(found);
+        if (value_end == nullptr || value_end == value || value_end[-1] != '\r') {
+            return refuse(Errc::invalid, "a header line does not end in CR LF");
+        }
+        const char* const next = value_end + 1;
+        --value_end;
+        while (value < value_end && (*value == ' ' || *value == '\t')) {
+            ++value;
+        }
+        while (value < value_end && (value_end[-1] == ' ' || value_end[-1] == '\t')) {
+            --value_end;
+        }
+        if (places_.size() == kHeaderCountMax) {
+            return refuse(Errc::headers_too_large, "the request has too many headers");
+        }
+        places_.push_back({static_cast<std::uint32_t>(at - origin),
+                           static_cast<std::uint32_t>(name_end - at),
+                           static_cast<std::uint32_t>(value - origin),
+                           static_cast<std::uint32_t>(value_end - value)});
+        if (!apply_header({at, static_cast<std::size_t>(name_end - at)},
+                          {value, static_cast<std::size_t>(value_end - value)})) {
+            return false;
+        }
+        at = next;
+    }
+}
+
+bool RequestReader::apply_header(std::string_view name, std::string_view value) {
+    const auto place = static_cast<std::size_t>(value.data() - (buffer_.get() + begin_));
+    switch (name.size()) {
+        case 4:
+            if (same(name, "host")) {
+                if (++host_count_ > 1 || !is_authority(value)) {
+                    return refuse(Errc::invalid, "the Host header is malformed or repeated");
+                }
+                if (!host_from_target_) {
+                    host_place_ = place;
+                    host_size_ = value.size();
+                }
+            }
+            break;
+        case 6:
+            if (same(name, "expect") && !http_1_0_) {
+                if (!same(value, "100-continue")) {
+                    return refuse(Errc::invalid, "the only expectation met is 100-continue", 417);
+                }
+                expects_continue_ = true;
+            }
+            break;
+        case 12:
+            if (same(name, "x-request-id") && is_request_id(value)) {
+                id_place_ = place;
+                id_size_ = value.size();
+            }
+            break;
+        case 16:
+            if (same(name, "content-encoding") && !value.empty() && !same(value, "identity")) {
+                return refuse(Errc::unsupported_media, "bodies are taken without a content coding");
+            }
+            break;
+        case 17:
+            if (same(name, "transfer-encoding")) {
+                if (http_1_0_ || chunked_) {
+                    return refuse(Errc::invalid, "Transfer-Encoding is not in its place");
+                }
+                if (!same(value, "chunked")) {
+                    return refuse(Errc::not_implemented,
+                                  "the only transfer coding taken is chunked");
+                }
+                chunked_ = true;
+            }
+            break;
+        default:
+            break;
+    }
+    return true;
+}
+
+int RequestReader::head_arrived() {
+    std::size_t position = 0;
+    if (!read_request_line(position) || !read_headers(position)) {
+        return -1;
+    }
+    if (position > kHeaderBytesMax) {
+        refuse(Errc::headers_too_large, "the request's headers are too long");
+        return -1;
+    }
+    if (host_count_ == 0 && !http_1_0_) {
+        refuse(Errc::invalid, "the Host header is missing");
+        return -1;
+    }
+    llhttp_t& state = parser_->state;
+    keep_alive_ = llhttp_should_keep_alive(&state) != 0;
+    announced_bytes_ = chunked_ ? 0 : state.content_length;
+    if (announced_bytes_ > body_bytes_max_) {
+        refuse(Errc::body_too_large, "the request's body is larger than limits.max_body");
+        return -1;
+    }
+    if (!chunked_ && announced_bytes_ == 0) {
+        expects_continue_ = false;
+    }
+    head_done_ = true;
+    body_begin_ = body_end_ = begin_ + position;
+    return 0;
+}
+
+int RequestReader::body_arrived(const char* bytes, std::size_t count) {
+    char* const end = buffer_.get() + body_end_;
+    if (body_end_ - body_begin_ + count > body_bytes_max_) {
+        refuse(Errc::body_too_large, "the request's body is larger than limits.max_body");
+        return -1;
+    }
+    if (end != bytes) {
+        std::memmove(end, bytes, count);
+    }
+    body_end_ += count;
+    return 0;
+}
+
+int RequestReader::chunk_announced(std::uint64_t bytes) {
+    if (bytes > body_bytes_max_ - (body_end_ - body_begin_)) {
+        refuse(Errc::body_too_large, "the request's body is larger than limits.max_body");
+        return -1;
+    }
+    return 0;
+}
+
+int RequestReader::ignored_arrived(std::size_t count) {
+    if (!head_done_) {
+        return 0;  // the head is bounded as a whole
+    }
+    ignored_bytes_ += count;
+    if (ignored_bytes_ > kHeaderBytesMax) {
+        refuse(Errc::headers_too_large, "chunk extensions or trailers are too long");
+        return -1;
+    }
+    return 0;
+}
+
+void RequestReader::finish_request() {
+    const char* const origin = buffer_.get() + begin_;
+    const auto view = [origin](std::size_t place, std::size_t size) {
+        return std::string_view(origin + place, size);
+    };
+    request_.path = view(path_place_, path_size_);
+    request_.query = view(query_place_, query_size_);
+    request_.headers.clear();
+    for (const HeaderPlace& place : places_) {
+        request_.headers.push_back(
+            {view(place.name, place.name_size), view(place.value, place.value_size)});
+    }
+    request_.body = {buffer_.get() + body_begin_, body_end_ - body_begin_};
+    host_ = view(host_place_, host_size_);
+    request_id_ = id_size_ > 0 ? view(id_place_, id_size_) : std::string_view();
+}
+
+}  // namespace annals::net

@@ -1,0 +1,142 @@
+// RequestReader: from bytes in any portions to whole HTTP/1.1 requests, and what must be refused.
+//
+// Layer:   net; knows no socket, so that tests and fuzzers feed it bytes.
+// Spec:    RFC 9110 and 9112. llhttp frames the message; what it lets through is policed here.
+// Threads: belongs to one connection.
+
+#pragma once
+
+#include "core/base/limits.h"
+#include "core/exchange.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace annals::net {
+
+/// Why a request is answered by the HTTP room itself; the connection ends with that answer.
+struct Refusal {
+    int status = 0;  ///< where it differs from the one that `code` stands for; else 0
+    Errc code = Errc::invalid;
+    std::string_view text;  ///< static
+};
+
+/// Gathers the bytes of a connection and cuts requests out of them.
+///
+/// One request at a time: room(), filled(), next() until it says `request`; the request's views stay until
+/// room() or next() is called again.
+class RequestReader {
+  public:
+    enum class Step : std::uint8_t {
+        need_bytes,        ///< read into room(), call filled(), then next()
+        expects_continue,  ///< as need_bytes, but the client waits for "100 Continue" first
+        request,           ///< request() is whole
+        refused,           ///< refusal() says why; nothing more comes of this connection
+    };
+    enum class Phase : std::uint8_t { idle, head, body };
+
+    explicit RequestReader(std::uint64_t body_bytes_max);
+    ~RequestReader();
+    RequestReader(const RequestReader&) = delete;
+    RequestReader& operator=(const RequestReader&) = delete;
+
+    /// Where the next bytes go; never empty. Moves what has arrived if need be.
+    std::span<char> room();
+
+    /// The first `count` bytes of room() have been filled.
+    void filled(std::size_t count);
+
+    /// Goes on with what has arrived.
+    Step next();
+
+    /// How far the request under way has come.
+    Phase phase() const noexcept;
+
+    /// The request: `path` is the whole path, base_url, request_id and loop are left to the caller.
+    core::Request& request() noexcept { return request_; }
+
+    std::string_view host() const noexcept {
+        return host_;
+    }  ///< validated; empty with HTTP/1.0 only
+
+    std::string_view given_request_id() const noexcept {
+        return request_id_;
+    }  ///< empty: none usable
+
+    bool keep_alive() const noexcept { return keep_alive_; }
+
+    bool http_1_0() const noexcept { return http_1_0_; }
+
+    const Refusal& refusal() const noexcept { return refusal_; }
+
+    /// True if bytes beyond the last request have arrived.
+    bool has_more() const noexcept { return parsed_ < end_; }
+
+  private:
+    struct Parser;
+
+    /// Offsets from begin_: the buffer may move until the request is whole.
+    struct HeaderPlace {
+        std::uint32_t name;
+        std::uint32_t name_size;
+        std::uint32_t value;
+        std::uint32_t value_size;
+    };
+
+    void start();
+    int head_arrived();
+    int body_arrived(const char* bytes, std::size_t count);
+    int chunk_announced(std::uint64_t bytes);
+    int ignored_arrived(std::size_t count);
+    bool read_request_line(std::size_t& position);
+    bool read_headers(std::size_t& position);
+    bool apply_header(std::string_view name, std::string_view value);
+    bool read_target(std::string_view target);
+    void finish_request();
+    Step step_after_error(int error);
+    /// Returns false.
+    bool refuse(Errc code, std::string_view text, int status = 0);
+
+    std::uint64_t body_bytes_max_;
+    std::unique_ptr<Parser> parser_;
+
+    struct Free {
+        void operator()(char* bytes) const noexcept { std::free(bytes); }
+    };
+
+    std::unique_ptr<char, Free> buffer_;
+    std::size_t capacity_ = 0;
+    std::size_t begin_ = 0;   ///< of the request under way
+    std::size_t parsed_ = 0;  ///< llhttp has seen everything before
+    std::size_t end_ = 0;     ///< of what has arrived
+
+    // Of the request under way.
+    bool started_ = false;
+    bool head_done_ = false;
+    bool done_ = false;
+    bool expects_continue_ = false;
+    bool chunked_ = false;
+    bool keep_alive_ = false;
+    bool http_1_0_ = false;
+    std::uint64_t announced_bytes_ = 0;  ///< Content-Length
+    std::size_t ignored_bytes_ = 0;      ///< chunk extensions and trailers
+    std::size_t body_begin_ = 0;
+    std::size_t body_end_ = 0;
+    std::vector<HeaderPlace> places_;
+    std::size_t path_place_ = 0, path_size_ = 0, query_place_ = 0, query_size_ = 0;
+    std::size_t host_place_ = 0, host_size_ = 0, id_place_ = 0, id_size_ = 0;
+    std::size_t host_count_ = 0;
+    bool host_from_target_ = false;
+
+    core::Request request_;
+    std::string_view host_;
+    std::string_view request_id_;
+    Refusal refusal_;
+};
+
+}  // namespace annals::net
