@@ -61,20 +61,32 @@ class Index {
     /// Makes room before a bulk load, so that nothing grows while it runs.
     void reserve(std::uint64_t versions, std::uint64_t resources);
 
-    /// Adds a version; invisible until publish(). Requires: positions ascend without a gap.
+    /// Adds a version; invisible until publish().
+    ///
+    /// Requires: positions ascend without a gap; version numbers ascend within a resource.
     void add(const IndexedVersion& version);
 
-    /// Applies an erase at once. Returns how many versions it erased.
+    /// The same for many, faster: memory is fetched ahead.
+    void add_batch(std::span<const IndexedVersion> batch);
+
+    /// Publishes everything added so far, then applies an erase; both are seen at once. So a commit's
+    /// versions are all added before its first erase. Returns how many versions it erased.
+    ///
+    /// Scope::version of the newest version erases only a deletion, and the resource stays deleted:
+    /// current() and head() go on to report the deletion, version(), at(), history and totals don't
+    /// know it. When a resource's last version goes, it is absent, whatever the scope;
+    /// Head::erased_through is then its highest number ever, and the next add starts a new chain.
     std::uint64_t erase(const IndexedErase& erase);
 
-    /// Makes everything at or before `through` visible, atomically.
+    /// Makes everything at or before `through` visible, atomically. Requires: it was added.
     void publish(Position through);
 
     // ---- the readers' side ----
 
     Position last_position() const noexcept;
 
-    /// The newest version at or before `bound` (0: all visible) that is not erased.
+    /// The newest version at or before `bound` (0: all visible) that is not erased. An erased deletion
+    /// still counts while its resource has versions: what it deleted does not come back.
     std::optional<VersionInfo> current(const Hash128& key, Position bound) const;
     std::optional<VersionInfo> version(const Hash128& key, VersionNumber number) const;
     std::optional<VersionInfo> current_at(const Hash128& key, Instant instant) const;
@@ -83,12 +95,15 @@ class Index {
     /// The head of a resource among all that is visible; Head::ticket is 0.
     Head head(const Hash128& key) const;
 
-    /// How many versions of a resource an Erase would remove; 0 if it names none.
+    /// How many versions of a resource erase() would remove; 0 if it names none or the current version
+    /// of a live resource.
     std::uint64_t erasable(const IndexedErase& erase) const;
 
     Location location(Position position) const;
 
-    /// HistoryQuery::type and ::id are given as `key` (of one resource) and query.type.
+    /// HistoryQuery::id is ignored: one resource is given as `key`. `more` is exact, and false where
+    /// `count` is 0. Cost: of the page; with `since` also of the blocks of 1024 that `since` cuts; by
+    /// instant, where instants were kept out of order, of the blocks whose spans of time overlap the page.
     HistoryPage history(const HistoryQuery& query, const std::optional<Hash128>& key) const;
 
     std::vector<VersionInfo> current_at(std::optional<TypeId> type, Instant instant, Position bound,

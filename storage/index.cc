@@ -1,0 +1,489 @@
+#include "storage/index.h"
+
+#include "storage/index_impl.h"
+
+namespace annals::storage {
+
+namespace {
+
+constexpr unsigned kOffsetBits = 40;
+constexpr std::uint64_t kPositionMax = 0xffff'fffe;
+constexpr std::uint32_t kResourcesMax = 0x7fff'fffe;
+
+/// How far ahead add_batch() reaches for what the versions to come will touch.
+constexpr std::size_t kSlotsAhead = 24;
+constexpr std::size_t kResourcesAhead = 16;
+constexpr std::size_t kVersionsAhead = 8;
+
+}  // namespace
+
+Hash128 resource_key(std::uint64_t store_seed, TypeId type, std::string_view id) noexcept {
+    const std::string_view name = resource_type_name(type);
+    std::array<char, 128> text;
+    ANNALS_CHECK(name.size() + 1 + id.size() <= text.size());
+    std::memcpy(text.data(), name.data(), name.size());
+    text[name.size()] = '/';
+    std::memcpy(text.data() + name.size() + 1, id.data(), id.size());
+    return hash128({text.data(), name.size() + 1 + id.size()}, store_seed);
+}
+
+std::uint64_t VersionList::count_through(std::uint64_t bound) const noexcept {
+    const std::uint64_t count = size.load(std::memory_order_acquire);
+    if (count == 0 || position(count - 1) <= bound) {
+        return count;
+    }
+    if (whole_store) {
+        return bound;
+    }
+    std::uint64_t first = 0;
+    std::uint64_t last = count;
+    while (first < last) {
+        const std::uint64_t middle = first + (last - first) / 2;
+        if (position(middle) <= bound) {
+            first = middle + 1;
+        } else {
+            last = middle;
+        }
+    }
+    return first;
+}
+
+Index::Impl::Impl() {
+    all.whole_store = true;
+}
+
+std::optional<std::uint32_t> Index::Impl::find_resource(const Hash128& key) const {
+    const std::uint32_t found =
+        keys.find(key, [&](std::uint32_t number) { return resources[number].key == key; });
+    return found == 0 ? std::nullopt : std::optional(found - 1);
+}
+
+std::optional<std::uint32_t> Index::Impl::find_resource_as_writer(const Hash128& key) const {
+    const std::uint32_t found = keys.find_as_writer(
+        key, [&](std::uint32_t number) { return resources[number].key == key; });
+    return found == 0 ? std::nullopt : std::optional(found - 1);
+}
+
+Chain Index::Impl::chain(std::uint32_t number, std::uint64_t bound) const {
+    const ResourceEntry& resource = resources[number];
+    Chain chain{.resource = &resource, .number = number};
+    const std::uint32_t newest = load_acquire(resource.newest);
+    chain.newest = newest == 0 ? 0 : find_position(newest, bound);
+    chain.oldest = load_acquire(resource.oldest);
+    if (chain.newest < chain.oldest) {
+        chain.newest = 0;
+    }
+    return chain;
+}
+
+Chain Index::Impl::chain(const Hash128& key, std::uint64_t bound) const {
+    const std::optional<std::uint32_t> number = find_resource(key);
+    return number ? chain(*number, bound) : Chain{};
+}
+
+std::uint32_t Index::Impl::standing(const Chain& chain, std::uint32_t position) const {
+    while (position != 0 && position >= chain.oldest) {
+        if (!erased(position) || deletion(position)) {
+            return position;
+        }
+        position = entry(position).previous;
+    }
+    return 0;
+}
+
+std::uint32_t Index::Impl::standing_at(const Chain& chain, Instant instant) const {
+    std::uint32_t position = chain.newest;
+    while (position != 0 && entry(position).instant > instant.us) {
+        if ((entry(position).flags & kInstantsAscend) != 0) {
+            position = walk_back(position, [instant](const VersionEntry& there, std::uint32_t) {
+                return there.instant <= instant.us;
+            });
+            break;
+        }
+        position = entry(position).previous;
+    }
+    // Before an erased version there may be one of a later instant where instants don't ascend.
+    while (position != 0 && position >= chain.oldest) {
+        const VersionEntry& there = entry(position);
+        if (there.instant <= instant.us && (!erased(position) || (there.flags & kDeletion) != 0)) {
+            return position;
+        }
+        position = there.previous;
+    }
+    return 0;
+}
+
+// ---- the writer's side ----
+
+void Index::Impl::touch(VersionList& list) {
+    if (!list.dirty) {
+        list.dirty = true;
+        dirty.push_back(&list);
+    }
+}
+
+void Index::Impl::publish_totals() {
+    for (VersionList* list : dirty) {
+        list->versions.store(list->totals.versions, std::memory_order_relaxed);
+        list->live.store(list->totals.live, std::memory_order_relaxed);
+        list->resources.store(list->totals.resources, std::memory_order_relaxed);
+        list->dirty = false;
+    }
+    dirty.clear();
+}
+
+void Index::Impl::append(VersionList& list, std::uint32_t position, std::int64_t instant) {
+    const std::uint64_t index = list.size.load(std::memory_order_relaxed);
+    std::uint64_t allocated = list.blocks.ensure(index / kBlock);
+    if (!list.whole_store) {
+        allocated += list.positions.ensure(index);
+        list.positions[index] = position;
+    }
+    BlockSummary& block = list.blocks[index / kBlock];
+    const bool opens_block = index % kBlock == 0;
+    if (opens_block || instant < load_relaxed(block.min)) {
+        store_relaxed(block.min, instant);
+    }
+    if (opens_block || instant > load_relaxed(block.max)) {
+        store_relaxed(block.max, instant);
+    }
+    if (instant < list.newest_instant) {
+        list.instants_ascend.store(false, std::memory_order_relaxed);
+    } else {
+        list.newest_instant = instant;
+    }
+    if (allocated != 0) {
+        bytes.fetch_add(allocated, std::memory_order_relaxed);
+    }
+    ++list.totals.versions;
+    touch(list);
+    list.size.store(index + 1, std::memory_order_release);
+}
+
+void Index::Impl::mark_erased(std::uint32_t position) {
+    VersionEntry& there = entry(position);
+    store_relaxed(there.erased, std::uint8_t{1});
+    for (VersionList* list : {&all, &types[there.type]}) {
+        const std::uint64_t index = list->count_through(position) - 1;
+        BlockSummary& block = list->blocks[index / kBlock];
+        store_relaxed(block.erased, load_relaxed(block.erased) + 1);
+        list->erased.fetch_add(1, std::memory_order_relaxed);
+        --list->totals.versions;
+        touch(*list);
+    }
+}
+
+void Index::Impl::forget(ResourceEntry& resource) {
+    const VersionEntry& newest = entry(resource.newest);
+    for (VersionList* list : {&all, &types[newest.type]}) {
+        --list->totals.resources;
+        list->totals.live -= (newest.flags & kDeletion) == 0 ? 1 : 0;
+        touch(*list);
+    }
+    store_release(resource.newest, std::uint32_t{0});
+    store_release(resource.oldest, std::uint32_t{0});
+    store_relaxed(resource.holes, std::uint32_t{0});
+}
+
+void Index::Impl::advance_oldest(ResourceEntry& resource) {
+    std::uint32_t oldest = resource.oldest;
+    std::uint32_t passed = 0;
+    while (erased(oldest)) {
+        oldest = find_ordinal(resource.newest, std::uint64_t{entry(oldest).ordinal} + 1);
+        ++passed;
+    }
+    store_release(resource.oldest, oldest);
+    store_relaxed(resource.holes, resource.holes - passed);
+}
+
+Index::Index() : impl_(std::make_unique<Impl>()) {
+}
+
+Index::~Index() = default;
+
+void Index::reserve(std::uint64_t versions, std::uint64_t resources) {
+    Impl& my = *impl_;
+    std::uint64_t allocated = 0;
+    for (std::uint64_t i = 0; i < versions; i += decltype(my.versions)::kChunk) {
+        allocated += my.versions.ensure(my.added + i);
+    }
+    for (std::uint64_t i = 0; i < resources; i += decltype(my.resources)::kChunk) {
+        allocated += my.resources.ensure(my.resource_count.load(std::memory_order_relaxed) + i);
+    }
+    my.bytes.fetch_add(allocated, std::memory_order_relaxed);
+    my.keys.reserve(my.resource_count.load(std::memory_order_relaxed) + resources);
+}
+
+void Index::add(const IndexedVersion& version) {
+    Impl& my = *impl_;
+    ANNALS_CHECK(version.position.value == my.added + 1 && my.added < kPositionMax);
+    ANNALS_CHECK(version.version.value <= kVersionNumberMax &&
+                 version.type.value < kResourceTypeCount);
+    ANNALS_CHECK(version.location.offset >> kOffsetBits == 0 &&
+                 version.location.segment >> (64 - kOffsetBits) == 0);
+    const auto position = static_cast<std::uint32_t>(version.position.value);
+    std::uint64_t allocated = my.versions.ensure(my.added);
+
+    std::optional<std::uint32_t> number = my.find_resource_as_writer(version.key);
+    const bool fresh = !number;
+    if (fresh) {
+        number = my.resource_count.load(std::memory_order_relaxed);
+        ANNALS_CHECK(*number < kResourcesMax);
+        allocated += my.resources.ensure(*number);
+        my.resources[*number].key = version.key;
+        my.keys.insert(version.key, *number);
+        my.resource_count.store(*number + 1, std::memory_order_release);
+    }
+    if (allocated != 0) {
+        my.bytes.fetch_add(allocated, std::memory_order_relaxed);
+    }
+    ResourceEntry& resource = my.resources[*number];
+
+    VersionEntry& entry = my.entry(position);
+    entry = {
+        .location =
+            std::uint64_t{version.location.segment} << kOffsetBits | version.location.offset,
+        .instant = version.instant.us,
+        .resource = *number,
+        .previous = resource.newest,
+        .jump = position,
+        .ordinal = 0,
+        .version = static_cast<std::uint32_t>(version.version.value),
+        .type = version.type.value,
+        .erased = 0,
+        .flags = static_cast<std::uint8_t>((version.deletion ? kDeletion : 0) | kInstantsAscend)};
+    bool was_live = false;
+    const bool was_absent = entry.previous == 0;
+    if (!was_absent) {
+        const VersionEntry& previous = my.entry(entry.previous);
+        const VersionEntry& far = my.entry(previous.jump);
+        const bool even =
+            previous.ordinal - far.ordinal == far.ordinal - my.entry(far.jump).ordinal;
+        entry.jump = even ? far.jump : entry.previous;
+        entry.ordinal = previous.ordinal + 1;
+        was_live = (previous.flags & kDeletion) == 0;
+        if ((previous.flags & kInstantsAscend) == 0 || previous.instant > entry.instant) {
+            entry.flags &= static_cast<std::uint8_t>(~kInstantsAscend);
+        }
+    }
+    for (VersionList* list : {&my.all, &my.types[version.type.value]}) {
+        my.append(*list, position, entry.instant);
+        list->totals.resources += was_absent ? 1 : 0;
+        list->totals.live += version.deletion ? 0 : 1;
+        list->totals.live -= was_live ? 1 : 0;
+    }
+    for (const std::uint64_t term : version.terms) {
+        my.terms.add(term, *number, fresh);
+    }
+    if (was_absent) {
+        store_release(resource.oldest, position);
+    }
+    store_release(resource.newest, position);
+    my.added = position;
+}
+
+void Index::add_batch(std::span<const IndexedVersion> batch) {
+    Impl& my = *impl_;
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+        if (i + kSlotsAhead < batch.size()) {
+            my.keys.prefetch(batch[i + kSlotsAhead].key);
+        }
+        if (i + kResourcesAhead < batch.size()) {
+            if (const auto guess = my.keys.guess(batch[i + kResourcesAhead].key); guess != 0) {
+                __builtin_prefetch(&my.resources[guess - 1]);
+            }
+        }
+        if (i + kVersionsAhead < batch.size()) {
+            if (const auto guess = my.keys.guess(batch[i + kVersionsAhead].key); guess != 0) {
+                if (const std::uint32_t newest = my.resources[guess - 1].newest; newest != 0) {
+                    __builtin_prefetch(&my.entry(newest));
+                }
+            }
+        }
+        add(batch[i]);
+    }
+}
+
+void Index::publish(Position through) {
+    Impl& my = *impl_;
+    ANNALS_CHECK(through.value <= my.added &&
+                 through.value >= my.visible.load(std::memory_order_relaxed));
+    my.publish_totals();
+    my.visible.store(through.value, std::memory_order_release);
+    my.keys.reclaim();
+    my.terms.reclaim();
+}
+
+std::uint64_t Index::erase(const IndexedErase& erase) {
+    Impl& my = *impl_;
+    publish({my.added});
+    const std::optional<std::uint32_t> number = my.find_resource_as_writer(erase.key);
+    if (!number || my.resources[*number].newest == 0) {
+        return 0;
+    }
+    ResourceEntry& resource = my.resources[*number];
+    const std::uint32_t newest = resource.newest;
+    const bool live = !my.deletion(newest);
+    std::uint64_t count = 0;
+    std::uint64_t highest = 0;
+    const auto mark = [&](std::uint32_t position) {
+        if (!my.erased(position)) {
+            my.mark_erased(position);
+            ++count;
+        }
+        highest = std::max<std::uint64_t>(highest, my.entry(position).version);
+    };
+
+    if (erase.scope == Erase::Scope::version) {
+        const std::uint32_t position = my.find_version(newest, erase.version.value);
+        if (position < resource.oldest || my.entry(position).version != erase.version.value ||
+            my.erased(position) || (position == newest && live)) {
+            return 0;
+        }
+        mark(position);
+        store_relaxed(resource.holes, resource.holes + 1);
+        const std::uint64_t kept = std::uint64_t{my.entry(newest).ordinal} -
+                                   my.entry(resource.oldest).ordinal + 1 - resource.holes;
+        if (kept == 0) {
+            highest = my.entry(newest).version;
+            my.forget(resource);
+        } else {
+            my.advance_oldest(resource);
+        }
+    } else {
+        const bool keeps_newest = erase.scope == Erase::Scope::all_but_current && live;
+        const std::uint32_t oldest = resource.oldest;
+        for (std::uint32_t position = keeps_newest ? my.entry(newest).previous : newest;
+             position != 0 && position >= oldest; position = my.entry(position).previous) {
+            mark(position);
+        }
+        if (keeps_newest) {
+            store_release(resource.oldest, newest);
+            store_relaxed(resource.holes, std::uint32_t{0});
+        } else {
+            my.forget(resource);
+        }
+    }
+    store_relaxed(resource.erased_through, static_cast<std::uint32_t>(std::max<std::uint64_t>(
+                                               highest, resource.erased_through)));
+    my.publish_totals();
+    return count;
+}
+
+// ---- the readers' side ----
+
+Position Index::last_position() const noexcept {
+    return {impl_->visible.load(std::memory_order_acquire)};
+}
+
+std::optional<VersionInfo> Index::current(const Hash128& key, Position bound) const {
+    const Chain chain = impl_->chain(key, impl_->bound_of(bound));
+    const std::uint32_t position = impl_->standing(chain, chain.newest);
+    return position == 0 ? std::nullopt : std::optional(impl_->info(position));
+}
+
+std::optional<VersionInfo> Index::version(const Hash128& key, VersionNumber number) const {
+    const Chain chain = impl_->chain(key, impl_->bound_of({}));
+    if (chain.newest == 0) {
+        return std::nullopt;
+    }
+    const std::uint32_t position = impl_->find_version(chain.newest, number.value);
+    if (position < chain.oldest || position == 0 ||
+        impl_->entry(position).version != number.value || impl_->erased(position)) {
+        return std::nullopt;
+    }
+    return impl_->info(position);
+}
+
+std::optional<VersionInfo> Index::current_at(const Hash128& key, Instant instant) const {
+    const Chain chain = impl_->chain(key, impl_->bound_of({}));
+    const std::uint32_t position = impl_->standing_at(chain, instant);
+    return position == 0 ? std::nullopt : std::optional(impl_->info(position));
+}
+
+std::optional<VersionInfo> Index::at(Position position) const {
+    if (position.value == 0 || position.value > impl_->visible.load(std::memory_order_acquire) ||
+        impl_->erased(position.value)) {
+        return std::nullopt;
+    }
+    return impl_->info(position.value);
+}
+
+Head Index::head(const Hash128& key) const {
+    const Chain chain = impl_->chain(key, impl_->bound_of({}));
+    Head head;
+    if (chain.resource == nullptr) {
+        return head;
+    }
+    head.erased_through = {load_relaxed(chain.resource->erased_through)};
+    if (const std::uint32_t position = impl_->standing(chain, chain.newest); position != 0) {
+        const VersionInfo info = impl_->info(position);
+        head.exists = true;
+        head.deletion = info.deletion;
+        head.version = info.version;
+        head.instant = info.instant;
+        head.position = info.position;
+    }
+    return head;
+}
+
+std::uint64_t Index::erasable(const IndexedErase& erase) const {
+    const Impl& my = *impl_;
+    const Chain chain = my.chain(erase.key, my.bound_of({}));
+    if (chain.newest == 0) {
+        return 0;
+    }
+    const bool live = !my.deletion(chain.newest);
+    if (erase.scope == Erase::Scope::version) {
+        const std::optional<VersionInfo> found = version(erase.key, erase.version);
+        return found && !(live && found->position.value == chain.newest) ? 1 : 0;
+    }
+    const std::uint64_t spanned =
+        std::uint64_t{my.entry(chain.newest).ordinal} - my.entry(chain.oldest).ordinal + 1;
+    const std::uint64_t kept = std::min<std::uint64_t>(
+        spanned, std::uint64_t{load_relaxed(chain.resource->holes)} +
+                     (live && erase.scope == Erase::Scope::all_but_current ? 1 : 0));
+    return spanned - kept;
+}
+
+Location Index::location(Position position) const {
+    const std::uint64_t packed = impl_->entry(position.value).location;
+    return {.segment = static_cast<std::uint32_t>(packed >> kOffsetBits),
+            .offset = packed & ((std::uint64_t{1} << kOffsetBits) - 1)};
+}
+
+std::uint32_t Index::resource_count() const noexcept {
+    return impl_->resource_count.load(std::memory_order_acquire);
+}
+
+std::vector<VersionInfo> Index::carriers(TypeId type, std::uint64_t term) const {
+    const std::uint64_t bound = impl_->bound_of({});
+    std::vector<std::uint32_t> numbers;
+    impl_->terms.collect(term, numbers);
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    std::vector<VersionInfo> found;
+    for (const std::uint32_t number : numbers) {
+        const Chain chain = impl_->chain(number, bound);
+        const std::uint32_t position = impl_->standing(chain, chain.newest);
+        if (position != 0 && !impl_->deletion(position) &&
+            impl_->entry(position).type == type.value) {
+            found.push_back(impl_->info(position));
+        }
+    }
+    return found;
+}
+
+Totals Index::totals(std::optional<TypeId> type) const {
+    const VersionList& list = impl_->list_of(type);
+    return {.versions = list.versions.load(std::memory_order_relaxed),
+            .live = list.live.load(std::memory_order_relaxed),
+            .resources = list.resources.load(std::memory_order_relaxed)};
+}
+
+std::uint64_t Index::bytes() const noexcept {
+    return sizeof(Impl) + impl_->bytes.load(std::memory_order_relaxed) + impl_->keys.bytes() +
+           impl_->terms.bytes();
+}
+
+}  // namespace annals::storage

@@ -1,0 +1,223 @@
+// The index's building blocks: arrays whose elements never move, and hash tables that grow a shard at a time.
+//
+// Layer:   storage; private to the index.
+// Threads: one writer, any number of readers. An element may be read once the writer has released
+//          something (a size, a head, the visible position) that the reader acquired.
+
+#pragma once
+
+#include "core/base/check.h"
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace annals::storage {
+
+/// Atomic reads and writes of plain members, which live in memory that came zeroed from the system.
+template <typename T>
+T load_relaxed(const T& from) noexcept {
+    return std::atomic_ref<T>(const_cast<T&>(from)).load(std::memory_order_relaxed);
+}
+
+template <typename T>
+T load_acquire(const T& from) noexcept {
+    return std::atomic_ref<T>(const_cast<T&>(from)).load(std::memory_order_acquire);
+}
+
+template <typename T>
+void store_relaxed(T& to, T value) noexcept {
+    std::atomic_ref<T>(to).store(value, std::memory_order_relaxed);
+}
+
+template <typename T>
+void store_release(T& to, T value) noexcept {
+    std::atomic_ref<T>(to).store(value, std::memory_order_release);
+}
+
+/// Memory that is zero and whose pages cost nothing until they are touched.
+template <typename T>
+T* allocate_zeroed(std::uint64_t count) {
+    static_assert(std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T>);
+    void* memory = std::calloc(count, sizeof(T));
+    if (memory == nullptr) {
+        throw std::bad_alloc();
+    }
+    return static_cast<T*>(memory);
+}
+
+struct FreeMemory {
+    void operator()(void* memory) const noexcept { std::free(memory); }
+};
+
+template <typename T>
+using ZeroedArray = std::unique_ptr<T[], FreeMemory>;
+
+/// Array in chunks of one size, for what is large: slack is at most one chunk.
+template <typename T, unsigned kChunkBits>
+class ChunkedArray {
+  public:
+    static constexpr std::uint64_t kChunk = std::uint64_t{1} << kChunkBits;
+    static constexpr std::uint64_t kChunks = (std::uint64_t{1} << 32) / kChunk;
+
+    ChunkedArray() : chunks_(allocate_zeroed<T*>(kChunks)) {}
+
+    ~ChunkedArray() {
+        for (std::uint64_t i = 0; i < kChunks && chunks_[i] != nullptr; ++i) {
+            std::free(chunks_[i]);
+        }
+    }
+
+    ChunkedArray(const ChunkedArray&) = delete;
+    ChunkedArray& operator=(const ChunkedArray&) = delete;
+
+    T& operator[](std::uint64_t index) const noexcept {
+        return load_acquire(chunks_[index >> kChunkBits])[index & (kChunk - 1)];
+    }
+
+    /// Makes element `index` exist. Writer only; indexes ascend. Returns the bytes it allocated.
+    std::uint64_t ensure(std::uint64_t index) {
+        T*& chunk = chunks_[index >> kChunkBits];
+        if (chunk != nullptr) [[likely]] {
+            return 0;
+        }
+        store_release(chunk, allocate_zeroed<T>(kChunk));
+        return kChunk * sizeof(T);
+    }
+
+  private:
+    ZeroedArray<T*> chunks_;
+};
+
+/// Array whose chunks double, for what is many: an empty one costs a few hundred bytes.
+template <typename T, unsigned kFirstBits>
+class DoublingArray {
+  public:
+    DoublingArray() = default;
+
+    ~DoublingArray() {
+        for (T* chunk : chunks_) {
+            std::free(chunk);
+        }
+    }
+
+    DoublingArray(const DoublingArray&) = delete;
+    DoublingArray& operator=(const DoublingArray&) = delete;
+
+    T& operator[](std::uint64_t index) const noexcept {
+        const unsigned chunk = chunk_of(index);
+        return load_acquire(chunks_[chunk])[index - begin_of(chunk)];
+    }
+
+    /// Makes element `index` exist. Writer only. Returns the bytes it allocated.
+    std::uint64_t ensure(std::uint64_t index) {
+        const unsigned number = chunk_of(index);
+        T*& chunk = chunks_[number];
+        if (chunk != nullptr) [[likely]] {
+            return 0;
+        }
+        const std::uint64_t count = std::uint64_t{1}
+                                    << (number == 0 ? kFirstBits : kFirstBits + number - 1);
+        store_release(chunk, allocate_zeroed<T>(count));
+        return count * sizeof(T);
+    }
+
+  private:
+    static unsigned chunk_of(std::uint64_t index) noexcept {
+        const auto width = static_cast<unsigned>(std::bit_width(index));
+        return width <= kFirstBits ? 0 : width - kFirstBits;
+    }
+
+    static std::uint64_t begin_of(unsigned chunk) noexcept {
+        return chunk == 0 ? 0 : std::uint64_t{1} << (kFirstBits + chunk - 1);
+    }
+
+    std::array<T*, 34 - kFirstBits> chunks_{};
+};
+
+/// Pointer to a table that readers use without a lock and the writer replaces.
+///
+/// A reader counts itself in before it loads the pointer, so a writer that has swapped the pointer
+/// and then sees the count at zero knows that nobody uses the old table. Both sides use the total
+/// order of sequentially consistent operations for it.
+template <typename Table>
+class Swapped {
+  public:
+    class Reader {
+      public:
+        explicit Reader(const Swapped& swapped) noexcept : swapped_(swapped) {
+            swapped_.readers_.fetch_add(1);
+            table_ = swapped_.table_.load();
+        }
+
+        ~Reader() { swapped_.readers_.fetch_sub(1); }
+
+        Reader(const Reader&) = delete;
+        Reader& operator=(const Reader&) = delete;
+
+        /// Null if there is no table yet.
+        const Table* get() const noexcept { return table_; }
+
+      private:
+        const Swapped& swapped_;
+        const Table* table_;
+    };
+
+    Swapped() = default;
+
+    ~Swapped() {
+        delete table_.load();
+        for (Table* table : retired_) {
+            delete table;
+        }
+    }
+
+    Swapped(const Swapped&) = delete;
+    Swapped& operator=(const Swapped&) = delete;
+
+    /// The table, for the writer.
+    Table* get() const noexcept { return table_.load(std::memory_order_relaxed); }
+
+    void swap_in(std::unique_ptr<Table> table) {
+        Table* old = table_.load(std::memory_order_relaxed);
+        if (old != nullptr) {
+            retired_.push_back(old);
+        }
+        table_.store(table.release());
+    }
+
+    /// Frees what no reader can use any more; true if nothing is left to free. Writer only.
+    bool reclaim() noexcept {
+        if (!retired_.empty() && readers_.load() == 0) {
+            for (Table* table : retired_) {
+                delete table;
+            }
+            retired_.clear();
+        }
+        return retired_.empty();
+    }
+
+  private:
+    mutable std::atomic<std::uint32_t> readers_ = 0;
+    std::atomic<Table*> table_ = nullptr;
+    std::vector<Table*> retired_;
+};
+
+/// Size of a table that holds `entries` with room to grow by a quarter, at most 4/5 full.
+constexpr std::uint64_t table_capacity(std::uint64_t entries) noexcept {
+    return entries + entries / 2 + entries / 16 + 16;
+}
+
+/// True if a table of `capacity` must grow before it takes one more entry than `entries`.
+constexpr bool table_full(std::uint64_t entries, std::uint64_t capacity) noexcept {
+    return (entries + 1) * 5 > capacity * 4;
+}
+
+}  // namespace annals::storage

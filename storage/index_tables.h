@@ -1,0 +1,148 @@
+// The two hash tables of the index: resource keys to resource numbers, terms to resource numbers.
+//
+// Layer:   storage; private to the index.
+// Threads: one writer, any number of readers, no locks (index_arrays.h).
+
+#pragma once
+
+#include "core/base/digest.h"
+#include "storage/index_arrays.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace annals::storage {
+
+inline constexpr std::uint64_t kTableShards = 256;
+
+/// Open addressing, 8 bytes a slot: 32 bits of the key and the resource number plus one. A shard
+/// grows by itself, so that a growth takes a fraction of a millisecond even at ten million.
+class KeyTable {
+  public:
+    /// The number of the resource that `equal(number)` confirms, plus one; 0 if there is none.
+    template <typename Equal>
+    std::uint32_t find(const Hash128& key, Equal&& equal) const {
+        typename Swapped<Table>::Reader table(shards_[shard_of(key)].table);
+        return table.get() != nullptr ? find_in(*table.get(), tag_of(key), equal) : 0;
+    }
+
+    /// As find(), for the writer.
+    template <typename Equal>
+    std::uint32_t find_as_writer(const Hash128& key, Equal&& equal) const {
+        const Table* table = shards_[shard_of(key)].table.get();
+        return table != nullptr ? find_in(*table, tag_of(key), equal) : 0;
+    }
+
+    /// Adds a key that is not there. Writer only.
+    void insert(const Hash128& key, std::uint32_t number);
+
+    void reserve(std::uint64_t entries);
+    void reclaim() noexcept;
+
+    std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+
+    /// Brings the slot of `key` into the cache. Writer only.
+    void prefetch(const Hash128& key) const noexcept;
+
+    /// The number, plus one, that a search for `key` would try first; 0 if none. Writer only.
+    std::uint32_t guess(const Hash128& key) const noexcept;
+
+  private:
+    struct Table {
+        explicit Table(std::uint64_t slots)
+            : capacity(slots), slots(allocate_zeroed<std::uint64_t>(slots)) {}
+
+        std::uint64_t capacity;
+        ZeroedArray<std::uint64_t> slots;
+    };
+
+    struct Shard {
+        Swapped<Table> table;
+        std::uint64_t entries = 0;
+    };
+
+    static std::uint64_t shard_of(const Hash128& key) noexcept { return key.high >> 56; }
+
+    static std::uint32_t tag_of(const Hash128& key) noexcept {
+        return static_cast<std::uint32_t>(key.low >> 32);
+    }
+
+    static std::uint64_t home_of(std::uint32_t tag, std::uint64_t capacity) noexcept {
+        return (tag * capacity) >> 32;
+    }
+
+    template <typename Equal>
+    static std::uint32_t find_in(const Table& table, std::uint32_t tag, Equal& equal) {
+        for (std::uint64_t slot = home_of(tag, table.capacity);;) {
+            const std::uint64_t value = load_acquire(table.slots[slot]);
+            if (value == 0) {
+                return 0;
+            }
+            if (value >> 32 == tag) {
+                const auto number = static_cast<std::uint32_t>(value);
+                if (equal(number - 1)) {
+                    return number;
+                }
+            }
+            slot = slot + 1 == table.capacity ? 0 : slot + 1;
+        }
+    }
+
+    static void place(Table& table, std::uint64_t value) noexcept;
+    void grow(Shard& shard, std::uint64_t capacity);
+
+    std::array<Shard, kTableShards> shards_;
+    std::vector<Shard*> reclaimable_;
+    std::atomic<std::uint64_t> bytes_ = 0;
+};
+
+/// Terms to the resources that ever carried them: 12 bytes a slot; a term's second and further
+/// resources are linked in 8 bytes each.
+class TermTable {
+  public:
+    /// Notes that `resource` carries `term`. `fresh`: the resource never had a version before.
+    /// Writer only. A resource may be noted more than once under a term that many share.
+    void add(std::uint64_t term, std::uint32_t resource, bool fresh);
+
+    /// Appends the resources of `term`, newest first, possibly repeated.
+    void collect(std::uint64_t term, std::vector<std::uint32_t>& into) const;
+
+    void reclaim() noexcept;
+
+    std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+
+  private:
+    static constexpr std::uint32_t kLinked = 0x8000'0000;
+
+    struct Link {
+        std::uint32_t resource;
+        std::uint32_t next;  ///< what stood in the slot before: a resource plus one, or a link
+    };
+
+    struct Table {
+        explicit Table(std::uint64_t slots)
+            : capacity(slots),
+              terms(allocate_zeroed<std::uint64_t>(slots)),
+              values(allocate_zeroed<std::uint32_t>(slots)) {}
+
+        std::uint64_t capacity;
+        ZeroedArray<std::uint64_t> terms;
+        ZeroedArray<std::uint32_t> values;
+    };
+
+    struct Shard {
+        Swapped<Table> table;
+        std::uint64_t entries = 0;
+    };
+
+    static std::uint64_t slot_of(const Table& table, std::uint64_t term) noexcept;
+    void grow(Shard& shard, std::uint64_t capacity);
+
+    std::array<Shard, kTableShards> shards_;
+    DoublingArray<Link, 10> links_;
+    std::uint32_t link_count_ = 0;
+    std::vector<Shard*> reclaimable_;
+    std::atomic<std::uint64_t> bytes_ = 0;
+};
+
+}  // namespace annals::storage

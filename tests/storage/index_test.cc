@@ -1,0 +1,592 @@
+#include "storage/index.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <random>
+#include <set>
+#include <thread>
+#include <vector>
+
+namespace annals::storage {
+namespace {
+
+using Scope = Erase::Scope;
+
+constexpr TypeId kPatient{103};
+constexpr TypeId kObservation{97};
+
+Hash128 key_of(std::uint64_t number) {
+    return hash128({reinterpret_cast<const char*>(&number), sizeof number}, 7);
+}
+
+HistoryQuery pages_of(std::size_t count) {
+    HistoryQuery query;
+    query.count = count;
+    return query;
+}
+
+/// The index's meaning in the plainest words: a list of versions and whether each is erased.
+class Model {
+  public:
+    struct Version {
+        std::uint64_t resource;
+        VersionInfo info;
+        bool erased = false;
+        std::uint64_t chain = 0;  ///< how often its resource had become absent before
+        std::vector<std::uint64_t> terms;
+    };
+
+    void add(std::uint64_t resource, TypeId type, std::uint64_t number, std::int64_t instant,
+             bool deletion, std::vector<std::uint64_t> terms) {
+        versions_.push_back({.resource = resource,
+                             .info = {.position = {versions_.size() + 1},
+                                      .version = {number},
+                                      .instant = {instant},
+                                      .type = type,
+                                      .deletion = deletion},
+                             .chain = chains_[resource],
+                             .terms = std::move(terms)});
+    }
+
+    const std::vector<Version>& versions() const { return versions_; }
+
+    std::uint64_t bound(Position bound) const {
+        return bound.value == 0 ? versions_.size() : std::min(bound.value, versions_.size());
+    }
+
+    /// Versions of a resource that some version not erased keeps in being, oldest first.
+    std::vector<const Version*> chain(std::uint64_t resource, std::uint64_t through) const {
+        std::vector<const Version*> found;
+        bool any = false;
+        const auto at = chains_.find(resource);
+        const std::uint64_t now = at == chains_.end() ? 0 : at->second;
+        for (const Version& version : versions_) {
+            if (version.resource == resource && version.chain == now &&
+                version.info.position.value <= through) {
+                any = any || !version.erased;
+                if (any) {
+                    found.push_back(&version);
+                }
+            }
+        }
+        return found;
+    }
+
+    const Version* standing(std::uint64_t resource, std::uint64_t through,
+                            std::int64_t instant = INT64_MAX) const {
+        const auto all = chain(resource, through);
+        for (auto at = all.rbegin(); at != all.rend(); ++at) {
+            if ((*at)->info.instant.us <= instant && (!(*at)->erased || (*at)->info.deletion)) {
+                return *at;
+            }
+        }
+        return nullptr;
+    }
+
+    std::uint64_t erase(std::uint64_t resource, Scope scope, std::uint64_t number) {
+        const Version* newest = standing(resource, versions_.size());
+        if (newest == nullptr) {
+            return 0;
+        }
+        const bool live = !newest->info.deletion;
+        std::uint64_t count = 0;
+        bool any_left = false;
+        for (Version& version : versions_) {
+            if (version.resource != resource || version.erased) {
+                continue;
+            }
+            const bool is_newest = &version == newest;
+            if (scope == Scope::everything ||
+                (scope == Scope::all_but_current && !(live && is_newest)) ||
+                (scope == Scope::version && version.info.version.value == number &&
+                 !(live && is_newest))) {
+                version.erased = true;
+                ++count;
+                erased_through_[resource] =
+                    std::max(erased_through_[resource], version.info.version.value);
+            }
+            any_left = any_left || !version.erased;
+        }
+        if (!any_left) {
+            erased_through_[resource] =
+                std::max(erased_through_[resource], newest->info.version.value);
+            ++chains_[resource];
+        }
+        return count;
+    }
+
+    std::uint64_t erased_through(std::uint64_t resource) const {
+        const auto at = erased_through_.find(resource);
+        return at == erased_through_.end() ? 0 : at->second;
+    }
+
+    HistoryPage history(const HistoryQuery& query, std::optional<std::uint64_t> resource) const {
+        std::vector<VersionInfo> all;
+        for (const Version& version : versions_) {
+            if (!version.erased && version.info.position.value <= bound(query.bound) &&
+                (!resource || version.resource == *resource) &&
+                (resource || !query.type || version.info.type == *query.type) &&
+                (!query.since || version.info.instant >= *query.since)) {
+                all.push_back(version.info);
+            }
+        }
+        const auto before = [&](const VersionInfo& a, const VersionInfo& b) {
+            switch (query.order) {
+                case HistoryOrder::newest_first:
+                    return a.position > b.position;
+                case HistoryOrder::oldest_first:
+                    return a.position < b.position;
+                case HistoryOrder::last_updated:
+                    return std::tie(a.instant, a.position) < std::tie(b.instant, b.position);
+                case HistoryOrder::last_updated_reverse:
+                    return std::tie(a.instant, a.position) > std::tie(b.instant, b.position);
+            }
+            return false;
+        };
+        std::sort(all.begin(), all.end(), before);
+        HistoryPage page;
+        page.total = all.size();
+        if (query.count == 0) {
+            return page;
+        }
+        std::uint64_t skip = query.skip;
+        for (const VersionInfo& info : all) {
+            if (query.after && !before(*query.after, info)) {
+                continue;
+            }
+            if (skip > 0) {
+                --skip;
+            } else if (page.versions.size() == query.count) {
+                page.more = true;
+                break;
+            } else {
+                page.versions.push_back(info);
+            }
+        }
+        return page;
+    }
+
+    Totals totals(std::optional<TypeId> type) const {
+        Totals totals;
+        std::set<std::uint64_t> resources;
+        for (const Version& version : versions_) {
+            if (!type || version.info.type == *type) {
+                totals.versions += version.erased ? 0 : 1;
+                resources.insert(version.resource);
+            }
+        }
+        for (const std::uint64_t resource : resources) {
+            if (const Version* newest = standing(resource, versions_.size()); newest != nullptr) {
+                ++totals.resources;
+                totals.live += newest->info.deletion ? 0 : 1;
+            }
+        }
+        return totals;
+    }
+
+  private:
+    std::vector<Version> versions_;
+    std::map<std::uint64_t, std::uint64_t> erased_through_;
+    std::map<std::uint64_t, std::uint64_t> chains_;
+};
+
+bool same(const VersionInfo& a, const VersionInfo& b) {
+    return a.position == b.position && a.version == b.version && a.instant == b.instant &&
+           a.type == b.type && a.deletion == b.deletion;
+}
+
+void expect_same(const std::optional<VersionInfo>& found, const Model::Version* expected,
+                 std::string_view what) {
+    ASSERT_EQ(found.has_value(), expected != nullptr) << what;
+    if (expected != nullptr) {
+        EXPECT_TRUE(same(*found, expected->info))
+            << what << ": position " << found->position.value << " instead of "
+            << expected->info.position.value;
+    }
+}
+
+void expect_same(const HistoryPage& found, const HistoryPage& expected) {
+    EXPECT_EQ(found.total, expected.total);
+    EXPECT_EQ(found.more, expected.more);
+    ASSERT_EQ(found.versions.size(), expected.versions.size());
+    for (std::size_t i = 0; i < found.versions.size(); ++i) {
+        ASSERT_TRUE(same(found.versions[i], expected.versions[i]))
+            << "entry " << i << ": position " << found.versions[i].position.value << " instead of "
+            << expected.versions[i].position.value;
+    }
+}
+
+/// An index and its model, fed alike.
+class Pair {
+  public:
+    void add(std::uint64_t resource, TypeId type, std::uint64_t number, std::int64_t instant,
+             bool deletion = false, std::vector<std::uint64_t> terms = {}) {
+        index.add({.key = key_of(resource),
+                   .type = type,
+                   .position = {model.versions().size() + 1},
+                   .version = {number},
+                   .instant = {instant},
+                   .deletion = deletion,
+                   .location = {.segment = static_cast<std::uint32_t>(number), .offset = resource},
+                   .terms = terms});
+        model.add(resource, type, number, instant, deletion, std::move(terms));
+    }
+
+    void publish() { index.publish({model.versions().size()}); }
+
+    void erase(std::uint64_t resource, Scope scope, std::uint64_t number = 0) {
+        const IndexedErase erase{.key = key_of(resource), .scope = scope, .version = {number}};
+        const std::uint64_t erasable = index.erasable(erase);
+        const std::uint64_t erased = index.erase(erase);
+        EXPECT_EQ(erased, erasable);
+        EXPECT_EQ(erased, model.erase(resource, scope, number));
+    }
+
+    void check_resource(std::uint64_t resource, Position bound, std::int64_t instant,
+                        std::uint64_t number) {
+        const std::uint64_t all = model.versions().size();
+        expect_same(index.current(key_of(resource), bound),
+                    model.standing(resource, model.bound(bound)), "current");
+        expect_same(index.current_at(key_of(resource), {instant}),
+                    model.standing(resource, all, instant), "current_at");
+        const Model::Version* exact = nullptr;
+        for (const Model::Version* version : model.chain(resource, all)) {
+            if (version->info.version.value == number && !version->erased) {
+                exact = version;
+            }
+        }
+        expect_same(index.version(key_of(resource), {number}), exact, "version");
+        const Head head = index.head(key_of(resource));
+        const Model::Version* newest = model.standing(resource, all);
+        EXPECT_EQ(head.exists, newest != nullptr);
+        EXPECT_EQ(head.version.value, newest == nullptr ? 0 : newest->info.version.value);
+        EXPECT_EQ(head.erased_through.value, model.erased_through(resource));
+    }
+
+    void check_history(const HistoryQuery& query, std::optional<std::uint64_t> resource) {
+        expect_same(
+            index.history(query, resource ? std::optional(key_of(*resource)) : std::nullopt),
+            model.history(query, resource));
+    }
+
+    void check_totals() {
+        for (const std::optional<TypeId> type :
+             {std::optional<TypeId>(), std::optional(kPatient), std::optional(kObservation)}) {
+            const Totals found = index.totals(type);
+            const Totals expected = model.totals(type);
+            EXPECT_EQ(found.versions, expected.versions);
+            EXPECT_EQ(found.live, expected.live);
+            EXPECT_EQ(found.resources, expected.resources);
+        }
+    }
+
+    Index index;
+    Model model;
+};
+
+/// Random work over few resources, so that chains grow long and every erase meets something.
+void work_at_random(Pair& pair, std::mt19937_64& random, std::size_t steps, std::uint64_t resources,
+                    bool instants_ascend, unsigned erase_percent) {
+    std::int64_t clock = 1000;
+    for (std::size_t step = 0; step < steps; ++step) {
+        const std::uint64_t resource = random() % resources;
+        const Model::Version* newest = pair.model.standing(resource, pair.model.versions().size());
+        if (random() % 100 < erase_percent) {
+            pair.publish();
+            const auto scope = static_cast<Scope>(1 + random() % 40 / 38 + random() % 40 / 38);
+            pair.erase(resource, scope,
+                       newest == nullptr ? 1 : 1 + random() % newest->info.version.value);
+            continue;
+        }
+        clock += static_cast<std::int64_t>(random() % 3);
+        const std::int64_t instant = instants_ascend || random() % 4 != 0
+                                         ? clock
+                                         : clock - static_cast<std::int64_t>(random() % 500);
+        const std::uint64_t number = (newest == nullptr ? 0 : newest->info.version.value) + 1 +
+                                     (random() % 5 == 0 ? random() % 3 : 0);
+        pair.add(resource, resource % 3 == 0 ? kPatient : kObservation, number, instant,
+                 random() % 6 == 0, {random() % 20});
+        if (random() % 4 == 0) {
+            pair.publish();
+        }
+    }
+    pair.publish();
+}
+
+void compare_at_random(Pair& pair, std::mt19937_64& random, std::size_t rounds,
+                       std::uint64_t resources) {
+    const std::uint64_t size = pair.model.versions().size();
+    for (std::size_t round = 0; round < rounds; ++round) {
+        pair.check_resource(random() % (resources + 1), {random() % (size + 5)},
+                            static_cast<std::int64_t>(random() % (size + 2000)),
+                            1 + random() % (size / resources + 2));
+        HistoryQuery query;
+        query.order = static_cast<HistoryOrder>(random() % 4);
+        query.count = random() % 20;
+        query.bound = random() % 2 == 0 ? Position{} : Position{1 + random() % (size + 5)};
+        if (random() % 2 == 0) {
+            query.since = Instant{static_cast<std::int64_t>(500 + random() % (size + 1000))};
+        }
+        if (random() % 2 == 0) {
+            query.after = pair.model.versions()[random() % size].info;
+        }
+        query.skip = random() % 3 == 0 ? random() % 1500 : 0;
+        if (random() % 3 != 0) {
+            query.type = random() % 2 == 0 ? kPatient : kObservation;
+        }
+        pair.check_history(query, std::nullopt);
+        query.skip %= 20;
+        pair.check_history(query, random() % resources);
+        if (testing::Test::HasFailure()) {
+            return;
+        }
+    }
+    pair.check_totals();
+}
+
+struct Work {
+    std::uint64_t resources;
+    bool instants_ascend;
+    unsigned erase_percent;
+};
+
+class IndexAgainstModel : public testing::TestWithParam<Work> {};
+
+TEST_P(IndexAgainstModel, AnswersAlike) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        SCOPED_TRACE(seed);
+        std::mt19937_64 random(seed);
+        Pair pair;
+        work_at_random(pair, random, 5000, GetParam().resources, GetParam().instants_ascend,
+                       GetParam().erase_percent);
+        compare_at_random(pair, random, 150, GetParam().resources);
+        ASSERT_FALSE(HasFailure());
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, IndexAgainstModel,
+                         testing::Values(Work{10, true, 0}, Work{10, false, 0}, Work{10, false, 30},
+                                         Work{500, true, 10}, Work{500, false, 10},
+                                         Work{4000, false, 5}));
+
+TEST(Index, HidesWhatIsNotPublished) {
+    Pair pair;
+    pair.add(1, kPatient, 1, 10);
+    pair.publish();
+    pair.add(1, kPatient, 2, 20);
+    pair.add(2, kPatient, 1, 20);
+    EXPECT_EQ(pair.index.last_position().value, 1U);
+    EXPECT_EQ(pair.index.current(key_of(1), {})->version.value, 1U);
+    EXPECT_FALSE(pair.index.current(key_of(2), {}));
+    EXPECT_FALSE(pair.index.version(key_of(1), {2}));
+    EXPECT_FALSE(pair.index.at({2}));
+    EXPECT_EQ(pair.index.head(key_of(1)).version.value, 1U);
+    EXPECT_EQ(pair.index.totals({}).versions, 1U);
+    EXPECT_EQ(pair.index.history(pages_of(9), {}).versions.size(), 1U);
+    EXPECT_EQ(pair.index.history(pages_of(9), key_of(1)).total, 1U);
+    pair.publish();
+    EXPECT_EQ(pair.index.current(key_of(1), {})->version.value, 2U);
+    EXPECT_EQ(pair.index.totals(kPatient).live, 2U);
+}
+
+TEST(Index, KeepsAResourceDeletedWhenItsDeletionIsErased) {
+    Pair pair;
+    pair.add(1, kPatient, 1, 10);
+    pair.add(1, kPatient, 2, 20, true);
+    pair.publish();
+    pair.erase(1, Scope::version, 2);
+    EXPECT_TRUE(pair.index.current(key_of(1), {})->deletion);
+    EXPECT_EQ(pair.index.head(key_of(1)).version.value, 2U);
+    EXPECT_FALSE(pair.index.version(key_of(1), {2}));
+    EXPECT_EQ(pair.index.history(pages_of(9), key_of(1)).total, 1U);
+    EXPECT_EQ(pair.index.totals({}).versions, 1U);
+    EXPECT_EQ(pair.index.totals({}).resources, 1U);
+    pair.erase(1, Scope::version, 1);
+    EXPECT_FALSE(pair.index.current(key_of(1), {}));
+    EXPECT_EQ(pair.index.head(key_of(1)).erased_through.value, 2U);
+    EXPECT_EQ(pair.index.totals({}).resources, 0U);
+}
+
+TEST(Index, RefusesToEraseTheCurrentVersionOfALiveResource) {
+    Pair pair;
+    pair.add(1, kPatient, 1, 10);
+    pair.add(1, kPatient, 2, 20);
+    pair.publish();
+    pair.erase(1, Scope::version, 2);
+    EXPECT_EQ(pair.index.current(key_of(1), {})->version.value, 2U);
+    pair.erase(1, Scope::version, 7);
+    pair.erase(9, Scope::everything);
+    EXPECT_EQ(pair.index.totals({}).versions, 2U);
+}
+
+TEST(Index, StartsAnewAfterEverythingWasErased) {
+    Pair pair;
+    pair.add(1, kPatient, 5, 10);
+    pair.publish();
+    pair.erase(1, Scope::everything);
+    EXPECT_FALSE(pair.index.head(key_of(1)).exists);
+    EXPECT_EQ(pair.index.head(key_of(1)).erased_through.value, 5U);
+    pair.add(1, kPatient, 1, 20);
+    pair.publish();
+    EXPECT_EQ(pair.index.current(key_of(1), {})->version.value, 1U);
+    EXPECT_EQ(pair.index.history(pages_of(9), key_of(1)).total, 1U);
+    EXPECT_EQ(pair.index.resource_count(), 1U);
+    EXPECT_EQ(pair.index.totals({}).live, 1U);
+}
+
+TEST(Index, KeepsLocations) {
+    Pair pair;
+    pair.add(77, kPatient, 1, 10);
+    pair.publish();
+    EXPECT_EQ(pair.index.location({1}).segment, 1U);
+    EXPECT_EQ(pair.index.location({1}).offset, 77U);
+}
+
+TEST(Index, FindsTheLiveCarriersOfATerm) {
+    Pair pair;
+    for (std::uint64_t resource = 0; resource < 3000; ++resource) {
+        pair.add(resource, kPatient, 1, 10, false,
+                 {resource, 0xfeed, 0xfeed, resource / 2 + 50'000});
+    }
+    for (std::uint64_t resource = 0; resource < 3000; resource += 3) {
+        pair.add(resource, kPatient, 2, 11, resource % 2 == 0, {resource, 0xfeed});
+    }
+    pair.add(9000, kObservation, 1, 12, false, {0xfeed});
+    pair.publish();
+    EXPECT_EQ(pair.index.carriers(kPatient, 0xfeed).size(), 2500U);
+    EXPECT_EQ(pair.index.carriers(kObservation, 0xfeed).size(), 1U);
+    EXPECT_EQ(pair.index.carriers(kPatient, 1).size(), 1U);
+    EXPECT_EQ(pair.index.carriers(kPatient, 6).size(), 0U);
+    EXPECT_EQ(pair.index.carriers(kPatient, 50'001).size(), 2U);
+    EXPECT_EQ(pair.index.carriers(kPatient, 0xdead).size(), 0U);
+    EXPECT_EQ(pair.index.carriers(kPatient, 3).front().version.value, 2U);
+}
+
+TEST(Index, ShowsTheStoreAsOfAnInstant) {
+    Pair pair;
+    pair.add(1, kPatient, 1, 10);
+    pair.add(2, kObservation, 1, 20);
+    pair.add(1, kPatient, 2, 30);
+    pair.add(3, kPatient, 1, 30);
+    pair.add(3, kPatient, 2, 40, true);
+    pair.publish();
+    std::uint32_t from = 0;
+    const auto first = pair.index.current_at(std::nullopt, {30}, {}, from, 2);
+    ASSERT_EQ(first.size(), 2U);
+    EXPECT_EQ(first[0].position.value, 3U);
+    EXPECT_EQ(first[1].position.value, 2U);
+    EXPECT_EQ(from, 2U);
+    EXPECT_EQ(pair.index.current_at(std::nullopt, {30}, {}, from, 100).size(), 1U);
+    EXPECT_EQ(from, pair.index.resource_count());
+    from = 0;
+    EXPECT_EQ(pair.index.current_at(kPatient, {50}, {}, from, 100).size(), 1U);
+    from = 0;
+    EXPECT_EQ(pair.index.current_at(kPatient, {50}, {1}, from, 100).front().version.value, 1U);
+}
+
+std::vector<IndexedVersion> one_version_each(std::uint64_t count) {
+    std::vector<IndexedVersion> versions(count);
+    for (std::uint64_t i = 0; i < count; ++i) {
+        versions[i] = {.key = key_of(i),
+                       .type = i % 2 == 0 ? kPatient : kObservation,
+                       .position = {i + 1},
+                       .version = {1},
+                       .instant = {static_cast<std::int64_t>(i)},
+                       .location = {},
+                       .terms = {}};
+    }
+    return versions;
+}
+
+TEST(Index, TakesAtMostAHundredBytesForAVersion) {
+    for (const std::uint64_t count : {1'000'000U, 1'150'000U}) {
+        Index grown;
+        grown.add_batch(one_version_each(count));
+        grown.publish({count});
+        EXPECT_LE(grown.bytes(), 100 * count) << count;
+        Index reserved;
+        reserved.reserve(count, count);
+        reserved.add_batch(one_version_each(count));
+        EXPECT_LE(reserved.bytes(), 100 * count) << count;
+        EXPECT_EQ(grown.current(key_of(count - 1), {})->position.value, count);
+    }
+}
+
+TEST(Index, ServesReadersWhileItGrows) {
+    constexpr std::uint64_t kResources = 3000;
+    constexpr std::uint64_t kVersions = 40'000;
+    Index index;
+    std::atomic<bool> done = false;
+    std::atomic<std::uint64_t> reads = 0;
+    const auto read = [&](std::uint64_t seed) {
+        std::mt19937_64 random(seed);
+        while (!done.load(std::memory_order_relaxed)) {
+            const Position bound = index.last_position();
+            if (bound.value == 0) {
+                continue;
+            }
+            const std::uint64_t resource = random() % kResources;
+            const auto now = index.current(key_of(resource), bound);
+            if (now) {
+                EXPECT_LE(now->position, bound);
+                EXPECT_EQ(now->position.value % kResources, resource);
+                const auto exact = index.version(key_of(resource), now->version);
+                EXPECT_TRUE(!exact || exact->position == now->position);
+            }
+            for (const auto& key : {std::optional<Hash128>(), std::optional(key_of(resource))}) {
+                HistoryQuery query = pages_of(20);
+                query.order = static_cast<HistoryOrder>(random() % 4);
+                query.bound = bound;
+                const HistoryPage page = index.history(query, key);
+                EXPECT_LE(page.total, bound.value);
+                for (const VersionInfo& info : page.versions) {
+                    EXPECT_LE(info.position, bound);
+                }
+            }
+            for (const VersionInfo& info : index.carriers(kPatient, resource)) {
+                EXPECT_FALSE(info.deletion);
+            }
+            EXPECT_LE(index.totals({}).live, kResources);
+            reads.fetch_add(1, std::memory_order_relaxed);
+        }
+    };
+    std::vector<std::thread> readers;
+    for (std::uint64_t seed = 0; seed < 3; ++seed) {
+        readers.emplace_back(read, seed);
+    }
+    std::mt19937_64 random(99);
+    for (std::uint64_t position = 1; position <= kVersions; ++position) {
+        const std::uint64_t resource = position % kResources;
+        const std::uint64_t term = resource;
+        index.add({.key = key_of(resource),
+                   .type = kPatient,
+                   .position = {position},
+                   .version = {position / kResources + 1},
+                   .instant = {static_cast<std::int64_t>(position - random() % 3)},
+                   .deletion = random() % 10 == 0,
+                   .location = {},
+                   .terms = {&term, 1}});
+        if (position % 7 == 0 || position == kVersions) {
+            index.publish({position});
+        }
+        if (random() % 50 == 0) {
+            index.erase({.key = key_of(random() % kResources),
+                         .scope = static_cast<Scope>(1 + random() % 3),
+                         .version = {1}});
+        }
+    }
+    while (reads.load(std::memory_order_relaxed) < 100) {
+        std::this_thread::yield();
+    }
+    done = true;
+    for (std::thread& reader : readers) {
+        reader.join();
+    }
+    EXPECT_EQ(index.history(pages_of(0), {}).total, index.totals({}).versions);
+}
+
+}  // namespace
+}  // namespace annals::storage
