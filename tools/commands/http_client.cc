@@ -1,0 +1,396 @@
+#include "tools/commands/http_client.h"
+
+#include <fmt/format.h>
+#include <llhttp.h>
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+namespace annals::tools {
+
+namespace {
+
+constexpr std::size_t kReadBytes = 256 << 10;
+
+bool equal_ignoring_case(std::string_view left, std::string_view right) {
+    return left.size() == right.size() &&
+           ::strncasecmp(left.data(), right.data(), left.size()) == 0;
+}
+
+/// The reply as llhttp's callbacks build it.
+struct Reading {
+    HttpReply reply;
+    std::string name;
+    std::string value;
+    bool head_request = false;
+    bool complete = false;
+    bool keep_alive = false;
+};
+
+Reading& reading_of(llhttp_t* parser) {
+    return *static_cast<Reading*>(parser->data);
+}
+
+llhttp_settings_t make_settings() {
+    llhttp_settings_t settings;
+    llhttp_settings_init(&settings);
+    settings.on_header_field = [](llhttp_t* parser, const char* at, std::size_t size) {
+        reading_of(parser).name.append(at, size);
+        return 0;
+    };
+    settings.on_header_value = [](llhttp_t* parser, const char* at, std::size_t size) {
+        reading_of(parser).value.append(at, size);
+        return 0;
+    };
+    settings.on_header_value_complete = [](llhttp_t* parser) {
+        Reading& reading = reading_of(parser);
+        reading.reply.headers.emplace_back(std::move(reading.name), std::move(reading.value));
+        reading.name.clear();
+        reading.value.clear();
+        return 0;
+    };
+    settings.on_headers_complete = [](llhttp_t* parser) {
+        Reading& reading = reading_of(parser);
+        reading.reply.status = parser->status_code;
+        return reading.head_request ? 1 : 0;
+    };
+    settings.on_body = [](llhttp_t* parser, const char* at, std::size_t size) {
+        reading_of(parser).reply.body.append(at, size);
+        return 0;
+    };
+    settings.on_message_complete = [](llhttp_t* parser) {
+        Reading& reading = reading_of(parser);
+        if (parser->status_code >= 100 && parser->status_code < 200) {
+            reading.reply.headers.clear();
+            return 0;
+        }
+        reading.complete = true;
+        reading.keep_alive = llhttp_should_keep_alive(parser) == 1;
+        return static_cast<int>(HPE_PAUSED);
+    };
+    return settings;
+}
+
+Error socket_error(const ServerUrl& server, std::string_view what, int number) {
+    const bool late =
+        number == EAGAIN || number == EWOULDBLOCK || number == ETIMEDOUT || number == EINPROGRESS;
+    return Error{late ? Errc::timeout : Errc::io,
+                 fmt::format("{}: {}: {}", server.authority(), what,
+                             late ? "no answer in time" : std::strerror(number)),
+                 ""};
+}
+
+}  // namespace
+
+// ---- URLs ----
+
+std::string ServerUrl::authority() const {
+    const bool v6 = host.find(':') != std::string::npos;
+    return fmt::format("{}{}{}:{}", v6 ? "[" : "", host, v6 ? "]" : "", port);
+}
+
+std::string ServerUrl::text() const {
+    return "http://" + authority() + base_path;
+}
+
+Result<ServerUrl> parse_server_url(std::string_view text) {
+    const auto refuse = [&](std::string_view why) {
+        return Error{Errc::usage, fmt::format("'{}': {}", text, why), ""};
+    };
+    constexpr std::string_view kScheme = "http://";
+    if (!text.starts_with(kScheme)) {
+        return refuse("a server's root is written http://HOST:PORT/fhir");
+    }
+    std::string_view rest = text.substr(kScheme.size());
+    if (rest.find_first_of("?# ") != std::string_view::npos) {
+        return refuse("a server's root has neither query nor blanks");
+    }
+    const std::size_t slash = rest.find('/');
+    std::string_view authority = rest.substr(0, slash);
+    std::string_view path = slash == std::string_view::npos ? "" : rest.substr(slash);
+    while (path.ends_with('/')) {
+        path.remove_suffix(1);
+    }
+    ServerUrl url;
+    url.base_path = path;
+    std::size_t host_end = authority.rfind(':');
+    if (authority.starts_with('[')) {
+        const std::size_t bracket = authority.find(']');
+        if (bracket == std::string_view::npos) {
+            return refuse("a bracket is missing");
+        }
+        url.host = authority.substr(1, bracket - 1);
+        host_end = bracket + 1 < authority.size() ? bracket + 1 : std::string_view::npos;
+    } else {
+        url.host = authority.substr(0, host_end);
+    }
+    url.port = host_end == std::string_view::npos ? "80" : authority.substr(host_end + 1);
+    if (url.host.empty() || url.port.empty() ||
+        url.port.find_first_not_of("0123456789") != std::string::npos) {
+        return refuse("host or port is missing");
+    }
+    return url;
+}
+
+std::string request_target(std::string_view link) {
+    const std::size_t scheme = link.find("://");
+    if (scheme == std::string_view::npos) {
+        return std::string(link);
+    }
+    const std::size_t path = link.find('/', scheme + 3);
+    return path == std::string_view::npos ? "/" : std::string(link.substr(path));
+}
+
+std::optional<std::string_view> HttpReply::header(std::string_view name) const {
+    for (const auto& [key, value] : headers) {
+        if (equal_ignoring_case(key, name)) {
+            return value;
+        }
+    }
+    return std::nullopt;
+}
+
+// ---- the connection ----
+
+struct HttpClient::Impl {
+    ServerUrl server;
+    std::chrono::milliseconds timeout;
+    llhttp_settings_t settings = make_settings();
+    std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(kReadBytes);
+    int fd = -1;
+    bool sent = false;  ///< some of the last request's bytes went out
+
+    void close() {
+        if (fd >= 0) {
+            ::close(fd);
+            fd = -1;
+        }
+    }
+
+    /// True if the server has closed (or spoiled) the idle connection.
+    bool stale() const {
+        pollfd entry{fd, POLLIN, 0};
+        return ::poll(&entry, 1, 0) != 0;
+    }
+
+    Result<void> connect();
+    Result<void> write(const HttpRequest& request);
+    Result<HttpReply> read(bool head_request, bool& nothing_came);
+};
+
+Result<void> HttpClient::Impl::connect() {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    if (const int code = ::getaddrinfo(server.host.c_str(), server.port.c_str(), &hints, &found);
+        code != 0) {
+        return Error{Errc::io, fmt::format("{}: {}", server.authority(), ::gai_strerror(code)), ""};
+    }
+    const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
+    int number = ECONNREFUSED;
+    for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
+        fd = ::socket(address->ai_family, address->ai_socktype | SOCK_CLOEXEC, 0);
+        if (fd < 0) {
+            number = errno;
+            continue;
+        }
+        const timeval limit{timeout.count() / 1000, timeout.count() % 1000 * 1000};
+        ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+        const int on = 1;
+        ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        if (::connect(fd, address->ai_addr, address->ai_addrlen) == 0) {
+            return {};
+        }
+        number = errno;
+        close();
+    }
+    return socket_error(server, "connecting", number);
+}
+
+Result<void> HttpClient::Impl::write(const HttpRequest& request) {
+    std::string head = fmt::format(
+        "{} {} HTTP/1.1\r\nHost: {}\r\nAccept: application/fhir+json\r\n", request.method,
+        request.target.empty() ? "/" : request.target, server.authority());
+    for (const auto& [name, value] : request.headers) {
+        head += fmt::format("{}: {}\r\n", name, value);
+    }
+    if (!request.body.empty() || request.method == "POST" || request.method == "PUT") {
+        head += fmt::format("Content-Type: {}\r\nContent-Length: {}\r\n", request.content_type,
+                            request.body.size());
+    }
+    head += "\r\n";
+
+    std::string_view parts[2] = {head, request.body};
+    while (!parts[0].empty() || !parts[1].empty()) {
+        iovec vectors[2];
+        std::size_t count = 0;
+        for (const std::string_view part : parts) {
+            if (!part.empty()) {
+                vectors[count++] = {const_cast<char*>(part.data()), part.size()};
+            }
+        }
+        msghdr message{};
+        message.msg_iov = vectors;
+        message.msg_iovlen = count;
+        const ssize_t written = ::sendmsg(fd, &message, MSG_NOSIGNAL);
+        if (written < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            return socket_error(server, "sending", errno);
+        }
+        sent = true;
+        auto left = static_cast<std::size_t>(written);
+        for (std::string_view& part : parts) {
+            const std::size_t taken = std::min(left, part.size());
+            part.remove_prefix(taken);
+            left -= taken;
+        }
+    }
+    return {};
+}
+
+Result<HttpReply> HttpClient::Impl::read(bool head_request, bool& nothing_came) {
+    Reading reading;
+    reading.head_request = head_request;
+    llhttp_t parser;
+    llhttp_init(&parser, HTTP_RESPONSE, &settings);
+    parser.data = &reading;
+    while (!reading.complete) {
+        const ssize_t got = ::recv(fd, buffer.get(), kReadBytes, 0);
+        if (got < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            return socket_error(server, "waiting for the answer", errno);
+        }
+        if (got == 0) {
+            llhttp_finish(&parser);
+            if (reading.complete) {
+                break;
+            }
+            return Error{Errc::io,
+                         fmt::format("{}: the connection was closed before the answer was complete",
+                                     server.authority()),
+                         ""};
+        }
+        nothing_came = false;
+        const llhttp_errno_t code =
+            llhttp_execute(&parser, buffer.get(), static_cast<std::size_t>(got));
+        if (code != HPE_OK && !reading.complete) {
+            return Error{Errc::io,
+                         fmt::format("{}: the answer is no HTTP: {}", server.authority(),
+                                     llhttp_get_error_reason(&parser)),
+                         ""};
+        }
+    }
+    if (!reading.keep_alive) {
+        close();
+    }
+    return std::move(reading.reply);
+}
+
+HttpClient::HttpClient(ServerUrl server, std::chrono::milliseconds timeout)
+    : impl_(std::make_unique<Impl>()) {
+    impl_->server = std::move(server);
+    impl_->timeout = timeout;
+}
+
+HttpClient::~HttpClient() {
+    if (impl_ != nullptr) {
+        impl_->close();
+    }
+}
+
+HttpClient::HttpClient(HttpClient&&) noexcept = default;
+
+const ServerUrl& HttpClient::server() const noexcept {
+    return impl_->server;
+}
+
+void HttpClient::close() {
+    impl_->close();
+}
+
+Result<HttpReply> HttpClient::send(const HttpRequest& request) {
+    impl_->sent = false;
+    if (impl_->fd >= 0 && impl_->stale()) {
+        impl_->close();
+    }
+    const bool reused = impl_->fd >= 0;
+    if (!reused) {
+        ANNALS_TRY_VOID(impl_->connect());
+    }
+    bool nothing_came = true;
+    const auto attempt = [&]() -> Result<HttpReply> {
+        const auto written = impl_->write(request);
+        // A server may answer (413, 503) and close before it has read all of the body.
+        auto reply = impl_->read(request.method == "HEAD", nothing_came);
+        if (!reply && !written) {
+            return written.error();
+        }
+        if (!written) {
+            impl_->close();
+        }
+        return reply;
+    };
+    auto reply = attempt();
+    if (!reply) {
+        impl_->close();
+        if (reused && nothing_came && request.repeatable && reply.error().code != Errc::timeout) {
+            ANNALS_TRY_VOID(impl_->connect());
+            reply = attempt();
+            if (!reply) {
+                impl_->close();
+            }
+        }
+    }
+    return reply;
+}
+
+Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const Patience& patience) {
+    const auto started = std::chrono::steady_clock::now();
+    auto pause = patience.first_pause;
+    while (true) {
+        auto reply = send(request);
+        std::string why;
+        bool again = false;
+        if (reply) {
+            // 503 says that nothing was done; of other faults nobody knows.
+            again = reply->status == 429 || reply->status == 503 ||
+                    (reply->status >= 500 && reply->status != 501 && request.repeatable);
+            why = fmt::format("{}: status {}", impl_->server.authority(), reply->status);
+        } else {
+            again = request.repeatable || !impl_->sent;
+            why = reply.error().detail;
+        }
+        const bool stopped = patience.stop && patience.stop();
+        const bool too_late =
+            patience.give_up_after.count() >= 0 &&
+            std::chrono::steady_clock::now() - started + pause > patience.give_up_after;
+        if (!again || stopped || too_late) {
+            return reply;
+        }
+        if (patience.say) {
+            patience.say(fmt::format("{}; trying again in {} ms", why, pause.count()));
+        }
+        const auto wake = std::chrono::steady_clock::now() + pause;
+        while (std::chrono::steady_clock::now() < wake && !(patience.stop && patience.stop())) {
+            std::this_thread::sleep_for(std::min<std::chrono::steady_clock::duration>(
+                std::chrono::milliseconds(100), wake - std::chrono::steady_clock::now()));
+        }
+        pause = std::min(pause * 2, patience.longest_pause);
+    }
+}
+
+}  // namespace annals::tools

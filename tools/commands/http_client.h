@@ -1,0 +1,97 @@
+// HttpClient: one kept-alive HTTP/1.1 connection to a FHIR server, used by blocking calls.
+//
+// Layer:   tools (import, replicate, export and tests; bench has its own).
+// Threads: a client belongs to one thread.
+
+#pragma once
+
+#include "core/base/result.h"
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace annals::tools {
+
+/// A server's root: "http://host:port/fhir".
+struct ServerUrl {
+    std::string host;
+    std::string port;
+    std::string base_path;  ///< "/fhir": no slash at the end, empty for the root
+
+    /// "host:port" as Host has it; an IPv6 address in brackets.
+    std::string authority() const;
+    std::string text() const;
+};
+
+/// Reads a server's root. Errors: usage (not http://, no host, a query).
+Result<ServerUrl> parse_server_url(std::string_view text);
+
+/// Path and query of `link` (a URL that the server gave), to be asked of the same connection whatever
+/// name the server knows itself by; `link` itself if it is no absolute URL.
+std::string request_target(std::string_view link);
+
+struct HttpRequest {
+    std::string method = "GET";
+    std::string target;     ///< path and query, base path included
+    std::string_view body;  ///< Lifetime: until send() returns
+    std::string content_type = "application/fhir+json";
+    std::vector<std::pair<std::string, std::string>> headers;
+    bool repeatable =
+        true;  ///< doing it twice does no harm: may be sent again if the answer is lost
+};
+
+struct HttpReply {
+    int status = 0;
+    std::string body;
+    std::vector<std::pair<std::string, std::string>> headers;
+
+    /// The first header of that name (case ignored).
+    std::optional<std::string_view> header(std::string_view name) const;
+};
+
+/// How long send_patiently() goes on.
+struct Patience {
+    std::chrono::milliseconds first_pause{100};
+    std::chrono::milliseconds longest_pause{5000};
+    std::chrono::milliseconds give_up_after{60000};  ///< without one success; negative: never
+    std::function<void(const std::string&)> say;     ///< hears why it waits, once per pause
+    std::function<bool()> stop;                      ///< true ends it early
+};
+
+class HttpClient {
+  public:
+    explicit HttpClient(ServerUrl server,
+                        std::chrono::milliseconds timeout = std::chrono::seconds(120));
+    ~HttpClient();
+    HttpClient(HttpClient&&) noexcept;
+    HttpClient& operator=(HttpClient&&) = delete;
+
+    const ServerUrl& server() const noexcept;
+
+    /// Sends one request and reads the whole reply, connecting first where needed. A kept-alive
+    /// connection that the server has closed meanwhile is opened again without a word.
+    ///
+    /// Errors: io (connection refused, reset, a reply that is no HTTP), timeout.
+    Result<HttpReply> send(const HttpRequest& request);
+
+    /// send(), again and again with growing pauses while the server can't be reached or answers 429 or
+    /// 5xx. A request that is not repeatable is sent again only if it certainly was not carried out.
+    ///
+    /// Returns the last reply, also one that is no success. Errors: as send(), after the patience ended.
+    Result<HttpReply> send_patiently(const HttpRequest& request, const Patience& patience);
+
+    /// Closes the connection; the next send() opens one.
+    void close();
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace annals::tools
