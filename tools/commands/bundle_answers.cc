@@ -1,0 +1,69 @@
+#include "tools/commands/bundle_answers.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace annals::tools {
+
+std::string outcome_text(json::Value outcome) {
+    std::string text;
+    for (const json::Value issue : outcome["issue"].elements()) {
+        std::string said = issue["diagnostics"].string();
+        if (said.empty()) {
+            said = issue["details"]["text"].string();
+        }
+        if (said.empty()) {
+            said = issue["code"].string();
+        }
+        if (!said.empty()) {
+            text += (text.empty() ? "" : "; ") + said;
+        }
+        for (const json::Value expression : issue["expression"].elements()) {
+            text += " (" + expression.string() + ")";
+        }
+    }
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+}
+
+std::string outcome_text(json::Parser& parser, std::string_view body) {
+    std::string text;
+    if (const auto document = parser.parse(body)) {
+        text = outcome_text(document->root());
+    }
+    if (text.empty()) {
+        constexpr std::size_t kShown = 200;
+        text = body.substr(0, kShown);
+        std::replace(text.begin(), text.end(), '\n', ' ');
+    }
+    return text;
+}
+
+Result<std::vector<EntryAnswer>> read_answers(json::Parser& parser, std::string_view body) {
+    auto document = parser.parse(body);
+    if (!document || !(*document).root()["resourceType"].equals("Bundle")) {
+        return Error{Errc::processing, "the answer is no Bundle: " + outcome_text(parser, body),
+                     ""};
+    }
+    std::vector<EntryAnswer> answers;
+    const json::Value entries = document->root()["entry"];
+    answers.reserve(entries.size());
+    for (const json::Value entry : entries.elements()) {
+        EntryAnswer& answer = answers.emplace_back();
+        const json::Value response = entry["response"];
+        const std::string_view status = response["status"].raw_string();
+        std::from_chars(status.data(), status.data() + status.size(), answer.status);
+        if (const json::Value outcome = response["outcome"]; outcome.is_object()) {
+            answer.diagnostics = outcome_text(outcome);
+            for (const json::Value issue : outcome["issue"].elements()) {
+                answer.conflict |=
+                    issue["severity"].equals("warning") && issue["code"].equals("conflict");
+                answer.ignored |= issue["code"].equals("informational");
+            }
+        }
+    }
+    parser.recycle(std::move(*document));
+    return answers;
+}
+
+}  // namespace annals::tools

@@ -1,0 +1,150 @@
+#include "tools/commands/export.h"
+
+#include "storage/file_system.h"
+#include "storage/store.h"
+#include "tools/commands/arguments.h"
+#include "tools/commands/history_line.h"
+#include "tools/commands/history_reader.h"
+#include "tools/commands/line_files.h"
+#include "tools/commands/progress.h"
+#include "tools/commands/store_access.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace annals::tools {
+
+namespace {
+
+constexpr std::size_t kVersionsPerStep = 1000;
+constexpr Instant kEndOfTime{std::numeric_limits<std::int64_t>::max()};
+
+struct ExportOptions {
+    std::string data;
+    std::string server;
+    std::string to;
+    std::string base_url = "http://localhost/fhir";
+    bool history = false;
+    bool quiet = false;
+};
+
+Result<void> write_history(const storage::Store& store, const ExportOptions& options,
+                           Progress& progress, std::uint64_t& count) {
+    ANNALS_TRY(LineWriter writer, LineWriter::create(options.to + "/history.ndjson"));
+    storage::HistoryQuery query;
+    query.order = storage::HistoryOrder::oldest_first;
+    query.bound = store.last_position();
+    query.count = kVersionsPerStep;
+    std::string line;
+    while (true) {
+        const storage::HistoryPage page = store.history(query);
+        for (const storage::VersionInfo& info : page.versions) {
+            ANNALS_TRY(const storage::StoredVersion version, store.load(info));
+            line.clear();
+            append_history_line(line, version, options.base_url);
+            ANNALS_TRY_VOID(writer.line(line));
+        }
+        count += page.versions.size();
+        progress.update(count, count);
+        if (!page.more || page.versions.empty()) {
+            return writer.finish();
+        }
+        query.after = page.versions.back();
+    }
+}
+
+Result<void> write_live(const storage::Store& store, const ExportOptions& options,
+                        Progress& progress, std::uint64_t& count) {
+    std::map<TypeId, LineWriter> writers;
+    std::uint32_t from = 0;
+    while (from < store.resource_count()) {
+        const auto versions = store.current_at(std::nullopt, kEndOfTime, store.last_position(),
+                                               from, kVersionsPerStep);
+        for (const storage::VersionInfo& info : versions) {
+            auto writer = writers.find(info.type);
+            if (writer == writers.end()) {
+                const std::string path =
+                    fmt::format("{}/{}.ndjson", options.to, resource_type_name(info.type));
+                ANNALS_TRY(LineWriter made, LineWriter::create(path));
+                writer = writers.emplace(info.type, std::move(made)).first;
+            }
+            ANNALS_TRY(const storage::StoredVersion version, store.load(info));
+            ANNALS_TRY_VOID(writer->second.line(version.body));
+        }
+        count += versions.size();
+        progress.update(count, from);
+    }
+    for (auto& [type, writer] : writers) {
+        ANNALS_TRY_VOID(writer.finish());
+    }
+    return {};
+}
+
+/// The server's own entries, oldest first.
+Result<void> write_from_server(const ExportOptions& options, Progress& progress,
+                               std::uint64_t& count) {
+    ANNALS_TRY(const ServerUrl server, parse_server_url(options.server));
+    HistoryReader reader(server, Patience());
+    ANNALS_TRY(std::string target, reader.first_target({}, kVersionsPerStep));
+    ANNALS_TRY(LineWriter writer, LineWriter::create(options.to + "/history.ndjson"));
+    while (!target.empty()) {
+        ANNALS_TRY(const HistoryPage page, reader.read(target));
+        for (const std::string_view entry : page.entries) {
+            ANNALS_TRY_VOID(writer.line(entry));
+        }
+        count += page.entries.size();
+        progress.update(count, count);
+        target = page.next;
+    }
+    return writer.finish();
+}
+
+Result<void> run(const ExportOptions& options, std::uint64_t& count) {
+    ANNALS_TRY_VOID(storage::posix_file_system().make_directory(options.to));
+    if (!options.server.empty()) {
+        Progress progress("versions", 0, options.quiet);
+        return write_from_server(options, progress, count);
+    }
+    ANNALS_TRY(const ReadOnlyStore opened, open_read_only(options.data));
+    const storage::Store& store = *opened.store;
+    if (options.history) {
+        Progress progress("versions", store.totals().versions, options.quiet);
+        return write_history(store, options, progress, count);
+    }
+    Progress progress("resources", store.resource_count(), options.quiet);
+    return write_live(store, options, progress, count);
+}
+
+}  // namespace
+
+int export_store(const ArgumentList& arguments) {
+    ExportOptions options;
+    Arguments reader("export", "Writes a store's resources, or all of its history, as ndjson.");
+    reader.text("--data", options.data, "data directory (no other process may hold it)");
+    reader.text("--server", options.server,
+                "instead of --data: a running server's root; its history");
+    reader.required_text("--to", options.to, "directory for the files; made if it is missing");
+    reader.flag("--history", options.history,
+                "history.ndjson: all versions and deletions in commit order");
+    reader.text("--base-url", options.base_url, "what fullUrl begins with in history.ndjson");
+    reader.flag("-q,--quiet", options.quiet, "no progress on the terminal");
+    if (const auto exit_code = reader.parse(arguments)) {
+        return *exit_code;
+    }
+    if (options.data.empty() == options.server.empty()) {
+        return reader.refuse("give either --data or --server");
+    }
+    if (!options.server.empty() && !options.history) {
+        return reader.refuse("--server gives history: add --history");
+    }
+    std::uint64_t count = 0;
+    if (auto done = run(options, count); !done) {
+        return fail(done.error().detail, exit_code_of(done.error()));
+    }
+    std::fprintf(stdout, "exported %llu %s to %s\n", static_cast<unsigned long long>(count),
+                 options.history ? "versions" : "resources", options.to.c_str());
+    return kExitDone;
+}
+
+}  // namespace annals::tools

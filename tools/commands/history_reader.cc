@@ -1,0 +1,137 @@
+#include "tools/commands/history_reader.h"
+
+#include "core/base/digest.h"
+#include "core/base/instant.h"
+#include "core/target.h"
+#include "tools/commands/bundle_answers.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace annals::tools {
+
+namespace {
+
+std::string link_url(json::Value bundle, std::string_view relation) {
+    for (const json::Value link : bundle["link"].elements()) {
+        if (link["relation"].equals(relation)) {
+            return link["url"].string();
+        }
+    }
+    return {};
+}
+
+/// Some servers pass over a `_sort` that they don't know and answer newest first; what they really did
+/// stands in the self link, or shows in the instants.
+bool is_oldest_first(json::Value bundle, std::string_view order) {
+    if (link_url(bundle, "self").find("_sort=" + std::string(order)) != std::string::npos) {
+        return true;
+    }
+    const json::Value entries = bundle["entry"];
+    if (order == "_position" || entries.size() < 2) {
+        return false;
+    }
+    std::string previous;
+    for (const json::Value entry : entries.elements()) {
+        const auto instant = parse_instant(entry["resource"]["meta"]["lastUpdated"].string());
+        if (!instant) {
+            continue;
+        }
+        const std::string text = format_instant(*instant);
+        if (text < previous) {
+            return false;
+        }
+        previous = text;
+    }
+    return true;
+}
+
+}  // namespace
+
+std::uint64_t entry_mark(std::string_view entry) noexcept {
+    return hash64(entry);
+}
+
+HistoryReader::HistoryReader(ServerUrl server, Patience patience)
+    : client_(std::move(server)), patience_(std::move(patience)) {
+}
+
+Result<std::string> HistoryReader::first_target(std::string_view since, std::size_t page_size) {
+    std::string from;
+    if (parse_date_time(since)) {
+        from = "&_since=" + core::percent_encode(since);
+    } else if (!since.empty()) {
+        // A cursor knows the order that it goes on in.
+        return fmt::format("{}/_history?_sort=_position&_count={}&_cursor={}",
+                           client_.server().base_path, page_size, core::percent_encode(since));
+    }
+    std::string refusal;
+    for (const std::string_view order : {"_position", "_lastUpdated"}) {
+        HttpRequest request;
+        request.target = fmt::format("{}/_history?_sort={}&_count={}{}", client_.server().base_path,
+                                     order, page_size, from);
+        ANNALS_TRY(const HttpReply reply, client_.send_patiently(request, patience_));
+        if (reply.status == 200) {
+            ANNALS_TRY(const json::Document document, parser_.parse(reply.body));
+            if (is_oldest_first(document.root(), order)) {
+                return request.target;
+            }
+            refusal = "it passes over _sort and answers newest first";
+        } else {
+            refusal = fmt::format("status {}: {}", reply.status, outcome_text(parser_, reply.body));
+            if (reply.status != 400) {
+                break;
+            }
+        }
+    }
+    return Error{Errc::processing,
+                 fmt::format("{} does not give its system history oldest first: {}",
+                             client_.server().text(), refusal),
+                 ""};
+}
+
+Result<HistoryPage> HistoryReader::read(const std::string& target) {
+    HttpRequest request;
+    request.target = target;
+    ANNALS_TRY(const HttpReply reply, client_.send_patiently(request, patience_));
+    if (reply.status != 200) {
+        return Error{Errc::processing,
+                     fmt::format("{}: GET {}: status {}: {}", client_.server().authority(), target,
+                                 reply.status, outcome_text(parser_, reply.body)),
+                     ""};
+    }
+    HistoryPage page;
+    page.target = target;
+    auto document = parser_.parse(reply.body);
+    if (!document) {
+        return Error{Errc::processing,
+                     fmt::format("{}: GET {}: {}", client_.server().authority(), target,
+                                 document.error().detail),
+                     ""};
+    }
+    page.document = std::move(*document);
+    const json::Value bundle = page.document.root();
+    if (!bundle["type"].equals("history")) {
+        return Error{Errc::processing,
+                     fmt::format("{}: GET {}: the answer is no history Bundle",
+                                 client_.server().authority(), target),
+                     ""};
+    }
+    if (const std::string next = link_url(bundle, "next"); !next.empty()) {
+        page.next = request_target(next);
+    }
+    if (const std::string_view total = bundle["total"].raw(); !total.empty()) {
+        std::uint64_t value = 0;
+        std::from_chars(total.data(), total.data() + total.size(), value);
+        page.total = value;
+    }
+    const json::Value entries = bundle["entry"];
+    page.entries.reserve(entries.size());
+    for (const json::Value entry : entries.elements()) {
+        page.entries.push_back(entry.raw());
+    }
+    return page;
+}
+
+}  // namespace annals::tools

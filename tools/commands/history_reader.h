@@ -1,0 +1,55 @@
+// HistoryReader: another server's system history, oldest first, page by page.
+//
+// Layer:   tools.
+// Spec:    FHIR R4 http.html#history; spec.md's `_sort` and `_cursor`.
+// Threads: one at a time.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "core/base/result.h"
+#include "tools/commands/http_client.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::tools {
+
+/// One page. Lifetime: the entries point into `document`.
+struct HistoryPage {
+    std::string
+        target;  ///< what was asked for: asking again gives this page, perhaps grown at its end
+    std::string next;  ///< what to ask for next; empty if nothing follows yet
+    std::optional<std::uint64_t> total;
+    json::Document document;
+    std::vector<std::string_view> entries;  ///< each as it stands, minified
+};
+
+/// What a history entry is recognised by when a page is read again.
+std::uint64_t entry_mark(std::string_view entry) noexcept;
+
+class HistoryReader {
+  public:
+    HistoryReader(ServerUrl server, Patience patience);
+
+    /// The target that history begins with: after `since` (a cursor, an instant, or empty), in commit
+    /// order where the server knows `_sort=_position`, else by `_sort=_lastUpdated`.
+    ///
+    /// Errors: processing (the server keeps to another order), and as read().
+    Result<std::string> first_target(std::string_view since, std::size_t page_size);
+
+    /// Reads one page.
+    /// Errors: io, timeout (after patience), processing (an answer that is no history page; the detail
+    ///         has the outcome's diagnostics).
+    Result<HistoryPage> read(const std::string& target);
+
+  private:
+    HttpClient client_;
+    Patience patience_;
+    json::Parser parser_;
+};
+
+}  // namespace annals::tools

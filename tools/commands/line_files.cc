@@ -1,0 +1,181 @@
+#include "tools/commands/line_files.h"
+
+#include "core/base/limits.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace annals::tools {
+
+namespace {
+
+constexpr std::size_t kBufferBytes = 1 << 20;
+
+/// Follows brackets and strings, to see where an object ends that goes over several lines.
+class DepthScan {
+  public:
+    void feed(std::string_view text) {
+        for (const char c : text) {
+            if (in_string_) {
+                if (escaped_) {
+                    escaped_ = false;
+                } else if (c == '\\') {
+                    escaped_ = true;
+                } else if (c == '"') {
+                    in_string_ = false;
+                }
+            } else if (c == '"') {
+                in_string_ = true;
+            } else if (c == '{' || c == '[') {
+                ++depth_;
+            } else if (c == '}' || c == ']') {
+                --depth_;
+            }
+        }
+    }
+
+    bool open() const noexcept { return depth_ > 0; }
+
+  private:
+    int depth_ = 0;
+    bool in_string_ = false;
+    bool escaped_ = false;
+};
+
+bool blank(std::string_view text) {
+    return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+}  // namespace
+
+// ---- LineWriter ----
+
+LineWriter::LineWriter(std::string path, std::unique_ptr<storage::File> file)
+    : path_(std::move(path)), file_(std::move(file)) {
+    buffer_.reserve(kBufferBytes);
+}
+
+Result<LineWriter> LineWriter::create(const std::string& path) {
+    storage::FileSystem& files = storage::posix_file_system();
+    if (files.exists(path)) {
+        return Error{Errc::usage, path + " is there already", ""};
+    }
+    ANNALS_TRY(auto file, files.open(path, storage::FileSystem::Mode::create));
+    return LineWriter(path, std::move(file));
+}
+
+Result<void> LineWriter::line(std::string_view text) {
+    if (buffer_.size() + text.size() + 1 > kBufferBytes) {
+        ANNALS_TRY_VOID(drain());
+    }
+    buffer_.append(text);
+    buffer_.push_back('\n');
+    return {};
+}
+
+Result<void> LineWriter::drain() {
+    if (buffer_.empty()) {
+        return {};
+    }
+    if (auto written = file_->write(offset_, buffer_); !written) {
+        return Error{written.error().code, path_ + ": " + written.error().detail, ""};
+    }
+    offset_ += buffer_.size();
+    buffer_.clear();
+    return {};
+}
+
+Result<void> LineWriter::finish() {
+    ANNALS_TRY_VOID(drain());
+    return file_->sync();
+}
+
+// ---- TextReader ----
+
+void TextReader::Close::operator()(std::FILE* file) const noexcept {
+    if (file != stdin) {
+        std::fclose(file);
+    }
+}
+
+TextReader::TextReader(std::string path, std::FILE* file, bool lines_only)
+    : path_(std::move(path)), file_(file), lines_only_(lines_only) {
+}
+
+Result<TextReader> TextReader::open(const std::string& path, bool lines_only) {
+    if (path == "-") {
+        return TextReader("stdin", stdin, lines_only);
+    }
+    std::FILE* file = std::fopen(path.c_str(), "rb");
+    if (file == nullptr) {
+        return Error{Errc::usage, fmt::format("{}: {}", path, std::strerror(errno)), ""};
+    }
+    return TextReader(path, file, lines_only);
+}
+
+Result<bool> TextReader::read_line(std::string& text) {
+    std::size_t searched = begin_;
+    while (true) {
+        const std::size_t end = buffer_.find('\n', searched);
+        if (end != std::string::npos) {
+            text.append(buffer_, begin_, end + 1 - begin_);
+            begin_ = end + 1;
+            ++line_;
+            return true;
+        }
+        buffer_.erase(0, begin_);
+        begin_ = 0;
+        searched = buffer_.size();
+        if (text.size() + buffer_.size() > kJsonBytesMax) {
+            return Error{Errc::invalid, fmt::format("{}:{}: too large", path_, line_ + 1), ""};
+        }
+        buffer_.resize(searched + kBufferBytes);
+        const std::size_t got = std::fread(buffer_.data() + searched, 1, kBufferBytes, file_.get());
+        buffer_.resize(searched + got);
+        bytes_read_ += got;
+        if (got == 0) {
+            if (std::ferror(file_.get()) != 0) {
+                return Error{Errc::io, path_ + ": cannot be read", ""};
+            }
+            if (buffer_.empty()) {
+                return false;
+            }
+            text.append(buffer_);
+            buffer_.clear();
+            ++line_;
+            return true;
+        }
+    }
+}
+
+Result<bool> TextReader::next(std::string& text) {
+    text.clear();
+    do {
+        text.clear();
+        ANNALS_TRY(const bool more, read_line(text));
+        if (!more) {
+            return false;
+        }
+    } while (blank(text));
+    text_line_ = line_;
+    if (lines_only_) {
+        return true;
+    }
+    DepthScan scan;
+    std::size_t scanned = 0;
+    while (true) {
+        scan.feed(std::string_view(text).substr(scanned));
+        scanned = text.size();
+        if (!scan.open()) {
+            return true;
+        }
+        ANNALS_TRY(const bool more, read_line(text));
+        if (!more) {
+            return true;
+        }
+    }
+}
+
+}  // namespace annals::tools

@@ -1,0 +1,78 @@
+// LineWriter and TextReader: large files written and read piece by piece.
+//
+// Layer:   tools.
+// Threads: one each.
+
+#pragma once
+
+#include "core/base/result.h"
+#include "storage/file_system.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace annals::tools {
+
+/// Writes a new file through a buffer.
+class LineWriter {
+  public:
+    /// Errors: usage (the file is there already), io.
+    static Result<LineWriter> create(const std::string& path);
+
+    /// Adds `text` and a line feed. Errors: no_store, io; the writer is useless afterwards.
+    Result<void> line(std::string_view text);
+
+    /// Writes out what is buffered and syncs.
+    Result<void> finish();
+
+  private:
+    LineWriter(std::string path, std::unique_ptr<storage::File> file);
+    Result<void> drain();
+
+    std::string path_;
+    std::unique_ptr<storage::File> file_;
+    std::string buffer_;
+    std::uint64_t offset_ = 0;
+};
+
+/// Reads JSON texts from a file or from stdin, one after another.
+///
+/// A text is a line; or, where `lines_only` is false, also an object that starts on one line and ends on
+/// another. Blank lines are passed over.
+class TextReader {
+  public:
+    /// `path` "-" is stdin. Errors: usage (can't be opened).
+    static Result<TextReader> open(const std::string& path, bool lines_only);
+
+    /// Puts the next text into `text`; false at the end of the file.
+    /// Errors: io; invalid (a text larger than kJsonBytesMax).
+    Result<bool> next(std::string& text);
+
+    /// The line on which the last text began, counted from 1.
+    std::uint64_t line() const noexcept { return text_line_; }
+
+    /// Bytes taken so far.
+    std::uint64_t bytes_read() const noexcept { return bytes_read_; }
+
+  private:
+    struct Close {
+        void operator()(std::FILE* file) const noexcept;
+    };
+
+    TextReader(std::string path, std::FILE* file, bool lines_only);
+    Result<bool> read_line(std::string& text);
+
+    std::string path_;
+    std::unique_ptr<std::FILE, Close> file_;
+    bool lines_only_;
+    std::string buffer_;
+    std::size_t begin_ = 0;
+    std::uint64_t line_ = 0;
+    std::uint64_t text_line_ = 0;
+    std::uint64_t bytes_read_ = 0;
+};
+
+}  // namespace annals::tools

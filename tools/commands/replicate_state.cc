@@ -1,0 +1,116 @@
+#include "tools/commands/replicate_state.h"
+
+#include "core/target.h"
+#include "storage/file_system.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <filesystem>
+#include <span>
+
+namespace annals::tools {
+
+namespace {
+
+constexpr std::string_view kFirstLine = "annals-replicate 1";
+
+Result<std::string> read_small_file(storage::FileSystem& files, const std::string& path) {
+    ANNALS_TRY(const auto file, files.open(path, storage::FileSystem::Mode::read));
+    ANNALS_TRY(const std::uint64_t size, file->size());
+    std::string text(std::min<std::uint64_t>(size, 64 << 10), '\0');
+    ANNALS_TRY(const std::size_t got, file->read(0, std::span(text.data(), text.size())));
+    text.resize(got);
+    return text;
+}
+
+std::string_view take_line(std::string_view& rest) {
+    const std::size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    return line;
+}
+
+std::string_view value_of(std::string_view line, std::string_view key) {
+    if (line.starts_with(key) && line.size() > key.size() && line[key.size()] == ' ') {
+        return line.substr(key.size() + 1);
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<std::optional<ReplicateState>> read_state(const std::string& path, const std::string& from,
+                                                 const std::string& to) {
+    storage::FileSystem& files = storage::posix_file_system();
+    if (!files.exists(path)) {
+        return std::optional<ReplicateState>();
+    }
+    ANNALS_TRY(const std::string text, read_small_file(files, path));
+    std::string_view rest = text;
+    if (take_line(rest) != kFirstLine) {
+        return Error{Errc::usage, path + " is no state file of annals replicate", ""};
+    }
+    ReplicateState state;
+    while (!rest.empty()) {
+        const std::string_view line = take_line(rest);
+        if (const auto value = value_of(line, "from"); !value.empty()) {
+            state.from = value;
+        } else if (const auto server = value_of(line, "to"); !server.empty()) {
+            state.to = server;
+        } else if (const auto target = value_of(line, "target"); !target.empty()) {
+            state.target = target;
+        } else if (const auto mark = value_of(line, "after"); !mark.empty()) {
+            std::uint64_t number = 0;
+            std::from_chars(mark.data(), mark.data() + mark.size(), number, 16);
+            state.after = number;
+        }
+    }
+    if (state.from != from || state.to != to) {
+        return Error{
+            Errc::usage,
+            fmt::format("{} belongs to the replication from {} to {}", path, state.from, state.to),
+            ""};
+    }
+    return std::optional(std::move(state));
+}
+
+Result<void> write_state(const std::string& path, const ReplicateState& state) {
+    std::string text = fmt::format("{}\nfrom {}\nto {}\n", kFirstLine, state.from, state.to);
+    if (!state.target.empty()) {
+        text += fmt::format("target {}\n", state.target);
+    }
+    if (state.after) {
+        text += fmt::format("after {:016x}\n", *state.after);
+    }
+    storage::FileSystem& files = storage::posix_file_system();
+    const std::string fresh = path + ".new";
+    if (files.exists(fresh)) {
+        ANNALS_TRY_VOID(files.remove(fresh));
+    }
+    {
+        ANNALS_TRY(const auto file, files.open(fresh, storage::FileSystem::Mode::create));
+        ANNALS_TRY_VOID(file->write(0, text));
+        ANNALS_TRY_VOID(file->sync());
+    }
+    ANNALS_TRY_VOID(files.rename(fresh, path));
+    const std::string parent = std::filesystem::path(path).parent_path().string();
+    return files.sync_directory(parent.empty() ? "." : parent);
+}
+
+std::string cursor_of(const std::string& target) {
+    const std::size_t question = target.find('?');
+    if (question == std::string::npos) {
+        return {};
+    }
+    if (const auto parameters = core::parse_query(std::string_view(target).substr(question + 1))) {
+        for (const auto& [name, value] : *parameters) {
+            if (name == "_cursor") {
+                return value;
+            }
+        }
+    }
+    return {};
+}
+
+}  // namespace annals::tools
