@@ -1,6 +1,9 @@
 // annals: one binary, one table of subcommands.
 
 #include "tools/commands/commands.h"
+#include "tools/commands/export.h"
+#include "tools/commands/import.h"
+#include "tools/commands/replicate.h"
 #include "tools/commands/serve.h"
 
 #include <algorithm>
@@ -20,6 +23,9 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"serve", "serves a data directory over HTTP", serve},
+    {"export", "writes a store's resources or its history as ndjson", export_store},
+    {"import", "takes ndjson and Bundles into a store or a server", import_files},
+    {"replicate", "keeps one server's history in another", replicate},
 };
 
 std::string usage() {

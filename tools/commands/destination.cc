@@ -1,0 +1,113 @@
+#include "tools/commands/destination.h"
+
+#include "core/loop.h"
+#include "core/service.h"
+#include "storage/file_system.h"
+#include "storage/store.h"
+#include "tools/commands/store_access.h"
+
+#include <future>
+#include <thread>
+
+namespace annals::tools {
+
+namespace {
+
+class ServerDestination : public Destination {
+  public:
+    ServerDestination(ServerUrl server, Patience patience)
+        : client_(std::move(server)), patience_(std::move(patience)) {}
+
+    Result<DestinationReply> submit(std::string_view bundle, bool repeatable) override {
+        HttpRequest request;
+        request.method = "POST";
+        request.target = client_.server().base_path;
+        request.body = bundle;
+        request.repeatable = repeatable;
+        ANNALS_TRY(HttpReply reply, client_.send_patiently(request, patience_));
+        return DestinationReply{reply.status, std::move(reply.body)};
+    }
+
+  private:
+    HttpClient client_;
+    Patience patience_;
+};
+
+/// Lifetime: the caller of submit() waits until `done` is set, and `request` is not used after that; the
+/// promise is shared, because the waiter may be gone before set_value() returns.
+asio::awaitable<void> answer(const core::Service& service, const core::Request& request,
+                             std::shared_ptr<std::promise<DestinationReply>> done) {
+    core::Response response = co_await core::handle(service, request);
+    DestinationReply reply{response.status, response.body.str()};
+    bool more = response.more != nullptr;
+    while (more) {
+        core::Body slice;
+        more = response.more->next(slice);
+        reply.body += slice.str();
+    }
+    done->set_value(std::move(reply));
+}
+
+class DirectDestination : public Destination {
+  public:
+    DirectDestination(const core::Service& service, core::Loop& loop)
+        : service_(service), loop_(loop) {}
+
+    Result<DestinationReply> submit(std::string_view bundle, bool) override {
+        core::Request request;
+        request.method = core::HttpMethod::post;
+        request.headers = {{"Content-Type", "application/fhir+json"},
+                           {"Accept", "application/fhir+json"},
+                           {"Prefer", "return=minimal"}};
+        request.body = bundle;
+        request.base_url = "http://localhost/fhir";
+        request.request_id = "import";
+        request.loop = &loop_;
+        const auto done = std::make_shared<std::promise<DestinationReply>>();
+        auto future = done->get_future();
+        core::spawn(loop_, "import", answer(service_, request, done));
+        return future.get();
+    }
+
+  private:
+    const core::Service& service_;
+    core::Loop& loop_;
+};
+
+}  // namespace
+
+std::unique_ptr<Destination> connect_to_server(ServerUrl server, Patience patience) {
+    return std::make_unique<ServerDestination>(std::move(server), std::move(patience));
+}
+
+struct DirectStore::Impl {
+    explicit Impl(const core::Config& config, std::unique_ptr<storage::Store> opened)
+        : store(std::move(opened)), service(config, *store), loop(*store) {}
+
+    std::unique_ptr<storage::Store> store;
+    core::Service service;
+    core::Loop loop;
+    std::thread thread;
+};
+
+Result<std::unique_ptr<DirectStore>> DirectStore::open(const core::Config& config) {
+    ANNALS_TRY(auto store, storage::Store::open(storage::posix_file_system(), config.data,
+                                                store_options(config)));
+    auto impl = std::make_unique<Impl>(config, std::move(store));
+    impl->thread = std::thread([loop = &impl->loop] { loop->run(); });
+    return std::unique_ptr<DirectStore>(new DirectStore(std::move(impl)));
+}
+
+DirectStore::DirectStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
+}
+
+DirectStore::~DirectStore() {
+    impl_->loop.stop();
+    impl_->thread.join();
+}
+
+std::unique_ptr<Destination> DirectStore::connect() {
+    return std::make_unique<DirectDestination>(impl_->service, impl_->loop);
+}
+
+}  // namespace annals::tools

@@ -1,0 +1,166 @@
+#include "tools/commands/import.h"
+
+#include "codec/json/document.h"
+#include "core/config/config.h"
+#include "tools/commands/arguments.h"
+#include "tools/commands/destination.h"
+#include "tools/commands/import_packer.h"
+#include "tools/commands/line_files.h"
+#include "tools/commands/progress.h"
+#include "tools/commands/store_access.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace annals::tools {
+
+namespace {
+
+struct ImportOptions {
+    core::ConfigSources sources;
+    std::string data;
+    std::string server;
+    std::vector<std::string> paths;
+    std::uint64_t connections = 4;
+    bool quiet = false;
+};
+
+/// Every file that is meant, folders searched for .ndjson and .json in the order of their names.
+Result<std::vector<std::string>> list_files(const std::vector<std::string>& paths) {
+    namespace fs = std::filesystem;
+    std::vector<std::string> files;
+    for (const std::string& path : paths) {
+        std::error_code ec;
+        if (path != "-" && !fs::exists(path, ec)) {
+            return Error{Errc::usage, path + ": no such file or folder", ""};
+        }
+        if (path == "-" || !fs::is_directory(path, ec)) {
+            files.push_back(path);
+            continue;
+        }
+        std::vector<std::string> found;
+        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path, ec)) {
+            const fs::path extension = entry.path().extension();
+            if (entry.is_regular_file(ec) && (extension == ".ndjson" || extension == ".json")) {
+                found.push_back(entry.path().string());
+            }
+        }
+        if (ec) {
+            return Error{Errc::usage, fmt::format("{}: {}", path, ec.message()), ""};
+        }
+        std::sort(found.begin(), found.end());
+        files.insert(files.end(), found.begin(), found.end());
+    }
+    return files;
+}
+
+/// 0 if the size of one of them isn't known.
+std::uint64_t total_bytes(const std::vector<std::string>& files) {
+    std::uint64_t total = 0;
+    for (const std::string& file : files) {
+        std::error_code ec;
+        const std::uint64_t bytes = file == "-" ? 0 : std::filesystem::file_size(file, ec);
+        if (bytes == 0 || ec) {
+            return 0;
+        }
+        total += bytes;
+    }
+    return total;
+}
+
+/// Reads all files into the lanes. Errors: usage (a file can't be opened), io.
+Result<void> read_files(const ImportOptions& options, ImportPacker& packer, ImportReport& report) {
+    Progress progress("stored", total_bytes(report.files), options.quiet);
+    std::uint64_t bytes_before = 0;
+    std::string text;
+    for (std::uint32_t number = 0; number < report.files.size(); ++number) {
+        const std::string& path = report.files[number];
+        const bool bundles_are_resources =
+            std::filesystem::path(path).filename() == "Bundle.ndjson";
+        ANNALS_TRY(TextReader reader, TextReader::open(path, path.ends_with(".ndjson")));
+        while (!report.gave_up()) {
+            ANNALS_TRY(const bool more, reader.next(text));
+            if (!more) {
+                break;
+            }
+            packer.take(text, Origin{number, reader.line(), -1}, bundles_are_resources);
+            progress.update(report.done_count(), bytes_before + reader.bytes_read());
+        }
+        bytes_before += reader.bytes_read();
+    }
+    packer.finish();
+    progress.update(report.done_count(), bytes_before);
+    return {};
+}
+
+Result<void> run(const ImportOptions& options, ImportReport& report) {
+    std::unique_ptr<DirectStore> direct;
+    std::vector<std::unique_ptr<ImportLane>> lanes;
+    if (!options.server.empty()) {
+        ANNALS_TRY(const ServerUrl server, parse_server_url(options.server));
+        Patience patience;
+        patience.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+        for (std::uint64_t i = 0; i < options.connections; ++i) {
+            lanes.push_back(
+                std::make_unique<ImportLane>(connect_to_server(server, patience), report));
+        }
+    } else {
+        ANNALS_TRY(const core::Config config, core::load_config(options.sources));
+        ANNALS_TRY(direct, DirectStore::open(config));
+        lanes.push_back(std::make_unique<ImportLane>(direct->connect(), report));
+    }
+    ImportPacker packer(lanes, report);
+    auto done = read_files(options, packer, report);
+    lanes.clear();
+    return done;
+}
+
+}  // namespace
+
+int import_files(const ArgumentList& arguments) {
+    ImportOptions options;
+    Arguments reader("import",
+                     "Takes ndjson (resources or history entries) and Bundles of any type.");
+    reader.text("--data", options.data, "data directory to import into; made if it is missing");
+    reader.text("--server", options.server, "instead of --data: a running server's root");
+    reader.number("--connections", options.connections, "with --server: how many");
+    reader.text("--config", options.sources.file, "with --data: TOML file of settings");
+    reader.texts("--set", options.sources.sets, "with --data: KEY=VALUE, a setting");
+    reader.flag("-q,--quiet", options.quiet, "no progress on the terminal");
+    reader.positionals("paths", options.paths, "files and folders; - or none is stdin");
+    if (const auto exit_code = reader.parse(arguments)) {
+        return *exit_code;
+    }
+    if (options.data.empty() == options.server.empty()) {
+        return reader.refuse("give either --data or --server");
+    }
+    if (options.connections == 0 || options.connections > 256) {
+        return reader.refuse("--connections must be 1 to 256");
+    }
+    if (options.paths.empty()) {
+        options.paths.emplace_back("-");
+    }
+    options.sources.environment = core::config_environment();
+    if (!options.data.empty()) {
+        options.sources.sets.push_back("data=" + json::quoted(options.data));
+    }
+    ImportReport report;
+    auto files = list_files(options.paths);
+    if (!files) {
+        return fail(files.error().detail, kExitUsage);
+    }
+    report.files = std::move(*files);
+    const auto done = run(options, report);
+    if (!done) {
+        return fail(done.error().detail, exit_code_of(done.error()));
+    }
+    std::printf("imported %llu: %llu there already, %llu refused\n",
+                static_cast<unsigned long long>(report.done_count()),
+                static_cast<unsigned long long>(report.ignored_count()),
+                static_cast<unsigned long long>(report.refused_count()));
+    return report.refused_count() > 0 || report.gave_up() ? kExitFaults : kExitDone;
+}
+
+}  // namespace annals::tools

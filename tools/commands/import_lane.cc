@@ -1,0 +1,208 @@
+#include "tools/commands/import_lane.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+
+namespace annals::tools {
+
+namespace {
+
+constexpr std::size_t kQueuedPacksMax = 2;
+constexpr std::chrono::milliseconds kFirstPause{50};
+constexpr std::chrono::milliseconds kLongestPause{5000};
+constexpr int kRetries = 12;  // about 35 s with the pauses above
+
+std::string bundle_of(const Pack& pack) {
+    if (pack.kind == Pack::Kind::whole) {
+        return pack.entries.front().text;
+    }
+    std::string text;
+    text.reserve(pack.bytes + pack.entries.size() + 64);
+    text = pack.kind == Pack::Kind::history
+               ? R"({"resourceType":"Bundle","type":"history","entry":[)"
+               : R"({"resourceType":"Bundle","type":"batch","entry":[)";
+    for (const Pack::Entry& entry : pack.entries) {
+        text.append(entry.text).push_back(',');
+    }
+    text.back() = ']';
+    text.push_back('}');
+    return text;
+}
+
+bool passing(int status) {
+    return status == 429 || status == 503;
+}
+
+}  // namespace
+
+// ---- ImportReport ----
+
+void ImportReport::say(const Origin& origin, const std::string& why) {
+    std::string place = fmt::format("{}:{}", files[origin.file], origin.line);
+    if (origin.entry >= 0) {
+        place += fmt::format(": entry[{}]", origin.entry);
+    }
+    const std::lock_guard lock(mutex_);
+    std::fprintf(stderr, "%s: %s\n", place.c_str(), why.c_str());
+}
+
+void ImportReport::refused(const Origin& origin, const std::string& why) {
+    ++refused_;
+    say(origin, why);
+}
+
+void ImportReport::give_up(const Origin& origin, const std::string& why) {
+    if (!gave_up_.exchange(true)) {
+        say(origin, "stopped here: " + why);
+    }
+}
+
+// ---- ImportLane ----
+
+ImportLane::ImportLane(std::unique_ptr<Destination> destination, ImportReport& report)
+    : destination_(std::move(destination)), report_(report), thread_([this] { run(); }) {
+}
+
+ImportLane::~ImportLane() {
+    {
+        const std::lock_guard lock(mutex_);
+        ending_ = true;
+    }
+    changed_.notify_all();
+    thread_.join();
+}
+
+void ImportLane::push(Pack pack) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return queue_.size() < kQueuedPacksMax; });
+    queue_.push_back(std::move(pack));
+    lock.unlock();
+    changed_.notify_all();
+}
+
+void ImportLane::drain() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return queue_.empty() && !busy_; });
+}
+
+void ImportLane::run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+        changed_.wait(lock, [this] { return ending_ || !queue_.empty(); });
+        if (queue_.empty()) {
+            return;
+        }
+        Pack pack = std::move(queue_.front());
+        queue_.pop_front();
+        busy_ = true;
+        lock.unlock();
+        changed_.notify_all();
+        if (!report_.gave_up()) {
+            submit(std::move(pack));
+        }
+        lock.lock();
+        busy_ = false;
+        changed_.notify_all();
+    }
+}
+
+void ImportLane::submit(Pack pack) {
+    const bool history = pack.kind == Pack::Kind::history;
+    auto pause = kFirstPause;
+    for (int attempt = 0;; ++attempt) {
+        const auto reply = destination_->submit(bundle_of(pack), history);
+        const Origin first = pack.entries.front().origin;
+        std::string trouble;
+        if (!reply) {
+            if (history || reply.error().code == Errc::no_store) {
+                return report_.give_up(first, reply.error().detail);
+            }
+            for (const Pack::Entry& entry : pack.entries) {
+                report_.refused(entry.origin, reply.error().detail + "; it may have been stored");
+            }
+            return;
+        }
+        if (reply->status == 413 && pack.entries.size() > 1) {
+            Pack rest{pack.kind, {}, pack.bytes};
+            const auto middle =
+                pack.entries.begin() + static_cast<std::ptrdiff_t>(pack.entries.size() / 2);
+            std::move(middle, pack.entries.end(), std::back_inserter(rest.entries));
+            pack.entries.erase(middle, pack.entries.end());
+            submit(std::move(pack));
+            return submit(std::move(rest));
+        }
+        if (reply->status == 200) {
+            const auto answers = read_answers(parser_, reply->body);
+            if (!answers) {
+                return report_.give_up(first, answers.error().detail);
+            }
+            if (pack.kind != Pack::Kind::whole && answers->size() != pack.entries.size()) {
+                return report_.give_up(first, "the answer has another number of entries");
+            }
+            std::vector<Pack::Entry> again = judge(pack, *answers);
+            if (again.empty()) {
+                return;
+            }
+            trouble = fmt::format("{} entries were answered 503", again.size());
+            // History is repeated as a whole: an entry must not overtake an older one.
+            if (!history) {
+                pack.entries = std::move(again);
+            }
+        } else if (passing(reply->status)) {
+            trouble = outcome_text(parser_, reply->body);
+        } else {
+            const std::string why =
+                fmt::format("{} {}", reply->status, outcome_text(parser_, reply->body));
+            if (pack.kind != Pack::Kind::whole || reply->status == 401 || reply->status == 403 ||
+                reply->status == 405 || reply->status >= 500) {
+                return report_.give_up(first, why);
+            }
+            return report_.refused(first, why);
+        }
+        if (attempt == kRetries) {
+            return report_.give_up(pack.entries.front().origin, trouble);
+        }
+        std::this_thread::sleep_for(pause);
+        pause = std::min(pause * 2, kLongestPause);
+    }
+}
+
+std::vector<Pack::Entry> ImportLane::judge(const Pack& pack,
+                                           const std::vector<EntryAnswer>& answers) {
+    std::vector<Pack::Entry> again;
+    const bool whole = pack.kind == Pack::Kind::whole;
+    if (!whole) {
+        for (std::size_t i = 0; i < answers.size(); ++i) {
+            if (passing(answers[i].status)) {
+                again.push_back(pack.entries[i]);
+            }
+        }
+        if (pack.kind == Pack::Kind::history && !again.empty()) {
+            return again;
+        }
+    }
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        const EntryAnswer& answer = answers[i];
+        if (!whole && passing(answer.status)) {
+            continue;
+        }
+        Origin origin = pack.entries[whole ? 0 : i].origin;
+        if (whole) {
+            origin.entry = static_cast<std::int64_t>(i);
+        }
+        if (answer.conflict) {
+            report_.refused(origin, "conflict: " + answer.diagnostics);
+        } else if (answer.status >= 400) {
+            report_.refused(origin, fmt::format("{} {}", answer.status, answer.diagnostics));
+        } else if (answer.ignored) {
+            report_.ignored(1);
+        } else {
+            report_.done(1);
+        }
+    }
+    return again;
+}
+
+}  // namespace annals::tools

@@ -1,0 +1,115 @@
+// ImportLane: one connection of an import, with its queue, its retries and its reports.
+//
+// Layer:   tools.
+// Threads: push(), drain() and finish() from the reader's thread; submission on the lane's own.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "tools/commands/bundle_answers.h"
+#include "tools/commands/destination.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace annals::tools {
+
+/// Where something stood in the input.
+struct Origin {
+    std::uint32_t file = 0;  ///< index into ImportReport::files
+    std::uint64_t line = 0;
+    std::int64_t entry = -1;  ///< of a Bundle on that line; -1: the line itself
+};
+
+/// What an import did, said on stderr where a line was not taken. Threads: any.
+class ImportReport {
+  public:
+    std::vector<std::string> files;  ///< filled before the lanes start; then const
+
+    void done(std::uint64_t count) { done_ += count; }
+
+    void ignored(std::uint64_t count) { ignored_ += count; }
+
+    void refused(const Origin& origin, const std::string& why);
+
+    /// Ends the import: nothing more can be stored.
+    void give_up(const Origin& origin, const std::string& why);
+
+    std::uint64_t done_count() const noexcept { return done_; }
+
+    std::uint64_t ignored_count() const noexcept { return ignored_; }
+
+    std::uint64_t refused_count() const noexcept { return refused_; }
+
+    bool gave_up() const noexcept { return gave_up_; }
+
+  private:
+    void say(const Origin& origin, const std::string& why);
+
+    std::mutex mutex_;
+    std::atomic<std::uint64_t> done_{0};
+    std::atomic<std::uint64_t> ignored_{0};
+    std::atomic<std::uint64_t> refused_{0};
+    std::atomic<bool> gave_up_{false};
+};
+
+/// What is submitted at once.
+struct Pack {
+    enum class Kind : std::uint8_t {
+        history,  ///< entries of a history Bundle
+        batch,    ///< entries of a batch Bundle
+        whole,    ///< one Bundle as it was read
+    };
+
+    struct Entry {
+        std::string text;
+        Origin origin;
+    };
+
+    Kind kind = Kind::batch;
+    std::vector<Entry> entries;
+    std::size_t bytes = 0;
+};
+
+class ImportLane {
+  public:
+    ImportLane(std::unique_ptr<Destination> destination, ImportReport& report);
+
+    /// Drops what is queued unless finish() was called.
+    ~ImportLane();
+    ImportLane(const ImportLane&) = delete;
+    ImportLane& operator=(const ImportLane&) = delete;
+
+    /// Queues `pack`; waits while the queue is full.
+    void push(Pack pack);
+
+    /// Waits until all that was pushed is answered.
+    void drain();
+
+  private:
+    void run();
+    void submit(Pack pack);
+
+    /// Returns the entries to submit again.
+    std::vector<Pack::Entry> judge(const Pack& pack, const std::vector<EntryAnswer>& answers);
+
+    std::unique_ptr<Destination> destination_;
+    ImportReport& report_;
+    json::Parser parser_;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<Pack> queue_;
+    bool busy_ = false;
+    bool ending_ = false;
+    std::thread thread_;
+};
+
+}  // namespace annals::tools

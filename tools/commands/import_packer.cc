@@ -1,0 +1,171 @@
+#include "tools/commands/import_packer.h"
+
+#include "core/base/digest.h"
+#include "core/base/ids.h"
+#include "core/base/instant.h"
+#include "core/base/resource_types.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::tools {
+
+namespace {
+
+constexpr std::size_t kHistoryEntriesMax = 1000;
+constexpr std::size_t kBatchEntriesMax = 256;
+constexpr std::size_t kPackBytesMax = 8 << 20;
+
+/// The instant of a history entry, if it has one.
+std::optional<Instant> instant_of(json::Value entry) {
+    for (const json::Value text :
+         {entry["response"]["lastModified"], entry["resource"]["meta"]["lastUpdated"]}) {
+        if (const auto instant = parse_instant(text.string())) {
+            return *instant;
+        }
+    }
+    return std::nullopt;
+}
+
+/// Servers give history newest first; taken like that, all but the newest versions would be ignored.
+bool is_newest_first(json::Value entries) {
+    std::optional<Instant> first;
+    std::optional<Instant> last;
+    for (const json::Value entry : entries.elements()) {
+        if (const auto instant = instant_of(entry)) {
+            first = first ? first : instant;
+            last = instant;
+        }
+    }
+    return first && last && *first > *last;
+}
+
+}  // namespace
+
+ImportPacker::ImportPacker(std::vector<std::unique_ptr<ImportLane>>& lanes, ImportReport& report)
+    : lanes_(lanes), report_(report), open_(lanes.size()) {
+}
+
+void ImportPacker::take(std::string_view text, const Origin& origin, bool bundles_are_resources) {
+    auto document = parser_.parse(text);
+    if (!document) {
+        return report_.refused(origin, "400 " + document.error().detail);
+    }
+    const json::Value root = document->root();
+    if (!root["resourceType"]) {
+        if (root["request"].is_object() || root["response"].is_object()) {
+            take_history_entry(root, origin);
+        } else {
+            report_.refused(origin, "400 neither a resource nor a history entry");
+        }
+    } else if (root["resourceType"].equals("Bundle") && !bundles_are_resources) {
+        take_bundle(root, origin);
+    } else {
+        take_resource(root, origin);
+    }
+    parser_.recycle(std::move(*document));
+}
+
+void ImportPacker::take_bundle(json::Value bundle, const Origin& origin) {
+    const std::string type = bundle["type"].string();
+    if (type == "history") {
+        return take_history_bundle(bundle, origin);
+    }
+    if (type == "batch" || type == "transaction") {
+        leave_history(false);
+        const std::size_t lane = next_lane_++ % lanes_.size();
+        push(lane);
+        open_[lane].kind = Pack::Kind::whole;
+        open_[lane].entries.push_back({std::string(bundle.raw()), origin});
+        return push(lane);
+    }
+    if (type == "document" || type == "message") {
+        return take_resource(bundle, origin);
+    }
+    Origin place = origin;
+    for (const json::Value entry : bundle["entry"].elements()) {
+        ++place.entry;
+        if (entry["resource"].is_object() && !entry["search"]["mode"].equals("outcome")) {
+            take_resource(entry["resource"], place);
+        }
+    }
+}
+
+void ImportPacker::take_history_bundle(json::Value bundle, const Origin& origin) {
+    std::vector<std::pair<json::Value, std::int64_t>> entries;
+    std::int64_t number = 0;
+    for (const json::Value entry : bundle["entry"].elements()) {
+        entries.emplace_back(entry, number++);
+    }
+    if (is_newest_first(bundle["entry"])) {
+        std::reverse(entries.begin(), entries.end());
+    }
+    Origin place = origin;
+    for (const auto& [entry, index] : entries) {
+        place.entry = index;
+        take_history_entry(entry, place);
+    }
+}
+
+void ImportPacker::take_resource(json::Value resource, const Origin& origin) {
+    const std::string type = resource["resourceType"].string();
+    const std::string id = resource["id"].string();
+    if (!find_resource_type(type)) {
+        return report_.refused(origin, fmt::format("400 unknown resourceType '{}'", type));
+    }
+    if (resource["id"] && !is_resource_id(id)) {
+        return report_.refused(origin, fmt::format("400 '{}' is no id", id));
+    }
+    leave_history(false);
+    const std::size_t lane =
+        (id.empty() ? next_lane_++ : hash64(fmt::format("{}/{}", type, id))) % lanes_.size();
+    std::string text = R"({"resource":)";
+    text.append(resource.raw());
+    if (id.empty()) {
+        text += fmt::format(R"(,"request":{{"method":"POST","url":"{}"}}}})", type);
+    } else {
+        text += fmt::format(R"(,"request":{{"method":"PUT","url":"{}/{}"}}}})", type, id);
+    }
+    add(lane, Pack::Kind::batch, std::move(text), origin);
+}
+
+void ImportPacker::take_history_entry(json::Value entry, const Origin& origin) {
+    leave_history(true);
+    add(0, Pack::Kind::history, std::string(entry.raw()), origin);
+}
+
+void ImportPacker::leave_history(bool history) {
+    if (in_history_ != history) {
+        finish();
+        in_history_ = history;
+    }
+}
+
+void ImportPacker::add(std::size_t lane, Pack::Kind kind, std::string text, const Origin& origin) {
+    Pack& pack = open_[lane];
+    pack.kind = kind;
+    pack.bytes += text.size();
+    pack.entries.push_back({std::move(text), origin});
+    const std::size_t most = kind == Pack::Kind::history ? kHistoryEntriesMax : kBatchEntriesMax;
+    if (pack.entries.size() >= most || pack.bytes >= kPackBytesMax) {
+        push(lane);
+    }
+}
+
+void ImportPacker::push(std::size_t lane) {
+    if (!open_[lane].entries.empty()) {
+        lanes_[lane]->push(std::exchange(open_[lane], Pack()));
+    }
+}
+
+void ImportPacker::finish() {
+    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+        push(lane);
+    }
+    for (const auto& lane : lanes_) {
+        lane->drain();
+    }
+}
+
+}  // namespace annals::tools
