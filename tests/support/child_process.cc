@@ -142,18 +142,6 @@ Finished run_program(const std::string& program, const std::vector<std::string>&
     return finished;
 }
 
-TemporaryDirectory::TemporaryDirectory(const std::string& parent) {
-    const std::filesystem::path below =
-        parent.empty() ? std::filesystem::temp_directory_path() : std::filesystem::path(parent);
-    path_ = (below / "annals-test-XXXXXX").string();
-    ANNALS_CHECK(::mkdtemp(path_.data()) != nullptr, path_);
-}
-
-TemporaryDirectory::~TemporaryDirectory() {
-    std::error_code ec;
-    std::filesystem::remove_all(path_, ec);
-}
-
 std::string read_whole_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;

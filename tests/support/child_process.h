@@ -60,24 +60,6 @@ Finished run_program(const std::string& program, const std::vector<std::string>&
                      std::chrono::milliseconds limit = std::chrono::seconds(60),
                      const std::string& stdin_path = "/dev/null");
 
-/// A directory of its own, removed with everything in it.
-class TemporaryDirectory {
-  public:
-    /// Below `parent`; the system's place for temporary files if empty.
-    explicit TemporaryDirectory(const std::string& parent = {});
-    ~TemporaryDirectory();
-    TemporaryDirectory(const TemporaryDirectory&) = delete;
-    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-    const std::string& path() const noexcept { return path_; }
-
-    /// Path of `name` in it.
-    std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
-  private:
-    std::string path_;
-};
-
 /// The whole of a file; empty if it is not there.
 std::string read_whole_file(const std::string& path);
 void write_whole_file(const std::string& path, const std::string& text);
