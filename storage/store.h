@@ -31,9 +31,10 @@ struct StoreOptions {
     Durability durability = Durability::commit;
     std::uint32_t sync_interval_ms = 100;
     std::uint64_t segment_bytes = 128ULL << 20;  ///< a larger commit gets a segment of its own size
-    bool read_only = false;                      ///< takes no lock, cuts no tail, accepts no commit
-    bool allow_damaged = false;                  ///< with read_only: serve what is whole
-    std::function<Instant()> clock;              ///< default: now()
+    bool prepare_segments = true;    ///< fill the next segment with zeros ahead of its use
+    bool read_only = false;          ///< takes no lock, cuts no tail, accepts no commit
+    bool allow_damaged = false;      ///< with read_only: serve what is whole
+    std::function<Instant()> clock;  ///< default: now()
 };
 
 /// A place where the store is not what was written.
@@ -97,6 +98,7 @@ struct StoreMetrics {
     std::uint64_t bytes_written = 0;
     std::uint64_t syncs = 0;
     double sync_seconds = 0;           ///< sum of the time spent in fdatasync
+    double recent_sync_seconds = 0;    ///< how long a sync takes lately: a running mean
     std::uint64_t segments = 0;        ///< now
     std::uint64_t log_bytes = 0;       ///< now, on disk
     std::uint64_t index_bytes = 0;     ///< now, in memory

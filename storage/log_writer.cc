@@ -1,0 +1,246 @@
+#include "storage/log_writer.h"
+
+#include "core/base/log.h"
+
+#include <fmt/format.h>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace annals::storage {
+namespace {
+
+constexpr int kWriterNice = -10;
+constexpr std::uint64_t kRecentShare = 8;  // A new sync time counts 1/8 in the running mean.
+constexpr double kNanosecondsPerSecond = 1e9;
+
+}  // namespace
+
+LogWriter::LogWriter(Sequencer& sequencer, SegmentWriter& segments, Index& index, Options options)
+    : sequencer_(sequencer),
+      segments_(segments),
+      index_(index),
+      options_(options),
+      written_(index.last_position()),
+      instant_(sequencer.last_instant()) {
+    thread_ = std::thread([this] { run(); });
+}
+
+LogWriter::~LogWriter() {
+    sequencer_.stop();
+    thread_.join();
+}
+
+Result<void> LogWriter::wait(Ticket ticket) {
+    std::unique_lock lock(settle_mutex_);
+    settled_wake_.wait(lock, [&] { return settled_ >= ticket; });
+    for (const Dropped& range : dropped_) {
+        if (ticket >= range.from && ticket <= range.through) {
+            return Error{Errc::no_store, "the commit could not be stored", {}};
+        }
+    }
+    return {};
+}
+
+void LogWriter::add_listener(SettleListener& listener) {
+    const std::lock_guard lock(listeners_mutex_);
+    listeners_.push_back(&listener);
+}
+
+void LogWriter::remove_listener(SettleListener& listener) {
+    const std::lock_guard lock(listeners_mutex_);
+    std::erase(listeners_, &listener);
+}
+
+void LogWriter::count(StoreMetrics& metrics) const noexcept {
+    const auto relaxed = std::memory_order_relaxed;
+    metrics.commits = commits_.load(relaxed);
+    metrics.versions_written = versions_.load(relaxed);
+    metrics.bytes_written = bytes_.load(relaxed);
+    metrics.syncs = syncs_.load(relaxed);
+    metrics.sync_seconds = static_cast<double>(sync_ns_.load(relaxed)) / kNanosecondsPerSecond;
+    metrics.recent_sync_seconds =
+        static_cast<double>(recent_sync_ns_.load(relaxed)) / kNanosecondsPerSecond;
+}
+
+void LogWriter::run() {
+    // A writer of normal priority waits milliseconds for its turn on a saturated machine.
+    (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kWriterNice);
+
+    Batch batch;
+    while (true) {
+        const Sequencer::Taken taken = sequencer_.take(batch, next_sync());
+        if (taken == Sequencer::Taken::stopped) {
+            break;
+        }
+        if (taken == Sequencer::Taken::batch) {
+            write_batch(batch);
+        }
+        if (const auto due = next_sync(); due && *due <= Sequencer::Clock::now()) {
+            if (auto synced = sync(); !synced) {
+                fail(synced.error());
+            }
+        }
+    }
+    if (sequencer_.state() != WriteState::failed && segments_.is_open()) {
+        if (auto done = segments_.sync(); !done) {
+            fail(done.error());
+        } else if (auto marked = segments_.mark({written_.value + 1}, instant_); !marked) {
+            log_warning(fmt::format("log: the end could not be marked: {}", marked.error().detail));
+        }
+    }
+}
+
+std::optional<Sequencer::Clock::time_point> LogWriter::next_sync() const {
+    if (options_.durability != Durability::interval || !segments_.is_open() ||
+        segments_.synced() == segments_.end() || sequencer_.state() == WriteState::failed) {
+        return std::nullopt;
+    }
+    return last_sync_ + std::chrono::milliseconds(options_.sync_interval_ms);
+}
+
+void LogWriter::write_batch(Batch& batch) {
+    std::size_t begin = 0;
+    while (begin < batch.frames.size()) {
+        const auto grown = [&](SegmentWriter::Need need, std::size_t i) {
+            const BatchFrame& frame = batch.frames[i];
+            need.bytes += frame.length;
+            need.records += frame.record_count;
+            need.terms += frame.terms;
+            return need;
+        };
+        SegmentWriter::Need need = grown({}, begin);
+        Result<void> done = sequencer_.state() == WriteState::failed
+                                ? Result<void>(Error{Errc::io, "an earlier write failed", {}})
+                                : segments_.clean();
+        if (done) {
+            done = segments_.make_room(need, batch.frames[begin].first_position, instant_);
+        }
+        std::size_t end = begin + 1;
+        while (done && end < batch.frames.size() && segments_.fits(grown(need, end))) {
+            need = grown(need, end);
+            ++end;
+        }
+        if (done) {
+            done = write_run(batch, begin, end);
+        }
+        if (!done) {
+            fail(done.error());
+            return;
+        }
+        begin = end;
+    }
+}
+
+Result<void> LogWriter::write_run(Batch& batch, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+        const BatchFrame& frame = batch.frames[i];
+        finish_frame({.length = frame.length,
+                      .first_position = frame.first_position,
+                      .instant = frame.instant,
+                      .synced_offset = segments_.synced(),
+                      .record_count = static_cast<std::uint32_t>(frame.record_count)},
+                     segments_.salt(), batch.bytes.data() + frame.offset);
+    }
+    const BatchFrame& last = batch.frames[end - 1];
+    const std::uint64_t from = batch.frames[begin].offset;
+    const std::uint64_t length = last.offset + last.length - from;
+    const std::uint64_t file_offset = segments_.end();
+    ANNALS_TRY_VOID(segments_.write(std::string_view(batch.bytes).substr(from, length)));
+    if (options_.durability == Durability::commit) {
+        ANNALS_TRY_VOID(sync());
+    }
+    publish(batch, begin, end, file_offset);
+    sequencer_.recovered();
+    commits_.fetch_add(end - begin, std::memory_order_relaxed);
+    bytes_.fetch_add(length, std::memory_order_relaxed);
+    settle(last.ticket, true);
+    return {};
+}
+
+Result<void> LogWriter::sync() {
+    const auto start = Sequencer::Clock::now();
+    ANNALS_TRY_VOID(segments_.sync());
+    last_sync_ = Sequencer::Clock::now();
+    const auto ns = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(last_sync_ - start).count());
+    const std::uint64_t recent = recent_sync_ns_.load(std::memory_order_relaxed);
+    syncs_.fetch_add(1, std::memory_order_relaxed);
+    sync_ns_.fetch_add(ns, std::memory_order_relaxed);
+    recent_sync_ns_.store(recent == 0 ? ns : recent - recent / kRecentShare + ns / kRecentShare,
+                          std::memory_order_relaxed);
+    return {};
+}
+
+void LogWriter::publish(Batch& batch, std::size_t begin, std::size_t end,
+                        std::uint64_t file_offset) {
+    const std::uint64_t moved = file_offset - batch.frames[begin].offset;  // Modulo 2^64.
+    std::uint64_t versions = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+        const BatchFrame& frame = batch.frames[i];
+        for (std::size_t r = frame.first_record; r < frame.first_record + frame.record_count; ++r) {
+            Hint& record = batch.records[r];
+            record.terms = record_terms(batch.bytes, record.offset);
+            record.offset += moved;
+            segments_.footer().add(record);
+            if (record.kind == RecordKind::erase) {
+                // What precedes an erase is durable; the index wants it visible first.
+                index_.publish({record.position.value - 1});
+                index_.erase({record.key, record.scope, record.version});
+                continue;
+            }
+            index_.add({.key = record.key,
+                        .type = record.type,
+                        .position = record.position,
+                        .version = record.version,
+                        .instant = record.instant,
+                        .deletion = record.deletion,
+                        .location = {segments_.number(), record.offset},
+                        .terms = record.terms});
+            ++versions;
+        }
+    }
+    const BatchFrame& last = batch.frames[end - 1];
+    index_.publish(last.last_position);
+    versions_.fetch_add(versions, std::memory_order_relaxed);
+    written_ = last.last_position;
+    instant_ = last.instant;
+    sequencer_.release(batch, begin, end);
+}
+
+void LogWriter::fail(const Error& error) {
+    const bool space = error.code == Errc::no_store;
+    if (sequencer_.state() == WriteState::ready) {
+        log_error(fmt::format("log: {}: {}", error.detail,
+                              space ? "writes are refused until there is space"
+                                    : "writes are refused until the store is opened again"));
+    }
+    WriteState state = space ? WriteState::no_space : WriteState::failed;
+    if (space) {
+        // Dropped commits must not come back after a crash, so what they left goes at once if it can.
+        if (auto cleaned = segments_.clean(); !cleaned && cleaned.error().code != Errc::no_store) {
+            state = WriteState::failed;
+        }
+    }
+    settle(sequencer_.drop(state), false);
+}
+
+void LogWriter::settle(Ticket through, bool ok) {
+    {
+        const std::lock_guard lock(settle_mutex_);
+        if (!ok && through > settled_) {
+            dropped_.push_back({{settled_.value + 1}, through});
+        }
+        settled_ = std::max(settled_, through);
+    }
+    settled_wake_.notify_all();
+    const std::lock_guard lock(listeners_mutex_);
+    for (SettleListener* listener : listeners_) {
+        listener->settled(through, ok, ok ? Errc::internal : Errc::no_store);
+    }
+}
+
+}  // namespace annals::storage

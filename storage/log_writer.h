@@ -1,0 +1,95 @@
+// LogWriter: the one thread that makes commits durable, visible and known, a batch at a time.
+//
+// Layer:   storage.
+// Threads: its own; the public members from any thread. Listeners are called on its thread.
+
+#pragma once
+
+#include "storage/index.h"
+#include "storage/segment_writer.h"
+#include "storage/sequencer.h"
+#include "storage/store.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace annals::storage {
+
+/// Takes what the sequencer gathered, writes it with one write, syncs once, publishes to the index and
+/// tells listeners once.
+///
+/// After a write that found the device full, everything not yet durable is dropped and the log goes on
+/// when there is space. Any other failed write or any failed sync ends writing for good: what the
+/// device holds is unknown until recovery has read it.
+class LogWriter {
+  public:
+    struct Options {
+        Durability durability = Durability::commit;
+        std::uint32_t sync_interval_ms = 100;
+    };
+
+    /// Starts the thread. Lifetime: all outlive the writer.
+    LogWriter(Sequencer& sequencer, SegmentWriter& segments, Index& index, Options options);
+
+    /// Writes what was gathered, syncs, marks the log's end and stops. Requires: nobody submits any more.
+    ~LogWriter();
+    LogWriter(const LogWriter&) = delete;
+    LogWriter& operator=(const LogWriter&) = delete;
+
+    /// Blocks until `ticket` has settled. Requires: it was flushed.
+    Result<void> wait(Ticket ticket);
+
+    void add_listener(SettleListener& listener);
+    void remove_listener(SettleListener& listener);
+
+    /// Fills in the writer's counters.
+    void count(StoreMetrics& metrics) const noexcept;
+
+  private:
+    struct Dropped {
+        Ticket from;
+        Ticket through;
+    };
+
+    void run();
+    void write_batch(Batch& batch);
+    Result<void> write_run(Batch& batch, std::size_t begin, std::size_t end);
+    Result<void> sync();
+    void publish(Batch& batch, std::size_t begin, std::size_t end, std::uint64_t file_offset);
+    void fail(const Error& error);
+    void settle(Ticket through, bool ok);
+    std::optional<Sequencer::Clock::time_point> next_sync() const;
+
+    Sequencer& sequencer_;
+    SegmentWriter& segments_;
+    Index& index_;
+    const Options options_;
+
+    // The log writer's thread alone.
+    Position written_;
+    Instant instant_;
+    Sequencer::Clock::time_point last_sync_ = Sequencer::Clock::now();
+
+    std::mutex settle_mutex_;  ///< guards the three below
+    std::condition_variable settled_wake_;
+    Ticket settled_;
+    std::vector<Dropped> dropped_;
+
+    std::mutex listeners_mutex_;  ///< held while listeners are called
+    std::vector<SettleListener*> listeners_;
+
+    std::atomic<std::uint64_t> commits_{0};
+    std::atomic<std::uint64_t> versions_{0};
+    std::atomic<std::uint64_t> bytes_{0};
+    std::atomic<std::uint64_t> syncs_{0};
+    std::atomic<std::uint64_t> sync_ns_{0};
+    std::atomic<std::uint64_t> recent_sync_ns_{0};
+
+    std::thread thread_;
+};
+
+}  // namespace annals::storage

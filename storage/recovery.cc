@@ -1,0 +1,346 @@
+#include "storage/recovery.h"
+
+#include "core/base/log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::storage {
+namespace {
+
+/// One segment on its way from file to index.
+struct Source {
+    std::string name;
+    std::unique_ptr<File> file;
+    Segment segment;
+    std::optional<FooterReader> footer;
+    SegmentScan scan;  ///< without a footer
+};
+
+Result<std::vector<std::uint64_t>> segment_numbers(FileSystem& fs, const std::string& segments) {
+    ANNALS_TRY(const std::vector<std::string> names, fs.list(segments));
+    std::vector<std::uint64_t> numbers;
+    for (const std::string& name : names) {
+        if (const auto number = parse_segment_name(name)) {
+            numbers.push_back(*number);
+        }
+    }
+    std::ranges::sort(numbers);
+    return numbers;
+}
+
+class Recovery {
+  public:
+    Recovery(FileSystem& fs, const std::string& segments, const StoreOptions& options, Index& index,
+             SegmentTable& table, OpenReport& report)
+        : fs_(fs),
+          segments_(segments),
+          options_(options),
+          index_(index),
+          table_(table),
+          report_(report) {}
+
+    Result<Recovered> run() {
+        ANNALS_TRY(const std::vector<std::uint64_t> numbers, segment_numbers(fs_, segments_));
+        std::vector<Source> sources;
+        for (const std::uint64_t number : numbers) {
+            ANNALS_TRY_VOID(open_source(number, number == numbers.back(), sources));
+        }
+        reserve(sources);
+        for (std::size_t i = 0; i < sources.size(); ++i) {
+            ANNALS_TRY_VOID(load(sources[i], i + 1 == sources.size()));
+        }
+        index_.publish(result_.last_position);
+        if (!options_.read_only) {
+            ANNALS_TRY_VOID(remove_unfinished());
+        }
+        return std::move(result_);
+    }
+
+  private:
+    /// Notes damage if the caller wants to go on, or is the error.
+    Result<void> damaged(const std::string& name, std::uint64_t offset, std::string_view reason) {
+        if (!options_.read_only || !options_.allow_damaged) {
+            return Error{
+                Errc::corrupt, fmt::format("segments/{}: offset {}: {}", name, offset, reason), {}};
+        }
+        log_error(fmt::format("segments/{}: offset {}: {}", name, offset, reason));
+        report_.damages.push_back({name, offset, std::string(reason)});
+        return {};
+    }
+
+    Result<void> open_source(std::uint64_t number, bool last, std::vector<Source>& sources) {
+        Source source;
+        source.name = segment_name(number);
+        const std::uint64_t expected = result_.last_number + 1;
+        if (number != expected) {
+            ANNALS_TRY_VOID(damaged(segment_name(expected), 0, "the segment is missing"));
+        }
+        result_.last_number = number;
+
+        ANNALS_TRY(source.file, fs_.open(segments_ + "/" + source.name,
+                                         last && !options_.read_only ? FileSystem::Mode::read_write
+                                                                     : FileSystem::Mode::read));
+        ANNALS_TRY(const std::uint64_t bytes, source.file->size());
+        if (bytes < kSegmentHeaderBytes) {
+            return damaged(source.name, 0, "no segment header");
+        }
+        ANNALS_TRY(source.segment.data, source.file->map(bytes));
+        source.segment.bytes = bytes;
+        auto header = decode_segment_header(source.segment.view(), source.name);
+        if (!header) {
+            if (header.error().code != Errc::corrupt) {
+                return std::move(header.error());
+            }
+            return damaged(source.name, 0, "no whole segment header");
+        }
+        source.segment.header = *header;
+        if (header->number != number) {
+            return damaged(source.name, 24, "the header is of another segment");
+        }
+        if (result_.store_id != 0 && header->store_id != result_.store_id) {
+            return damaged(source.name, 16, "the segment is of another store");
+        }
+        result_.store_id = header->store_id;
+        result_.log_bytes += bytes;
+
+        auto footer = FooterReader::open(source.segment.view(), *header);
+        if (footer) {
+            source.footer = *std::move(footer);
+        } else if (footer.error().code != Errc::corrupt) {
+            return Error{footer.error().code,
+                         fmt::format("segments/{}: {}", source.name, footer.error().detail),
+                         {}};
+        } else {
+            if (!last) {
+                ANNALS_TRY_VOID(damaged(source.name, bytes, "no whole footer"));
+            }
+            source.scan = scan_segment(source.segment.view(), *header);
+        }
+        sources.push_back(std::move(source));
+        return {};
+    }
+
+    void reserve(const std::vector<Source>& sources) {
+        std::uint64_t versions = 0;
+        std::uint64_t resources = 0;
+        for (const Source& source : sources) {
+            if (source.footer) {
+                versions += source.footer->versions();
+                resources += source.footer->first_versions();
+            } else {
+                for (const FrameAt& frame : source.scan.frames) {
+                    versions += frame.header.record_count;
+                    resources += frame.header.record_count;
+                }
+            }
+        }
+        index_.reserve(versions, resources);
+    }
+
+    Result<void> load(Source& source, bool last) {
+        const SegmentHeader& header = source.segment.header;
+        const std::uint64_t next = result_.last_position.value + 1;
+        if (header.first_position.value != next) {
+            ANNALS_TRY_VOID(damaged(source.name, 32,
+                                    fmt::format("the first position is {}, expected {}",
+                                                header.first_position.value, next)));
+            if (header.first_position.value < next) {
+                return {};
+            }
+            skip_to(header.first_position);
+        }
+        result_.last_instant = std::max(result_.last_instant, header.last_instant);
+        const auto number = static_cast<std::uint32_t>(header.number);
+        if (source.footer) {
+            source.footer->for_each([&](const Hint& hint) { feed(hint, number); });
+            result_.last_instant = std::max(result_.last_instant, source.footer->last_instant());
+            table_.insert(std::move(source.segment));
+            return {};
+        }
+
+        FooterBuilder builder(header.first_position);
+        ANNALS_TRY_VOID(load_frames(source, builder));
+        if (last && !options_.read_only) {
+            ANNALS_TRY_VOID(cut_tail(source));
+            const auto& frames = source.scan.frames;
+            result_.open.emplace(
+                OpenSegment{.header = header,
+                            .file = std::move(source.file),
+                            .end = source.scan.end,
+                            .bytes = source.segment.bytes,
+                            .footer = std::move(builder),
+                            .marked = !frames.empty() && frames.back().header.record_count == 0});
+        }
+        table_.insert(std::move(source.segment));
+        return {};
+    }
+
+    Result<void> load_frames(Source& source, FooterBuilder& builder) {
+        for (const FrameAt& frame : source.scan.frames) {
+            ANNALS_TRY_VOID(load_frame(source, frame, builder));
+        }
+        const bool sealed = source.segment.header.number != result_.last_number;
+        if (!source.scan.witness && !sealed) {
+            return {};
+        }
+        if (source.scan.witness) {
+            ANNALS_TRY_VOID(damaged(
+                source.name, source.scan.end,
+                fmt::format("no whole frame here, but a later one at offset {} was written when "
+                            "this place was durable",
+                            *source.scan.witness)));
+        }
+        std::uint64_t from = source.scan.end;
+        while (const auto frame =
+                   find_frame(source.segment.view(), from, source.segment.header.salt)) {
+            ANNALS_TRY_VOID(load_frame(source, *frame, builder));
+            from = frame->offset + frame->header.length;
+        }
+        return {};
+    }
+
+    Result<void> load_frame(const Source& source, const FrameAt& frame, FooterBuilder& builder) {
+        const std::uint64_t next = result_.last_position.value + 1;
+        if (frame.header.first_position.value != next) {
+            ANNALS_TRY_VOID(damaged(source.name, frame.offset,
+                                    fmt::format("positions from {} on are missing", next)));
+            if (frame.header.first_position.value < next) {
+                return {};
+            }
+            skip_to(frame.header.first_position);
+        }
+        RecordReader reader(source.segment.view(), frame.offset, frame.header);
+        while (true) {
+            auto read = reader.next();
+            if (!read) {
+                if (read.error().code == Errc::corrupt) {
+                    return damaged(source.name, reader.offset(), "damaged record in a whole frame");
+                }
+                return Error{read.error().code,
+                             fmt::format("segments/{}: {}", source.name, read.error().detail),
+                             {}};
+            }
+            if (!*read) {
+                break;
+            }
+            const Record& record = **read;
+            const auto type = find_resource_type(record.type);
+            if (!type) {
+                return Error{Errc::usage,
+                             fmt::format("segments/{}: resource type {} is unknown to this program",
+                                         source.name, record.type),
+                             {}};
+            }
+            Hint hint;
+            hint.kind = record.kind;
+            hint.key = resource_key(source.segment.header.store_id, *type, record.id);
+            hint.type = *type;
+            hint.method = record.method;
+            hint.scope = record.scope;
+            hint.deletion = record.deletion;
+            hint.version = record.version;
+            hint.instant = record.instant;
+            hint.position = {result_.last_position.value + 1};
+            hint.offset = reader.offset();
+            hint.size = static_cast<std::uint32_t>(reader.size());
+            hint.terms = record.terms;
+            builder.add(hint);
+            feed(hint, static_cast<std::uint32_t>(source.segment.header.number));
+        }
+        result_.last_instant = std::max(result_.last_instant, frame.header.instant);
+        return {};
+    }
+
+    void feed(const Hint& hint, std::uint32_t segment) {
+        if (hint.kind == RecordKind::erase) {
+            index_.publish(result_.last_position);
+            index_.erase({hint.key, hint.scope, hint.version});
+            return;
+        }
+        result_.last_position = hint.position;
+        ++report_.versions;
+        index_.add({.key = hint.key,
+                    .type = hint.type,
+                    .position = hint.position,
+                    .version = hint.version,
+                    .instant = hint.instant,
+                    .deletion = hint.deletion,
+                    .location = {segment, hint.offset},
+                    .terms = hint.terms});
+    }
+
+    /// Fills lost positions with versions that are erased at once: positions have no gap in the index.
+    void skip_to(Position position) {
+        while (result_.last_position.value + 1 < position.value) {
+            ++result_.last_position.value;
+            const Hash128 key{result_.last_position.value, ~std::uint64_t{0}};
+            index_.add({.key = key,
+                        .type = {},
+                        .position = result_.last_position,
+                        .version = {1},
+                        .instant = result_.last_instant,
+                        .deletion = true,
+                        .location = {},
+                        .terms = {}});
+            index_.publish(result_.last_position);
+            index_.erase({key, Erase::Scope::everything, {}});
+        }
+    }
+
+    Result<void> cut_tail(Source& source) {
+        const SegmentScan& scan = source.scan;
+        const std::uint64_t bytes = scan.garbage_end - scan.end;
+        if (bytes == 0) {
+            return {};
+        }
+        log_warning(fmt::format("segments/{}: offset {}: torn tail of {} bytes cut", source.name,
+                                scan.end, bytes));
+        report_.torn_bytes_cut += bytes;
+        ANNALS_TRY_VOID(write_zeros(*source.file, scan.end, bytes));
+        return source.file->sync();
+    }
+
+    Result<void> remove_unfinished() {
+        ANNALS_TRY(const std::vector<std::string> names, fs_.list(segments_));
+        for (const std::string& name : names) {
+            if (name.ends_with(".tmp")) {
+                ANNALS_TRY_VOID(fs_.remove(segments_ + "/" + name));
+            }
+        }
+        return {};
+    }
+
+    FileSystem& fs_;
+    const std::string& segments_;
+    const StoreOptions& options_;
+    Index& index_;
+    SegmentTable& table_;
+    OpenReport& report_;
+    Recovered result_;
+};
+
+}  // namespace
+
+Result<void> check_format(FileSystem& fs, const std::string& segments) {
+    ANNALS_TRY(const std::vector<std::uint64_t> numbers, segment_numbers(fs, segments));
+    for (const std::uint64_t number : numbers) {
+        const std::string path = segments + "/" + segment_name(number);
+        ANNALS_TRY(const auto file, fs.open(path, FileSystem::Mode::read));
+        char bytes[kSegmentHeaderBytes];
+        ANNALS_TRY(const std::size_t size, file->read(0, bytes));
+        if (auto header = decode_segment_header({bytes, size}, path);
+            !header && header.error().code == Errc::usage) {
+            return std::move(header.error());
+        }
+    }
+    return {};
+}
+
+Result<Recovered> recover(FileSystem& fs, const std::string& segments, const StoreOptions& options,
+                          Index& index, SegmentTable& table, OpenReport& report) {
+    return Recovery(fs, segments, options, index, table, report).run();
+}
+
+}  // namespace annals::storage

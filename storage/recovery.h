@@ -1,0 +1,38 @@
+// Recovery: from the files of a store to its index and the place where the log goes on.
+//
+// Layer:   storage.
+// Format:  docs/format.md, "Recovery".
+// Threads: one, before the store serves.
+
+#pragma once
+
+#include "storage/file_system.h"
+#include "storage/index.h"
+#include "storage/segment_writer.h"
+#include "storage/store.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace annals::storage {
+
+/// What a store's files come to. Without any segment, everything is 0.
+struct Recovered {
+    std::uint64_t store_id = 0;
+    Position last_position;
+    Instant last_instant;
+    std::uint64_t last_number = 0;  ///< of the newest segment
+    std::uint64_t log_bytes = 0;
+    std::optional<OpenSegment> open;  ///< none: the newest segment is sealed, or there is none
+};
+
+/// Refuses a store that a newer program wrote, without touching anything. Errors: usage, io.
+Result<void> check_format(FileSystem& fs, const std::string& segments);
+
+/// Reads every segment of `segments` into `index` and `table`; unless options.read_only, cuts a torn tail
+/// and removes files in the making. Errors: corrupt (names segment and offset), usage, io.
+Result<Recovered> recover(FileSystem& fs, const std::string& segments, const StoreOptions& options,
+                          Index& index, SegmentTable& table, OpenReport& report);
+
+}  // namespace annals::storage

@@ -1,0 +1,294 @@
+#include "storage/segment_writer.h"
+
+#include "core/base/log.h"
+#include "core/base/random.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace annals::storage {
+namespace {
+
+constexpr std::uint64_t kZerosChunk = 1 << 20;
+constexpr std::uint64_t kFirstSegmentBytesMax = 16 << 20;
+constexpr std::uint64_t kSegmentBytesMin = 4096;
+constexpr auto kPreparePause = std::chrono::milliseconds(1);
+
+// A share of the open segment after which the next is prepared: 1 / kPrepareShare.
+constexpr std::uint64_t kPrepareShare = 4;
+
+// What a failed sync leaves on the device is unknown, whatever the reason.
+Result<void> final_if_failed(Result<void> result) {
+    if (!result && result.error().code == Errc::no_store) {
+        result.error().code = Errc::io;
+    }
+    return result;
+}
+
+}  // namespace
+
+Result<void> write_zeros(File& file, std::uint64_t offset, std::uint64_t bytes) {
+    const std::string zeros(std::min(bytes, kZerosChunk), '\0');
+    while (bytes > 0) {
+        const std::uint64_t now = std::min(bytes, kZerosChunk);
+        ANNALS_TRY_VOID(file.write(offset, std::string_view(zeros).substr(0, now)));
+        offset += now;
+        bytes -= now;
+    }
+    return {};
+}
+
+SegmentPreparer::~SegmentPreparer() {
+    if (thread_.joinable()) {
+        thread_.request_stop();
+        thread_.join();
+        if (ready_ != nullptr) {
+            ready_.reset();
+            (void)fs_.remove(path_);  // Whatever is left, the next open removes.
+        }
+    }
+}
+
+void SegmentPreparer::request(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (ready_ != nullptr || wanted_bytes_ != 0) {
+        return;
+    }
+    wanted_bytes_ = bytes;
+    if (!thread_.joinable()) {
+        thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+    }
+    wake_.notify_one();
+}
+
+std::unique_ptr<File> SegmentPreparer::take() {
+    const std::lock_guard lock(mutex_);
+    return std::move(ready_);
+}
+
+void SegmentPreparer::run(const std::stop_token& stop) {
+    while (true) {
+        std::uint64_t bytes = 0;
+        {
+            std::unique_lock lock(mutex_);
+            if (!wake_.wait(lock, stop, [&] { return wanted_bytes_ != 0; })) {
+                return;
+            }
+            bytes = wanted_bytes_;
+        }
+        auto file = fill(bytes, stop);
+        const std::lock_guard lock(mutex_);
+        ready_ = std::move(file);
+        wanted_bytes_ = 0;
+    }
+}
+
+std::unique_ptr<File> SegmentPreparer::fill(std::uint64_t bytes, const std::stop_token& stop) {
+    const auto give_up = [&]() -> std::unique_ptr<File> {
+        (void)fs_.remove(
+            path_);  // The log writer makes its own file then, and reports its own error.
+        return nullptr;
+    };
+    if (fs_.exists(path_)) {
+        (void)fs_.remove(path_);
+    }
+    auto created = fs_.open(path_, FileSystem::Mode::create);
+    if (!created) {
+        return nullptr;
+    }
+    std::unique_ptr<File> file = *std::move(created);
+    for (std::uint64_t at = 0; at < bytes; at += kZerosChunk) {
+        if (!write_zeros(*file, at, std::min(kZerosChunk, bytes - at)) || !file->sync()) {
+            return give_up();
+        }
+        std::unique_lock lock(mutex_);
+        if (wake_.wait_for(lock, stop, kPreparePause, [&] { return stop.stop_requested(); })) {
+            lock.unlock();
+            return give_up();
+        }
+        if (stop.stop_requested()) {
+            lock.unlock();
+            return give_up();
+        }
+    }
+    return file;
+}
+
+SegmentWriter::SegmentWriter(FileSystem& fs, std::string directory, Options options,
+                             std::uint64_t store_id, SegmentTable& table)
+    : fs_(fs),
+      directory_(std::move(directory)),
+      options_(options),
+      store_id_(store_id),
+      table_(table),
+      preparer_(fs, directory_ + "/prepared.tmp") {
+}
+
+void SegmentWriter::resume(OpenSegment segment) {
+    next_number_ = segment.header.number + 1;
+    synced_ = segment.end;
+    open_ = std::make_unique<OpenSegment>(std::move(segment));
+}
+
+Result<void> SegmentWriter::begin(std::uint64_t number, Position first_position,
+                                  Instant last_instant) {
+    next_number_ = number;
+    return begin_with(0, true, first_position, last_instant);
+}
+
+bool SegmentWriter::fits(const Need& need) const noexcept {
+    // Room for a mark is kept, so that an orderly end never has to begin a segment.
+    return open_->end + need.bytes + kFrameHeaderBytes + open_->footer.bytes() +
+               FooterBuilder::bytes_for(need.records, need.terms) <=
+           open_->bytes;
+}
+
+Result<void> SegmentWriter::make_room(const Need& need, Position first_position,
+                                      Instant last_instant) {
+    if (open_ != nullptr) {
+        if (!sealing_ && fits(need)) {
+            return {};
+        }
+        ANNALS_TRY_VOID(seal(last_instant));
+    }
+    const std::uint64_t least = kSegmentHeaderBytes + need.bytes + kFrameHeaderBytes +
+                                FooterBuilder(first_position).bytes() +
+                                FooterBuilder::bytes_for(need.records, need.terms);
+    return begin_with(least, false, first_position, last_instant);
+}
+
+Result<void> SegmentWriter::write(std::string_view frames) {
+    if (auto written = open_->file->write(open_->end, frames); !written) {
+        dirty_bytes_ = std::max<std::uint64_t>(dirty_bytes_, frames.size());
+        return written;
+    }
+    open_->end += frames.size();
+    open_->marked = false;
+    if (options_.prepare_ahead && open_->end > open_->bytes / kPrepareShare) {
+        preparer_.request(options_.segment_bytes);
+    }
+    return {};
+}
+
+Result<void> SegmentWriter::sync() {
+    if (open_ != nullptr && synced_ < open_->end) {
+        ANNALS_TRY_VOID(final_if_failed(open_->file->sync()));
+        synced_ = open_->end;
+    }
+    return {};
+}
+
+Result<void> SegmentWriter::clean() {
+    if (dirty_bytes_ > 0) {
+        ANNALS_TRY_VOID(write_zeros(*open_->file, open_->end, dirty_bytes_));
+        ANNALS_TRY_VOID(final_if_failed(open_->file->sync()));
+        synced_ = open_->end;
+        dirty_bytes_ = 0;
+    }
+    return {};
+}
+
+Result<void> SegmentWriter::mark(Position next_position, Instant last_instant) {
+    if (open_ == nullptr || sealing_ || open_->marked || open_->end == kSegmentHeaderBytes) {
+        return {};
+    }
+    ANNALS_TRY_VOID(clean());
+    ANNALS_TRY_VOID(sync());
+    char frame[kFrameHeaderBytes] = {};
+    finish_frame({.length = sizeof frame,
+                  .first_position = next_position,
+                  .instant = last_instant,
+                  .synced_offset = synced_,
+                  .record_count = 0},
+                 salt(), frame);
+    ANNALS_TRY_VOID(write({frame, sizeof frame}));
+    open_->marked = true;
+    return sync();
+}
+
+Result<void> SegmentWriter::seal(Instant last_instant) {
+    ANNALS_TRY_VOID(clean());
+    sealing_ = true;
+    const std::string footer = open_->footer.build(open_->end, last_instant, salt());
+    ANNALS_TRY_VOID(open_->file->write(open_->end, footer));
+    const std::uint64_t bytes = open_->end + footer.size();
+    ANNALS_TRY_VOID(open_->file->resize(bytes));
+    ANNALS_TRY_VOID(final_if_failed(open_->file->sync()));
+    log_bytes_ -= open_->bytes;
+    log_bytes_ += bytes;
+    open_.reset();
+    sealing_ = false;
+    return {};
+}
+
+Result<std::unique_ptr<File>> SegmentWriter::make_file(std::uint64_t& bytes, std::uint64_t least,
+                                                       bool zeros, std::string& path) {
+    if (auto file = preparer_.take()) {
+        ANNALS_TRY(const std::uint64_t size, file->size());
+        if (size >= least) {
+            path = preparer_.path();
+            bytes = size;
+            return file;
+        }
+    }
+    path = directory_ + "/new.tmp";
+    if (fs_.exists(path)) {
+        ANNALS_TRY_VOID(fs_.remove(path));
+    }
+    ANNALS_TRY(std::unique_ptr<File> file, fs_.open(path, FileSystem::Mode::create));
+    // A nearly full device still takes a smaller segment.
+    while (true) {
+        auto made = zeros ? write_zeros(*file, 0, bytes) : file->allocate(bytes);
+        if (made) {
+            return file;
+        }
+        if (made.error().code != Errc::no_store || bytes / 2 < std::max(least, kSegmentBytesMin)) {
+            file.reset();
+            (void)fs_.remove(path);
+            return std::move(made.error());
+        }
+        bytes /= 2;
+        ANNALS_TRY_VOID(file->resize(0));
+    }
+}
+
+Result<void> SegmentWriter::begin_with(std::uint64_t least, bool zeros, Position first_position,
+                                       Instant last_instant) {
+    if (next_number_ > SegmentTable::kNumberMax) {
+        return Error{Errc::io, "no segment numbers are left", {}};
+    }
+    std::uint64_t bytes = std::max(options_.segment_bytes, padded(least));
+    if (zeros) {
+        bytes = std::min(bytes, kFirstSegmentBytesMax);
+    }
+    std::string path;
+    ANNALS_TRY(std::unique_ptr<File> file, make_file(bytes, least, zeros, path));
+    const SegmentHeader header{.store_id = store_id_,
+                               .number = next_number_,
+                               .first_position = first_position,
+                               .salt = random_u64(),
+                               .last_instant = last_instant};
+    char encoded[kSegmentHeaderBytes];
+    encode_segment_header(header, encoded);
+    ANNALS_TRY_VOID(file->write(0, {encoded, sizeof encoded}));
+    ANNALS_TRY_VOID(final_if_failed(file->sync()));
+    ANNALS_TRY(std::shared_ptr<const char> data, file->map(bytes));
+    ANNALS_TRY_VOID(
+        final_if_failed(fs_.rename(path, directory_ + "/" + segment_name(next_number_))));
+    ANNALS_TRY_VOID(final_if_failed(fs_.sync_directory(directory_)));
+    table_.insert({header, std::move(data), bytes});
+    open_ = std::make_unique<OpenSegment>(OpenSegment{.header = header,
+                                                      .file = std::move(file),
+                                                      .end = kSegmentHeaderBytes,
+                                                      .bytes = bytes,
+                                                      .footer = FooterBuilder(first_position),
+                                                      .marked = false});
+    log_bytes_ += bytes;
+    synced_ = kSegmentHeaderBytes;
+    dirty_bytes_ = 0;
+    ++next_number_;
+    return {};
+}
+
+}  // namespace annals::storage

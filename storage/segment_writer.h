@@ -1,0 +1,150 @@
+// SegmentWriter: the open segment, and how it becomes a sealed one and the next begins.
+//
+// Layer:   storage. Knows frames and files; of commits, tickets and threads it knows nothing.
+// Format:  docs/format.md, "Writing".
+// Threads: the log writer's; SegmentPreparer has a thread of its own.
+
+#pragma once
+
+#include "storage/file_system.h"
+#include "storage/segment.h"
+#include "storage/segment_footer.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace annals::storage {
+
+/// Fills the next segment's file with zeros ahead of its use, at a pace that leaves the device to the log.
+class SegmentPreparer {
+  public:
+    SegmentPreparer(FileSystem& fs, std::string path) : fs_(fs), path_(std::move(path)) {}
+
+    SegmentPreparer(const SegmentPreparer&) = delete;
+    SegmentPreparer& operator=(const SegmentPreparer&) = delete;
+    ~SegmentPreparer();
+
+    /// Starts to prepare a file of `bytes`, unless one is prepared or in the making.
+    void request(std::uint64_t bytes);
+
+    /// The prepared file at path(), if it is ready. Its name is the caller's to move away.
+    std::unique_ptr<File> take();
+
+    const std::string& path() const noexcept { return path_; }
+
+  private:
+    void run(const std::stop_token& stop);
+    std::unique_ptr<File> fill(std::uint64_t bytes, const std::stop_token& stop);
+
+    FileSystem& fs_;
+    const std::string path_;
+    std::mutex mutex_;  ///< guards the three below
+    std::condition_variable_any wake_;
+    std::uint64_t wanted_bytes_ = 0;
+    std::unique_ptr<File> ready_;
+    std::jthread thread_;
+};
+
+/// The segment that recovery left open.
+struct OpenSegment {
+    SegmentHeader header;
+    std::unique_ptr<File> file;
+    std::uint64_t end = kSegmentHeaderBytes;  ///< of the frames
+    std::uint64_t bytes = 0;                  ///< of the file
+    FooterBuilder footer;
+    bool marked = false;  ///< the last frame is a mark
+};
+
+/// Writes `bytes` zeros from `offset` on.
+Result<void> write_zeros(File& file, std::uint64_t offset, std::uint64_t bytes);
+
+/// Appends frames to the newest segment. A result with no_store leaves everything as it was and may be
+/// tried again; after any other error the log must not be written any more.
+class SegmentWriter {
+  public:
+    struct Options {
+        std::uint64_t segment_bytes;
+        bool prepare_ahead;
+    };
+
+    /// What the next frames need room for.
+    struct Need {
+        std::uint64_t bytes = 0;
+        std::uint64_t records = 0;
+        std::uint64_t terms = 0;
+    };
+
+    /// Lifetime: `fs` and `table` outlive the writer. `directory` is that of the segments.
+    SegmentWriter(FileSystem& fs, std::string directory, Options options, std::uint64_t store_id,
+                  SegmentTable& table);
+
+    /// Goes on in a segment that recovery left open.
+    void resume(OpenSegment segment);
+
+    /// Makes the first segment of a new store, or the one after a sealed last one.
+    Result<void> begin(std::uint64_t number, Position first_position, Instant last_instant);
+
+    /// True if `need` fits into the open segment with the footer that it brings.
+    bool fits(const Need& need) const noexcept;
+
+    /// Seals the open segment and begins the next if `need` doesn't fit. `first_position` and
+    /// `last_instant`: of the next version, of the last commit.
+    Result<void> make_room(const Need& need, Position first_position, Instant last_instant);
+
+    /// Writes finished frames at end(). Durability: none before sync().
+    Result<void> write(std::string_view frames);
+
+    Result<void> sync();
+
+    /// Overwrites with zeros what a failed write may have left.
+    Result<void> clean();
+
+    /// Writes and syncs a mark if there is anything that none covers yet.
+    Result<void> mark(Position next_position, Instant last_instant);
+
+    std::uint64_t end() const noexcept { return open_->end; }
+
+    std::uint64_t synced() const noexcept { return synced_; }
+
+    std::uint64_t salt() const noexcept { return open_->header.salt; }
+
+    std::uint32_t number() const noexcept {
+        return static_cast<std::uint32_t>(open_->header.number);
+    }
+
+    bool is_open() const noexcept { return open_ != nullptr; }
+
+    FooterBuilder& footer() noexcept { return open_->footer; }
+
+    /// Bytes of all files; from any thread.
+    std::uint64_t log_bytes() const noexcept { return log_bytes_.load(std::memory_order_relaxed); }
+
+    void add_log_bytes(std::uint64_t bytes) noexcept { log_bytes_ += bytes; }
+
+  private:
+    Result<void> seal(Instant last_instant);
+    Result<std::unique_ptr<File>> make_file(std::uint64_t& bytes, std::uint64_t least, bool zeros,
+                                            std::string& path);
+    Result<void> begin_with(std::uint64_t least, bool zeros, Position first_position,
+                            Instant last_instant);
+
+    FileSystem& fs_;
+    const std::string directory_;
+    const Options options_;
+    const std::uint64_t store_id_;
+    SegmentTable& table_;
+    SegmentPreparer preparer_;
+    std::unique_ptr<OpenSegment> open_;
+    std::uint64_t next_number_ = 1;
+    std::uint64_t synced_ = 0;
+    std::uint64_t dirty_bytes_ = 0;  ///< behind end() that a failed write may have touched
+    bool sealing_ = false;           ///< a seal has begun and must be finished first
+    std::atomic<std::uint64_t> log_bytes_{0};
+};
+
+}  // namespace annals::storage

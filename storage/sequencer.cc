@@ -1,0 +1,410 @@
+#include "storage/sequencer.h"
+
+#include "core/base/limits.h"
+#include "storage/format.h"
+
+namespace annals::storage {
+namespace {
+
+using Status = Submission::Status;
+
+constexpr auto kProbeInterval = std::chrono::seconds(1);
+constexpr std::int64_t kMicrosecondsPerMillisecond = 1000;
+
+bool met(Expect expect, const Head& head, VersionNumber expected,
+         std::optional<VersionNumber> kept) {
+    switch (expect) {
+        case Expect::anything:
+            return true;
+        case Expect::absent:
+            return !head.exists;
+        case Expect::exists:
+            return head.exists;
+        case Expect::live:
+            return head.exists && !head.deletion;
+        case Expect::version:
+            return head.exists && head.version == expected;
+        case Expect::older:
+            return kept && *kept > head.version && *kept > head.erased_through;
+    }
+    return false;
+}
+
+Record to_record(const VersionWrite& write) {
+    Record record;
+    record.kind = RecordKind::version;
+    record.method = write.method;
+    record.deletion = write.deletion;
+    record.type = resource_type_name(write.type);
+    record.id = write.id;
+    record.terms = write.terms;
+    return record;
+}
+
+Record to_record(const Erase& erase) {
+    Record record;
+    record.kind = RecordKind::erase;
+    record.scope = erase.scope;
+    record.type = resource_type_name(erase.type);
+    record.id = erase.id;
+    record.version = erase.version;
+    return record;
+}
+
+Hint to_hint(const Record& record, TypeId type, const Hash128& key) {
+    Hint hint;
+    hint.kind = record.kind;
+    hint.key = key;
+    hint.type = type;
+    hint.method = record.method;
+    hint.scope = record.scope;
+    hint.deletion = record.deletion;
+    hint.version = record.version;
+    hint.instant = record.instant;
+    return hint;
+}
+
+}  // namespace
+
+Sequencer::Sequencer(const Index& index, Start start, std::function<Instant()> clock)
+    : index_(index),
+      store_id_(start.store_id),
+      clock_(std::move(clock)),
+      released_(start.last_position),
+      last_position_(start.last_position),
+      last_instant_(start.last_instant) {
+}
+
+Submission Sequencer::submit(Commit commit) {
+    Submission result;
+    std::uint64_t bytes = 0;
+    const auto refusal = [&](const Refusal& why) {
+        result.status = why.status;
+        result.failed = why.failed;
+        result.head = why.head;
+        result.ticket = why.ticket;
+        return result;
+    };
+    if (const auto why = unacceptable(commit, bytes)) {
+        return refusal(*why);
+    }
+
+    const std::lock_guard lock(mutex_);
+    if (const WriteState state = state_.load(std::memory_order_relaxed);
+        state != WriteState::ready) {
+        if (state == WriteState::failed) {
+            return refusal({.status = Status::failed});
+        }
+        const auto now = Clock::now();
+        if (now < next_probe_) {
+            return refusal({.status = Status::no_space});
+        }
+        next_probe_ = now + kProbeInterval;
+    }
+    if (stopping_) {
+        return refusal({.status = Status::failed});
+    }
+    const std::uint64_t unsettled = unsettled_bytes_.load(std::memory_order_relaxed);
+    if (unsettled > 0 && unsettled + bytes > kUnsyncedBytesMax) {
+        return refusal({.status = Status::overloaded});
+    }
+    if (const auto why = refuse(commit)) {
+        return refusal(*why);
+    }
+
+    result.status = Status::accepted;
+    result.instant = next_instant();
+    const auto erases_something = [](const Erase& erase) {
+        return erase.outcome.versions_erased > 0;
+    };
+    if (commit.writes.empty() && std::ranges::none_of(commit.erases, erases_something)) {
+        return result;
+    }
+    result.ticket = {last_ticket_.value + 1};
+    last_ticket_ = result.ticket;
+    last_instant_ = result.instant;
+    append(commit, result.ticket, result.instant);
+    return result;
+}
+
+std::optional<Sequencer::Refusal> Sequencer::unacceptable(const Commit& commit,
+                                                          std::uint64_t& bytes) const {
+    constexpr VersionNumber kWidest{kVersionNumberMax};
+    bytes = kFrameHeaderBytes;
+    for (std::size_t i = 0; i < commit.writes.size(); ++i) {
+        const VersionWrite& write = commit.writes[i];
+        bytes += record_bytes(to_record(write), body_bytes(write.body, kWidest));
+        if (write.terms.size() > kTermsPerVersionMax || !is_resource_id(write.id) ||
+            (write.version && (write.version->value == 0 || *write.version > kWidest))) {
+            return Refusal{.status = Status::too_large, .failed = i};
+        }
+    }
+    for (std::size_t i = 0; i < commit.erases.size(); ++i) {
+        bytes += record_bytes(to_record(commit.erases[i]), 0);
+        if (!is_resource_id(commit.erases[i].id)) {
+            return Refusal{.status = Status::too_large, .failed = commit.writes.size() + i};
+        }
+    }
+    if (bytes > kUnsyncedBytesMax ||
+        commit.writes.size() + commit.erases.size() > kCommitRecordsMax) {
+        return Refusal{.status = Status::too_large};
+    }
+    return std::nullopt;
+}
+
+Head Sequencer::head_of(const Hash128& key, bool& erased) const {
+    if (const auto found = heads_.find(key); found != heads_.end()) {
+        erased = found->second.erased;
+        return found->second.head;
+    }
+    erased = false;
+    return index_.head(key);
+}
+
+std::optional<Sequencer::Refusal> Sequencer::check_guards(const Commit& commit) const {
+    for (const Guard& guard : commit.guards) {
+        if (const auto found = terms_.find(guard.term); found != terms_.end()) {
+            return Refusal{.status = Status::busy, .ticket = found->second};
+        }
+        for (const VersionInfo& carrier : index_.carriers(guard.type, guard.term)) {
+            if (carrier.position > guard.as_of) {
+                return Refusal{.status = Status::busy};
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<Sequencer::Refusal> Sequencer::refuse(const Commit& commit) {
+    keys_.clear();
+    bool erased = false;
+    for (std::size_t i = 0; i < commit.writes.size(); ++i) {
+        VersionWrite& write = commit.writes[i];
+        keys_.push_back(resource_key(store_id_, write.type, write.id));
+        const Head head = head_of(keys_.back(), erased);
+        if (erased) {
+            return Refusal{.status = Status::busy, .failed = i, .ticket = head.ticket};
+        }
+        const bool numbered = !write.version || *write.version > head.version;
+        if (!numbered || !met(write.expect, head, write.expected_version, write.version)) {
+            return Refusal{.status = Status::expectation_failed, .failed = i, .head = head};
+        }
+        if (head.version.value >= kVersionNumberMax) {
+            return Refusal{.status = Status::too_large, .failed = i, .head = head};
+        }
+        write.outcome.previous = head;
+    }
+    for (std::size_t i = 0; i < commit.erases.size(); ++i) {
+        Erase& erase = commit.erases[i];
+        const std::size_t place = commit.writes.size() + i;
+        keys_.push_back(resource_key(store_id_, erase.type, erase.id));
+        const Head head = head_of(keys_.back(), erased);
+        if (head.ticket.value != 0) {
+            return Refusal{.status = Status::busy, .failed = place, .ticket = head.ticket};
+        }
+        const bool current = erase.scope == Erase::Scope::version && head.exists &&
+                             !head.deletion && erase.version == head.version;
+        if (current || !met(erase.expect, head, erase.expected_version, {})) {
+            return Refusal{.status = Status::expectation_failed, .failed = place, .head = head};
+        }
+        erase.outcome.versions_erased = index_.erasable({keys_.back(), erase.scope, erase.version});
+        erase.outcome.previous = head;
+        if (erase.scope == Erase::Scope::version && erase.outcome.versions_erased == 0) {
+            return Refusal{.status = Status::version_unknown, .failed = place, .head = head};
+        }
+    }
+    for (std::size_t i = 0; i < commit.requirements.size(); ++i) {
+        const Requirement& requirement = commit.requirements[i];
+        const Head head =
+            head_of(resource_key(store_id_, requirement.type, requirement.id), erased);
+        if (erased) {
+            return Refusal{.status = Status::busy, .failed = i, .ticket = head.ticket};
+        }
+        if (!head.exists || head.deletion) {
+            return Refusal{.status = Status::requirement_failed, .failed = i, .head = head};
+        }
+    }
+    return check_guards(commit);
+}
+
+Instant Sequencer::next_instant() {
+    Instant instant = clock_();
+    const std::int64_t below = instant.us % kMicrosecondsPerMillisecond;
+    instant.us -= below < 0 ? below + kMicrosecondsPerMillisecond : below;
+    return std::max(instant, last_instant_);
+}
+
+void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
+    std::string& out = gathering_.bytes;
+    BatchFrame frame;
+    frame.ticket = ticket;
+    frame.offset = out.size();
+    frame.first_position = {last_position_.value + 1};
+    frame.instant = instant;
+    frame.first_record = gathering_.records.size();
+    out.append(kFrameHeaderBytes, '\0');
+
+    // Erases first: they take effect as the index is fed, the versions all together after that.
+    for (std::size_t i = 0; i < commit.erases.size(); ++i) {
+        const Erase& erase = commit.erases[i];
+        if (erase.outcome.versions_erased == 0) {
+            continue;
+        }
+        Record record = to_record(erase);
+        record.instant = instant;
+        const Hash128& key = keys_[commit.writes.size() + i];
+        Hint hint = to_hint(record, erase.type, key);
+        hint.position = frame.first_position;
+        hint.offset = out.size();
+        append_record(record, {}, out);
+        hint.size = static_cast<std::uint32_t>(out.size() - hint.offset);
+        gathering_.records.push_back(hint);
+        InFlight& flying = heads_[key];
+        flying.head = erase.outcome.previous;
+        flying.head.ticket = ticket;
+        flying.erased = true;
+    }
+    for (std::size_t i = 0; i < commit.writes.size(); ++i) {
+        VersionWrite& write = commit.writes[i];
+        const Head& previous = write.outcome.previous;
+        const VersionNumber reserved =
+            previous.exists ? std::max(previous.version, previous.erased_through) : VersionNumber{};
+        write.outcome.version = write.version ? *write.version : VersionNumber{reserved.value + 1};
+        write.outcome.instant = write.instant.value_or(instant);
+        write.outcome.position = {++last_position_.value};
+
+        Record record = to_record(write);
+        record.version = write.outcome.version;
+        record.instant = write.outcome.instant;
+        Hint hint = to_hint(record, write.type, keys_[i]);
+        hint.position = write.outcome.position;
+        hint.offset = out.size();
+        append_record(record, write.body, out);
+        hint.size = static_cast<std::uint32_t>(out.size() - hint.offset);
+        frame.terms += write.terms.size();
+        gathering_.records.push_back(hint);
+        for (const std::uint64_t term : write.terms) {
+            terms_[term] = ticket;
+        }
+
+        InFlight& flying = heads_[keys_[i]];
+        ANNALS_CHECK(flying.head.ticket != ticket, "a commit names one resource twice");
+        flying.head = {.exists = true,
+                       .deletion = write.deletion,
+                       .version = write.outcome.version,
+                       .instant = write.outcome.instant,
+                       .position = write.outcome.position,
+                       .erased_through = previous.erased_through,
+                       .ticket = ticket};
+    }
+    frame.length = out.size() - frame.offset;
+    frame.record_count = gathering_.records.size() - frame.first_record;
+    frame.last_position = last_position_;
+    gathering_.frames.push_back(frame);
+    unsettled_bytes_.fetch_add(frame.length, std::memory_order_relaxed);
+    any_gathered_.store(true, std::memory_order_release);
+}
+
+Head Sequencer::head(TypeId type, std::string_view id) const {
+    const Hash128 key = resource_key(store_id_, type, id);
+    const std::lock_guard lock(mutex_);
+    bool erased = false;
+    return head_of(key, erased);
+}
+
+void Sequencer::flush() noexcept {
+    if (!any_gathered_.load(std::memory_order_acquire)) {
+        return;
+    }
+    bool wake = false;
+    {
+        const std::lock_guard lock(mutex_);
+        flush_wanted_ = !gathering_.frames.empty();
+        wake = flush_wanted_ && writer_waits_;
+    }
+    if (wake) {
+        wake_.notify_one();
+    }
+}
+
+void Sequencer::stop() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    wake_.notify_one();
+}
+
+Sequencer::Taken Sequencer::take(Batch& batch, std::optional<Clock::time_point> deadline) {
+    batch.clear();
+    std::unique_lock lock(mutex_);
+    const auto ready = [&] { return stopping_ || (flush_wanted_ && !gathering_.frames.empty()); };
+    writer_waits_ = true;
+    if (deadline) {
+        wake_.wait_until(lock, *deadline, ready);
+    } else {
+        wake_.wait(lock, ready);
+    }
+    writer_waits_ = false;
+    if (!ready()) {
+        return Taken::timeout;
+    }
+    if (gathering_.frames.empty()) {
+        return Taken::stopped;
+    }
+    std::swap(batch, gathering_);
+    flush_wanted_ = false;
+    any_gathered_.store(false, std::memory_order_relaxed);
+    return Taken::batch;
+}
+
+void Sequencer::release(const Batch& batch, std::size_t begin, std::size_t end) {
+    std::uint64_t bytes = 0;
+    const std::lock_guard lock(mutex_);
+    for (std::size_t i = begin; i < end; ++i) {
+        const BatchFrame& frame = batch.frames[i];
+        bytes += frame.length;
+        released_ = frame.last_position;
+        for (std::size_t r = frame.first_record; r < frame.first_record + frame.record_count; ++r) {
+            const Hint& record = batch.records[r];
+            if (const auto found = heads_.find(record.key);
+                found != heads_.end() && found->second.head.ticket == frame.ticket) {
+                heads_.erase(found);
+            }
+            for (const std::uint64_t term : record.terms) {
+                if (const auto found = terms_.find(term);
+                    found != terms_.end() && found->second == frame.ticket) {
+                    terms_.erase(found);
+                }
+            }
+        }
+    }
+    unsettled_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+Ticket Sequencer::drop(WriteState state) {
+    const std::lock_guard lock(mutex_);
+    gathering_.clear();
+    heads_.clear();
+    terms_.clear();
+    last_position_ = released_;
+    flush_wanted_ = false;
+    any_gathered_.store(false, std::memory_order_relaxed);
+    unsettled_bytes_.store(0, std::memory_order_relaxed);
+    next_probe_ = Clock::now() + kProbeInterval;
+    state_.store(state, std::memory_order_release);
+    return last_ticket_;
+}
+
+void Sequencer::recovered() noexcept {
+    if (state_.load(std::memory_order_relaxed) == WriteState::no_space) {
+        state_.store(WriteState::ready, std::memory_order_release);
+    }
+}
+
+Instant Sequencer::last_instant() const {
+    const std::lock_guard lock(mutex_);
+    return last_instant_;
+}
+
+}  // namespace annals::storage

@@ -1,0 +1,150 @@
+// Sequencer: decides commits in submission order and gathers them for the log writer.
+//
+// Layer:   storage.
+// Threads: submit(), head(), flush() from any thread, take(), release(), drop() from the log writer's. One mutex
+//          guards everything; it is held for deciding and encoding one commit, never during I/O.
+
+#pragma once
+
+#include "core/base/digest.h"
+#include "storage/index.h"
+#include "storage/segment_footer.h"
+#include "storage/store.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace annals::storage {
+
+/// One accepted commit in a batch.
+struct BatchFrame {
+    Ticket ticket;
+    std::uint64_t offset = 0;  ///< in Batch::bytes
+    std::uint64_t length = 0;
+    Position first_position;
+    Position last_position;  ///< of the store after this commit
+    Instant instant;
+    std::size_t first_record = 0;
+    std::size_t record_count = 0;
+    std::uint64_t terms = 0;
+};
+
+/// Accepted commits, encoded but for what only the writer knows (salt, offsets, checksum of the frame).
+struct Batch {
+    std::string bytes;
+    std::vector<BatchFrame> frames;
+    std::vector<Hint> records;  ///< offsets count within `bytes`; terms are left out
+
+    void clear() noexcept {
+        bytes.clear();
+        frames.clear();
+        records.clear();
+    }
+};
+
+class Sequencer {
+  public:
+    struct Start {
+        std::uint64_t store_id = 0;
+        Position last_position;
+        Instant last_instant;
+    };
+
+    /// Lifetime: `index` outlives the sequencer.
+    Sequencer(const Index& index, Start start, std::function<Instant()> clock);
+
+    // ---- any thread ----
+
+    Submission submit(Commit commit);
+    Head head(TypeId type, std::string_view id) const;
+    void flush() noexcept;
+
+    WriteState state() const noexcept { return state_.load(std::memory_order_acquire); }
+
+    std::uint64_t unsettled_bytes() const noexcept {
+        return unsettled_bytes_.load(std::memory_order_relaxed);
+    }
+
+    /// Makes take() return what is gathered at once, and nothing after that.
+    void stop();
+
+    // ---- the log writer's thread ----
+
+    enum class Taken : std::uint8_t { batch, timeout, stopped };
+    using Clock = std::chrono::steady_clock;
+
+    /// Waits for a flush of gathered commits (or stop()) and moves them all into `batch`, whose memory
+    /// becomes the next gathering buffer.
+    Taken take(Batch& batch, std::optional<Clock::time_point> deadline);
+
+    /// Forgets the heads that frames [begin, end) of `batch` brought: they are in the index now.
+    void release(const Batch& batch, std::size_t begin, std::size_t end);
+
+    /// Drops every commit that is not released, as if never submitted, and refuses new ones: for good if
+    /// `state` is failed, for a while if no_space. Returns the newest ticket given out.
+    Ticket drop(WriteState state);
+
+    /// Writing works (again).
+    void recovered() noexcept;
+
+    /// Instant of the newest commit taken or gathered.
+    Instant last_instant() const;
+
+  private:
+    struct InFlight {
+        Head head;
+        bool erased =
+            false;  ///< an erase is in flight: what it leaves is known when it has settled
+    };
+
+    struct KeyHash {
+        std::size_t operator()(const Hash128& key) const noexcept { return key.low; }
+    };
+
+    struct Refusal {
+        Submission::Status status;
+        std::size_t failed = 0;
+        Head head = {};
+        Ticket ticket = {};
+    };
+
+    std::optional<Refusal> unacceptable(const Commit& commit, std::uint64_t& bytes) const;
+    std::optional<Refusal> refuse(const Commit& commit);
+    std::optional<Refusal> check_guards(const Commit& commit) const;
+    Head head_of(const Hash128& key, bool& erased) const;
+    Instant next_instant();
+    void append(const Commit& commit, Ticket ticket, Instant instant);
+
+    const Index& index_;
+    const std::uint64_t store_id_;
+    const std::function<Instant()> clock_;
+
+    mutable std::mutex mutex_;
+    std::condition_variable wake_;
+    Batch gathering_;
+    std::unordered_map<Hash128, InFlight, KeyHash> heads_;
+    std::unordered_map<std::uint64_t, Ticket> terms_;
+    std::vector<Hash128> keys_;  ///< of the commit at hand: writes, then erases
+    Position released_;          ///< newest position in the index
+    Position last_position_;
+    Instant last_instant_;
+    Ticket last_ticket_;
+    Clock::time_point next_probe_;
+    bool flush_wanted_ = false;
+    bool stopping_ = false;
+    bool writer_waits_ = false;
+
+    std::atomic<bool> any_gathered_{false};
+    std::atomic<std::uint64_t> unsettled_bytes_{0};
+    std::atomic<WriteState> state_{WriteState::ready};
+};
+
+}  // namespace annals::storage
