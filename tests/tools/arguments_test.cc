@@ -1,0 +1,66 @@
+#include "tools/commands/arguments.h"
+
+#include <gtest/gtest.h>
+
+namespace annals::tools {
+namespace {
+
+struct Read {
+    std::string data;
+    std::string to;
+    std::uint64_t count = 7;
+    bool quiet = false;
+    std::vector<std::string> sets;
+    std::vector<std::string> paths;
+    std::optional<int> code;
+};
+
+Read read(const ArgumentList& arguments) {
+    Read result;
+    Arguments reader("probe", "Probes.");
+    reader.text("--data", result.data, "data");
+    reader.required_text("--to", result.to, "to");
+    reader.number("--count", result.count, "count");
+    reader.flag("-q,--quiet", result.quiet, "quiet");
+    reader.texts("--set", result.sets, "sets");
+    reader.positionals("paths", result.paths, "paths");
+    result.code = reader.parse(arguments);
+    return result;
+}
+
+TEST(Arguments, FillTheVariables) {
+    const Read result = read({"--to", "x", "--count=12", "-q", "a", "-", "b"});
+    EXPECT_FALSE(result.code);
+    EXPECT_EQ(result.to, "x");
+    EXPECT_EQ(result.count, 12u);
+    EXPECT_TRUE(result.quiet);
+    EXPECT_EQ(result.paths, (std::vector<std::string>{"a", "-", "b"}));
+}
+
+TEST(Arguments, TakeOneValuePerSetWhateverItLooksLike) {
+    const Read result =
+        read({"--to", "x", "--set", R"(cors.origins=["a","b"])", "--set", "c=d", "e"});
+    EXPECT_FALSE(result.code);
+    EXPECT_EQ(result.sets, (std::vector<std::string>{R"(cors.origins=["a","b"])", "c=d"}));
+    EXPECT_EQ(result.paths, (std::vector<std::string>{"e"}));
+}
+
+TEST(Arguments, AreRefusedWithTheUsageLineAndCodeTwo) {
+    for (const ArgumentList& wrong :
+         {ArgumentList{}, ArgumentList{"--to"}, ArgumentList{"--to", "x", "--unknown"},
+          ArgumentList{"--to", "x", "--count", "many"}}) {
+        testing::internal::CaptureStderr();
+        EXPECT_EQ(read(wrong).code, kExitUsage);
+        EXPECT_NE(testing::internal::GetCapturedStderr().find("usage: annals probe --to"),
+                  std::string::npos);
+    }
+}
+
+TEST(Arguments, ExplainThemselvesOnStdout) {
+    testing::internal::CaptureStdout();
+    EXPECT_EQ(read({"--help"}).code, kExitDone);
+    EXPECT_NE(testing::internal::GetCapturedStdout().find("--quiet"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace annals::tools

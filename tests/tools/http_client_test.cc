@@ -1,0 +1,186 @@
+#include "tools/commands/http_client.h"
+
+#include <gtest/gtest.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <thread>
+
+namespace annals::tools {
+namespace {
+
+/// Listens on 127.0.0.1 and plays one script a connection: reads until the end of a request's head (and body,
+/// by Content-Length), writes the next text, closes after the last.
+class ScriptedServer {
+  public:
+    explicit ScriptedServer(std::vector<std::vector<std::string>> connections)
+        : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        ::bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address);
+        ::listen(listener_, 8);
+        socklen_t size = sizeof address;
+        ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+        port_ = ntohs(address.sin_port);
+        thread_ = std::thread([this, scripts = std::move(connections)] { play(scripts); });
+    }
+
+    ~ScriptedServer() {
+        ::shutdown(listener_, SHUT_RDWR);
+        thread_.join();
+        ::close(listener_);
+    }
+
+    ServerUrl url() const { return {"127.0.0.1", std::to_string(port_), "/fhir"}; }
+
+    /// Requests seen. Requires: the client has its answers.
+    const std::vector<std::string>& requests() const { return requests_; }
+
+  private:
+    void play(const std::vector<std::vector<std::string>>& scripts) {
+        for (const auto& script : scripts) {
+            const int peer = ::accept(listener_, nullptr, nullptr);
+            if (peer < 0) {
+                return;
+            }
+            for (const std::string& answer : script) {
+                read_request(peer);
+                (void)::send(peer, answer.data(), answer.size(), MSG_NOSIGNAL);
+            }
+            ::close(peer);
+        }
+    }
+
+    void read_request(int peer) {
+        std::string text;
+        char byte = 0;
+        while (text.find("\r\n\r\n") == std::string::npos && ::recv(peer, &byte, 1, 0) == 1) {
+            text.push_back(byte);
+        }
+        const std::size_t at = text.find("Content-Length: ");
+        const std::size_t length =
+            at == std::string::npos ? 0 : std::strtoul(text.c_str() + at + 16, nullptr, 10);
+        for (std::size_t i = 0; i < length && ::recv(peer, &byte, 1, 0) == 1; ++i) {
+            text.push_back(byte);
+        }
+        requests_.push_back(text);
+    }
+
+    int listener_;
+    std::uint16_t port_ = 0;
+    std::vector<std::string> requests_;
+    std::thread thread_;
+};
+
+HttpRequest get(const std::string& target) {
+    HttpRequest request;
+    request.target = target;
+    return request;
+}
+
+TEST(ServerUrl, IsReadWithAndWithoutPortAndPath) {
+    const auto url = parse_server_url("http://example.org:8080/fhir/");
+    ASSERT_TRUE(url);
+    EXPECT_EQ(url->host, "example.org");
+    EXPECT_EQ(url->port, "8080");
+    EXPECT_EQ(url->base_path, "/fhir");
+    EXPECT_EQ(url->text(), "http://example.org:8080/fhir");
+    const auto v6 = parse_server_url("http://[::1]:81");
+    ASSERT_TRUE(v6);
+    EXPECT_EQ(v6->host, "::1");
+    EXPECT_EQ(v6->authority(), "[::1]:81");
+    EXPECT_EQ(parse_server_url("http://host/fhir")->port, "80");
+}
+
+TEST(ServerUrl, IsRefusedWhenItNamesNoServer) {
+    for (const char* text : {"", "host:80", "https://host/fhir", "http://", "http://host:x/fhir",
+                             "http://host/fhir?a=b", "http://:80/fhir"}) {
+        EXPECT_FALSE(parse_server_url(text)) << text;
+    }
+}
+
+TEST(RequestTarget, IsThePathAndQueryOfALink) {
+    EXPECT_EQ(request_target("http://other:9/fhir/_history?_cursor=a"), "/fhir/_history?_cursor=a");
+    EXPECT_EQ(request_target("/fhir/_history"), "/fhir/_history");
+    EXPECT_EQ(request_target("http://other"), "/");
+}
+
+TEST(HttpClient, KeepsTheConnectionForTheNextRequest) {
+    ScriptedServer server({{"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nETag: W/\"1\"\r\n\r\nab",
+                            "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"}});
+    HttpClient client(server.url());
+    const auto first = client.send(get("/fhir/a"));
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->status, 200);
+    EXPECT_EQ(first->body, "ab");
+    EXPECT_EQ(first->header("etag"), "W/\"1\"");
+    const auto second = client.send(get("/fhir/b"));
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->status, 404);
+    EXPECT_TRUE(server.requests()[1].starts_with("GET /fhir/b HTTP/1.1\r\nHost: 127.0.0.1:"));
+}
+
+TEST(HttpClient, ReadsChunkedAnswersAndPassesOverInterimOnes) {
+    ScriptedServer server(
+        {{"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\n"
+          "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"}});
+    HttpClient client(server.url());
+    const auto reply = client.send(get("/"));
+    ASSERT_TRUE(reply) << reply.error().detail;
+    EXPECT_EQ(reply->status, 200);
+    EXPECT_EQ(reply->body, "abcde");
+}
+
+TEST(HttpClient, OpensAConnectionAgainThatTheServerHasClosed) {
+    const std::string ok = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx";
+    ScriptedServer server({{ok}, {ok}});
+    HttpClient client(server.url());
+    ASSERT_TRUE(client.send(get("/")));
+    const auto again = client.send(get("/"));
+    ASSERT_TRUE(again) << again.error().detail;
+    EXPECT_EQ(again->status, 200);
+}
+
+TEST(HttpClient, SaysWhenAnAnswerIsCutOff) {
+    ScriptedServer server({{"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"}});
+    HttpClient client(server.url());
+    const auto reply = client.send(get("/"));
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, Errc::io);
+}
+
+TEST(HttpClient, TriesAgainWhileTheServerIsUnwell) {
+    ScriptedServer server({{"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"},
+                           {},
+                           {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"}});
+    HttpClient client(server.url());
+    std::vector<std::string> said;
+    Patience patience;
+    patience.first_pause = std::chrono::milliseconds(1);
+    patience.say = [&](const std::string& line) { said.push_back(line); };
+    const auto reply = client.send_patiently(get("/"), patience);
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(reply->status, 200);
+    EXPECT_FALSE(said.empty());
+}
+
+TEST(HttpClient, DoesNotRepeatARequestWhoseAnswerWasLostUnlessThatDoesNoHarm) {
+    ScriptedServer server({{""}, {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"}});
+    HttpClient client(server.url());
+    HttpRequest request = get("/fhir");
+    request.method = "POST";
+    request.body = "{}";
+    request.repeatable = false;
+    Patience patience;
+    patience.first_pause = std::chrono::milliseconds(1);
+    EXPECT_FALSE(client.send_patiently(request, patience));
+    request.repeatable = true;
+    EXPECT_TRUE(client.send_patiently(request, patience));
+}
+
+}  // namespace
+}  // namespace annals::tools

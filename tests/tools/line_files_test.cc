@@ -1,0 +1,71 @@
+#include "tools/commands/line_files.h"
+
+#include "tests/support/child_process.h"
+#include "tests/support/temporary_directory.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+namespace annals::tools {
+namespace {
+
+using Texts = std::vector<std::pair<std::uint64_t, std::string>>;
+
+Texts read_all(const std::string& path, bool lines_only) {
+    Texts texts;
+    auto reader = TextReader::open(path, lines_only);
+    EXPECT_TRUE(reader);
+    std::string text;
+    while (*reader->next(text)) {
+        texts.emplace_back(reader->line(), text);
+    }
+    return texts;
+}
+
+TEST(TextReader, GivesLinesWithTheirNumbersAndPassesOverBlankOnes) {
+    const test::TemporaryDirectory directory;
+    test::write_whole_file(directory / "a", "{\"a\":1}\n\n  \r\n{\"b\":\n{\"c\":3}");
+    EXPECT_EQ(read_all(directory / "a", true),
+              (Texts{{1, "{\"a\":1}\n"}, {4, "{\"b\":\n"}, {5, "{\"c\":3}"}}));
+}
+
+TEST(TextReader, GivesObjectsThatGoOverSeveralLinesAsOne) {
+    const test::TemporaryDirectory directory;
+    test::write_whole_file(directory / "a", "{\n \"a\": \"}\\\"{\"\n}\n{\"b\":1}\n[1,\n2]\n");
+    EXPECT_EQ(read_all(directory / "a", false),
+              (Texts{{1, "{\n \"a\": \"}\\\"{\"\n}\n"}, {4, "{\"b\":1}\n"}, {5, "[1,\n2]\n"}}));
+}
+
+TEST(TextReader, ReadsLinesLargerThanItsBuffer) {
+    const test::TemporaryDirectory directory;
+    const std::string large(3'000'000, 'x');
+    test::write_whole_file(directory / "a", large + "\n" + large + "\nend");
+    EXPECT_EQ(read_all(directory / "a", true),
+              (Texts{{1, large + "\n"}, {2, large + "\n"}, {3, "end"}}));
+}
+
+TEST(TextReader, RefusesAFileThatIsNotThere) {
+    const auto reader = TextReader::open("/nowhere/at/all", true);
+    ASSERT_FALSE(reader);
+    EXPECT_EQ(reader.error().code, Errc::usage);
+}
+
+TEST(LineWriter, WritesLinesAndNeverOverAFileThatIsThere) {
+    const test::TemporaryDirectory directory;
+    {
+        auto writer = LineWriter::create(directory / "a");
+        ASSERT_TRUE(writer);
+        ASSERT_TRUE(writer->line("one"));
+        ASSERT_TRUE(writer->line(std::string(2'000'000, 'y')));
+        ASSERT_TRUE(writer->line("three"));
+        ASSERT_TRUE(writer->finish());
+    }
+    EXPECT_EQ(test::read_whole_file(directory / "a"),
+              "one\n" + std::string(2'000'000, 'y') + "\nthree\n");
+    EXPECT_FALSE(LineWriter::create(directory / "a"));
+}
+
+}  // namespace
+}  // namespace annals::tools
