@@ -2,6 +2,7 @@
 
 #include "tools/commands/commands.h"
 #include "tools/commands/export.h"
+#include "tools/commands/generate.h"
 #include "tools/commands/import.h"
 #include "tools/commands/replicate.h"
 #include "tools/commands/serve.h"
@@ -26,6 +27,7 @@ constexpr Command kCommands[] = {
     {"export", "writes a store's resources or its history as ndjson", export_store},
     {"import", "takes ndjson and Bundles into a store or a server", import_files},
     {"replicate", "keeps one server's history in another", replicate},
+    {"generate", "makes realistic, seeded, linked clinical data of any size", run_generate},
 };
 
 std::string usage() {

@@ -1,0 +1,216 @@
+#include "tools/commands/generate.h"
+
+#include "tools/commands/arguments.h"
+#include "tools/commands/progress.h"
+#include "tools/generate/generator.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+namespace annals::tools {
+namespace {
+
+struct Request {
+    generate::Options options;
+    std::string to = "-";
+    bool quiet = false;
+};
+
+std::string file_name(generate::Form form, std::uint64_t number) {
+    switch (form) {
+        case generate::Form::transaction:
+            return number == 0 ? std::string("0000000-shared.json")
+                               : fmt::format("{:07}-patient.json", number);
+        case generate::Form::history:
+            return fmt::format("{:07}-history.json", number);
+        case generate::Form::resources:
+            return "resources.ndjson";
+    }
+    return {};
+}
+
+// "500MB" in bytes; nothing if it is no size.
+std::optional<std::uint64_t> parse_size(std::string_view text) {
+    struct Unit {
+        std::string_view name;
+        std::uint64_t bytes;
+    };
+
+    constexpr Unit kUnits[] = {{"", 1},
+                               {"kB", 1000},
+                               {"MB", 1'000'000},
+                               {"GB", 1'000'000'000},
+                               {"KiB", 1ULL << 10},
+                               {"MiB", 1ULL << 20},
+                               {"GiB", 1ULL << 30}};
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || number > 1'000'000'000'000) {
+        return std::nullopt;
+    }
+    const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    for (const Unit& row : kUnits) {
+        if (row.name == unit) {
+            return number * row.bytes;
+        }
+    }
+    return std::nullopt;
+}
+
+// Bundle after bundle into stdout, one a line, or into files of their own.
+class Output {
+  public:
+    Output(const std::string& to, generate::Form form) : to_(to), form_(form) {}
+
+    ~Output() { close(); }
+
+    Output(const Output&) = delete;
+    Output& operator=(const Output&) = delete;
+
+    bool write(std::string& bundle, std::uint64_t number) {
+        const bool lines = form_ == generate::Form::resources;
+        if (to_ == "-") {
+            if (!lines) {
+                bundle.push_back('\n');
+            }
+            return std::fwrite(bundle.data(), 1, bundle.size(), stdout) == bundle.size();
+        }
+        if (file_ == nullptr) {
+            const std::string path = to_ + "/" + file_name(form_, number);
+            file_ = std::fopen(path.c_str(), "wb");
+            if (file_ == nullptr) {
+                return false;
+            }
+        }
+        const bool written = std::fwrite(bundle.data(), 1, bundle.size(), file_) == bundle.size();
+        return (lines || close()) && written;
+    }
+
+    /// False if something did not reach its file.
+    bool close() {
+        if (to_ == "-") {
+            return std::fflush(stdout) == 0;
+        }
+        const bool closed = file_ == nullptr || std::fclose(file_) == 0;
+        file_ = nullptr;
+        return closed;
+    }
+
+  private:
+    std::string to_;
+    generate::Form form_;
+    std::FILE* file_ = nullptr;
+};
+
+int run(const Request& request) {
+    if (request.to != "-") {
+        std::error_code error;
+        std::filesystem::create_directories(request.to, error);
+        if (error) {
+            return fail(fmt::format("{}: {}", request.to, error.message()), kExitUsage);
+        }
+    }
+    generate::Generator generator(request.options);
+    const generate::Counts& counts = generator.counts();
+    const generate::Options& options = request.options;
+    const std::uint64_t share_total = options.bytes != 0      ? options.bytes
+                                      : options.versions != 0 ? options.versions
+                                                              : options.patients;
+    Progress progress("versions", share_total, request.quiet);
+    Output output(request.to, options.form);
+    std::string bundle;
+    while (generator.next(bundle)) {
+        if (!output.write(bundle, counts.bundles - 1)) {
+            return fail(fmt::format("{}: {}", request.to, std::strerror(errno)), kExitFaults);
+        }
+        progress.update(counts.versions, options.bytes != 0      ? counts.bytes
+                                         : options.versions != 0 ? counts.versions
+                                                                 : counts.patients);
+    }
+    if (!output.close()) {
+        return fail(fmt::format("{}: {}", request.to, std::strerror(errno)), kExitFaults);
+    }
+    progress.finish();
+    if (progress.shown()) {
+        fmt::print(stderr,
+                   "annals: {} versions of {} resources ({} deletions) of {} patients in {} {}, "
+                   "{:.1f} MB\n",
+                   counts.versions, counts.resources, counts.deletions, counts.patients,
+                   counts.bundles, options.form == generate::Form::resources ? "parts" : "bundles",
+                   static_cast<double>(counts.bytes) / 1e6);
+    }
+    return kExitDone;
+}
+
+}  // namespace
+
+int run_generate(const ArgumentList& arguments) {
+    Request request;
+    std::string form = "transaction";
+    std::string size;
+    std::string from = "2015-01-01T00:00:00Z";
+    std::string until = "2025-01-01T00:00:00Z";
+    Arguments declared("generate", "Makes realistic, seeded, linked clinical data of any size.");
+    declared.number("--patients", request.options.patients,
+                    "stop after so many patients (100 if nothing else bounds the size)");
+    declared.number("--versions", request.options.versions,
+                    "stop after so many versions; in the other forms, resources");
+    declared.text("--size", size,
+                  "stop when so much is out: bytes, or with kB, MB, GB, KiB, MiB, GiB");
+    declared.number("--seed", request.options.seed, "the same seed gives the same bytes (1)");
+    declared.text(
+        "--form", form,
+        "transaction: a bundle a patient; history: bundles of versions, oldest first; ndjson: "
+        "resources, one a line");
+    declared.number("--bundle-entries", request.options.bundle_entries,
+                    "entries of a history bundle (1000)");
+    declared.text("--to", request.to,
+                  "a folder, one file a bundle; - is stdout, one bundle a line (-)");
+    declared.text("--from", from, "the first lastUpdated of a history (2015-01-01T00:00:00Z)");
+    declared.text("--until", until, "about the last one (2025-01-01T00:00:00Z)");
+    declared.flag("-q,--quiet", request.quiet, "no progress, no closing line");
+    declared.footer("annals generate --patients 1000 | annals import --data DIR -");
+    if (const std::optional<int> code = declared.parse(arguments)) {
+        return *code;
+    }
+    if (form == "transaction") {
+        request.options.form = generate::Form::transaction;
+    } else if (form == "history") {
+        request.options.form = generate::Form::history;
+    } else if (form == "ndjson") {
+        request.options.form = generate::Form::resources;
+    } else {
+        return declared.refuse("--form is transaction, history or ndjson");
+    }
+    if (!size.empty()) {
+        const std::optional<std::uint64_t> bytes = parse_size(size);
+        if (!bytes || *bytes == 0) {
+            return declared.refuse(
+                "--size takes bytes, or a number with kB, MB, GB, KiB, MiB or GiB");
+        }
+        request.options.bytes = *bytes;
+    }
+    const Result<Instant> first = parse_instant(from);
+    const Result<Instant> last = parse_instant(until);
+    if (!first || !last || *last <= *first) {
+        return declared.refuse(
+            "--from and --until take instants such as 2020-01-01T00:00:00Z, in order");
+    }
+    request.options.from = *first;
+    request.options.until = *last;
+    if (request.options.bundle_entries == 0) {
+        return declared.refuse("--bundle-entries must be at least 1");
+    }
+    if (request.options.patients == 0 && request.options.versions == 0 &&
+        request.options.bytes == 0) {
+        request.options.patients = 100;
+    }
+    return run(request);
+}
+
+}  // namespace annals::tools

@@ -1,0 +1,15 @@
+// annals generate: realistic, seeded, linked clinical data of any size.
+//
+// Layer:   tools. What it makes: docs/generate.md.
+// Threads: main.
+
+#pragma once
+
+#include "tools/commands/commands.h"
+
+namespace annals::tools {
+
+/// Writes bundles to stdout or into a folder; exits with an ExitCode.
+int run_generate(const ArgumentList& arguments);
+
+}  // namespace annals::tools
