@@ -187,8 +187,6 @@ void LogWriter::publish(Batch& batch, std::size_t begin, std::size_t end,
             record.offset += moved;
             segments_.footer().add(record);
             if (record.kind == RecordKind::erase) {
-                // What precedes an erase is durable; the index wants it visible first.
-                index_.publish({record.position.value - 1});
                 index_.erase({record.key, record.scope, record.version});
                 continue;
             }

@@ -255,7 +255,6 @@ class Recovery {
 
     void feed(const Hint& hint, std::uint32_t segment) {
         if (hint.kind == RecordKind::erase) {
-            index_.publish(result_.last_position);
             index_.erase({hint.key, hint.scope, hint.version});
             return;
         }
@@ -284,7 +283,6 @@ class Recovery {
                         .deletion = true,
                         .location = {},
                         .terms = {}});
-            index_.publish(result_.last_position);
             index_.erase({key, Erase::Scope::everything, {}});
         }
     }

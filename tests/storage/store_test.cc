@@ -1,0 +1,152 @@
+// The store on the operating system's files.
+
+#include "storage/store.h"
+
+#include "storage/file_system.h"
+#include "tests/support/commits.h"
+#include "tests/support/temporary_directory.h"
+
+#include <gtest/gtest.h>
+
+namespace annals::storage {
+namespace {
+
+using test::CommitBuilder;
+using test::expected_body;
+using test::put;
+using test::type_of;
+
+constexpr std::uint64_t kSmallSegment = 64 << 10;
+
+std::unique_ptr<Store> open_store(const std::string& directory, StoreOptions options = {}) {
+    options.segment_bytes = kSmallSegment;
+    auto store = Store::open(posix_file_system(), directory, std::move(options));
+    EXPECT_TRUE(store) << store.error().detail;
+    return store ? *std::move(store) : nullptr;
+}
+
+std::string body_of(const Store& store, const VersionInfo& info) {
+    auto loaded = store.load(info);
+    EXPECT_TRUE(loaded) << loaded.error().detail;
+    return loaded ? std::string(loaded->body) : std::string();
+}
+
+TEST(Store, GivesBackWhatItTookAlsoAfterReopening) {
+    const test::TemporaryDirectory directory;
+    const TypeId patient = type_of("Patient");
+    Instant instant;
+    {
+        auto store = open_store(directory.path());
+        ASSERT_NE(store, nullptr);
+        instant = put(*store, "Patient", "a", "one").instant;
+        put(*store, "Patient", "a", "two");
+        CommitBuilder removal;
+        removal.remove("Patient", "a");
+        const Submission removed = store->submit(removal.commit());
+        ASSERT_EQ(removed.status, Submission::Status::accepted);
+        ASSERT_TRUE(store->wait(removed.ticket));
+        EXPECT_EQ(removal.writes()[0].outcome.version, VersionNumber{3});
+    }
+    for (int round = 0; round < 3; ++round) {
+        auto store = open_store(directory.path());
+        ASSERT_NE(store, nullptr);
+        EXPECT_EQ(store->last_position(), Position{3});
+        const auto current = store->current(patient, "a");
+        ASSERT_TRUE(current);
+        EXPECT_TRUE(current->deletion);
+        EXPECT_EQ(current->version, VersionNumber{3});
+        const auto first = store->version(patient, "a", {1});
+        ASSERT_TRUE(first);
+        EXPECT_EQ(body_of(*store, *first), expected_body("Patient", "a", "one", {1}, instant));
+    }
+}
+
+TEST(Store, RollsOverSegmentsAndReadsThemAll) {
+    const test::TemporaryDirectory directory;
+    constexpr int kResources = 300;
+    const std::string text(1500, 'x');
+    std::vector<Instant> instants;
+    {
+        auto store = open_store(directory.path());
+        ASSERT_NE(store, nullptr);
+        for (int i = 0; i < kResources; ++i) {
+            instants.push_back(put(*store, "Observation", "o" + std::to_string(i), text).instant);
+        }
+        EXPECT_GT(store->metrics().segments, 5U);
+    }
+    OpenReport report;
+    StoreOptions options;
+    options.segment_bytes = kSmallSegment;
+    auto opened = Store::open(posix_file_system(), directory.path(), options, &report);
+    ASSERT_TRUE(opened) << opened.error().detail;
+    EXPECT_EQ(report.versions, kResources);
+    EXPECT_EQ(report.resources, kResources);
+    EXPECT_EQ(report.torn_bytes_cut, 0U);
+    Store& store = **opened;
+    for (int i = 0; i < kResources; ++i) {
+        const std::string id = "o" + std::to_string(i);
+        const auto info = store.current(type_of("Observation"), id);
+        ASSERT_TRUE(info) << id;
+        EXPECT_EQ(info->position.value, static_cast<std::uint64_t>(i) + 1);
+        EXPECT_EQ(body_of(store, *info), expected_body("Observation", id, text, {1},
+                                                       instants[static_cast<std::size_t>(i)]));
+    }
+}
+
+TEST(Store, TakesACommitLargerThanASegment) {
+    const test::TemporaryDirectory directory;
+    const std::string text(4 * kSmallSegment, 'y');
+    Instant instant;
+    {
+        auto store = open_store(directory.path());
+        ASSERT_NE(store, nullptr);
+        put(*store, "Patient", "a", "small");
+        instant = put(*store, "Patient", "b", text).instant;
+        put(*store, "Patient", "c", "small");
+    }
+    auto store = open_store(directory.path());
+    ASSERT_NE(store, nullptr);
+    const auto info = store->current(type_of("Patient"), "b");
+    ASSERT_TRUE(info);
+    EXPECT_EQ(body_of(*store, *info), expected_body("Patient", "b", text, {1}, instant));
+    EXPECT_TRUE(store->current(type_of("Patient"), "c"));
+}
+
+TEST(Store, IsLockedToOneHandle) {
+    const test::TemporaryDirectory directory;
+    auto store = open_store(directory.path());
+    ASSERT_NE(store, nullptr);
+    auto second = Store::open(posix_file_system(), directory.path(), {});
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, Errc::usage);
+    EXPECT_NE(second.error().detail.find(directory.path()), std::string::npos);
+}
+
+TEST(Store, OpensReadOnlyBesideTheWriterAndWritesNothing) {
+    const test::TemporaryDirectory directory;
+    auto store = open_store(directory.path());
+    ASSERT_NE(store, nullptr);
+    put(*store, "Patient", "a", "one");
+    StoreOptions options;
+    options.read_only = true;
+    auto reader = open_store(directory.path(), options);
+    ASSERT_NE(reader, nullptr);
+    EXPECT_EQ(reader->write_state(), WriteState::read_only);
+    EXPECT_TRUE(reader->current(type_of("Patient"), "a"));
+    CommitBuilder builder;
+    builder.put("Patient", "b", "x");
+    EXPECT_EQ(reader->submit(builder.commit()).status, Submission::Status::read_only);
+}
+
+TEST(Store, SaysWhereThereIsNoStoreToRead) {
+    const test::TemporaryDirectory directory;
+    StoreOptions options;
+    options.read_only = true;
+    auto store = Store::open(posix_file_system(), directory / "none", options);
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, Errc::usage);
+    EXPECT_FALSE(posix_file_system().exists(directory / "none"));
+}
+
+}  // namespace
+}  // namespace annals::storage

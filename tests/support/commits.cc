@@ -1,0 +1,87 @@
+#include "tests/support/commits.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace annals::test {
+
+using storage::BodyPiece;
+
+TypeId type_of(std::string_view name) {
+    const auto type = find_resource_type(name);
+    ANNALS_CHECK(type.has_value(), name);
+    return *type;
+}
+
+std::string expected_body(std::string_view type, std::string_view id, std::string_view text,
+                          VersionNumber version, Instant instant) {
+    std::string when(kInstantChars, ' ');
+    write_instant(instant, when.data());
+    return fmt::format("{}/{} v{} at {}: {}", type, id, version.value, when, text);
+}
+
+storage::VersionWrite& CommitBuilder::put(std::string_view type, std::string_view id,
+                                          std::string_view text, std::vector<std::uint64_t> terms) {
+    const std::string& name = texts_.emplace_back(id);
+    const std::string& head = texts_.emplace_back(fmt::format("{}/{} v", type, id));
+    const std::string& tail = texts_.emplace_back(fmt::format(": {}", text));
+    storage::VersionWrite write;
+    write.type = type_of(type);
+    write.id = name;
+    write.terms = terms_.emplace_back(std::move(terms));
+    write.body = bodies_.emplace_back(std::vector<BodyPiece>{{BodyPiece::Kind::text, head},
+                                                             {BodyPiece::Kind::version, {}},
+                                                             {BodyPiece::Kind::text, " at "},
+                                                             {BodyPiece::Kind::instant, {}},
+                                                             {BodyPiece::Kind::text, tail}});
+    writes_.push_back(write);
+    return writes_.back();
+}
+
+storage::VersionWrite& CommitBuilder::remove(std::string_view type, std::string_view id) {
+    storage::VersionWrite write;
+    write.type = type_of(type);
+    write.id = texts_.emplace_back(id);
+    write.method = storage::Method::deletion;
+    write.deletion = true;
+    write.expect = storage::Expect::live;
+    writes_.push_back(write);
+    return writes_.back();
+}
+
+storage::Erase& CommitBuilder::erase(std::string_view type, std::string_view id,
+                                     storage::Erase::Scope scope, VersionNumber version) {
+    storage::Erase erase;
+    erase.type = type_of(type);
+    erase.id = texts_.emplace_back(id);
+    erase.scope = scope;
+    erase.version = version;
+    erases_.push_back(erase);
+    return erases_.back();
+}
+
+CommitBuilder& CommitBuilder::guard(std::string_view type, std::uint64_t term, Position as_of) {
+    guards_.push_back({type_of(type), term, as_of});
+    return *this;
+}
+
+CommitBuilder& CommitBuilder::require(std::string_view type, std::string_view id) {
+    requirements_.push_back({type_of(type), texts_.emplace_back(id)});
+    return *this;
+}
+
+storage::Commit CommitBuilder::commit() {
+    return {writes_, erases_, guards_, requirements_};
+}
+
+storage::Submission put(storage::Store& store, std::string_view type, std::string_view id,
+                        std::string_view text) {
+    CommitBuilder builder;
+    builder.put(type, id, text);
+    const storage::Submission submission = store.submit(builder.commit());
+    EXPECT_EQ(submission.status, storage::Submission::Status::accepted);
+    EXPECT_TRUE(store.wait(submission.ticket));
+    return submission;
+}
+
+}  // namespace annals::test

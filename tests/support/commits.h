@@ -1,0 +1,55 @@
+// Commits in one line: what tests of the store write again and again.
+//
+// Threads: one.
+
+#pragma once
+
+#include "storage/store.h"
+
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace annals::test {
+
+/// The number of a resource type that R4 has.
+TypeId type_of(std::string_view name);
+
+/// The body that CommitBuilder gives to a version: "<type>/<id> <text>" around its number and instant.
+std::string expected_body(std::string_view type, std::string_view id, std::string_view text,
+                          VersionNumber version, Instant instant);
+
+/// Owns what a Commit only views.
+class CommitBuilder {
+  public:
+    /// Adds a version; the returned write may be changed until commit().
+    storage::VersionWrite& put(std::string_view type, std::string_view id, std::string_view text,
+                               std::vector<std::uint64_t> terms = {});
+    storage::VersionWrite& remove(std::string_view type, std::string_view id);
+    storage::Erase& erase(std::string_view type, std::string_view id,
+                          storage::Erase::Scope scope = storage::Erase::Scope::everything,
+                          VersionNumber version = {});
+    CommitBuilder& guard(std::string_view type, std::uint64_t term, Position as_of);
+    CommitBuilder& require(std::string_view type, std::string_view id);
+
+    storage::Commit commit();
+
+    const std::vector<storage::VersionWrite>& writes() const { return writes_; }
+
+    const std::vector<storage::Erase>& erases() const { return erases_; }
+
+  private:
+    std::deque<std::string> texts_;
+    std::deque<std::vector<storage::BodyPiece>> bodies_;
+    std::deque<std::vector<std::uint64_t>> terms_;
+    std::vector<storage::VersionWrite> writes_;
+    std::vector<storage::Erase> erases_;
+    std::vector<storage::Guard> guards_;
+    std::vector<storage::Requirement> requirements_;
+};
+
+/// Submits one version of a resource and waits for it. Fails the test if it isn't accepted.
+storage::Submission put(storage::Store& store, std::string_view type, std::string_view id,
+                        std::string_view text);
+
+}  // namespace annals::test
