@@ -8,6 +8,7 @@
 #include "core/base/result.h"
 #include "core/config/config.h"
 #include "core/service.h"
+#include "net/handlers.h"
 #include "storage/store.h"
 
 #include <cstdint>
@@ -23,7 +24,8 @@ class Server {
     /// Errors: usage (bad address, port taken); one line.
     static Result<std::unique_ptr<Server>> start(const core::Config& config,
                                                  const core::Service& service,
-                                                 storage::Store& store);
+                                                 storage::Store& store,
+                                                 const Handlers& handlers = {});
 
     /// Stops at once if stop() was not called.
     ~Server();

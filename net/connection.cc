@@ -1,0 +1,436 @@
+#include "net/connection.h"
+
+#include "core/base/random.h"
+#include "core/outcome.h"
+#include "net/await.h"
+#include "net/probes.h"
+
+#include <asio/buffer.hpp>
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace annals::net {
+
+namespace {
+
+constexpr std::string_view kRoot = "/fhir";
+
+/// Responses of one turn are sent when they have grown to this.
+constexpr std::size_t kTurnBytesMax = 1 << 20;
+
+/// How long a connection that ends early waits for the client to see why.
+constexpr std::chrono::seconds kLinger{2};
+
+/// Connections over the limit that are told so at the same time; beyond, they are just closed.
+constexpr std::uint64_t kOverloadAnswersMax = 256;
+
+std::uint64_t microseconds_since(Clock::time_point begin) {
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin).count());
+}
+
+}  // namespace
+
+void Connection::start(Worker& worker, int fd) {
+    const std::uint64_t open = worker.shared.connections.fetch_add(1, std::memory_order_relaxed);
+    const std::uint64_t limit = worker.shared.config.limits.max_connections;
+    if (open >= limit + kOverloadAnswersMax) {
+        ::close(fd);
+        worker.shared.connections.fetch_sub(1, std::memory_order_relaxed);
+        return;
+    }
+    const int on = 1;
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    asio::ip::tcp::socket socket(worker.loop.context());
+    asio::error_code ec;
+    socket.assign(asio::ip::tcp::v4(), fd, ec);  // the family is not looked at again
+    if (ec) {
+        ::close(fd);
+        worker.shared.connections.fetch_sub(1, std::memory_order_relaxed);
+        return;
+    }
+    auto connection = std::make_unique<Connection>(worker, std::move(socket), open >= limit);
+    core::spawn(worker.loop, "connection", run(std::move(connection)));
+}
+
+Connection::Connection(Worker& worker, asio::ip::tcp::socket socket, bool overload)
+    : worker_(worker),
+      socket_(std::move(socket)),
+      next_(worker.connections),
+      overload_(overload),
+      reader_(worker.shared.config.limits.max_body) {
+    if (next_ != nullptr) {
+        next_->previous_ = this;
+    }
+    worker_.connections = this;
+    worker_.metrics.connections.add();
+    worker_.metrics.connections_opened.add();
+    if (overload_) {
+        worker_.metrics.refused.add();
+    }
+}
+
+Connection::~Connection() {
+    (previous_ != nullptr ? previous_->next_ : worker_.connections) = next_;
+    if (next_ != nullptr) {
+        next_->previous_ = previous_;
+    }
+    worker_.metrics.connections.subtract();
+    Shared& shared = worker_.shared;
+    if (shared.connections.fetch_sub(1) == 1 && shared.stopping.load()) {
+        const std::lock_guard lock(shared.mutex);
+        shared.all_closed.notify_all();
+    }
+}
+
+void Connection::enter(Phase phase, std::chrono::milliseconds limit) {
+    phase_ = phase;
+    deadline_ = worker_.time + limit;
+}
+
+void Connection::sweep(Clock::time_point time) {
+    if (phase_ == Phase::working || time < deadline_) {
+        return;
+    }
+    if (phase_ == Phase::handling) {
+        answer_late();
+        return;
+    }
+    if (phase_ == Phase::writing) {
+        abandon();
+        return;
+    }
+    expired_ = true;
+    wake();
+}
+
+void Connection::wake() {
+    asio::error_code ignored;
+    socket_.cancel(ignored);
+}
+
+void Connection::close_if_idle() {
+    if (phase_ == Phase::idle) {
+        wake();
+    }
+}
+
+void Connection::abandon() {
+    abandoned_ = true;
+    deadline_ = Clock::time_point::max();
+    // What the kernel still holds for a client that does not read is dropped.
+    asio::error_code ignored;
+    socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+    socket_.close(ignored);
+}
+
+Framing Connection::framing(bool close) const {
+    return {.head = false,
+            .http_1_0 = false,
+            .close = close,
+            .date = {worker_.date.data(), worker_.date.size()},
+            .request_id = request_id_};
+}
+
+asio::awaitable<void> Connection::run(std::unique_ptr<Connection> connection) {
+    co_await connection->serve();
+}
+
+asio::awaitable<void> Connection::serve() {
+    Turn turn = Turn::read;
+    if (overload_) {
+        refuse(Error{Errc::overloaded, "", ""}, 0);
+        turn = Turn::refused;
+    }
+    for (;;) {
+        if (turn == Turn::await) {
+            turn = co_await handle();
+        }
+        Output::Sent sent = Output::Sent::all;
+        if (!output_.empty()) {
+            sent = output_.send(socket_.native_handle());
+        }
+        if (sent == Output::Sent::blocked) {
+            sent = co_await write();
+        }
+        if (sent == Output::Sent::broken || turn == Turn::gone) {
+            co_return;
+        }
+        if (turn == Turn::slices) {
+            sent = co_await write_slices();
+            if (sent == Output::Sent::broken) {
+                co_return;
+            }
+            turn = closing_ ? Turn::close : Turn::yield;
+        }
+        if (turn == Turn::refused || (turn == Turn::close && reader_.has_more())) {
+            co_await linger();
+        }
+        if (turn == Turn::refused || turn == Turn::close) {
+            co_return;
+        }
+        if (turn == Turn::yield) {
+            co_await worker_.loop.yield();
+        } else {
+            if (!begin_read()) {
+                co_return;
+            }
+            const std::span<char> room = reader_.room();
+            const Moved moved =
+                co_await socket_.async_read_some(asio::buffer(room.data(), room.size()), use_tuple);
+            turn = end_read(std::get<0>(moved), std::get<1>(moved));
+            if (turn != Turn::read) {
+                continue;
+            }
+        }
+        turn = answer_ready();
+    }
+}
+
+Connection::Turn Connection::answer_ready() {
+    phase_ = Phase::working;
+    for (std::size_t answered = 0; answered < kPipelinedRequestsMax; ++answered) {
+        switch (reader_.next()) {
+            case RequestReader::Step::need_bytes:
+                return Turn::read;
+            case RequestReader::Step::expects_continue:
+                output_.add_text("HTTP/1.1 100 Continue\r\n\r\n");
+                return Turn::read;
+            case RequestReader::Step::refused: {
+                const Refusal& refusal = reader_.refusal();
+                refuse(Error{refusal.code, std::string(refusal.text), ""}, refusal.status);
+                return Turn::refused;
+            }
+            case RequestReader::Step::request:
+                break;
+        }
+        reading_ = RequestReader::Phase::idle;
+        request_begin_ = Clock::now();
+        core::Request& request = reader_.request();
+        prepare(request);
+        std::optional<core::Response> response;
+        if (request.path.starts_with(kRoot) &&
+            (request.path.size() == kRoot.size() || request.path[kRoot.size()] == '/')) {
+            request.path.remove_prefix(kRoot.size());
+            response = worker_.shared.handlers.plain(worker_.shared.service, request);
+        } else {
+            response = answer_outside(worker_.shared, request);
+        }
+        if (!response) {
+            return Turn::await;
+        }
+        const Turn turn = answer(*response);
+        if (turn != Turn::read) {
+            return turn;
+        }
+        if (output_.size() > kTurnBytesMax) {
+            break;
+        }
+    }
+    return Turn::yield;
+}
+
+void Connection::make_request_id() {
+    request_id_.resize(16);
+    std::uint64_t number = random_u64();
+    for (char& c : request_id_) {
+        c = "0123456789abcdef"[number & 15];
+        number >>= 4;
+    }
+}
+
+void Connection::prepare(core::Request& request) {
+    if (const std::string_view given = reader_.given_request_id(); !given.empty()) {
+        request_id_ = given;
+    } else {
+        make_request_id();
+    }
+    request.request_id = request_id_;
+    request.loop = &worker_.loop;
+
+    const Shared& shared = worker_.shared;
+    const std::string_view host = reader_.host();
+    if (!shared.config.base_url.empty()) {
+        request.base_url = shared.config.base_url;
+    } else if (host.empty()) {
+        request.base_url = shared.base_url;
+    } else {
+        if (host != base_url_host_) {
+            base_url_host_ = host;
+            base_url_ = "http://";
+            base_url_ += host;
+            base_url_ += kRoot;
+        }
+        request.base_url = base_url_;
+    }
+}
+
+Connection::Turn Connection::answer(core::Response& response) {
+    const core::Request& request = reader_.request();
+    const bool sliced = response.more != nullptr && request.method != core::HttpMethod::head;
+    closing_ = response.close || !reader_.keep_alive() || (sliced && reader_.http_1_0()) ||
+               worker_.shared.stopping.load(std::memory_order_relaxed);
+    Framing frame = framing(closing_);
+    frame.head = request.method == core::HttpMethod::head;
+    frame.http_1_0 = reader_.http_1_0();
+    worker_.metrics.answered(request.method, response.status, microseconds_since(request_begin_));
+    output_.add(response, frame);
+    if (sliced) {
+        slices_ = std::move(response.more);
+        slices_chunked_ = !frame.http_1_0;
+        return Turn::slices;
+    }
+    return closing_ ? Turn::close : Turn::read;
+}
+
+asio::awaitable<Connection::Turn> Connection::handle() {
+    // A handler may take its time: what was answered before it is not held back.
+    if (!output_.empty()) {
+        const Output::Sent sent = co_await write();
+        if (sent == Output::Sent::broken) {
+            co_return Turn::gone;
+        }
+    }
+    enter(Phase::handling, worker_.shared.config.limits.request_timeout);
+    worker_.metrics.in_flight.add();
+    core::Response response =
+        co_await worker_.shared.handlers.awaiting(worker_.shared.service, reader_.request());
+    worker_.metrics.in_flight.subtract();
+    phase_ = Phase::working;
+    if (abandoned_) {
+        co_return Turn::gone;
+    }
+    const Turn turn = answer(response);
+    co_return turn == Turn::read ? answer_ready() : turn;
+}
+
+void Connection::refuse(const Error& error, int status) {
+    core::Request request;
+    request.loop = &worker_.loop;
+    make_request_id();
+    request.request_id = request_id_;
+    core::Response response = core::outcome_response(error, request);
+    if (status != 0) {
+        response.status = status;
+    }
+    closing_ = true;
+    worker_.metrics.answered(core::HttpMethod::other, response.status, 0);
+    output_.add(response, framing(true));
+}
+
+void Connection::answer_late() {
+    core::Response response =
+        core::outcome_response(Error{Errc::timeout, "", ""}, reader_.request());
+    worker_.metrics.answered(reader_.request().method, response.status,
+                             microseconds_since(request_begin_));
+    Output late;
+    late.add(response, framing(true));
+    late.send(socket_.native_handle());
+    asio::error_code ignored;
+    socket_.shutdown(asio::socket_base::shutdown_both, ignored);
+    abandoned_ = true;
+    deadline_ = Clock::time_point::max();
+}
+
+bool Connection::begin_read() {
+    const core::Config::Limits& limits = worker_.shared.config.limits;
+    const RequestReader::Phase wanted = reader_.phase();
+    switch (wanted) {
+        case RequestReader::Phase::idle:
+            if (worker_.shared.stopping.load(std::memory_order_relaxed)) {
+                return false;
+            }
+            enter(Phase::idle, limits.idle_timeout);
+            break;
+        case RequestReader::Phase::head:
+        case RequestReader::Phase::body: {
+            const bool body = wanted == RequestReader::Phase::body;
+            if (wanted != reading_) {
+                // One time for all of it, however often the client sends a little.
+                read_deadline_ =
+                    worker_.time + (body ? limits.body_timeout : limits.header_timeout);
+            }
+            phase_ = body ? Phase::body : Phase::head;
+            deadline_ = read_deadline_;
+            break;
+        }
+    }
+    reading_ = wanted;
+    return true;
+}
+
+Connection::Turn Connection::end_read(asio::error_code ec, std::size_t count) {
+    phase_ = Phase::working;
+    const bool expired = std::exchange(expired_, false);
+    if (abandoned_) {
+        return Turn::gone;
+    }
+    if (!ec && count > 0) {
+        reader_.filled(count);
+        return Turn::read;
+    }
+    if (expired && reading_ != RequestReader::Phase::idle) {
+        refuse(Error{Errc::request_timeout, "", ""}, 0);
+        return Turn::refused;
+    }
+    return Turn::gone;
+}
+
+asio::awaitable<Output::Sent> Connection::write() {
+    for (;;) {
+        const Output::Sent sent = output_.send(socket_.native_handle());
+        if (sent != Output::Sent::blocked) {
+            co_return sent;
+        }
+        enter(Phase::writing, worker_.shared.config.limits.idle_timeout);
+        const Waited waited =
+            co_await socket_.async_wait(asio::ip::tcp::socket::wait_write, use_tuple);
+        phase_ = Phase::working;
+        if (abandoned_ || std::get<0>(waited)) {
+            co_return Output::Sent::broken;
+        }
+    }
+}
+
+asio::awaitable<Output::Sent> Connection::write_slices() {
+    bool more = true;
+    while (more) {
+        core::Body slice;
+        more = slices_->next(slice);
+        output_.add_slice(std::move(slice), slices_chunked_);
+        if (!more) {
+            slices_.reset();
+            if (slices_chunked_) {
+                output_.add_last_chunk();
+            }
+        }
+        const Output::Sent sent = co_await write();
+        if (sent == Output::Sent::broken) {
+            co_return sent;
+        }
+        // A client that reads as fast as we make slices does not keep the others waiting.
+        co_await worker_.loop.yield();
+    }
+    co_return Output::Sent::all;
+}
+
+asio::awaitable<void> Connection::linger() {
+    // Closed with unread bytes, the kernel would reset the connection and the client might never see the
+    // response (RFC 9112 section 9.6).
+    asio::error_code ec;
+    socket_.shutdown(asio::socket_base::shutdown_send, ec);
+    enter(Phase::lingering, kLinger);
+    while (!ec && !abandoned_ && !expired_) {
+        const std::span<char> room = reader_.room();
+        const Moved moved =
+            co_await socket_.async_read_some(asio::buffer(room.data(), room.size()), use_tuple);
+        ec = std::get<0>(moved);
+    }
+}
+
+}  // namespace annals::net

@@ -1,0 +1,112 @@
+// Connection: one client's socket, from accept to close.
+//
+// Layer:   net.
+// Threads: pinned to its worker's thread.
+
+#pragma once
+
+#include "net/output.h"
+#include "net/request_reader.h"
+#include "net/worker.h"
+
+#include <asio/awaitable.hpp>
+#include <asio/ip/tcp.hpp>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace annals::net {
+
+/// Reads requests, has them answered in order, writes the answers of one turn at once.
+///
+/// Its coroutine waits at one place at a time; `phase_` says for what and `deadline_` until when. The worker's
+/// sweep looks at both, so that no request needs a timer of its own.
+class Connection {
+  public:
+    /// Serves `fd` on `worker`'s loop until either side closes.
+    static void start(Worker& worker, int fd);
+
+    Connection(Worker& worker, asio::ip::tcp::socket socket, bool overload);
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    Connection* next() const noexcept { return next_; }
+
+    /// Ends the wait under way if its time is over.
+    void sweep(Clock::time_point time);
+
+    /// Ends the connection if it waits for a request of which nothing has arrived.
+    void close_if_idle();
+
+    /// Ends the connection whatever it does; a handler under way is finished without an answer.
+    void abandon();
+
+  private:
+    enum class Phase : std::uint8_t {
+        working,    ///< not waiting
+        idle,       ///< for a request to begin
+        head,       ///< for the rest of the head
+        body,       ///< for the rest of the body
+        handling,   ///< for a handler
+        writing,    ///< for the client to take bytes
+        lingering,  ///< for the client to close
+    };
+
+    /// What the connection does next.
+    enum class Turn : std::uint8_t {
+        read,     ///< nothing more to answer
+        await,    ///< the request under way needs a coroutine
+        slices,   ///< the rest of `slices_` must be sent
+        yield,    ///< more to answer, after others have had their turn
+        close,    ///< the last response has been added
+        refused,  ///< the same, and unread bytes may be on their way
+        gone,     ///< the socket is of no use any more
+    };
+
+    static asio::awaitable<void> run(std::unique_ptr<Connection> connection);
+    asio::awaitable<void> serve();
+    asio::awaitable<Turn> handle();
+    asio::awaitable<Output::Sent> write();
+    asio::awaitable<Output::Sent> write_slices();
+    asio::awaitable<void> linger();
+
+    bool begin_read();
+    Turn end_read(asio::error_code ec, std::size_t count);
+    Turn answer_ready();
+    Turn answer(core::Response& response);
+    void prepare(core::Request& request);
+    void make_request_id();
+    void refuse(const Error& error, int status);
+    void answer_late();
+    Framing framing(bool close) const;
+    void enter(Phase phase, std::chrono::milliseconds limit);
+    void wake();
+
+    Worker& worker_;
+    asio::ip::tcp::socket socket_;
+    Connection* previous_ = nullptr;
+    Connection* next_ = nullptr;
+
+    Phase phase_ = Phase::working;
+    bool overload_;           ///< one connection too many
+    bool expired_ = false;    ///< the sweep has ended the wait
+    bool abandoned_ = false;  ///< nothing may be written any more
+    Clock::time_point deadline_ = Clock::time_point::max();
+    Clock::time_point read_deadline_;
+    Clock::time_point request_begin_;
+    RequestReader::Phase reading_ = RequestReader::Phase::idle;  ///< what read_deadline_ is for
+
+    RequestReader reader_;
+    Output output_;
+    std::unique_ptr<core::BodySource> slices_;
+    bool slices_chunked_ = false;
+    bool closing_ = false;  ///< the last response has been added
+    std::string request_id_;
+    std::string base_url_;
+    std::string base_url_host_;
+};
+
+}  // namespace annals::net

@@ -1,0 +1,24 @@
+// Handlers: what answers requests below /fhir.
+//
+// Layer:   net; core's functions unless a test says otherwise.
+// Threads: called on the loop of the request.
+
+#pragma once
+
+#include "core/service.h"
+
+#include <asio/awaitable.hpp>
+
+#include <optional>
+
+namespace annals::net {
+
+struct Handlers {
+    /// Answers without a coroutine, or says that the request must be awaited.
+    std::optional<core::Response> (*plain)(const core::Service&,
+                                           const core::Request&) = core::handle_plain;
+    asio::awaitable<core::Response> (*awaiting)(const core::Service&,
+                                                const core::Request&) = core::handle;
+};
+
+}  // namespace annals::net

@@ -1,0 +1,158 @@
+#include "net/metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+namespace annals::net {
+
+namespace {
+
+class Page {
+  public:
+    void family(std::string_view name, std::string_view kind, std::string_view help) {
+        fmt::format_to(std::back_inserter(text), "# HELP {} {}\n# TYPE {} {}\n", name, help, name,
+                       kind);
+    }
+
+    template <typename Number>
+    void single(std::string_view name, std::string_view kind, std::string_view help, Number value) {
+        family(name, kind, help);
+        fmt::format_to(std::back_inserter(text), "{} {}\n", name, value);
+    }
+
+    std::string text;
+};
+
+template <typename Read>
+std::uint64_t sum(std::span<const LoopMetrics* const> loops, const Read& read) {
+    std::uint64_t total = 0;
+    for (const LoopMetrics* loop : loops) {
+        total += read(*loop).value();
+    }
+    return total;
+}
+
+void add_requests(Page& page, std::span<const LoopMetrics* const> loops) {
+    page.family("annals_http_requests_total", "counter", "Requests answered.");
+    for (std::size_t m = 0; m < kMethodCount; ++m) {
+        const std::string_view method = core::method_name(static_cast<core::HttpMethod>(m));
+        for (std::size_t c = 0; c < kStatusClassCount; ++c) {
+            const std::uint64_t count = sum(loops, [&](const LoopMetrics& loop) -> const auto& {
+                return loop.methods[m].by_status_class[c];
+            });
+            if (count > 0) {
+                fmt::format_to(std::back_inserter(page.text),
+                               "annals_http_requests_total{{method=\"{}\",code=\"{}xx\"}} {}\n",
+                               method, c + 1, count);
+            }
+        }
+    }
+
+    page.family("annals_http_request_seconds", "histogram",
+                "From the whole request to its response.");
+    for (std::size_t m = 0; m < kMethodCount; ++m) {
+        const std::string_view method = core::method_name(static_cast<core::HttpMethod>(m));
+        std::array<std::uint64_t, kLatencyBucketsUs.size() + 1> counts;
+        std::uint64_t total = 0;
+        for (std::size_t b = 0; b < counts.size(); ++b) {
+            counts[b] = sum(loops, [&](const LoopMetrics& loop) -> const auto& {
+                return loop.methods[m].by_latency[b];
+            });
+            total += counts[b];
+        }
+        if (total == 0) {
+            continue;
+        }
+        std::uint64_t below = 0;
+        for (std::size_t b = 0; b < kLatencyBucketsUs.size(); ++b) {
+            below += counts[b];
+            fmt::format_to(std::back_inserter(page.text),
+                           "annals_http_request_seconds_bucket{{method=\"{}\",le=\"{}\"}} {}\n",
+                           method, static_cast<double>(kLatencyBucketsUs[b]) / 1e6, below);
+        }
+        const std::uint64_t latency = sum(loops, [&](const LoopMetrics& loop) -> const auto& {
+            return loop.methods[m].latency_us;
+        });
+        fmt::format_to(std::back_inserter(page.text),
+                       "annals_http_request_seconds_bucket{{method=\"{0}\",le=\"+Inf\"}} {1}\n"
+                       "annals_http_request_seconds_sum{{method=\"{0}\"}} {2}\n"
+                       "annals_http_request_seconds_count{{method=\"{0}\"}} {1}\n",
+                       method, total, static_cast<double>(latency) / 1e6);
+    }
+}
+
+void add_store(Page& page, const storage::Store& store) {
+    const storage::StoreMetrics metrics = store.metrics();
+    page.single("annals_store_commits_total", "counter", "Commits made durable.", metrics.commits);
+    page.single("annals_store_versions_written_total", "counter", "Versions written.",
+                metrics.versions_written);
+    page.single("annals_store_bytes_written_total", "counter", "Bytes written to the log.",
+                metrics.bytes_written);
+    page.single("annals_store_syncs_total", "counter", "Syncs of the log.", metrics.syncs);
+    page.single("annals_store_sync_seconds_total", "counter", "Time spent in syncs.",
+                metrics.sync_seconds);
+    page.single("annals_store_segments", "gauge", "Segments of the log.", metrics.segments);
+    page.single("annals_store_log_bytes", "gauge", "Bytes of the log on disk.", metrics.log_bytes);
+    page.single("annals_store_index_bytes", "gauge", "Bytes of the index in memory.",
+                metrics.index_bytes);
+    page.single("annals_store_gathered_bytes", "gauge", "Bytes submitted and not yet settled.",
+                metrics.gathered_bytes);
+
+    const storage::Totals all = store.totals();
+    page.single("annals_store_versions", "gauge", "Versions and deletions in the store.",
+                all.versions);
+    page.single("annals_store_last_position", "gauge", "Newest position in commit order.",
+                store.last_position().value);
+    page.family("annals_store_resources", "gauge", "Live resources by type.");
+    for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
+        const TypeId type{static_cast<std::uint16_t>(i)};
+        if (const storage::Totals totals = store.totals(type); totals.versions > 0) {
+            fmt::format_to(std::back_inserter(page.text),
+                           "annals_store_resources{{type=\"{}\"}} {}\n", resource_type_name(type),
+                           totals.live);
+        }
+    }
+    page.single("annals_store_writable", "gauge", "1 if the store takes writes.",
+                store.write_state() == storage::WriteState::ready ? 1 : 0);
+}
+
+}  // namespace
+
+void LoopMetrics::answered(core::HttpMethod method, int status, std::uint64_t latency_us) noexcept {
+    OfMethod& of = methods[static_cast<std::size_t>(method)];
+    const int status_class = std::clamp(status / 100, 1, 5) - 1;
+    of.by_status_class[static_cast<std::size_t>(status_class)].add();
+    std::size_t bucket = 0;
+    while (bucket < kLatencyBucketsUs.size() && latency_us > kLatencyBucketsUs[bucket]) {
+        ++bucket;
+    }
+    of.by_latency[bucket].add();
+    of.latency_us.add(latency_us);
+}
+
+std::string prometheus_page(std::span<const LoopMetrics* const> loops,
+                            const storage::Store& store) {
+    Page page;
+    page.family("annals_build_info", "gauge", "The version that runs.");
+    page.text += "annals_build_info{version=\"" ANNALS_VERSION "\"} 1\n";
+    add_requests(page, loops);
+    const auto connections = [](const LoopMetrics& loop) -> const auto& {
+        return loop.connections;
+    };
+    page.single("annals_http_connections", "gauge", "Open connections.", sum(loops, connections));
+    page.single(
+        "annals_http_connections_total", "counter", "Connections accepted.",
+        sum(loops, [](const LoopMetrics& loop) -> const auto& { return loop.connections_opened; }));
+    page.single("annals_http_connections_refused_total", "counter",
+                "Connections over limits.max_connections.",
+                sum(loops, [](const LoopMetrics& loop) -> const auto& { return loop.refused; }));
+    page.single("annals_http_requests_in_flight", "gauge", "Requests that wait for the store.",
+                sum(loops, [](const LoopMetrics& loop) -> const auto& { return loop.in_flight; }));
+    add_store(page, store);
+    return std::move(page.text);
+}
+
+}  // namespace annals::net

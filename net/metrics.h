@@ -1,0 +1,65 @@
+// Metrics: what a loop counts, and the Prometheus page that adds the loops up.
+//
+// Layer:   net.
+// Threads: a LoopMetrics is written by its loop alone and read by any; no counter is contended.
+
+#pragma once
+
+#include "core/exchange.h"
+#include "storage/store.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace annals::net {
+
+inline constexpr std::size_t kMethodCount = 8;       // of core::HttpMethod
+inline constexpr std::size_t kStatusClassCount = 5;  // 1xx to 5xx
+
+/// Upper ends of the latency buckets in microseconds; one more bucket takes the rest.
+inline constexpr std::array<std::uint32_t, 14> kLatencyBucketsUs{
+    50,     100,    250,    500,     1'000,   2'500,     5'000,
+    10'000, 25'000, 50'000, 100'000, 250'000, 1'000'000, 10'000'000};
+
+class alignas(64) LoopMetrics {
+  public:
+    /// A number with one writer.
+    class Counter {
+      public:
+        void add(std::uint64_t count = 1) noexcept {
+            value_.store(value_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+        }
+
+        void subtract(std::uint64_t count = 1) noexcept {
+            value_.store(value_.load(std::memory_order_relaxed) - count, std::memory_order_relaxed);
+        }
+
+        std::uint64_t value() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+      private:
+        std::atomic<std::uint64_t> value_{0};
+    };
+
+    /// Counts one answered request.
+    void answered(core::HttpMethod method, int status, std::uint64_t latency_us) noexcept;
+
+    struct OfMethod {
+        std::array<Counter, kStatusClassCount> by_status_class;
+        std::array<Counter, kLatencyBucketsUs.size() + 1> by_latency;
+        Counter latency_us;  ///< sum
+    };
+
+    std::array<OfMethod, kMethodCount> methods;
+    Counter connections;         ///< now open
+    Counter connections_opened;  ///< ever
+    Counter in_flight;           ///< requests being awaited
+    Counter refused;             ///< connections over limits.max_connections
+};
+
+/// The page of GET /metrics.
+std::string prometheus_page(std::span<const LoopMetrics* const> loops, const storage::Store& store);
+
+}  // namespace annals::net

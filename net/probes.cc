@@ -1,0 +1,81 @@
+#include "net/probes.h"
+
+#include "core/outcome.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace annals::net {
+
+namespace {
+
+core::Response text_response(core::ContentType type, std::string text) {
+    core::Response response;
+    response.content_type = type;
+    response.body = core::Body(std::move(text));
+    response.cache_control = "no-store";
+    return response;
+}
+
+core::Response not_ready(std::string_view code, std::string reason) {
+    core::Response response;
+    response.status = 503;
+    response.body = core::Body(core::outcome_json({{"error", code, std::move(reason), ""}}));
+    response.cache_control = "no-store";
+    response.headers.emplace_back("Retry-After", "1");
+    return response;
+}
+
+core::Response readiness(const Shared& shared) {
+    if (shared.stopping.load(std::memory_order_relaxed)) {
+        return not_ready("transient", "not ready: the server is stopping");
+    }
+    switch (shared.store.write_state()) {
+        case storage::WriteState::ready:
+            return text_response(core::ContentType::text, "ready\n");
+        case storage::WriteState::no_space:
+            return not_ready("no-store",
+                             "not ready: the device is full; writes come back by "
+                             "themselves when there is space");
+        case storage::WriteState::failed:
+            return not_ready("no-store",
+                             "not ready: a write or sync failed; writes come back with "
+                             "a restart");
+        case storage::WriteState::read_only:
+            return not_ready("no-store", "not ready to write: the store is open read-only");
+    }
+    return not_ready("no-store", "not ready");
+}
+
+core::Response metrics_page(const Shared& shared) {
+    std::vector<const LoopMetrics*> loops;
+    loops.reserve(shared.workers.size());
+    for (const std::unique_ptr<Worker>& worker : shared.workers) {
+        loops.push_back(&worker->metrics);
+    }
+    return text_response(core::ContentType::prometheus, prometheus_page(loops, shared.store));
+}
+
+}  // namespace
+
+core::Response answer_outside(const Shared& shared, const core::Request& request) {
+    const bool health = request.path == "/healthz";
+    const bool ready = request.path == "/readyz";
+    if (!health && !ready && request.path != "/metrics") {
+        return core::outcome_response(
+            Error{Errc::not_found, "nothing is served here; FHIR is below /fhir", ""}, request);
+    }
+    if (request.method != core::HttpMethod::get && request.method != core::HttpMethod::head) {
+        core::Response response = core::outcome_response(
+            Error{Errc::method_not_allowed, "this page is only read", ""}, request);
+        response.allow = "GET, HEAD";
+        return response;
+    }
+    if (health) {
+        return text_response(core::ContentType::text, "alive\n");
+    }
+    return ready ? readiness(shared) : metrics_page(shared);
+}
+
+}  // namespace annals::net

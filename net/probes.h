@@ -1,0 +1,17 @@
+// What the server answers outside of /fhir: /healthz, /readyz, /metrics.
+//
+// Layer:   net.
+// Spec:    docs/operations.md, "Probes".
+// Threads: plain function, on the loop of the request.
+
+#pragma once
+
+#include "core/exchange.h"
+#include "net/worker.h"
+
+namespace annals::net {
+
+/// Answers a request whose path is not below /fhir.
+core::Response answer_outside(const Shared& shared, const core::Request& request);
+
+}  // namespace annals::net

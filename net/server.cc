@@ -1,0 +1,264 @@
+#include "net/server.h"
+
+#include "core/base/log.h"
+#include "net/await.h"
+#include "net/worker.h"
+
+#include <asio/ip/tcp.hpp>
+#include <asio/post.hpp>
+#include <fmt/format.h>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <thread>
+#include <utility>
+
+namespace annals::net {
+
+namespace {
+
+/// How many sockets are accepted before the loop's other work has its turn.
+constexpr int kAcceptsPerTurn = 64;
+
+/// How long accepting pauses when the process has run out of descriptors.
+constexpr std::chrono::milliseconds kAcceptPause{100};
+
+/// After shutdown_timeout: for handlers that still wait for the store.
+constexpr std::chrono::seconds kAbandonedHandlersTime{5};
+
+struct Address {
+    std::string host;
+    std::string port;
+};
+
+Result<Address> split_address(const std::string& listen) {
+    const std::size_t colon = listen.rfind(':');
+    std::string host = listen.substr(0, colon);
+    if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+        host = host.substr(1, host.size() - 2);
+    } else if (host.find(':') != std::string::npos) {
+        host.clear();
+    }
+    if (colon == std::string::npos || host.empty()) {
+        return Error{Errc::usage, fmt::format("listen: '{}' is not HOST:PORT", listen), ""};
+    }
+    const std::string port = listen.substr(colon + 1);
+    std::uint16_t number = 0;
+    const auto read = std::from_chars(port.data(), port.data() + port.size(), number);
+    if (read.ec != std::errc() || read.ptr != port.data() + port.size()) {
+        return Error{Errc::usage, fmt::format("listen: '{}' is no port number", port), ""};
+    }
+    return Address{host, port};
+}
+
+/// A socket on its way from the loop that accepted it to the loop that serves it.
+struct Handover {
+    explicit Handover(int socket) : fd(socket) {}
+
+    Handover(Handover&& other) noexcept : fd(std::exchange(other.fd, -1)) {}
+
+    Handover(const Handover&) = delete;
+    Handover& operator=(const Handover&) = delete;
+    Handover& operator=(Handover&&) = delete;
+
+    ~Handover() {
+        if (fd >= 0) {
+            ::close(fd);
+        }
+    }
+
+    int fd;
+};
+
+}  // namespace
+
+struct Server::Impl {
+    Impl(const core::Config& config, const core::Service& service, storage::Store& store,
+         const Handlers& handlers)
+        : shared(config, service, store, handlers) {
+        const std::uint64_t cores = std::max(1U, std::thread::hardware_concurrency());
+        const std::uint64_t count = config.threads == 0 ? cores : config.threads;
+        for (std::uint64_t i = 0; i < count; ++i) {
+            shared.workers.push_back(std::make_unique<Worker>(shared, store));
+        }
+        acceptor.emplace(shared.workers.front()->loop.context());
+    }
+
+    Result<void> listen();
+    void run();
+    asio::awaitable<void> accept();
+    void hand_over(int fd);
+    void stop(std::chrono::milliseconds grace);
+    void on_each_loop(void (*action)(Worker&));
+    bool wait_closed(std::chrono::milliseconds time);
+
+    Shared shared;
+    std::string url;
+    std::uint16_t port = 0;
+    std::optional<asio::ip::tcp::acceptor> acceptor;  // on the first worker's loop
+    std::size_t next_worker = 0;
+    std::vector<std::thread> threads;
+    bool stopped = false;
+};
+
+Result<void> Server::Impl::listen() {
+    ANNALS_TRY(const Address address, split_address(shared.config.listen));
+    const auto failed = [this](const asio::error_code& why) {
+        return Error{Errc::usage,
+                     fmt::format("cannot listen on {}: {}", shared.config.listen, why.message()),
+                     ""};
+    };
+    asio::error_code ec;
+    asio::ip::tcp::resolver resolver(acceptor->get_executor());
+    const auto found = resolver.resolve(address.host, address.port, ec);
+    if (ec) {
+        return failed(ec);
+    }
+    const asio::ip::tcp::endpoint endpoint = *found.begin();
+    acceptor->open(endpoint.protocol(), ec);
+    if (!ec) {
+        acceptor->set_option(asio::socket_base::reuse_address(true), ec);
+    }
+    if (!ec) {
+        acceptor->bind(endpoint, ec);
+    }
+    if (!ec) {
+        acceptor->listen(asio::socket_base::max_listen_connections, ec);
+    }
+    if (!ec) {
+        acceptor->non_blocking(true, ec);
+    }
+    if (ec) {
+        return failed(ec);
+    }
+    port = acceptor->local_endpoint(ec).port();
+    const bool six = address.host.find(':') != std::string::npos;
+    url = fmt::format("http://{}{}{}:{}/fhir", six ? "[" : "", address.host, six ? "]" : "", port);
+    shared.base_url = url;
+    return {};
+}
+
+void Server::Impl::run() {
+    core::spawn(shared.workers.front()->loop, "acceptor", accept());
+    for (const std::unique_ptr<Worker>& worker : shared.workers) {
+        core::spawn(worker->loop, "sweep", worker->sweep());
+        threads.emplace_back([loop = &worker->loop] { loop->run(); });
+    }
+}
+
+asio::awaitable<void> Server::Impl::accept() {
+    asio::steady_timer pause(acceptor->get_executor());
+    for (;;) {
+        const Waited waited =
+            co_await acceptor->async_wait(asio::ip::tcp::acceptor::wait_read, use_tuple);
+        if (std::get<0>(waited)) {
+            co_return;  // closed
+        }
+        bool out_of_descriptors = false;
+        for (int i = 0; i < kAcceptsPerTurn && !out_of_descriptors; ++i) {
+            const int fd = ::accept4(acceptor->native_handle(), nullptr, nullptr,
+                                     SOCK_NONBLOCK | SOCK_CLOEXEC);
+            if (fd >= 0) {
+                hand_over(fd);
+            } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+                out_of_descriptors = true;
+            } else if (errno != EINTR && errno != ECONNABORTED) {
+                break;
+            }
+        }
+        if (out_of_descriptors) {
+            log_warning("no connection can be accepted: out of descriptors or memory");
+            pause.expires_after(kAcceptPause);
+            co_await pause.async_wait(use_tuple);
+        }
+    }
+}
+
+void Server::Impl::hand_over(int fd) {
+    Worker& worker = *shared.workers[next_worker];
+    next_worker = (next_worker + 1) % shared.workers.size();
+    if (&worker == shared.workers.front().get()) {
+        worker.adopt(fd);
+        return;
+    }
+    asio::post(worker.loop.context(), [&worker, socket = Handover(fd)]() mutable {
+        worker.adopt(std::exchange(socket.fd, -1));
+    });
+}
+
+void Server::Impl::on_each_loop(void (*action)(Worker&)) {
+    for (const std::unique_ptr<Worker>& worker : shared.workers) {
+        asio::post(worker->loop.context(), [worker = worker.get(), action] { action(*worker); });
+    }
+}
+
+bool Server::Impl::wait_closed(std::chrono::milliseconds time) {
+    std::unique_lock lock(shared.mutex);
+    return shared.all_closed.wait_for(lock, time,
+                                      [this] { return shared.connections.load() == 0; });
+}
+
+void Server::Impl::stop(std::chrono::milliseconds grace) {
+    if (std::exchange(stopped, true)) {
+        return;
+    }
+    shared.stopping.store(true);
+    asio::post(shared.workers.front()->loop.context(), [this] {
+        asio::error_code ignored;
+        acceptor->close(ignored);
+    });
+    on_each_loop([](Worker& worker) { worker.close_idle(); });
+    bool closed = wait_closed(grace);
+    if (!closed) {
+        on_each_loop([](Worker& worker) { worker.close_all(); });
+        closed = wait_closed(kAbandonedHandlersTime);
+    }
+    on_each_loop([](Worker& worker) {
+        worker.quit = true;
+        worker.timer.cancel();
+    });
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    if (!closed) {
+        // Coroutines that wait for a store that does not settle can't be destroyed after their sockets'
+        // services; the process is about to end.
+        log_error("requests were still under way when the server stopped");
+        for (std::unique_ptr<Worker>& worker : shared.workers) {
+            static_cast<void>(worker.release());
+        }
+    }
+}
+
+Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
+}
+
+Server::~Server() {
+    impl_->stop(std::chrono::milliseconds(0));
+}
+
+Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
+                                              const core::Service& service, storage::Store& store,
+                                              const Handlers& handlers) {
+    auto impl = std::make_unique<Impl>(config, service, store, handlers);
+    ANNALS_TRY_VOID(impl->listen());
+    impl->run();
+    return std::unique_ptr<Server>(new Server(std::move(impl)));
+}
+
+std::string Server::url() const {
+    return impl_->url;
+}
+
+std::uint16_t Server::port() const noexcept {
+    return impl_->port;
+}
+
+void Server::stop() {
+    impl_->stop(impl_->shared.config.shutdown_timeout);
+}
+
+}  // namespace annals::net

@@ -1,0 +1,69 @@
+#include "net/worker.h"
+
+#include "net/await.h"
+#include "net/connection.h"
+
+#include <algorithm>
+
+namespace annals::net {
+
+namespace {
+
+constexpr std::chrono::milliseconds kTickMin{10};
+constexpr std::chrono::milliseconds kTickMax{250};
+
+// Often enough that no limit is overrun by more than a quarter.
+std::chrono::milliseconds tick_of(const core::Config::Limits& limits) {
+    const std::chrono::milliseconds shortest = std::min(
+        {limits.idle_timeout, limits.header_timeout, limits.body_timeout, limits.request_timeout});
+    return std::clamp(shortest / 4, kTickMin, kTickMax);
+}
+
+}  // namespace
+
+Worker::Worker(Shared& shared_state, storage::Store& store)
+    : shared(shared_state), loop(store), timer(loop.context()) {
+    set_time();
+}
+
+void Worker::set_time() {
+    time = Clock::now();
+    write_http_date(now(), date.data());
+}
+
+asio::awaitable<void> Worker::sweep() {
+    const std::chrono::milliseconds tick = tick_of(shared.config.limits);
+    while (!quit) {
+        timer.expires_after(tick);
+        const Waited waited = co_await timer.async_wait(use_tuple);
+        static_cast<void>(waited);  // cancelled or not, `quit` says what to do
+        set_time();
+        Connection* connection = connections;
+        while (connection != nullptr) {
+            Connection* next = connection->next();
+            connection->sweep(time);
+            connection = next;
+        }
+    }
+    loop.stop();
+}
+
+void Worker::adopt(int fd) {
+    Connection::start(*this, fd);
+}
+
+void Worker::close_idle() {
+    for (Connection* connection = connections; connection != nullptr;
+         connection = connection->next()) {
+        connection->close_if_idle();
+    }
+}
+
+void Worker::close_all() {
+    for (Connection* connection = connections; connection != nullptr;
+         connection = connection->next()) {
+        connection->abandon();
+    }
+}
+
+}  // namespace annals::net

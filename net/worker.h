@@ -1,0 +1,81 @@
+// Worker: one network thread, its loop and its connections; Shared: what all of them see.
+//
+// Layer:   net.
+// Threads: a Worker belongs to the thread that runs its loop; Shared is const but for its atomics.
+
+#pragma once
+
+#include "core/base/instant.h"
+#include "core/loop.h"
+#include "net/handlers.h"
+#include "net/metrics.h"
+
+#include <asio/awaitable.hpp>
+#include <asio/steady_timer.hpp>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace annals::net {
+
+class Connection;
+struct Worker;
+
+using Clock = std::chrono::steady_clock;
+
+struct Shared {
+    Shared(const core::Config& settings, const core::Service& fhir, storage::Store& versions,
+           const Handlers& answers)
+        : config(settings), service(fhir), store(versions), handlers(answers) {}
+
+    const core::Config config;
+    const core::Service& service;
+    storage::Store& store;
+    const Handlers handlers;
+    std::string base_url;  ///< for requests without a Host: of the listening address
+    std::vector<std::unique_ptr<Worker>> workers;  ///< const once the threads run
+
+    std::atomic<bool> stopping{false};
+    std::atomic<std::uint64_t> connections{0};  ///< open now, those to be refused included
+    std::mutex mutex;
+    std::condition_variable all_closed;  ///< `connections` has come down to 0 while stopping
+};
+
+struct Worker {
+    Worker(Shared& shared_state, storage::Store& store);
+
+    /// Wakes up a few times a second: moves `time` and `date` on, and ends what has waited too long.
+    /// Ends itself, and the loop, once `quit` is set.
+    asio::awaitable<void> sweep();
+
+    /// Takes over an accepted socket.
+    void adopt(int fd);
+
+    /// Closes connections that have no request under way. The rest close after their responses.
+    void close_idle();
+
+    /// Closes all connections.
+    void close_all();
+
+    Shared& shared;
+    LoopMetrics metrics;
+    Connection* connections = nullptr;  ///< a list
+    Clock::time_point time;             ///< of the last sweep
+    std::array<char, kHttpDateChars> date;
+    bool quit = false;
+    // The last members: destroyed before what their coroutines refer to.
+    core::Loop loop;
+    asio::steady_timer timer;
+
+  private:
+    void set_time();
+};
+
+}  // namespace annals::net
