@@ -1,0 +1,130 @@
+// Texts from elsewhere: Nicolas Seriot's JSONTestSuite, HL7's R4 examples and Synthea's patients, below the
+// folder that ANNALS_TEST_DATA names.
+
+#include "codec/json/document.h"
+#include "codec/json/resource.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace annals::json {
+namespace {
+
+std::string slurp(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+std::vector<std::filesystem::path> files_below(const char* folder) {
+    std::vector<std::filesystem::path> files;
+    const char* data = std::getenv("ANNALS_TEST_DATA");
+    if (data == nullptr) {
+        return files;
+    }
+    const std::filesystem::path top = std::filesystem::path(data) / folder;
+    if (std::filesystem::exists(top)) {
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(top)) {
+            if (entry.is_regular_file() && entry.path().extension() == ".json") {
+                files.push_back(entry.path());
+            }
+        }
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+// White space taken out by a state machine of two states.
+std::string minified(std::string_view text) {
+    std::string out;
+    bool inside = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (!inside && (c == ' ' || c == '\t' || c == '\r' || c == '\n')) {
+            continue;
+        }
+        out += c;
+        if (c == '"') {
+            inside = !inside;
+        } else if (inside && c == '\\') {
+            out += text[++i];
+        }
+    }
+    return out;
+}
+
+TEST(JsonTestSuite, IsAnsweredAsItSays) {
+    const auto files = files_below("JSONTestSuite/test_parsing");
+    if (files.empty()) {
+        GTEST_SKIP() << "ANNALS_TEST_DATA has no JSONTestSuite";
+    }
+    // FHIR has no use for a repeated key; RFC 8259 leaves it open.
+    const std::set<std::string> refused_all_the_same = {"y_object_duplicated_key.json",
+                                                        "y_object_duplicated_key_and_value.json"};
+    Parser parser;
+    for (const auto& path : files) {
+        const std::string name = path.filename();
+        // Of what the suite leaves open, numbers of any size are kept as text; lone surrogates,
+        // what is no UTF-8, byte-order marks and 500 levels are refused.
+        const bool expected = name.starts_with("i_number_") ||
+                              (name.starts_with("y_") && !refused_all_the_same.contains(name));
+        const std::string text = slurp(path);
+        EXPECT_EQ(parser.parse(text).has_value(), expected) << name;
+    }
+}
+
+class RealFiles : public testing::TestWithParam<const char*> {};
+
+TEST_P(RealFiles, AreKeptByteForByteButWhiteSpace) {
+    const auto files = files_below(GetParam());
+    if (files.empty()) {
+        GTEST_SKIP() << "ANNALS_TEST_DATA has no " << GetParam();
+    }
+    Parser parser;
+    for (const auto& path : files) {
+        std::string text = slurp(path);
+        if (text.starts_with("\xef\xbb\xbf")) {
+            text.erase(0, 3);
+        }
+        Result<Document> document = parser.parse(text);
+        ASSERT_TRUE(document) << path << ": " << document.error().detail;
+        EXPECT_EQ(document->text(), minified(text)) << path;
+        Result<Document> again = parser.parse(document->text());
+        ASSERT_TRUE(again) << path;
+        EXPECT_EQ(again->text(), document->text()) << path;
+        ASSERT_EQ(again->nodes().size(), document->nodes().size()) << path;
+        for (std::size_t i = 0; i < again->nodes().size(); ++i) {
+            ASSERT_EQ(again->nodes()[i].begin, document->nodes()[i].begin) << path;
+            ASSERT_EQ(again->nodes()[i].end, document->nodes()[i].end) << path;
+            ASSERT_EQ(again->nodes()[i].next, document->nodes()[i].next) << path;
+        }
+        if (document->root()["resourceType"]) {
+            EXPECT_TRUE(read_facts(document->root())) << path;
+            std::vector<ReferenceSite> sites;
+            find_references(document->root(), sites);
+            for (const ReferenceSite& site : sites) {
+                if (site.kind == ReferenceSite::Kind::narrative) {
+                    EXPECT_FALSE(rewrite_narrative(site.value.raw_string(),
+                                                   [](std::string_view) { return std::nullopt; }));
+                }
+            }
+        }
+        parser.recycle(std::move(*again));
+        parser.recycle(std::move(*document));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(TestData, RealFiles,
+                         testing::Values("r4-official-dev", "synthea-2022", "synthea-2019-dev",
+                                         "r4-definitions"));
+
+}  // namespace
+}  // namespace annals::json
