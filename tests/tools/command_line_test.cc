@@ -1,0 +1,281 @@
+// The real binary's command line: exit codes, what goes to which stream, export and import.
+
+#include "tests/support/child_process.h"
+#include "tests/support/temporary_directory.h"
+#include "tools/commands/http_client.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+
+namespace annals {
+namespace {
+
+using std::chrono::seconds;
+using test::Finished;
+using test::RunningServer;
+using test::TemporaryDirectory;
+
+const std::string kBinary = ANNALS_BINARY;
+
+Finished annals(const std::vector<std::string>& arguments) {
+    return test::run_program(kBinary, arguments);
+}
+
+bool one_line(const std::string& text) {
+    return !text.empty() && text.find('\n') == text.size() - 1;
+}
+
+std::string history_of(const std::string& data) {
+    const TemporaryDirectory directory;
+    const Finished done = annals({"export", "--data", data, "--to", directory.path(), "--history"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    return test::read_whole_file(directory / "history.ndjson");
+}
+
+const std::string kHistory =
+    R"({"fullUrl":"http://a/fhir/Patient/1/_history/1","resource":{"resourceType":"Patient","id":"1","meta":{"versionId":"1","lastUpdated":"2020-01-01T00:00:00.000Z"},"multipleBirthInteger":1},"request":{"method":"POST","url":"Patient/1"},"response":{"status":"201 Created","etag":"W/\"1\"","lastModified":"2020-01-01T00:00:00.000Z"}}
+{"fullUrl":"http://a/fhir/Observation/o/_history/3","resource":{"resourceType":"Observation","id":"o","meta":{"versionId":"3","lastUpdated":"2020-01-01T00:00:01.000Z"},"status":"final","code":{"text":"x"},"valueQuantity":{"value":1.00}},"request":{"method":"PUT","url":"Observation/o"},"response":{"status":"200 OK","etag":"W/\"3\"","lastModified":"2020-01-01T00:00:01.000Z"}}
+{"fullUrl":"http://a/fhir/Patient/1/_history/2","request":{"method":"DELETE","url":"Patient/1"},"response":{"status":"410 Gone","etag":"W/\"2\"","lastModified":"2020-01-01T00:00:02.123Z"}}
+{"fullUrl":"http://a/fhir/Patient/1/_history/5","resource":{"resourceType":"Patient","id":"1","meta":{"versionId":"5","lastUpdated":"2020-01-01T00:00:03.000Z"},"active":true},"request":{"method":"PUT","url":"Patient/1"},"response":{"status":"200 OK","etag":"W/\"5\"","lastModified":"2020-01-01T00:00:03.000Z"}}
+)";
+
+TEST(CommandLine, SaysItsVersionAndItsCommands) {
+    EXPECT_EQ(annals({"--version"}).output.substr(0, 7), "annals ");
+    const Finished help = annals({"--help"});
+    EXPECT_EQ(help.exit_code, 0);
+    for (const char* name : {"serve", "verify", "export", "import", "replicate", "generate"}) {
+        EXPECT_NE(help.output.find(std::string("\n  ") + name), std::string::npos) << name;
+        const Finished one = annals({name, "--help"});
+        EXPECT_EQ(one.exit_code, 0) << name;
+        EXPECT_TRUE(one.errors.empty()) << name;
+    }
+}
+
+TEST(CommandLine, RefusesWhatItDoesNotKnowWithCodeTwo) {
+    for (const std::vector<std::string>& wrong :
+         {std::vector<std::string>{}, std::vector<std::string>{"unknown"},
+          std::vector<std::string>{"serve", "--unknown"}, std::vector<std::string>{"verify"},
+          std::vector<std::string>{"export", "--to", "x"}, std::vector<std::string>{"import"},
+          std::vector<std::string>{"replicate", "--from", "x", "--to", "http://h/fhir"}}) {
+        const Finished done = annals(wrong);
+        EXPECT_EQ(done.exit_code, 2);
+        EXPECT_NE(done.errors.find("usage: annals"), std::string::npos) << done.errors;
+        EXPECT_TRUE(done.output.empty());
+    }
+}
+
+TEST(Serve, RefusesAnUnknownKeyAWrongTypeAndATakenPortAndTouchesNothing) {
+    const TemporaryDirectory directory;
+    RunningServer running(kBinary, directory / "other");
+    ASSERT_FALSE(running.url().empty()) << running.process().errors();
+    const std::string taken = "127.0.0.1:" + std::to_string(running.port());
+    const std::string data = directory / "data";
+    const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
+        {"no_such_key", {"--set", "no_such_key=1"}},
+        {"history_page_size", {"--set", "history_page_size=true"}},
+        {taken, {"--listen", taken}},
+        {"--allow-damaged", {"--allow-damaged"}},
+        {"nowhere.toml", {"--config", directory / "nowhere.toml"}},
+    };
+    for (const auto& [named, more] : cases) {
+        std::vector<std::string> arguments = {"serve", "--data", data};
+        if (named != taken) {
+            arguments.insert(arguments.end(), {"--listen", "127.0.0.1:0"});
+        }
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Finished done = annals(arguments);
+        EXPECT_EQ(done.exit_code, 2) << named;
+        EXPECT_TRUE(one_line(done.errors)) << done.errors;
+        EXPECT_NE(done.errors.find(named), std::string::npos) << done.errors;
+        EXPECT_FALSE(std::filesystem::exists(data)) << named;
+    }
+}
+
+TEST(Serve, PrintsOneLineAndIsSmallWhenEmpty) {
+    const TemporaryDirectory directory;
+    RunningServer server(kBinary, directory / "data");
+    ASSERT_FALSE(server.url().empty()) << server.process().errors();
+    EXPECT_EQ(server.process().output(), "annals ready on " + server.url() + "\n");
+    const std::string status =
+        test::read_whole_file("/proc/" + std::to_string(server.process().pid()) + "/status");
+    const std::size_t at = status.find("VmRSS:");
+    ASSERT_NE(at, std::string::npos);
+    const long resident_kb = std::atol(status.c_str() + at + 6);
+    RecordProperty("resident_kb", static_cast<int>(resident_kb));
+#if !defined(__has_feature) || \
+    !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+    EXPECT_LE(resident_kb, 30 * 1024);
+#endif
+    server.process().kill(SIGTERM);
+    EXPECT_EQ(server.process().wait(seconds(20)), 0);
+}
+
+TEST(Import, MakesAnIdenticalStoreOfAnExportedHistory) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    const Finished first = annals({"import", "--data", directory / "a", directory / "in.ndjson"});
+    EXPECT_EQ(first.exit_code, 0) << first.errors;
+    EXPECT_TRUE(first.errors.empty()) << first.errors;
+    const std::string exported = history_of(directory / "a");
+    EXPECT_NE(exported.find(R"("value":1.00)"), std::string::npos);
+    test::write_whole_file(directory / "out.ndjson", exported);
+
+    const Finished second = test::run_program(kBinary, {"import", "--data", directory / "b"},
+                                              seconds(20), directory / "out.ndjson");
+    EXPECT_EQ(second.exit_code, 0) << second.errors;
+    EXPECT_EQ(history_of(directory / "b"), exported);
+
+    {
+        RunningServer server(kBinary, directory / "c");
+        ASSERT_FALSE(server.url().empty()) << server.process().errors();
+        const Finished third =
+            annals({"import", "--server", server.url(), directory / "out.ndjson"});
+        EXPECT_EQ(third.exit_code, 0) << third.errors;
+        const Finished again =
+            annals({"import", "--server", server.url(), directory / "out.ndjson"});
+        EXPECT_EQ(again.exit_code, 0) << again.errors;
+        EXPECT_NE(again.output.find("4 there already"), std::string::npos) << again.output;
+        server.process().kill(SIGTERM);
+        EXPECT_EQ(server.process().wait(seconds(20)), 0);
+    }
+    EXPECT_EQ(history_of(directory / "c"), exported);
+    EXPECT_EQ(annals({"verify", "--data", directory / "c"}).exit_code, 0);
+}
+
+TEST(Import, TurnsABundleRoundThatHasTheNewestFirst) {
+    const TemporaryDirectory directory;
+    std::vector<std::string> lines;
+    for (std::size_t begin = 0; begin < kHistory.size();) {
+        const std::size_t end = kHistory.find('\n', begin);
+        lines.push_back(kHistory.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    std::string bundle = "{\n\"resourceType\": \"Bundle\",\n\"type\": \"history\", \"entry\": [\n";
+    for (std::size_t i = lines.size(); i > 0; --i) {
+        bundle += lines[i - 1] + (i > 1 ? ",\n" : "]}\n");
+    }
+    test::write_whole_file(directory / "newest-first.json", bundle);
+    test::write_whole_file(directory / "lines.ndjson", kHistory);
+    const Finished a =
+        annals({"import", "--data", directory / "a", directory / "newest-first.json"});
+    EXPECT_EQ(a.exit_code, 0) << a.errors;
+    const Finished b = annals({"import", "--data", directory / "b", directory / "lines.ndjson"});
+    EXPECT_EQ(b.exit_code, 0) << b.errors;
+    EXPECT_EQ(history_of(directory / "a"), history_of(directory / "b"));
+}
+
+TEST(Import, NamesTheLinesThatAreRefusedAndTakesTheOthers) {
+    const TemporaryDirectory directory;
+    const std::string file = directory / "in.ndjson";
+    test::write_whole_file(file, R"({"resourceType":"Patient","id":"a"}
+{"resourceType":"Patient","id":"b",}
+{"resourceType":"Nothing","id":"c"}
+{"resourceType":"Patient","id":"d d"}
+{"resourceType":"Patient"}
+{"a":1}
+{"resourceType":"Bundle","type":"batch","entry":[{"request":{"method":"PUT","url":"Patient/e"},"resource":{"resourceType":"Patient","id":"f"}}]}
+{"resourceType":"Bundle","type":"collection","entry":[{"resource":{"resourceType":"Patient","id":"g"}}]}
+)");
+    const Finished done = annals({"import", "--data", directory / "data", file});
+    EXPECT_EQ(done.exit_code, 1);
+    for (const int line : {2, 3, 4, 6, 7}) {
+        EXPECT_NE(done.errors.find(file + ":" + std::to_string(line) + ":"), std::string::npos)
+            << line << "\n"
+            << done.errors;
+    }
+    EXPECT_NE(done.output.find("imported 3: 0 there already, 5 refused"), std::string::npos)
+        << done.output;
+}
+
+TEST(Export, WritesLiveResourcesByTypeAndImportTakesThemBack) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    ASSERT_EQ(annals({"import", "--data", directory / "a", directory / "in.ndjson"}).exit_code, 0);
+    const Finished done = annals({"export", "--data", directory / "a", "--to", directory / "out"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_EQ(
+        test::read_whole_file(directory / "out/Patient.ndjson"),
+        R"({"resourceType":"Patient","id":"1","meta":{"versionId":"5","lastUpdated":"2020-01-01T00:00:03.000Z"},"active":true})"
+        "\n");
+    EXPECT_NE(test::read_whole_file(directory / "out/Observation.ndjson"), "");
+    const Finished over = annals({"export", "--data", directory / "a", "--to", directory / "out"});
+    EXPECT_EQ(over.exit_code, 2);
+    const Finished back = annals({"import", "--data", directory / "b", directory / "out"});
+    EXPECT_EQ(back.exit_code, 0) << back.errors;
+    EXPECT_NE(back.output.find("imported 2:"), std::string::npos) << back.output;
+}
+
+TEST(Export, RefusesADirectoryThatIsNoStore) {
+    const TemporaryDirectory directory;
+    const Finished done =
+        annals({"export", "--data", directory / "none", "--to", directory / "out", "--history"});
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_TRUE(one_line(done.errors)) << done.errors;
+    EXPECT_FALSE(std::filesystem::exists(directory / "none"));
+}
+
+TEST(Replicate, CopiesAndSaysWhatItDid) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    ASSERT_EQ(annals({"import", "--data", directory / "a", directory / "in.ndjson"}).exit_code, 0);
+    {
+        RunningServer source(kBinary, directory / "a");
+        RunningServer target(kBinary, directory / "b");
+        ASSERT_FALSE(source.url().empty() || target.url().empty());
+        const std::vector<std::string> arguments = {"replicate", "--from",     source.url(),
+                                                    "--to",      target.url(), "--page",
+                                                    "3",         "--state",    directory / "state"};
+        const Finished first = annals(arguments);
+        EXPECT_EQ(first.exit_code, 0) << first.errors;
+        EXPECT_NE(first.output.find("replicated 4 versions: 0 there already"), std::string::npos)
+            << first.output;
+        EXPECT_NE(first.output.find("\ncursor "), std::string::npos) << first.output;
+        const Finished second = annals(arguments);
+        EXPECT_EQ(second.exit_code, 0) << second.errors;
+        EXPECT_NE(second.output.find("replicated 0 versions"), std::string::npos) << second.output;
+        std::filesystem::remove(directory / "state");
+        const Finished third = annals(arguments);
+        EXPECT_EQ(third.exit_code, 0) << third.errors;
+        EXPECT_NE(third.output.find("replicated 4 versions: 4 there already"), std::string::npos)
+            << third.output;
+        for (RunningServer* server : {&source, &target}) {
+            server->process().kill(SIGTERM);
+            EXPECT_EQ(server->process().wait(seconds(20)), 0);
+        }
+    }
+    EXPECT_EQ(history_of(directory / "a"), history_of(directory / "b"));
+}
+
+TEST(Replicate, ReportsAConflictAndKeepsWhatIsThere) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    std::string other = kHistory;
+    other.replace(other.find("\"active\":true"), 13, "\"active\":null");
+    other.replace(other.find("\"active\":null"), 13, "\"active\":false");
+    test::write_whole_file(directory / "other.ndjson", other);
+    ASSERT_EQ(annals({"import", "--data", directory / "a", directory / "in.ndjson"}).exit_code, 0);
+    ASSERT_EQ(annals({"import", "--data", directory / "b", directory / "other.ndjson"}).exit_code,
+              0);
+    RunningServer source(kBinary, directory / "a");
+    RunningServer target(kBinary, directory / "b");
+    ASSERT_FALSE(source.url().empty() || target.url().empty());
+    const Finished done = annals({"replicate", "--from", source.url(), "--to", target.url(),
+                                  "--state", directory / "state"});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_NE(done.errors.find("Patient/1/_history/5: conflict"), std::string::npos) << done.errors;
+    EXPECT_NE(done.output.find("1 conflicts"), std::string::npos) << done.output;
+}
+
+TEST(Replicate, GivesUpOnAServerThatIsNotThere) {
+    const TemporaryDirectory directory;
+    const Finished done =
+        annals({"replicate", "--from", "http://127.0.0.1:9/fhir", "--to", "http://127.0.0.1:9/fhir",
+                "--retry-for", "1", "--state", directory / "state"});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_NE(done.errors.find("127.0.0.1:9"), std::string::npos) << done.errors;
+}
+
+}  // namespace
+}  // namespace annals
