@@ -91,6 +91,11 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
                  ""};
 }
 
+Result<std::optional<std::uint64_t>> HistoryReader::total() {
+    ANNALS_TRY(const HistoryPage page, read(client_.server().base_path + "/_history?_count=0"));
+    return page.total;
+}
+
 Result<HistoryPage> HistoryReader::read(const std::string& target) {
     HttpRequest request;
     request.target = target;

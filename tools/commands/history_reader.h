@@ -46,6 +46,10 @@ class HistoryReader {
     ///         has the outcome's diagnostics).
     Result<HistoryPage> read(const std::string& target);
 
+    /// How many versions the server's history has; none if it does not say. Cheap: asks for no entry.
+    /// Errors: as read().
+    Result<std::optional<std::uint64_t>> total();
+
   private:
     HttpClient client_;
     Patience patience_;

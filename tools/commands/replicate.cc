@@ -26,6 +26,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds kShortestPoll{20};
 constexpr milliseconds kLongestPoll{1000};
 
+// The total tells cheaply whether something is new, but as many versions may have been erased as were written.
+constexpr int kPollsByTotal = 10;
+
 // A lock-free atomic is what a signal handler may write.
 std::atomic<bool> g_stop{false};
 
@@ -180,12 +183,26 @@ Result<void> acknowledge(const ReplicateOptions& options, const HistoryPage& pag
     return state == before ? Result<void>() : write_state(options.state_file, state);
 }
 
-/// Waits until `poll` is over or someone wants to stop.
-void sleep_until_poll(milliseconds poll) {
-    const auto wake = std::chrono::steady_clock::now() + poll;
+/// Sleeps until `pause` is over or someone wants to stop.
+void sleep_a_while(milliseconds pause) {
+    const auto wake = std::chrono::steady_clock::now() + pause;
     while (!g_stop && std::chrono::steady_clock::now() < wake) {
-        std::this_thread::sleep_for(std::min(poll, milliseconds(50)));
+        std::this_thread::sleep_for(std::min(pause, milliseconds(50)));
     }
+}
+
+/// Waits, with growing pauses, until the source may have more than when it had `total` versions.
+Result<void> await_news(HistoryReader& reader, milliseconds& poll,
+                        const std::optional<std::uint64_t>& total) {
+    for (int i = 0; i < kPollsByTotal && !g_stop; ++i) {
+        sleep_a_while(poll);
+        poll = std::min(poll * 2, kLongestPoll);
+        ANNALS_TRY(const auto now, reader.total());
+        if (!now || now != total) {
+            break;
+        }
+    }
+    return {};
 }
 
 Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const ServerUrl& to,
@@ -225,11 +242,10 @@ Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const S
         if (!options.follow) {
             return {};
         }
-        sleep_until_poll(poll);
+        ANNALS_TRY_VOID(await_news(reader, poll, page.total));
         if (g_stop) {
             return {};
         }
-        poll = std::min(poll * 2, kLongestPoll);
         ANNALS_TRY(page, reader.read(state.target));
     }
 }

@@ -98,9 +98,6 @@ Result<core::Config> read_config(const ArgumentList& arguments, std::optional<in
     if (exit_code = reader.parse(arguments); exit_code) {
         return core::Config();
     }
-    if (allow_damaged && !read_only) {
-        return Error{Errc::usage, "--allow-damaged needs --read-only", ""};
-    }
     sources.environment = core::config_environment();
     if (!listen.empty()) {
         sources.sets.push_back("listen=" + json::quoted(listen));
@@ -108,10 +105,13 @@ Result<core::Config> read_config(const ArgumentList& arguments, std::optional<in
     if (!data.empty()) {
         sources.sets.push_back("data=" + json::quoted(data));
     }
-    ANNALS_TRY(core::Config config, core::load_config(sources));
-    config.read_only |= read_only;
-    config.allow_damaged |= allow_damaged;
-    return config;
+    if (read_only) {
+        sources.sets.emplace_back("read_only=true");
+    }
+    if (allow_damaged) {
+        sources.sets.emplace_back("allow_damaged=true");
+    }
+    return core::load_config(sources);
 }
 
 }  // namespace
