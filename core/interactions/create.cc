@@ -1,0 +1,92 @@
+#include "core/interactions/create.h"
+
+#include "core/base/random.h"
+#include "core/interactions/answer.h"
+#include "core/interactions/criteria.h"
+#include "core/interactions/write.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+namespace {
+
+Response answer_existing(const Service& service, const Request& request,
+                         const storage::StoredVersion& match) {
+    Response response;
+    set_version(response, match.info.version, match.info.instant);
+    response.location =
+        version_url(request.base_url, match.info.type, match.id, match.info.version);
+    response.content_location =
+        version_path(request.base_url, match.info.type, match.id, match.info.version);
+    put_body(service, response, read_preference(request), match.info,
+             fmt::format("{} matches: nothing created", resource_name(match.info.type, match.id)));
+    return response;
+}
+
+}  // namespace
+
+asio::awaitable<Response> create(const Service& service, const Request& request,
+                                 const Target& target) {
+    std::optional<Criteria> criteria;
+    if (const auto text = request.header("If-None-Exist")) {
+        Result<Criteria> parsed = parse_if_none_exist(target.type, *text);
+        if (!parsed) {
+            co_return outcome_response(parsed.error(), request);
+        }
+        criteria = *std::move(parsed);
+    }
+    SubmittedResource resource;
+    if (const Result<void> fit = resource.read(service, request, target.type); !fit) {
+        co_return outcome_response(fit.error(), request);
+    }
+
+    Written written;
+    written.type = target.type;
+    written.id = make_uuid();
+    for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+        CriteriaMatches matches;
+        if (criteria) {
+            Result<CriteriaMatches> found = find_matches(service.store(), *criteria);
+            if (!found) {
+                co_return outcome_response(found.error(), request);
+            }
+            matches = *std::move(found);
+            if (matches.pending.value != 0) {
+                const Result<void> settled = co_await request.loop->settled_ticket(matches.pending);
+                static_cast<void>(settled);
+                continue;
+            }
+            if (matches.found.size() > 1) {
+                co_return outcome_response(several_matches(*criteria, matches.found.size()),
+                                           request);
+            }
+            if (matches.found.size() == 1) {
+                co_return answer_existing(service, request, matches.found.front());
+            }
+        }
+
+        storage::VersionWrite write;
+        write.type = target.type;
+        write.id = written.id;
+        write.method = storage::Method::post;
+        write.expect = storage::Expect::absent;
+        const storage::Submission submission = resource.submit(service, write, matches.guards);
+        if (submission.status == storage::Submission::Status::accepted) {
+            resource.release();
+            written.outcome = write.outcome;
+            written.ticket = submission.ticket;
+            Response response = co_await answer_written(service, request, std::move(written));
+            co_return response;
+        }
+        const std::optional<Error> refusal =
+            co_await settle_refusal(*request.loop, resource, submission);
+        if (refusal) {
+            co_return outcome_response(*refusal, request);
+        }
+    }
+    co_return outcome_response(too_many_attempts(), request);
+}
+
+}  // namespace annals::core

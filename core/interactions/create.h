@@ -1,0 +1,19 @@
+// POST [base]/[type]: a new resource under an id of the server's, conditional by If-None-Exist.
+//
+// Layer:   core/interactions.
+// Spec:    FHIR R4 http.html#create, #ccreate; docs/api/create.md.
+// Threads: runs on the loop of its request.
+
+#pragma once
+
+#include "core/service.h"
+
+#include <asio/awaitable.hpp>
+
+namespace annals::core {
+
+/// 201 with Location; 200 with the one match of If-None-Exist; 412 if it matches several.
+asio::awaitable<Response> create(const Service& service, const Request& request,
+                                 const Target& target);
+
+}  // namespace annals::core

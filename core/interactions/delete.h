@@ -1,0 +1,24 @@
+// DELETE [base]/[type]/[id] and DELETE [base]/[type]?criteria.
+//
+// Layer:   core/interactions.
+// Spec:    FHIR R4 http.html#delete, #cdelete; docs/api/delete.md.
+// Threads: runs on the loop of its request.
+
+#pragma once
+
+#include "core/service.h"
+
+#include <asio/awaitable.hpp>
+
+namespace annals::core {
+
+/// 204, or 200 with an OperationOutcome if preferred: a deletion version (hard_delete off) or no version left
+/// (hard_delete on). A deleted resource is deleted again without a new version. 404 (delete_absent), 412.
+asio::awaitable<Response> delete_resource(const Service& service, const Request& request,
+                                          const Target& target);
+
+/// The same for the one match of the criteria; 204 without a match, 412 with several.
+asio::awaitable<Response> conditional_delete(const Service& service, const Request& request,
+                                             const Target& target);
+
+}  // namespace annals::core

@@ -1,0 +1,41 @@
+// The continuation of a history: what stands in `_cursor`, opaque to clients.
+//
+// Layer:   core/interactions.
+// Spec:    docs/api/history.md.
+// Threads: plain functions.
+
+#pragma once
+
+#include "core/base/ids.h"
+#include "core/base/instant.h"
+#include "core/base/result.h"
+#include "core/target.h"
+#include "storage/store.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace annals::core {
+
+/// Where a history goes on, and everything that the request which began it had decided.
+struct HistoryCursor {
+    storage::HistoryOrder order = storage::HistoryOrder::newest_first;
+    bool backwards = false;  ///< the page ends before `edge` instead of beginning after it
+    std::optional<storage::VersionInfo>
+        edge;        ///< position and instant only; none: an end of the history
+    Position bound;  ///< 0: what is written later shows, too
+    std::optional<Instant> since;
+    std::optional<Instant> at;   ///< with `resource` and `total`
+    std::uint32_t resource = 0;  ///< `at` on type and system level: where the scan goes on
+    std::uint64_t total = 0;
+};
+
+/// Only unreserved characters. `target` is the history that it belongs to.
+std::string write_cursor(const HistoryCursor& cursor, const Target& target);
+
+/// Errors: invalid (not one of write_cursor(), or of another history).
+Result<HistoryCursor> read_cursor(std::string_view text, const Target& target);
+
+}  // namespace annals::core

@@ -1,0 +1,120 @@
+#include "core/interactions/history_deletion.h"
+
+#include "core/interactions/answer.h"
+#include "core/interactions/negotiation.h"
+#include "core/interactions/vread.h"
+#include "core/interactions/write.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+namespace {
+
+using storage::Erase;
+using storage::Head;
+using storage::Submission;
+using Status = storage::Submission::Status;
+
+Error no_such_version(const Target& target) {
+    return {Errc::not_found,
+            target.level == Level::version
+                ? fmt::format("{} has no version '{}'", resource_name(target.type, target.id),
+                              target.version)
+                : fmt::format("{} does not exist", resource_name(target.type, target.id)),
+            ""};
+}
+
+Error is_current(const Target& target) {
+    return {Errc::conflict,
+            fmt::format("Version {} is the current one of {}: delete the resource instead",
+                        target.version, resource_name(target.type, target.id)),
+            ""};
+}
+
+// Submits `erase` until the store has taken it, and answers when it is durable.
+asio::awaitable<Response> erase_history(const Service& service, const Request& request,
+                                        const Target& target, Erase::Scope scope,
+                                        VersionNumber version) {
+    if (!request.body.empty()) {
+        co_return outcome_response({Errc::invalid, "DELETE takes no body", ""}, request);
+    }
+    for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+        const Head head = service.store().head(target.type, target.id);
+        std::optional<Error> refusal;
+        if (!head.exists) {
+            refusal = no_such_version(target);
+        } else if (scope == Erase::Scope::version && !head.deletion && head.version == version) {
+            refusal = is_current(target);
+        }
+        if (refusal) {
+            const Result<void> durable = co_await request.loop->settled_ticket(head.ticket);
+            if (!durable) {
+                continue;
+            }
+            co_return outcome_response(*refusal, request);
+        }
+
+        Erase erase;
+        erase.type = target.type;
+        erase.id = target.id;
+        erase.scope = scope;
+        erase.version = version;
+        erase.expect = storage::Expect::version;
+        erase.expected_version = head.version;
+        storage::Commit commit;
+        commit.erases = std::span(&erase, 1);
+        const Submission submission = service.store().submit(commit);
+        if (submission.status == Status::version_unknown) {
+            co_return outcome_response(no_such_version(target), request);
+        }
+        if (submission.status != Status::accepted) {
+            const SubmittedResource none;
+            const std::optional<Error> error =
+                co_await settle_refusal(*request.loop, none, submission);
+            if (error) {
+                co_return outcome_response(*error, request);
+            }
+            continue;
+        }
+
+        const Result<void> durable = co_await request.loop->settled_ticket(submission.ticket);
+        if (!durable) {
+            co_return outcome_response(durable.error(), request);
+        }
+        Response response;
+        response.status = 204;
+        if (read_preference(request).return_form == Preference::Return::operation_outcome) {
+            response.status = 200;
+            response.body = Body(
+                information(fmt::format("{} version{} of {} removed", erase.outcome.versions_erased,
+                                        erase.outcome.versions_erased == 1 ? "" : "s",
+                                        resource_name(target.type, target.id))));
+        }
+        co_return response;
+    }
+    co_return outcome_response(too_many_attempts(), request);
+}
+
+}  // namespace
+
+asio::awaitable<Response> delete_version(const Service& service, const Request& request,
+                                         const Target& target) {
+    const std::optional<VersionNumber> number = read_version_number(target.version);
+    if (!number) {
+        co_return outcome_response(no_such_version(target), request);
+    }
+    Response response =
+        co_await erase_history(service, request, target, Erase::Scope::version, *number);
+    co_return response;
+}
+
+asio::awaitable<Response> delete_history(const Service& service, const Request& request,
+                                         const Target& target) {
+    Response response =
+        co_await erase_history(service, request, target, Erase::Scope::all_but_current, {});
+    co_return response;
+}
+
+}  // namespace annals::core

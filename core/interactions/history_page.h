@@ -1,0 +1,42 @@
+// The Bundle of one history page: spliced from stored bytes, in slices if it is large.
+//
+// Layer:   core/interactions.
+// Spec:    FHIR R4 http.html#history; docs/api/history.md.
+// Threads: runs on the loop of its request.
+
+#pragma once
+
+#include "core/exchange.h"
+#include "core/service.h"
+#include "storage/types.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace annals::core {
+
+/// What a page says.
+struct HistoryPageContent {
+    std::uint64_t total = 0;
+    std::vector<std::pair<std::string_view, std::string>> links;  ///< relation (static text), URL
+    std::vector<storage::VersionInfo> versions;
+};
+
+/// 200 with the Bundle.
+Response answer_history(const Service& service, std::string_view base_url,
+                        HistoryPageContent content);
+
+/// What a version's method is in history: POST for version 1, DELETE for a deletion, PUT for all others.
+std::string_view history_method(const storage::VersionInfo& info) noexcept;
+
+/// Appends one entry; its resource is a view of the stored bytes. False if the version was erased meanwhile:
+/// nothing is appended. A damaged version gives an entry with status 500 and an outcome. `base_url` is
+/// escaped for a JSON string already.
+bool append_history_entry(Body& body, const Service& service, std::string_view base_url,
+                          const storage::VersionInfo& info, bool first);
+
+}  // namespace annals::core

@@ -1,0 +1,179 @@
+#include "core/interactions/history_parameters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace annals::core {
+
+namespace {
+
+using storage::HistoryOrder;
+
+struct SortName {
+    std::string_view name;
+    HistoryOrder order;
+};
+
+constexpr SortName kSorts[] = {
+    {"_lastUpdated", HistoryOrder::last_updated},
+    {"-_lastUpdated", HistoryOrder::last_updated_reverse},
+    {"_position", HistoryOrder::oldest_first},
+    {"-_position", HistoryOrder::newest_first},
+    {"none", HistoryOrder::newest_first},
+};
+
+Error invalid(std::string detail) {
+    return {Errc::invalid, std::move(detail), ""};
+}
+
+Result<std::uint64_t> read_natural(std::string_view name, std::string_view text) {
+    std::uint64_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, number);
+    if (text.empty() || error != std::errc() || at != end) {
+        return invalid(fmt::format("{}: '{}' is not an integer of at least 0", name, text));
+    }
+    return number;
+}
+
+Result<InstantRange> read_range(std::string_view name, std::string_view text) {
+    Result<InstantRange> range = parse_date_time(text);
+    if (!range) {
+        return invalid(fmt::format("{}: '{}' is not a date or date-time", name, text));
+    }
+    return range;
+}
+
+Result<HistoryOrder> read_sort(std::string_view text) {
+    for (const SortName& sort : kSorts) {
+        if (sort.name == text) {
+            return sort.order;
+        }
+    }
+    return invalid(fmt::format(
+        "_sort: '{}' is none of _lastUpdated, -_lastUpdated, _position, -_position, none", text));
+}
+
+// What was given, each at most once.
+struct Given {
+    std::optional<std::string> count, since, at, sort, offset, cursor;
+};
+
+Result<Given> take_parameters(std::string_view query, const Target& target) {
+    ANNALS_TRY(Parameters parameters, parse_query(query));
+    Given given;
+    std::vector<std::string_view> seen;
+    for (auto& [name, value] : parameters) {
+        if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
+            return invalid(fmt::format("{} is given more than once", name));
+        }
+        seen.push_back(name);
+        if (name == "_count") {
+            given.count = std::move(value);
+        } else if (name == "_since") {
+            given.since = std::move(value);
+        } else if (name == "_at") {
+            given.at = std::move(value);
+        } else if (name == "_sort") {
+            given.sort = std::move(value);
+        } else if (name == "_cursor") {
+            given.cursor = std::move(value);
+        } else if (name == "_offset" && target.level == Level::instance_history) {
+            given.offset = std::move(value);
+        } else if (name != "_format" && name != "_pretty" && name != "_summary" &&
+                   name != "_elements") {
+            return invalid(fmt::format("Parameter '{}' is not supported here", name));
+        }
+    }
+    return given;
+}
+
+// The cursor has the last word on order, _since and _at; a parameter beside it may only agree.
+Result<void> continue_with(const Given& given, const HistoryCursor& asked, bool sort_given,
+                           const Target& target, HistoryParameters& out) {
+    ANNALS_TRY(out.cursor, read_cursor(*given.cursor, target));
+    out.continued = true;
+    if (given.offset) {
+        return invalid("_cursor and _offset cannot be combined");
+    }
+    if (sort_given && asked.order != out.cursor.order) {
+        return invalid("_sort differs from the order that _cursor goes on in");
+    }
+    if (given.since && asked.since != out.cursor.since) {
+        return invalid("_since differs from the one that _cursor goes on with");
+    }
+    if (given.at && asked.at != out.cursor.at) {
+        return invalid("_at differs from the one that _cursor goes on with");
+    }
+    return {};
+}
+
+std::string own_query(const Given& given, const HistoryParameters& parameters) {
+    std::string out;
+    const auto add = [&](std::string_view name, const std::string& value) {
+        out += fmt::format("{}{}={}", out.empty() ? "" : "&", name, percent_encode(value));
+    };
+    if (given.count) {
+        add("_count", std::to_string(parameters.count));
+    }
+    if (given.since) {
+        add("_since", format_instant(*parameters.cursor.since));
+    }
+    if (given.at) {
+        add("_at", *given.at);
+    }
+    if (given.sort) {
+        add("_sort", *given.sort);
+    }
+    return out;
+}
+
+}  // namespace
+
+Result<HistoryParameters> read_history_parameters(const Config& config, const Request& request,
+                                                  const Target& target) {
+    ANNALS_TRY(const Given given, take_parameters(request.query, target));
+    const bool instance = target.level == Level::instance_history;
+
+    HistoryParameters out;
+    out.count = instance ? config.instance_history_page_size : config.history_page_size;
+    if (given.count) {
+        ANNALS_TRY(out.count, read_natural("_count", *given.count));
+    }
+    out.count = std::min(out.count, config.max_page_size);
+    if (given.offset) {
+        ANNALS_TRY(out.offset, read_natural("_offset", *given.offset));
+    }
+
+    HistoryCursor asked;
+    if (given.sort) {
+        ANNALS_TRY(asked.order, read_sort(*given.sort));
+    }
+    if (given.since) {
+        ANNALS_TRY(const InstantRange range, read_range("_since", *given.since));
+        asked.since = range.begin;
+    }
+    if (given.at) {
+        ANNALS_TRY(const InstantRange range, read_range("_at", *given.at));
+        // The last instant of the time that the text means: a whole second sees what became current in it.
+        asked.at = Instant{range.end.us - 1};
+    }
+    if (given.since && given.at) {
+        return invalid("_since and _at cannot be combined");
+    }
+    if (given.at && given.sort && !instance) {
+        return invalid("_at and _sort cannot be combined here");
+    }
+
+    if (given.cursor) {
+        ANNALS_TRY_VOID(continue_with(given, asked, given.sort.has_value(), target, out));
+    } else {
+        out.cursor = asked;
+    }
+    out.own_query = own_query(given, out);
+    return out;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,32 @@
+// The parameters of a history request, strictly: what is unknown, repeated or malformed is refused.
+//
+// Layer:   core/interactions.
+// Spec:    FHIR R4 http.html#history; docs/api/history.md.
+// Threads: plain functions.
+
+#pragma once
+
+#include "core/interactions/history_cursor.h"
+#include "core/service.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace annals::core {
+
+/// What a history request asks for. `cursor` has the order, `_since` and `_at`, be it continued or begun.
+struct HistoryParameters {
+    HistoryCursor cursor;
+    bool continued = false;   ///< a `_cursor` was given
+    std::uint64_t count = 0;  ///< lowered to max_page_size
+    std::uint64_t offset = 0;
+    std::string
+        own_query;  ///< `_count=2&_sort=_position`: what was given, as it is used; no `_cursor`
+};
+
+/// Reads the query of a history request. Errors: invalid, naming the parameter.
+Result<HistoryParameters> read_history_parameters(const Config& config, const Request& request,
+                                                  const Target& target);
+
+}  // namespace annals::core

@@ -1,0 +1,252 @@
+#include "core/interactions/update.h"
+
+#include "core/base/random.h"
+#include "core/interactions/answer.h"
+#include "core/interactions/criteria.h"
+#include "core/interactions/preconditions.h"
+#include "core/interactions/write.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+namespace {
+
+using storage::Expect;
+using storage::Head;
+using Status = storage::Submission::Status;
+
+// The request's conditions on the version that it replaces.
+struct Conditions {
+    std::optional<EntityTags> match;
+    std::optional<EntityTags> none_match;
+
+    bool none() const noexcept { return !match && !none_match; }
+};
+
+Result<Conditions> read_conditions(const Request& request) {
+    Conditions conditions;
+    ANNALS_TRY(conditions.match, read_entity_tags(request, "If-Match"));
+    ANNALS_TRY(conditions.none_match, read_entity_tags(request, "If-None-Match"));
+    return conditions;
+}
+
+// What the store is to expect of `head`, or why this write must not happen.
+Result<void> decide(const Config& config, const Conditions& conditions, TypeId type,
+                    std::string_view id, const Head& head, storage::VersionWrite& write) {
+    const bool live = head.exists && !head.deletion;
+    if (const auto& match = conditions.match) {
+        const bool fits = head.exists && (match->any ? live : match->names(head.version));
+        if (!fits) {
+            return match_failed(*match, head.exists ? std::optional(head.version) : std::nullopt);
+        }
+    }
+    if (const auto& none = conditions.none_match) {
+        if (head.exists && (none->any ? live : none->names(head.version))) {
+            return Error{Errc::precondition,
+                         fmt::format("If-None-Match: {} exists as version {}",
+                                     resource_name(type, id), head.version.value),
+                         ""};
+        }
+    }
+    if (!head.exists && !config.update_create) {
+        return Error{Errc::not_found,
+                     fmt::format("{} does not exist, and update does not create here",
+                                 resource_name(type, id)),
+                     ""};
+    }
+    write.expect = head.exists ? Expect::version : Expect::absent;
+    write.expected_version = head.version;
+    return {};
+}
+
+Error differing_id(TypeId type, std::string_view body_id, std::string_view wanted) {
+    return {Errc::invalid, fmt::format("The body's id is '{}', expected '{}'", body_id, wanted),
+            fmt::format("{}.id", resource_type_name(type))};
+}
+
+Result<void> check_id(const SubmittedResource& resource, const Target& target) {
+    if (!resource.id()) {
+        return Error{Errc::required, fmt::format("The body has no id, expected '{}'", target.id),
+                     fmt::format("{}.id", resource_type_name(target.type))};
+    }
+    if (*resource.id() != target.id) {
+        return differing_id(target.type, *resource.id(), target.id);
+    }
+    return {};
+}
+
+}  // namespace
+
+asio::awaitable<Response> update(const Service& service, const Request& request,
+                                 const Target& target) {
+    const Result<Conditions> conditions = read_conditions(request);
+    if (!conditions) {
+        co_return outcome_response(conditions.error(), request);
+    }
+    SubmittedResource resource;
+    if (const Result<void> fit = resource.read(service, request, target.type); !fit) {
+        co_return outcome_response(fit.error(), request);
+    }
+    if (const Result<void> fit = check_id(resource, target); !fit) {
+        co_return outcome_response(fit.error(), request);
+    }
+
+    for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+        storage::VersionWrite write;
+        write.type = target.type;
+        write.id = target.id;
+        write.method = storage::Method::put;
+        write.expect = Expect::anything;
+        if (!conditions->none() || !service.config().update_create) {
+            const Head head = service.store().head(target.type, target.id);
+            const Result<void> decided =
+                decide(service.config(), *conditions, target.type, target.id, head, write);
+            if (!decided) {
+                // A refusal speaks of a version: it must not be one that a power cut can take back.
+                const Result<void> durable = co_await request.loop->settled_ticket(head.ticket);
+                if (!durable) {
+                    continue;
+                }
+                co_return outcome_response(decided.error(), request);
+            }
+        }
+
+        const storage::Submission submission = resource.submit(service, write);
+        if (submission.status == Status::accepted) {
+            resource.release();
+            Written written{target.type, std::string(target.id), write.outcome, submission.ticket};
+            Response response = co_await answer_written(service, request, std::move(written));
+            co_return response;
+        }
+        const std::optional<Error> refusal =
+            co_await settle_refusal(*request.loop, resource, submission);
+        if (refusal) {
+            co_return outcome_response(*refusal, request);
+        }
+    }
+    co_return outcome_response(too_many_attempts(), request);
+}
+
+namespace {
+
+// What a conditional update comes to once its matches are known.
+struct ConditionalWrite {
+    std::string id;
+    storage::VersionWrite write;
+    storage::Ticket head_ticket;  // of what a refusal speaks of
+    std::optional<Error> refusal;
+};
+
+ConditionalWrite decide_conditional(const Service& service, const Conditions& conditions,
+                                    const Criteria& criteria, const CriteriaMatches& matches,
+                                    std::optional<std::string_view> body_id) {
+    ConditionalWrite out;
+    const TypeId type = criteria.type;
+    out.write.type = type;
+    out.write.method = storage::Method::put;
+
+    if (matches.found.size() > 1) {
+        out.refusal = several_matches(criteria, matches.found.size());
+        return out;
+    }
+    if (matches.found.size() == 1) {
+        out.id = matches.found.front().id;
+        if (body_id && *body_id != out.id) {
+            out.refusal = differing_id(type, *body_id, out.id);
+            return out;
+        }
+        out.write.expect = Expect::live;
+    } else if (!body_id) {
+        out.id = make_uuid();
+        out.write.method = storage::Method::post;
+        out.write.expect = Expect::absent;
+        if (conditions.match) {
+            out.refusal = match_failed(*conditions.match, {});
+        }
+        return out;
+    } else if (!is_resource_id(*body_id)) {
+        out.refusal = Error{Errc::value, fmt::format("'{}' is not a valid id", *body_id),
+                            fmt::format("{}.id", resource_type_name(type))};
+        return out;
+    } else {
+        out.id = *body_id;
+    }
+
+    const Head head = service.store().head(type, out.id);
+    out.head_ticket = head.ticket;
+    if (matches.found.empty() && head.exists && !head.deletion) {
+        out.refusal = Error{
+            Errc::conflict,
+            fmt::format("{} exists and does not match the criteria", resource_name(type, out.id)),
+            ""};
+        return out;
+    }
+    if (conditions.none() && !matches.found.empty()) {
+        return out;
+    }
+    if (Result<void> decided = decide(service.config(), conditions, type, out.id, head, out.write);
+        !decided) {
+        out.refusal = std::move(decided.error());
+    }
+    return out;
+}
+
+}  // namespace
+
+asio::awaitable<Response> conditional_update(const Service& service, const Request& request,
+                                             const Target& target) {
+    const Result<Criteria> criteria = parse_criteria(target.type, request.query);
+    if (!criteria) {
+        co_return outcome_response(criteria.error(), request);
+    }
+    const Result<Conditions> conditions = read_conditions(request);
+    if (!conditions) {
+        co_return outcome_response(conditions.error(), request);
+    }
+    SubmittedResource resource;
+    if (const Result<void> fit = resource.read(service, request, target.type); !fit) {
+        co_return outcome_response(fit.error(), request);
+    }
+
+    for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+        const Result<CriteriaMatches> matches = find_matches(service.store(), *criteria);
+        if (!matches) {
+            co_return outcome_response(matches.error(), request);
+        }
+        if (matches->pending.value != 0) {
+            const Result<void> settled = co_await request.loop->settled_ticket(matches->pending);
+            static_cast<void>(settled);
+            continue;
+        }
+        ConditionalWrite decided =
+            decide_conditional(service, *conditions, *criteria, *matches, resource.id());
+        if (decided.refusal) {
+            const Result<void> durable = co_await request.loop->settled_ticket(decided.head_ticket);
+            if (!durable) {
+                continue;
+            }
+            co_return outcome_response(*decided.refusal, request);
+        }
+
+        decided.write.id = decided.id;
+        const storage::Submission submission =
+            resource.submit(service, decided.write, matches->guards);
+        if (submission.status == Status::accepted) {
+            resource.release();
+            Written written{target.type, std::move(decided.id), decided.write.outcome,
+                            submission.ticket};
+            Response response = co_await answer_written(service, request, std::move(written));
+            co_return response;
+        }
+        const std::optional<Error> refusal =
+            co_await settle_refusal(*request.loop, resource, submission);
+        if (refusal) {
+            co_return outcome_response(*refusal, request);
+        }
+    }
+    co_return outcome_response(too_many_attempts(), request);
+}
+
+}  // namespace annals::core

@@ -1,0 +1,273 @@
+#include "core/interactions/write.h"
+
+#include "core/interactions/answer.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::core {
+
+namespace {
+
+// Documents above this size keep no buffers for the next parse of the thread.
+constexpr std::size_t kRecycledBytesMax = 1 << 20;
+
+storage::BodyPiece piece_of(const json::Run& run) {
+    switch (run.hole) {
+        case json::Hole::none:
+            break;
+        case json::Hole::version:
+            return {storage::BodyPiece::Kind::version, {}};
+        case json::Hole::instant:
+            return {storage::BodyPiece::Kind::instant, {}};
+    }
+    return {storage::BodyPiece::Kind::text, run.text};
+}
+
+}  // namespace
+
+json::Parser& thread_parser() {
+    thread_local json::Parser parser;
+    return parser;
+}
+
+Result<std::vector<std::uint64_t>> identifier_terms(TypeId type, json::Value resource) {
+    std::vector<std::uint64_t> terms;
+    json::for_each_identifier(resource, [&](json::Value, json::Value value) {
+        terms.push_back(storage::identifier_term(type, value.string()));
+    });
+    std::sort(terms.begin(), terms.end());
+    terms.erase(std::unique(terms.begin(), terms.end()), terms.end());
+    if (terms.size() > kTermsPerVersionMax) {
+        return Error{Errc::too_costly,
+                     fmt::format("More than {} identifiers in one resource", kTermsPerVersionMax),
+                     fmt::format("{}.identifier", resource_type_name(type))};
+    }
+    return terms;
+}
+
+std::optional<std::pair<TypeId, std::string_view>> local_reference(std::string_view reference,
+                                                                   std::string_view base_url) {
+    if (reference.starts_with(base_url) && reference.substr(base_url.size()).starts_with('/')) {
+        reference.remove_prefix(base_url.size() + 1);
+    }
+    const std::size_t slash = reference.find('/');
+    if (slash == std::string_view::npos) {
+        return {};
+    }
+    const std::optional<TypeId> type = find_resource_type(reference.substr(0, slash));
+    std::string_view id = reference.substr(slash + 1);
+    if (const std::size_t history = id.find("/_history/"); history != std::string_view::npos) {
+        id = id.substr(0, history);
+    }
+    if (!type || !is_resource_id(id)) {
+        return {};
+    }
+    return std::pair{*type, id};
+}
+
+SubmittedResource::~SubmittedResource() {
+    release();
+}
+
+void SubmittedResource::release() noexcept {
+    if (!document_.nodes().empty() && document_.text().size() <= kRecycledBytesMax) {
+        thread_parser().recycle(std::move(document_));
+    }
+    document_ = {};
+    facts_ = {};
+}
+
+Result<void> SubmittedResource::read(const Service& service, const Request& request, TypeId type) {
+    ANNALS_TRY_VOID(check_content_type(request));
+    const std::string_view name = resource_type_name(type);
+    if (name == "Parameters") {
+        return Error{Errc::invalid, "Parameters resources are sent, not stored", "Parameters"};
+    }
+    if (request.body.empty()) {
+        return Error{Errc::invalid, fmt::format("The body is empty: expected a {}", name), ""};
+    }
+    ANNALS_TRY(document_, thread_parser().parse(request.body));
+    ANNALS_TRY(facts_, json::read_facts(document_.root()));
+    if (facts_.type != type) {
+        return Error{Errc::invalid,
+                     fmt::format("The body's resourceType is {}, the URL's {}",
+                                 resource_type_name(facts_.type), name),
+                     fmt::format("{}.resourceType", resource_type_name(facts_.type))};
+    }
+    ANNALS_TRY(terms_, identifier_terms(type, facts_.resource));
+
+    if (service.config().integrity_on_write) {
+        std::vector<json::ReferenceSite> sites;
+        json::find_references(facts_.resource, sites);
+        for (const json::ReferenceSite& site : sites) {
+            const std::string text = site.value.string();
+            const auto key = site.kind == json::ReferenceSite::Kind::reference
+                                 ? local_reference(text, request.base_url)
+                                 : std::nullopt;
+            if (key) {
+                references_.push_back({key->first, std::string(key->second),
+                                       json::expression_of(facts_.resource, site.path)});
+            }
+        }
+    }
+    return {};
+}
+
+storage::Submission SubmittedResource::submit(const Service& service, storage::VersionWrite& write,
+                                              std::span<const storage::Guard> guards) {
+    const json::BodyPlan plan(facts_, write.id, {});
+    std::vector<storage::BodyPiece> pieces;
+    pieces.reserve(plan.runs().size());
+    for (const json::Run& run : plan.runs()) {
+        pieces.push_back(piece_of(run));
+    }
+    write.body = pieces;
+    write.terms = terms_;
+
+    std::vector<storage::Requirement> requirements;
+    requirements.reserve(references_.size());
+    for (const Reference& reference : references_) {
+        requirements.push_back({reference.type, reference.id});
+    }
+    // What a resource says of itself is there as soon as it is.
+    std::erase_if(requirements, [&](const storage::Requirement& requirement) {
+        return requirement.type == write.type && requirement.id == write.id;
+    });
+
+    storage::Commit commit;
+    commit.writes = std::span(&write, 1);
+    commit.guards = guards;
+    commit.requirements = requirements;
+    storage::Submission submission = service.store().submit(commit);
+    write.body = {};
+    write.terms = {};
+    if (submission.status == storage::Submission::Status::requirement_failed) {
+        // Back from the list without the self-references to the one with them.
+        const storage::Requirement& failed = requirements[submission.failed];
+        for (std::size_t i = 0; i < references_.size(); ++i) {
+            if (references_[i].type == failed.type && references_[i].id == failed.id) {
+                submission.failed = i;
+                break;
+            }
+        }
+    }
+    return submission;
+}
+
+Error SubmittedResource::missing_reference(std::size_t requirement) const {
+    const Reference& reference = references_[requirement];
+    return {Errc::conflict,
+            fmt::format("The resource refers to {}, which does not exist",
+                        resource_name(reference.type, reference.id)),
+            reference.expression};
+}
+
+Error submission_error(storage::Submission::Status status) {
+    using Status = storage::Submission::Status;
+    switch (status) {
+        case Status::overloaded:
+        case Status::busy:
+            return {Errc::overloaded, "", ""};
+        case Status::too_large:
+            return {Errc::body_too_large, "The resource is too large to be stored", ""};
+        case Status::no_space:
+        case Status::failed:
+        case Status::read_only:
+            return {Errc::no_store, "", ""};
+        case Status::accepted:
+        case Status::expectation_failed:
+        case Status::requirement_failed:
+        case Status::version_unknown:
+            break;
+    }
+    return {Errc::internal, "a submission was refused for a reason that its caller left open", ""};
+}
+
+asio::awaitable<std::optional<Error>> settle_refusal(Loop& loop, const SubmittedResource& resource,
+                                                     storage::Submission submission) {
+    using Status = storage::Submission::Status;
+    if (submission.status == Status::requirement_failed) {
+        co_return resource.missing_reference(submission.failed);
+    }
+    storage::Ticket obstacle;
+    if (submission.status == Status::busy) {
+        obstacle = submission.ticket;
+    } else if (submission.status == Status::expectation_failed) {
+        obstacle = submission.head.ticket;
+    } else {
+        co_return submission_error(submission.status);
+    }
+    // Settled well or dropped: either way the next decision sees what is.
+    const Result<void> settled = co_await loop.settled_ticket(obstacle);
+    static_cast<void>(settled);
+    co_return std::nullopt;
+}
+
+Error too_many_attempts() {
+    return {Errc::overloaded, "", ""};
+}
+
+std::string version_url(std::string_view base_url, TypeId type, std::string_view id,
+                        VersionNumber version) {
+    return fmt::format("{}/{}/{}/_history/{}", base_url, resource_type_name(type), id,
+                       version.value);
+}
+
+std::string version_path(std::string_view base_url, TypeId type, std::string_view id,
+                         VersionNumber version) {
+    const std::size_t scheme = base_url.find("://");
+    const std::size_t path = scheme == std::string_view::npos ? 0 : base_url.find('/', scheme + 3);
+    return version_url(path == std::string_view::npos ? "" : base_url.substr(path), type, id,
+                       version);
+}
+
+void put_body(const Service& service, Response& response, const Preference& preference,
+              const std::optional<storage::VersionInfo>& info, std::string_view outcome) {
+    using Return = Preference::Return;
+    if (preference.return_form == Return::minimal) {
+        return;
+    }
+    if (preference.return_form == Return::operation_outcome) {
+        response.body = Body(information(outcome));
+        return;
+    }
+    // The write is done whatever becomes of its bytes: erased meanwhile, it is answered without them.
+    if (!info) {
+        return;
+    }
+    if (Result<storage::StoredVersion> stored = service.store().load(*info)) {
+        response.body.append_view(stored->body, std::move(stored->pin));
+    }
+}
+
+asio::awaitable<Response> answer_written(const Service& service, const Request& request,
+                                         Written written) {
+    const Result<void> durable = co_await request.loop->settled_ticket(written.ticket);
+    if (!durable) {
+        co_return outcome_response(durable.error(), request);
+    }
+
+    const storage::VersionWrite::Outcome& outcome = written.outcome;
+    const bool brought_to_life = !outcome.previous.exists || outcome.previous.deletion;
+    Response response;
+    set_version(response, outcome.version, outcome.instant);
+    if (brought_to_life) {
+        response.status = 201;
+        response.location =
+            version_url(request.base_url, written.type, written.id, outcome.version);
+    } else {
+        response.content_location =
+            version_path(request.base_url, written.type, written.id, outcome.version);
+    }
+
+    put_body(service, response, read_preference(request),
+             service.store().version(written.type, written.id, outcome.version),
+             fmt::format("{} {} as version {}", resource_name(written.type, written.id),
+                         brought_to_life ? "created" : "updated", outcome.version.value));
+    co_return response;
+}
+
+}  // namespace annals::core
