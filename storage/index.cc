@@ -2,6 +2,9 @@
 
 #include "storage/index_impl.h"
 
+#include <array>
+#include <cstring>
+
 namespace annals::storage {
 
 namespace {
@@ -203,14 +206,9 @@ Index::~Index() = default;
 
 void Index::reserve(std::uint64_t versions, std::uint64_t resources) {
     Impl& my = *impl_;
-    std::uint64_t allocated = 0;
     for (std::uint64_t i = 0; i < versions; i += decltype(my.versions)::kChunk) {
-        allocated += my.versions.ensure(my.added + i);
+        my.versions.ensure(my.added + i);
     }
-    for (std::uint64_t i = 0; i < resources; i += decltype(my.resources)::kChunk) {
-        allocated += my.resources.ensure(my.resource_count.load(std::memory_order_relaxed) + i);
-    }
-    my.bytes.fetch_add(allocated, std::memory_order_relaxed);
     my.keys.reserve(my.resource_count.load(std::memory_order_relaxed) + resources);
 }
 
@@ -222,20 +220,17 @@ void Index::add(const IndexedVersion& version) {
     ANNALS_CHECK(version.location.offset >> kOffsetBits == 0 &&
                  version.location.segment >> (64 - kOffsetBits) == 0);
     const auto position = static_cast<std::uint32_t>(version.position.value);
-    std::uint64_t allocated = my.versions.ensure(my.added);
+    my.versions.ensure(my.added);
 
     std::optional<std::uint32_t> number = my.find_resource_as_writer(version.key);
     const bool fresh = !number;
     if (fresh) {
         number = my.resource_count.load(std::memory_order_relaxed);
         ANNALS_CHECK(*number < kResourcesMax);
-        allocated += my.resources.ensure(*number);
+        my.resources.ensure(*number);
         my.resources[*number].key = version.key;
         my.keys.insert(version.key, *number);
         my.resource_count.store(*number + 1, std::memory_order_release);
-    }
-    if (allocated != 0) {
-        my.bytes.fetch_add(allocated, std::memory_order_relaxed);
     }
     ResourceEntry& resource = my.resources[*number];
 
@@ -482,8 +477,10 @@ Totals Index::totals(std::optional<TypeId> type) const {
 }
 
 std::uint64_t Index::bytes() const noexcept {
-    return sizeof(Impl) + impl_->bytes.load(std::memory_order_relaxed) + impl_->keys.bytes() +
-           impl_->terms.bytes();
+    const Impl& my = *impl_;
+    return sizeof(Impl) + my.versions.bytes(my.visible.load(std::memory_order_relaxed)) +
+           my.resources.bytes(my.resource_count.load(std::memory_order_relaxed)) +
+           my.bytes.load(std::memory_order_relaxed) + my.keys.bytes() + my.terms.bytes();
 }
 
 }  // namespace annals::storage

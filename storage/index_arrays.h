@@ -60,18 +60,26 @@ struct FreeMemory {
 template <typename T>
 using ZeroedArray = std::unique_ptr<T[], FreeMemory>;
 
-/// Array in chunks of one size, for what is large: slack is at most one chunk.
+/// Zeroed memory in huge pages where the system has them: random look-ups then miss the TLB less often.
+/// Requires: `bytes` is a multiple of kHugePage. Free with free_pages().
+inline constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
+void* allocate_pages(std::uint64_t bytes);
+void free_pages(void* memory, std::uint64_t bytes) noexcept;
+
+/// Array in chunks of one size, for what is large. Memory is used by the huge page, as it fills.
 template <typename T, unsigned kChunkBits>
 class ChunkedArray {
   public:
     static constexpr std::uint64_t kChunk = std::uint64_t{1} << kChunkBits;
+    static constexpr std::uint64_t kChunkBytes = kChunk * sizeof(T);
     static constexpr std::uint64_t kChunks = (std::uint64_t{1} << 32) / kChunk;
+    static_assert(kChunkBytes % kHugePage == 0);
 
     ChunkedArray() : chunks_(allocate_zeroed<T*>(kChunks)) {}
 
     ~ChunkedArray() {
         for (std::uint64_t i = 0; i < kChunks && chunks_[i] != nullptr; ++i) {
-            std::free(chunks_[i]);
+            free_pages(chunks_[i], kChunkBytes);
         }
     }
 
@@ -82,14 +90,17 @@ class ChunkedArray {
         return load_acquire(chunks_[index >> kChunkBits])[index & (kChunk - 1)];
     }
 
-    /// Makes element `index` exist. Writer only; indexes ascend. Returns the bytes it allocated.
-    std::uint64_t ensure(std::uint64_t index) {
+    /// Makes element `index` exist. Writer only; indexes ascend without a gap.
+    void ensure(std::uint64_t index) {
         T*& chunk = chunks_[index >> kChunkBits];
-        if (chunk != nullptr) [[likely]] {
-            return 0;
+        if (chunk == nullptr) [[unlikely]] {
+            store_release(chunk, static_cast<T*>(allocate_pages(kChunkBytes)));
         }
-        store_release(chunk, allocate_zeroed<T>(kChunk));
-        return kChunk * sizeof(T);
+    }
+
+    /// Memory in use when `size` elements are.
+    static std::uint64_t bytes(std::uint64_t size) noexcept {
+        return kChunks * sizeof(T*) + (size * sizeof(T) + kHugePage - 1) / kHugePage * kHugePage;
     }
 
   private:

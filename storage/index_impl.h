@@ -96,7 +96,7 @@ struct Chain {
 struct Index::Impl {
     Impl();
 
-    ChunkedArray<VersionEntry, 16> versions;
+    ChunkedArray<VersionEntry, 18> versions;
     ChunkedArray<ResourceEntry, 16> resources;
     KeyTable keys;
     TermTable terms;
