@@ -1,0 +1,395 @@
+#include "storage/verify.h"
+
+#include "core/base/bytes.h"
+#include "storage/index.h"
+#include "storage/segment.h"
+#include "storage/segment_footer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::storage {
+
+namespace {
+
+constexpr std::uint64_t kReadBytes = 4 << 20;
+constexpr std::uint32_t kFrameMagic = 0x4d52'4641;  // "AFRM"
+
+bool known(Method method) noexcept {
+    return method >= Method::post && method <= Method::history;
+}
+
+bool known(Erase::Scope scope) noexcept {
+    return scope >= Erase::Scope::version && scope <= Erase::Scope::everything;
+}
+
+bool same(const Hint& a, const Hint& b) noexcept {
+    const bool same_kind = a.kind == RecordKind::erase ? a.scope == b.scope : a.method == b.method;
+    return a.kind == b.kind && same_kind && a.key == b.key && a.type == b.type &&
+           a.deletion == b.deletion && a.version == b.version && a.instant == b.instant &&
+           a.position == b.position && a.offset == b.offset && a.size == b.size &&
+           std::ranges::equal(a.terms, b.terms);
+}
+
+class Verification {
+  public:
+    Verification(FileSystem& fs, std::string segments, const VerifyProgress& progress)
+        : fs_(fs), segments_(std::move(segments)), progress_(progress) {}
+
+    Result<VerifyReport> run() {
+        ANNALS_TRY(const std::vector<std::string> names, fs_.list(segments_));
+        std::vector<std::uint64_t> numbers;
+        for (const std::string& name : names) {
+            if (const auto number = parse_segment_name(name)) {
+                numbers.push_back(*number);
+            }
+        }
+        std::ranges::sort(numbers);
+        for (const std::uint64_t number : numbers) {
+            total_bytes_ += size_of(number);
+        }
+        std::uint64_t expected = 1;
+        for (const std::uint64_t number : numbers) {
+            for (; expected < number; ++expected) {
+                name_ = segment_name(expected);
+                damage(0, "the segment is missing");
+                lost_ = true;
+            }
+            ++expected;
+            ANNALS_TRY_VOID(verify_segment(number, number == numbers.back()));
+        }
+        const Totals totals = index_.totals({});
+        report_.visible_versions = totals.versions;
+        report_.resources = totals.resources;
+        report_.live = totals.live;
+        return std::move(report_);
+    }
+
+  private:
+    void damage(std::uint64_t offset, std::string reason) {
+        report_.damages.push_back({name_, offset, std::move(reason)});
+    }
+
+    std::uint64_t size_of(std::uint64_t number) {
+        const auto file = fs_.open(segments_ + "/" + segment_name(number), FileSystem::Mode::read);
+        if (!file) {
+            return 0;
+        }
+        const auto size = (*file)->size();
+        return size ? *size : 0;
+    }
+
+    /// Reads the file into bytes_; what can't be read is damage and stays zero.
+    bool read_file() {
+        const auto file = fs_.open(segments_ + "/" + name_, FileSystem::Mode::read);
+        if (!file) {
+            damage(0, file.error().detail);
+            return false;
+        }
+        const auto size = (*file)->size();
+        if (!size) {
+            damage(0, size.error().detail);
+            return false;
+        }
+        bytes_.assign(*size, '\0');
+        for (std::uint64_t at = 0; at < *size; at += kReadBytes) {
+            const std::uint64_t wanted = std::min(kReadBytes, *size - at);
+            if (const auto got = (*file)->read(at, {bytes_.data() + at, wanted}); !got) {
+                damage(at, got.error().detail);
+            }
+            if (progress_) {
+                progress_(report_.bytes + at + wanted, total_bytes_);
+            }
+        }
+        report_.bytes += *size;
+        return true;
+    }
+
+    Result<void> verify_segment(std::uint64_t number, bool last) {
+        name_ = segment_name(number);
+        ++report_.segments;
+        if (!read_file()) {
+            lost_ = true;
+            return {};
+        }
+        const std::string_view bytes = bytes_;
+        const auto header = decode_segment_header(bytes, segments_ + "/" + name_);
+        if (!header) {
+            if (header.error().code == Errc::usage) {
+                return header.error();
+            }
+            damage(0, "no whole segment header; nothing of this segment can be read");
+            lost_ = true;
+            return {};
+        }
+        header_ = *header;
+        if (header_.number != number) {
+            damage(24, fmt::format("the header is that of segment {}", header_.number));
+        }
+        if (store_id_ != 0 && header_.store_id != store_id_) {
+            damage(16, "the segment is of another store");
+        }
+        store_id_ = header_.store_id;
+        if (header_.first_position.value != next_ &&
+            (!lost_ || header_.first_position.value < next_)) {
+            damage(32, fmt::format("the first position is {}, expected {}",
+                                   header_.first_position.value, next_));
+        }
+        next_ = std::max(next_, header_.first_position.value);
+        if (header_.last_instant != last_instant_ && !lost_) {
+            damage(48, "the instant before this segment is not that of the last commit");
+        }
+        last_instant_ = std::max(last_instant_, header_.last_instant);
+        lost_ = false;
+
+        auto footer = FooterReader::open(bytes, header_);
+        if (!footer && footer.error().code == Errc::usage) {
+            return Error{Errc::usage, fmt::format("{}: {}", name_, footer.error().detail), {}};
+        }
+        hints_.clear();
+        const std::size_t damages_before = report_.damages.size();
+        if (footer) {
+            verify_frames(footer->offset());
+            if (report_.damages.size() == damages_before) {
+                verify_footer(*footer);
+            }
+        } else if (!last) {
+            // Where the footer began is not known: the frames end where no more is found.
+            verify_frames(scan_end(bytes));
+            damage(bytes.size(), "no whole footer");
+        } else {
+            const SegmentScan scan = scan_segment(bytes, header_);
+            verify_frames(scan.witness ? scan.garbage_end : scan.end);
+            report_.torn_bytes += scan.witness ? 0 : scan.garbage_end - scan.end;
+        }
+        return {};
+    }
+
+    /// The end of the last whole frame, wherever it is.
+    std::uint64_t scan_end(std::string_view bytes) const {
+        std::uint64_t end = kSegmentHeaderBytes;
+        while (const auto frame = find_frame(bytes, end, header_.salt)) {
+            end = frame->offset + frame->header.length;
+        }
+        return end;
+    }
+
+    /// Verifies what lies between the segment's header and `end`, which frames fill without a gap.
+    void verify_frames(std::uint64_t end) {
+        const std::string_view bytes = std::string_view(bytes_).substr(0, end);
+        std::uint64_t at = kSegmentHeaderBytes;
+        while (at < end) {
+            if (const auto frame = decode_frame(bytes.substr(at), header_.salt)) {
+                verify_frame(bytes, {at, *frame});
+                at += frame->length;
+                continue;
+            }
+            const auto next = find_frame(bytes, at + kAlignment, header_.salt);
+            std::string lost;
+            if (next && next->header.first_position.value > next_) {
+                lost = fmt::format("; positions {} to {} are lost", next_,
+                                   next->header.first_position.value - 1);
+                next_ = next->header.first_position.value;
+            }
+            lost_ = lost_ || !next;
+            incomplete_ = true;
+            damage_within_frame(bytes, at, lost);
+            at = next ? next->offset : end;
+        }
+    }
+
+    /// Names the damaged records of the frame that began at `at`, or the frame if it is not so plain.
+    void damage_within_frame(std::string_view bytes, std::uint64_t at, const std::string& lost) {
+        const std::size_t before = report_.damages.size();
+        if (bytes.size() - at >= kFrameHeaderBytes &&
+            load_le<std::uint32_t>(bytes.data() + at + 8) == kFrameMagic) {
+            const FrameHeader claimed{
+                .length =
+                    std::min(load_le<std::uint64_t>(bytes.data() + at + 16), bytes.size() - at),
+                .first_position = {},
+                .instant = {},
+                .synced_offset = 0,
+                .record_count = load_le<std::uint32_t>(bytes.data() + at + 48)};
+            std::uint64_t record = at + kFrameHeaderBytes;
+            for (std::uint32_t i = 0; i < claimed.record_count && record < at + claimed.length;
+                 ++i) {
+                if (!decode_record(bytes, record)) {
+                    damage(record,
+                           "damaged record of the frame at offset " + std::to_string(at) + lost);
+                    break;
+                }
+                record += padded(load_le<std::uint32_t>(bytes.data() + record + 8));
+            }
+        }
+        if (report_.damages.size() == before) {
+            damage(at, "no whole frame" + lost);
+        }
+    }
+
+    void verify_frame(std::string_view bytes, const FrameAt& frame) {
+        if (load_le<std::uint32_t>(bytes.data() + frame.offset + 12) != 0) {
+            damage(frame.offset + 12, "frame with flags that this program does not know");
+        }
+        if (frame.header.synced_offset > frame.offset) {
+            damage(frame.offset + 40, "frame that was written before what it calls durable");
+        }
+        if (frame.header.first_position.value != next_) {
+            damage(frame.offset + 24, fmt::format("the first position is {}, expected {}",
+                                                  frame.header.first_position.value, next_));
+            next_ = std::max(next_, frame.header.first_position.value);
+        }
+        if (frame.header.instant < last_instant_) {
+            damage(frame.offset + 32, "commit that is older than the one before");
+        }
+        last_instant_ = std::max(last_instant_, frame.header.instant);
+        report_.commits += frame.header.record_count == 0 ? 0 : 1;
+
+        RecordReader reader(bytes, frame.offset, frame.header);
+        std::uint64_t end = frame.offset + kFrameHeaderBytes;
+        while (true) {
+            const auto read = reader.next();
+            if (!read) {
+                damage(reader.offset(), read.error().detail);
+                incomplete_ = true;
+                return;
+            }
+            if (!*read) {
+                break;
+            }
+            end = reader.offset() + reader.size();
+            verify_record(**read, reader.offset(), reader.size());
+        }
+        if (end > frame.offset + frame.header.length) {
+            damage(frame.offset + 16, "frame that ends before its records");
+        }
+    }
+
+    void verify_record(const Record& record, std::uint64_t offset, std::uint64_t size) {
+        const auto type = find_resource_type(record.type);
+        if (!type || !is_resource_id(record.id)) {
+            damage(offset, "record that names no resource");
+            return;
+        }
+        Hint hint;
+        hint.kind = record.kind;
+        hint.key = resource_key(store_id_, *type, record.id);
+        hint.type = *type;
+        hint.method = record.method;
+        hint.scope = record.scope;
+        hint.deletion = record.deletion;
+        hint.version = record.version;
+        hint.instant = record.instant;
+        hint.position = {next_};
+        hint.offset = offset;
+        hint.size = static_cast<std::uint32_t>(size);
+        hint.terms = record.terms;
+        hints_.push_back(hint);
+
+        const Head head = index_.head(hint.key);
+        if (record.kind == RecordKind::erase) {
+            ++report_.erases;
+            if (!known(record.scope)) {
+                damage(offset + 13, "erase of an unknown scope");
+                return;
+            }
+            if (!head.exists && !incomplete_) {
+                damage(offset, "erase of a resource that has no versions");
+            }
+            index_.erase({hint.key, record.scope, record.version});
+            return;
+        }
+        ++report_.versions;
+        ++next_;
+        report_.deletions += record.deletion ? 1 : 0;
+        if (!known(record.method)) {
+            damage(offset + 13, "version made by an unknown method");
+        }
+        if (record.deletion != record.body.empty()) {
+            damage(offset + 36,
+                   record.deletion ? "deletion with a body" : "version without a body");
+        }
+        if (record.version.value == 0 || record.version.value > kVersionNumberMax) {
+            damage(offset + 16, fmt::format("version number {}", record.version.value));
+            return;
+        }
+        if (head.exists && record.version <= head.version) {
+            damage(offset + 16,
+                   fmt::format("version {} of {}/{} follows version {}", record.version.value,
+                               record.type, record.id, head.version.value));
+            return;
+        }
+        // The index of this check has positions of its own: a damaged store's may have gaps.
+        index_.add({.key = hint.key,
+                    .type = hint.type,
+                    .position = {index_.last_position().value + 1},
+                    .version = hint.version,
+                    .instant = hint.instant,
+                    .deletion = hint.deletion,
+                    .location = {},
+                    .terms = {}});
+        index_.publish({index_.last_position().value + 1});
+    }
+
+    /// The footer must say what the data say, hint by hint and in its counts.
+    void verify_footer(const FooterReader& footer) {
+        std::size_t at = 0;
+        bool equal = true;
+        FooterBuilder builder(header_.first_position);
+        footer.for_each([&](const Hint& hint) {
+            if (equal && (at >= hints_.size() || !same(hint, hints_[at]))) {
+                equal = false;
+                damage(footer.offset(),
+                       fmt::format("hint {} of the footer is not what the record at offset {} says",
+                                   at, at < hints_.size() ? hints_[at].offset : footer.offset()));
+            }
+            ++at;
+        });
+        if (equal && at != hints_.size()) {
+            equal = false;
+            damage(footer.offset(),
+                   fmt::format("the footer has {} hints for {} records", at, hints_.size()));
+        }
+        if (!equal) {
+            return;
+        }
+        for (const Hint& hint : hints_) {
+            builder.add(hint);
+        }
+        if (std::string_view(bytes_).substr(footer.offset()) !=
+            builder.build(footer.offset(), last_instant_, header_.salt)) {
+            damage(footer.offset(), "the footer's counts are not those of its records");
+        }
+    }
+
+    FileSystem& fs_;
+    std::string segments_;
+    const VerifyProgress& progress_;
+    VerifyReport report_;
+    Index index_;
+    std::uint64_t total_bytes_ = 0;
+    std::uint64_t store_id_ = 0;
+    std::uint64_t next_ = 1;  ///< position that the next version must have
+    Instant last_instant_;
+    bool lost_ = false;        ///< the end of what came before this segment is not known
+    bool incomplete_ = false;  ///< records are missing, so that others may seem to hang in the air
+
+    // Of the segment at hand.
+    std::string name_;
+    std::string bytes_;
+    SegmentHeader header_;
+    std::vector<Hint> hints_;
+};
+
+}  // namespace
+
+Result<VerifyReport> verify(FileSystem& fs, const std::string& directory,
+                            const VerifyProgress& progress) {
+    const std::string segments = directory + "/segments";
+    if (!fs.exists(segments)) {
+        return Error{Errc::usage, fmt::format("{}: there is no store", directory), {}};
+    }
+    return Verification(fs, segments, progress).run();
+}
+
+}  // namespace annals::storage

@@ -1,0 +1,47 @@
+// verify: reads a whole store, offline, and names everything that is not as it was written.
+//
+// Layer:   storage.
+// Format:  docs/format.md; what is checked beyond checksums is what that page says must hold.
+// Threads: any; takes no lock and changes nothing. The store should not be open for writing.
+
+#pragma once
+
+#include "storage/file_system.h"
+#include "storage/store.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace annals::storage {
+
+/// What a store holds, and what is wrong with it.
+struct VerifyReport {
+    std::uint64_t segments = 0;
+    std::uint64_t commits = 0;    ///< frames with records
+    std::uint64_t versions = 0;   ///< in the log, deletions included, erased or not
+    std::uint64_t deletions = 0;  ///< of these
+    std::uint64_t erases = 0;
+    std::uint64_t visible_versions = 0;  ///< not erased
+    std::uint64_t resources = 0;         ///< with any version that is not erased
+    std::uint64_t live = 0;              ///< of these, not deleted
+    std::uint64_t bytes = 0;
+    std::uint64_t torn_bytes =
+        0;  ///< of a write that was never acknowledged; opening cuts it; no damage
+    std::vector<Damage> damages;  ///< in order of segments and offsets
+};
+
+/// Called now and then with the bytes read so far and those there are.
+using VerifyProgress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+/// Reads every byte of the store in `directory`: headers, frames and records with their checksums,
+/// positions without a gap, commit instants that never descend, version numbers that ascend within each
+/// resource, erases of what is there, and footers that say exactly what their data say (so that the index
+/// made from footers is the one made from data). Goes on after damage, at the next whole frame.
+///
+/// Errors: usage (no store there, or a newer format), io (the directory can't be listed).
+Result<VerifyReport> verify(FileSystem& fs, const std::string& directory,
+                            const VerifyProgress& progress = {});
+
+}  // namespace annals::storage
