@@ -1,0 +1,388 @@
+// Durability, group commit and what happens when the device refuses.
+
+#include "storage/file_system.h"
+#include "storage/store.h"
+#include "tests/support/commits.h"
+#include "tests/support/sim_file_system.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace annals::storage {
+namespace {
+
+using test::CommitBuilder;
+using test::put;
+using test::SimFileSystem;
+using test::type_of;
+using Status = Submission::Status;
+
+std::unique_ptr<Store> open_store(SimFileSystem& fs, std::uint64_t segment_bytes = 64 << 10,
+                                  Durability durability = Durability::commit) {
+    StoreOptions options;
+    options.segment_bytes = segment_bytes;
+    options.prepare_segments = false;
+    options.durability = durability;
+    options.sync_interval_ms = 5;
+    auto store = Store::open(fs, "/data", options);
+    EXPECT_TRUE(store) << store.error().detail;
+    return store ? *std::move(store) : nullptr;
+}
+
+Submission submit(Store& store, const std::string& id, const std::string& text = "x") {
+    CommitBuilder builder;
+    builder.put("Patient", id, text);
+    return store.submit(builder.commit());
+}
+
+/// Hears of settled commits on behalf of one loop.
+class Listener final : public SettleListener {
+  public:
+    explicit Listener(Store& store) : store_(store) { store_.add_listener(*this); }
+
+    ~Listener() override { store_.remove_listener(*this); }
+
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+
+    void settled(Ticket through, bool ok, Errc why) noexcept override {
+        const std::lock_guard lock(mutex_);
+        through_ = through;
+        ok_ = ok;
+        why_ = why;
+        ++calls_;
+        wake_.notify_one();
+    }
+
+    /// Waits until `ticket` has settled; returns how far the settled ones go.
+    Ticket await(Ticket ticket) {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [&] { return through_ >= ticket; });
+        return through_;
+    }
+
+    bool ok() {
+        const std::lock_guard lock(mutex_);
+        return ok_;
+    }
+
+    Errc why() {
+        const std::lock_guard lock(mutex_);
+        return why_;
+    }
+
+    int calls() {
+        const std::lock_guard lock(mutex_);
+        return calls_;
+    }
+
+  private:
+    Store& store_;
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    Ticket through_;
+    bool ok_ = false;
+    Errc why_ = Errc::internal;
+    int calls_ = 0;
+};
+
+TEST(LogWriter, PaysOneSyncForALoneWriter) {
+    SimFileSystem fs;
+    auto store = open_store(fs);
+    const std::uint64_t before = fs.file_syncs();
+    constexpr int kCommits = 50;
+    for (int i = 0; i < kCommits; ++i) {
+        put(*store, "Patient", "p" + std::to_string(i), "x");
+    }
+    EXPECT_EQ(fs.file_syncs() - before, kCommits);
+    EXPECT_EQ(store->metrics().syncs, kCommits);
+    EXPECT_EQ(store->metrics().commits, kCommits);
+}
+
+TEST(LogWriter, WritesNothingBeforeAFlush) {
+    SimFileSystem fs;
+    auto store = open_store(fs);
+    const std::uint64_t before = fs.changing_calls();
+    const Submission submission = submit(*store, "a");
+    ASSERT_EQ(submission.status, Status::accepted);
+    EXPECT_GT(store->metrics().gathered_bytes, 0U);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(fs.changing_calls(), before);
+    EXPECT_FALSE(store->current(type_of("Patient"), "a"));
+    ASSERT_TRUE(store->wait(submission.ticket));
+    EXPECT_EQ(store->metrics().gathered_bytes, 0U);
+    EXPECT_TRUE(store->current(type_of("Patient"), "a"));
+}
+
+TEST(LogWriter, FlushesWhatWasSubmittedWhenTheStoreGoes) {
+    SimFileSystem fs;
+    {
+        auto store = open_store(fs);
+        ASSERT_EQ(submit(*store, "a").status, Status::accepted);
+    }
+    auto after = fs.after_power_cut(0);
+    auto store = open_store(*after);
+    EXPECT_TRUE(store->current(type_of("Patient"), "a"));
+}
+
+/// `writers` clients of one loop, each of which submits again when its commit has settled.
+double commits_per_sync(std::size_t writers, std::uint32_t sync_ms) {
+    SimFileSystem fs;
+    auto store = open_store(fs, 16 << 20);
+    fs.set_sync_ms(sync_ms);
+    constexpr std::size_t kTurns = 30;
+    const std::uint64_t before = fs.file_syncs();
+    std::vector<Ticket> waiting;
+    std::size_t commits = 0;
+    {
+        Listener listener(*store);
+        for (std::size_t w = 0; w < writers; ++w) {
+            waiting.push_back(submit(*store, "w" + std::to_string(w)).ticket);
+        }
+        store->flush();
+        while (commits < kTurns * writers) {
+            const Ticket through = listener.await(*std::ranges::min_element(waiting));
+            for (std::size_t w = 0; w < writers; ++w) {
+                if (waiting[w] <= through) {
+                    ++commits;
+                    waiting[w] = submit(*store, "w" + std::to_string(w)).ticket;
+                }
+            }
+            store->flush();
+        }
+        listener.await(*std::ranges::max_element(waiting));
+    }
+    return static_cast<double>(commits + writers) / static_cast<double>(fs.file_syncs() - before);
+}
+
+TEST(LogWriter, SharesASyncAmongTheWritersInFlight) {
+    for (const std::size_t writers : {16U, 64U, 256U}) {
+        EXPECT_GE(commits_per_sync(writers, 1), 0.7 * static_cast<double>(writers)) << writers;
+    }
+}
+
+TEST(LogWriter, GathersWhileASyncIsUnderWay) {
+    SimFileSystem fs;
+    auto store = open_store(fs);
+    fs.hold_syncs();
+    const Submission first = submit(*store, "first");
+    store->flush();
+    fs.await_held_sync();
+    Submission last;
+    for (int i = 0; i < 20; ++i) {
+        last = submit(*store, "p" + std::to_string(i));
+        store->flush();
+    }
+    const std::uint64_t before = fs.file_syncs();
+    fs.release_syncs();
+    ASSERT_TRUE(store->wait(last.ticket));
+    ASSERT_TRUE(store->wait(first.ticket));
+    EXPECT_EQ(fs.file_syncs() - before, 2U);
+}
+
+TEST(LogWriter, NeverDelaysAReadByASlowSync) {
+    SimFileSystem fs;
+    auto store = open_store(fs);
+    put(*store, "Patient", "a", "old");
+    fs.hold_syncs();
+    const Submission pending = submit(*store, "a", "new");
+    store->flush();
+    fs.await_held_sync();
+    // The sync is blocked for as long as this takes: every read completes, and sees the old version.
+    for (int i = 0; i < 100; ++i) {
+        const auto info = store->current(type_of("Patient"), "a");
+        ASSERT_TRUE(info);
+        EXPECT_EQ(info->version, VersionNumber{1});
+        auto loaded = store->load(*info);
+        ASSERT_TRUE(loaded);
+        EXPECT_NE(loaded->body.find("old"), std::string_view::npos);
+    }
+    EXPECT_EQ(store->head(type_of("Patient"), "a").version, VersionNumber{2});
+    fs.release_syncs();
+    ASSERT_TRUE(store->wait(pending.ticket));
+    EXPECT_EQ(store->current(type_of("Patient"), "a")->version, VersionNumber{2});
+}
+
+TEST(LogWriter, TellsListenersOncePerBatchInTicketOrder) {
+    SimFileSystem fs;
+    auto store = open_store(fs);
+    Listener listener(*store);
+    Ticket last;
+    for (int i = 0; i < 10; ++i) {
+        last = submit(*store, "p" + std::to_string(i)).ticket;
+    }
+    store->flush();
+    EXPECT_EQ(listener.await(last), last);
+    EXPECT_EQ(listener.calls(), 1);
+    EXPECT_TRUE(listener.ok());
+}
+
+TEST(LogWriter, PoisonsItselfAfterAFailedSync) {
+    SimFileSystem fs;
+    auto store = open_store(fs);
+    put(*store, "Patient", "a", "kept");
+    fs.fail_next(SimFileSystem::Call::sync, Errc::io);
+    Listener listener(*store);
+    const Submission lost = submit(*store, "b");
+    EXPECT_FALSE(store->wait(lost.ticket));
+    listener.await(lost.ticket);
+    EXPECT_FALSE(listener.ok());
+    EXPECT_EQ(listener.why(), Errc::no_store);
+    EXPECT_EQ(store->write_state(), WriteState::failed);
+    EXPECT_EQ(submit(*store, "c").status, Status::failed);
+    EXPECT_FALSE(store->current(type_of("Patient"), "b"));
+    const auto kept = store->current(type_of("Patient"), "a");
+    ASSERT_TRUE(kept);
+    EXPECT_TRUE(store->load(*kept));
+}
+
+TEST(LogWriter, PoisonsItselfAfterAFailedWrite) {
+    SimFileSystem fs;
+    auto store = open_store(fs);
+    fs.fail_next(SimFileSystem::Call::write, Errc::io);
+    EXPECT_FALSE(store->wait(submit(*store, "a").ticket));
+    EXPECT_EQ(store->write_state(), WriteState::failed);
+}
+
+TEST(LogWriter, TreatsASyncThatFindsNoSpaceAsFailed) {
+    SimFileSystem fs;
+    auto store = open_store(fs);
+    fs.fail_next(SimFileSystem::Call::sync, Errc::no_store);
+    EXPECT_FALSE(store->wait(submit(*store, "a").ticket));
+    EXPECT_EQ(store->write_state(), WriteState::failed);
+}
+
+/// Submits until the store takes it again.
+Submission submit_when_ready(Store& store, const std::string& id) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (std::chrono::steady_clock::now() < until) {
+        const Submission submission = submit(store, id);
+        if (submission.status == Status::accepted && store.wait(submission.ticket)) {
+            return submission;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    ADD_FAILURE() << "no space came back";
+    return {};
+}
+
+TEST(LogWriter, DropsWhatWasGatheredWhenTheDeviceIsFullAndComesBack) {
+    SimFileSystem fs;
+    auto store = open_store(fs);
+    put(*store, "Patient", "a", "kept");
+    fs.fail_next(SimFileSystem::Call::write, Errc::no_store, 2);
+    const Submission first = submit(*store, "b");
+    const Submission second = submit(*store, "b");
+    ASSERT_EQ(second.status, Status::accepted);
+    EXPECT_FALSE(store->wait(second.ticket));
+    EXPECT_FALSE(store->wait(first.ticket));
+    EXPECT_EQ(store->write_state(), WriteState::no_space);
+    EXPECT_EQ(submit(*store, "c").status, Status::no_space);
+    EXPECT_FALSE(store->head(type_of("Patient"), "b").exists);
+    EXPECT_TRUE(store->load(*store->current(type_of("Patient"), "a")));
+
+    submit_when_ready(*store, "b");
+    EXPECT_EQ(store->write_state(), WriteState::ready);
+    const auto back = store->current(type_of("Patient"), "b");
+    ASSERT_TRUE(back);
+    EXPECT_EQ(back->version, VersionNumber{1});
+    EXPECT_EQ(back->position, Position{2});
+    put(*store, "Patient", "d", "x");
+    store.reset();
+    store = open_store(fs);
+    EXPECT_EQ(store->last_position(), Position{3});
+}
+
+TEST(LogWriter, LeavesNothingOfADroppedCommitOnTheDisk) {
+    SimFileSystem fs;
+    auto store = open_store(fs);
+    put(*store, "Patient", "a", "kept");
+    fs.fail_next(SimFileSystem::Call::write, Errc::no_store, 1);
+    EXPECT_FALSE(store->wait(submit(*store, "b", std::string(5000, 'b')).ticket));
+    const auto after = fs.after_power_cut(1);
+    EXPECT_EQ(after->content("/data/segments/0000000001.seg").find("bbbb"), std::string::npos);
+}
+
+TEST(LogWriter, NeedsNoMoreThanTheSpaceThereIs) {
+    SimFileSystem fs;
+    auto store = open_store(fs, 16 << 10);
+    fs.set_space(70 << 10);
+    const std::string text(1000, 'x');
+    int stored = 0;
+    while (true) {
+        const Submission submission = submit(*store, "p" + std::to_string(stored), text);
+        if (submission.status != Status::accepted || !store->wait(submission.ticket)) {
+            break;
+        }
+        ++stored;
+    }
+    EXPECT_EQ(store->write_state(), WriteState::no_space);
+    EXPECT_GT(stored, 40);
+    EXPECT_EQ(store->last_position().value, static_cast<std::uint64_t>(stored));
+    fs.set_space({});
+    submit_when_ready(*store, "more");
+    store.reset();
+    store = open_store(fs, 16 << 10);
+    EXPECT_EQ(store->last_position().value, static_cast<std::uint64_t>(stored) + 1);
+}
+
+TEST(LogWriter, AcknowledgesBeforeTheSyncWhereDurabilityIsAnInterval) {
+    SimFileSystem fs;
+    auto store = open_store(fs, 64 << 10, Durability::interval);
+    fs.hold_syncs();
+    put(*store, "Patient", "a", "x");
+    EXPECT_TRUE(store->current(type_of("Patient"), "a"));
+    fs.await_held_sync();
+    fs.release_syncs();
+    while (store->metrics().syncs == 0) {
+        std::this_thread::yield();
+    }
+    auto after = fs.after_power_cut(0);
+    EXPECT_TRUE(open_store(*after)->current(type_of("Patient"), "a"));
+}
+
+TEST(LogWriter, NeverSyncsACommitWhereDurabilityIsNone) {
+    SimFileSystem fs;
+    auto store = open_store(fs, 64 << 10, Durability::none);
+    const std::uint64_t before = fs.file_syncs();
+    put(*store, "Patient", "a", "x");
+    put(*store, "Patient", "b", "x");
+    EXPECT_EQ(fs.file_syncs(), before);
+    store.reset();
+    auto after = fs.after_power_cut(0);
+    EXPECT_TRUE(open_store(*after)->current(type_of("Patient"), "b"));
+}
+
+TEST(LogWriter, TakesCommitsFromManyThreads) {
+    SimFileSystem fs;
+    auto store = open_store(fs);
+    constexpr int kThreads = 4;
+    constexpr int kEach = 200;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&] {
+            for (int i = 0; i < kEach; ++i) {
+                const Submission submission = submit(*store, "one");
+                ASSERT_EQ(submission.status, Status::accepted);
+                ASSERT_TRUE(store->wait(submission.ticket));
+                const auto info = store->current(type_of("Patient"), "one");
+                ASSERT_TRUE(info);
+                ASSERT_TRUE(store->load(*info));
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_EQ(store->current(type_of("Patient"), "one")->version.value, kThreads * kEach);
+    for (std::uint64_t v = 1; v <= kThreads * kEach; ++v) {
+        ASSERT_TRUE(store->version(type_of("Patient"), "one", {v})) << v;
+    }
+}
+
+}  // namespace
+}  // namespace annals::storage

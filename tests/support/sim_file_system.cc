@@ -1,0 +1,438 @@
+#include "tests/support/sim_file_system.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstring>
+#include <random>
+#include <thread>
+
+namespace annals::test {
+namespace {
+
+constexpr std::size_t kSectorBytes = 512;
+
+Error failed(Errc code, std::string_view what) {
+    return {code, fmt::format("simulated fault: {}", what), {}};
+}
+
+std::string parent_of(const std::string& path) {
+    return path.substr(0, path.rfind('/'));
+}
+
+void apply(std::string& content, std::uint64_t offset, std::string_view bytes) {
+    if (content.size() < offset + bytes.size()) {
+        content.resize(offset + bytes.size());
+    }
+    content.replace(offset, bytes.size(), bytes);
+}
+
+/// Puts a random part of an unsynced write into `content`.
+void apply_torn(std::string& content, std::uint64_t offset, std::string_view bytes,
+                std::mt19937_64& random) {
+    switch (random() % 4) {
+        case 0:
+            break;
+        case 1:
+            apply(content, offset, bytes);
+            break;
+        case 2:
+            apply(content, offset, bytes.substr(0, random() % (bytes.size() + 1)));
+            break;
+        default: {
+            std::uint64_t at = 0;
+            while (at < bytes.size()) {
+                const std::uint64_t left_in_sector = kSectorBytes - (offset + at) % kSectorBytes;
+                const std::string_view part = bytes.substr(at, left_in_sector);
+                if (random() % 2 == 0) {
+                    apply(content, offset + at, part);
+                }
+                at += part.size();
+            }
+            break;
+        }
+    }
+}
+
+}  // namespace
+
+class SimFileSystem::SimFile final : public storage::File {
+  public:
+    SimFile(SimFileSystem& fs, std::shared_ptr<Inode> inode) : fs_(fs), inode_(std::move(inode)) {}
+
+    Result<void> write(std::uint64_t offset, std::string_view bytes) override {
+        std::unique_lock lock(fs_.mutex_);
+        const bool was_off = fs_.off_;
+        auto begun = fs_.begin_call(Call::write, lock);
+        if (was_off) {
+            return begun;
+        }
+        if (!begun && !fs_.off_) {
+            bytes = bytes.substr(0, bytes.size() / 2);
+        }
+        if (auto grown = fs_.grow(*inode_, offset + bytes.size()); !grown) {
+            return begun ? grown : begun;
+        }
+        std::memcpy(inode_->memory.get() + offset, bytes.data(), bytes.size());
+        inode_->unsynced.push_back({offset, std::string(bytes), {}});
+        return begun;
+    }
+
+    Result<std::size_t> read(std::uint64_t offset, std::span<char> into) const override {
+        const std::lock_guard lock(fs_.mutex_);
+        if (offset >= inode_->size) {
+            return std::size_t{0};
+        }
+        const std::size_t count = std::min<std::size_t>(into.size(), inode_->size - offset);
+        std::memcpy(into.data(), inode_->memory.get() + offset, count);
+        return count;
+    }
+
+    Result<void> sync() override {
+        std::unique_lock lock(fs_.mutex_);
+        fs_.wait_for_sync(lock);
+        ANNALS_TRY_VOID(fs_.begin_call(Call::sync, lock));
+        ++fs_.file_syncs_;
+        for (const Change& change : inode_->unsynced) {
+            if (change.size) {
+                inode_->durable.resize(*change.size);
+            } else {
+                apply(inode_->durable, change.offset, change.bytes);
+            }
+        }
+        inode_->unsynced.clear();
+        return {};
+    }
+
+    Result<std::uint64_t> size() const override {
+        const std::lock_guard lock(fs_.mutex_);
+        return inode_->size;
+    }
+
+    Result<void> resize(std::uint64_t bytes) override { return set_size(Call::resize, bytes); }
+
+    Result<void> allocate(std::uint64_t bytes) override { return set_size(Call::allocate, bytes); }
+
+    Result<std::shared_ptr<const char>> map(std::uint64_t bytes) const override {
+        const std::lock_guard lock(fs_.mutex_);
+        if (bytes > inode_->size) {
+            return failed(Errc::io, "a mapping beyond the end");
+        }
+        return std::shared_ptr<const char>(inode_->memory);
+    }
+
+  private:
+    Result<void> set_size(Call call, std::uint64_t bytes) {
+        std::unique_lock lock(fs_.mutex_);
+        ANNALS_TRY_VOID(fs_.begin_call(call, lock));
+        if (call == Call::allocate && bytes <= inode_->size) {
+            return {};
+        }
+        ANNALS_TRY_VOID(fs_.grow(*inode_, bytes));
+        if (bytes < inode_->size) {
+            // The mapped bytes stay as they are, for a reader's sake; growing again zeroes them.
+            inode_->size = bytes;
+        }
+        inode_->unsynced.push_back({0, {}, bytes});
+        return {};
+    }
+
+    SimFileSystem& fs_;
+    std::shared_ptr<Inode> inode_;
+};
+
+class SimFileSystem::SimLock final : public storage::DirectoryLock {
+  public:
+    SimLock(SimFileSystem& fs, std::string directory) : fs_(fs), directory_(std::move(directory)) {}
+
+    ~SimLock() override {
+        const std::lock_guard lock(fs_.mutex_);
+        fs_.locked_.erase(directory_);
+    }
+
+    SimLock(const SimLock&) = delete;
+    SimLock& operator=(const SimLock&) = delete;
+
+  private:
+    SimFileSystem& fs_;
+    std::string directory_;
+};
+
+void SimFileSystem::power_off_at(std::uint64_t n) {
+    const std::lock_guard lock(mutex_);
+    power_off_at_ = changing_calls_ + n;
+}
+
+std::unique_ptr<SimFileSystem> SimFileSystem::after_power_cut(std::uint64_t seed) const {
+    const std::lock_guard lock(mutex_);
+    std::mt19937_64 random(seed);
+    auto next = std::make_unique<SimFileSystem>();
+    next->directories_ = directories_;
+
+    Entries entries = durable_entries_;
+    std::size_t kept = seed == 0   ? 0
+                       : seed == 1 ? unsynced_entries_.size()
+                                   : random() % (unsynced_entries_.size() + 1);
+    for (const EntryChange& change : unsynced_entries_) {
+        if (kept-- == 0) {
+            break;
+        }
+        if (change.inode == nullptr) {
+            entries.erase(change.path);
+        } else {
+            entries[change.path] = change.inode;
+        }
+    }
+    for (const auto& [path, inode] : entries) {
+        std::string content = inode->durable;
+        for (const Change& change : inode->unsynced) {
+            if (seed == 0) {
+                break;
+            }
+            if (change.size) {
+                if (seed == 1 || random() % 2 == 0) {
+                    content.resize(*change.size);
+                }
+            } else if (seed == 1) {
+                apply(content, change.offset, change.bytes);
+            } else {
+                apply_torn(content, change.offset, change.bytes, random);
+            }
+        }
+        next->set_content(path, content);
+    }
+    return next;
+}
+
+void SimFileSystem::fail_next(Call call, Errc code, std::uint64_t count) {
+    const std::lock_guard lock(mutex_);
+    failures_[call] = {code, count};
+}
+
+void SimFileSystem::set_space(std::optional<std::uint64_t> bytes) {
+    const std::lock_guard lock(mutex_);
+    space_ = bytes;
+}
+
+void SimFileSystem::set_sync_ms(std::uint32_t ms) {
+    const std::lock_guard lock(mutex_);
+    sync_ms_ = ms;
+}
+
+void SimFileSystem::hold_syncs() {
+    const std::lock_guard lock(mutex_);
+    hold_syncs_ = true;
+}
+
+void SimFileSystem::release_syncs() {
+    const std::lock_guard lock(mutex_);
+    hold_syncs_ = false;
+    changed_.notify_all();
+}
+
+void SimFileSystem::await_held_sync() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return held_ > 0; });
+}
+
+void SimFileSystem::wait_for_sync(std::unique_lock<std::mutex>& lock) {
+    if (sync_ms_ > 0) {
+        const auto delay = std::chrono::milliseconds(sync_ms_);
+        lock.unlock();
+        std::this_thread::sleep_for(delay);
+        lock.lock();
+    }
+    ++held_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return !hold_syncs_; });
+    --held_;
+}
+
+std::uint64_t SimFileSystem::changing_calls() const {
+    const std::lock_guard lock(mutex_);
+    return changing_calls_;
+}
+
+std::uint64_t SimFileSystem::file_syncs() const {
+    const std::lock_guard lock(mutex_);
+    return file_syncs_;
+}
+
+std::vector<std::string> SimFileSystem::paths() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> paths;
+    for (const auto& [path, inode] : entries_) {
+        paths.push_back(path);
+    }
+    return paths;
+}
+
+std::string SimFileSystem::content(const std::string& path) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(path);
+    ANNALS_CHECK(found != entries_.end(), path);
+    return {found->second->memory.get(), found->second->size};
+}
+
+void SimFileSystem::set_content(const std::string& path, std::string_view bytes) {
+    const std::lock_guard lock(mutex_);
+    auto inode = std::make_shared<Inode>();
+    inode->durable = bytes;
+    inode->capacity = bytes.size();
+    inode->size = bytes.size();
+    inode->memory =
+        std::shared_ptr<char>(new char[bytes.size() + 1], std::default_delete<char[]>());
+    std::memcpy(inode->memory.get(), bytes.data(), bytes.size());
+    entries_[path] = inode;
+    durable_entries_[path] = inode;
+}
+
+Result<void> SimFileSystem::begin_call(Call call, std::unique_lock<std::mutex>&) {
+    if (off_) {
+        return failed(Errc::io, "the power is off");
+    }
+    ++changing_calls_;
+    if (changing_calls_ == power_off_at_) {
+        off_ = true;
+        return failed(Errc::io, "the power goes");
+    }
+    if (const auto found = failures_.find(call);
+        found != failures_.end() && found->second.second > 0) {
+        --found->second.second;
+        return failed(found->second.first, "a call was told to fail");
+    }
+    return {};
+}
+
+Result<void> SimFileSystem::grow(Inode& inode, std::uint64_t size) {
+    if (size <= inode.size) {
+        return {};
+    }
+    if (space_) {
+        std::uint64_t used = size - inode.size;
+        for (const auto& [path, other] : entries_) {
+            used += other->size;
+        }
+        if (used > *space_) {
+            return failed(Errc::no_store, "the disk is full");
+        }
+    }
+    if (size > inode.capacity) {
+        const std::uint64_t capacity = std::max<std::uint64_t>(size, inode.capacity * 2);
+        std::shared_ptr<char> memory(new char[capacity], std::default_delete<char[]>());
+        if (inode.memory != nullptr) {
+            std::memcpy(memory.get(), inode.memory.get(), inode.size);
+        }
+        inode.memory = std::move(memory);
+        inode.capacity = capacity;
+    }
+    std::memset(inode.memory.get() + inode.size, 0, size - inode.size);
+    inode.size = size;
+    return {};
+}
+
+void SimFileSystem::change_entry(const std::string& path, std::shared_ptr<Inode> inode) {
+    unsynced_entries_.push_back({path, inode});
+    if (inode == nullptr) {
+        entries_.erase(path);
+    } else {
+        entries_[path] = std::move(inode);
+    }
+}
+
+Result<std::unique_ptr<storage::File>> SimFileSystem::open(const std::string& path, Mode mode) {
+    std::unique_lock lock(mutex_);
+    const auto found = entries_.find(path);
+    if (mode != Mode::create) {
+        if (found == entries_.end()) {
+            return failed(Errc::not_found, path);
+        }
+        return std::unique_ptr<storage::File>(std::make_unique<SimFile>(*this, found->second));
+    }
+    ANNALS_TRY_VOID(begin_call(Call::create, lock));
+    if (found != entries_.end() || !directories_.contains(parent_of(path))) {
+        return failed(Errc::io, path);
+    }
+    auto inode = std::make_shared<Inode>();
+    change_entry(path, inode);
+    return std::unique_ptr<storage::File>(std::make_unique<SimFile>(*this, inode));
+}
+
+Result<std::vector<std::string>> SimFileSystem::list(const std::string& directory) {
+    const std::lock_guard lock(mutex_);
+    if (!directories_.contains(directory)) {
+        return failed(Errc::not_found, directory);
+    }
+    std::vector<std::string> names;
+    for (const auto& [path, inode] : entries_) {
+        if (parent_of(path) == directory) {
+            names.push_back(path.substr(directory.size() + 1));
+        }
+    }
+    return names;
+}
+
+// Directories are durable at once: the store makes them before it holds anything.
+Result<void> SimFileSystem::make_directory(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    directories_.insert(path);
+    return {};
+}
+
+Result<void> SimFileSystem::rename(const std::string& from, const std::string& to) {
+    std::unique_lock lock(mutex_);
+    ANNALS_TRY_VOID(begin_call(Call::rename, lock));
+    const auto found = entries_.find(from);
+    if (found == entries_.end()) {
+        return failed(Errc::not_found, from);
+    }
+    // One change for the journal, like a real rename: both names or neither.
+    const std::shared_ptr<Inode> inode = found->second;
+    entries_.erase(found);
+    entries_[to] = inode;
+    unsynced_entries_.push_back({to, inode});
+    unsynced_entries_.push_back({from, nullptr});
+    return {};
+}
+
+Result<void> SimFileSystem::remove(const std::string& path) {
+    std::unique_lock lock(mutex_);
+    ANNALS_TRY_VOID(begin_call(Call::remove, lock));
+    if (!entries_.contains(path)) {
+        return failed(Errc::not_found, path);
+    }
+    change_entry(path, nullptr);
+    return {};
+}
+
+Result<void> SimFileSystem::sync_directory(const std::string& path) {
+    std::unique_lock lock(mutex_);
+    ANNALS_TRY_VOID(begin_call(Call::sync_directory, lock));
+    std::erase_if(unsynced_entries_, [&](const EntryChange& change) {
+        if (parent_of(change.path) != path) {
+            return false;
+        }
+        if (change.inode == nullptr) {
+            durable_entries_.erase(change.path);
+        } else {
+            durable_entries_[change.path] = change.inode;
+        }
+        return true;
+    });
+    return {};
+}
+
+Result<std::unique_ptr<storage::DirectoryLock>> SimFileSystem::lock(const std::string& directory) {
+    const std::lock_guard lock(mutex_);
+    if (!locked_.insert(directory).second) {
+        return Error{Errc::usage, fmt::format("{}: in use by another process", directory), {}};
+    }
+    return std::unique_ptr<storage::DirectoryLock>(std::make_unique<SimLock>(*this, directory));
+}
+
+bool SimFileSystem::exists(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    return entries_.contains(path) || directories_.contains(path);
+}
+
+}  // namespace annals::test

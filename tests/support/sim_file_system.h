@@ -1,0 +1,140 @@
+// SimFileSystem: a disk in memory that loses power, tears, reorders, fills up, fails and dawdles on demand.
+//
+// Fault model:
+// - Bytes written to a file are durable once a later sync of that file succeeded. At a power cut each write that
+//   no sync covers is, by itself, kept, lost, cut at any byte, or kept in some of its 512-byte sectors only; so
+//   writes may arrive in any order. A change of size that no sync covers is kept or lost.
+// - Entries of a directory (creation, renaming, removal) are durable once the directory was synced; at a
+//   power cut the unsynced ones are kept up to a random one of them. A removed file's bytes are gone.
+// - A sector that was durable stays as it is, also while a neighbour is written.
+// - While powered off, every call fails with io and changes nothing.
+// - Calls can be made to fail: the next n of one kind with a chosen error, or growth beyond a given space. A failed
+//   write may have written a part: its first half. A failed sync makes nothing durable.
+//
+// Threads: any; one mutex. Mapped bytes change under readers as those of a real file do.
+
+#pragma once
+
+#include "storage/file_system.h"
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace annals::test {
+
+class SimFileSystem final : public storage::FileSystem {
+  public:
+    enum class Call : std::uint8_t {
+        write,
+        sync,
+        resize,
+        allocate,
+        create,
+        rename,
+        remove,
+        sync_directory
+    };
+
+    SimFileSystem() = default;
+
+    // ---- faults ----
+
+    /// Cuts the power when the `n`th (from 1) changing call from now on is made: it fails, and may have
+    /// happened in part.
+    void power_off_at(std::uint64_t n);
+
+    /// What is on the disk when the power is back. Seed 0: nothing unsynced; seed 1: everything.
+    std::unique_ptr<SimFileSystem> after_power_cut(std::uint64_t seed) const;
+
+    /// Makes the next `count` calls of a kind fail.
+    void fail_next(Call call, Errc code, std::uint64_t count = 1);
+
+    /// Files may hold so many bytes together; none: no bound.
+    void set_space(std::optional<std::uint64_t> bytes);
+
+    /// Every sync takes so long.
+    void set_sync_ms(std::uint32_t ms);
+
+    /// Syncs block until release_syncs().
+    void hold_syncs();
+    void release_syncs();
+
+    /// Waits until a sync is blocked by hold_syncs().
+    void await_held_sync();
+
+    // ---- looking and touching from outside ----
+
+    std::uint64_t changing_calls() const;
+    std::uint64_t file_syncs() const;
+    std::vector<std::string> paths() const;
+    std::string content(const std::string& path) const;
+    void set_content(const std::string& path, std::string_view bytes);
+
+    // ---- FileSystem ----
+
+    Result<std::unique_ptr<storage::File>> open(const std::string& path, Mode mode) override;
+    Result<std::vector<std::string>> list(const std::string& directory) override;
+    Result<void> make_directory(const std::string& path) override;
+    Result<void> rename(const std::string& from, const std::string& to) override;
+    Result<void> remove(const std::string& path) override;
+    Result<void> sync_directory(const std::string& path) override;
+    Result<std::unique_ptr<storage::DirectoryLock>> lock(const std::string& directory) override;
+    bool exists(const std::string& path) override;
+
+  private:
+    class SimFile;
+    class SimLock;
+
+    /// A change of a file that no sync has covered.
+    struct Change {
+        std::uint64_t offset = 0;
+        std::string bytes;
+        std::optional<std::uint64_t> size;  ///< a change of size instead of a write
+    };
+
+    struct Inode {
+        std::shared_ptr<char> memory;
+        std::uint64_t capacity = 0;
+        std::uint64_t size = 0;
+        std::string durable;
+        std::vector<Change> unsynced;
+    };
+
+    struct EntryChange {
+        std::string path;
+        std::shared_ptr<Inode> inode;  ///< null: removed
+    };
+
+    using Entries = std::map<std::string, std::shared_ptr<Inode>>;
+
+    Result<void> begin_call(Call call, std::unique_lock<std::mutex>& lock);
+    void change_entry(const std::string& path, std::shared_ptr<Inode> inode);
+    Result<void> grow(Inode& inode, std::uint64_t size);
+    void wait_for_sync(std::unique_lock<std::mutex>& lock);
+
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    Entries entries_;
+    Entries durable_entries_;
+    std::vector<EntryChange> unsynced_entries_;
+    std::set<std::string> directories_;
+    std::set<std::string> locked_;
+    std::map<Call, std::pair<Errc, std::uint64_t>> failures_;
+    std::optional<std::uint64_t> space_;
+    std::uint64_t changing_calls_ = 0;
+    std::uint64_t file_syncs_ = 0;
+    std::uint64_t power_off_at_ = 0;  ///< 0: never
+    std::uint32_t sync_ms_ = 0;
+    bool off_ = false;
+    bool hold_syncs_ = false;
+    std::uint32_t held_ = 0;
+};
+
+}  // namespace annals::test
