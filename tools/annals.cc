@@ -6,6 +6,7 @@
 #include "tools/commands/import.h"
 #include "tools/commands/replicate.h"
 #include "tools/commands/serve.h"
+#include "tools/commands/verify.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -24,6 +25,7 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"serve", "serves a data directory over HTTP", serve},
+    {"verify", "reads a whole store and checks every checksum", verify_store},
     {"export", "writes a store's resources or its history as ndjson", export_store},
     {"import", "takes ndjson and Bundles into a store or a server", import_files},
     {"replicate", "keeps one server's history in another", replicate},

@@ -76,7 +76,7 @@ TEST(Serve, RefusesAnUnknownKeyAWrongTypeAndATakenPortAndTouchesNothing) {
         {"no_such_key", {"--set", "no_such_key=1"}},
         {"history_page_size", {"--set", "history_page_size=true"}},
         {taken, {"--listen", taken}},
-        {"--allow-damaged", {"--allow-damaged"}},
+        {"allow_damaged", {"--allow-damaged"}},
         {"nowhere.toml", {"--config", directory / "nowhere.toml"}},
     };
     for (const auto& [named, more] : cases) {

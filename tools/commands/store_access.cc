@@ -27,21 +27,26 @@ storage::StoreOptions store_options(const core::Config& config) {
     return options;
 }
 
-Result<ReadOnlyStore> open_read_only(const std::string& directory) {
+Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::string& directory) {
     storage::FileSystem& files = storage::posix_file_system();
-    if (!files.exists(directory)) {
-        return Error{Errc::usage, directory + ": no such data directory", ""};
+    // Locking makes a file; a directory of something else stays as it is.
+    if (!files.exists(directory + "/segments")) {
+        return Error{Errc::usage, directory + ": no store there", ""};
     }
-    ReadOnlyStore result;
     auto lock = files.lock(directory);
-    if (lock) {
-        result.lock = std::move(*lock);
-    } else if (lock.error().code == Errc::usage) {
-        return std::move(lock.error());
+    if (!lock && lock.error().code != Errc::usage) {
+        return std::unique_ptr<storage::DirectoryLock>();
     }
+    return lock;
+}
+
+Result<ReadOnlyStore> open_read_only(const std::string& directory) {
+    ReadOnlyStore result;
+    ANNALS_TRY(result.lock, lock_for_reading(directory));
     storage::StoreOptions options;
     options.read_only = true;
-    ANNALS_TRY(result.store, storage::Store::open(files, directory, options));
+    ANNALS_TRY(result.store,
+               storage::Store::open(storage::posix_file_system(), directory, options));
     return result;
 }
 

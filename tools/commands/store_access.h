@@ -23,13 +23,18 @@ int exit_code_of(const Error& error) noexcept;
 /// What the store is opened with under `config`.
 storage::StoreOptions store_options(const core::Config& config);
 
+/// Keeps other processes from opening `directory` while the result lives; null where the directory can't be
+/// written, and so isn't written by anyone.
+/// Errors: usage (no store there, held by another process).
+Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::string& directory);
+
 struct ReadOnlyStore {
-    std::unique_ptr<storage::DirectoryLock> lock;  ///< null where the directory can't be written
+    std::unique_ptr<storage::DirectoryLock> lock;
     std::unique_ptr<storage::Store> store;
 };
 
 /// Opens `directory` to read it, as long as no other process holds it.
-/// Errors: usage (missing, held by another process, a newer format), corrupt, io.
+/// Errors: usage (no store there, held by another process, a newer format), corrupt, io.
 
 Result<ReadOnlyStore> open_read_only(const std::string& directory);
 

@@ -1,0 +1,69 @@
+#include "tools/commands/verify.h"
+
+#include "storage/file_system.h"
+#include "storage/verify.h"
+#include "tools/commands/arguments.h"
+#include "tools/commands/progress.h"
+#include "tools/commands/store_access.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace annals::tools {
+
+namespace {
+
+Result<storage::VerifyReport> run(const std::string& data, bool quiet) {
+    ANNALS_TRY(const auto lock, lock_for_reading(data));
+    // Mebibytes, so that the rate reads well.
+    std::unique_ptr<Progress> progress;
+    const auto show = [&](std::uint64_t done, std::uint64_t total) {
+        if (progress == nullptr) {
+            progress = std::make_unique<Progress>("MiB", total, quiet);
+        }
+        progress->update(done >> 20, done);
+    };
+    return storage::verify(storage::posix_file_system(), data, show);
+}
+
+std::string describe(const storage::VerifyReport& report) {
+    std::string text = fmt::format(
+        "segments {}, bytes {}\ncommits {}, versions {} ({} deletions), erases {}\n"
+        "visible versions {} of {} resources, {} live\n",
+        report.segments, report.bytes, report.commits, report.versions, report.deletions,
+        report.erases, report.visible_versions, report.resources, report.live);
+    if (report.torn_bytes > 0) {
+        text +=
+            fmt::format("torn tail of {} bytes, never acknowledged: opening the store cuts it\n",
+                        report.torn_bytes);
+    }
+    for (const storage::Damage& damage : report.damages) {
+        text += fmt::format("damage in {} at offset {}: {}\n", damage.segment, damage.offset,
+                            damage.reason);
+    }
+    text += report.damages.empty() ? std::string("sound\n")
+                                   : fmt::format("damaged in {} places\n", report.damages.size());
+    return text;
+}
+
+}  // namespace
+
+int verify_store(const ArgumentList& arguments) {
+    std::string data;
+    bool quiet = false;
+    Arguments reader("verify", "Reads a whole store and checks every checksum, chain and index.");
+    reader.required_text("--data", data, "data directory (no other process may hold it)");
+    reader.flag("-q,--quiet", quiet, "no progress on the terminal");
+    if (const auto exit_code = reader.parse(arguments)) {
+        return *exit_code;
+    }
+    const auto report = run(data, quiet);
+    if (!report) {
+        return fail(report.error().detail, exit_code_of(report.error()));
+    }
+    std::fputs(describe(*report).c_str(), stdout);
+    return report->damages.empty() ? kExitDone : kExitFaults;
+}
+
+}  // namespace annals::tools

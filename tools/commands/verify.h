@@ -1,0 +1,14 @@
+// annals verify: is a store what was written?
+//
+// Layer:   tools.
+
+#pragma once
+
+#include "tools/commands/commands.h"
+
+namespace annals::tools {
+
+/// Reads a whole store offline and prints what it holds and what is damaged.
+int verify_store(const ArgumentList& arguments);
+
+}  // namespace annals::tools
