@@ -1,0 +1,138 @@
+#include "tests/support/service_fixture.h"
+
+#include "codec/json/document.h"
+#include "storage/file_system.h"
+
+#include <asio/post.hpp>
+#include <fmt/format.h>
+
+#include <future>
+
+namespace annals::test {
+
+namespace {
+
+core::HttpMethod method_of(std::string_view name) {
+    for (const auto method : {core::HttpMethod::get, core::HttpMethod::head, core::HttpMethod::post,
+                              core::HttpMethod::put, core::HttpMethod::patch,
+                              core::HttpMethod::delete_, core::HttpMethod::options}) {
+        if (core::method_name(method) == name) {
+            return method;
+        }
+    }
+    return core::HttpMethod::other;
+}
+
+Answer read_answer(core::Response response) {
+    Answer answer;
+    answer.status = response.status;
+    answer.body = response.body.str();
+    bool more = response.more != nullptr;
+    while (more) {
+        core::Body slice;
+        more = response.more->next(slice);
+        answer.body += slice.str();
+        ++answer.slices;
+    }
+    answer.etag = response.etag ? response.etag->value : 0;
+    answer.has_last_modified = response.last_modified.has_value();
+    answer.last_modified = response.last_modified.value_or(Instant{});
+    answer.location = std::move(response.location);
+    answer.content_location = std::move(response.content_location);
+    answer.cache_control = response.cache_control;
+    answer.allow = std::move(response.allow);
+    answer.headers = std::move(response.headers);
+    return answer;
+}
+
+// A parameter of the coroutine, so that it lives as long as its frame.
+asio::awaitable<void> run_request(const core::Service& service, const core::Request& request,
+                                  std::promise<Answer>& promise) {
+    core::Response response = co_await core::handle(service, request);
+    promise.set_value(read_answer(std::move(response)));
+}
+
+}  // namespace
+
+ServiceFixture::ServiceFixture() {
+    start(core::Config());
+}
+
+ServiceFixture::~ServiceFixture() {
+    stop();
+}
+
+void ServiceFixture::restart(const core::Config& config) {
+    stop();
+    start(config);
+}
+
+void ServiceFixture::start(const core::Config& config) {
+    auto store = storage::Store::open(storage::posix_file_system(), directory_.path(), {});
+    ANNALS_CHECK(store.has_value(), store.error().detail);
+    store_ = *std::move(store);
+    service_ = std::make_unique<core::Service>(config, *store_);
+    loop_ = std::make_unique<core::Loop>(*store_);
+    thread_ = std::thread([this] { loop_->run(); });
+}
+
+void ServiceFixture::stop() {
+    loop_->stop();
+    thread_.join();
+    loop_.reset();
+    service_.reset();
+    store_.reset();
+}
+
+Answer ServiceFixture::send(std::string_view method, std::string_view target, std::string_view body,
+                            const Headers& headers) {
+    const std::size_t mark = target.find('?');
+    core::Request request;
+    request.method = method_of(method);
+    request.path = target.substr(0, mark);
+    request.query = mark == std::string_view::npos ? "" : target.substr(mark + 1);
+    for (const auto& [name, value] : headers) {
+        request.headers.push_back({name, value});
+    }
+    request.body = body;
+    request.base_url = kBaseUrl;
+    request.request_id = "test-1";
+    request.loop = loop_.get();
+
+    std::promise<Answer> promise;
+    std::future<Answer> future = promise.get_future();
+    core::spawn(*loop_, "test request", run_request(*service_, request, promise));
+    return future.get();
+}
+
+void ServiceFixture::on_loop(const std::function<void()>& work) {
+    std::promise<void> done;
+    asio::post(loop_->context(), [&] {
+        work();
+        done.set_value();
+    });
+    done.get_future().get();
+}
+
+int ServiceFixture::put_patient(std::string_view id, std::string_view family,
+                                const Headers& headers) {
+    return send("PUT", fmt::format("/Patient/{}", id), patient(id, family), headers).status;
+}
+
+std::string patient(std::string_view id, std::string_view family) {
+    return fmt::format(R"({{"resourceType":"Patient",{}"name":[{{"family":{}}}]}})",
+                       id.empty() ? "" : fmt::format(R"("id":"{}",)", id), json::quoted(family));
+}
+
+std::string patient_with(std::string_view id,
+                         const std::vector<std::pair<std::string, std::string>>& identifiers) {
+    std::string list;
+    for (const auto& [system, value] : identifiers) {
+        list += fmt::format(R"({}{{"system":"{}","value":"{}"}})", list.empty() ? "" : ",", system,
+                            value);
+    }
+    return fmt::format(R"({{"resourceType":"Patient",{}"identifier":[{}]}})",
+                       id.empty() ? "" : fmt::format(R"("id":"{}",)", id), list);
+}
+
+}  // namespace annals::test

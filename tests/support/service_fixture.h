@@ -1,0 +1,90 @@
+// ServiceFixture: a Service over a real store in a temporary directory, its loop on a thread of its own.
+//
+// Threads: the test's; send() may be called from several threads at once.
+
+#pragma once
+
+#include "core/config/config.h"
+#include "core/exchange.h"
+#include "core/loop.h"
+#include "core/service.h"
+#include "storage/store.h"
+#include "tests/support/temporary_directory.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace annals::test {
+
+/// What a client sees of an answer.
+struct Answer {
+    int status = 0;
+    std::string body;        ///< everything, slices joined
+    std::size_t slices = 0;  ///< pulled from Response::more
+    std::uint64_t etag = 0;  ///< 0: none
+    Instant last_modified;
+    bool has_last_modified = false;
+    std::string location;
+    std::string content_location;
+    std::string cache_control;
+    std::string allow;
+    std::vector<std::pair<std::string, std::string>> headers;
+
+    bool says(std::string_view text) const { return body.find(text) != std::string::npos; }
+};
+
+class ServiceFixture : public ::testing::Test {
+  public:
+    static constexpr std::string_view kBaseUrl = "http://test/fhir";
+    using Headers = std::vector<std::pair<std::string, std::string>>;
+
+  protected:
+    ServiceFixture();
+    ~ServiceFixture() override;
+
+    /// Opens store and service anew, with `config`'s interaction settings; what was stored stays.
+    void restart(const core::Config& config);
+
+    /// One request; `target` is path and query below {base_url}: "/Patient/1?_format=json".
+    Answer send(std::string_view method, std::string_view target, std::string_view body = {},
+                const Headers& headers = {});
+
+    /// Runs `work` on the loop's thread, ahead of which nothing else of the loop runs.
+    void on_loop(const std::function<void()>& work);
+
+    /// PUTs a Patient with this id and family name; the answer's status.
+    int put_patient(std::string_view id, std::string_view family = "Chalmers",
+                    const Headers& headers = {});
+
+    storage::Store& store() noexcept { return *store_; }
+
+    const core::Service& service() const noexcept { return *service_; }
+
+    core::Loop& loop() noexcept { return *loop_; }
+
+  private:
+    void start(const core::Config& config);
+    void stop();
+
+    TemporaryDirectory directory_;
+    std::unique_ptr<storage::Store> store_;
+    std::unique_ptr<core::Service> service_;
+    std::unique_ptr<core::Loop> loop_;
+    std::thread thread_;
+};
+
+/// {"resourceType":"Patient","id":"1","name":[{"family":"Chalmers"}]}; without an id if `id` is empty.
+std::string patient(std::string_view id, std::string_view family = "Chalmers");
+
+/// The same with identifiers (system, value).
+std::string patient_with(std::string_view id,
+                         const std::vector<std::pair<std::string, std::string>>& identifiers);
+
+}  // namespace annals::test
