@@ -96,23 +96,10 @@ bool is_about_the_answer(std::string_view name) {
     return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-bool matches_identifier(const std::vector<IdentifierToken>& tokens, json::Value resource) {
-    bool found = false;
-    json::for_each_identifier(resource, [&](json::Value system, json::Value value) {
-        if (found || !value.is_string()) {
-            return;
-        }
-        for (const IdentifierToken& token : tokens) {
-            if (!value.equals(token.value)) {
-                continue;
-            }
-            const bool same_system =
-                !token.system || (token.system->empty() ? !system || system.raw_string().empty()
-                                                        : system.equals(*token.system));
-            found = found || same_system;
-        }
+bool has_identifier(const std::vector<IdentifierToken>& tokens, json::Value resource) {
+    return std::any_of(tokens.begin(), tokens.end(), [&](const IdentifierToken& token) {
+        return json::matches_identifier(resource, token.system, token.value);
     });
-    return found;
 }
 
 /// Adds `info` to the matches if its bytes match and it is not there yet.
@@ -204,7 +191,7 @@ bool matches_criteria(const Criteria& criteria, std::string_view id, json::Value
         if (!criterion.ids.empty()) {
             return std::find(criterion.ids.begin(), criterion.ids.end(), id) != criterion.ids.end();
         }
-        return matches_identifier(criterion.identifiers, resource);
+        return has_identifier(criterion.identifiers, resource);
     });
 }
 

@@ -1,3 +1,4 @@
+#include "core/interactions/bundle.h"
 #include "core/interactions/create.h"
 #include "core/interactions/delete.h"
 #include "core/interactions/history.h"
@@ -64,6 +65,7 @@ constexpr auto kTable = std::to_array<Interaction>({
     awaiting(Level::type, kDelete, conditional_delete, nullptr, "", "delete"),
     awaiting(Level::version, kDelete, delete_version, hard_delete_on, "", "history-deletion"),
     awaiting(Level::instance_history, kDelete, delete_history, hard_delete_on, "", "history-deletion"),
+    awaiting(Level::root, kPost, submit_bundle, nullptr, "transaction batch", "batch"),
     awaiting(Level::system_history, kGet, system_history, system_history_on, "history-system", "history"),
     plain(Level::metadata, kGet, metadata, nullptr, "", "metadata"),
     plain(Level::root, HttpMethod::options, metadata, nullptr, "", "metadata"),

@@ -1,0 +1,181 @@
+#include "core/interactions/batch.h"
+
+#include "core/interactions/bundle_entry.h"
+#include "core/outcome.h"
+#include "core/target.h"
+
+#include <asio/redirect_error.hpp>
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::size_t kInFlightMax = 128;
+constexpr std::size_t kEntriesPerTurn = 128;
+
+/// What an entry must wait for. An entry that is later in the bundle sees what the earlier ones did.
+enum class Order : std::uint8_t {
+    create,       ///< nothing: its resource is new
+    conditional,  ///< writes to instances, which may change what its criteria match
+    instance,     ///< conditional writes, and entries for the same resource
+    alone,        ///< everything before it; everything after it waits for it
+};
+
+struct Entry {
+    json::Value value;
+    EntryRequest asked;
+    Request request;
+    Response response;
+    Order order = Order::alone;
+    std::string resource;  ///< "Patient/1" of Order::instance
+};
+
+/// The entries of one batch under way, all on one loop.
+class Batch {
+  public:
+    Batch(const Service& service, const Request& outer, std::size_t count)
+        : service_(service), outer_(outer), changed_(outer.loop->context()), entries_(count) {}
+
+    asio::awaitable<Response> run(json::Value list) {
+        std::size_t index = 0;
+        for (const json::Value value : list.elements()) {
+            Entry& entry = entries_[index];
+            entry.value = value;
+            if (prepare(entry)) {
+                co_await run_entry(entry);
+            }
+            if (++index % kEntriesPerTurn == 0) {
+                co_await outer_.loop->yield();
+            }
+        }
+        while (in_flight_ != 0) {
+            co_await change();
+        }
+        ResponseBundle answer("batch-response", outer_.base_url);
+        for (Entry& entry : entries_) {
+            answer.add(entry.value, entry.asked.method, std::move(entry.response));
+        }
+        co_return answer.finish();
+    }
+
+  private:
+    /// Makes the request of `entry`; false if it has its answer already.
+    bool prepare(Entry& entry) {
+        auto asked = read_entry_request(entry.value, outer_.base_url);
+        if (!asked) {
+            entry.response = outcome_response(asked.error(), outer_);
+            return false;
+        }
+        entry.asked = *std::move(asked);
+        const bool has_body = entry.asked.method == HttpMethod::post ||
+                              entry.asked.method == HttpMethod::put ||
+                              entry.asked.method == HttpMethod::patch;
+        entry.request = request_of_entry(
+            entry.asked, outer_, has_body ? entry.value["resource"].raw() : std::string_view{});
+        const auto target = parse_target(entry.asked.path);
+        if (target && target->level == Level::root && entry.asked.method == HttpMethod::post) {
+            entry.response = outcome_response(
+                {Errc::invalid, "a Bundle can't be submitted inside of a batch", {}}, outer_);
+            return false;
+        }
+        if (target) {
+            set_order(entry, *target);
+        }
+        return true;
+    }
+
+    static void set_order(Entry& entry, const Target& target) {
+        const HttpMethod method = entry.asked.method;
+        if (target.level == Level::instance || target.level == Level::version ||
+            target.level == Level::instance_history) {
+            entry.order = Order::instance;
+            entry.resource = resource_type_name(target.type);
+            entry.resource += '/';
+            entry.resource += target.id;
+        } else if (target.level == Level::type && method == HttpMethod::post) {
+            entry.order = entry.asked.if_none_exist ? Order::conditional : Order::create;
+        } else if (target.level == Level::type && method == HttpMethod::put) {
+            entry.order = Order::conditional;
+        }
+    }
+
+    bool must_wait(const Entry& entry) const {
+        switch (entry.order) {
+            case Order::create:
+                return in_flight_ >= kInFlightMax;
+            case Order::conditional:
+                return in_flight_ >= kInFlightMax || !resources_.empty();
+            case Order::instance:
+                return in_flight_ >= kInFlightMax || conditionals_ != 0 ||
+                       resources_.contains(entry.resource);
+            case Order::alone:
+                return in_flight_ != 0;
+        }
+        return true;
+    }
+
+    asio::awaitable<void> run_entry(Entry& entry) {
+        while (must_wait(entry)) {
+            co_await change();
+        }
+        if (auto response = handle_plain(service_, entry.request)) {
+            entry.response = *std::move(response);
+            co_return;
+        }
+        if (entry.order == Order::alone) {
+            entry.response = co_await handle(service_, entry.request);
+            co_return;
+        }
+        ++in_flight_;
+        if (entry.order == Order::conditional) {
+            ++conditionals_;
+        } else if (entry.order == Order::instance) {
+            resources_.emplace(entry.resource, 0);
+        }
+        spawn(*outer_.loop, "batch entry", finish_entry(entry));
+    }
+
+    asio::awaitable<void> finish_entry(Entry& entry) {
+        entry.response = co_await handle(service_, entry.request);
+        --in_flight_;
+        if (entry.order == Order::conditional) {
+            --conditionals_;
+        } else if (entry.order == Order::instance) {
+            resources_.erase(entry.resource);
+        }
+        changed_.cancel();
+    }
+
+    /// Waits until an entry in flight has its answer.
+    asio::awaitable<void> change() {
+        asio::error_code cancelled;
+        changed_.expires_at(asio::steady_timer::time_point::max());
+        co_await changed_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    }
+
+    const Service& service_;
+    const Request& outer_;
+    asio::steady_timer changed_;
+    std::vector<Entry> entries_;  ///< never grows: requests point into it
+    std::size_t in_flight_ = 0;
+    std::size_t conditionals_ = 0;
+    std::unordered_map<std::string_view, char> resources_;
+};
+
+}  // namespace
+
+asio::awaitable<Response> run_batch(const Service& service, const Request& request,
+                                    const json::Document& bundle) {
+    const json::Value list = bundle.root()["entry"];
+    Batch batch(service, request, list.size());
+    Response response = co_await batch.run(list);
+    co_return response;
+}
+
+}  // namespace annals::core

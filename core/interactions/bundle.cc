@@ -1,0 +1,109 @@
+#include "core/interactions/bundle.h"
+
+#include "codec/json/document.h"
+#include "core/interactions/batch.h"
+#include "core/interactions/history_bundle.h"
+#include "core/interactions/negotiation.h"
+#include "core/interactions/transaction.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace annals::core {
+
+namespace {
+
+enum class BundleType : std::uint8_t { batch, transaction, history };
+
+/// What the submitted Bundle is, or why it is refused as a whole.
+Result<BundleType> check_bundle(const Config& config, json::Value bundle) {
+    if (!bundle.is_object()) {
+        return Error{Errc::structure, "the body must be a Bundle", {}};
+    }
+    const json::Value resource_type = bundle["resourceType"];
+    if (!resource_type) {
+        return Error{Errc::required, "resourceType is missing", "Bundle.resourceType"};
+    }
+    if (!resource_type.equals("Bundle")) {
+        return Error{Errc::invalid, "the body must be a Bundle; other resources go to /[type]",
+                     "Bundle.resourceType"};
+    }
+    const json::Value entry = bundle["entry"];
+    if (entry && !entry.is_array()) {
+        return Error{Errc::structure, "entry must be an array", "Bundle.entry"};
+    }
+    const json::Value type = bundle["type"];
+    if (!type) {
+        return Error{Errc::required, "type is missing: batch, transaction or history",
+                     "Bundle.type"};
+    }
+    if (!type.is_string()) {
+        return Error{Errc::structure, "type must be a string", "Bundle.type"};
+    }
+    if (entry.size() > config.limits.max_bundle_entries) {
+        return Error{Errc::too_costly,
+                     fmt::format("the Bundle has {} entries, the limit is {}", entry.size(),
+                                 config.limits.max_bundle_entries),
+                     "Bundle.entry"};
+    }
+    if (type.equals("batch")) {
+        return BundleType::batch;
+    }
+    if (type.equals("transaction")) {
+        return BundleType::transaction;
+    }
+    if (type.equals("history")) {
+        if (!config.allow_history_bundles || !config.interactions.system_history_bundle) {
+            return Error{Errc::method_not_allowed,
+                         "history bundles are switched off on this server", "Bundle.type"};
+        }
+        return BundleType::history;
+    }
+    static constexpr std::array<std::string_view, 6> kOthers{
+        "document", "message", "transaction-response", "batch-response", "searchset", "collection"};
+    for (const std::string_view other : kOthers) {
+        if (type.equals(other)) {
+            return Error{Errc::invalid,
+                         fmt::format("a Bundle of type {} can't be submitted here", other),
+                         "Bundle.type"};
+        }
+    }
+    return Error{Errc::value, "unknown type; it must be batch, transaction or history",
+                 "Bundle.type"};
+}
+
+}  // namespace
+
+asio::awaitable<Response> submit_bundle(const Service& service, const Request& request,
+                                        const Target&) {
+    if (Result<void> media = check_content_type(request); !media) {
+        co_return outcome_response(media.error(), request);
+    }
+    thread_local json::Parser parser;
+    Result<json::Document> parsed = parser.parse(request.body);
+    if (!parsed) {
+        co_return outcome_response(parsed.error(), request);
+    }
+    const json::Document bundle = *std::move(parsed);
+    Result<BundleType> type = check_bundle(service.config(), bundle.root());
+    if (!type) {
+        co_return outcome_response(type.error(), request);
+    }
+    Response response;
+    switch (*type) {
+        case BundleType::batch:
+            response = co_await run_batch(service, request, bundle);
+            break;
+        case BundleType::transaction:
+            response = co_await run_transaction(service, request, bundle);
+            break;
+        case BundleType::history:
+            response = co_await apply_history(service, request, bundle);
+            break;
+    }
+    co_return response;
+}
+
+}  // namespace annals::core

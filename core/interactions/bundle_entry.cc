@@ -1,0 +1,235 @@
+#include "core/interactions/bundle_entry.h"
+
+#include "core/outcome.h"
+
+#include <array>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::string_view kOutcomeStart = R"({"resourceType":"OperationOutcome")";
+
+HttpMethod method_named(json::Value name) {
+    static constexpr std::array kMethods{HttpMethod::get, HttpMethod::head,  HttpMethod::post,
+                                         HttpMethod::put, HttpMethod::patch, HttpMethod::delete_};
+    for (const HttpMethod method : kMethods) {
+        if (name.equals(method_name(method))) {
+            return method;
+        }
+    }
+    return HttpMethod::other;
+}
+
+/// Reads an optional string member of entry.request.
+Result<std::optional<std::string>> optional_text(json::Value request, std::string_view name) {
+    const json::Value value = request[name];
+    if (!value) {
+        return std::optional<std::string>{};
+    }
+    if (!value.is_string()) {
+        return Error{Errc::structure, "request." + std::string(name) + " must be a string", {}};
+    }
+    return std::optional<std::string>(value.string());
+}
+
+/// Cuts `url` into path and query below the server's base.
+Result<void> read_url(std::string url, std::string_view base_url, EntryRequest& asked) {
+    std::string_view rest = url;
+    if (!base_url.empty() && rest.starts_with(base_url) &&
+        (rest.size() == base_url.size() || rest[base_url.size()] == '/' ||
+         rest[base_url.size()] == '?')) {
+        rest.remove_prefix(base_url.size());
+    } else if (rest.find("://") < rest.find('?')) {
+        return Error{Errc::invalid, "request.url is not below this server's base", {}};
+    }
+    const std::size_t mark = rest.find('?');
+    const std::string_view path = rest.substr(0, mark);
+    asked.path = path.starts_with('/') || path.empty() ? "" : "/";
+    asked.path += path;
+    if (mark != std::string_view::npos) {
+        asked.query = rest.substr(mark + 1);
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base_url) {
+    if (!entry.is_object()) {
+        return Error{Errc::structure, "the entry must be an object", {}};
+    }
+    const json::Value request = entry["request"];
+    if (!request) {
+        return Error{Errc::required, "request is missing", {}};
+    }
+    if (!request.is_object()) {
+        return Error{Errc::structure, "request must be an object", {}};
+    }
+    const json::Value method = request["method"];
+    const json::Value url = request["url"];
+    if (!method || !url) {
+        return Error{
+            Errc::required, !method ? "request.method is missing" : "request.url is missing", {}};
+    }
+    if (!method.is_string() || !url.is_string()) {
+        return Error{Errc::structure, "request.method and request.url must be strings", {}};
+    }
+
+    EntryRequest asked;
+    asked.method = method_named(method);
+    if (asked.method == HttpMethod::other) {
+        return Error{
+            Errc::value, "request.method must be GET, HEAD, POST, PUT, PATCH or DELETE", {}};
+    }
+    ANNALS_TRY_VOID(read_url(url.string(), base_url, asked));
+    ANNALS_TRY(asked.if_match, optional_text(request, "ifMatch"));
+    ANNALS_TRY(asked.if_none_match, optional_text(request, "ifNoneMatch"));
+    ANNALS_TRY(asked.if_none_exist, optional_text(request, "ifNoneExist"));
+    ANNALS_TRY(const auto since, optional_text(request, "ifModifiedSince"));
+    if (since) {
+        const auto instant = parse_instant(*since);
+        if (!instant) {
+            return Error{Errc::value, "request.ifModifiedSince is not an instant", {}};
+        }
+        asked.if_modified_since = format_http_date(*instant);
+    }
+    return asked;
+}
+
+Request request_of_entry(const EntryRequest& asked, const Request& outer, std::string_view body) {
+    Request request;
+    request.method = asked.method;
+    request.path = asked.path;
+    request.query = asked.query;
+    request.body = body;
+    request.base_url = outer.base_url;
+    request.request_id = outer.request_id;
+    request.loop = outer.loop;
+    if (!body.empty()) {
+        request.headers.push_back({"Content-Type", "application/fhir+json"});
+    }
+    if (const auto prefer = outer.header("Prefer")) {
+        request.headers.push_back({"Prefer", *prefer});
+    }
+    const auto add = [&](std::string_view name, const std::optional<std::string>& value) {
+        if (value) {
+            request.headers.push_back({name, *value});
+        }
+    };
+    add("If-Match", asked.if_match);
+    add("If-None-Match", asked.if_none_match);
+    add("If-None-Exist", asked.if_none_exist);
+    add("If-Modified-Since", asked.if_modified_since);
+    return request;
+}
+
+void append_pieces(const json::BodyPlan& plan, std::vector<storage::BodyPiece>& pieces) {
+    using Kind = storage::BodyPiece::Kind;
+    for (const json::Run& run : plan.runs()) {
+        switch (run.hole) {
+            case json::Hole::none:
+                pieces.push_back({Kind::text, run.text});
+                break;
+            case json::Hole::version:
+                pieces.push_back({Kind::version, {}});
+                break;
+            case json::Hole::instant:
+                pieces.push_back({Kind::instant, {}});
+                break;
+        }
+    }
+}
+
+void append_entry_response(std::string& out, int status, std::string_view location,
+                           std::optional<VersionNumber> etag,
+                           std::optional<Instant> last_modified) {
+    out += R"("status":")";
+    out += status_text(status);
+    out += '"';
+    if (!location.empty()) {
+        out += R"(,"location":)";
+        json::append_quoted(out, location);
+    }
+    if (etag) {
+        out += R"(,"etag":"W/\")";
+        out += std::to_string(etag->value);
+        out += R"(\"")";
+    }
+    if (last_modified) {
+        out += R"(,"lastModified":")";
+        out += format_instant(*last_modified);
+        out += '"';
+    }
+}
+
+ResponseBundle::ResponseBundle(std::string_view type, std::string_view base_url)
+    : origin_(base_url.substr(0, base_url.find('/', base_url.find("://") + 3))) {
+    body_.append(R"({"resourceType":"Bundle","type":")");
+    body_.append(type);
+    body_.append(R"(","entry":[)");
+}
+
+void ResponseBundle::add(json::Value entry, HttpMethod method, Response response) {
+    // A bundle can't be chunked from within: what an entry streams is drawn here.
+    if (response.more != nullptr) {
+        bool more = true;
+        while (more) {
+            Body slice;
+            more = response.more->next(slice);
+            response.body.append(std::move(slice));
+        }
+    }
+    std::string text(first_ ? "{" : ",{");
+    first_ = false;
+    const json::Value full_url = entry["fullUrl"];
+    if (full_url.is_string() && method != HttpMethod::get && method != HttpMethod::head) {
+        text += R"("fullUrl":)";
+        text += full_url.raw();
+        text += ',';
+    }
+    const bool has_body = !response.body.empty() &&
+                          response.content_type == ContentType::fhir_json &&
+                          method != HttpMethod::head;
+    const bool is_outcome =
+        has_body && (response.status >= 400 || (method != HttpMethod::get &&
+                                                response.body.piece(0).starts_with(kOutcomeStart)));
+    if (has_body && !is_outcome) {
+        text += R"("resource":)";
+        body_.append(text);
+        body_.append(std::move(response.body));
+        text = ",";
+    }
+
+    std::string location = std::move(response.location);
+    if (location.empty() && !response.content_location.empty()) {
+        location = origin_ + response.content_location;
+    }
+    text += R"("response":{)";
+    append_entry_response(text, response.status, location, response.etag, response.last_modified);
+    if (is_outcome) {
+        text += R"(,"outcome":)";
+        body_.append(text);
+        body_.append(std::move(response.body));
+        text.clear();
+    }
+    text += "}}";
+    body_.append(text);
+}
+
+void ResponseBundle::add_text(std::string_view entry_json) {
+    if (!first_) {
+        body_.append(",");
+    }
+    first_ = false;
+    body_.append(entry_json);
+}
+
+Response ResponseBundle::finish() {
+    body_.append("]}");
+    Response response;
+    response.body = std::move(body_);
+    return response;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,70 @@
+// The entries of batch and transaction bundles: what one asks for, and what is answered to it.
+//
+// Layer:   core/interactions.
+// Spec:    FHIR R4 bundle.html (Bundle.entry.request, .response), http.html#transaction-response.
+// Threads: plain functions and values.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "codec/json/resource.h"
+#include "core/exchange.h"
+#include "storage/types.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::core {
+
+/// Bundle.entry.request, read.
+struct EntryRequest {
+    HttpMethod method = HttpMethod::other;
+    std::string path;   ///< as Request::path: "/Patient/1"
+    std::string query;  ///< as Request::query
+    std::optional<std::string> if_match;
+    std::optional<std::string> if_none_match;
+    std::optional<std::string> if_none_exist;
+    std::optional<std::string> if_modified_since;  ///< as an HTTP date
+};
+
+/// Reads `entry.request`. A url may be relative or stand below `base_url`.
+/// Errors: structure, required, value, invalid.
+Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base_url);
+
+/// The Request that `asked` makes inside of `outer`, whose Prefer it inherits.
+/// Lifetime: points into `asked`, `outer` and `body`.
+Request request_of_entry(const EntryRequest& asked, const Request& outer, std::string_view body);
+
+/// Writes a response Bundle, entry by entry.
+class ResponseBundle {
+  public:
+    /// `type` is batch-response or transaction-response.
+    ResponseBundle(std::string_view type, std::string_view base_url);
+
+    /// Adds the entry for `response` to a request by `method`. `entry` is the request's entry (its fullUrl is
+    /// echoed), or missing.
+    void add(json::Value entry, HttpMethod method, Response response);
+
+    /// Adds an entry that is written out already: a JSON object.
+    void add_text(std::string_view entry_json);
+
+    /// The whole answer.
+    Response finish();
+
+  private:
+    std::string origin_;  ///< scheme and host of base_url
+    Body body_;
+    bool first_ = true;
+};
+
+/// Appends the runs of `plan` as pieces for a VersionWrite.
+void append_pieces(const json::BodyPlan& plan, std::vector<storage::BodyPiece>& pieces);
+
+/// The members of Bundle.entry.response but `outcome`, without braces:
+/// "status":"201 Created","location":"...","etag":"W/\"1\"","lastModified":"...". Empty parts are left out.
+void append_entry_response(std::string& out, int status, std::string_view location,
+                           std::optional<VersionNumber> etag, std::optional<Instant> last_modified);
+
+}  // namespace annals::core

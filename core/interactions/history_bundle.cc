@@ -1,0 +1,403 @@
+#include "core/interactions/history_bundle.h"
+
+#include "core/base/log.h"
+#include "core/interactions/bundle_entry.h"
+#include "core/interactions/history_bundle_entry.h"
+#include "core/interactions/write.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <memory>
+#include <vector>
+
+namespace annals::core {
+
+namespace {
+
+using storage::Expect;
+using storage::Submission;
+
+/// Entries that are applied before other requests of the loop get their turn.
+constexpr std::size_t kEntriesPerTurn = 128;
+
+/// What became of an entry.
+enum class Fate : std::uint8_t {
+    created,
+    updated,
+    deleted,
+    gone_already,  ///< a deletion of what is deleted or absent
+    ignored,       ///< older than what is there, or the same version
+    differs,       ///< the same version with other content
+    refused,       ///< `fault` says why
+};
+
+/// What is kept of an entry until the answer is written.
+struct Record {
+    TypeId type;
+    Fate fate = Fate::refused;
+    bool compare = false;   ///< the store has or will have this version: is it the same?
+    VersionNumber version;  ///< the one written, or the current one if nothing was
+    Instant instant;
+    std::string id;
+    std::unique_ptr<Error> fault;
+};
+
+std::string_view digits_of(VersionNumber version, std::array<char, 20>& buffer) {
+    const auto end = fmt::format_to(buffer.data(), "{}", version.value);
+    return {buffer.data(), static_cast<std::size_t>(end - buffer.data())};
+}
+
+/// The final body of `entry`; its number and instant are holes where they are not known.
+class KeptBody {
+  public:
+    explicit KeptBody(const HistoryEntry& entry)
+        : digits_(entry.version ? digits_of(*entry.version, buffer_) : std::string_view()),
+          plan_(entry.facts, entry.id, keep(entry)) {}
+
+    const json::BodyPlan& plan() const noexcept { return plan_; }
+
+  private:
+    json::BodyPlan::Keep keep(const HistoryEntry& entry) const {
+        json::BodyPlan::Keep kept;
+        if (entry.version) {
+            kept.version = digits_;
+        }
+        if (entry.instant) {
+            kept.last_updated = entry.last_updated;
+        }
+        return kept;
+    }
+
+    std::array<char, 20> buffer_{};
+    std::string_view digits_;
+    json::BodyPlan plan_;
+};
+
+/// True if `stored` is what `entry` says, an unknown instant aside.
+bool same_content(const storage::Store& store, const HistoryEntry& entry,
+                  const storage::VersionInfo& stored) {
+    if (stored.deletion != entry.deletion || (entry.instant && *entry.instant != stored.instant)) {
+        return false;
+    }
+    if (entry.deletion) {
+        return true;
+    }
+    const auto bytes = store.load(stored);
+    if (!bytes) {
+        return true;  // Erased meanwhile: there is nothing to differ from.
+    }
+    const KeptBody body(entry);
+    std::string_view rest = bytes->body;
+    for (const json::Run& run : body.plan().runs()) {
+        if (run.hole == json::Hole::none) {
+            if (!rest.starts_with(run.text)) {
+                return false;
+            }
+            rest.remove_prefix(run.text.size());
+        } else {
+            // Only the instant can be unknown here: pass over what stands in its string.
+            rest.remove_prefix(std::min(rest.size(), rest.find('"')));
+        }
+    }
+    return rest.empty();
+}
+
+/// A history bundle under way.
+class HistoryRun {
+  public:
+    HistoryRun(const Service& service, const Request& request, json::Value list)
+        : service_(service), request_(request), list_(list), records_(list.size()) {}
+
+    asio::awaitable<Response> run() {
+        std::size_t index = 0;
+        for (const json::Value value : list_.elements()) {
+            Record& record = records_[index];
+            storage::Ticket wait;
+            Result<bool> done = apply(value, record, wait);
+            while (done && !*done) {
+                const Result<void> settled = co_await request_.loop->settled_ticket(wait);
+                const bool whole = settled && still_there();
+                done = whole ? apply(value, record, wait)
+                             : Result<bool>(Error{Errc::no_store, {}, {}});
+            }
+            if (!done) {
+                co_return outcome_response(done.error(), request_);
+            }
+            if (++index % kEntriesPerTurn == 0) {
+                service_.store().flush();
+                co_await request_.loop->yield();
+                if (!still_there()) {
+                    co_return outcome_response({Errc::no_store, {}, {}}, request_);
+                }
+            }
+        }
+        const Result<void> settled = co_await request_.loop->settled_ticket(last_ticket_);
+        if (!settled) {
+            co_return outcome_response(settled.error(), request_);
+        }
+        co_return answer();
+    }
+
+  private:
+    /// Submits the entry; false if `wait` must settle before it is tried again.
+    /// Errors: what ends the whole bundle (no_store, overloaded, internal).
+    Result<bool> apply(json::Value value, Record& record, storage::Ticket& wait) {
+        auto entry = read_history_entry(value);
+        if (!entry) {
+            return refuse(record, std::move(entry.error()));
+        }
+        record.type = entry->type;
+        record.id = entry->id;
+        return entry->deletion ? apply_deletion(*entry, record, wait)
+                               : apply_version(*entry, record, wait);
+    }
+
+    Result<bool> apply_version(const HistoryEntry& entry, Record& record, storage::Ticket& wait) {
+        auto terms = identifier_terms(entry.type, entry.facts.resource);
+        if (!terms) {
+            return refuse(record, std::move(terms.error()));
+        }
+        const KeptBody body(entry);
+        pieces_.clear();
+        append_pieces(body.plan(), pieces_);
+
+        storage::VersionWrite write = write_of(entry);
+        write.body = pieces_;
+        write.terms = *terms;
+        write.expect = entry.version ? Expect::older : Expect::anything;
+        const Submission submission = submit(write);
+        if (submission.status == Submission::Status::accepted) {
+            const storage::Head& previous = write.outcome.previous;
+            record.fate = previous.exists && !previous.deletion ? Fate::updated : Fate::created;
+            accepted(record, write, submission.ticket);
+            return true;
+        }
+        if (submission.status == Submission::Status::expectation_failed) {
+            ignore(record, Fate::ignored, entry, submission.head);
+            return true;
+        }
+        return not_submitted(submission, record, wait);
+    }
+
+    Result<bool> apply_deletion(const HistoryEntry& entry, Record& record, storage::Ticket& wait) {
+        storage::VersionWrite write = write_of(entry);
+        write.deletion = true;
+        write.expect = entry.version ? Expect::older : Expect::live;
+        const Submission submission = submit(write);
+        if (submission.status == Submission::Status::accepted) {
+            record.fate = Fate::deleted;
+            accepted(record, write, submission.ticket);
+            return service_.config().hard_delete ? erase(record, wait) : Result<bool>(true);
+        }
+        if (submission.status != Submission::Status::expectation_failed) {
+            return not_submitted(submission, record, wait);
+        }
+        const storage::Head& head = submission.head;
+        if (head.exists && !head.deletion) {
+            ignore(record, Fate::ignored, entry, head);
+            return true;
+        }
+        ignore(record, Fate::gone_already, entry, head);
+        const bool newest = !entry.version || *entry.version >= head.version;
+        return head.exists && newest && service_.config().hard_delete ? erase(record, wait)
+                                                                      : Result<bool>(true);
+    }
+
+    /// Removes a resource for good whose deletion is its newest version: the deletion was written first, so
+    /// that its number stays known and nothing older comes back.
+    Result<bool> erase(Record& record, storage::Ticket& wait) {
+        storage::Erase erase;
+        erase.type = record.type;
+        erase.id = record.id;
+        erase.scope = storage::Erase::Scope::everything;
+        erase.expect = Expect::version;
+        erase.expected_version = record.version;
+        record.compare = false;
+        storage::Commit commit;
+        commit.erases = std::span(&erase, 1);
+        const Submission submission = service_.store().submit(commit);
+        if (submission.status == Submission::Status::accepted) {
+            last_ticket_ = submission.ticket;
+            return true;
+        }
+        if (submission.status == Submission::Status::expectation_failed) {
+            return true;  // Somebody wrote it again or erased it meanwhile.
+        }
+        return not_submitted(submission, record, wait);
+    }
+
+    static storage::VersionWrite write_of(const HistoryEntry& entry) {
+        storage::VersionWrite write;
+        write.type = entry.type;
+        write.id = entry.id;
+        write.method = storage::Method::history;
+        write.version = entry.version;
+        write.instant = entry.instant;
+        return write;
+    }
+
+    Submission submit(storage::VersionWrite& write) {
+        storage::Commit commit;
+        commit.writes = std::span(&write, 1);
+        return service_.store().submit(commit);
+    }
+
+    void accepted(Record& record, const storage::VersionWrite& write, storage::Ticket ticket) {
+        record.version = write.outcome.version;
+        record.instant = write.outcome.instant;
+        record.compare = false;
+        last_ticket_ = ticket;
+        last_record_ = &record;
+    }
+
+    void ignore(Record& record, Fate fate, const HistoryEntry& entry, const storage::Head& head) {
+        record.fate = fate;
+        record.version = head.version;
+        record.instant = head.instant;
+        record.compare = entry.version.has_value() && head.exists;
+        if (head.ticket > last_ticket_) {
+            last_ticket_ = head.ticket;  // What was found must be there when we say so.
+        }
+    }
+
+    bool refuse(Record& record, Error error) {
+        record.fate = Fate::refused;
+        record.fault = std::make_unique<Error>(std::move(error));
+        return true;
+    }
+
+    Result<bool> not_submitted(const Submission& submission, Record& record,
+                               storage::Ticket& wait) {
+        if (submission.status == Submission::Status::too_large) {
+            return refuse(record, submission_error(submission.status));
+        }
+        if (submission.status == Submission::Status::busy) {
+            wait = submission.ticket;
+            return false;
+        }
+        // Our own entries fill the log's buffer: go on when they are on the device. A second refusal in a
+        // row means that others fill it.
+        if (submission.status == Submission::Status::overloaded && last_ticket_ != wait) {
+            wait = last_ticket_;
+            return false;
+        }
+        return submission_error(submission.status);
+    }
+
+    /// False if what was submitted last has been dropped for lack of space meanwhile. Going on would put newer
+    /// versions where older ones are missing, which would be ignored when the bundle comes again.
+    bool still_there() const {
+        if (last_record_ == nullptr) {
+            return true;
+        }
+        const Record& record = *last_record_;
+        const storage::Head head = service_.store().head(record.type, record.id);
+        return (head.exists && head.version >= record.version) ||
+               head.erased_through >= record.version;
+    }
+
+    Response answer() {
+        ResponseBundle bundle("batch-response", request_.base_url);
+        std::string text;
+        std::size_t index = 0;
+        for (const json::Value value : list_.elements()) {
+            text.clear();
+            append_answer(text, value, records_[index]);
+            bundle.add_text(text);
+            ++index;
+        }
+        return bundle.finish();
+    }
+
+    void append_answer(std::string& text, json::Value value, Record& record) {
+        text += '{';
+        if (const json::Value full_url = value["fullUrl"]; full_url.is_string()) {
+            text += R"("fullUrl":)";
+            text += full_url.raw();
+            text += ',';
+        }
+        text += R"("response":{)";
+        if (record.compare) {
+            compare(value, record);
+        }
+        switch (record.fate) {
+            case Fate::created:
+            case Fate::updated:
+                append_entry_response(
+                    text, record.fate == Fate::created ? 201 : 200,
+                    version_url(request_.base_url, record.type, record.id, record.version),
+                    record.version, record.instant);
+                break;
+            case Fate::deleted:
+                append_entry_response(text, 204, {}, record.version, record.instant);
+                break;
+            case Fate::gone_already:
+                append_unchanged(text, 204, record, "information", "informational",
+                                 "Deleted or absent already");
+                break;
+            case Fate::ignored:
+                append_unchanged(text, 200, record, "information", "informational",
+                                 "Ignored older or duplicate history entry");
+                break;
+            case Fate::differs:
+                append_unchanged(text, 200, record, "warning", "conflict",
+                                 "Ignored history entry whose content differs from the stored "
+                                 "version of the same number");
+                break;
+            case Fate::refused: {
+                Response response = outcome_response(*record.fault, request_);
+                append_entry_response(text, response.status, {}, {}, {});
+                text += R"(,"outcome":)";
+                text += response.body.str();
+                break;
+            }
+        }
+        text += "}}";
+    }
+
+    static void append_unchanged(std::string& text, int status, const Record& record,
+                                 std::string_view severity, std::string_view code,
+                                 std::string_view diagnostics) {
+        const bool known = record.version.value != 0;
+        append_entry_response(text, status, {},
+                              known ? std::optional(record.version) : std::nullopt,
+                              known ? std::optional(record.instant) : std::nullopt);
+        text += R"(,"outcome":)";
+        text += outcome_json({{severity, code, std::string(diagnostics), {}}});
+    }
+
+    void compare(json::Value value, Record& record) const {
+        const auto entry = read_history_entry(value);
+        if (!entry || !entry->version) {
+            return;
+        }
+        const auto stored = service_.store().version(entry->type, entry->id, *entry->version);
+        if (stored && !same_content(service_.store(), *entry, *stored)) {
+            record.fate = Fate::differs;
+            log_warning(fmt::format(
+                "history bundle: version {} of a {} differs from the stored one (request {})",
+                entry->version->value, resource_type_name(entry->type), request_.request_id));
+        }
+    }
+
+    const Service& service_;
+    const Request& request_;
+    json::Value list_;
+    std::vector<Record> records_;
+    std::vector<storage::BodyPiece> pieces_;
+    storage::Ticket last_ticket_;
+    const Record* last_record_ = nullptr;  ///< of the last write that was accepted
+};
+
+}  // namespace
+
+asio::awaitable<Response> apply_history(const Service& service, const Request& request,
+                                        const json::Document& bundle) {
+    HistoryRun run(service, request, bundle.root()["entry"]);
+    Response response = co_await run.run();
+    co_return response;
+}
+
+}  // namespace annals::core

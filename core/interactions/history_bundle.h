@@ -1,0 +1,27 @@
+// A history bundle: versions of another server, kept with their ids, numbers, instants and bytes.
+//
+// Layer:   core/interactions.
+// Spec:    docs/api/history-bundle.md.
+// Threads: runs on the loop of its request; long bundles yield to it.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "core/exchange.h"
+#include "core/service.h"
+
+#include <asio/awaitable.hpp>
+
+namespace annals::core {
+
+/// Applies the entries in order, one commit each, and answers when all of them are durable: 200 with one
+/// response entry per entry. An entry that can't be used gets its own 400 and the rest go on.
+///
+/// Requires: `bundle` has the type history with an array `entry`, or none.
+/// Durability: if the store stops taking writes on the way, the whole answer is 503 and the entries before may
+///             have been applied; submitting the bundle again is safe, for what is there is ignored.
+/// Lifetime: `bundle` lives in the caller's frame.
+asio::awaitable<Response> apply_history(const Service& service, const Request& request,
+                                        const json::Document& bundle);
+
+}  // namespace annals::core

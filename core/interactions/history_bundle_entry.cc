@@ -1,0 +1,186 @@
+#include "core/interactions/history_bundle_entry.h"
+
+#include <charconv>
+
+namespace annals::core {
+
+namespace {
+
+/// A version number in its one decimal form.
+std::optional<VersionNumber> parse_version_number(std::string_view text) noexcept {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{} || end != text.data() + text.size() || text.front() == '0' ||
+        number > kVersionNumberMax) {
+        return std::nullopt;
+    }
+    return VersionNumber{number};
+}
+
+/// What stands inside W/"3", "3" or 3.
+std::string_view inside_etag(std::string_view etag) noexcept {
+    if (etag.starts_with("W/")) {
+        etag.remove_prefix(2);
+    }
+    if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') {
+        etag = etag.substr(1, etag.size() - 2);
+    }
+    return etag;
+}
+
+Error bad(Errc code, std::string_view detail) {
+    return {code, std::string(detail), {}};
+}
+
+/// An optional member that must be of `kind`.
+Result<json::Value> member(json::Value object, std::string_view name, json::Kind kind) {
+    const json::Value value = object[name];
+    if (value && !value.is(kind)) {
+        return bad(Errc::structure, std::string(name) + " has the wrong JSON type");
+    }
+    return value;
+}
+
+/// The members of an entry that say what it is; strings are resolved where they are needed.
+struct Parts {
+    json::Value resource;
+    json::Value full_url;
+    json::Value method;
+    json::Value url;
+    json::Value status;
+    json::Value etag;
+    json::Value location;
+    json::Value last_modified;
+};
+
+Result<Parts> read_parts(json::Value entry) {
+    if (!entry.is_object()) {
+        return bad(Errc::structure, "the entry must be an object");
+    }
+    Parts parts;
+    ANNALS_TRY(parts.resource, member(entry, "resource", json::Kind::object));
+    ANNALS_TRY(parts.full_url, member(entry, "fullUrl", json::Kind::string));
+    ANNALS_TRY(const json::Value request, member(entry, "request", json::Kind::object));
+    ANNALS_TRY(const json::Value response, member(entry, "response", json::Kind::object));
+    ANNALS_TRY(parts.method, member(request, "method", json::Kind::string));
+    ANNALS_TRY(parts.url, member(request, "url", json::Kind::string));
+    ANNALS_TRY(parts.status, member(response, "status", json::Kind::string));
+    ANNALS_TRY(parts.etag, member(response, "etag", json::Kind::string));
+    ANNALS_TRY(parts.location, member(response, "location", json::Kind::string));
+    ANNALS_TRY(parts.last_modified, member(response, "lastModified", json::Kind::string));
+    return parts;
+}
+
+/// Fills in type and id from a URL if they are still unknown there.
+bool identify(HistoryEntry& entry, std::optional<TypeId> type, json::Value url) {
+    const std::string text = url.string();
+    const auto named = parse_resource_url(text);
+    if (!named || (type && named->type != *type)) {
+        return false;
+    }
+    entry.type = named->type;
+    entry.id = named->id;
+    return true;
+}
+
+Result<void> read_identity(const Parts& parts, HistoryEntry& entry) {
+    std::optional<TypeId> type;
+    if (parts.resource) {
+        ANNALS_TRY(entry.facts, json::read_facts(parts.resource));
+        type = entry.facts.type;
+        if (entry.facts.id) {
+            if (!is_resource_id(*entry.facts.id)) {
+                return bad(Errc::value, "resource.id is not a valid id");
+            }
+            entry.type = entry.facts.type;
+            entry.id = *entry.facts.id;
+            return {};
+        }
+    }
+    if (identify(entry, type, parts.url) || identify(entry, type, parts.full_url)) {
+        return {};
+    }
+    return bad(Errc::required,
+               "nothing names the resource: neither resource.id nor request.url nor fullUrl");
+}
+
+Result<void> read_version(const Parts& parts, HistoryEntry& entry) {
+    const auto set = [&](std::string_view text, std::string_view place) -> Result<void> {
+        entry.version = text.empty() ? std::nullopt : parse_version_number(text);
+        if (!entry.version) {
+            return bad(Errc::value, std::string(place) + " is not a version number");
+        }
+        return {};
+    };
+    if (parts.resource && entry.facts.version_id) {
+        return set(*entry.facts.version_id, "meta.versionId");
+    }
+    if (parts.etag) {
+        const std::string etag = parts.etag.string();
+        return set(inside_etag(etag), "response.etag");
+    }
+    for (const json::Value& url : {parts.full_url, parts.location}) {
+        const std::string text = url.string();
+        const auto named = parse_resource_url(text);
+        if (named && !named->version.empty()) {
+            return set(named->version, "_history/[vid] of fullUrl or response.location");
+        }
+    }
+    return {};
+}
+
+Result<void> read_instant(const Parts& parts, HistoryEntry& entry) {
+    const bool in_meta = parts.resource && !entry.deletion && entry.facts.last_updated;
+    if (!in_meta && !parts.last_modified) {
+        return {};
+    }
+    entry.last_updated =
+        in_meta ? std::string(*entry.facts.last_updated) : parts.last_modified.string();
+    const auto instant = parse_instant(entry.last_updated);
+    if (!instant) {
+        return bad(Errc::value, in_meta ? "meta.lastUpdated is not an instant"
+                                        : "response.lastModified is not an instant");
+    }
+    entry.instant = *instant;
+    return {};
+}
+
+}  // namespace
+
+std::optional<ResourceUrl> parse_resource_url(std::string_view url) noexcept {
+    const auto take_last = [&]() -> std::string_view {
+        const std::size_t slash = url.rfind('/');
+        const std::string_view last = slash == std::string_view::npos ? url : url.substr(slash + 1);
+        url.remove_suffix(slash == std::string_view::npos ? url.size() : url.size() - slash);
+        return last;
+    };
+    ResourceUrl named;
+    std::string_view last = take_last();
+    if (url.ends_with("/_history")) {
+        named.version = last;
+        take_last();
+        last = take_last();
+    }
+    named.id = last;
+    const auto type = find_resource_type(take_last());
+    if (!type || !is_resource_id(named.id)) {
+        return std::nullopt;
+    }
+    named.type = *type;
+    return named;
+}
+
+Result<HistoryEntry> read_history_entry(json::Value value) {
+    ANNALS_TRY(const Parts parts, read_parts(value));
+    HistoryEntry entry;
+    entry.deletion = parts.method.equals("DELETE") || parts.status.raw_string().starts_with("410");
+    if (!parts.resource && !entry.deletion) {
+        return bad(Errc::required, "resource is missing, and the entry is no deletion");
+    }
+    ANNALS_TRY_VOID(read_identity(parts, entry));
+    ANNALS_TRY_VOID(read_version(parts, entry));
+    ANNALS_TRY_VOID(read_instant(parts, entry));
+    return entry;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,49 @@
+// One entry of a history bundle: which version of which resource it is.
+//
+// Layer:   core/interactions.
+// Spec:    docs/api/history-bundle.md.
+// Threads: plain functions and values.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "codec/json/resource.h"
+#include "core/base/ids.h"
+#include "core/base/instant.h"
+#include "core/base/resource_types.h"
+#include "core/base/result.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace annals::core {
+
+/// An entry, read. Lifetime: `facts` point into the bundle's Document.
+struct HistoryEntry {
+    TypeId type;
+    std::string id;
+    bool deletion = false;
+    std::optional<VersionNumber> version;  ///< none: the next one
+    std::optional<Instant> instant;        ///< none: the commit's
+    std::string last_updated;              ///< the text of `instant`; empty with it
+    json::ResourceFacts facts;             ///< of the resource; meaningless for a deletion
+};
+
+/// Reads an entry: who it is by `resource`, else `request.url`, else `fullUrl`; its number by
+/// `meta.versionId`, else `response.etag`, else `_history/N` of `fullUrl` or `response.location`; its instant by
+/// `meta.lastUpdated`, else `response.lastModified`. A deletion has the response status 410 or the method DELETE.
+/// Errors: structure, required, value, invalid.
+Result<HistoryEntry> read_history_entry(json::Value entry);
+
+/// What a URL such as "http://a/fhir/Patient/1/_history/2" or "Patient/1" names.
+struct ResourceUrl {
+    TypeId type;
+    std::string_view id;
+    std::string_view version;  ///< empty: none
+};
+
+/// Lifetime: views point into `url`. None if it doesn't end in the name of a resource or a version.
+std::optional<ResourceUrl> parse_resource_url(std::string_view url) noexcept;
+
+}  // namespace annals::core

@@ -1,0 +1,397 @@
+#include "core/interactions/transaction.h"
+
+#include "core/interactions/answer.h"
+#include "core/interactions/bundle_entry.h"
+#include "core/interactions/transaction_entry.h"
+#include "core/interactions/transaction_links.h"
+#include "core/interactions/transaction_state.h"
+#include "core/interactions/write.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+namespace annals::core {
+
+namespace {
+
+using Action = EntryDecision::Action;
+using Status = storage::Submission::Status;
+
+/// Entries that are worked on before other requests of the loop get their turn.
+constexpr std::size_t kEntriesPerTurn = 256;
+
+/// One decision of the whole transaction and the commit that follows from it. Does not move: the parts point
+/// into each other.
+struct Attempt {
+    Attempt(const Service& service, const Request& request,
+            std::span<const TransactionEntry> entries)
+        : state(service.config(), service.store(), entries),
+          links(request.base_url),
+          write_of_entry(entries.size()) {}
+
+    TransactionState state;
+    TransactionLinks links;
+    std::deque<std::vector<json::Edit>> edits;
+    std::deque<json::BodyPlan> plans;
+    std::vector<storage::BodyPiece> pieces;
+    std::vector<std::size_t> pieces_end;  ///< of each write
+    std::vector<storage::VersionWrite> writes;
+    std::vector<storage::Erase> erases;
+    std::vector<std::size_t> write_of_entry;  ///< index into writes or erases
+    std::deque<std::string> required_names;   ///< "Patient/1"
+    std::vector<storage::Requirement> requirements;
+    std::vector<std::size_t> requirement_entries;
+};
+
+/// A transaction under way.
+class TransactionRun {
+  public:
+    TransactionRun(const Service& service, const Request& request, json::Value list)
+        : service_(service), request_(request), list_(list), entries_(list.size()) {}
+
+    asio::awaitable<Response> run() {
+        bool fit = co_await read_entries();
+        for (int tries = 0; fit && tries < kAttemptsMax; ++tries) {
+            Attempt attempt(service_, request_, entries_);
+            fit = co_await decide(attempt);
+            if (!fit || attempt.state.pending().value != 0) {
+                // A refusal speaks of versions: none of them may be one that a power cut can take back.
+                const storage::Ticket ticket =
+                    std::max(attempt.state.pending(), attempt.state.seen());
+                const Result<void> settled = co_await request_.loop->settled_ticket(ticket);
+                fit = fit || !settled || attempt.state.pending().value != 0;
+                continue;
+            }
+            if (tries == 0) {
+                fit = co_await try_reads(attempt);
+                if (!fit) {
+                    break;
+                }
+            }
+            const storage::Submission submission = submit(attempt);
+            if (submission.status == Status::accepted) {
+                const Result<void> settled =
+                    co_await request_.loop->settled_ticket(submission.ticket);
+                if (!settled) {
+                    co_return outcome_response(settled.error(), request_);
+                }
+                Response response = co_await answer(attempt);
+                co_return response;
+            }
+            fit = take_refusal(attempt, submission);
+            if (fit) {
+                const storage::Ticket ticket =
+                    submission.status == Status::busy ? submission.ticket : submission.head.ticket;
+                // Whatever became of it: the next decision sees.
+                static_cast<void>(co_await request_.loop->settled_ticket(ticket));
+            }
+        }
+        if (fit) {
+            co_return outcome_response(too_many_attempts(), request_);
+        }
+        co_return transaction_failed(fault_, entries_[fault_.entry].value, request_);
+    }
+
+  private:
+    /// Says what is wrong, and whose it is. Always false.
+    bool fail(std::size_t entry, Error error) {
+        fault_ = {entry, std::move(error)};
+        return false;
+    }
+
+    asio::awaitable<bool> read_entries() {
+        std::size_t index = 0;
+        for (const json::Value value : list_.elements()) {
+            TransactionEntry& entry = entries_[index];
+            entry.value = value;
+            if (Result<void> read = read_transaction_entry(value, request_, entry); !read) {
+                co_return fail(index, std::move(read.error()));
+            }
+            if (++index % kEntriesPerTurn == 0) {
+                co_await request_.loop->yield();
+            }
+        }
+        using enum EntryKind;
+        for (const EntryKind kind : {remove, create, update, read}) {
+            for (std::size_t i = 0; i < entries_.size(); ++i) {
+                if (entries_[i].kind == kind) {
+                    order_.push_back(i);
+                }
+            }
+        }
+        co_return true;
+    }
+
+    /// Decides all entries, then builds their bodies with all links resolved.
+    asio::awaitable<bool> decide(Attempt& attempt) {
+        for (const std::size_t index : order_) {
+            if (Result<void> decided = attempt.state.decide(index); !decided) {
+                co_return fail(index, std::move(decided.error()));
+            }
+            const TransactionEntry& entry = entries_[index];
+            if (entry.kind == EntryKind::create || entry.kind == EntryKind::update) {
+                const std::string name =
+                    resource_name(entry.target.type, attempt.state.decision(index).id);
+                if (Result<void> added = attempt.links.add(entry.full_url, name); !added) {
+                    co_return fail(index, std::move(added.error()));
+                }
+            }
+        }
+        std::size_t count = 0;
+        for (const std::size_t index : order_) {
+            if (Result<void> built = build(attempt, index); !built) {
+                co_return fail(index, std::move(built.error()));
+            }
+            if (++count % kEntriesPerTurn == 0) {
+                co_await request_.loop->yield();
+            }
+        }
+        std::size_t begin = 0;
+        for (std::size_t i = 0; i < attempt.writes.size(); ++i) {
+            const std::size_t end = attempt.pieces_end[i];
+            attempt.writes[i].body = std::span(attempt.pieces).subspan(begin, end - begin);
+            begin = end;
+        }
+        co_return true;
+    }
+
+    /// Adds what the entry writes or erases.
+    Result<void> build(Attempt& attempt, std::size_t index) {
+        const TransactionEntry& entry = entries_[index];
+        const EntryDecision& decision = attempt.state.decision(index);
+        if (decision.action == Action::none) {
+            return {};
+        }
+        if (decision.action == Action::erase) {
+            storage::Erase erase;
+            erase.type = entry.target.type;
+            erase.id = decision.id;
+            erase.expect = decision.expect;
+            erase.expected_version = decision.expected_version;
+            attempt.write_of_entry[index] = attempt.erases.size();
+            attempt.erases.push_back(erase);
+            return {};
+        }
+        storage::VersionWrite write;
+        write.type = entry.target.type;
+        write.id = decision.id;
+        write.method = decision.method;
+        write.expect = decision.expect;
+        write.expected_version = decision.expected_version;
+        write.deletion = entry.kind == EntryKind::remove;
+        if (!write.deletion) {
+            ANNALS_TRY(auto edits, attempt.links.edits(entry, [&](std::string_view reference) {
+                return attempt.state.resolve(reference);
+            }));
+            attempt.edits.push_back(std::move(edits));
+            if (service_.config().integrity_on_write) {
+                ANNALS_TRY_VOID(require_references(attempt, index, attempt.edits.back()));
+            }
+            attempt.plans.emplace_back(entry.facts, decision.id, json::BodyPlan::Keep{},
+                                       attempt.edits.back());
+            append_pieces(attempt.plans.back(), attempt.pieces);
+            write.terms = entry.terms;
+        }
+        attempt.pieces_end.push_back(attempt.pieces.size());
+        attempt.write_of_entry[index] = attempt.writes.size();
+        attempt.writes.push_back(write);
+        return {};
+    }
+
+    /// Requires what the entry refers to, unless the transaction itself brings it.
+    Result<void> require_references(Attempt& attempt, std::size_t index,
+                                    const std::vector<json::Edit>& edits) {
+        const TransactionEntry& entry = entries_[index];
+        auto edit = edits.begin();
+        for (const json::ReferenceSite& site : entry.sites) {
+            std::string text = site.value.string();
+            while (edit != edits.end() && edit->begin < site.value.node().begin) {
+                ++edit;
+            }
+            if (edit != edits.end() && edit->begin == site.value.node().begin) {
+                text = edit->text.substr(1, edit->text.size() - 2);
+            }
+            const auto key = site.kind == json::ReferenceSite::Kind::reference
+                                 ? local_reference(text, request_.base_url)
+                                 : std::nullopt;
+            if (!key) {
+                continue;
+            }
+            std::string name = resource_name(key->first, key->second);
+            const auto writer = attempt.state.writer_of(name);
+            if (writer && entries_[*writer].kind == EntryKind::remove) {
+                return refers_to_nothing(name);
+            }
+            if (!writer) {
+                const std::string& kept = attempt.required_names.emplace_back(std::move(name));
+                const std::size_t id_at = kept.find('/') + 1;
+                attempt.requirements.push_back({key->first, std::string_view(kept).substr(id_at)});
+                attempt.requirement_entries.push_back(index);
+            }
+        }
+        return {};
+    }
+
+    static Error refers_to_nothing(std::string_view name) {
+        return {Errc::conflict,
+                fmt::format("the resource refers to {}, which does not exist", name),
+                {}};
+    }
+
+    /// Runs the reads on the state before, so that a fault is found while nothing is applied. Reads of what the
+    /// transaction writes are judged by what it does.
+    asio::awaitable<bool> try_reads(const Attempt& attempt) {
+        for (std::size_t index = 0; index < entries_.size(); ++index) {
+            const TransactionEntry& entry = entries_[index];
+            if (entry.kind != EntryKind::read) {
+                continue;
+            }
+            const std::string name = resource_name(entry.target.type, entry.target.id);
+            const auto writer = attempt.state.writer_of(name);
+            if (!entry.target.id.empty() && writer) {
+                if (entries_[*writer].kind == EntryKind::remove &&
+                    entry.target.level == Level::instance) {
+                    co_return fail(index,
+                                   {Errc::deleted,
+                                    fmt::format("{} is deleted by Bundle.entry[{}]", name, *writer),
+                                    {}});
+                }
+                continue;
+            }
+            Response response = co_await handle(service_, entry.request);
+            if (response.status >= 400) {
+                co_return fail(index, response.failure ? *response.failure
+                                                       : Error{Errc::invalid, "refused", {}});
+            }
+        }
+        co_return true;
+    }
+
+    storage::Submission submit(Attempt& attempt) {
+        if (attempt.writes.empty() && attempt.erases.empty()) {
+            storage::Submission nothing;
+            nothing.status = Status::accepted;
+            nothing.ticket = attempt.state.seen();
+            return nothing;
+        }
+        storage::Commit commit;
+        commit.writes = attempt.writes;
+        commit.erases = attempt.erases;
+        commit.guards = attempt.state.guards();
+        commit.requirements = attempt.requirements;
+        return service_.store().submit(commit);
+    }
+
+    /// True if the refusal is worth another attempt.
+    bool take_refusal(const Attempt& attempt, const storage::Submission& submission) {
+        switch (submission.status) {
+            case Status::busy:
+            case Status::expectation_failed:
+                return true;
+            case Status::requirement_failed:
+                return fail(attempt.requirement_entries[submission.failed],
+                            refers_to_nothing(attempt.required_names[submission.failed]));
+            case Status::too_large:
+                return fail(0, {Errc::too_costly, "the transaction is too large to be stored", {}});
+            case Status::accepted:
+            case Status::version_unknown:
+            case Status::overloaded:
+            case Status::no_space:
+            case Status::failed:
+            case Status::read_only:
+                break;
+        }
+        return fail(0, submission_error(submission.status));
+    }
+
+    asio::awaitable<Response> answer(const Attempt& attempt) {
+        ResponseBundle bundle("transaction-response", request_.base_url);
+        const Preference preference = read_preference(request_);
+        for (std::size_t index = 0; index < entries_.size(); ++index) {
+            const TransactionEntry& entry = entries_[index];
+            Response response;
+            if (entry.kind == EntryKind::read) {
+                response = co_await handle(service_, entry.request);
+            } else if (entry.kind == EntryKind::remove) {
+                response = answer_removed(attempt, index, preference);
+            } else {
+                response = answer_kept(attempt, index, preference);
+            }
+            bundle.add(entry.value, entry.asked.method, std::move(response));
+            if ((index + 1) % kEntriesPerTurn == 0) {
+                co_await request_.loop->yield();
+            }
+        }
+        co_return bundle.finish();
+    }
+
+    static Response answer_removed(const Attempt& attempt, std::size_t index,
+                                   const Preference& preference) {
+        const EntryDecision& decision = attempt.state.decision(index);
+        Response response;
+        response.status = 204;
+        if (decision.action == Action::write) {
+            const auto& outcome = attempt.writes[attempt.write_of_entry[index]].outcome;
+            set_version(response, outcome.version, outcome.instant);
+        } else if (decision.action == Action::none && decision.head.exists) {
+            set_version(response, decision.head.version, decision.head.instant);
+        }
+        if (preference.return_form == Preference::Return::operation_outcome) {
+            response.status = 200;
+            response.body = Body(information(
+                decision.action == Action::none ? "There was nothing to delete" : "Deleted"));
+        }
+        return response;
+    }
+
+    Response answer_kept(const Attempt& attempt, std::size_t index,
+                         const Preference& preference) const {
+        const TransactionEntry& entry = entries_[index];
+        const TypeId type = entry.target.type;
+        const EntryDecision& decision = attempt.state.decision(index);
+        Response response;
+        std::optional<storage::VersionInfo> info;
+        std::string_view what = "found";
+        if (decision.action == Action::none) {
+            info = service_.store().current(type, decision.id);
+        } else {
+            const auto& outcome = attempt.writes[attempt.write_of_entry[index]].outcome;
+            const bool live = outcome.previous.exists && !outcome.previous.deletion;
+            response.status = live ? 200 : 201;
+            what = live ? "updated" : "created";
+            response.location = version_url(request_.base_url, type, decision.id, outcome.version);
+            set_version(response, outcome.version, outcome.instant);
+            info = service_.store().version(type, decision.id, outcome.version);
+        }
+        if (info && !info->deletion) {
+            response.location = version_url(request_.base_url, type, decision.id, info->version);
+            set_version(response, info->version, info->instant);
+            put_body(service_, response, preference, *info,
+                     fmt::format("{} {} as version {}", resource_name(type, decision.id), what,
+                                 info->version.value));
+        }
+        return response;
+    }
+
+    const Service& service_;
+    const Request& request_;
+    json::Value list_;
+    std::vector<TransactionEntry> entries_;  ///< never grows: entries point into themselves
+    std::vector<std::size_t> order_;         ///< FHIR's processing order
+    TransactionFault fault_;
+};
+
+}  // namespace
+
+asio::awaitable<Response> run_transaction(const Service& service, const Request& request,
+                                          const json::Document& bundle) {
+    TransactionRun run(service, request, bundle.root()["entry"]);
+    Response response = co_await run.run();
+    co_return response;
+}
+
+}  // namespace annals::core

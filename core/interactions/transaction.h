@@ -1,0 +1,25 @@
+// A transaction: all entries of the Bundle in one commit, or none.
+//
+// Layer:   core/interactions.
+// Spec:    FHIR R4 http.html#transaction, #trules; docs/api/transaction.md.
+// Threads: runs on the loop of its request; long transactions yield to it.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "core/exchange.h"
+#include "core/service.h"
+
+#include <asio/awaitable.hpp>
+
+namespace annals::core {
+
+/// Answers a transaction: 200 with one response entry per entry, in order, once its commit is durable; or 400
+/// with an OperationOutcome that names the entry at fault, and nothing is applied.
+///
+/// Requires: `bundle` has the type transaction with an array `entry`, or none.
+/// Lifetime: `bundle` lives in the caller's frame.
+asio::awaitable<Response> run_transaction(const Service& service, const Request& request,
+                                          const json::Document& bundle);
+
+}  // namespace annals::core

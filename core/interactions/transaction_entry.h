@@ -1,0 +1,60 @@
+// One entry of a transaction: what it asks for, checked as far as it can be without the store.
+//
+// Layer:   core/interactions.
+// Spec:    FHIR R4 http.html#trules.
+// Threads: plain functions and values.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "codec/json/resource.h"
+#include "core/interactions/bundle_entry.h"
+#include "core/interactions/criteria.h"
+#include "core/interactions/preconditions.h"
+#include "core/target.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace annals::core {
+
+/// In the order in which FHIR applies them.
+enum class EntryKind : std::uint8_t { remove, create, update, read };
+
+/// An entry. Lifetime: points into the bundle's Document and into itself: it does not move.
+struct TransactionEntry {
+    json::Value value;
+    EntryRequest asked;
+    Request request;  ///< what it asks for as a request of its own, without a body
+    Target target;
+    EntryKind kind = EntryKind::read;
+    std::optional<Criteria> criteria;  ///< of a conditional create, update or delete
+    std::optional<EntityTags> if_match;
+    std::optional<EntityTags> if_none_match;
+
+    // Of create and update.
+    std::string full_url;  ///< empty: none
+    json::ResourceFacts facts;
+    std::vector<std::uint64_t> terms;
+    std::vector<json::ReferenceSite> sites;
+    std::string new_id;  ///< the id if it comes to creating without one
+};
+
+/// Reads `value` into `entry`. Errors: any 4xx that the request alone would get.
+Result<void> read_transaction_entry(json::Value value, const Request& outer,
+                                    TransactionEntry& entry);
+
+/// A transaction's fault, and whose it is.
+struct TransactionFault {
+    std::size_t entry = 0;
+    Error error;
+};
+
+/// 400 that names the entry: "Bundle.entry[3] PUT Patient/9: 412 ...; transaction rolled back". Faults of the
+/// server itself keep their own status.
+Response transaction_failed(const TransactionFault& fault, json::Value entry,
+                            const Request& request);
+
+}  // namespace annals::core

@@ -1,0 +1,85 @@
+#include "core/interactions/transaction_links.h"
+
+#include "core/interactions/history_bundle_entry.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+namespace {
+
+/// "http://a/fhir/" of "http://a/fhir/Patient/1": what relative references of that entry stand below.
+std::string_view base_of(std::string_view full_url) noexcept {
+    const auto named = parse_resource_url(full_url);
+    if (!named || !named->version.empty()) {
+        return {};
+    }
+    full_url.remove_suffix(named->id.size() + 1 + resource_type_name(named->type).size());
+    return full_url;
+}
+
+}  // namespace
+
+Result<void> TransactionLinks::add(std::string_view full_url, const std::string& name) {
+    if (full_url.empty() ||
+        (full_url.starts_with(base_url_) && full_url.substr(base_url_.size()).starts_with('/') &&
+         full_url.substr(base_url_.size() + 1) == name)) {
+        return {};
+    }
+    const auto [at, added] = names_.try_emplace(full_url, name);
+    if (!added && at->second != name) {
+        return Error{
+            Errc::invalid, fmt::format("the fullUrl '{}' stands in two entries", full_url), {}};
+    }
+    return {};
+}
+
+std::optional<std::string> TransactionLinks::find(std::string_view link,
+                                                  std::string_view base) const {
+    const std::size_t hash = link.find('#');
+    const std::string_view fragment =
+        hash == std::string_view::npos ? std::string_view() : link.substr(hash);
+    link = link.substr(0, hash);
+    auto at = names_.find(link);
+    if (at == names_.end() && !base.empty() && link.find(':') == std::string_view::npos) {
+        at = names_.find(fmt::format("{}{}", base, link));
+    }
+    if (at == names_.end()) {
+        return std::nullopt;
+    }
+    return at->second + std::string(fragment);
+}
+
+Result<std::vector<json::Edit>> TransactionLinks::edits(const TransactionEntry& entry,
+                                                        const Resolve& resolve) const {
+    using Kind = json::ReferenceSite::Kind;
+    std::vector<json::Edit> edits;
+    const std::string_view base = base_of(entry.full_url);
+    for (const json::ReferenceSite& site : entry.sites) {
+        const json::Node& node = site.value.node();
+        if (site.kind == Kind::narrative) {
+            const auto rewritten = json::rewrite_narrative(
+                site.value.raw_string(), [&](std::string_view url) { return find(url, base); });
+            if (rewritten) {
+                edits.push_back({node.begin, node.end, fmt::format("\"{}\"", *rewritten)});
+            }
+            continue;
+        }
+        std::string resolved;
+        std::string_view link = site.value.raw_string();
+        if (node.escaped) {
+            resolved = site.value.string();
+            link = resolved;
+        }
+        std::optional<std::string> name = find(link, base);
+        if (!name && site.kind == Kind::reference && is_conditional_reference(link)) {
+            ANNALS_TRY(name, resolve(link));
+        }
+        if (name && *name != link) {
+            edits.push_back({node.begin, node.end, json::quoted(*name)});
+        }
+    }
+    return edits;
+}
+
+}  // namespace annals::core

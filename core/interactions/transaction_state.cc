@@ -1,0 +1,265 @@
+#include "core/interactions/transaction_state.h"
+
+#include "core/interactions/answer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::core {
+
+namespace {
+
+using Action = EntryDecision::Action;
+using storage::Expect;
+
+bool is_live(const storage::Head& head) noexcept {
+    return head.exists && !head.deletion;
+}
+
+std::optional<VersionNumber> version_of(const storage::Head& head) {
+    return head.exists ? std::optional(head.version) : std::nullopt;
+}
+
+bool fits(const EntityTags& tags, const storage::Head& head) {
+    return head.exists && (tags.any ? !head.deletion : tags.names(head.version));
+}
+
+}  // namespace
+
+Result<void> TransactionState::decide(std::size_t index) {
+    const TransactionEntry& entry = entries_[index];
+    EntryDecision& decision = decisions_[index];
+    switch (entry.kind) {
+        case EntryKind::remove:
+            ANNALS_TRY_VOID(decide_remove(entry, decision));
+            break;
+        case EntryKind::create:
+            ANNALS_TRY_VOID(decide_create(entry, decision));
+            break;
+        case EntryKind::update:
+            ANNALS_TRY_VOID(decide_update(entry, decision));
+            break;
+        case EntryKind::read:
+            return {};
+    }
+    // A deletion of what is gone names its resource, too: nobody else in the transaction may write it.
+    if (decision.action == Action::none &&
+        (entry.kind == EntryKind::create || decision.id.empty())) {
+        return {};
+    }
+    std::string name = resource_name(entry.target.type, decision.id);
+    const auto [writer, added] = writers_.try_emplace(std::move(name), index);
+    if (!added) {
+        return Error{
+            Errc::invalid,
+            fmt::format("{} is written by Bundle.entry[{}] already", writer->first, writer->second),
+            {}};
+    }
+    if (decision.action == Action::write) {
+        for (const std::uint64_t term : entry.terms) {
+            writers_by_term_.emplace(term, index);
+        }
+    }
+    return {};
+}
+
+Result<void> TransactionState::decide_remove(const TransactionEntry& entry,
+                                             EntryDecision& decision) {
+    const TypeId type = entry.target.type;
+    decision.id = entry.target.id;
+    if (entry.criteria) {
+        ANNALS_TRY(const auto found, find(*entry.criteria));
+        if (found.size() > 1) {
+            return several_matches(*entry.criteria, found.size());
+        }
+        if (found.empty()) {
+            return {};
+        }
+        decision.id = found.front();
+    }
+    const storage::Head head = head_of(type, decision.id);
+    decision.head = head;
+    if (!head.exists) {
+        if (config_.delete_absent == 404 || entry.if_match) {
+            return Error{Errc::not_found,
+                         fmt::format("{} does not exist", resource_name(type, decision.id)),
+                         {}};
+        }
+        return {};
+    }
+    if (entry.if_match && !fits(*entry.if_match, head)) {
+        return match_failed(*entry.if_match, version_of(head));
+    }
+    if (head.deletion && !config_.hard_delete) {
+        return {};
+    }
+    decision.action = config_.hard_delete ? Action::erase : Action::write;
+    decision.method = storage::Method::deletion;
+    decision.expect = Expect::version;
+    decision.expected_version = head.version;
+    return {};
+}
+
+Result<void> TransactionState::decide_create(const TransactionEntry& entry,
+                                             EntryDecision& decision) {
+    if (entry.criteria) {
+        ANNALS_TRY(const auto found, find(*entry.criteria));
+        if (found.size() > 1) {
+            return several_matches(*entry.criteria, found.size());
+        }
+        if (found.size() == 1) {
+            decision.id = found.front();
+            return {};
+        }
+    }
+    decision.action = Action::write;
+    decision.id = entry.new_id;
+    decision.method = storage::Method::post;
+    decision.expect = Expect::absent;
+    return {};
+}
+
+Result<void> TransactionState::decide_update(const TransactionEntry& entry,
+                                             EntryDecision& decision) {
+    const TypeId type = entry.target.type;
+    decision.action = Action::write;
+    decision.id = entry.target.id;
+    bool matched = false;
+    if (entry.criteria) {
+        ANNALS_TRY(const auto found, find(*entry.criteria));
+        if (found.size() > 1) {
+            return several_matches(*entry.criteria, found.size());
+        }
+        matched = found.size() == 1;
+        const auto& body_id = entry.facts.id;
+        if (matched) {
+            decision.id = found.front();
+            if (body_id && *body_id != decision.id) {
+                return Error{
+                    Errc::invalid,
+                    fmt::format("the resource's id is '{}', expected '{}'", *body_id, decision.id),
+                    {}};
+            }
+        } else if (body_id) {
+            decision.id = *body_id;
+            if (is_live(head_of(type, decision.id))) {
+                return Error{Errc::conflict,
+                             fmt::format("{} exists and does not match the criteria",
+                                         resource_name(type, decision.id)),
+                             {}};
+            }
+        } else {
+            if (entry.if_match) {
+                return match_failed(*entry.if_match, {});
+            }
+            decision.id = entry.new_id;
+            decision.method = storage::Method::post;
+            decision.expect = Expect::absent;
+            return {};
+        }
+    }
+    return check_head(entry, decision, matched);
+}
+
+Result<void> TransactionState::check_head(const TransactionEntry& entry, EntryDecision& decision,
+                                          bool matched) {
+    const bool plain = !entry.if_match && !entry.if_none_match;
+    if (plain && matched) {
+        decision.expect = Expect::live;
+        return {};
+    }
+    if (plain && !entry.criteria && config_.update_create) {
+        return {};
+    }
+    const storage::Head head = head_of(entry.target.type, decision.id);
+    const std::string name = resource_name(entry.target.type, decision.id);
+    if (entry.if_match && !fits(*entry.if_match, head)) {
+        return match_failed(*entry.if_match, version_of(head));
+    }
+    if (entry.if_none_match && fits(*entry.if_none_match, head)) {
+        return Error{
+            Errc::precondition,
+            fmt::format("If-None-Match: {} exists as version {}", name, head.version.value),
+            {}};
+    }
+    if (!head.exists && !config_.update_create) {
+        return Error{Errc::not_found,
+                     fmt::format("{} does not exist, and update does not create here", name),
+                     {}};
+    }
+    decision.expect = head.exists ? Expect::version : Expect::absent;
+    decision.expected_version = head.version;
+    return {};
+}
+
+storage::Head TransactionState::head_of(TypeId type, std::string_view id) {
+    const storage::Head head = store_.head(type, id);
+    seen_ = std::max(seen_, head.ticket);
+    return head;
+}
+
+Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria) {
+    ANNALS_TRY(CriteriaMatches matches, find_matches(store_, criteria));
+    pending_ = std::max(pending_, matches.pending);
+    guards_.insert(guards_.end(), matches.guards.begin(), matches.guards.end());
+
+    std::vector<std::string> ids;
+    for (const storage::StoredVersion& stored : matches.found) {
+        if (!writers_.contains(resource_name(criteria.type, stored.id))) {
+            ids.emplace_back(stored.id);
+        }
+    }
+    const auto consider = [&](std::size_t index) {
+        const TransactionEntry& entry = entries_[index];
+        const EntryDecision& decision = decisions_[index];
+        if (entry.kind != EntryKind::remove && decision.action == Action::write &&
+            entry.target.type == criteria.type &&
+            matches_criteria(criteria, decision.id, entry.facts.resource) &&
+            std::find(ids.begin(), ids.end(), decision.id) == ids.end()) {
+            ids.push_back(decision.id);
+        }
+    };
+    for (const Criterion& criterion : criteria.all) {
+        for (const IdentifierToken& token : criterion.identifiers) {
+            const std::uint64_t term = storage::identifier_term(criteria.type, token.value);
+            const auto [begin, end] = writers_by_term_.equal_range(term);
+            std::for_each(begin, end, [&](const auto& writer) { consider(writer.second); });
+        }
+        for (const std::string& id : criterion.ids) {
+            if (const auto writer = writer_of(resource_name(criteria.type, id))) {
+                consider(*writer);
+            }
+        }
+    }
+    return ids;
+}
+
+Result<std::string> TransactionState::resolve(std::string_view reference) {
+    std::string text(reference);
+    if (const auto known = resolved_.find(text); known != resolved_.end()) {
+        return known->second;
+    }
+    ANNALS_TRY(const Criteria criteria, parse_conditional_reference(reference));
+    ANNALS_TRY(const auto found, find(criteria));
+    if (found.empty()) {
+        return Error{Errc::not_found,
+                     fmt::format("the conditional reference '{}' matches nothing", reference),
+                     {}};
+    }
+    if (found.size() > 1) {
+        Error error = several_matches(criteria, found.size());
+        error.detail = fmt::format("the conditional reference '{}': {}", reference, error.detail);
+        return error;
+    }
+    std::string name = resource_name(criteria.type, found.front());
+    resolved_.emplace(std::move(text), name);
+    return name;
+}
+
+std::optional<std::size_t> TransactionState::writer_of(const std::string& name) const {
+    const auto writer = writers_.find(name);
+    return writer == writers_.end() ? std::nullopt : std::optional(writer->second);
+}
+
+}  // namespace annals::core

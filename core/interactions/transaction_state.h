@@ -1,0 +1,90 @@
+// What a transaction makes of the store: the entries applied so far over what is durable.
+//
+// Layer:   core/interactions.
+// Spec:    FHIR R4 http.html#trules; docs/api/transaction.md.
+// Threads: plain values.
+
+#pragma once
+
+#include "core/config/config.h"
+#include "core/interactions/transaction_entry.h"
+#include "storage/store.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace annals::core {
+
+/// What one entry comes to.
+struct EntryDecision {
+    enum class Action : std::uint8_t {
+        none,  ///< a read, a deletion of what is gone, a conditional create that found its resource
+        write,  ///< a version or a deletion
+        erase,  ///< a hard delete
+    };
+    Action action = Action::none;
+    std::string id;
+    storage::Expect expect = storage::Expect::anything;
+    VersionNumber expected_version;
+    storage::Method method = storage::Method::put;
+    storage::Head head;  ///< what a deletion without an effect found
+};
+
+/// Decides a transaction's entries one after the other, in FHIR's order; each one sees what the earlier ones did.
+class TransactionState {
+  public:
+    /// Lifetime: `entries` and the store outlive it.
+    TransactionState(const Config& config, const storage::Store& store,
+                     std::span<const TransactionEntry> entries)
+        : config_(config), store_(store), entries_(entries), decisions_(entries.size()) {}
+
+    /// Decides the entry at `index`, which is no read.
+    /// Errors: any 4xx.
+    Result<void> decide(std::size_t index);
+
+    /// The one resource that a conditional reference names now: "Patient/1".
+    /// Errors: invalid, not_found (none), multiple_matches.
+    Result<std::string> resolve(std::string_view reference);
+
+    const EntryDecision& decision(std::size_t index) const { return decisions_[index]; }
+
+    /// What must still hold when the commit is decided.
+    const std::vector<storage::Guard>& guards() const noexcept { return guards_; }
+
+    /// Not 0: criteria could not be evaluated while this commit was under way. Await it and start again.
+    storage::Ticket pending() const noexcept { return pending_; }
+
+    /// Not 0: decisions, refusals too, rest on versions of commits up to this one, which may still be dropped.
+    storage::Ticket seen() const noexcept { return seen_; }
+
+    /// The entry that writes or deletes a resource ("Patient/1"), if there is one.
+    std::optional<std::size_t> writer_of(const std::string& name) const;
+
+  private:
+    Result<void> decide_remove(const TransactionEntry& entry, EntryDecision& decision);
+    Result<void> decide_create(const TransactionEntry& entry, EntryDecision& decision);
+    Result<void> decide_update(const TransactionEntry& entry, EntryDecision& decision);
+    Result<void> check_head(const TransactionEntry& entry, EntryDecision& decision, bool matched);
+
+    /// The ids of the live resources that match, as the entries decided so far leave them.
+    Result<std::vector<std::string>> find(const Criteria& criteria);
+
+    /// The newest version of a resource; counts in seen().
+    storage::Head head_of(TypeId type, std::string_view id);
+
+    const Config& config_;
+    const storage::Store& store_;
+    std::span<const TransactionEntry> entries_;
+    std::vector<EntryDecision> decisions_;
+    std::vector<storage::Guard> guards_;
+    storage::Ticket pending_;
+    storage::Ticket seen_;
+    std::unordered_map<std::string, std::size_t> writers_;  ///< by "Patient/1"
+    std::unordered_multimap<std::uint64_t, std::size_t> writers_by_term_;
+    std::unordered_map<std::string, std::string> resolved_;
+};
+
+}  // namespace annals::core
