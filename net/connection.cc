@@ -148,7 +148,7 @@ asio::awaitable<void> Connection::serve() {
         turn = Turn::refused;
     }
     for (;;) {
-        if (turn == Turn::await) {
+        while (turn == Turn::await) {
             turn = co_await handle();
         }
         Output::Sent sent = Output::Sent::all;

@@ -309,7 +309,7 @@ bool RequestReader::read_request_line(std::size_t& position) {
     const std::string_view line = head.substr(0, line_end);
     const std::size_t method_end = line.find(' ');
     const std::size_t target_end = line.find(' ', method_end + 1);
-    if (llhttp_t& state = parser_->state; state.http_major != 1) {
+    if (parser_->state.http_major != 1) {
         return refuse(Errc::invalid, "HTTP/1.1 and HTTP/1.0 are spoken here", 505);
     }
     if (method_end == std::string_view::npos || target_end == std::string_view::npos ||
@@ -319,8 +319,7 @@ bool RequestReader::read_request_line(std::size_t& position) {
     }
     const std::string_view target = line.substr(method_end + 1, target_end - method_end - 1);
     if (target.size() > kRequestTargetBytesMax) {
-        return refuse(Errc::uri_too_long, "the request target is too long; use POST and _search") ==
-               0;
+        return refuse(Errc::uri_too_long, "the request target is too long; use POST and _search");
     }
     http_1_0_ = parser_->state.http_minor == 0;
     request_.method = method_of(parser_->state.method);

@@ -1,0 +1,47 @@
+// A server over a socket whose handlers are a test's: no FHIR, every shape of response on demand.
+//
+// Below /fhir:
+//   /text            "hello"
+//   /view?N          N bytes in one view, with ETag and Last-Modified
+//   /pieces?N        N views of 1000 bytes
+//   /status?N        status N, empty body
+//   /echo            awaited; the request's body, method, base URL and headers as a client sent them
+//   /describe        method, path, query, base URL, headers, body size
+//   /slices?N        N slices of 10,000 bytes, pulled
+//   /wait?MS         awaited; answers after so many milliseconds
+//   /close           asks for the connection to end
+//
+// Threads: the handlers are plain functions; a FakeServer belongs to the test's thread.
+
+#pragma once
+
+#include "net/server.h"
+#include "storage/store.h"
+#include "tests/support/http_exchange.h"
+#include "tests/support/temporary_directory.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace annals::test {
+
+net::Handlers fake_handlers();
+
+class FakeServer {
+  public:
+    explicit FakeServer(const std::function<void(core::Config&)>& change = {});
+    ~FakeServer();
+
+    std::uint16_t port() const { return server_->port(); }
+
+    net::Server& server() { return *server_; }
+
+  private:
+    TemporaryDirectory directory_;
+    std::unique_ptr<storage::Store> store_;
+    std::unique_ptr<core::Service> service_;
+    std::unique_ptr<net::Server> server_;
+};
+
+}  // namespace annals::test

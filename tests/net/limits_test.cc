@@ -1,0 +1,320 @@
+// Time limits, too many connections, clients that break off, and stopping.
+
+#include "storage/file_system.h"
+#include "tests/net/fake_service.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+namespace annals::test {
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::string_view kGet = "GET /fhir/text HTTP/1.1\r\nHost: a\r\n\r\n";
+
+std::string get(const std::string& target) {
+    return "GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n";
+}
+
+/// A socket that can be broken off with a reset.
+class RawSocket {
+  public:
+    explicit RawSocket(std::uint16_t port, int receive_bytes = 0) {
+        fd_ = ::socket(AF_INET, SOCK_STREAM, 0);
+        if (receive_bytes > 0) {
+            ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
+        }
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_port = htons(port);
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        connected_ = ::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    }
+
+    RawSocket(const RawSocket&) = delete;
+    RawSocket& operator=(const RawSocket&) = delete;
+
+    ~RawSocket() { ::close(fd_); }
+
+    bool connected() const { return connected_; }
+
+    void send(std::string_view bytes) { ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL); }
+
+    ssize_t receive(char* out, std::size_t size) { return ::recv(fd_, out, size, 0); }
+
+    void reset_on_close() {
+        const linger now{1, 0};
+        ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    }
+
+  private:
+    int fd_ = -1;
+    bool connected_ = false;
+};
+
+std::uint64_t open_connections(std::uint16_t port) {
+    const std::string page = exchange(port, "GET", "/metrics").body;
+    const std::string name = "\nannals_http_connections ";
+    return std::stoull(page.substr(page.find(name) + name.size())) - 1;
+}
+
+// The page's own connection is left out; one that asked before may still be counted.
+void expect_connections_go(std::uint16_t port) {
+    const auto end = Clock::now() + std::chrono::seconds(5);
+    std::uint64_t open = open_connections(port);
+    while (open > 0 && Clock::now() < end) {
+        std::this_thread::sleep_for(milliseconds(5));
+        open = open_connections(port);
+    }
+    EXPECT_EQ(open, 0U);
+}
+
+TEST(TimeLimits, CloseAnIdleConnectionWithoutAWord) {
+    FakeServer server([](core::Config& config) { config.limits.idle_timeout = milliseconds(100); });
+    Connection connection(server.port());
+    ASSERT_TRUE(connection.send(kGet));
+    ASSERT_TRUE(connection.receive());
+    EXPECT_FALSE(connection.receive());
+    EXPECT_TRUE(connection.closed_by_peer());
+}
+
+TEST(TimeLimits, AnswerAHeadThatDripsIn) {
+    FakeServer server(
+        [](core::Config& config) { config.limits.header_timeout = milliseconds(150); });
+    Connection connection(server.port());
+    const auto begin = Clock::now();
+    for (const char byte : std::string_view("GET /fhir/text HTTP/1.1\r\nHost: abcdefghijklmnop")) {
+        if (!connection.send({&byte, 1}) || Clock::now() - begin > milliseconds(400)) {
+            break;
+        }
+        std::this_thread::sleep_for(milliseconds(10));
+    }
+    const auto response = connection.receive();
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->status, 408);
+    EXPECT_EQ(response->header("Connection"), "close");
+    EXPECT_NE(response->body.find("\"timeout\""), std::string::npos);
+}
+
+TEST(TimeLimits, AnswerABodyThatDoesNotCome) {
+    FakeServer server([](core::Config& config) { config.limits.body_timeout = milliseconds(150); });
+    Connection connection(server.port());
+    ASSERT_TRUE(
+        connection.send("POST /fhir/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc"));
+    const auto response = connection.receive();
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->status, 408);
+}
+
+TEST(TimeLimits, AnswerForAHandlerThatTakesTooLong) {
+    FakeServer server(
+        [](core::Config& config) { config.limits.request_timeout = milliseconds(100); });
+    Connection connection(server.port());
+    ASSERT_TRUE(connection.send(get("/fhir/wait?1000") + std::string(kGet)));
+    const auto begin = Clock::now();
+    const auto response = connection.receive();
+    ASSERT_TRUE(response);
+    EXPECT_LT(Clock::now() - begin, milliseconds(900));
+    EXPECT_EQ(response->status, 503);
+    EXPECT_NE(response->body.find("\"timeout\""), std::string::npos);
+    EXPECT_FALSE(connection.receive());
+    expect_connections_go(server.port());
+}
+
+TEST(TimeLimits, DropAClientThatDoesNotRead) {
+    FakeServer server([](core::Config& config) { config.limits.idle_timeout = milliseconds(200); });
+    RawSocket slow(server.port(), 4096);
+    ASSERT_TRUE(slow.connected());
+    slow.send(get("/fhir/view?60000000"));
+    std::this_thread::sleep_for(milliseconds(100));
+    EXPECT_GE(open_connections(server.port()), 1U);
+    expect_connections_go(server.port());
+}
+
+TEST(Connections, OverTheLimitAreToldSo) {
+    FakeServer server([](core::Config& config) {
+        config.limits.max_connections = 2;
+        config.limits.idle_timeout = std::chrono::seconds(60);
+    });
+    Connection first(server.port());
+    Connection second(server.port());
+    ASSERT_TRUE(first.send(kGet));
+    ASSERT_TRUE(first.receive());
+    ASSERT_TRUE(second.send(kGet));
+    ASSERT_TRUE(second.receive());
+    Connection third(server.port());
+    const auto response = third.receive();
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->status, 503);
+    EXPECT_EQ(response->header("Connection"), "close");
+    EXPECT_TRUE(response->header("Retry-After"));
+    EXPECT_NE(response->body.find("\"transient\""), std::string::npos);
+    ASSERT_TRUE(first.send(kGet));
+    EXPECT_TRUE(first.receive());
+}
+
+TEST(Connections, MayBeManyAtOnce) {
+    FakeServer server;
+    std::vector<std::unique_ptr<Connection>> connections;
+    for (int i = 0; i < 200; ++i) {
+        connections.push_back(std::make_unique<Connection>(server.port()));
+    }
+    for (int round = 0; round < 3; ++round) {
+        for (const auto& connection : connections) {
+            ASSERT_TRUE(connection->send(round == 1 ? get("/fhir/wait?5") : std::string(kGet)));
+        }
+        for (const auto& connection : connections) {
+            const auto response = connection->receive();
+            ASSERT_TRUE(response);
+            EXPECT_EQ(response->status, 200);
+        }
+    }
+    EXPECT_GE(open_connections(server.port()), 200U);
+    connections.clear();
+    expect_connections_go(server.port());
+}
+
+TEST(Connections, ThatBreakOffDoNoHarm) {
+    FakeServer server;
+    for (int i = 0; i < 20; ++i) {
+        RawSocket in_head(server.port());
+        in_head.send("GET /fhir");
+        RawSocket in_body(server.port());
+        in_body.send("POST /fhir/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc");
+        RawSocket in_handler(server.port());
+        in_handler.send(get("/fhir/wait?20"));
+        RawSocket in_response(server.port(), 4096);
+        in_response.send(get("/fhir/view?60000000"));
+        RawSocket in_slices(server.port(), 4096);
+        in_slices.send(get("/fhir/slices?10000"));
+        std::array<char, 1000> some;
+        EXPECT_GT(in_response.receive(some.data(), some.size()), 0);
+        EXPECT_GT(in_slices.receive(some.data(), some.size()), 0);
+        for (RawSocket* socket : {&in_head, &in_body, &in_handler, &in_response, &in_slices}) {
+            socket->reset_on_close();
+        }
+    }
+    expect_connections_go(server.port());
+}
+
+TEST(Stopping, FinishesWhatIsInFlightAndClosesTheIdle) {
+    FakeServer server;
+    Connection idle(server.port());
+    ASSERT_TRUE(idle.send(kGet));
+    ASSERT_TRUE(idle.receive());
+    Connection busy(server.port());
+    ASSERT_TRUE(busy.send(get("/fhir/wait?300")));
+    std::this_thread::sleep_for(milliseconds(50));
+
+    const auto begin = Clock::now();
+    server.server().stop();
+    EXPECT_LT(Clock::now() - begin, std::chrono::seconds(5));
+    const auto response = busy.receive();
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->status, 200);
+    EXPECT_EQ(response->header("Connection"), "close");
+    EXPECT_TRUE(idle.closed_by_peer());
+    EXPECT_FALSE(RawSocket(server.port()).connected());
+}
+
+TEST(Stopping, IsBoundedByItsTimeout) {
+    FakeServer server([](core::Config& config) { config.shutdown_timeout = milliseconds(100); });
+    Connection slow(server.port());
+    ASSERT_TRUE(slow.send("POST /fhir/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc"));
+    Connection waiting(server.port());
+    ASSERT_TRUE(waiting.send(get("/fhir/wait?1000")));
+    std::this_thread::sleep_for(milliseconds(50));
+    const auto begin = Clock::now();
+    server.server().stop();
+    EXPECT_LT(Clock::now() - begin, std::chrono::seconds(4));
+    EXPECT_FALSE(slow.receive());
+}
+
+TEST(Stopping, UnderLoadLosesNoResponse) {
+    FakeServer server;
+    std::atomic<int> failures{0};
+    std::atomic<int> answered{0};
+    std::vector<std::thread> clients;
+    for (int i = 0; i < 8; ++i) {
+        clients.emplace_back([&] {
+            for (;;) {
+                RawSocket probe(server.port());
+                if (!probe.connected()) {
+                    return;
+                }
+                Connection connection(server.port());
+                for (;;) {
+                    if (!connection.send(get("/fhir/wait?1"))) {
+                        break;
+                    }
+                    const auto response = connection.receive();
+                    if (!response) {
+                        break;  // closed between requests
+                    }
+                    ++answered;
+                    if (response->status != 200 || response->body != "waited") {
+                        ++failures;
+                    }
+                    if (response->header("Connection") == "close") {
+                        return;
+                    }
+                }
+            }
+        });
+    }
+    while (answered < 200) {
+        std::this_thread::sleep_for(milliseconds(1));
+    }
+    server.server().stop();
+    for (std::thread& client : clients) {
+        client.join();
+    }
+    EXPECT_EQ(failures, 0);
+}
+
+TEST(Starting, SaysWhatIsWrongWithTheAddress) {
+    FakeServer running;
+    const auto error_of = [&](const std::string& listen) {
+        TemporaryDirectory directory;
+        auto store = storage::Store::open(storage::posix_file_system(), directory.path(), {});
+        core::Config config;
+        config.listen = listen;
+        config.threads = 1;
+        const core::Service service(config, **store);
+        auto server = net::Server::start(config, service, **store, fake_handlers());
+        return server ? Error{Errc::internal, "started", ""} : server.error();
+    };
+    for (const std::string& listen :
+         {std::string("nonsense"), std::string("1.2.3.4"), std::string("127.0.0.1:x"),
+          std::string("127.0.0.1:99999"), std::string(":80"), std::string("::1:80"),
+          std::string("no.such.host.invalid:80"), "127.0.0.1:" + std::to_string(running.port())}) {
+        const Error error = error_of(listen);
+        EXPECT_EQ(error.code, Errc::usage) << listen << ": " << error.detail;
+        EXPECT_EQ(error.detail.find('\n'), std::string::npos);
+    }
+}
+
+TEST(Starting, ListensOnIpv6) {
+    FakeServer server([](core::Config& config) { config.listen = "[::1]:0"; });
+    EXPECT_EQ(server.server().url(), "http://[::1]:" + std::to_string(server.port()) + "/fhir");
+    const int fd = ::socket(AF_INET6, SOCK_STREAM, 0);
+    sockaddr_in6 address{};
+    address.sin6_family = AF_INET6;
+    address.sin6_port = htons(server.port());
+    address.sin6_addr = in6addr_loopback;
+    EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    ::send(fd, kGet.data(), kGet.size(), 0);
+    std::array<char, 1000> bytes;
+    EXPECT_GT(::recv(fd, bytes.data(), bytes.size(), 0), 0);
+    ::close(fd);
+}
+
+}  // namespace
+}  // namespace annals::test
