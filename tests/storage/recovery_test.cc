@@ -1,0 +1,302 @@
+// What opening makes of files that are not as they were written.
+
+#include "storage/recovery.h"
+
+#include "core/base/bytes.h"
+#include "storage/format.h"
+#include "storage/store.h"
+#include "tests/support/commits.h"
+#include "tests/support/sim_file_system.h"
+
+#include <gtest/gtest.h>
+
+namespace annals::storage {
+namespace {
+
+using test::CommitBuilder;
+using test::put;
+using test::SimFileSystem;
+using test::type_of;
+
+constexpr std::uint64_t kSegmentBytes = 16 << 10;
+
+const std::string kFirst = "/data/segments/0000000001.seg";
+const std::string kSecond = "/data/segments/0000000002.seg";
+
+StoreOptions options(bool read_only = false, bool allow_damaged = false) {
+    StoreOptions options;
+    options.segment_bytes = kSegmentBytes;
+    options.prepare_segments = false;
+    options.read_only = read_only;
+    options.allow_damaged = allow_damaged;
+    return options;
+}
+
+/// A store of `count` patients p0, p1, ..., each a commit of its own; as a power cut leaves it that
+/// loses nothing, or ended in order.
+std::unique_ptr<SimFileSystem> patients(int count, bool orderly = false) {
+    auto fs = std::make_unique<SimFileSystem>();
+    auto store = Store::open(*fs, "/data", options());
+    EXPECT_TRUE(store);
+    for (int i = 0; i < count; ++i) {
+        put(**store, "Patient", "p" + std::to_string(i), "marker-" + std::to_string(i) + ";");
+    }
+    if (!orderly) {
+        return fs->after_power_cut(1);
+    }
+    store->reset();
+    return fs;
+}
+
+/// Flips a bit of the byte at `offset`.
+void damage(SimFileSystem& fs, const std::string& path, std::uint64_t offset) {
+    std::string bytes = fs.content(path);
+    bytes[offset] = static_cast<char>(bytes[offset] ^ 4);
+    fs.set_content(path, bytes);
+}
+
+std::uint64_t find_in(const SimFileSystem& fs, const std::string& path, const std::string& text) {
+    const std::size_t at = fs.content(path).find(text);
+    EXPECT_NE(at, std::string::npos);
+    return at;
+}
+
+/// Where the frame of patient `i` begins.
+std::uint64_t frame_of(const SimFileSystem& fs, const std::string& path, int i) {
+    const std::string bytes = fs.content(path);
+    const std::uint64_t marker = find_in(fs, path, "marker-" + std::to_string(i) + ";");
+    const auto header = decode_segment_header(bytes, path);
+    EXPECT_TRUE(header);
+    std::uint64_t last = 0;
+    for (const FrameAt& frame : scan_segment(bytes, *header).frames) {
+        last = frame.offset < marker ? frame.offset : last;
+    }
+    return last;
+}
+
+TEST(Recovery, RefusesDamageInTheMiddleAndNamesItsPlace) {
+    auto fs = patients(10);
+    const std::uint64_t place = frame_of(*fs, kFirst, 4);
+    damage(*fs, kFirst, find_in(*fs, kFirst, "marker-4;"));
+    const std::string before = fs->content(kFirst);
+    auto store = Store::open(*fs, "/data", options());
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, Errc::corrupt);
+    EXPECT_NE(store.error().detail.find("0000000001.seg"), std::string::npos);
+    EXPECT_NE(store.error().detail.find("offset " + std::to_string(place)), std::string::npos)
+        << store.error().detail;
+    EXPECT_EQ(fs->content(kFirst), before);
+    EXPECT_FALSE(Store::open(*fs, "/data", options(true)));
+}
+
+TEST(Recovery, RefusesDamageAnywhereInASyncedFrame) {
+    auto fs = patients(3);
+    const std::uint64_t begin = frame_of(*fs, kFirst, 1);
+    const std::uint64_t end = frame_of(*fs, kFirst, 2);
+    for (std::uint64_t at = begin; at < end; ++at) {
+        damage(*fs, kFirst, at);
+        auto store = Store::open(*fs, "/data", options());
+        ASSERT_FALSE(store) << at;
+        ASSERT_EQ(store.error().code, Errc::corrupt);
+        damage(*fs, kFirst, at);
+    }
+}
+
+TEST(Recovery, ServesWhatIsWholeOfADamagedStoreOnDemand) {
+    auto fs = patients(10);
+    const std::uint64_t place = frame_of(*fs, kFirst, 4);
+    damage(*fs, kFirst, find_in(*fs, kFirst, "marker-4;"));
+    const std::uint64_t calls = fs->changing_calls();
+    OpenReport report;
+    auto opened = Store::open(*fs, "/data", options(true, true), &report);
+    ASSERT_TRUE(opened) << opened.error().detail;
+    ASSERT_FALSE(report.damages.empty());
+    EXPECT_EQ(report.damages[0].segment, "0000000001.seg");
+    EXPECT_EQ(report.damages[0].offset, place);
+    const Store& store = **opened;
+    for (int i = 0; i < 10; ++i) {
+        const auto info = store.current(type_of("Patient"), "p" + std::to_string(i));
+        ASSERT_EQ(info.has_value(), i != 4) << i;
+        if (info) {
+            EXPECT_EQ(info->position.value, static_cast<std::uint64_t>(i) + 1);
+            EXPECT_TRUE(store.load(*info));
+        }
+    }
+    EXPECT_EQ(store.totals().versions, 9U);
+    EXPECT_EQ(fs->changing_calls(), calls);
+}
+
+TEST(Recovery, CutsATornTailAndSaysHowMuch) {
+    auto fs = patients(5);
+    const std::uint64_t place = frame_of(*fs, kFirst, 4);
+    damage(*fs, kFirst, find_in(*fs, kFirst, "marker-4;"));
+    OpenReport report;
+    auto store = Store::open(*fs, "/data", options(), &report);
+    ASSERT_TRUE(store) << store.error().detail;
+    EXPECT_GT(report.torn_bytes_cut, 50U);
+    EXPECT_EQ((*store)->last_position(), Position{4});
+    EXPECT_EQ(fs->content(kFirst).find_first_not_of('\0', place), std::string::npos);
+    put(**store, "Patient", "new", "x");
+    EXPECT_EQ((*store)->current(type_of("Patient"), "new")->position, Position{5});
+}
+
+TEST(Recovery, CutsNothingWhenItMayOnlyRead) {
+    auto fs = patients(5);
+    damage(*fs, kFirst, find_in(*fs, kFirst, "marker-4;"));
+    const std::string before = fs->content(kFirst);
+    const std::uint64_t calls = fs->changing_calls();
+    {
+        auto store = Store::open(*fs, "/data", options(true));
+        ASSERT_TRUE(store) << store.error().detail;
+        EXPECT_EQ((*store)->last_position(), Position{4});
+    }
+    EXPECT_EQ(fs->content(kFirst), before);
+    EXPECT_EQ(fs->changing_calls(), calls);
+}
+
+TEST(Recovery, SeesDamageInTheLastCommitOfAnOrderlyEnd) {
+    auto fs = patients(5, true);
+    damage(*fs, kFirst, find_in(*fs, kFirst, "marker-4;"));
+    auto store = Store::open(*fs, "/data", options());
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, Errc::corrupt);
+}
+
+TEST(Recovery, FindsAnOrderlyEndWithoutATail) {
+    auto fs = patients(5, true);
+    for (int i = 0; i < 3; ++i) {
+        const std::string before = fs->content(kFirst);
+        OpenReport report;
+        auto store = Store::open(*fs, "/data", options(), &report);
+        ASSERT_TRUE(store);
+        EXPECT_EQ(report.torn_bytes_cut, 0U);
+        store->reset();
+        EXPECT_EQ(fs->content(kFirst), before);
+    }
+}
+
+constexpr int kTwoSegments = 80;
+
+TEST(Recovery, RefusesASealedSegmentWithoutAWholeFooter) {
+    auto fs = patients(kTwoSegments);
+    damage(*fs, kFirst, fs->content(kFirst).size() - 40);
+    auto store = Store::open(*fs, "/data", options());
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, Errc::corrupt);
+    EXPECT_NE(store.error().detail.find("0000000001.seg"), std::string::npos);
+
+    OpenReport report;
+    auto damaged = Store::open(*fs, "/data", options(true, true), &report);
+    ASSERT_TRUE(damaged) << damaged.error().detail;
+    EXPECT_EQ(report.versions, static_cast<std::uint64_t>(kTwoSegments));
+    EXPECT_EQ(report.damages.size(), 1U);
+}
+
+TEST(Recovery, RefusesAMissingSegment) {
+    auto fs = patients(kTwoSegments);
+    ASSERT_TRUE(fs->remove(kFirst));
+    auto store = Store::open(*fs, "/data", options());
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, Errc::corrupt);
+    EXPECT_NE(store.error().detail.find("0000000001.seg"), std::string::npos);
+
+    auto damaged = Store::open(*fs, "/data", options(true, true));
+    ASSERT_TRUE(damaged) << damaged.error().detail;
+    const int last = kTwoSegments - 1;
+    const auto info = (*damaged)->current(type_of("Patient"), "p" + std::to_string(last));
+    ASSERT_TRUE(info);
+    EXPECT_EQ(info->position.value, static_cast<std::uint64_t>(kTwoSegments));
+}
+
+TEST(Recovery, RefusesADamagedHeader) {
+    for (std::uint64_t at = 0; at < kSegmentHeaderBytes; ++at) {
+        if (at >= 8 && at < 12) {
+            continue;  // The format version: another test.
+        }
+        auto fs = patients(2);
+        damage(*fs, kFirst, at);
+        auto store = Store::open(*fs, "/data", options());
+        ASSERT_FALSE(store) << at;
+        EXPECT_EQ(store.error().code, Errc::corrupt);
+    }
+}
+
+TEST(Recovery, RefusesASegmentOfAnotherStore) {
+    auto fs = patients(kTwoSegments);
+    auto other = patients(kTwoSegments);
+    fs->set_content(kSecond, other->content(kSecond));
+    auto store = Store::open(*fs, "/data", options());
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, Errc::corrupt);
+}
+
+TEST(Recovery, RefusesANewerFormatAndTouchesNothing) {
+    auto fs = patients(2);
+    std::string bytes = fs->content(kFirst);
+    store_le(bytes.data() + 8, kFormatVersion + 1);
+    fs->set_content(kFirst, bytes);
+    fs->set_content("/data/segments/new.tmp", "left over");
+    const std::uint64_t calls = fs->changing_calls();
+    auto store = Store::open(*fs, "/data", options());
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, Errc::usage);
+    EXPECT_NE(store.error().detail.find(kFirst), std::string::npos);
+    EXPECT_EQ(fs->content(kFirst), bytes);
+    EXPECT_EQ(fs->changing_calls(), calls);
+}
+
+TEST(Recovery, RemovesFilesInTheMaking) {
+    auto fs = patients(2);
+    fs->set_content("/data/segments/new.tmp", "left over");
+    fs->set_content("/data/segments/prepared.tmp", "left over");
+    auto store = Store::open(*fs, "/data", options());
+    ASSERT_TRUE(store);
+    EXPECT_EQ(fs->paths(), std::vector<std::string>{kFirst});
+}
+
+TEST(Recovery, NamesADamagedRecordThatIsRead) {
+    auto fs = patients(kTwoSegments);
+    damage(*fs, kFirst, find_in(*fs, kFirst, "marker-4;"));
+    auto store = Store::open(*fs, "/data", options());
+    ASSERT_TRUE(store) << store.error().detail;  // Hints are whole; data is not read at opening.
+    const auto info = (*store)->current(type_of("Patient"), "p4");
+    ASSERT_TRUE(info);
+    auto loaded = (*store)->load(*info);
+    ASSERT_FALSE(loaded);
+    EXPECT_EQ(loaded.error().code, Errc::corrupt);
+    EXPECT_NE(loaded.error().detail.find("0000000001.seg: offset"), std::string::npos);
+    EXPECT_TRUE((*store)->load(*(*store)->current(type_of("Patient"), "p5")));
+}
+
+TEST(Recovery, GoesOnBehindASealedLastSegment) {
+    auto fs = patients(kTwoSegments);
+    ASSERT_TRUE(fs->remove(kSecond));
+    auto store = Store::open(*fs, "/data", options());
+    ASSERT_TRUE(store) << store.error().detail;
+    const Position last = (*store)->last_position();
+    EXPECT_GT(last, Position{10});
+    put(**store, "Patient", "next", "x");
+    EXPECT_EQ((*store)->current(type_of("Patient"), "next")->position.value, last.value + 1);
+    EXPECT_TRUE(fs->exists(kSecond));
+}
+
+TEST(Recovery, IsNotFooledByAFrameStoredInABody) {
+    SimFileSystem fs;
+    auto store = *Store::open(fs, "/data", options());
+    put(*store, "Patient", "a", "x");
+    // The bytes of a real frame, as a client that has seen the file could send them.
+    const std::string bytes = fs.content(kFirst);
+    const std::string frame = bytes.substr(kSegmentHeaderBytes, 200);
+    const std::uint64_t end = scan_segment(bytes, *decode_segment_header(bytes, kFirst)).end;
+    put(*store, "Binary", "b", "bait" + frame + frame);
+    auto cut = fs.after_power_cut(1);
+    damage(*cut, kFirst, end + 100);
+    OpenReport report;
+    auto opened = Store::open(*cut, "/data", options(), &report);
+    ASSERT_TRUE(opened) << opened.error().detail;
+    EXPECT_GT(report.torn_bytes_cut, 400U);
+    EXPECT_EQ((*opened)->last_position(), Position{1});
+}
+
+}  // namespace
+}  // namespace annals::storage

@@ -1,0 +1,268 @@
+// What the store decides about a commit before it is durable.
+
+#include "storage/sequencer.h"
+
+#include "core/base/limits.h"
+#include "storage/store.h"
+#include "tests/support/commits.h"
+#include "tests/support/sim_file_system.h"
+
+#include <gtest/gtest.h>
+
+namespace annals::storage {
+namespace {
+
+using test::CommitBuilder;
+using test::SimFileSystem;
+using test::type_of;
+using Status = Submission::Status;
+
+/// A store whose clock stands still until told otherwise.
+class SequencerTest : public testing::Test {
+  protected:
+    SequencerTest() {
+        StoreOptions options;
+        options.segment_bytes = 64 << 10;
+        options.prepare_segments = false;
+        options.clock = [this] { return clock_; };
+        store_ = *Store::open(fs_, "/data", options);
+    }
+
+    template <typename Fill>
+    Submission submit(const Fill& fill) {
+        builder_ = CommitBuilder();
+        fill(builder_);
+        return store_->submit(builder_.commit());
+    }
+
+    Submission put(std::string_view id, Expect expect = Expect::anything,
+                   VersionNumber expected = {}, std::vector<std::uint64_t> terms = {}) {
+        return submit([&](CommitBuilder& b) {
+            VersionWrite& write = b.put("Patient", id, "x", terms);
+            write.expect = expect;
+            write.expected_version = expected;
+        });
+    }
+
+    Submission keep(std::string_view id, std::uint64_t version) {
+        return submit([&](CommitBuilder& b) {
+            VersionWrite& write = b.put("Patient", id, "x");
+            write.expect = Expect::older;
+            write.version = VersionNumber{version};
+            write.instant = Instant{1'000'000};
+        });
+    }
+
+    Submission remove(std::string_view id) {
+        return submit([&](CommitBuilder& b) { b.remove("Patient", id); });
+    }
+
+    Submission erase(std::string_view id, Erase::Scope scope = Erase::Scope::everything,
+                     std::uint64_t version = 0) {
+        return submit([&](CommitBuilder& b) { b.erase("Patient", id, scope, {version}); });
+    }
+
+    /// Submits what `call` does and waits for it.
+    void done(const Submission& submission) {
+        ASSERT_EQ(submission.status, Status::accepted);
+        ASSERT_TRUE(store_->wait(submission.ticket));
+    }
+
+    const VersionWrite::Outcome& outcome() const { return builder_.writes().at(0).outcome; }
+
+    SimFileSystem fs_;
+    Instant clock_{1'700'000'000'123'456};
+    std::unique_ptr<Store> store_;
+    CommitBuilder builder_;
+};
+
+TEST_F(SequencerTest, NumbersVersionsOfCommitsThatAreNotDurableYet) {
+    for (std::uint64_t v = 1; v <= 5; ++v) {
+        ASSERT_EQ(put("a").status, Status::accepted);
+        EXPECT_EQ(outcome().version, VersionNumber{v});
+        EXPECT_EQ(outcome().position, Position{v});
+        EXPECT_EQ(outcome().previous.version, VersionNumber{v - 1});
+    }
+    EXPECT_EQ(store_->last_position(), Position{0});
+    EXPECT_EQ(store_->head(type_of("Patient"), "a").version, VersionNumber{5});
+}
+
+TEST_F(SequencerTest, LetsOneOfTwoEqualIfMatchWritersWin) {
+    done(put("a"));
+    EXPECT_EQ(put("a", Expect::version, {1}).status, Status::accepted);
+    const Submission second = put("a", Expect::version, {1});
+    EXPECT_EQ(second.status, Status::expectation_failed);
+    EXPECT_EQ(second.failed, 0U);
+    EXPECT_EQ(second.head.version, VersionNumber{2});
+    EXPECT_NE(second.head.ticket.value, 0U);
+}
+
+TEST_F(SequencerTest, ChecksWhatAWriteExpects) {
+    EXPECT_EQ(put("a", Expect::exists).status, Status::expectation_failed);
+    EXPECT_EQ(put("a", Expect::live).status, Status::expectation_failed);
+    EXPECT_EQ(put("a", Expect::version, {1}).status, Status::expectation_failed);
+    EXPECT_EQ(put("a", Expect::absent).status, Status::accepted);
+    EXPECT_EQ(put("a", Expect::absent).status, Status::expectation_failed);
+    EXPECT_EQ(put("a", Expect::live).status, Status::accepted);
+    EXPECT_EQ(remove("a").status, Status::accepted);
+    EXPECT_EQ(remove("a").status, Status::expectation_failed);
+    EXPECT_EQ(put("a", Expect::live).status, Status::expectation_failed);
+    EXPECT_EQ(put("a", Expect::exists).status, Status::accepted);
+    EXPECT_EQ(outcome().version, VersionNumber{4});
+    EXPECT_TRUE(outcome().previous.deletion);
+}
+
+TEST_F(SequencerTest, ChangesNothingWhereOneOfManyExpectationsFails) {
+    const Submission failed = submit([](CommitBuilder& b) {
+        b.put("Patient", "a", "x");
+        b.put("Patient", "b", "x").expect = Expect::exists;
+    });
+    EXPECT_EQ(failed.status, Status::expectation_failed);
+    EXPECT_EQ(failed.failed, 1U);
+    EXPECT_FALSE(store_->head(type_of("Patient"), "a").exists);
+    EXPECT_EQ(store_->metrics().gathered_bytes, 0U);
+    ASSERT_EQ(put("c").status, Status::accepted);
+    EXPECT_EQ(outcome().position, Position{1});
+}
+
+TEST_F(SequencerTest, KeepsTheNumbersAndInstantsOfHistoryBundles) {
+    ASSERT_EQ(keep("a", 3).status, Status::accepted);
+    EXPECT_EQ(outcome().version, VersionNumber{3});
+    EXPECT_EQ(outcome().instant, Instant{1'000'000});
+    EXPECT_EQ(keep("a", 3).status, Status::expectation_failed);
+    EXPECT_EQ(keep("a", 2).status, Status::expectation_failed);
+    EXPECT_EQ(keep("a", 7).status, Status::accepted);
+    ASSERT_EQ(put("a").status, Status::accepted);
+    EXPECT_EQ(outcome().version, VersionNumber{8});
+    EXPECT_GT(outcome().instant, Instant{1'000'000});
+}
+
+TEST_F(SequencerTest, RefusesErasedNumbersForEver) {
+    done(put("a"));
+    done(put("a"));
+    done(erase("a"));
+    EXPECT_FALSE(store_->current(type_of("Patient"), "a"));
+    EXPECT_EQ(keep("a", 2).status, Status::expectation_failed);
+    EXPECT_EQ(keep("a", 3).status, Status::accepted);
+}
+
+TEST_F(SequencerTest, StartsAtOneAgainAfterAHardDelete) {
+    done(put("a"));
+    done(put("a"));
+    done(erase("a"));
+    EXPECT_EQ(builder_.erases()[0].outcome.versions_erased, 2U);
+    done(put("a", Expect::absent));
+    EXPECT_EQ(outcome().version, VersionNumber{1});
+}
+
+TEST_F(SequencerTest, AnswersBusyWhereAnEraseMeetsAVersionInFlight) {
+    const Submission write = put("a");
+    const Submission busy = erase("a");
+    EXPECT_EQ(busy.status, Status::busy);
+    EXPECT_EQ(busy.ticket, write.ticket);
+    done(write);
+    const Submission erasing = erase("a");
+    ASSERT_EQ(erasing.status, Status::accepted);
+    const Submission after = put("a");
+    EXPECT_EQ(after.status, Status::busy);
+    EXPECT_EQ(after.ticket, erasing.ticket);
+    ASSERT_TRUE(store_->wait(erasing.ticket));
+    EXPECT_EQ(put("a").status, Status::accepted);
+}
+
+TEST_F(SequencerTest, RefusesToEraseTheCurrentVersionOfALiveResource) {
+    done(put("a"));
+    done(put("a"));
+    EXPECT_EQ(erase("a", Erase::Scope::version, 2).status, Status::expectation_failed);
+    EXPECT_EQ(erase("a", Erase::Scope::version, 9).status, Status::version_unknown);
+    done(erase("a", Erase::Scope::version, 1));
+    EXPECT_FALSE(store_->version(type_of("Patient"), "a", {1}));
+    EXPECT_EQ(erase("a", Erase::Scope::version, 1).status, Status::version_unknown);
+}
+
+TEST_F(SequencerTest, WritesNothingForAnEraseOfNothing) {
+    done(put("a"));
+    const Submission nothing = erase("a", Erase::Scope::all_but_current);
+    EXPECT_EQ(nothing.status, Status::accepted);
+    EXPECT_EQ(nothing.ticket, Ticket{0});
+}
+
+TEST_F(SequencerTest, RequiresReferencedResourcesToBeLive) {
+    const auto refer = [&] {
+        return submit([](CommitBuilder& b) {
+            b.put("Observation", "o", "x");
+            b.require("Patient", "a");
+        });
+    };
+    EXPECT_EQ(refer().status, Status::requirement_failed);
+    ASSERT_EQ(put("a").status, Status::accepted);
+    EXPECT_EQ(refer().status, Status::accepted);
+    ASSERT_EQ(remove("a").status, Status::accepted);
+    EXPECT_EQ(refer().status, Status::requirement_failed);
+}
+
+TEST_F(SequencerTest, AnswersBusyWhereAGuardedTermIsInFlightOrNewer) {
+    constexpr std::uint64_t kTerm = 42;
+    const auto create = [&](std::string_view id, Position as_of) {
+        return submit([&](CommitBuilder& b) {
+            b.put("Patient", id, "x", {kTerm});
+            b.guard("Patient", kTerm, as_of);
+        });
+    };
+    const Submission first = create("a", {0});
+    ASSERT_EQ(first.status, Status::accepted);
+    const Submission second = create("b", {0});
+    EXPECT_EQ(second.status, Status::busy);
+    EXPECT_EQ(second.ticket, first.ticket);
+    done(first);
+    const Submission third = create("b", {0});
+    EXPECT_EQ(third.status, Status::busy);
+    EXPECT_EQ(third.ticket, Ticket{0});
+    EXPECT_EQ(create("b", {1}).status, Status::accepted);
+}
+
+TEST_F(SequencerTest, GivesInstantsInMillisecondsThatNeverGoBack) {
+    const Instant first = put("a").instant;
+    EXPECT_EQ(first, Instant{1'700'000'000'123'000});
+    clock_.us -= 5'000'000;
+    EXPECT_EQ(put("a").instant, first);
+    clock_.us += 6'000'000;
+    EXPECT_EQ(put("a").instant, Instant{1'700'000'001'123'000});
+}
+
+TEST_F(SequencerTest, KeepsInstantsFromGoingBackAcrossAReopening) {
+    done(put("a"));
+    const Instant first = outcome().instant;
+    store_.reset();
+    StoreOptions options;
+    options.prepare_segments = false;
+    options.segment_bytes = 64 << 10;
+    options.clock = [] { return Instant{0}; };
+    store_ = *Store::open(fs_, "/data", options);
+    EXPECT_EQ(put("a").instant, first);
+}
+
+TEST_F(SequencerTest, RefusesWhatTheFormatCannotHold) {
+    EXPECT_EQ(put("not an id").status, Status::too_large);
+    const std::vector<std::uint64_t> terms(kTermsPerVersionMax + 1, 1);
+    EXPECT_EQ(put("a", Expect::anything, {}, terms).status, Status::too_large);
+    EXPECT_EQ(keep("a", kVersionNumberMax + 1).status, Status::too_large);
+    ASSERT_EQ(keep("a", kVersionNumberMax).status, Status::accepted);
+    EXPECT_EQ(put("a").status, Status::too_large);
+}
+
+TEST_F(SequencerTest, AnswersOverloadedWhereTooMuchIsGathered) {
+    const std::string large(kUnsyncedBytesMax / 2 - 4096, 'x');
+    const auto put_large = [&](std::string_view id) {
+        return submit([&](CommitBuilder& b) { b.put("Binary", id, large); }).status;
+    };
+    fs_.hold_syncs();
+    EXPECT_EQ(put_large("a"), Status::accepted);
+    EXPECT_EQ(put_large("b"), Status::accepted);
+    EXPECT_EQ(put_large("c"), Status::overloaded);
+    fs_.fail_next(SimFileSystem::Call::sync, Errc::io, 1);  // Spare the simulated disk the bytes.
+    fs_.release_syncs();
+}
+
+}  // namespace
+}  // namespace annals::storage
