@@ -5,6 +5,7 @@
 
 #include "codec/json/document.h"
 #include "codec/json/unicode.h"
+#include "core/base/bytes.h"
 #include "core/base/digest.h"
 #include "core/base/random.h"
 
@@ -12,6 +13,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <new>
@@ -46,61 +48,56 @@ struct Fault {
     const char* message = nullptr;
 };
 
+// An object or array that is open.
 struct Frame {
-    std::uint64_t keys;   // one bit per key seen: a clear bit proves that a key is new
-    std::uint32_t node;   // the container
+    // Two bits of a word per key: both set already make the object a suspect of a repeated key.
+    std::array<std::uint64_t, 8> keys;
+    std::uint32_t node;
     std::uint32_t count;  // members or elements so far
     bool object;
-    bool thorough;  // its keys are checked when it closes
+    bool suspect;
 };
 
-// The first character of `at` that breaks the grammar of numbers, or the end of the number.
-struct NumberScan {
-    const char* end;
-    const char* fault;
-};
-
-NumberScan scan_number(const char* at) noexcept {
-    if (*at == '-') {
+const char* skip_digits(const char* at) noexcept {
+    while (is_digit(*at)) {
         ++at;
     }
-    if (*at == '0') {
-        ++at;
-        if (is_digit(*at)) {
-            return {at, "a number has no leading zeros"};
-        }
-    } else if (is_digit(*at)) {
-        do {
-            ++at;
-        } while (is_digit(*at));
-    } else {
+    return at;
+}
+
+struct Number {
+    const char* end;      // of the number, or where it goes wrong
+    const char* message;  // what goes wrong, or null
+};
+
+inline Number scan_number(const char* at) noexcept {
+    at += *at == '-';
+    const char* const integer = at;
+    at = skip_digits(at);
+    if (at == integer) [[unlikely]] {
         return {at, "expected a digit"};
     }
+    if (*integer == '0' && at != integer + 1) [[unlikely]] {
+        return {integer + 1, "a number has no leading zeros"};
+    }
     if (*at == '.') {
-        ++at;
-        if (!is_digit(*at)) {
+        const char* const fraction = at + 1;
+        at = skip_digits(fraction);
+        if (at == fraction) [[unlikely]] {
             return {at, "expected a digit after the decimal point"};
         }
-        do {
-            ++at;
-        } while (is_digit(*at));
     }
-    if (*at == 'e' || *at == 'E') {
-        ++at;
-        if (*at == '+' || *at == '-') {
-            ++at;
-        }
-        if (!is_digit(*at)) {
+    if ((*at | 0x20) == 'e') {
+        const char* const exponent = at + 1 + (at[1] == '+' || at[1] == '-');
+        at = skip_digits(exponent);
+        if (at == exponent) [[unlikely]] {
             return {at, "expected a digit in the exponent"};
         }
-        do {
-            ++at;
-        } while (is_digit(*at));
     }
     return {at, nullptr};
 }
 
-// Checks the escapes of a string's characters.
+// What is wrong with the escapes of the string's characters from `at` to `end`, and `where`; or null.
 const char* check_escapes(const char* at, const char* end, const char*& where) noexcept {
     for (;;) {
         const auto* backslash =
@@ -143,14 +140,38 @@ const char* check_escapes(const char* at, const char* end, const char*& where) n
     }
 }
 
-// One bit of 64 by the key's length and first eight bytes. Requires: eight readable bytes.
-inline std::uint64_t key_bit(const char* key, std::uint32_t size) noexcept {
-    std::uint64_t word;
-    std::memcpy(&word, key, sizeof word);
+// What is wrong with the scalar that begins at `at`, which the walk has refused.
+[[gnu::cold, gnu::noinline]] Fault explain_scalar(const char* text, std::uint32_t at) noexcept {
+    const char* const begin = text + at;
+    const auto fault = [&](const char* where, const char* message) {
+        return Fault{static_cast<std::size_t>(where - text), message};
+    };
+    if (*begin == '"') {
+        const char* end = begin + 1;
+        while (*end != '"') {
+            end += *end == '\\' ? 2 : 1;
+        }
+        const char* where = nullptr;
+        const char* const message = check_escapes(begin + 1, end, where);
+        return fault(where, message);
+    }
+    if (is_digit(*begin) || *begin == '-') {
+        const Number number = scan_number(begin);
+        return fault(number.end, number.message != nullptr ? number.message
+                                                           : "unexpected character after a number");
+    }
+    return fault(begin, *begin == 't' || *begin == 'f' || *begin == 'n'
+                            ? "expected true, false or null"
+                            : "expected a value");
+}
+
+// A hash of the key's length and first eight bytes, in the upper bits. Requires: eight readable bytes.
+inline std::uint64_t hash_key(const char* key, std::uint32_t size) noexcept {
+    auto word = load_le<std::uint64_t>(key);
     if (size < 8) {
         word &= (std::uint64_t{1} << size * 8) - 1;
     }
-    return std::uint64_t{1} << ((word ^ size) * 0x9e37'79b9'7f4a'7c15 >> 58);
+    return (word ^ size) * 0x9e37'79b9'7f4a'7c15;
 }
 
 // Finds what stage 1 only reports as being somewhere.
@@ -185,6 +206,26 @@ Fault find_lexical_fault(std::string_view text) noexcept {
                   : Fault{text.size(), "unexpected end"};
 }
 
+// Where in `text` the character stands that is at `offset` without insignificant white space.
+// Requires: the text is valid.
+std::size_t original_offset(std::string_view text, std::size_t offset) noexcept {
+    std::size_t at = 0;
+    for (bool inside = false;; ++at) {
+        if (!inside && is_space(text[at])) {
+            continue;
+        }
+        if (offset-- == 0) {
+            return at;
+        }
+        if (text[at] == '"') {
+            inside = !inside;
+        } else if (text[at] == '\\') {
+            ++at;
+            --offset;
+        }
+    }
+}
+
 Error describe(std::string_view text, const Fault& fault) {
     const std::string_view before = text.substr(0, fault.offset);
     const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
@@ -214,7 +255,7 @@ struct Parser::Impl {
 
     std::vector<Frame> frames;
     std::unique_ptr<simdjson::internal::dom_parser_implementation> stage1;
-    std::vector<std::uint32_t> spaces;  // by node: white space before a key in the text as it came
+    std::vector<std::uint32_t> suspects;  // objects that may repeat a key, inner ones first
     std::vector<Slot> slots;
     std::vector<std::unique_ptr<Tree>> spare;
     const std::uint64_t seed = random_u64();  // no text can be made to collide
@@ -229,15 +270,9 @@ struct Parser::Impl {
     }
 
     simdjson::error_code find_tokens(const char* text, std::size_t size);
-    Fault walk(const char* text, Node* nodes, std::size_t& node_count, std::size_t& space_count);
-
-    std::string_view key_at(const char* text, const Node* nodes, std::uint32_t key) const noexcept {
-        return {text + nodes[key].begin + spaces[key] + 1, nodes[key].end - nodes[key].begin - 2};
-    }
-
-    bool repeats_key(const char* text, const Node* nodes, std::uint32_t object,
-                     std::uint32_t key) const noexcept;
-    std::uint32_t find_repeated_key(const char* text, const Node* nodes, std::uint32_t object);
+    [[gnu::noinline]] Fault walk(const char* text, Node* nodes, std::size_t& node_count,
+                                 std::size_t& space_count);
+    Value find_repeated_key(Value object);
 };
 
 simdjson::error_code Parser::Impl::find_tokens(const char* text, std::size_t size) {
@@ -255,224 +290,258 @@ simdjson::error_code Parser::Impl::find_tokens(const char* text, std::size_t siz
                           simdjson::stage1_mode::regular);
 }
 
-// True if a member of `object` before the one of `key` has the same key.
-bool Parser::Impl::repeats_key(const char* text, const Node* nodes, std::uint32_t object,
-                               std::uint32_t key) const noexcept {
-    const std::string_view name = key_at(text, nodes, key);
-    for (std::uint32_t other = object + 1; other < key; other = nodes[other + 1].next) {
-        if (key_at(text, nodes, other) == name) {
-            return true;
+// The first key of `object` that an earlier member has, escapes resolved; or missing.
+Value Parser::Impl::find_repeated_key(Value object) {
+    if (object.size() <= kPairwiseKeysMax) {
+        for (const Member member : object.members()) {
+            const std::string name =
+                member.key.node().escaped ? member.key.string() : std::string();
+            const std::string_view key =
+                member.key.node().escaped ? std::string_view(name) : member.key.raw_string();
+            for (const Member earlier : object.members()) {
+                if (earlier.key.index() == member.key.index()) {
+                    break;
+                }
+                if (earlier.key.equals(key)) {
+                    return member.key;
+                }
+            }
         }
+        return {};
     }
-    return false;
-}
-
-// The first key of `object`, which is complete, that an earlier member has, escapes resolved; or 0.
-std::uint32_t Parser::Impl::find_repeated_key(const char* text, const Node* nodes,
-                                              std::uint32_t object) {
-    slots.assign(std::bit_ceil(std::size_t{nodes[object].count} * 2), Slot());
+    slots.assign(std::bit_ceil(object.size() * 2), Slot());
     const std::size_t mask = slots.size() - 1;
     std::string name;
-    std::string other;
-    const auto resolve = [&](std::uint32_t key, std::string& out) {
-        out.clear();
-        append_unescaped(out, key_at(text, nodes, key));
-    };
-    for (std::uint32_t key = object + 1; key < nodes[object].next; key = nodes[key + 1].next) {
-        resolve(key, name);
+    for (const Member member : object.members()) {
+        name.clear();
+        append_unescaped(name, member.key.raw_string());
         const std::uint64_t hash = hash64(name, seed);
         std::size_t at = hash & mask;
         for (; slots[at].key != 0; at = (at + 1) & mask) {
-            if (slots[at].hash == hash) {
-                resolve(slots[at].key, other);
-                if (name == other) {
-                    return key;
-                }
+            if (slots[at].hash == hash && Value(object.tree(), slots[at].key).equals(name)) {
+                return member.key;
             }
         }
-        slots[at] = {hash, key};
+        slots[at] = {hash, member.key.index()};
     }
-    return 0;
+    return {};
 }
 
-// Checks the grammar and builds the nodes. Requires: stage 1 has succeeded, `nodes` and `spaces` have
-// room for a valid text's nodes and `frames.size()` more, `text` is padded with NUL.
-Fault Parser::Impl::walk(const char* text, Node* nodes, std::size_t& node_count,
+// Checks the grammar and builds the nodes; `space_count` is the white space between the tokens.
+// A state machine whose states are places in the code: each has its own branches to be predicted.
+//
+// Requires: stage 1 has succeeded, `nodes` has room for a valid text's nodes and `frames.size()` more,
+// `text` is padded with NUL.
+Fault Parser::Impl::walk(const char* const text, Node* const nodes, std::size_t& node_count,
                          std::size_t& space_count) {
-    const std::uint32_t* const tokens = stage1->structural_indexes.get();
-    const std::uint32_t* token = tokens;  // after the last one stands the text's size
-    const std::uint32_t* const last = tokens + stage1->n_structural_indexes;
+    const std::uint32_t* token = stage1->structural_indexes.get();
+    const std::uint32_t* const last =
+        token + stage1->n_structural_indexes;  // *last is the text's size
     Frame* const outermost = frames.data();
-    Frame* const beyond = outermost + frames.size();
+    Frame* const innermost = outermost + frames.size();
     Frame* frame = outermost - 1;
-    std::uint32_t used = 0;           // nodes
-    std::uint32_t escape = 0;         // the first backslash at or after the last string
-    std::uint32_t space = tokens[0];  // white space before `at`
-    std::uint32_t at = tokens[0];     // the current token
-    const std::uint32_t size = *last;
+    std::uint32_t index = 0;       // the next node to be made
+    std::uint32_t space = *token;  // white space before the token
 
-    const auto find_escape = [&](std::uint32_t from) {
+    // The first backslash at or after `from`.
+    const auto find_escape = [text, size = *last](std::uint32_t from) {
         const auto* found = static_cast<const char*>(std::memchr(text + from, '\\', size - from));
         return found == nullptr ? size : static_cast<std::uint32_t>(found - text);
     };
-    // Goes from the token that ends at `end` to the next one.
-    const auto advance = [&](std::uint32_t end) __attribute__((always_inline)) {
-        at = *++token;
-        space += at - end;
-    };
-    // Makes a node of the string at `at`. Stage 1 has found its end: only white space follows it.
-    const auto take_string = [&](Fault& fault) __attribute__((always_inline)) {
-        std::uint32_t end = token[1];
-        while (text[end - 1] != '"') {
+    std::uint32_t escape = find_escape(*token);
+
+    const auto add_node = [&](std::uint32_t begin, std::uint32_t end, Kind kind, bool escaped)
+                              __attribute__((always_inline)) {
+                                  Node& node = nodes[index++];
+                                  node = {begin - space, end - space, index, 0, kind, escaped};
+                              };
+    // Makes a node of the string at the token; its end, or 0 if its escapes are wrong.
+    const auto add_string = [&]() __attribute__((always_inline)) -> std::uint32_t {
+        const std::uint32_t begin = token[0];
+        std::uint32_t end = token[1];  // stage 1 has seen that only white space follows the quote
+        while (text[end - 1] != '"') [[unlikely]] {
             --end;
         }
-        const bool escaped = escape < end;
-        if (escaped) [[unlikely]] {
+        if (escape < end) [[unlikely]] {
             const char* where = nullptr;
-            fault.message = check_escapes(text + at + 1, text + end - 1, where);
-            if (fault.message != nullptr) {
-                fault.offset = static_cast<std::size_t>(where - text);
-                return;
+            if (check_escapes(text + begin + 1, text + end - 1, where) != nullptr) {
+                return 0;
             }
             escape = find_escape(end);
+            add_node(begin, end, Kind::string, true);
+        } else {
+            add_node(begin, end, Kind::string, false);
         }
-        nodes[used] = {at - space, end - space, used + 1, 0, Kind::string, escaped};
-        ++used;
+        return end;
+    };
+    // Goes from the token, which ends at `end`, to the next.
+    const auto advance = [&](std::uint32_t end)
+                             __attribute__((always_inline)) { space += *++token - end; };
+    const auto fail = [&](const char* what)
+                          __attribute__((always_inline)) { return Fault{*token, what}; };
+    // Makes a node of the string, number or literal at the token and goes on; false if it is wrong.
+    const auto take_scalar = [&]() __attribute__((always_inline)) {
+        const char* const at = text + *token;
+        std::uint32_t end = 0;
+        if (*at == '"') [[likely]] {
+            end = add_string();
+            if (end == 0) [[unlikely]] {
+                return false;
+            }
+        } else if (is_digit(*at) || *at == '-') {
+            const Number number = scan_number(at);
+            end = static_cast<std::uint32_t>(number.end - text);
+            if (number.message != nullptr || (end != token[1] && !is_space(text[end])))
+                [[unlikely]] {
+                return false;
+            }
+            add_node(*token, end, Kind::number, false);
+        } else {
+            const std::string_view literal = *at == 't' ? "true" : *at == 'f' ? "false" : "null";
+            end = *token + static_cast<std::uint32_t>(literal.size());
+            if (std::memcmp(at, literal.data(), literal.size()) != 0 ||
+                (end != token[1] && !is_space(text[end]))) [[unlikely]] {
+                return false;
+            }
+            add_node(*token, end, *at == 'n' ? Kind::null : Kind::boolean, false);
+        }
         advance(end);
+        return true;
     };
 
-    escape = find_escape(at);
-    Fault fault;
-    bool key_next = false;
-    for (;;) {
-        if (key_next) {
-            if (text[at] != '"') {
-                return {at, frame->count == 0 ? "expected a key or '}'" : "expected a key"};
+    switch (text[*token]) {
+        case '{':
+            goto open_object;
+        case '[':
+            goto open_array;
+        default:
+            if (!take_scalar()) {
+                goto wrong_scalar;
             }
-            const std::uint32_t key_at_text = at;
-            const std::uint32_t key = used;
-            spaces[key] = space;
-            take_string(fault);
-            if (fault.message != nullptr) {
-                return fault;
-            }
-            const std::uint64_t bit =
-                key_bit(text + key_at_text + 1, nodes[key].end - nodes[key].begin - 2);
-            frame->thorough |= nodes[key].escaped | (frame->count >= kPairwiseKeysMax);
-            if ((frame->keys & bit) != 0 && !frame->thorough &&
-                repeats_key(text, nodes, frame->node, key)) {
-                return {key_at_text, "the object has this key already"};
-            }
-            frame->keys |= bit;
-            if (text[at] != ':') {
-                return {at, "expected ':' after the key"};
-            }
-            advance(at + 1);
-        }
-
-        switch (text[at]) {
-            case '"':
-                take_string(fault);
-                if (fault.message != nullptr) {
-                    return fault;
-                }
-                break;
-            case '{':
-            case '[': {
-                const bool object = text[at] == '{';
-                if (++frame == beyond) {
-                    return {at, "nested too deeply"};
-                }
-                *frame = {0, used, 0, object, false};
-                nodes[used++] = {at - space, 0, 0, 0, object ? Kind::object : Kind::array, false};
-                advance(at + 1);
-                if (text[at] == (object ? '}' : ']')) {
-                    break;
-                }
-                key_next = object;
-                continue;
-            }
-            case 't':
-            case 'f':
-            case 'n': {
-                const std::string_view literal = text[at] == 't'   ? "true"
-                                                 : text[at] == 'f' ? "false"
-                                                                   : "null";
-                const auto end = at + static_cast<std::uint32_t>(literal.size());
-                if (std::string_view(text + at, literal.size()) != literal ||
-                    (end != token[1] && !is_space(text[end]))) {
-                    return {at, "expected true, false or null"};
-                }
-                nodes[used] = {at - space,
-                               end - space,
-                               used + 1,
-                               0,
-                               text[at] == 'n' ? Kind::null : Kind::boolean,
-                               false};
-                ++used;
-                advance(end);
-                break;
-            }
-            case '-':
-            case '0':
-            case '1':
-            case '2':
-            case '3':
-            case '4':
-            case '5':
-            case '6':
-            case '7':
-            case '8':
-            case '9': {
-                const NumberScan number = scan_number(text + at);
-                const auto end = static_cast<std::uint32_t>(number.end - text);
-                if (number.fault != nullptr) {
-                    return {end, number.fault};
-                }
-                if (end != token[1] && !is_space(*number.end)) {
-                    return {end, "unexpected character after a number"};
-                }
-                nodes[used] = {at - space, end - space, used + 1, 0, Kind::number, false};
-                ++used;
-                advance(end);
-                break;
-            }
-            default:
-                return {at, "expected a value"};
-        }
-        // A value is complete, or a container that is still empty can close.
-        for (;;) {
-            if (frame < outermost) {
-                if (token != last) {
-                    return {at, "expected nothing after the value"};
-                }
-                node_count = used;
-                space_count = space;
-                return {};
-            }
-            const bool empty = used == frame->node + 1;
-            frame->count += !empty;
-            if (text[at] == ',' && !empty) {
-                advance(at + 1);
-                key_next = frame->object;
-                break;
-            }
-            if (text[at] != (frame->object ? '}' : ']')) {
-                return {at, frame->object ? "expected ',' or '}'" : "expected ',' or ']'"};
-            }
-            Node& container = nodes[frame->node];
-            container.end = at + 1 - space;
-            container.next = used;
-            container.count = frame->count;
-            if (frame->thorough) {
-                if (const std::uint32_t key = find_repeated_key(text, nodes, frame->node)) {
-                    return {nodes[key].begin + spaces[key], "the object has this key already"};
-                }
-            }
-            --frame;
-            advance(at + 1);
-        }
+            goto finish;
     }
+
+open_object:
+    if (++frame == innermost) [[unlikely]] {
+        return fail("nested too deeply");
+    }
+    *frame = {{}, index, 0, true, false};
+    add_node(*token, 0, Kind::object, false);
+    advance(*token + 1);
+    if (text[*token] == '}') {
+        goto close;
+    }
+
+object_member: {
+    if (text[*token] != '"') [[unlikely]] {
+        return fail(frame->count == 0 ? "expected a key or '}'" : "expected a key");
+    }
+    const char* const key = text + *token + 1;
+    const std::uint32_t end = add_string();
+    if (end == 0) [[unlikely]] {
+        goto wrong_scalar;
+    }
+    const std::uint64_t hash = hash_key(key, end - *token - 2);
+    std::uint64_t& keys = frame->keys[hash >> 61];
+    const std::uint64_t bits = std::uint64_t{1} << (hash >> 55 & 63) | std::uint64_t{1}
+                                                                           << (hash >> 49 & 63);
+    if ((keys & bits) == bits || nodes[index - 1].escaped) [[unlikely]] {
+        frame->suspect = true;
+    }
+    keys |= bits;
+    ++frame->count;
+    advance(end);
+    if (text[*token] != ':') [[unlikely]] {
+        return fail("expected ':' after the key");
+    }
+    advance(*token + 1);
+    switch (text[*token]) {
+        case '{':
+            goto open_object;
+        case '[':
+            goto open_array;
+        default:
+            if (!take_scalar()) [[unlikely]] {
+                goto wrong_scalar;
+            }
+    }
+}
+
+object_continue:
+    if (text[*token] == ',') {
+        advance(*token + 1);
+        goto object_member;
+    }
+    if (text[*token] != '}') [[unlikely]] {
+        return fail("expected ',' or '}'");
+    }
+    goto close;
+
+open_array:
+    if (++frame == innermost) [[unlikely]] {
+        return fail("nested too deeply");
+    }
+    frame->node = index;
+    frame->count = 0;
+    frame->object = false;
+    frame->suspect = false;
+    add_node(*token, 0, Kind::array, false);
+    advance(*token + 1);
+    if (text[*token] == ']') {
+        goto close;
+    }
+
+array_element:
+    ++frame->count;
+    switch (text[*token]) {
+        case '{':
+            goto open_object;
+        case '[':
+            goto open_array;
+        default:
+            if (!take_scalar()) [[unlikely]] {
+                goto wrong_scalar;
+            }
+    }
+
+array_continue:
+    if (text[*token] == ',') {
+        advance(*token + 1);
+        goto array_element;
+    }
+    if (text[*token] != ']') [[unlikely]] {
+        return fail("expected ',' or ']'");
+    }
+
+close: {
+    Node& container = nodes[frame->node];
+    container.end = *token + 1 - space;
+    container.next = index;
+    container.count = frame->count;
+    if (frame->suspect) [[unlikely]] {
+        suspects.push_back(frame->node);
+    }
+    --frame;
+    advance(*token + 1);
+    if (frame < outermost) {
+        goto finish;
+    }
+    if (frame->object) {
+        goto object_continue;
+    }
+    goto array_continue;
+}
+
+finish:
+    if (token != last) [[unlikely]] {
+        return fail("expected nothing after the value");
+    }
+    node_count = index;
+    space_count = space;
+    return {};
+
+wrong_scalar:
+    return explain_scalar(text, *token);
 }
 
 void Tree::reserve_text(std::size_t bytes) {
@@ -517,15 +586,11 @@ Result<Document> Parser::parse(std::string_view text) {
         // A valid text has two tokens a node: itself and a comma, a colon or a closing bracket.
         const std::size_t room = impl.stage1->n_structural_indexes / 2 + impl.frames.size() + 2;
         tree.reserve_nodes(room);
-        if (impl.spaces.size() < room) {
-            impl.spaces.resize(roomy(room, kKeptNodesMax));
-        }
+        impl.suspects.clear();
         fault = impl.walk(copy, tree.nodes_.get(), tree.node_count_, space_count);
     }
     if (text.size() > kKeptTextBytesMax) {
         impl.stage1.reset();
-        impl.spaces = {};
-        impl.slots = {};
     }
     if (fault.message != nullptr) {
         recycle(std::move(document));
@@ -536,6 +601,13 @@ Result<Document> Parser::parse(std::string_view text) {
     if (space_count != 0) {
         const auto error = simdjson::minify(text.data(), text.size(), copy, tree.text_size_);
         ANNALS_CHECK(error == simdjson::SUCCESS && tree.text_size_ == text.size() - space_count);
+    }
+    for (const std::uint32_t object : impl.suspects) {
+        if (const Value key = impl.find_repeated_key(Value(tree, object))) {
+            const std::size_t offset = original_offset(text, key.node().begin);
+            recycle(std::move(document));
+            return describe(text, {offset, "the object has this key already"});
+        }
     }
     return document;
 }

@@ -1,0 +1,131 @@
+// Any bytes as JSON. What holds: nothing crashes; what is accepted is accepted by simdjson's DOM too, and
+// is the same when parsed again; with white space between the tokens it means the same; what is refused
+// has its fault inside the text. Accepted texts go through everything that walks a resource.
+
+#include "codec/json/document.h"
+#include "codec/json/resource.h"
+
+#include <simdjson.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::json {
+namespace {
+
+bool same_nodes(const Document& a, const Document& b) {
+    if (a.nodes().size() != b.nodes().size()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < a.nodes().size(); ++i) {
+        const Node& x = a.nodes()[i];
+        const Node& y = b.nodes()[i];
+        if (x.begin != y.begin || x.end != y.end || x.next != y.next || x.count != y.count ||
+            x.kind != y.kind || x.escaped != y.escaped) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The text again with white space around every token.
+std::string spaced(Value value) {
+    std::string out;
+    const auto append = [&](std::string_view token) {
+        out.append(" \n").append(token).append("\t\r");
+    };
+    if (value.is_object()) {
+        for (const auto [key, member] : value.members()) {
+            append(out.empty() ? "{" : ",");
+            append(key.raw());
+            append(":");
+            append(spaced(member));
+        }
+        append(out.empty() ? "{ }" : "}");
+    } else if (value.is_array()) {
+        for (const Value element : value.elements()) {
+            append(out.empty() ? "[" : ",");
+            append(spaced(element));
+        }
+        append(out.empty() ? "[ ]" : "]");
+    } else {
+        append(value.raw());
+    }
+    return out;
+}
+
+std::string rendered(const BodyPlan& plan) {
+    std::string out;
+    for (const Run& run : plan.runs()) {
+        out += run.hole == Hole::version   ? "1"
+               : run.hole == Hole::instant ? "2026-01-02T03:04:05.678Z"
+                                           : run.text;
+    }
+    return out;
+}
+
+void use(Parser& parser, const Document& document) {
+    const Value root = document.root();
+    for (std::uint32_t i = 0; i < document.nodes().size(); ++i) {
+        const Value value(document, i);
+        ANNALS_CHECK(!value.is_string() || value.equals(value.string()));
+        ANNALS_CHECK(!value.is_string() || parser.parse(quoted(value.string())));
+        (void)rewrite_narrative(value.raw_string(), [](std::string_view url) {
+            return std::optional<std::string>(std::string(url) + "<&\"'");
+        });
+    }
+    std::vector<ReferenceSite> sites;
+    find_references(root, sites);
+    std::vector<Edit> edits;
+    for (const ReferenceSite& site : sites) {
+        (void)expression_of(root, site.path);
+        edits.push_back({site.value.node().begin, site.value.node().end, "\"x\""});
+    }
+    (void)matches_identifier(root, "s", "v");
+    if (const Result<ResourceFacts> facts = read_facts(root)) {
+        for (const bool with_edits : {false, true}) {
+            const BodyPlan plan(*facts, "some-id", {}, with_edits ? edits : std::vector<Edit>());
+            Result<Document> stored = parser.parse(rendered(plan));
+            ANNALS_CHECK(stored);
+            const Result<ResourceFacts> again = read_facts(stored->root());
+            ANNALS_CHECK(again && again->id == "some-id" && again->version_id == "1");
+            ANNALS_CHECK(again->last_updated == "2026-01-02T03:04:05.678Z");
+        }
+    }
+}
+
+}  // namespace
+}  // namespace annals::json
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace annals;
+    using namespace annals::json;
+    static Parser parser;
+    // A copy of its own, so that reading one byte too far is seen.
+    const std::vector<char> copy(data, data + size);
+    const std::string_view text(copy.data(), copy.size());
+
+    Result<Document> document = parser.parse(text);
+    if (!document) {
+        const std::string& detail = document.error().detail;
+        const std::size_t offset = std::stoul(detail.substr(detail.find("byte ") + 5));
+        ANNALS_CHECK(offset <= size, detail);
+        return 0;
+    }
+    simdjson::dom::parser dom(1 << 20);
+    const auto error = dom.parse(text.data(), text.size()).error();
+    // The one thing that simdjson's DOM refuses and this parser keeps: numbers beyond a double.
+    ANNALS_CHECK(error == simdjson::SUCCESS || error == simdjson::NUMBER_ERROR);
+
+    Result<Document> again = parser.parse(document->text());
+    ANNALS_CHECK(again && again->text() == document->text() && same_nodes(*again, *document));
+    Result<Document> wide = parser.parse(spaced(document->root()));
+    ANNALS_CHECK(wide && wide->text() == document->text() && same_nodes(*wide, *document));
+    use(parser, *document);
+    parser.recycle(std::move(*wide));
+    parser.recycle(std::move(*again));
+    parser.recycle(std::move(*document));
+    return 0;
+}
