@@ -71,7 +71,7 @@ void use(Parser& parser, const Document& document) {
     for (std::uint32_t i = 0; i < document.nodes().size(); ++i) {
         const Value value(document, i);
         ANNALS_CHECK(!value.is_string() || value.equals(value.string()));
-        ANNALS_CHECK(!value.is_string() || parser.parse(quoted(value.string())));
+        ANNALS_CHECK(!value.is_string() || parser.parse(json::quoted(value.string())));
         (void)rewrite_narrative(value.raw_string(), [](std::string_view url) {
             return std::optional<std::string>(std::string(url) + "<&\"'");
         });
@@ -85,8 +85,8 @@ void use(Parser& parser, const Document& document) {
     }
     (void)matches_identifier(root, "s", "v");
     if (const Result<ResourceFacts> facts = read_facts(root)) {
-        for (const bool with_edits : {false, true}) {
-            const BodyPlan plan(*facts, "some-id", {}, with_edits ? edits : std::vector<Edit>());
+        for (const std::size_t count : {std::size_t{0}, edits.size()}) {
+            const BodyPlan plan(*facts, "some-id", {}, std::span(edits).first(count));
             Result<Document> stored = parser.parse(rendered(plan));
             ANNALS_CHECK(stored);
             const Result<ResourceFacts> again = read_facts(stored->root());
