@@ -2,12 +2,13 @@
 
 #include "core/base/digest.h"
 #include "core/base/ids.h"
-#include "core/base/instant.h"
 #include "core/base/resource_types.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <unordered_map>
 
 namespace annals::tools {
 
@@ -17,28 +18,41 @@ constexpr std::size_t kHistoryEntriesMax = 1000;
 constexpr std::size_t kBatchEntriesMax = 256;
 constexpr std::size_t kPackBytesMax = 8 << 20;
 
-/// The instant of a history entry, if it has one.
-std::optional<Instant> instant_of(json::Value entry) {
-    for (const json::Value text :
-         {entry["response"]["lastModified"], entry["resource"]["meta"]["lastUpdated"]}) {
-        if (const auto instant = parse_instant(text.string())) {
-            return *instant;
-        }
+/// "Patient/1" and the version number of a history entry, as far as they are easily seen.
+std::pair<std::string, std::uint64_t> version_of(json::Value entry) {
+    const json::Value resource = entry["resource"];
+    std::string name = resource["id"]
+                           ? resource["resourceType"].string() + "/" + resource["id"].string()
+                           : entry["request"]["url"].string();
+    std::string digits = resource["meta"]["versionId"].string();
+    if (digits.empty()) {
+        const std::string etag = entry["response"]["etag"].string();
+        const std::size_t quote = etag.find('"');
+        digits = quote == std::string::npos ? etag : etag.substr(quote + 1);
     }
-    return std::nullopt;
+    std::uint64_t number = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return {std::move(name), number};
 }
 
-/// Servers give history newest first; taken like that, all but the newest versions would be ignored.
+/// Servers give history newest first; taken like that, all but the newest versions would be ignored. Instants
+/// prove nothing, for a server may keep those of others: only versions of one resource do.
 bool is_newest_first(json::Value entries) {
-    std::optional<Instant> first;
-    std::optional<Instant> last;
+    std::unordered_map<std::string, std::uint64_t> seen;
+    bool descends = false;
     for (const json::Value entry : entries.elements()) {
-        if (const auto instant = instant_of(entry)) {
-            first = first ? first : instant;
-            last = instant;
+        auto [name, number] = version_of(entry);
+        const auto [place, fresh] = seen.try_emplace(std::move(name), number);
+        if (fresh || number == 0) {
+            continue;
         }
+        if (place->second < number) {
+            return false;
+        }
+        descends |= place->second > number;
+        place->second = number;
     }
-    return first && last && *first > *last;
+    return descends;
 }
 
 }  // namespace
