@@ -1,0 +1,224 @@
+#include "tests/support/service_fixture.h"
+
+#include <fmt/format.h>
+
+#include <future>
+
+namespace annals::test {
+namespace {
+
+class Create : public ServiceFixture {};
+
+class ConditionalCreate : public ServiceFixture {};
+
+std::string id_in(const std::string& location) {
+    // http://test/fhir/Patient/<id>/_history/1
+    const std::size_t begin = location.find("Patient/") + 8;
+    return location.substr(begin, location.find('/', begin) - begin);
+}
+
+TEST_F(Create, AnswersCreatedWithAnIdOfItsOwn) {
+    const Answer answer = send("POST", "/Patient", patient("mine"));
+    EXPECT_EQ(answer.status, 201);
+    EXPECT_EQ(answer.etag, 1U);
+    EXPECT_TRUE(answer.has_last_modified);
+    const std::string id = id_in(answer.location);
+    EXPECT_EQ(answer.location, fmt::format("http://test/fhir/Patient/{}/_history/1", id));
+    EXPECT_EQ(id.size(), 36U);
+    EXPECT_TRUE(answer.says(fmt::format(R"("id":"{}")", id)));
+    EXPECT_TRUE(answer.says(R"("versionId":"1")"));
+    EXPECT_FALSE(answer.says("mine"));
+    EXPECT_EQ(send("GET", "/Patient/" + id).body, answer.body);
+    EXPECT_EQ(send("GET", "/Patient/mine").status, 404);
+}
+
+TEST_F(Create, KeepsWhatItDoesNotKnow) {
+    const Answer answer = send(
+        "POST", "/Patient",
+        R"({ "resourceType" : "Patient" , "meta":{"tag":[{"code":"x"}],"versionId":"9"}, "odd": 1.00 })");
+    EXPECT_EQ(answer.status, 201);
+    EXPECT_TRUE(answer.says(R"("tag":[{"code":"x"}])"));
+    EXPECT_TRUE(answer.says(R"("versionId":"1")"));
+    EXPECT_TRUE(answer.says(R"("odd":1.00)"));
+}
+
+TEST_F(Create, AnswersAsPreferred) {
+    const auto with = [&](const std::string& prefer) {
+        return send("POST", "/Patient", patient(""), {{"Prefer", prefer}});
+    };
+    const Answer minimal = with("return=minimal");
+    EXPECT_EQ(minimal.status, 201);
+    EXPECT_EQ(minimal.body, "");
+    EXPECT_NE(minimal.location, "");
+    EXPECT_EQ(minimal.etag, 1U);
+    EXPECT_TRUE(minimal.has_last_modified);
+
+    const Answer outcome = with("handling=strict; return=OperationOutcome");
+    EXPECT_EQ(outcome.status, 201);
+    EXPECT_TRUE(outcome.says(R"("resourceType":"OperationOutcome")"));
+    EXPECT_TRUE(outcome.says(R"("severity":"information")"));
+
+    EXPECT_TRUE(with("return=representation").says(R"("resourceType":"Patient")"));
+    EXPECT_TRUE(with("return=everything").says(R"("resourceType":"Patient")"));
+}
+
+TEST_F(Create, RefusesBadBodiesAndStoresNothing) {
+    struct Case {
+        std::string body;
+        std::string code;
+        std::string said;
+    };
+
+    for (const auto& [body, code, said] : std::vector<Case>{
+             {"", "invalid", "empty"},
+             {"{", "invalid", ""},
+             {R"({"resourceType":"Patient","a":1,"a":2})", "invalid", ""},
+             {R"({"resourceType":"Patient"} x)", "invalid", ""},
+             {"[]", "structure", ""},
+             {"{}", "required", "resourceType"},
+             {R"({"resourceType":"Patent"})", "value", ""},
+             {R"({"resourceType":5})", "", ""},
+             {R"({"resourceType":"Observation"})", "invalid", "Observation"},
+             {R"({"resourceType":"Patient","id":5})", "structure", ""},
+             {R"({"resourceType":"Patient","meta":[]})", "structure", ""},
+             {R"({"resourceType":"Patient","meta":{"versionId":1}})", "structure", ""}}) {
+        const Answer answer = send("POST", "/Patient", body);
+        EXPECT_EQ(answer.status, 400) << body;
+        EXPECT_TRUE(answer.says(R"("resourceType":"OperationOutcome")")) << body;
+        EXPECT_TRUE(answer.says(fmt::format(R"("code":"{}")", code)) || code.empty())
+            << body << answer.body;
+        EXPECT_TRUE(answer.says(said)) << body << answer.body;
+    }
+    EXPECT_EQ(store().totals().versions, 0U);
+}
+
+TEST_F(Create, RefusesParameters) {
+    const Answer answer = send("POST", "/Parameters", R"({"resourceType":"Parameters"})");
+    EXPECT_EQ(answer.status, 400);
+}
+
+TEST_F(Create, LooksAtTheMediaType) {
+    struct Case {
+        std::string type;
+        int status;
+    };
+
+    for (const auto& [type, status] :
+         std::vector<Case>{{"application/fhir+json", 201},
+                           {"application/fhir+json; charset=utf-8", 201},
+                           {"application/fhir+json;charset=\"UTF-8\"", 201},
+                           {"application/fhir+json; fhirVersion=4.0", 201},
+                           {"Application/JSON", 201},
+                           {"text/json", 201},
+                           {"application/fhir+json; fhirVersion=3.0", 415},
+                           {"application/fhir+json; charset=utf-16", 415},
+                           {"application/fhir+xml", 415},
+                           {"text/plain", 415},
+                           {"nonsense", 415}}) {
+        const Answer answer = send("POST", "/Patient", patient(""), {{"Content-Type", type}});
+        EXPECT_EQ(answer.status, status) << type;
+        if (status == 415) {
+            EXPECT_TRUE(answer.says(R"("code":"not-supported")")) << type;
+        }
+    }
+}
+
+TEST_F(ConditionalCreate, CreatesWithoutAMatch) {
+    const Answer answer = send("POST", "/Patient", patient_with("", {{"http://mrn", "7"}}),
+                               {{"If-None-Exist", "identifier=http://mrn|7"}});
+    EXPECT_EQ(answer.status, 201);
+    EXPECT_EQ(answer.etag, 1U);
+}
+
+TEST_F(ConditionalCreate, AnswersTheOneMatchAndCreatesNothing) {
+    ASSERT_EQ(send("PUT", "/Patient/1", patient_with("1", {{"http://mrn", "7"}})).status, 201);
+    for (const std::string criteria :
+         {"identifier=http://mrn|7", "identifier=7", "?identifier=7", "Patient?identifier=7",
+          "http://test/fhir/Patient?identifier=7", "_id=1"}) {
+        const Answer answer = send("POST", "/Patient", patient_with("", {{"http://mrn", "7"}}),
+                                   {{"If-None-Exist", criteria}});
+        EXPECT_EQ(answer.status, 200) << criteria << answer.body;
+        EXPECT_EQ(answer.location, "http://test/fhir/Patient/1/_history/1") << criteria;
+        EXPECT_EQ(answer.content_location, "/fhir/Patient/1/_history/1") << criteria;
+        EXPECT_EQ(answer.etag, 1U) << criteria;
+        EXPECT_TRUE(answer.has_last_modified) << criteria;
+        EXPECT_TRUE(answer.says(R"("id":"1")")) << criteria;
+    }
+    const Answer minimal = send("POST", "/Patient", patient(""),
+                                {{"If-None-Exist", "_id=1"}, {"Prefer", "return=minimal"}});
+    EXPECT_EQ(minimal.status, 200);
+    EXPECT_EQ(minimal.body, "");
+    EXPECT_EQ(store().totals().versions, 1U);
+}
+
+TEST_F(ConditionalCreate, RefusesSeveralMatches) {
+    ASSERT_EQ(send("PUT", "/Patient/1", patient_with("1", {{"a", "7"}})).status, 201);
+    ASSERT_EQ(send("PUT", "/Patient/2", patient_with("2", {{"b", "7"}})).status, 201);
+    const Answer answer =
+        send("POST", "/Patient", patient(""), {{"If-None-Exist", "identifier=7"}});
+    EXPECT_EQ(answer.status, 412);
+    EXPECT_TRUE(answer.says(R"("code":"multiple-matches")"));
+    EXPECT_EQ(store().totals().versions, 2U);
+}
+
+TEST_F(ConditionalCreate, RefusesBadCriteria) {
+    for (const std::string criteria :
+         {"", "identifier=", "name=x", "_id", "identifier=%zz", "Observation?identifier=1"}) {
+        const Answer answer = send("POST", "/Patient", patient(""), {{"If-None-Exist", criteria}});
+        EXPECT_EQ(answer.status, 400) << criteria;
+        EXPECT_TRUE(answer.says(R"("code":"invalid")")) << criteria;
+    }
+    EXPECT_EQ(store().totals().versions, 0U);
+}
+
+TEST_F(ConditionalCreate, CreatesOnceWhenManyAskAtOnce) {
+    std::vector<std::future<int>> answers;
+    for (int i = 0; i < 32; ++i) {
+        answers.push_back(std::async(std::launch::async, [this] {
+            return send("POST", "/Patient", patient_with("", {{"http://mrn", "7"}}),
+                        {{"If-None-Exist", "identifier=http://mrn|7"}})
+                .status;
+        }));
+    }
+    int created = 0;
+    for (auto& answer : answers) {
+        const int status = answer.get();
+        EXPECT_TRUE(status == 200 || status == 201) << status;
+        created += status == 201 ? 1 : 0;
+    }
+    EXPECT_EQ(created, 1);
+    EXPECT_EQ(store().totals().resources, 1U);
+}
+
+TEST_F(Create, RefusesReferencesToWhatIsNotThereIfAsked) {
+    core::Config config;
+    config.integrity_on_write = true;
+    restart(config);
+    const auto observation = [](std::string_view reference) {
+        return fmt::format(R"({{"resourceType":"Observation","subject":{{"reference":"{}"}}}})",
+                           reference);
+    };
+    const Answer refused = send("POST", "/Observation", observation("Patient/1"));
+    EXPECT_EQ(refused.status, 409);
+    EXPECT_TRUE(refused.says(R"("code":"conflict")"));
+    EXPECT_TRUE(refused.says("Patient/1"));
+    EXPECT_TRUE(refused.says("Observation.subject")) << refused.body;
+    EXPECT_EQ(store().totals().versions, 0U);
+
+    ASSERT_EQ(put_patient("1"), 201);
+    for (const std::string reference :
+         {"Patient/1", "Patient/1/_history/1", "http://test/fhir/Patient/1",
+          "http://elsewhere/fhir/Patient/9", "#contained", "urn:uuid:0"}) {
+        EXPECT_EQ(send("POST", "/Observation", observation(reference)).status, 201) << reference;
+    }
+    ASSERT_EQ(send("DELETE", "/Patient/1").status, 204);
+    EXPECT_EQ(send("POST", "/Observation", observation("Patient/1")).status, 409);
+    EXPECT_EQ(
+        send("PUT", "/Patient/2",
+             R"({"resourceType":"Patient","id":"2","link":[{"other":{"reference":"Patient/2"}}]})")
+            .status,
+        201);
+}
+
+}  // namespace
+}  // namespace annals::test

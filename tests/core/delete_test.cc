@@ -1,0 +1,192 @@
+#include "tests/support/service_fixture.h"
+
+#include <fmt/format.h>
+
+namespace annals::test {
+namespace {
+
+class Delete : public ServiceFixture {
+  protected:
+    void use(bool hard_delete, std::uint64_t delete_absent = 404) {
+        core::Config config;
+        config.hard_delete = hard_delete;
+        config.delete_absent = delete_absent;
+        restart(config);
+    }
+};
+
+class ConditionalDelete : public Delete {};
+
+class HistoryDeletion : public Delete {};
+
+TEST_F(Delete, MakesADeletionVersion) {
+    ASSERT_EQ(put_patient("1"), 201);
+    const Answer answer = send("DELETE", "/Patient/1");
+    EXPECT_EQ(answer.status, 204);
+    EXPECT_EQ(answer.body, "");
+    EXPECT_EQ(answer.etag, 2U);
+    EXPECT_TRUE(answer.has_last_modified);
+    EXPECT_EQ(send("GET", "/Patient/1").status, 410);
+    EXPECT_EQ(send("GET", "/Patient/1/_history/1").status, 200);
+    EXPECT_TRUE(send("GET", "/Patient/1/_history").says(R"("method":"DELETE")"));
+}
+
+TEST_F(Delete, RepeatedMakesNoNewVersion) {
+    ASSERT_EQ(put_patient("1"), 201);
+    ASSERT_EQ(send("DELETE", "/Patient/1").status, 204);
+    const Answer again = send("DELETE", "/Patient/1");
+    EXPECT_EQ(again.status, 204);
+    EXPECT_EQ(again.etag, 2U);
+    EXPECT_EQ(send("DELETE", "/Patient/1", "", {{"If-Match", R"(W/"1")"}}).status, 204);
+    EXPECT_EQ(store().totals().versions, 2U);
+}
+
+TEST_F(Delete, AnswersWhatNeverWasAsConfigured) {
+    EXPECT_EQ(send("DELETE", "/Patient/1").status, 404);
+    use(false, 204);
+    EXPECT_EQ(send("DELETE", "/Patient/1").status, 204);
+    EXPECT_EQ(send("DELETE", "/Patient/1", "", {{"If-Match", R"(W/"1")"}}).status, 404);
+}
+
+TEST_F(Delete, AnswersAnOutcomeIfPreferred) {
+    ASSERT_EQ(put_patient("1"), 201);
+    const Answer answer = send("DELETE", "/Patient/1", "", {{"Prefer", "return=OperationOutcome"}});
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_TRUE(answer.says("1 resource deleted: Patient/1 version 2"));
+    EXPECT_EQ(send("DELETE", "/Patient/1", "", {{"Prefer", "return=OperationOutcome"}}).status,
+              200);
+}
+
+TEST_F(Delete, HonoursIfMatch) {
+    ASSERT_EQ(put_patient("1"), 201);
+    ASSERT_EQ(put_patient("1"), 200);
+    const Answer stale = send("DELETE", "/Patient/1", "", {{"If-Match", R"(W/"1")"}});
+    EXPECT_EQ(stale.status, 412);
+    EXPECT_TRUE(stale.says("If-Match: expected version 1, actual version 2"));
+    EXPECT_EQ(send("DELETE", "/Patient/1", "", {{"If-Match", "nonsense"}}).status, 400);
+    EXPECT_EQ(send("GET", "/Patient/1").status, 200);
+    EXPECT_EQ(send("DELETE", "/Patient/1", "", {{"If-Match", R"(W/"2")"}}).status, 204);
+}
+
+TEST_F(Delete, TakesNoBody) {
+    ASSERT_EQ(put_patient("1"), 201);
+    EXPECT_EQ(send("DELETE", "/Patient/1", "{}").status, 400);
+    EXPECT_EQ(send("GET", "/Patient/1").status, 200);
+}
+
+TEST_F(Delete, RemovesEverythingIfHard) {
+    use(true);
+    ASSERT_EQ(put_patient("1"), 201);
+    ASSERT_EQ(put_patient("1"), 200);
+    const Answer answer = send("DELETE", "/Patient/1", "", {{"Prefer", "return=OperationOutcome"}});
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_TRUE(answer.says("Patient/1 with all 2 versions"));
+    EXPECT_EQ(send("GET", "/Patient/1").status, 404);
+    EXPECT_EQ(send("GET", "/Patient/1/_history").status, 404);
+    EXPECT_EQ(send("GET", "/Patient/1/_history/1").status, 404);
+    EXPECT_EQ(send("DELETE", "/Patient/1").status, 404);
+    EXPECT_EQ(store().totals().versions, 0U);
+    const Answer again = send("PUT", "/Patient/1", patient("1"));
+    EXPECT_EQ(again.status, 201);
+    EXPECT_EQ(again.etag, 1U);
+}
+
+TEST_F(Delete, RemovesADeletedResourceIfHard) {
+    ASSERT_EQ(put_patient("1"), 201);
+    ASSERT_EQ(send("DELETE", "/Patient/1").status, 204);
+    use(true);
+    EXPECT_EQ(send("DELETE", "/Patient/1", "", {{"If-Match", R"(W/"1")"}}).status, 412);
+    EXPECT_EQ(send("DELETE", "/Patient/1").status, 204);
+    EXPECT_EQ(send("GET", "/Patient/1").status, 404);
+}
+
+TEST_F(ConditionalDelete, DeletesTheOneMatch) {
+    ASSERT_EQ(send("PUT", "/Patient/1", patient_with("1", {{"mrn", "7"}})).status, 201);
+    EXPECT_EQ(send("DELETE", "/Patient?identifier=8").status, 204);
+    EXPECT_EQ(send("GET", "/Patient/1").status, 200);
+    EXPECT_EQ(send("DELETE", "/Patient/?identifier=7", "", {{"If-Match", "2"}}).status, 412);
+    const Answer answer =
+        send("DELETE", "/Patient/?identifier=7", "", {{"Prefer", "return=OperationOutcome"}});
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_TRUE(answer.says("1 resource deleted: Patient/1 version 2"));
+    EXPECT_EQ(send("GET", "/Patient/1").status, 410);
+    EXPECT_EQ(send("DELETE", "/Patient?identifier=7").status, 204);
+    EXPECT_EQ(store().totals().versions, 2U);
+}
+
+TEST_F(ConditionalDelete, RefusesSeveralMatchesAndBadCriteria) {
+    ASSERT_EQ(send("PUT", "/Patient/1", patient_with("1", {{"a", "7"}})).status, 201);
+    ASSERT_EQ(send("PUT", "/Patient/2", patient_with("2", {{"b", "7"}})).status, 201);
+    const Answer several = send("DELETE", "/Patient?identifier=7");
+    EXPECT_EQ(several.status, 412);
+    EXPECT_TRUE(several.says(R"("code":"multiple-matches")"));
+    EXPECT_TRUE(several.says("2"));
+    for (const std::string query : {"", "?", "?name=x", "?identifier=", "?_count=1"}) {
+        const Answer answer =
+            send("DELETE", "/Patient" + query, "", {{"Prefer", "handling=lenient"}});
+        EXPECT_EQ(answer.status, 400) << query;
+        EXPECT_TRUE(answer.says(R"("code":"invalid")")) << query;
+    }
+    EXPECT_EQ(send("DELETE", "/Patient?identifier=9", "{}").status, 400);
+    EXPECT_EQ(store().totals().versions, 2U);
+}
+
+TEST_F(HistoryDeletion, IsNotAllowedUnlessHardDeleteIsOn) {
+    ASSERT_EQ(put_patient("1"), 201);
+    for (const std::string path : {"/Patient/1/_history", "/Patient/1/_history/1"}) {
+        const Answer answer = send("DELETE", path);
+        EXPECT_EQ(answer.status, 405) << path;
+        EXPECT_TRUE(answer.says(R"("code":"not-supported")")) << path;
+        EXPECT_EQ(answer.allow, "GET, HEAD") << path;
+    }
+}
+
+TEST_F(HistoryDeletion, RemovesOneVersion) {
+    use(true);
+    ASSERT_EQ(put_patient("1"), 201);
+    ASSERT_EQ(put_patient("1"), 200);
+    ASSERT_EQ(put_patient("1"), 200);
+    EXPECT_EQ(send("DELETE", "/Patient/1/_history/2").status, 204);
+    EXPECT_EQ(send("GET", "/Patient/1/_history/2").status, 404);
+    EXPECT_EQ(send("GET", "/Patient/1/_history/1").status, 200);
+    EXPECT_EQ(send("GET", "/Patient/1").etag, 3U);
+    EXPECT_TRUE(send("GET", "/Patient/1/_history").says(R"("total":2)"));
+
+    EXPECT_EQ(send("DELETE", "/Patient/1/_history/2").status, 404);
+    EXPECT_EQ(send("DELETE", "/Patient/1/_history/9").status, 404);
+    EXPECT_EQ(send("DELETE", "/Patient/1/_history/x").status, 404);
+    EXPECT_EQ(send("DELETE", "/Patient/2/_history/1").status, 404);
+    const Answer current = send("DELETE", "/Patient/1/_history/3");
+    EXPECT_EQ(current.status, 409);
+    EXPECT_TRUE(current.says(R"("code":"conflict")"));
+    EXPECT_EQ(put_patient("1"), 200);
+    EXPECT_EQ(send("GET", "/Patient/1").etag, 4U);
+}
+
+TEST_F(HistoryDeletion, KeepsTheCurrentVersionOfALiveResource) {
+    use(true);
+    ASSERT_EQ(put_patient("1"), 201);
+    ASSERT_EQ(put_patient("1"), 200);
+    ASSERT_EQ(put_patient("1"), 200);
+    const Answer answer =
+        send("DELETE", "/Patient/1/_history", "", {{"Prefer", "return=OperationOutcome"}});
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_TRUE(answer.says("2 versions of Patient/1 removed"));
+    EXPECT_EQ(send("GET", "/Patient/1").etag, 3U);
+    EXPECT_TRUE(send("GET", "/Patient/1/_history").says(R"("total":1)"));
+    EXPECT_EQ(send("DELETE", "/Patient/1/_history").status, 204);
+    EXPECT_EQ(send("DELETE", "/Patient/2/_history").status, 404);
+}
+
+TEST_F(HistoryDeletion, RemovesAllOfADeletedResource) {
+    ASSERT_EQ(put_patient("1"), 201);
+    ASSERT_EQ(send("DELETE", "/Patient/1").status, 204);
+    use(true);
+    EXPECT_EQ(send("DELETE", "/Patient/1/_history").status, 204);
+    EXPECT_EQ(send("GET", "/Patient/1").status, 404);
+    EXPECT_EQ(send("GET", "/Patient/1/_history").status, 404);
+    EXPECT_EQ(send("DELETE", "/Patient/1/_history").status, 404);
+}
+
+}  // namespace
+}  // namespace annals::test

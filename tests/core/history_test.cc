@@ -1,0 +1,417 @@
+#include "codec/json/document.h"
+#include "core/interactions/history_cursor.h"
+#include "tests/support/service_fixture.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <future>
+#include <set>
+
+namespace annals::test {
+namespace {
+
+// A history Bundle as its reader sees it.
+struct Page {
+    int status = 0;
+    std::uint64_t total = 0;
+    std::vector<std::string> versions;  // "Patient/1/_history/2"
+    std::vector<std::string> methods;
+    std::map<std::string, std::string> links;  // below {base_url}
+    std::string text;
+};
+
+class History : public ServiceFixture {
+  protected:
+    Page get(const std::string& target) {
+        const Answer answer = send("GET", target);
+        Page page;
+        page.status = answer.status;
+        page.text = answer.body;
+        json::Parser parser;
+        const auto document = parser.parse(answer.body);
+        EXPECT_TRUE(document.has_value()) << answer.body;
+        if (!document || answer.status != 200) {
+            return page;
+        }
+        const json::Value bundle = document->root();
+        EXPECT_TRUE(bundle["type"].equals("history"));
+        EXPECT_EQ(answer.cache_control, "no-cache");
+        page.total = std::stoull(std::string(bundle["total"].raw()));
+        for (const json::Value link : bundle["link"].elements()) {
+            const std::string url = link["url"].string();
+            EXPECT_TRUE(url.starts_with(kBaseUrl)) << url;
+            page.links[link["relation"].string()] = url.substr(kBaseUrl.size());
+        }
+        EXPECT_TRUE(page.links.contains("self"));
+        for (const json::Value entry : bundle["entry"].elements()) {
+            const std::string url = entry["fullUrl"].string();
+            page.versions.push_back(url.substr(kBaseUrl.size() + 1));
+            page.methods.push_back(entry["request"]["method"].string());
+        }
+        return page;
+    }
+
+    // All versions from `target` on, by the links of `relation`.
+    std::vector<std::string> follow(std::string target, const std::string& relation = "next") {
+        std::vector<std::string> all;
+        for (int pages = 0; pages < 1000; ++pages) {
+            const Page page = get(target);
+            EXPECT_EQ(page.status, 200) << target << page.text;
+            EXPECT_FALSE(page.versions.empty()) << target;
+            all.insert(all.end(), page.versions.begin(), page.versions.end());
+            const auto link = page.links.find(relation);
+            if (link == page.links.end()) {
+                return all;
+            }
+            target = link->second;
+        }
+        ADD_FAILURE() << "an endless chain";
+        return all;
+    }
+
+    // Patients 1 and 2 in turn, versions 1 to 3 each; 2 is deleted by its version 4.
+    void fill() {
+        for (int version = 1; version <= 3; ++version) {
+            put_patient("1");
+            put_patient("2");
+        }
+        ASSERT_EQ(send("DELETE", "/Patient/2").status, 204);
+        ASSERT_EQ(send("PUT", "/Basic/1", R"({"resourceType":"Basic","id":"1"})").status, 201);
+    }
+};
+
+using Texts = std::vector<std::string>;
+
+Texts reversed(Texts texts) {
+    std::reverse(texts.begin(), texts.end());
+    return texts;
+}
+
+TEST_F(History, ShowsTheVersionsOfAResourceNewestFirst) {
+    fill();
+    const Page page = get("/Patient/2/_history");
+    EXPECT_EQ(page.total, 4U);
+    EXPECT_EQ(page.versions, (Texts{"Patient/2/_history/4", "Patient/2/_history/3",
+                                    "Patient/2/_history/2", "Patient/2/_history/1"}));
+    EXPECT_EQ(page.methods, (Texts{"DELETE", "PUT", "PUT", "POST"}));
+    EXPECT_EQ(page.links.size(), 1U);
+}
+
+TEST_F(History, HasTheEntryShapeOfTheContract) {
+    ASSERT_EQ(put_patient("1"), 201);
+    const std::string stored = send("GET", "/Patient/1").body;
+    const std::string created = format_instant(send("GET", "/Patient/1").last_modified);
+    const Answer gone = send("DELETE", "/Patient/1");
+    EXPECT_EQ(
+        get("/Patient/1/_history").text,
+        fmt::format(
+            R"({{"resourceType":"Bundle","type":"history","total":2,)"
+            R"("link":[{{"relation":"self","url":"http://test/fhir/Patient/1/_history"}}],"entry":[)"
+            R"({{"fullUrl":"http://test/fhir/Patient/1/_history/2",)"
+            R"("request":{{"method":"DELETE","url":"Patient/1"}},)"
+            R"("response":{{"status":"410 Gone","etag":"W/\"2\"","lastModified":"{}"}}}},)"
+            R"({{"fullUrl":"http://test/fhir/Patient/1/_history/1","resource":{},)"
+            R"("request":{{"method":"POST","url":"Patient/1"}},)"
+            R"("response":{{"status":"201 Created","etag":"W/\"1\"","lastModified":"{}"}}}}]}})",
+            format_instant(gone.last_modified), stored, created));
+}
+
+TEST_F(History, ShowsWhatCameAfterADeletionAsPut) {
+    ASSERT_EQ(put_patient("1"), 201);
+    ASSERT_EQ(send("DELETE", "/Patient/1").status, 204);
+    ASSERT_EQ(put_patient("1"), 201);
+    EXPECT_EQ(get("/Patient/1/_history").methods, (Texts{"PUT", "DELETE", "POST"}));
+}
+
+TEST_F(History, OfTypeAndSystemGoesInCommitOrderNewestFirst) {
+    fill();
+    const Page type = get("/Patient/_history");
+    EXPECT_EQ(type.total, 7U);
+    EXPECT_EQ(type.versions.front(), "Patient/2/_history/4");
+    EXPECT_EQ(type.versions[1], "Patient/2/_history/3");
+    EXPECT_EQ(type.versions[2], "Patient/1/_history/3");
+    EXPECT_EQ(type.versions.back(), "Patient/1/_history/1");
+    const Page system = get("/_history");
+    EXPECT_EQ(system.total, 8U);
+    EXPECT_EQ(system.versions.front(), "Basic/1/_history/1");
+    EXPECT_EQ(get("/Observation/_history").total, 0U);
+    EXPECT_EQ(get("/Observation/_history").text.find("entry"), std::string::npos);
+}
+
+TEST_F(History, KnowsNothingOfWhatNeverWas) {
+    EXPECT_EQ(send("GET", "/Patient/1/_history").status, 404);
+    EXPECT_EQ(send("GET", "/Patent/_history").status, 404);
+    EXPECT_EQ(send("GET", "/Patient/a_b/_history").status, 404);
+}
+
+TEST_F(History, TakesHead) {
+    fill();
+    for (const std::string path : {"/Patient/1/_history", "/Patient/_history", "/_history"}) {
+        EXPECT_EQ(send("HEAD", path).status, 200) << path;
+    }
+}
+
+TEST_F(History, RefusesWhatItDoesNotUnderstand) {
+    fill();
+    for (const std::string query :
+         {"_count=-1", "_count=", "_count=x", "_count=1.5", "_count=99999999999999999999",
+          "_since=yesterday", "_since=", "_since=2026-13-01", "_at=x", "_sort=name", "_sort=",
+          "_since=2026&_at=2026", "_count=1&_count=1", "_cursor=x", "_cursor=", "_since=%zz",
+          "name=x", "_lastUpdated=2026", "_cursor=1nf.1.1.1.-.-.-.-.00000000"}) {
+        for (const std::string path : {"/Patient/1/_history", "/Patient/_history", "/_history"}) {
+            const Answer answer = send("GET", path + "?" + query);
+            EXPECT_EQ(answer.status, 400) << path << "?" << query;
+            EXPECT_TRUE(answer.says(R"("code":"invalid")")) << query;
+        }
+    }
+    EXPECT_EQ(send("GET", "/Patient/_history?_offset=1").status, 400);
+    EXPECT_EQ(send("GET", "/Patient/1/_history?_offset=-1").status, 400);
+    EXPECT_EQ(send("GET", "/Patient/_history?_at=2026&_sort=_position").status, 400);
+    EXPECT_EQ(send("GET", "/_history?_format=json&_pretty=true").status, 200);
+}
+
+TEST_F(History, GivesTheTotalAloneForACountOfNothing) {
+    fill();
+    for (const std::string path : {"/Patient/1/_history", "/Patient/_history", "/_history"}) {
+        const Page page = get(path + "?_count=0");
+        EXPECT_GT(page.total, 0U);
+        EXPECT_TRUE(page.versions.empty());
+        EXPECT_EQ(page.links.size(), 1U);
+    }
+}
+
+TEST_F(History, LowersTheCountAndSaysSo) {
+    fill();
+    core::Config config;
+    config.max_page_size = 2;
+    restart(config);
+    const Page page = get("/_history?_count=5000");
+    EXPECT_EQ(page.versions.size(), 2U);
+    EXPECT_EQ(page.links.at("self"), "/_history?_count=2");
+    EXPECT_NE(page.links.at("next").find("_count=2&"), std::string::npos);
+}
+
+TEST_F(History, HasDefaultPagesAsConfigured) {
+    for (int i = 0; i < 12; ++i) {
+        put_patient("1");
+    }
+    EXPECT_EQ(get("/Patient/1/_history").versions.size(), 10U);
+    EXPECT_EQ(get("/Patient/_history").versions.size(), 12U);
+    core::Config config;
+    config.instance_history_page_size = 3;
+    config.history_page_size = 4;
+    restart(config);
+    EXPECT_EQ(get("/Patient/1/_history").versions.size(), 3U);
+    EXPECT_EQ(get("/Patient/_history").versions.size(), 4U);
+    EXPECT_EQ(get("/_history").versions.size(), 4U);
+}
+
+TEST_F(History, LeadsThroughAllPagesForwardsAndBackwards) {
+    fill();
+    for (const std::string path : {"/Patient/1/_history", "/Patient/_history", "/_history"}) {
+        for (const std::string sort :
+             {"", "&_sort=_position", "&_sort=-_position", "&_sort=_lastUpdated",
+              "&_sort=-_lastUpdated", "&_sort=none"}) {
+            const Texts whole = get(path + "?_count=100" + sort).versions;
+            const std::string first = path + "?_count=2" + sort;
+            EXPECT_EQ(follow(first), whole) << first;
+
+            const Page page = get(first);
+            EXPECT_EQ(page.links.contains("first"), false);
+            EXPECT_EQ(page.links.contains("previous"), false);
+            const Page second = get(page.links.at("next"));
+            EXPECT_EQ(second.links.at("first"), first);
+            EXPECT_EQ(get(second.links.at("previous")).versions, page.versions) << first;
+            EXPECT_EQ(get(second.links.at("self")).versions, second.versions) << first;
+
+            Texts backwards;
+            std::string target = page.links.at("last");
+            while (true) {
+                const Page there = get(target);
+                backwards.insert(backwards.end(), there.versions.rbegin(), there.versions.rend());
+                if (!there.links.contains("previous")) {
+                    break;
+                }
+                target = there.links.at("previous");
+            }
+            EXPECT_EQ(reversed(backwards), whole) << first;
+        }
+    }
+}
+
+TEST_F(History, SortsUpwardsAndDownwards) {
+    fill();
+    const Texts newest = get("/_history").versions;
+    for (const std::string sort : {"-_position", "-_lastUpdated", "none"}) {
+        EXPECT_EQ(get("/_history?_sort=" + sort).versions, newest) << sort;
+    }
+    for (const std::string sort : {"_position", "_lastUpdated"}) {
+        EXPECT_EQ(get("/_history?_sort=" + sort).versions, reversed(newest)) << sort;
+        EXPECT_EQ(get("/_history?_sort=" + sort).links.at("self"), "/_history?_sort=" + sort);
+    }
+}
+
+TEST_F(History, TakesAnOffsetOnAnInstance) {
+    fill();
+    const Page page = get("/Patient/1/_history?_offset=1&_count=1");
+    EXPECT_EQ(page.total, 3U);
+    EXPECT_EQ(page.versions, Texts{"Patient/1/_history/2"});
+    EXPECT_EQ(page.links.at("self"), "/Patient/1/_history?_count=1&_offset=1");
+    EXPECT_EQ(get(page.links.at("next")).versions, Texts{"Patient/1/_history/1"});
+    EXPECT_EQ(get(page.links.at("previous")).versions, Texts{"Patient/1/_history/3"});
+    EXPECT_TRUE(get("/Patient/1/_history?_offset=100").versions.empty());
+}
+
+TEST_F(History, ShowsWhatHappenedSinceAnInstant) {
+    fill();
+    const std::string third = format_instant(send("GET", "/Patient/1/_history/3").last_modified);
+    const Page page = get("/Patient/1/_history?_since=" + third);
+    EXPECT_EQ(page.total, 1U);
+    EXPECT_EQ(page.versions, Texts{"Patient/1/_history/3"});
+    EXPECT_EQ(get("/_history?_since=" + third).total, 4U);
+    EXPECT_EQ(get("/_history?_since=2000").total, 8U);
+    EXPECT_EQ(get("/_history?_since=2200-01-01").total, 0U);
+    // An unescaped + of a zone arrives as a blank.
+    EXPECT_EQ(get("/_history?_since=2000-01-01T00:00:00+01:00").total, 8U);
+    EXPECT_EQ(follow("/_history?_count=2&_since=" + third),
+              get("/_history?_since=" + third).versions);
+}
+
+TEST_F(History, ShowsTheVersionOfAnInstant) {
+    fill();
+    const auto instant_of = [&](const std::string& target) {
+        return format_instant(send("GET", target).last_modified);
+    };
+    const std::string second = instant_of("/Patient/1/_history/2");
+    EXPECT_EQ(get("/Patient/1/_history?_at=" + second).versions, Texts{"Patient/1/_history/2"});
+    EXPECT_EQ(get("/Patient/1/_history?_at=2200").versions, Texts{"Patient/1/_history/3"});
+    EXPECT_EQ(get("/Patient/2/_history?_at=2200").versions, Texts{"Patient/2/_history/4"});
+    EXPECT_EQ(get("/Patient/1/_history?_at=2000").total, 0U);
+
+    const Page type = get("/Patient/_history?_at=" + second);
+    EXPECT_EQ(type.total, 2U);
+    EXPECT_EQ(type.versions, (Texts{"Patient/1/_history/2", "Patient/2/_history/1"}));
+    const Page system = get("/_history?_at=2200");
+    EXPECT_EQ(system.total, 2U);
+    EXPECT_EQ(system.versions, (Texts{"Patient/1/_history/3", "Basic/1/_history/1"}));
+    EXPECT_EQ(follow("/_history?_count=1&_at=2200"), system.versions);
+    EXPECT_EQ(get("/_history?_count=0&_at=2200").total, 2U);
+}
+
+TEST_F(History, ComesInSlicesWhenItIsLarge) {
+    for (int i = 0; i < 200; ++i) {
+        ASSERT_LT(put_patient("1"), 300);
+    }
+    const Answer answer = send("GET", "/_history?_count=1000");
+    EXPECT_GE(answer.slices, 2U);
+    EXPECT_EQ(get("/_history?_count=1000").versions.size(), 200U);
+}
+
+TEST_F(History, CanBeSwitchedOffLevelByLevel) {
+    fill();
+    core::Config config;
+    config.interactions.instance_history = false;
+    restart(config);
+    EXPECT_EQ(send("GET", "/Patient/1/_history").status, 405);
+    EXPECT_EQ(send("GET", "/Patient/_history").status, 200);
+    EXPECT_FALSE(send("GET", "/metadata").says("history-instance"));
+    config = {};
+    config.interactions.type_history = false;
+    restart(config);
+    EXPECT_EQ(send("GET", "/Patient/_history").status, 405);
+    EXPECT_FALSE(send("GET", "/metadata").says("history-type"));
+    config = {};
+    config.interactions.system_history = false;
+    restart(config);
+    const Answer answer = send("GET", "/_history");
+    EXPECT_EQ(answer.status, 405);
+    EXPECT_TRUE(answer.says(R"("code":"not-supported")"));
+    EXPECT_FALSE(send("GET", "/metadata").says("history-system"));
+}
+
+TEST_F(History, ChainNeitherSkipsNorRepeatsWhileOthersWriteAndAcrossARestart) {
+    for (int i = 0; i < 20; ++i) {
+        put_patient(std::to_string(i));
+    }
+    const Texts before = get("/_history?_count=1000").versions;
+    std::atomic<bool> stop = false;
+    auto writer = std::async(std::launch::async, [&] {
+        while (!stop) {
+            put_patient("7");
+        }
+    });
+    std::string target = "/_history?_count=3";
+    Texts seen;
+    Page page = get(target);
+    for (int i = 0; i < 3; ++i) {
+        seen.insert(seen.end(), page.versions.begin(), page.versions.end());
+        target = page.links.at("next");
+        page = get(target);
+    }
+    stop = true;
+    writer.get();
+    restart(core::Config());
+    const Texts rest = follow(target);
+    seen.insert(seen.end(), rest.begin(), rest.end());
+    const std::set<std::string> unique(seen.begin(), seen.end());
+    EXPECT_EQ(unique.size(), seen.size());
+    // What was there before is the end of what was seen.
+    ASSERT_GE(seen.size(), before.size());
+    EXPECT_TRUE(std::equal(before.begin(), before.end(), seen.end() - 20));
+}
+
+TEST_F(History, UpwardsGoesOnWithWhatIsWrittenLater) {
+    put_patient("1");
+    put_patient("1");
+    const Page page = get("/_history?_sort=_position&_count=1");
+    const std::string next = page.links.at("next");
+    EXPECT_EQ(get(next).versions, Texts{"Patient/1/_history/2"});
+    EXPECT_FALSE(get(next).links.contains("next"));
+    put_patient("1");
+    const Page later = get(next);
+    EXPECT_EQ(later.total, 3U);
+    EXPECT_EQ(get(later.links.at("next")).versions, Texts{"Patient/1/_history/3"});
+}
+
+TEST_F(History, CursorKnowsItsRequest) {
+    fill();
+    const Page page = get("/Patient/_history?_count=1&_sort=_position&_since=2000");
+    const std::string next = page.links.at("next");
+    const std::string cursor = next.substr(next.find("_cursor="));
+    EXPECT_EQ(get("/Patient/_history?_count=1&" + cursor).versions, get(next).versions);
+    EXPECT_EQ(send("GET", "/_history?" + cursor).status, 400);
+    EXPECT_EQ(send("GET", "/Patient/1/_history?" + cursor).status, 400);
+    EXPECT_EQ(send("GET", "/Patient/_history?_sort=none&" + cursor).status, 400);
+    EXPECT_EQ(send("GET", "/Patient/_history?_since=2001&" + cursor).status, 400);
+    EXPECT_EQ(send("GET", "/Patient/_history?" + cursor + "0").status, 400);
+}
+
+TEST(HistoryCursor, ReadsBackWhatItWrote) {
+    core::Target target;
+    target.level = core::Level::type_history;
+    core::HistoryCursor cursor;
+    cursor.order = storage::HistoryOrder::last_updated;
+    cursor.backwards = true;
+    cursor.edge.emplace();
+    cursor.edge->position = {77};
+    cursor.edge->instant = {-5};
+    cursor.bound = {99};
+    cursor.since = Instant{-1};
+    const std::string text = core::write_cursor(cursor, target);
+    EXPECT_EQ(core::percent_encode(text), text);
+    const auto read = core::read_cursor(text, target);
+    ASSERT_TRUE(read.has_value());
+    EXPECT_EQ(core::write_cursor(*read, target), text);
+    EXPECT_EQ(read->edge->instant.us, -5);
+    EXPECT_EQ(read->since->us, -1);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        std::string broken = text;
+        broken[i] = broken[i] == '1' ? '2' : '1';
+        EXPECT_FALSE(core::read_cursor(broken, target).has_value()) << broken;
+        EXPECT_FALSE(core::read_cursor(text.substr(0, i), target).has_value());
+    }
+}
+
+}  // namespace
+}  // namespace annals::test
