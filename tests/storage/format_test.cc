@@ -1,0 +1,337 @@
+// The bytes on disk. The files below tests/golden/format hold them; what they hold never changes.
+
+#include "storage/format.h"
+
+#include "core/base/bytes.h"
+#include "core/base/digest.h"
+#include "storage/index.h"
+#include "storage/segment.h"
+#include "storage/segment_footer.h"
+#include "tests/support/commits.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace annals::storage {
+namespace {
+
+using test::type_of;
+
+constexpr std::uint64_t kStoreId = 0x0123'4567'89ab'cdef;
+constexpr std::uint64_t kSalt = 0xfeed'face'cafe'beef;
+constexpr Instant kInstant{1'767'323'045'678'000};  // 2026-01-02T03:04:05.678Z
+
+std::string hex(std::string_view bytes) {
+    std::string text;
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+        text += fmt::format("{:02x}", static_cast<unsigned char>(bytes[at]));
+        text += at % 16 == 15 || at + 1 == bytes.size() ? '\n' : ' ';
+    }
+    return text;
+}
+
+/// The bytes of a golden file: hex text, `#` begins a comment.
+std::string golden(const std::string& name) {
+    std::ifstream in(std::string(ANNALS_SOURCE_DIR) + "/tests/golden/format/" + name + ".hex");
+    EXPECT_TRUE(in) << name;
+    std::string bytes;
+    for (std::string line; std::getline(in, line);) {
+        std::istringstream words(line.substr(0, line.find('#')));
+        for (std::string word; words >> word;) {
+            bytes += static_cast<char>(std::stoi(word, nullptr, 16));
+        }
+    }
+    return bytes;
+}
+
+SegmentHeader header() {
+    return {.store_id = kStoreId,
+            .number = 1,
+            .first_position = {1},
+            .salt = kSalt,
+            .last_instant = {0}};
+}
+
+std::string encoded_header() {
+    std::string bytes(kSegmentHeaderBytes, '\0');
+    encode_segment_header(header(), bytes.data());
+    return bytes;
+}
+
+const std::uint64_t kTerms[] = {0x1111'1111'1111'1111, 0x2222'2222'2222'2222};
+
+Record version_record() {
+    Record record;
+    record.method = Method::post;
+    record.type = "Patient";
+    record.id = "a1";
+    record.version = {1};
+    record.instant = kInstant;
+    record.terms = kTerms;
+    return record;
+}
+
+const std::vector<BodyPiece>& version_body() {
+    static const std::vector<BodyPiece> pieces{
+        {BodyPiece::Kind::text, R"({"resourceType":"Patient","id":"a1","meta":{"versionId":")"},
+        {BodyPiece::Kind::version, {}},
+        {BodyPiece::Kind::text, R"(","lastUpdated":")"},
+        {BodyPiece::Kind::instant, {}},
+        {BodyPiece::Kind::text, R"("}})"}};
+    return pieces;
+}
+
+Record deletion_record() {
+    Record record;
+    record.method = Method::deletion;
+    record.deletion = true;
+    record.type = "Patient";
+    record.id = "a1";
+    record.version = {2};
+    record.instant = kInstant;
+    return record;
+}
+
+Record erase_record() {
+    Record record;
+    record.kind = RecordKind::erase;
+    record.scope = Erase::Scope::version;
+    record.type = "Patient";
+    record.id = "a1";
+    record.version = {1};
+    record.instant = kInstant;
+    return record;
+}
+
+std::string encoded(const Record& record, std::span<const BodyPiece> body = {}) {
+    std::string bytes;
+    append_record(record, body, bytes);
+    return bytes;
+}
+
+/// A frame of the records of `kinds`, in that order.
+std::string frame(const std::vector<std::string>& records, Position first, std::uint64_t synced) {
+    std::string bytes(kFrameHeaderBytes, '\0');
+    for (const std::string& record : records) {
+        bytes += record;
+    }
+    finish_frame({.length = bytes.size(),
+                  .first_position = first,
+                  .instant = kInstant,
+                  .synced_offset = synced,
+                  .record_count = static_cast<std::uint32_t>(records.size())},
+                 kSalt, bytes.data());
+    return bytes;
+}
+
+/// A sealed segment of two commits: a creation, then a deletion and (of another commit's) an erase.
+std::string sealed_segment() {
+    std::string bytes = encoded_header();
+    FooterBuilder footer({1});
+    std::uint64_t position = 1;
+    const auto add = [&](const std::vector<Record>& records) {
+        std::vector<std::string> encodings;
+        std::uint64_t offset = bytes.size() + kFrameHeaderBytes;
+        const Position first{position};
+        for (const Record& record : records) {
+            const bool body = record.kind == RecordKind::version && !record.deletion;
+            encodings.push_back(
+                encoded(record, body ? version_body() : std::span<const BodyPiece>()));
+            Hint hint;
+            hint.kind = record.kind;
+            hint.key = resource_key(kStoreId, type_of(record.type), record.id);
+            hint.type = type_of(record.type);
+            hint.method = record.method;
+            hint.scope = record.scope;
+            hint.deletion = record.deletion;
+            hint.version = record.version;
+            hint.instant = record.instant;
+            hint.position = {position};
+            hint.offset = offset;
+            hint.size = static_cast<std::uint32_t>(encodings.back().size());
+            hint.terms = record.terms;
+            footer.add(hint);
+            position += record.kind == RecordKind::version ? 1 : 0;
+            offset += encodings.back().size();
+        }
+        bytes += frame(encodings, first, kSegmentHeaderBytes);
+    };
+    add({version_record()});
+    add({deletion_record()});
+    add({erase_record()});
+    return bytes + footer.build(bytes.size(), kInstant, kSalt);
+}
+
+void expect_golden(const std::string& name, const std::string& bytes) {
+    EXPECT_EQ(hex(bytes), hex(golden(name))) << name;
+}
+
+TEST(Format, KeepsItsBytes) {
+    expect_golden("segment_header", encoded_header());
+    expect_golden("version", encoded(version_record(), version_body()));
+    expect_golden("deletion", encoded(deletion_record()));
+    expect_golden("erase", encoded(erase_record()));
+    expect_golden("mark", frame({}, {3}, 4096));
+    expect_golden("frame", frame({encoded(deletion_record())}, {2}, 64));
+    expect_golden("sealed_segment", sealed_segment());
+}
+
+TEST(Format, ReadsTheGoldenSegment) {
+    std::string bytes = golden("sealed_segment");
+    auto found = decode_segment_header(bytes, "golden");
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->store_id, kStoreId);
+    EXPECT_EQ(found->number, 1U);
+    EXPECT_EQ(found->first_position, Position{1});
+    EXPECT_EQ(found->salt, kSalt);
+
+    auto footer = FooterReader::open(bytes, *found);
+    ASSERT_TRUE(footer) << footer.error().detail;
+    EXPECT_EQ(footer->versions(), 2U);
+    EXPECT_EQ(footer->erases(), 1U);
+    EXPECT_EQ(footer->first_versions(), 1U);
+    EXPECT_EQ(footer->last_instant(), kInstant);
+
+    const SegmentScan scan = scan_segment(bytes, *found);
+    EXPECT_EQ(scan.end, footer->offset());
+    ASSERT_EQ(scan.frames.size(), 3U);
+    std::vector<Record> records;
+    std::vector<std::uint64_t> offsets;
+    for (const FrameAt& at : scan.frames) {
+        RecordReader reader(bytes, at.offset, at.header);
+        for (auto record = *reader.next(); record; record = *reader.next()) {
+            records.push_back(*record);
+            offsets.push_back(reader.offset());
+        }
+    }
+    ASSERT_EQ(records.size(), 3U);
+    EXPECT_EQ(records[0].body, R"({"resourceType":"Patient","id":"a1","meta":{"versionId":"1",)"
+                               R"("lastUpdated":"2026-01-02T03:04:05.678Z"}})");
+    EXPECT_EQ(records[0].method, Method::post);
+    EXPECT_EQ(std::vector(records[0].terms.begin(), records[0].terms.end()),
+              std::vector(std::begin(kTerms), std::end(kTerms)));
+    EXPECT_TRUE(records[1].deletion);
+    EXPECT_EQ(records[1].id, "a1");
+    EXPECT_EQ(records[2].kind, RecordKind::erase);
+    EXPECT_EQ(records[2].scope, Erase::Scope::version);
+
+    std::size_t n = 0;
+    footer->for_each([&](const Hint& hint) {
+        ASSERT_LT(n, records.size());
+        EXPECT_EQ(hint.offset, offsets[n]);
+        EXPECT_EQ(hint.kind, records[n].kind);
+        EXPECT_EQ(hint.version, records[n].version);
+        EXPECT_EQ(hint.instant, kInstant);
+        EXPECT_EQ(hint.deletion, records[n].deletion);
+        EXPECT_EQ(hint.terms.size(), records[n].terms.size());
+        EXPECT_EQ(hint.key, resource_key(kStoreId, type_of("Patient"), "a1"));
+        EXPECT_EQ(hint.position, Position{std::min<std::uint64_t>(n + 1, 3)});
+        ++n;
+    });
+    EXPECT_EQ(n, records.size());
+    // The erase took version 1, which is in the same segment.
+    EXPECT_EQ(footer->dead_bytes(), offsets[1] - kFrameHeaderBytes - offsets[0]);
+}
+
+TEST(Format, SeesEveryFlippedBitOfARecord) {
+    const std::string bytes = encoded(version_record(), version_body());
+    const auto length = load_le<std::uint32_t>(bytes.data() + 8);
+    for (std::size_t bit = 0; bit < std::size_t{length} * 8; ++bit) {
+        std::string broken = bytes;
+        broken[bit / 8] = static_cast<char>(broken[bit / 8] ^ (1 << (bit % 8)));
+        ASSERT_FALSE(decode_record(broken, 0)) << bit;
+    }
+}
+
+TEST(Format, SeesEveryFlippedBitOfAFrameAndOfAFooter) {
+    const std::string bytes = frame({encoded(deletion_record())}, {2}, 64);
+    ASSERT_TRUE(decode_frame(bytes, kSalt));
+    EXPECT_FALSE(decode_frame(bytes, kSalt + 1));
+    for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+        std::string broken = bytes;
+        broken[bit / 8] = static_cast<char>(broken[bit / 8] ^ (1 << (bit % 8)));
+        ASSERT_FALSE(decode_frame(broken, kSalt)) << bit;
+    }
+    const std::string segment = sealed_segment();
+    const std::uint64_t footer = FooterReader::open(segment, header())->offset();
+    for (std::size_t bit = footer * 8; bit < segment.size() * 8; ++bit) {
+        std::string broken = segment;
+        broken[bit / 8] = static_cast<char>(broken[bit / 8] ^ (1 << (bit % 8)));
+        ASSERT_FALSE(FooterReader::open(broken, header())) << bit;
+    }
+}
+
+TEST(Format, ReadsNothingFromAnyPrefix) {
+    const std::string record = encoded(version_record(), version_body());
+    const std::string whole = frame({record}, {1}, 64);
+    const auto length = load_le<std::uint32_t>(record.data() + 8);
+    for (std::size_t size = 0; size < length; ++size) {
+        ASSERT_FALSE(decode_record(std::string_view(record).substr(0, size), 0)) << size;
+    }
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        ASSERT_FALSE(decode_frame(std::string_view(whole).substr(0, size), kSalt)) << size;
+    }
+}
+
+/// `record` as of another kind, its checksum right.
+std::string with_kind(std::string record, std::uint8_t kind) {
+    record[12] = static_cast<char>(kind);
+    const auto length = load_le<std::uint32_t>(record.data() + 8);
+    store_le(record.data(), hash64({record.data() + 8, length - 8}));
+    return record;
+}
+
+TEST(Format, SkipsUnknownKindsFrom128OnAndRefusesTheOthers) {
+    const std::string known = encoded(deletion_record());
+    const std::string bytes = frame({with_kind(known, 200), known}, {1}, 64);
+    RecordReader reader(bytes, 0, *decode_frame(bytes, kSalt));
+    auto record = reader.next();
+    ASSERT_TRUE(record);
+    ASSERT_TRUE(*record);
+    EXPECT_EQ((*record)->version, VersionNumber{2});
+    EXPECT_EQ(reader.offset(), kFrameHeaderBytes + known.size());
+    EXPECT_FALSE(reader.next()->has_value());
+
+    const std::string refused = frame({with_kind(known, 9)}, {1}, 64);
+    auto unknown = RecordReader(refused, 0, *decode_frame(refused, kSalt)).next();
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.error().code, Errc::usage);
+}
+
+TEST(Format, RefusesANewerFormatByName) {
+    std::string bytes = encoded_header();
+    store_le(bytes.data() + 8, kFormatVersion + 1);
+    auto newer = decode_segment_header(bytes, "some/path.seg");
+    ASSERT_FALSE(newer);
+    EXPECT_EQ(newer.error().code, Errc::usage);
+    EXPECT_NE(newer.error().detail.find("some/path.seg"), std::string::npos);
+}
+
+TEST(Format, KnowsTheFooterSizeAhead) {
+    FooterBuilder footer({1});
+    Hint hint;
+    hint.type = type_of("MedicinalProductUndesirableEffect");
+    hint.terms = kTerms;
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        const std::uint64_t bound = footer.bytes() + FooterBuilder::bytes_for(1, 2);
+        hint.position = {i + 1};
+        footer.add(hint);
+        EXPECT_LE(footer.bytes(), bound);
+    }
+    EXPECT_EQ(footer.build(64, kInstant, kSalt).size(), footer.bytes());
+}
+
+TEST(Format, NamesSegments) {
+    EXPECT_EQ(segment_name(7), "0000000007.seg");
+    EXPECT_EQ(parse_segment_name("0000000007.seg"), 7U);
+    for (const char* name : {"7.seg", "0000000000.seg", "000000000x.seg", "0000000007.tmp",
+                             "prepared.tmp", "-000000007.seg"}) {
+        EXPECT_FALSE(parse_segment_name(name)) << name;
+    }
+}
+
+}  // namespace
+}  // namespace annals::storage

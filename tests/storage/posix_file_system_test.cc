@@ -1,0 +1,101 @@
+#include "storage/file_system.h"
+#include "tests/support/temporary_directory.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace annals::storage {
+namespace {
+
+using Mode = FileSystem::Mode;
+
+class PosixFileSystemTest : public testing::Test {
+  protected:
+    std::unique_ptr<File> open(const std::string& name, Mode mode) {
+        auto file = fs_.open(directory_ / name, mode);
+        EXPECT_TRUE(file) << file.error().detail;
+        return *std::move(file);
+    }
+
+    FileSystem& fs_ = posix_file_system();
+    test::TemporaryDirectory directory_;
+};
+
+TEST_F(PosixFileSystemTest, ReadsBackWhatItWrote) {
+    auto file = open("f", Mode::create);
+    ASSERT_TRUE(file->write(5, "hello"));
+    ASSERT_TRUE(file->sync());
+    EXPECT_EQ(*file->size(), 10U);
+    char bytes[20];
+    EXPECT_EQ(*open("f", Mode::read)->read(3, bytes), 7U);
+    EXPECT_EQ(std::string_view(bytes, 7), std::string_view("\0\0hello", 7));
+}
+
+TEST_F(PosixFileSystemTest, ShowsLaterWritesThroughAMappingThatOutlivesItsFile) {
+    auto file = open("f", Mode::create);
+    ASSERT_TRUE(file->allocate(8192));
+    EXPECT_EQ(*file->size(), 8192U);
+    auto map = *file->map(8192);
+    ASSERT_TRUE(file->write(4096, "later"));
+    file.reset();
+    EXPECT_EQ(std::string_view(map.get() + 4096, 5), "later");
+    EXPECT_EQ(map.get()[0], '\0');
+}
+
+TEST_F(PosixFileSystemTest, CutsAndExtends) {
+    auto file = open("f", Mode::create);
+    ASSERT_TRUE(file->write(0, "abcdef"));
+    ASSERT_TRUE(file->resize(3));
+    ASSERT_TRUE(file->resize(5));
+    char bytes[8];
+    EXPECT_EQ(*file->read(0, bytes), 5U);
+    EXPECT_EQ(std::string_view(bytes, 5), std::string_view("abc\0\0", 5));
+}
+
+TEST_F(PosixFileSystemTest, CreatesOnlyWhatIsNotThere) {
+    open("f", Mode::create);
+    EXPECT_FALSE(fs_.open(directory_ / "f", Mode::create));
+    auto missing = fs_.open(directory_ / "g", Mode::read);
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.error().code, Errc::not_found);
+}
+
+TEST_F(PosixFileSystemTest, ListsRenamesAndRemoves) {
+    ASSERT_TRUE(fs_.make_directory(directory_ / "a/b"));
+    ASSERT_TRUE(fs_.make_directory(directory_ / "a/b"));
+    open("a/b/one", Mode::create);
+    open("a/b/two", Mode::create);
+    ASSERT_TRUE(fs_.rename(directory_ / "a/b/one", directory_ / "a/b/three"));
+    ASSERT_TRUE(fs_.remove(directory_ / "a/b/two"));
+    ASSERT_TRUE(fs_.sync_directory(directory_ / "a/b"));
+    EXPECT_EQ(*fs_.list(directory_ / "a/b"), std::vector<std::string>{"three"});
+    EXPECT_TRUE(fs_.exists(directory_ / "a/b/three"));
+    EXPECT_FALSE(fs_.exists(directory_ / "a/b/one"));
+    EXPECT_EQ(fs_.list(directory_ / "none").error().code, Errc::not_found);
+}
+
+TEST_F(PosixFileSystemTest, LocksADirectoryOnce) {
+    auto first = fs_.lock(directory_.path());
+    ASSERT_TRUE(first);
+    auto second = fs_.lock(directory_.path());
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, Errc::usage);
+    EXPECT_NE(second.error().detail.find(directory_.path()), std::string::npos);
+    (*first).reset();
+    EXPECT_TRUE(fs_.lock(directory_.path()));
+}
+
+TEST_F(PosixFileSystemTest, TellsAFullDeviceFromOtherErrors) {
+    if (!fs_.exists("/dev/full")) {
+        GTEST_SKIP() << "no /dev/full";
+    }
+    auto full = fs_.open("/dev/full", Mode::read_write);
+    ASSERT_TRUE(full);
+    auto written = (*full)->write(0, "x");
+    ASSERT_FALSE(written);
+    EXPECT_EQ(written.error().code, Errc::no_store);
+}
+
+}  // namespace
+}  // namespace annals::storage
