@@ -1,0 +1,266 @@
+// What the log costs: group commit on the real disk, one commit with and without its sync, opening a store.
+//
+// Set ANNALS_BENCHMARK_DIR to measure another device than that of the working directory.
+
+#include "storage/file_system.h"
+#include "storage/store.h"
+
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+
+namespace annals::storage {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kBodyBytes = 1500;
+constexpr double kMicroseconds = 1e6;
+
+class ScratchDirectory {
+  public:
+    ScratchDirectory() {
+        const char* base = std::getenv("ANNALS_BENCHMARK_DIR");
+        std::string name =
+            (std::filesystem::path(base != nullptr ? base : ".") / "annals-benchmark-XXXXXX")
+                .string();
+        path_ = ::mkdtemp(name.data()) != nullptr ? name : std::string();
+    }
+
+    ~ScratchDirectory() { std::filesystem::remove_all(path_); }
+
+    ScratchDirectory(const ScratchDirectory&) = delete;
+    ScratchDirectory& operator=(const ScratchDirectory&) = delete;
+
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+double median_us(std::vector<double>& seconds) {
+    if (seconds.empty()) {
+        return 0;
+    }
+    const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+    std::ranges::nth_element(seconds, middle);
+    return *middle * kMicroseconds;
+}
+
+double since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Notes how long each sync takes.
+class TimedFile final : public File {
+  public:
+    TimedFile(std::unique_ptr<File> file, std::vector<double>& syncs)
+        : file_(std::move(file)), syncs_(syncs) {}
+
+    Result<void> write(std::uint64_t offset, std::string_view bytes) override {
+        return file_->write(offset, bytes);
+    }
+
+    Result<std::size_t> read(std::uint64_t offset, std::span<char> into) const override {
+        return file_->read(offset, into);
+    }
+
+    Result<void> sync() override {
+        const auto start = Clock::now();
+        auto result = file_->sync();
+        syncs_.push_back(since(start));
+        return result;
+    }
+
+    Result<std::uint64_t> size() const override { return file_->size(); }
+
+    Result<void> resize(std::uint64_t bytes) override { return file_->resize(bytes); }
+
+    Result<void> allocate(std::uint64_t bytes) override { return file_->allocate(bytes); }
+
+    Result<std::shared_ptr<const char>> map(std::uint64_t bytes) const override {
+        return file_->map(bytes);
+    }
+
+  private:
+    std::unique_ptr<File> file_;
+    std::vector<double>& syncs_;
+};
+
+/// The operating system's files with a list of sync times. Segments are not prepared ahead, so that only
+/// the log writer's thread syncs.
+class TimedFileSystem final : public FileSystem {
+  public:
+    Result<std::unique_ptr<File>> open(const std::string& path, Mode mode) override {
+        ANNALS_TRY(std::unique_ptr<File> file, base_.open(path, mode));
+        return std::unique_ptr<File>(std::make_unique<TimedFile>(std::move(file), syncs));
+    }
+
+    Result<std::vector<std::string>> list(const std::string& directory) override {
+        return base_.list(directory);
+    }
+
+    Result<void> make_directory(const std::string& path) override {
+        return base_.make_directory(path);
+    }
+
+    Result<void> rename(const std::string& from, const std::string& to) override {
+        return base_.rename(from, to);
+    }
+
+    Result<void> remove(const std::string& path) override { return base_.remove(path); }
+
+    Result<void> sync_directory(const std::string& path) override {
+        return base_.sync_directory(path);
+    }
+
+    Result<std::unique_ptr<DirectoryLock>> lock(const std::string& directory) override {
+        return base_.lock(directory);
+    }
+
+    bool exists(const std::string& path) override { return base_.exists(path); }
+
+    std::vector<double> syncs;
+
+  private:
+    FileSystem& base_ = posix_file_system();
+};
+
+class Listener final : public SettleListener {
+  public:
+    void settled(Ticket through, bool, Errc) noexcept override {
+        {
+            const std::lock_guard lock(mutex_);
+            through_ = through;
+        }
+        wake_.notify_one();
+    }
+
+    Ticket await(Ticket ticket) {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [&] { return through_ >= ticket; });
+        return through_;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    Ticket through_;
+};
+
+const TypeId kType{0};
+
+Ticket submit(Store& store, std::string_view id, std::string_view body) {
+    const BodyPiece piece{BodyPiece::Kind::text, body};
+    VersionWrite write;
+    write.type = kType;
+    write.id = id;
+    write.body = {&piece, 1};
+    return store.submit({{&write, 1}, {}, {}, {}}).ticket;
+}
+
+/// Clients of one loop, each of which submits again when its commit has settled; the loop flushes
+/// when it has nothing else to do.
+void group_commit(benchmark::State& state) {
+    const auto writers = static_cast<std::size_t>(state.range(0));
+    const ScratchDirectory directory;
+    TimedFileSystem fs;
+    StoreOptions options;
+    options.prepare_segments = false;
+    auto opened = Store::open(fs, directory.path(), options);
+    if (!opened) {
+        state.SkipWithError(opened.error().detail.c_str());
+        return;
+    }
+    Store& store = **opened;
+    const std::string body(kBodyBytes, 'b');
+    std::vector<std::string> ids;
+    for (std::size_t w = 0; w < writers; ++w) {
+        ids.push_back("w" + std::to_string(w));
+    }
+    Listener listener;
+    store.add_listener(listener);
+    fs.syncs.clear();
+
+    std::vector<Ticket> tickets(writers);
+    std::vector<Clock::time_point> starts(writers);
+    std::vector<double> latencies;
+    for (std::size_t w = 0; w < writers; ++w) {
+        starts[w] = Clock::now();
+        tickets[w] = submit(store, ids[w], body);
+    }
+    store.flush();
+    std::uint64_t commits = 0;
+    for (auto _ : state) {
+        const Ticket through = listener.await(*std::ranges::min_element(tickets));
+        for (std::size_t w = 0; w < writers; ++w) {
+            if (tickets[w] <= through) {
+                const auto now = Clock::now();
+                latencies.push_back(std::chrono::duration<double>(now - starts[w]).count());
+                ++commits;
+                starts[w] = now;
+                tickets[w] = submit(store, ids[w], body);
+            }
+        }
+        store.flush();
+    }
+    listener.await(*std::ranges::max_element(tickets));
+    store.remove_listener(listener);
+    const double syncs = static_cast<double>(fs.syncs.size());
+    const double sync_p50 = median_us(fs.syncs);
+    const double commit_p50 = median_us(latencies);
+    state.counters["commits/s"] =
+        benchmark::Counter(static_cast<double>(commits), benchmark::Counter::kIsRate);
+    state.counters["commits_per_sync"] = static_cast<double>(commits + writers) / syncs;
+    state.counters["commit_p50_us"] = commit_p50;
+    state.counters["sync_p50_us"] = sync_p50;
+    state.counters["commit_over_sync"] = commit_p50 / sync_p50;
+}
+
+void open_store(benchmark::State& state) {
+    const auto versions = static_cast<std::size_t>(state.range(0));
+    const ScratchDirectory directory;
+    {
+        StoreOptions options;
+        options.durability = Durability::none;
+        auto opened = Store::open(posix_file_system(), directory.path(), options);
+        if (!opened) {
+            state.SkipWithError(opened.error().detail.c_str());
+            return;
+        }
+        const std::string body(kBodyBytes / 3, 'b');
+        constexpr std::size_t kBatch = 1000;
+        constexpr std::size_t kVersionsPerResource = 2;
+        for (std::size_t i = 0; i < versions; ++i) {
+            const Ticket ticket =
+                submit(**opened, "r" + std::to_string(i / kVersionsPerResource), body);
+            if (i % kBatch == kBatch - 1 || i + 1 == versions) {
+                (void)(*opened)->wait(ticket);
+            }
+        }
+    }
+    OpenReport report;
+    for (auto _ : state) {
+        StoreOptions options;
+        options.read_only = true;
+        auto opened = Store::open(posix_file_system(), directory.path(), options, &report);
+        benchmark::DoNotOptimize(opened);
+    }
+    state.counters["versions"] = static_cast<double>(report.versions);
+    state.counters["segments"] = static_cast<double>(report.segments);
+    state.counters["versions/s"] = static_cast<double>(report.versions) / report.seconds;
+}
+
+BENCHMARK(group_commit)->Arg(1)->Arg(16)->Arg(64)->Arg(256)->UseRealTime();
+BENCHMARK(open_store)->Arg(100'000)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace annals::storage
+
+BENCHMARK_MAIN();
