@@ -1,0 +1,170 @@
+#include "core/loop.h"
+
+#include "tests/support/commits.h"
+#include "tests/support/sim_file_system.h"
+
+#include <asio/post.hpp>
+
+#include <future>
+#include <thread>
+
+namespace annals::test {
+namespace {
+
+/// A loop over a simulated disk, on a thread of its own.
+class Loops : public testing::Test {
+  protected:
+    Loops() {
+        auto store = storage::Store::open(disk_, "data", {});
+        ANNALS_CHECK(store.has_value());
+        store_ = std::move(*store);
+        loop_ = std::make_unique<core::Loop>(*store_);
+        thread_ = std::thread([this] { loop_->run(); });
+    }
+
+    ~Loops() override {
+        loop_->stop();
+        thread_.join();
+        loop_.reset();
+    }
+
+    storage::Submission submit(const std::string& id) {
+        CommitBuilder commit;
+        commit.put("Patient", id, "text");
+        return store_->submit(commit.commit());
+    }
+
+    void start(asio::awaitable<void> task) { core::spawn(*loop_, "test", std::move(task)); }
+
+    SimFileSystem disk_;
+    std::unique_ptr<storage::Store> store_;
+    std::unique_ptr<core::Loop> loop_;
+    std::thread thread_;
+};
+
+asio::awaitable<void> wait_for(core::Loop* loop, storage::Ticket ticket, int number,
+                               std::vector<int>* order, std::promise<Errc>* done) {
+    const Result<void> settled = co_await loop->settled_ticket(ticket);
+    order->push_back(number);
+    done->set_value(settled ? Errc::usage : settled.error().code);
+}
+
+TEST_F(Loops, WakeWhatWaitsInTheOrderOfItsArrival) {
+    constexpr int kCount = 50;
+    std::vector<std::promise<Errc>> done(kCount);
+    std::vector<int> order;
+    disk_.hold_syncs();
+    asio::post(loop_->context(), [&] {
+        for (int i = 0; i < kCount; ++i) {
+            const storage::Submission submission = submit(std::to_string(i));
+            EXPECT_EQ(submission.status, storage::Submission::Status::accepted);
+            start(wait_for(loop_.get(), submission.ticket, i, &order,
+                           &done[static_cast<std::size_t>(i)]));
+        }
+    });
+    disk_.await_held_sync();
+    disk_.release_syncs();
+    for (std::promise<Errc>& one : done) {
+        EXPECT_EQ(one.get_future().get(), Errc::usage);
+    }
+    EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+    EXPECT_EQ(store_->last_position().value, static_cast<std::uint64_t>(kCount));
+}
+
+TEST_F(Loops, AnswerAtOnceForWhatHasSettled) {
+    const storage::Submission submission = submit("1");
+    ASSERT_TRUE(store_->wait(submission.ticket));
+    std::vector<int> order;
+    std::promise<Errc> done;
+    std::promise<Errc> nothing;
+    start(wait_for(loop_.get(), submission.ticket, 1, &order, &done));
+    start(wait_for(loop_.get(), storage::Ticket{}, 2, &order, &nothing));
+    EXPECT_EQ(done.get_future().get(), Errc::usage);
+    EXPECT_EQ(nothing.get_future().get(), Errc::usage);
+}
+
+TEST_F(Loops, TellThoseWhoseCommitsWereDropped) {
+    std::vector<int> order;
+    std::promise<Errc> early;
+    std::promise<Errc> late;
+    disk_.fail_next(SimFileSystem::Call::sync, Errc::io);
+    storage::Ticket ticket;
+    asio::post(loop_->context(), [&] {
+        ticket = submit("1").ticket;
+        start(wait_for(loop_.get(), ticket, 1, &order, &early));
+    });
+    EXPECT_EQ(early.get_future().get(), Errc::no_store);
+    start(wait_for(loop_.get(), ticket, 2, &order, &late));
+    EXPECT_EQ(late.get_future().get(), Errc::no_store);
+}
+
+TEST_F(Loops, FlushWhenTheyRunDry) {
+    // Nobody calls flush() but the loop.
+    std::vector<int> order;
+    std::promise<Errc> done;
+    asio::post(loop_->context(),
+               [&] { start(wait_for(loop_.get(), submit("1").ticket, 1, &order, &done)); });
+    EXPECT_EQ(done.get_future().get(), Errc::usage);
+}
+
+asio::awaitable<void> spin(core::Loop* loop, const std::atomic<bool>* stop,
+                           std::promise<void>* ended) {
+    while (!stop->load()) {
+        co_await loop->yield();
+    }
+    ended->set_value();
+}
+
+TEST_F(Loops, FlushWhileTheyAreBusy) {
+    std::atomic<bool> stop{false};
+    std::promise<void> ended;
+    std::vector<int> order;
+    std::promise<Errc> done;
+    start(spin(loop_.get(), &stop, &ended));
+    asio::post(loop_->context(),
+               [&] { start(wait_for(loop_.get(), submit("1").ticket, 1, &order, &done)); });
+    EXPECT_EQ(done.get_future().get(), Errc::usage);
+    stop = true;
+    ended.get_future().get();
+}
+
+TEST(LoopsThatEnd, LetGoOfThoseWhoStillWait) {
+    SimFileSystem disk;
+    auto store = storage::Store::open(disk, "data", {});
+    ASSERT_TRUE(store);
+    auto loop = std::make_unique<core::Loop>(**store);
+    std::vector<int> order;
+    std::promise<Errc> never;
+    disk.hold_syncs();
+    CommitBuilder commit;
+    commit.put("Patient", "1", "text");
+    const storage::Submission submission = (*store)->submit(commit.commit());
+    core::spawn(*loop, "test", wait_for(loop.get(), submission.ticket, 1, &order, &never));
+    std::thread thread([&] { loop->run(); });
+    disk.await_held_sync();
+    loop->stop();
+    thread.join();
+    loop.reset();  // leaks nothing (the address sanitizer watches)
+    EXPECT_TRUE(order.empty());
+    disk.release_syncs();
+}
+
+asio::awaitable<void> fail() {
+    throw std::runtime_error("out of the coroutine");
+    co_return;
+}
+
+TEST(SpawnDeathTest, AbortsWhenAnExceptionEscapes) {
+    EXPECT_DEATH(
+        {
+            SimFileSystem disk;
+            auto store = storage::Store::open(disk, "data", {});
+            core::Loop loop(**store);
+            core::spawn(loop, "failing", fail());
+            loop.run();
+        },
+        "failing.*out of the coroutine");
+}
+
+}  // namespace
+}  // namespace annals::test

@@ -1,0 +1,111 @@
+#include "net/request_reader.h"
+
+#include <random>
+
+namespace annals::test {
+namespace {
+
+using net::RequestReader;
+using Step = RequestReader::Step;
+
+/// Feeds `bytes` in pieces of `step` and writes down what comes out.
+std::vector<std::string> read_all(std::string_view bytes, std::size_t step,
+                                  std::uint64_t body_bytes_max = 1 << 20) {
+    RequestReader reader(body_bytes_max);
+    std::vector<std::string> results;
+    while (true) {
+        switch (reader.next()) {
+            case Step::request: {
+                core::Request& request = reader.request();
+                std::string text(core::method_name(request.method));
+                text.append(" ").append(request.path).append("?").append(request.query);
+                text.append(" ").append(reader.host());
+                for (const core::Header& header : request.headers) {
+                    text.append(" ").append(header.name).append("=").append(header.value);
+                }
+                results.push_back(text.append(" [").append(request.body).append("]"));
+                break;
+            }
+            case Step::refused:
+                results.emplace_back("refused: ");
+                results.back() += reader.refusal().text;
+                return results;
+            case Step::need_bytes:
+            case Step::expects_continue: {
+                if (bytes.empty()) {
+                    return results;
+                }
+                const std::span<char> room = reader.room();
+                const std::size_t count = std::min({step, bytes.size(), room.size()});
+                bytes.copy(room.data(), count);
+                bytes.remove_prefix(count);
+                reader.filled(count);
+                break;
+            }
+        }
+    }
+}
+
+TEST(RequestReader, GivesTheSameForEveryWayOfArriving) {
+    std::string bytes = "GET /a?b HTTP/1.1\r\nHost: x\r\n\r\n";
+    bytes += "POST /c HTTP/1.1\r\nHost: y:80\r\nX: 1\r\nTransfer-Encoding: chunked\r\n\r\n";
+    for (int i = 1; i < 30; ++i) {
+        bytes += "a\r\n0123456789\r\n";
+    }
+    bytes += "0\r\nTrailer: z\r\n\r\n\r\n\r\n";
+    bytes += "PUT /d HTTP/1.1\r\nHost: z\r\nContent-Length: 9000\r\n\r\n" + std::string(9000, 'q');
+    bytes += "GET /last HTTP/1.1\r\nHost: z\r\n\r\nGET /bad HTTP/1.1\r\nHost : z\r\n\r\n";
+    const std::vector<std::string> whole = read_all(bytes, bytes.size());
+    ASSERT_EQ(whole.size(), 5U);
+    EXPECT_EQ(whole[0], "GET /a?b x Host=x []");
+    EXPECT_EQ(whole[4], "refused: a header line is malformed");
+    for (std::size_t step = 1; step < 100; ++step) {
+        EXPECT_EQ(read_all(bytes, step), whole) << step;
+    }
+}
+
+TEST(RequestReader, KeepsTheHeadWhileTheBodyGrows) {
+    const std::string body(3'000'000, 'b');
+    const std::vector<std::string> results =
+        read_all("PUT /long?way HTTP/1.1\r\nHost: z\r\nContent-Length: 3000000\r\n\r\n" + body,
+                 60'000, 4'000'000);
+    ASSERT_EQ(results.size(), 1U);
+    EXPECT_TRUE(results[0].starts_with("PUT /long?way z Host=z"));
+    EXPECT_TRUE(results[0].ends_with(body + "]"));
+}
+
+TEST(RequestReader, SaysHowFarTheRequestHasCome) {
+    RequestReader reader(100);
+    const auto feed = [&](std::string_view bytes) {
+        bytes.copy(reader.room().data(), bytes.size());
+        reader.filled(bytes.size());
+        return reader.next();
+    };
+    EXPECT_EQ(reader.phase(), RequestReader::Phase::idle);
+    EXPECT_EQ(feed("\r\n"), Step::need_bytes);
+    EXPECT_EQ(reader.phase(), RequestReader::Phase::idle);
+    EXPECT_EQ(feed("PO"), Step::need_bytes);
+    EXPECT_EQ(reader.phase(), RequestReader::Phase::head);
+    EXPECT_EQ(feed("ST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"),
+              Step::expects_continue);
+    EXPECT_EQ(reader.phase(), RequestReader::Phase::body);
+    EXPECT_EQ(feed("a"), Step::need_bytes);
+    EXPECT_EQ(feed("b"), Step::request);
+    EXPECT_EQ(reader.request().body, "ab");
+    EXPECT_EQ(reader.phase(), RequestReader::Phase::idle);
+}
+
+TEST(RequestReader, TakesABodyOfTheLimitAndNoMore) {
+    const std::string head = "PUT / HTTP/1.1\r\nHost: a\r\n";
+    EXPECT_EQ(read_all(head + "Content-Length: 4\r\n\r\nabcd", 100, 4).front().back(), ']');
+    EXPECT_TRUE(
+        read_all(head + "Content-Length: 5\r\n\r\nabcde", 100, 4).front().starts_with("refused"));
+    const std::string chunked = head + "Transfer-Encoding: chunked\r\n\r\n";
+    EXPECT_EQ(read_all(chunked + "2\r\nab\r\n2\r\ncd\r\n0\r\n\r\n", 100, 4).front().back(), ']');
+    EXPECT_TRUE(read_all(chunked + "2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n", 3, 4)
+                    .front()
+                    .starts_with("refused"));
+}
+
+}  // namespace
+}  // namespace annals::test
