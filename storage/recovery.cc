@@ -116,7 +116,11 @@ class Recovery {
             if (!last) {
                 ANNALS_TRY_VOID(damaged(source.name, bytes, "no whole footer"));
             }
-            source.scan = scan_segment(source.segment.view(), *header);
+            // Beside a process that writes, a frame may become whole while the scan goes on behind it.
+            do {
+                source.scan = scan_segment(source.segment.view(), *header);
+            } while (options_.read_only && source.scan.witness &&
+                     decode_frame(source.segment.view().substr(source.scan.end), header->salt));
         }
         sources.push_back(std::move(source));
         return {};

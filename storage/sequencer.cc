@@ -9,6 +9,8 @@ namespace {
 using Status = Submission::Status;
 
 constexpr auto kProbeInterval = std::chrono::seconds(1);
+constexpr std::size_t kBufferBytesKept =
+    16 << 20;  // A rare huge batch doesn't hold its memory for ever.
 constexpr std::int64_t kMicrosecondsPerMillisecond = 1000;
 
 bool met(Expect expect, const Head& head, VersionNumber expected,
@@ -336,6 +338,9 @@ void Sequencer::stop() {
 }
 
 Sequencer::Taken Sequencer::take(Batch& batch, std::optional<Clock::time_point> deadline) {
+    if (batch.bytes.capacity() > kBufferBytesKept) {
+        batch = {};
+    }
     batch.clear();
     std::unique_lock lock(mutex_);
     const auto ready = [&] { return stopping_ || (flush_wanted_ && !gathering_.frames.empty()); };

@@ -1,6 +1,7 @@
 #include "storage/store.h"
 
 #include "core/base/digest.h"
+#include "core/base/log.h"
 #include "core/base/random.h"
 #include "storage/file_system.h"
 #include "storage/index.h"
@@ -75,17 +76,26 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
             fs, segments, SegmentWriter::Options{options.segment_bytes, options.prepare_segments},
             impl->store_id, impl->segments);
         impl->segment_writer->add_log_bytes(recovered.log_bytes);
+        Result<void> begun;
         if (recovered.open) {
             impl->segment_writer->resume(std::move(*recovered.open));
         } else {
-            ANNALS_TRY_VOID(impl->segment_writer->begin(recovered.last_number + 1,
-                                                        {recovered.last_position.value + 1},
-                                                        recovered.last_instant));
+            begun = impl->segment_writer->begin(recovered.last_number + 1,
+                                                {recovered.last_position.value + 1},
+                                                recovered.last_instant);
+            if (!begun && (fresh || begun.error().code != Errc::no_store)) {
+                return std::move(begun.error());
+            }
         }
         impl->sequencer = std::make_unique<Sequencer>(
             impl->index,
             Sequencer::Start{impl->store_id, recovered.last_position, recovered.last_instant},
             options.clock ? std::move(options.clock) : std::function<Instant()>(now));
+        if (!begun) {
+            log_warning(
+                fmt::format("log: {}: reading only, until there is space", begun.error().detail));
+            impl->sequencer->drop(WriteState::no_space);
+        }
         impl->log_writer = std::make_unique<LogWriter>(
             *impl->sequencer, *impl->segment_writer, impl->index,
             LogWriter::Options{options.durability, options.sync_interval_ms});

@@ -330,6 +330,24 @@ TEST(LogWriter, NeedsNoMoreThanTheSpaceThereIs) {
     EXPECT_EQ(store->last_position().value, static_cast<std::uint64_t>(stored) + 1);
 }
 
+TEST(LogWriter, ServesReadsFromAFullDeviceAlsoAfterReopening) {
+    SimFileSystem fs;
+    auto store = open_store(fs, 16 << 10);
+    put(*store, "Patient", "a", "kept");
+    fs.set_space(16 << 10);
+    while (store->wait(submit(*store, "b", std::string(1000, 'x')).ticket)) {
+    }
+    ASSERT_EQ(store->write_state(), WriteState::no_space);
+    store.reset();
+    store = open_store(fs, 16 << 10);
+    ASSERT_NE(store, nullptr);
+    EXPECT_EQ(store->write_state(), WriteState::no_space);
+    EXPECT_TRUE(store->load(*store->current(type_of("Patient"), "a")));
+    fs.set_space({});
+    submit_when_ready(*store, "c");
+    EXPECT_EQ(store->write_state(), WriteState::ready);
+}
+
 TEST(LogWriter, AcknowledgesBeforeTheSyncWhereDurabilityIsAnInterval) {
     SimFileSystem fs;
     auto store = open_store(fs, 64 << 10, Durability::interval);
