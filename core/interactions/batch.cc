@@ -21,10 +21,11 @@ constexpr std::size_t kEntriesPerTurn = 128;
 
 /// What an entry must wait for. An entry that is later in the bundle sees what the earlier ones did.
 enum class Order : std::uint8_t {
-    create,       ///< nothing: its resource is new
-    conditional,  ///< writes to instances, which may change what its criteria match
-    instance,     ///< conditional writes, and entries for the same resource
-    alone,        ///< everything before it; everything after it waits for it
+    create,              ///< nothing: its resource is new
+    conditional_create,  ///< updates, which may change what its criteria match
+    conditional_update,  ///< writes to instances, which may change what its criteria match
+    instance,            ///< conditional writes, and entries for the same resource
+    alone,               ///< everything before it; everything after it waits for it
 };
 
 struct Entry {
@@ -99,9 +100,9 @@ class Batch {
             entry.resource += '/';
             entry.resource += target.id;
         } else if (target.level == Level::type && method == HttpMethod::post) {
-            entry.order = entry.asked.if_none_exist ? Order::conditional : Order::create;
+            entry.order = entry.asked.if_none_exist ? Order::conditional_create : Order::create;
         } else if (target.level == Level::type && method == HttpMethod::put) {
-            entry.order = Order::conditional;
+            entry.order = Order::conditional_update;
         }
     }
 
@@ -109,10 +110,12 @@ class Batch {
         switch (entry.order) {
             case Order::create:
                 return in_flight_ >= kInFlightMax;
-            case Order::conditional:
+            case Order::conditional_create:
+                return in_flight_ >= kInFlightMax || !resources_.empty() || updates_ != 0;
+            case Order::conditional_update:
                 return in_flight_ >= kInFlightMax || !resources_.empty();
             case Order::instance:
-                return in_flight_ >= kInFlightMax || conditionals_ != 0 ||
+                return in_flight_ >= kInFlightMax || creates_ + updates_ != 0 ||
                        resources_.contains(entry.resource);
             case Order::alone:
                 return in_flight_ != 0;
@@ -133,8 +136,10 @@ class Batch {
             co_return;
         }
         ++in_flight_;
-        if (entry.order == Order::conditional) {
-            ++conditionals_;
+        if (entry.order == Order::conditional_create) {
+            ++creates_;
+        } else if (entry.order == Order::conditional_update) {
+            ++updates_;
         } else if (entry.order == Order::instance) {
             resources_.emplace(entry.resource, 0);
         }
@@ -144,8 +149,10 @@ class Batch {
     asio::awaitable<void> finish_entry(Entry& entry) {
         entry.response = co_await handle(service_, entry.request);
         --in_flight_;
-        if (entry.order == Order::conditional) {
-            --conditionals_;
+        if (entry.order == Order::conditional_create) {
+            --creates_;
+        } else if (entry.order == Order::conditional_update) {
+            --updates_;
         } else if (entry.order == Order::instance) {
             resources_.erase(entry.resource);
         }
@@ -164,7 +171,8 @@ class Batch {
     asio::steady_timer changed_;
     std::vector<Entry> entries_;  ///< never grows: requests point into it
     std::size_t in_flight_ = 0;
-    std::size_t conditionals_ = 0;
+    std::size_t creates_ = 0;  ///< conditional ones in flight
+    std::size_t updates_ = 0;  ///< conditional ones in flight
     std::unordered_map<std::string_view, char> resources_;
 };
 

@@ -26,41 +26,20 @@ class DepthScan {
                 } else if (c == '"') {
                     in_string_ = false;
                 }
-                continue;
-            }
-            if (c == '"') {
+            } else if (c == '"') {
                 in_string_ = true;
             } else if (c == '{' || c == '[') {
-                open_.push_back(c);
-            } else if ((c == '}' || c == ']') && !open_.empty()) {
-                open_.pop_back();
-            }
-            if (!is_space(c)) {
-                last_ = c;
+                ++depth_;
+            } else if (c == '}' || c == ']') {
+                --depth_;
             }
         }
     }
 
-    bool open() const noexcept { return !open_.empty(); }
-
-    /// True unless `line` begins an object where JSON has no place for one.
-    bool may_go_on_with(std::string_view line) const noexcept {
-        while (!line.empty() && is_space(line.front())) {
-            line.remove_prefix(1);
-        }
-        if (!line.starts_with('{')) {
-            return true;
-        }
-        return !in_string_ && (open_.back() == '[' ? last_ == '[' || last_ == ',' : last_ == ':');
-    }
+    bool open() const noexcept { return depth_ > 0; }
 
   private:
-    static bool is_space(char c) noexcept {
-        return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-    }
-
-    std::string open_;
-    char last_ = 0;
+    int depth_ = 0;
     bool in_string_ = false;
     bool escaped_ = false;
 };
@@ -137,12 +116,6 @@ Result<TextReader> TextReader::open(const std::string& path, bool lines_only) {
 }
 
 Result<bool> TextReader::read_line(std::string& text) {
-    if (!kept_.empty()) {
-        text.append(kept_);
-        kept_.clear();
-        ++line_;
-        return true;
-    }
     std::size_t searched = begin_;
     while (true) {
         const std::size_t end = buffer_.find('\n', searched);
@@ -198,17 +171,10 @@ Result<bool> TextReader::next(std::string& text) {
         if (!scan.open()) {
             return true;
         }
-        std::string line;
-        ANNALS_TRY(const bool more, read_line(line));
+        ANNALS_TRY(const bool more, read_line(text));
         if (!more) {
             return true;
         }
-        if (!scan.may_go_on_with(line)) {
-            kept_ = std::move(line);
-            --line_;
-            return true;
-        }
-        text.append(line);
     }
 }
 

@@ -1,0 +1,153 @@
+#include "tests/core/bundle_fixture.h"
+
+namespace annals::core {
+namespace {
+
+TEST(Batch, AnswersEveryEntryByItselfAndInOrder) {
+    TestService server;
+    const Answer answer = server.submit(bundle_of(
+        "batch", {entry_of("POST", "Patient", patient("ignored"), R"("fullUrl":"urn:uuid:1")"),
+                  entry_of("GET", "Patient/absent"), entry_of("PUT", "Patient/2", patient("2")),
+                  entry_of("PUT", "Patient/3", patient("4")), entry_of("GET", "metadata"),
+                  entry_of("DELETE", "Patient/2"), entry_of("GET", "Patient/2")}));
+    EXPECT_EQ(answer.status, 200);
+    const Json bundle(answer.body);
+    EXPECT_TRUE(bundle.root()["type"].equals("batch-response"));
+    EXPECT_EQ(bundle.statuses(), "201 404 201 400 200 204 410");
+    EXPECT_EQ(bundle.entry(0)["response"]["status"].string(), "201 Created");
+    EXPECT_TRUE(bundle.entry(0)["fullUrl"].equals("urn:uuid:1"));
+    EXPECT_EQ(bundle.entry(0)["response"]["etag"].string(), "W/\"1\"");
+    const std::string location = bundle.entry(0)["response"]["location"].string();
+    EXPECT_TRUE(location.starts_with("http://test/fhir/Patient/") &&
+                location.ends_with("/_history/1"))
+        << location;
+    EXPECT_FALSE(bundle.entry(0)["response"]["lastModified"].string().empty());
+    EXPECT_TRUE(bundle.entry(0)["resource"]["resourceType"].equals("Patient"));
+    EXPECT_EQ(bundle.issue(1, "code"), "not-found");
+    EXPECT_FALSE(bundle.entry(1)["resource"]);
+    EXPECT_TRUE(bundle.entry(4)["resource"]["resourceType"].equals("CapabilityStatement"));
+}
+
+TEST(Batch, GivesAVersionedLocationForAnUpdate) {
+    TestService server;
+    server.put("/Patient/1", patient("1"));
+    const Json bundle(
+        server.submit(bundle_of("batch", {entry_of("PUT", "Patient/1", patient("1"))})).body);
+    EXPECT_EQ(bundle.statuses(), "200");
+    EXPECT_EQ(bundle.entry(0)["response"]["location"].string(),
+              "http://test/fhir/Patient/1/_history/2");
+}
+
+TEST(Batch, GoesOnAfterEntriesThatAreNone) {
+    TestService server;
+    const Answer answer = server.submit(bundle_of(
+        "batch",
+        {"1", "null", "{}", R"({"request":1})", R"({"request":{}})",
+         R"({"request":{"method":"GET"}})", R"({"request":{"method":1,"url":"Patient/1"}})",
+         entry_of("get", "Patient/1"), entry_of("GET", "http://elsewhere/fhir/Patient/1"),
+         entry_of("GET", "%%%"), entry_of("POST", "Patient"), entry_of("POST", "Patient", "[1]"),
+         entry_of("POST", "", bundle_of("batch", {})), entry_of("POST", "/", patient("")),
+         entry_of("GET", "Patient/1", {}, {}, R"("ifModifiedSince":"yesterday")"),
+         entry_of("POST", "Patient", patient("1"))}));
+    EXPECT_EQ(answer.status, 200);
+    const Json bundle(answer.body);
+    EXPECT_EQ(bundle.statuses(), "400 400 400 400 400 400 400 400 400 404 400 400 400 400 400 201");
+    EXPECT_EQ(server.store().totals().versions, 1U);
+}
+
+TEST(Batch, TakesUrlsBelowItsOwnBase) {
+    TestService server;
+    server.put("/Patient/1", patient("1"));
+    const Json bundle(server
+                          .submit(bundle_of("batch", {entry_of("GET", "http://test/fhir/Patient/1"),
+                                                      entry_of("GET", "/Patient/1"),
+                                                      entry_of("HEAD", "Patient/1")}))
+                          .body);
+    EXPECT_EQ(bundle.statuses(), "200 200 200");
+    EXPECT_FALSE(bundle.entry(2)["resource"]);
+}
+
+TEST(Batch, HonoursTheConditionsOfItsEntries) {
+    TestService server;
+    server.put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "batch",
+                {entry_of("PUT", "Patient/1", patient("1"), {}, R"("ifMatch":"W/\"7\"")"),
+                 entry_of("GET", "Patient/1", {}, {}, R"("ifNoneMatch":"W/\"1\"")"),
+                 entry_of("GET", "Patient/1", {}, {},
+                          R"("ifModifiedSince":"2999-01-01T00:00:00Z")"),
+                 entry_of("POST", "Patient", patient(""), {}, R"("ifNoneExist":"identifier=x")"),
+                 entry_of("POST", "Patient", patient(""), {}, R"("ifNoneExist":"")"),
+                 entry_of("PUT", "Patient/1", patient("1"), {}, R"("ifMatch":"W/\"1\"")")}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "412 304 304 200 400 200");
+}
+
+TEST(Batch, LetsAnEntrySeeWhatEarlierOnesDid) {
+    TestService server;
+    std::vector<std::string> entries;
+    for (int i = 0; i < 300; ++i) {
+        entries.push_back(entry_of("PUT", "Patient/1", patient("1")));
+        entries.push_back(entry_of("GET", "Patient/1"));
+    }
+    const Json bundle(server.submit(bundle_of("batch", entries)).body);
+    for (std::size_t i = 0; i < 600; ++i) {
+        ASSERT_EQ(bundle.entry(i)["response"]["etag"].string(),
+                  "W/\"" + std::to_string(i / 2 + 1) + "\"");
+    }
+}
+
+TEST(Batch, LetsConditionalCreatesSeeEarlierCreates) {
+    TestService server;
+    const std::string body = patient("", R"("identifier":[{"value":"x"}])");
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "batch",
+                {entry_of("POST", "Patient", body),
+                 entry_of("POST", "Patient", body, {}, R"("ifNoneExist":"identifier=x")"),
+                 entry_of("PUT", "Patient?identifier=x", patient("", R"("active":true)")),
+                 entry_of("POST", "Patient", body, {}, R"("ifNoneExist":"identifier=x")")}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "201 200 200 201");
+}
+
+TEST(Batch, SharesSyncsBetweenItsEntries) {
+    TestService server;
+    std::vector<std::string> entries(1000, entry_of("POST", "Patient", patient("")));
+    const auto before = server.store().metrics().syncs;
+    const Json bundle(server.submit(bundle_of("batch", entries)).body);
+    EXPECT_EQ(server.store().totals().live, 1000U);
+    EXPECT_LT(server.store().metrics().syncs - before, 200U);
+}
+
+TEST(Batch, LeavesTheResourcesOutWhenTheClientPrefersLittle) {
+    TestService server;
+    Sent sent{HttpMethod::post,
+              "",
+              {},
+              bundle_of("batch", {entry_of("POST", "Patient", patient(""))}),
+              {{"Prefer", "return=minimal"}}};
+    Json bundle(server.send(sent).body);
+    EXPECT_EQ(bundle.statuses(), "201");
+    EXPECT_FALSE(bundle.entry(0)["resource"]);
+    sent.headers = {{"Prefer", "return=OperationOutcome"}};
+    bundle = Json(server.send(sent).body);
+    EXPECT_FALSE(bundle.entry(0)["resource"]);
+    EXPECT_TRUE(bundle.entry(0)["response"]["outcome"]["resourceType"].equals("OperationOutcome"));
+}
+
+TEST(Batch, LeavesLinksBetweenItsEntriesAlone) {
+    TestService server;
+    const std::string observation =
+        R"({"resourceType":"Observation","id":"o","subject":{"reference":"urn:uuid:1"}})";
+    server.submit(
+        bundle_of("batch", {entry_of("POST", "Patient", patient(""), R"("fullUrl":"urn:uuid:1")"),
+                            entry_of("PUT", "Observation/o", observation)}));
+    EXPECT_NE(server.get("/Observation/o").body.find("\"urn:uuid:1\""), std::string::npos);
+}
+
+}  // namespace
+}  // namespace annals::core

@@ -1,0 +1,228 @@
+// BundleFixture: a service over a store of its own, driven as net drives it, for tests of bundles.
+//
+// Threads: requests run on a loop's thread; the test waits for their answers.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "codec/json/resource.h"
+#include "core/service.h"
+#include "storage/file_system.h"
+#include "storage/store.h"
+#include "tests/support/temporary_directory.h"
+
+#include <asio/post.hpp>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace annals::core {
+
+inline constexpr std::string_view kBase = "http://test/fhir";
+
+struct Sent {
+    HttpMethod method = HttpMethod::get;
+    std::string path;
+    std::string query = {};
+    std::string body = {};
+    std::vector<std::pair<std::string, std::string>> headers = {};
+};
+
+struct Answer {
+    int status = 0;
+    std::string body;
+    std::optional<VersionNumber> etag;
+};
+
+/// One server without sockets.
+class TestService {
+  public:
+    explicit TestService(Config config = {}) {
+        auto opened = storage::Store::open(storage::posix_file_system(), directory_ / "store",
+                                           storage::StoreOptions{});
+        EXPECT_TRUE(opened.has_value()) << (opened ? "" : opened.error().detail);
+        store_ = *std::move(opened);
+        service_ = std::make_unique<Service>(config, *store_);
+        loop_ = std::make_unique<Loop>(*store_);
+        thread_ = std::thread([this] { loop_->run(); });
+    }
+
+    ~TestService() {
+        loop_->stop();
+        thread_.join();
+        loop_.reset();
+        service_.reset();
+        store_.reset();
+    }
+
+    TestService(const TestService&) = delete;
+    TestService& operator=(const TestService&) = delete;
+
+    storage::Store& store() { return *store_; }
+
+    /// Starts all requests at once and waits for all answers.
+    std::vector<Answer> send_all(const std::vector<Sent>& all) {
+        std::vector<std::promise<Answer>> promises(all.size());
+        std::promise<void> started;
+        asio::post(loop_->context(), [&] {
+            for (std::size_t i = 0; i < all.size(); ++i) {
+                spawn(*loop_, "test request", answer(all[i], promises[i]));
+            }
+            started.set_value();
+        });
+        started.get_future().wait();
+        std::vector<Answer> answers;
+        for (auto& promise : promises) {
+            answers.push_back(promise.get_future().get());
+        }
+        return answers;
+    }
+
+    Answer send(Sent sent) { return send_all({std::move(sent)}).front(); }
+
+    Answer get(std::string path) { return send({HttpMethod::get, std::move(path)}); }
+
+    Answer put(std::string path, std::string body) {
+        return send({HttpMethod::put, std::move(path), {}, std::move(body)});
+    }
+
+    Answer submit(std::string bundle) {
+        return send({HttpMethod::post, "", {}, std::move(bundle)});
+    }
+
+  private:
+    asio::awaitable<void> answer(const Sent& sent, std::promise<Answer>& promise) {
+        Request request;
+        request.method = sent.method;
+        request.path = sent.path;
+        request.query = sent.query;
+        request.body = sent.body;
+        request.base_url = kBase;
+        request.request_id = "test";
+        request.loop = loop_.get();
+        for (const auto& [name, value] : sent.headers) {
+            request.headers.push_back({name, value});
+        }
+        Response response = co_await handle(*service_, request);
+        Answer answer;
+        answer.status = response.status;
+        answer.etag = response.etag;
+        bool more = response.more != nullptr;
+        while (more) {
+            Body slice;
+            more = response.more->next(slice);
+            response.body.append(std::move(slice));
+        }
+        answer.body = response.body.str();
+        promise.set_value(std::move(answer));
+    }
+
+    test::TemporaryDirectory directory_;
+    std::unique_ptr<storage::Store> store_;
+    std::unique_ptr<Service> service_;
+    std::unique_ptr<Loop> loop_;
+    std::thread thread_;
+};
+
+/// A body, parsed for looking into it.
+class Json {
+  public:
+    explicit Json(std::string_view text) {
+        json::Parser parser;
+        auto parsed = parser.parse(text);
+        EXPECT_TRUE(parsed.has_value()) << text.substr(0, 300);
+        if (parsed) {
+            document_ = *std::move(parsed);
+        }
+    }
+
+    json::Value root() const { return document_.text().empty() ? json::Value() : document_.root(); }
+
+    json::Value entry(std::size_t index) const {
+        std::size_t i = 0;
+        for (const json::Value value : root()["entry"].elements()) {
+            if (i++ == index) {
+                return value;
+            }
+        }
+        return {};
+    }
+
+    /// "201" of entry[index].response.status.
+    std::string status(std::size_t index) const {
+        return entry(index)["response"]["status"].string().substr(0, 3);
+    }
+
+    /// All of them: "201 200 404".
+    std::string statuses() const {
+        std::string all;
+        for (std::size_t i = 0; i < root()["entry"].size(); ++i) {
+            all += (i == 0 ? "" : " ") + status(i);
+        }
+        return all;
+    }
+
+    /// The first issue of an OperationOutcome, by member.
+    static std::string issue(json::Value outcome, std::string_view member) {
+        for (const json::Value issue : outcome["issue"].elements()) {
+            return issue[member].string();
+        }
+        return {};
+    }
+
+    std::string issue(std::string_view member) const { return issue(root(), member); }
+
+    std::string issue(std::size_t index, std::string_view member) const {
+        return issue(entry(index)["response"]["outcome"], member);
+    }
+
+  private:
+    json::Document document_;
+};
+
+/// A Bundle of entries that are written out already.
+inline std::string bundle_of(std::string_view type, const std::vector<std::string>& entries) {
+    std::string text = R"({"resourceType":"Bundle","type":")" + std::string(type) + '"';
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+        text += (i == 0 ? R"(,"entry":[)" : ",") + entries[i];
+    }
+    return text + (entries.empty() ? "}" : "]}");
+}
+
+/// An entry: request and, if there is one, resource; `more` are further members ("\"fullUrl\":\"urn:uuid:1\"").
+inline std::string entry_of(std::string_view method, std::string_view url,
+                            std::string_view resource = {}, std::string_view more = {},
+                            std::string_view more_of_request = {}) {
+    std::string text = "{";
+    if (!more.empty()) {
+        text += std::string(more) + ',';
+    }
+    if (!resource.empty()) {
+        text += R"("resource":)" + std::string(resource) + ',';
+    }
+    text +=
+        R"("request":{"method":")" + std::string(method) + R"(","url":")" + std::string(url) + '"';
+    if (!more_of_request.empty()) {
+        text += ',' + std::string(more_of_request);
+    }
+    return text + "}}";
+}
+
+inline std::string patient(std::string_view id, std::string_view more = {}) {
+    std::string text = R"({"resourceType":"Patient")";
+    if (!id.empty()) {
+        text += R"(,"id":")" + std::string(id) + '"';
+    }
+    if (!more.empty()) {
+        text += ',' + std::string(more);
+    }
+    return text + '}';
+}
+
+}  // namespace annals::core

@@ -1,0 +1,327 @@
+#include "core/interactions/history_bundle.h"
+
+#include "core/interactions/history_bundle_entry.h"
+#include "tests/core/bundle_fixture.h"
+
+namespace annals::core {
+namespace {
+
+constexpr std::string_view kInstant = "2020-01-02T03:04:05.678Z";
+
+std::string version_body(std::string_view id, int version, std::string_view instant = kInstant,
+                         std::string_view more = {}) {
+    std::string text = R"({"resourceType":"Patient","id":")" + std::string(id) +
+                       R"(","meta":{"versionId":")" + std::to_string(version) +
+                       R"(","lastUpdated":")" + std::string(instant) + R"("})";
+    return text + (more.empty() ? "" : "," + std::string(more)) + '}';
+}
+
+/// An entry with version `version` of a patient.
+std::string version_entry(std::string_view id, int version, std::string_view more = {}) {
+    return entry_of(version == 1 ? "POST" : "PUT", version == 1 ? "Patient" : "Patient/1",
+                    version_body(id, version, kInstant, more), R"("fullUrl":"http://a/x")");
+}
+
+std::string deletion_entry(std::string_view id, int version) {
+    return R"({"fullUrl":"http://a/fhir/Patient/)" + std::string(id) + "/_history/" +
+           std::to_string(version) + R"(","request":{"method":"DELETE","url":"Patient/)" +
+           std::string(id) + R"("},"response":{"status":"410 Gone","etag":"W/\")" +
+           std::to_string(version) + R"(\"","lastModified":")" + std::string(kInstant) + R"("}})";
+}
+
+Json post_history(TestService& server, const std::vector<std::string>& entries) {
+    const Answer answer = server.submit(bundle_of("history", entries));
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    Json bundle(answer.body);
+    EXPECT_TRUE(bundle.root()["type"].equals("batch-response"));
+    EXPECT_EQ(bundle.root()["entry"].size(), entries.size());
+    return bundle;
+}
+
+TEST(HistoryBundle, KeepsIdsNumbersInstantsAndBytes) {
+    TestService server;
+    const std::string body = version_body("a.B-1", 3, "2020-01-02T03:04:05.6+02:00", R"("x":1.00)");
+    const Json bundle =
+        post_history(server, {entry_of("PUT", "Patient/a.B-1", body, R"("fullUrl":"urn:x")")});
+    EXPECT_EQ(bundle.statuses(), "201");
+    EXPECT_TRUE(bundle.entry(0)["fullUrl"].equals("urn:x"));
+    EXPECT_EQ(bundle.entry(0)["response"]["etag"].string(), "W/\"3\"");
+    EXPECT_EQ(bundle.entry(0)["response"]["lastModified"].string(), "2020-01-02T01:04:05.600Z");
+    EXPECT_EQ(bundle.entry(0)["response"]["location"].string(),
+              "http://test/fhir/Patient/a.B-1/_history/3");
+    EXPECT_EQ(server.get("/Patient/a.B-1").body, body);
+    EXPECT_EQ(server.get("/Patient/a.B-1/_history/2").status, 404);
+}
+
+TEST(HistoryBundle, AppliesEntriesInTheirOrder) {
+    TestService server;
+    const Json bundle =
+        post_history(server, {version_entry("1", 1), version_entry("1", 2), deletion_entry("1", 3),
+                              version_entry("1", 5), version_entry("1", 4)});
+    EXPECT_EQ(bundle.statuses(), "201 200 204 201 200");
+    EXPECT_EQ(bundle.issue(4, "severity"), "information");
+    EXPECT_EQ(bundle.issue(4, "code"), "informational");
+    EXPECT_EQ(server.get("/Patient/1").etag, VersionNumber{5});
+    EXPECT_EQ(server.get("/Patient/1/_history/3").status, 410);
+    EXPECT_EQ(server.get("/Patient/1/_history/4").status, 404);
+}
+
+TEST(HistoryBundle, IgnoresWhatIsThereAlready) {
+    TestService server;
+    const std::vector<std::string> entries{version_entry("1", 1), version_entry("1", 2),
+                                           deletion_entry("2", 2)};
+    post_history(server, entries);
+    const Json again = post_history(server, entries);
+    EXPECT_EQ(again.statuses(), "200 200 204");
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(again.issue(i, "severity"), "information");
+        EXPECT_EQ(again.issue(i, "code"), "informational");
+    }
+    EXPECT_EQ(server.store().totals().versions, 3U);
+}
+
+TEST(HistoryBundle, WarnsWhenTheSameVersionHasOtherContent) {
+    TestService server;
+    post_history(server, {version_entry("1", 1), version_entry("1", 2), deletion_entry("2", 1)});
+    const Json bundle = post_history(
+        server,
+        {version_entry("1", 1, R"("active":true)"), version_entry("1", 2, R"("active":true)"),
+         deletion_entry("1", 2), version_entry("2", 1),
+         entry_of("PUT", "Patient/1", version_body("1", 2, "2020-01-02T03:04:05.679Z"))});
+    EXPECT_EQ(bundle.statuses(), "200 200 200 200 200");
+    for (std::size_t i = 0; i < 5; ++i) {
+        EXPECT_EQ(bundle.issue(i, "severity"), "warning") << i;
+        EXPECT_EQ(bundle.issue(i, "code"), "conflict") << i;
+    }
+    EXPECT_EQ(server.store().totals().versions, 3U);
+}
+
+TEST(HistoryBundle, SeesADuplicateInsideOfTheBundle) {
+    TestService server;
+    const Json bundle = post_history(server, {version_entry("1", 1), version_entry("1", 1),
+                                              version_entry("1", 1, R"("active":true)")});
+    EXPECT_EQ(bundle.statuses(), "201 200 200");
+    EXPECT_EQ(bundle.issue(1, "severity"), "information");
+    EXPECT_EQ(bundle.issue(2, "severity"), "warning");
+}
+
+TEST(HistoryBundle, KeepsADeletionOfWhatIsAbsentSoThatNothingOlderComesBack) {
+    TestService server;
+    const Json bundle = post_history(
+        server, {deletion_entry("1", 3), version_entry("1", 2), version_entry("1", 3)});
+    EXPECT_EQ(bundle.statuses(), "204 200 200");
+    EXPECT_EQ(bundle.entry(0)["response"]["etag"].string(), "W/\"3\"");
+    EXPECT_EQ(server.get("/Patient/1").status, 410);
+    EXPECT_EQ(server.get("/Patient/1/_history/3").status, 410);
+    EXPECT_EQ(server.get("/Patient/1/_history/2").status, 404);
+}
+
+TEST(HistoryBundle, DoesNotUndoALocalDeletionByOlderVersions) {
+    TestService server;
+    server.put("/Patient/1", patient("1"));
+    server.send({HttpMethod::delete_, "/Patient/1"});
+    EXPECT_EQ(post_history(server, {version_entry("1", 2)}).statuses(), "200");
+    EXPECT_EQ(server.get("/Patient/1").status, 410);
+    EXPECT_EQ(post_history(server, {version_entry("1", 3)}).statuses(), "201");
+}
+
+TEST(HistoryBundle, IgnoresADeletionThatIsOlderThanALiveResource) {
+    TestService server;
+    post_history(server, {version_entry("1", 5)});
+    const Json bundle = post_history(server, {deletion_entry("1", 4)});
+    EXPECT_EQ(bundle.statuses(), "200");
+    EXPECT_EQ(bundle.issue(0, "severity"), "information");
+    EXPECT_EQ(server.get("/Patient/1").status, 200);
+}
+
+TEST(HistoryBundle, TakesEitherMarkOfADeletion) {
+    TestService server;
+    post_history(server, {version_entry("1", 1), version_entry("2", 1), version_entry("3", 1)});
+    const Json bundle = post_history(
+        server,
+        {R"({"request":{"method":"DELETE","url":"Patient/1"}})",
+         R"({"fullUrl":"http://a/fhir/Patient/2","response":{"status":"410"}})",
+         R"({"resource":)" + version_body("3", 2) +
+             R"(,"request":{"method":"PUT","url":"Patient/3"},"response":{"status":"410 Gone"}})",
+         R"({"request":{"method":"DELETE","url":"Patient/1"}})",
+         R"({"request":{"method":"DELETE","url":"Patient/absent"}})"});
+    EXPECT_EQ(bundle.statuses(), "204 204 204 204 204");
+    EXPECT_EQ(bundle.entry(0)["response"]["etag"].string(), "W/\"2\"");
+    EXPECT_EQ(server.get("/Patient/1").status, 410);
+    EXPECT_EQ(server.get("/Patient/2").status, 410);
+    EXPECT_EQ(server.get("/Patient/3").status, 410);
+    EXPECT_EQ(server.get("/Patient/absent").status, 404);
+    EXPECT_EQ(server.store().totals().versions, 6U);
+}
+
+TEST(HistoryBundle, FindsTheVersionWhereverItStands) {
+    TestService server;
+    const std::string bare = R"("resource":{"resourceType":"Patient","id":")";
+    const Json bundle = post_history(
+        server,
+        {"{" + bare +
+             R"(1"},"response":{"status":"200","etag":"W/\"7\"","lastModified":"2020-01-02T03:04:05Z"}})",
+         "{" + bare + R"(2"},"fullUrl":"http://a/fhir/Patient/2/_history/8"})",
+         "{" + bare +
+             R"(3"},"response":{"status":"200","location":"http://a/fhir/Patient/3/_history/9"}})",
+         "{" + bare + R"(4"}})", "{" + bare + R"(4"}})"});
+    EXPECT_EQ(bundle.statuses(), "201 201 201 201 200");
+    EXPECT_EQ(
+        server.get("/Patient/1").body,
+        R"({"resourceType":"Patient","id":"1","meta":{"versionId":"7","lastUpdated":"2020-01-02T03:04:05Z"}})");
+    EXPECT_EQ(server.get("/Patient/2").etag, VersionNumber{8});
+    EXPECT_EQ(server.get("/Patient/3").etag, VersionNumber{9});
+    EXPECT_EQ(server.get("/Patient/4").etag, VersionNumber{2});
+}
+
+TEST(HistoryBundle, IdentifiesAResourceWithoutAnIdByItsUrls) {
+    TestService server;
+    const std::string bare = R"("resource":{"resourceType":"Patient"})";
+    const Json bundle = post_history(
+        server,
+        {"{" + bare + R"(,"request":{"method":"PUT","url":"Patient\/1"}})",
+         "{" + bare +
+             R"(,"fullUrl":"http://a/fhir/Patient/2/_history/1","request":{"method":"POST","url":"Patient"}})",
+         "{" + bare + R"(,"request":{"method":"PUT","url":"Observation/3"}})"});
+    EXPECT_EQ(bundle.statuses(), "201 201 400");
+    EXPECT_EQ(Json(server.get("/Patient/1").body).root()["id"].string(), "1");
+    EXPECT_EQ(server.get("/Patient/2").status, 200);
+}
+
+TEST(HistoryBundle, RefusesEntriesThatCannotBeUsedAndGoesOn) {
+    TestService server;
+    const std::vector<std::string> entries{
+        "1",
+        "{}",
+        R"({"resource":1})",
+        R"({"resource":{}})",
+        R"({"resource":{"resourceType":"Nothing","id":"1"}})",
+        R"({"resource":{"resourceType":"Patient"}})",
+        R"({"resource":{"resourceType":"Patient","id":"a_b"}})",
+        R"({"resource":{"resourceType":"Patient","id":"1","meta":{"versionId":"x"}}})",
+        R"({"resource":{"resourceType":"Patient","id":"1","meta":{"versionId":"0"}}})",
+        R"({"resource":{"resourceType":"Patient","id":"1","meta":{"versionId":"01"}}})",
+        R"({"resource":{"resourceType":"Patient","id":"1","meta":{"versionId":"4294967296"}}})",
+        R"({"resource":{"resourceType":"Patient","id":"1","meta":{"lastUpdated":"yesterday"}}})",
+        R"({"resource":{"resourceType":"Patient","id":"1"},"response":{"etag":"W/\"uuid\""}})",
+        R"({"resource":{"resourceType":"Patient","id":"1"},"response":{"lastModified":"x"}})",
+        R"({"resource":{"resourceType":"Patient","id":"1"},"response":1})",
+        R"({"request":{"method":"DELETE","url":"Patient"}})",
+        version_entry("1", 1)};
+    const Json bundle = post_history(server, entries);
+    for (std::size_t i = 0; i + 1 < entries.size(); ++i) {
+        EXPECT_EQ(bundle.status(i), "400") << entries[i];
+        EXPECT_EQ(bundle.issue(i, "severity"), "error");
+        EXPECT_FALSE(bundle.issue(i, "diagnostics").empty());
+    }
+    EXPECT_EQ(bundle.status(entries.size() - 1), "201");
+    EXPECT_EQ(server.store().totals().versions, 1U);
+}
+
+TEST(HistoryBundle, StoresNothingOfAMalformedBody) {
+    TestService server;
+    std::string body = bundle_of("history", {version_entry("1", 1), version_entry("2", 1)});
+    body.pop_back();
+    EXPECT_EQ(server.submit(body).status, 400);
+    EXPECT_EQ(server.store().totals().versions, 0U);
+}
+
+TEST(HistoryBundle, MayNameItsTypeAfterItsEntries) {
+    TestService server;
+    const Answer answer = server.submit(R"({"entry":[)" + version_entry("1", 1) +
+                                        R"(],"type":"history","resourceType":"Bundle"})");
+    EXPECT_EQ(Json(answer.body).statuses(), "201");
+}
+
+TEST(HistoryBundle, ErasesForGoodWhereThatIsConfigured) {
+    Config config;
+    config.hard_delete = true;
+    TestService server(config);
+    const Json bundle = post_history(
+        server, {version_entry("1", 1), deletion_entry("1", 3), version_entry("1", 2),
+                 deletion_entry("2", 5), version_entry("2", 4), version_entry("1", 4)});
+    EXPECT_EQ(bundle.statuses(), "201 204 200 204 200 201");
+    EXPECT_EQ(server.get("/Patient/2").status, 404);
+    EXPECT_EQ(server.get("/Patient/1").etag, VersionNumber{4});
+    EXPECT_EQ(server.get("/Patient/1/_history/1").status, 404);
+}
+
+TEST(HistoryBundle, SharesSyncsBetweenItsEntries) {
+    TestService server;
+    std::vector<std::string> entries;
+    for (int i = 0; i < 5000; ++i) {
+        entries.push_back(version_entry(std::to_string(i), 1));
+    }
+    const auto before = server.store().metrics().syncs;
+    post_history(server, entries);
+    EXPECT_EQ(server.store().totals().live, 5000U);
+    EXPECT_LT(server.store().metrics().syncs - before, 100U);
+}
+
+/// All pages of system history, oldest first, as one text; each page is posted to `other` if there is one.
+std::string history_of(TestService& server, std::size_t count, TestService* other) {
+    std::string all;
+    std::string cursor;
+    while (true) {
+        std::string query = "_sort=_position&_count=" + std::to_string(count) + cursor;
+        const Answer page = server.send({HttpMethod::get, "/_history", query});
+        EXPECT_EQ(page.status, 200);
+        const Json bundle(page.body);
+        for (const json::Value entry : bundle.root()["entry"].elements()) {
+            all += entry.raw();
+            all += '\n';
+        }
+        if (other != nullptr) {
+            EXPECT_EQ(other->submit(page.body).status, 200);
+        }
+        cursor.clear();
+        for (const json::Value link : bundle.root()["link"].elements()) {
+            if (link["relation"].equals("next")) {
+                const std::string url = link["url"].string();
+                const std::size_t at = url.find("_cursor=");
+                cursor = "&" + url.substr(at, url.find('&', at) - at);
+            }
+        }
+        if (cursor.empty()) {
+            return all;
+        }
+    }
+}
+
+TEST(HistoryBundle, ReproducesAnotherServerFromItsHistory) {
+    TestService source;
+    TestService copy;
+    for (int round = 0; round < 5; ++round) {
+        for (int id = 0; id < 20; ++id) {
+            const std::string path = "/Patient/" + std::to_string(id);
+            if ((id + round) % 4 == 3) {
+                source.send({HttpMethod::delete_, path});
+            } else {
+                source.put(path, patient(std::to_string(id),
+                                         R"("identifier":[{"value":"1.00 é"}],"x":1.00)"));
+            }
+        }
+    }
+    const std::string original = history_of(source, 7, &copy);
+    EXPECT_EQ(history_of(copy, 1000, nullptr), original);
+
+    // Once more changes nothing.
+    history_of(source, 50, &copy);
+    EXPECT_EQ(history_of(copy, 1000, nullptr), original);
+}
+
+TEST(ResourceUrl, IsReadFromItsEnd) {
+    const auto named = parse_resource_url("http://a/b/fhir/Patient/1/_history/2");
+    ASSERT_TRUE(named.has_value());
+    EXPECT_EQ(resource_type_name(named->type), "Patient");
+    EXPECT_EQ(named->id, "1");
+    EXPECT_EQ(named->version, "2");
+    EXPECT_TRUE(parse_resource_url("Patient/1").has_value());
+    for (const std::string_view url :
+         {"", "/", "Patient", "Patient/", "Nothing/1", "Patient/_history/1", "urn:uuid:1"}) {
+        EXPECT_FALSE(parse_resource_url(url).has_value()) << url;
+    }
+}
+
+}  // namespace
+}  // namespace annals::core

@@ -1,0 +1,468 @@
+#include "core/interactions/transaction.h"
+
+#include "tests/core/bundle_fixture.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace annals::core {
+namespace {
+
+std::string observation(std::string_view id, std::string_view subject) {
+    std::string text = R"({"resourceType":"Observation")";
+    if (!id.empty()) {
+        text += R"(,"id":")" + std::string(id) + '"';
+    }
+    return text + R"(,"subject":{"reference":")" + std::string(subject) + R"("}})";
+}
+
+std::string full_url(std::string_view url) {
+    return R"("fullUrl":")" + std::string(url) + '"';
+}
+
+/// "Patient/1" of ".../Patient/1/_history/2".
+std::string name_in(const Json& bundle, std::size_t index) {
+    std::string location = bundle.entry(index)["response"]["location"].string();
+    location = location.substr(0, location.find("/_history/"));
+    return location.substr(kBase.size() + 1);
+}
+
+std::string subject_of(TestService& server, const std::string& name) {
+    return Json(server.get("/" + name).body).root()["subject"]["reference"].string();
+}
+
+void expect_failure(const Answer& answer, std::string_view code, std::string_view diagnostics) {
+    EXPECT_EQ(answer.status, 400);
+    const Json outcome(answer.body);
+    EXPECT_EQ(outcome.issue("code"), code);
+    EXPECT_NE(outcome.issue("diagnostics").find(diagnostics), std::string::npos)
+        << outcome.issue("diagnostics");
+}
+
+TEST(Transaction, AppliesAllEntriesAtOneInstant) {
+    TestService server;
+    server.put("/Patient/old", patient("old"));
+    const Answer answer = server.submit(
+        bundle_of("transaction",
+                  {entry_of("GET", "Patient/new"), entry_of("PUT", "Patient/new", patient("new")),
+                   entry_of("POST", "Patient", patient("ignored"), full_url("urn:uuid:1")),
+                   entry_of("DELETE", "Patient/old")}));
+    EXPECT_EQ(answer.status, 200);
+    const Json bundle(answer.body);
+    EXPECT_TRUE(bundle.root()["type"].equals("transaction-response"));
+    EXPECT_EQ(bundle.statuses(), "200 201 201 204");
+    EXPECT_TRUE(bundle.entry(0)["resource"]["id"].equals("new"));
+    EXPECT_TRUE(bundle.entry(2)["fullUrl"].equals("urn:uuid:1"));
+    const std::string instant = bundle.entry(1)["response"]["lastModified"].string();
+    EXPECT_EQ(instant.size(), kInstantChars);
+    EXPECT_EQ(bundle.entry(2)["response"]["lastModified"].string(), instant);
+    EXPECT_EQ(bundle.entry(3)["response"]["lastModified"].string(), instant);
+    EXPECT_EQ(bundle.entry(3)["response"]["etag"].string(), "W/\"2\"");
+    EXPECT_EQ(server.get("/Patient/old").status, 410);
+    EXPECT_NE(name_in(bundle, 2), "Patient/ignored");
+}
+
+TEST(Transaction, ResolvesLinksInEitherDirection) {
+    TestService server;
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "transaction",
+                {entry_of("POST", "Observation", observation("", "urn:uuid:p"),
+                          full_url("urn:uuid:o")),
+                 entry_of("POST", "Patient", patient(""), full_url("urn:uuid:p")),
+                 entry_of("POST", "Observation", observation("", "urn:oid:1.2.3"),
+                          full_url("urn:uuid:o2")),
+                 entry_of("PUT", "Patient/put", patient("put"), full_url("urn:oid:1.2.3"))}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "201 201 201 201");
+    EXPECT_EQ(subject_of(server, name_in(bundle, 0)), name_in(bundle, 1));
+    EXPECT_EQ(subject_of(server, name_in(bundle, 2)), "Patient/put");
+}
+
+TEST(Transaction, ResolvesFullUrlsOfAnotherServer) {
+    TestService server;
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "transaction",
+                {entry_of("POST", "Patient", patient("7"), full_url("http://a/fhir/Patient/7")),
+                 entry_of("POST", "Observation", observation("", "http://a/fhir/Patient/7"),
+                          full_url("http://a/fhir/Observation/1")),
+                 entry_of("POST", "Observation", observation("", "Patient/7"),
+                          full_url("http://a/fhir/Observation/2")),
+                 entry_of("POST", "Observation", observation("", "Patient/7"),
+                          full_url("urn:uuid:3"))}))
+            .body);
+    EXPECT_EQ(subject_of(server, name_in(bundle, 1)), name_in(bundle, 0));
+    EXPECT_EQ(subject_of(server, name_in(bundle, 2)), name_in(bundle, 0));
+    EXPECT_EQ(subject_of(server, name_in(bundle, 3)), "Patient/7");
+}
+
+TEST(Transaction, ResolvesLinksInUrisAndNarrativesButNotInCanonicals) {
+    TestService server;
+    const std::string body =
+        R"({"resourceType":"Patient","id":"1","text":{"status":"generated",)"
+        R"("div":"<div xmlns=\"http://www.w3.org/1999/xhtml\"><a href=\"urn:uuid:2\">it</a>urn:uuid:2</div>"},)"
+        R"("extension":[{"url":"http://x","valueUri":"urn:uuid:2"},)"
+        R"({"url":"http://x","valueCanonical":"urn:uuid:2"}]})";
+    const Json bundle(
+        server
+            .submit(bundle_of("transaction",
+                              {entry_of("PUT", "Patient/1", body),
+                               entry_of("PUT", "Patient/2", patient("2"), full_url("urn:uuid:2"))}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "201 201");
+    const std::string stored = server.get("/Patient/1").body;
+    EXPECT_NE(stored.find(R"(<a href=\"Patient/2\">it</a>urn:uuid:2</div>)"), std::string::npos);
+    EXPECT_NE(stored.find(R"("valueUri":"Patient/2")"), std::string::npos);
+    EXPECT_NE(stored.find(R"("valueCanonical":"urn:uuid:2")"), std::string::npos);
+}
+
+TEST(Transaction, KeepsEverythingButLinksByteForByte) {
+    TestService server;
+    const std::string body =
+        R"({"resourceType":"Observation","id":"1","valueQuantity":{"value":1.00},)"
+        R"("unknown":{"x":[1e3,"\u00e9"]},"subject":{"reference":"urn:uuid:p","display":"d"}})";
+    server.submit(bundle_of("transaction",
+                            {entry_of("PUT", "Observation/1", body),
+                             entry_of("PUT", "Patient/p", patient("p"), full_url("urn:uuid:p"))}));
+    const std::string stored = server.get("/Observation/1").body;
+    EXPECT_NE(
+        stored.find(
+            R"("valueQuantity":{"value":1.00},"unknown":{"x":[1e3,"\u00e9"]},"subject":{"reference":"Patient/p","display":"d"}})"),
+        std::string::npos)
+        << stored;
+}
+
+TEST(Transaction, ResolvesConditionalReferences) {
+    TestService server;
+    server.put("/Patient/1", patient("1", R"("identifier":[{"system":"urn:a","value":"x"}])"));
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "transaction",
+                {entry_of("PUT", "Observation/1", observation("1", "Patient?identifier=urn:a|x")),
+                 entry_of("PUT", "Observation/2", observation("2", "Patient?identifier=y")),
+                 entry_of("PUT", "Observation/3", observation("3", "Patient?_id=1")),
+                 entry_of("PUT", "Patient/2", patient("2", R"("identifier":[{"value":"y"}])"))}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "201 201 201 201");
+    EXPECT_EQ(subject_of(server, "Observation/1"), "Patient/1");
+    EXPECT_EQ(subject_of(server, "Observation/2"), "Patient/2");
+    EXPECT_EQ(subject_of(server, "Observation/3"), "Patient/1");
+}
+
+TEST(Transaction, FailsWhenAConditionalReferenceNamesNoneOrSeveral) {
+    TestService server;
+    server.put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));
+    server.put("/Patient/2", patient("2", R"("identifier":[{"value":"x"}])"));
+    const auto submit = [&](std::string_view reference) {
+        return server.submit(bundle_of(
+            "transaction", {entry_of("PUT", "Patient/3", patient("3")),
+                            entry_of("POST", "Observation", observation("", reference))}));
+    };
+    expect_failure(submit("Patient?identifier=x"), "multiple-matches",
+                   "Bundle.entry[1] POST Observation: 412 ");
+    expect_failure(submit("Patient?identifier=none"), "not-found",
+                   "Bundle.entry[1] POST Observation: 404 ");
+    expect_failure(submit("Patient?name=x"), "invalid", "search parameter 'name'");
+    EXPECT_EQ(server.get("/Patient/3").status, 404);
+}
+
+TEST(Transaction, LinksToTheResourceThatAConditionalCreateFinds) {
+    TestService server;
+    const std::string body = patient("", R"("identifier":[{"value":"x"}])");
+    server.put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));
+    const Json bundle(
+        server
+            .submit(bundle_of("transaction",
+                              {entry_of("PUT", "Observation/1", observation("1", "urn:uuid:p")),
+                               entry_of("POST", "Patient", body, full_url("urn:uuid:p"),
+                                        R"("ifNoneExist":"identifier=x")")}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "201 200");
+    EXPECT_EQ(name_in(bundle, 1), "Patient/1");
+    EXPECT_EQ(subject_of(server, "Observation/1"), "Patient/1");
+    EXPECT_EQ(server.store().totals(*find_resource_type("Patient")).versions, 1U);
+}
+
+TEST(Transaction, AppliesConditionsAfterTheEntriesBeforeThem) {
+    TestService server;
+    const std::string body = patient("", R"("identifier":[{"value":"x"}])");
+    server.put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));
+    const std::string create = entry_of("POST", "Patient", body, full_url("urn:uuid:a"),
+                                        R"("ifNoneExist":"identifier=x")");
+    const std::string again = entry_of("POST", "Patient", body, full_url("urn:uuid:b"),
+                                       R"("ifNoneExist":"identifier=x")");
+    const Json bundle(
+        server.submit(bundle_of("transaction", {create, again, entry_of("DELETE", "Patient/1")}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "201 200 204");
+    EXPECT_EQ(name_in(bundle, 0), name_in(bundle, 1));
+}
+
+TEST(Transaction, UpdatesAndDeletesByCriteria) {
+    TestService server;
+    server.put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));
+    server.put("/Patient/2", patient("2", R"("identifier":[{"value":"y"}])"));
+    const Json bundle(server
+                          .submit(bundle_of("transaction",
+                                            {entry_of("PUT", "Patient?identifier=x", patient("")),
+                                             entry_of("PUT", "Patient?identifier=new", patient("")),
+                                             entry_of("DELETE", "Patient?identifier=y"),
+                                             entry_of("DELETE", "Patient?identifier=none")}))
+                          .body);
+    EXPECT_EQ(bundle.statuses(), "200 201 204 204");
+    EXPECT_EQ(name_in(bundle, 0), "Patient/1");
+    EXPECT_EQ(server.get("/Patient/2").status, 410);
+}
+
+TEST(Transaction, NamesTheEntryWhoseIfMatchFailsAndAppliesNothing) {
+    TestService server;
+    server.put("/Patient/9", patient("9"));
+    const Answer answer = server.submit(bundle_of(
+        "transaction", {entry_of("POST", "Patient", patient("")), entry_of("DELETE", "Patient/9"),
+                        entry_of("PUT", "Patient/1", patient("1"), {}, R"("ifMatch":"W/\"2\"")")}));
+    expect_failure(answer, "conflict", "Bundle.entry[2] PUT Patient/1: 412 If-Match");
+    const Json outcome(answer.body);
+    EXPECT_NE(answer.body.find(R"("expression":["Bundle.entry[2]"])"), std::string::npos);
+    EXPECT_NE(answer.body.find("transaction rolled back"), std::string::npos);
+    EXPECT_EQ(server.store().totals().versions, 1U);
+}
+
+TEST(Transaction, HonoursIfMatch) {
+    TestService server;
+    server.put("/Patient/1", patient("1"));
+    const std::string bundle = bundle_of(
+        "transaction", {entry_of("PUT", "Patient/1", patient("1"), {}, R"("ifMatch":"W/\"1\"")")});
+    EXPECT_EQ(Json(server.submit(bundle).body).statuses(), "200");
+    expect_failure(server.submit(bundle), "conflict", "expected version 1, actual version 2");
+}
+
+TEST(Transaction, FailsWithTheStatusOfTheFaultInside) {
+    Config config;
+    config.update_create = false;
+    TestService server(config);
+    const std::string good = entry_of("POST", "Patient", patient(""));
+    const std::vector<std::tuple<std::string, std::string, std::string>> cases{
+        {entry_of("PUT", "Patient/1", patient("1")), "not-found",
+         "Bundle.entry[1] PUT Patient/1: 404 "},
+        {entry_of("DELETE", "Patient/1"), "not-found", "Bundle.entry[1] DELETE Patient/1: 404 "},
+        {entry_of("GET", "Patient/1"), "not-found", "Bundle.entry[1] GET Patient/1: 404 "},
+        {entry_of("GET", "Nothing/1"), "not-found", ": 404 "},
+        {entry_of("PUT", "Patient/1", patient("2")), "invalid", ": 400 "},
+        {entry_of("PUT", "Patient/1", patient("")), "required", ": 400 "},
+        {entry_of("PUT", "Patient/a_b", patient("a_b")), "value", ": 400 "},
+        {entry_of("PUT", "Patient", patient("")), "invalid", ": 400 "},
+        {entry_of("DELETE", "Patient"), "invalid", ": 400 "},
+        {entry_of("POST", "Patient/1", patient("1")), "not-supported", ": 405 "},
+        {entry_of("POST", "", bundle_of("batch", {})), "not-supported", ": 405 "},
+        {entry_of("PATCH", "Patient/1", patient("1")), "not-supported", ": 405 "},
+        {entry_of("POST", "Patient"), "required", ": 400 "},
+        {entry_of("POST", "Patient", observation("", "Patient/1")), "invalid", ": 400 "},
+        {entry_of("POST", "Patient", R"({"resourceType":"Patient","meta":1})"), "structure",
+         ": 400 "},
+        {entry_of("POST", "Patient", patient(""), {}, R"("ifNoneExist":"")"), "invalid", ": 400 "},
+        {entry_of("POST", "Patient", patient(""), R"("fullUrl":1)"), "structure", ": 400 "},
+        {"{}", "required", "Bundle.entry[1]: 400 "},
+        {"7", "structure", "Bundle.entry[1]: 400 "},
+    };
+    for (const auto& [entry, code, diagnostics] : cases) {
+        SCOPED_TRACE(entry);
+        expect_failure(server.submit(bundle_of("transaction", {good, entry})), code, diagnostics);
+    }
+    EXPECT_EQ(server.store().totals().versions, 0U);
+}
+
+TEST(Transaction, RefusesToWriteOneResourceTwice) {
+    TestService server;
+    server.put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));
+    const std::string put = entry_of("PUT", "Patient/1", patient("1"));
+    for (const std::string& other : {put, entry_of("DELETE", "Patient/1"),
+                                     entry_of("PUT", "Patient?identifier=x", patient(""))}) {
+        expect_failure(server.submit(bundle_of("transaction", {other, put})), "invalid",
+                       "Patient/1 is written by Bundle.entry[0] already");
+    }
+    expect_failure(
+        server.submit(bundle_of(
+            "transaction", {entry_of("POST", "Patient", patient(""), full_url("urn:uuid:1")),
+                            entry_of("POST", "Patient", patient(""), full_url("urn:uuid:1"))})),
+        "invalid", "Bundle.entry[1]");
+    EXPECT_EQ(server.store().totals().versions, 1U);
+}
+
+TEST(Transaction, JudgesItsReadsByTheStateAfter) {
+    TestService server;
+    server.put("/Patient/1", patient("1"));
+    const Json bundle(
+        server
+            .submit(bundle_of("transaction",
+                              {entry_of("GET", "Patient/1"), entry_of("GET", "Patient/1/_history"),
+                               entry_of("PUT", "Patient/1", patient("1"))}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "200 200 200");
+    EXPECT_EQ(bundle.entry(0)["response"]["etag"].string(), "W/\"2\"");
+    EXPECT_EQ(bundle.entry(1)["resource"]["entry"].size(), 2U);
+    expect_failure(server.submit(bundle_of("transaction", {entry_of("GET", "Patient/1"),
+                                                           entry_of("DELETE", "Patient/1")})),
+                   "deleted", "Bundle.entry[0] GET Patient/1: 410 ");
+    EXPECT_EQ(server.get("/Patient/1").status, 200);
+}
+
+TEST(Transaction, DeletesForGoodWhereThatIsConfigured) {
+    Config config;
+    config.hard_delete = true;
+    TestService server(config);
+    server.put("/Patient/1", patient("1"));
+    const Json bundle(
+        server
+            .submit(bundle_of("transaction", {entry_of("DELETE", "Patient/1"),
+                                              entry_of("PUT", "Patient/2", patient("2"))}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "204 201");
+    EXPECT_EQ(server.get("/Patient/1").status, 404);
+}
+
+TEST(Transaction, DeletesWhatIsDeletedWithoutANewVersion) {
+    TestService server;
+    server.put("/Patient/1", patient("1"));
+    server.send({HttpMethod::delete_, "/Patient/1"});
+    const Json bundle(
+        server.submit(bundle_of("transaction", {entry_of("DELETE", "Patient/1")})).body);
+    EXPECT_EQ(bundle.statuses(), "204");
+    EXPECT_EQ(bundle.entry(0)["response"]["etag"].string(), "W/\"2\"");
+    EXPECT_EQ(server.store().totals().versions, 2U);
+}
+
+TEST(Transaction, BringsADeletedResourceBack) {
+    TestService server;
+    server.put("/Patient/1", patient("1"));
+    server.send({HttpMethod::delete_, "/Patient/1"});
+    const Json bundle(
+        server.submit(bundle_of("transaction", {entry_of("PUT", "Patient/1", patient("1"))})).body);
+    EXPECT_EQ(bundle.statuses(), "201");
+    EXPECT_EQ(bundle.entry(0)["response"]["etag"].string(), "W/\"3\"");
+}
+
+TEST(Transaction, RequiresWhatItRefersToWhereThatIsConfigured) {
+    Config config;
+    config.integrity_on_write = true;
+    TestService server(config);
+    expect_failure(
+        server.submit(bundle_of("transaction",
+                                {entry_of("PUT", "Patient/2", patient("2")),
+                                 entry_of("POST", "Observation", observation("", "Patient/1"))})),
+        "conflict", "Bundle.entry[1] POST Observation: 409 ");
+    EXPECT_EQ(
+        server
+            .submit(bundle_of("transaction",
+                              {entry_of("PUT", "Patient/1", patient("1")),
+                               entry_of("POST", "Observation", observation("", "Patient/1")),
+                               entry_of("POST", "Observation", observation("", "urn:uuid:2")),
+                               entry_of("POST", "Patient", patient(""), full_url("urn:uuid:2"))}))
+            .status,
+        200);
+}
+
+TEST(Transaction, LetsExactlyOneOfManyWithOneConditionCreate) {
+    TestService server;
+    const Sent sent{
+        HttpMethod::post,
+        "",
+        {},
+        bundle_of("transaction",
+                  {entry_of("POST", "Patient", patient("", R"("identifier":[{"value":"x"}])"),
+                            full_url("urn:uuid:p"), R"("ifNoneExist":"identifier=x")"),
+                   entry_of("POST", "Observation", observation("", "urn:uuid:p"))})};
+    const auto answers = server.send_all(std::vector<Sent>(32, sent));
+    std::size_t created = 0;
+    for (const Answer& answer : answers) {
+        EXPECT_EQ(answer.status, 200);
+        created += Json(answer.body).status(0) == "201" ? 1 : 0;
+    }
+    EXPECT_EQ(created, 1U);
+    EXPECT_EQ(server.store().totals(*find_resource_type("Patient")).live, 1U);
+    EXPECT_EQ(server.store().totals(*find_resource_type("Observation")).live, 32U);
+}
+
+TEST(Transaction, CountsEachOfManyOverlappingUpdatesOnce) {
+    TestService server;
+    const Sent sent{HttpMethod::post,
+                    "",
+                    {},
+                    bundle_of("transaction", {entry_of("PUT", "Patient/1", patient("1")),
+                                              entry_of("PUT", "Patient/2", patient("2"))})};
+    for (const Answer& answer : server.send_all(std::vector<Sent>(64, sent))) {
+        EXPECT_EQ(answer.status, 200);
+    }
+    EXPECT_EQ(server.get("/Patient/1").etag, VersionNumber{64});
+    EXPECT_EQ(server.get("/Patient/2").etag, VersionNumber{64});
+}
+
+std::string contents(const std::filesystem::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+/// Checks that no reference of `resource` is left unresolved and that each relative one names a live resource.
+void check_references(TestService& server, json::Value resource, std::size_t& checked) {
+    std::vector<json::ReferenceSite> sites;
+    json::find_references(resource, sites);
+    for (const json::ReferenceSite& site : sites) {
+        const std::string text = site.value.string();
+        if (site.kind != json::ReferenceSite::Kind::reference || text.starts_with('#')) {
+            continue;
+        }
+        ASSERT_FALSE(text.starts_with("urn:")) << text;
+        const std::size_t slash = text.find('/');
+        const auto type = find_resource_type(text.substr(0, slash));
+        ASSERT_TRUE(type.has_value()) << text;
+        ASSERT_TRUE(server.store().current(*type, text.substr(slash + 1)).has_value()) << text;
+        ++checked;
+    }
+}
+
+TEST(Transaction, StoresSyntheaPatientsWithEveryReferenceResolved) {
+    const char* data = std::getenv("ANNALS_TEST_DATA");
+    if (data == nullptr) {
+        GTEST_SKIP() << "ANNALS_TEST_DATA is not set";
+    }
+    TestService server;
+    std::size_t bundles = 0;
+    std::size_t entries = 0;
+    const auto folder = std::filesystem::path(data) / "synthea-2019-dev" / "SYNTHEA";
+    for (const auto& file : std::filesystem::directory_iterator(folder)) {
+        const std::string text = contents(file.path());
+        const Answer answer = server.submit(text);
+        ASSERT_EQ(answer.status, 200) << file.path() << answer.body.substr(0, 1000);
+        entries += Json(text).root()["entry"].size();
+        if (++bundles == 20) {
+            break;
+        }
+    }
+    EXPECT_EQ(server.store().totals().live, entries);
+
+    std::size_t checked = 0;
+    json::Parser parser;
+    for (std::uint64_t position = 1; position <= entries; ++position) {
+        const auto info = server.store().at(Position{position});
+        ASSERT_TRUE(info.has_value());
+        const auto stored = server.store().load(*info);
+        ASSERT_TRUE(stored.has_value());
+        auto document = parser.parse(stored->body);
+        ASSERT_TRUE(document.has_value());
+        check_references(server, document->root(), checked);
+        if (HasFatalFailure()) {
+            return;
+        }
+    }
+    EXPECT_GT(checked, entries);
+}
+
+}  // namespace
+}  // namespace annals::core
