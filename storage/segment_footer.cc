@@ -161,7 +161,8 @@ Result<FooterReader> FooterReader::open(std::string_view bytes, const SegmentHea
     const auto types = load_le<std::uint32_t>(in + 64);
     const auto type_bytes = load_le<std::uint32_t>(in + 68);
     const std::uint64_t records = reader.versions_ + reader.erases_;
-    if (!footer.starts_with(kFooterMagic) || records > footer.size() || terms > footer.size() ||
+    if (!footer.starts_with(kFooterMagic) || reader.versions_ > footer.size() ||
+        reader.erases_ > footer.size() || terms > footer.size() ||
         kFooterHeaderBytes + type_bytes + records * kHintBytes + terms * sizeof(std::uint64_t) +
                 kTrailerBytes !=
             footer.size()) {
@@ -189,15 +190,19 @@ Result<FooterReader> FooterReader::open(std::string_view bytes, const SegmentHea
     reader.terms_ = {reinterpret_cast<const std::uint64_t*>(terms_at), terms};
 
     std::uint64_t terms_of_hints = 0;
+    std::uint64_t versions = 0;
     for (std::uint64_t i = 0; i < records; ++i) {
         const char* hint = reader.hints_ + i * kHintBytes;
         terms_of_hints += load_le<std::uint16_t>(hint + 42);
-        if (load_le<std::uint16_t>(hint + 40) >= types) {
-            return corrupt("footer with a hint of no type");
+        const auto kind = static_cast<RecordKind>(hint[44]);
+        versions += kind == RecordKind::version ? 1 : 0;
+        if (load_le<std::uint16_t>(hint + 40) >= types ||
+            (kind != RecordKind::version && kind != RecordKind::erase)) {
+            return corrupt("footer with a hint of no type or kind");
         }
     }
-    if (terms_of_hints != terms) {
-        return corrupt("footer whose terms don't add up");
+    if (terms_of_hints != terms || versions != reader.versions_) {
+        return corrupt("footer whose hints don't add up");
     }
     return reader;
 }

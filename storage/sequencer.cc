@@ -269,9 +269,9 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
     for (std::size_t i = 0; i < commit.writes.size(); ++i) {
         VersionWrite& write = commit.writes[i];
         const Head& previous = write.outcome.previous;
-        const VersionNumber reserved =
-            previous.exists ? std::max(previous.version, previous.erased_through) : VersionNumber{};
-        write.outcome.version = write.version ? *write.version : VersionNumber{reserved.value + 1};
+        // The head keeps the highest number of a resource's present life, even if it was erased.
+        write.outcome.version =
+            write.version ? *write.version : VersionNumber{previous.version.value + 1};
         write.outcome.instant = write.instant.value_or(instant);
         write.outcome.position = {++last_position_.value};
 

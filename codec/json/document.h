@@ -48,6 +48,8 @@ class Tree {
     void reserve_text(std::size_t bytes);   // loses what was there if it grows
     void reserve_nodes(std::size_t count);  // the same
 
+    std::size_t bytes() const noexcept { return text_capacity_ + node_capacity_ * sizeof(Node); }
+
     std::unique_ptr<char[]> text_;
     std::unique_ptr<Node[]> nodes_;
     std::size_t text_size_ = 0;
@@ -244,8 +246,8 @@ class Parser {
     /// Cost:   no allocation when recycled buffers suffice.
     Result<Document> parse(std::string_view text);
 
-    /// Takes a Document's buffers back for the next parse (saves allocations on hot paths). Buffers
-    /// beyond 4 MiB are freed instead.
+    /// Takes a Document's buffers back for the next parse (saves allocations on hot paths). What
+    /// exceeds 16 MiB in all is freed instead.
     void recycle(Document&& document) noexcept;
 
   private:

@@ -25,9 +25,11 @@ namespace annals::json {
 namespace {
 
 constexpr std::size_t kPaddingBytes = 64;
-constexpr std::size_t kKeptTextBytesMax = 4
-                                          << 20;  // larger buffers are not kept for the next parse
+// What larger texts need is not kept for the next one.
+constexpr std::size_t kKeptTextBytesMax = 4 << 20;
+constexpr std::size_t kKeptTreeBytesMax = 16 << 20;  // all recycled buffers together
 constexpr std::size_t kKeptNodesMax = 1 << 18;
+constexpr std::size_t kKeptSlotsMax = 1 << 12;
 constexpr std::size_t kKeptTrees = 8;
 constexpr std::uint32_t kPairwiseKeysMax = 16;
 
@@ -258,6 +260,7 @@ struct Parser::Impl {
     std::vector<std::uint32_t> suspects;  // objects that may repeat a key, inner ones first
     std::vector<Slot> slots;
     std::vector<std::unique_ptr<Tree>> spare;
+    std::size_t spare_bytes = 0;
     const std::uint64_t seed = random_u64();  // no text can be made to collide
 
     std::unique_ptr<Tree> take_tree() {
@@ -266,12 +269,14 @@ struct Parser::Impl {
         }
         std::unique_ptr<Tree> tree = std::move(spare.back());
         spare.pop_back();
+        spare_bytes -= tree->bytes();
         return tree;
     }
 
     simdjson::error_code find_tokens(const char* text, std::size_t size);
     [[gnu::noinline]] Fault walk(const char* text, Node* nodes, std::size_t& node_count,
                                  std::size_t& space_count);
+    Value find_repeated_key(const Tree& tree);
     Value find_repeated_key(Value object);
 };
 
@@ -288,6 +293,21 @@ simdjson::error_code Parser::Impl::find_tokens(const char* text, std::size_t siz
     }
     return stage1->stage1(reinterpret_cast<const std::uint8_t*>(text), size,
                           simdjson::stage1_mode::regular);
+}
+
+// The first key in a suspect object that an earlier member has; or missing.
+Value Parser::Impl::find_repeated_key(const Tree& tree) {
+    Value repeated;
+    for (const std::uint32_t object : suspects) {
+        repeated = find_repeated_key(Value(tree, object));
+        if (repeated) {
+            break;
+        }
+    }
+    if (slots.size() > kKeptSlotsMax) {
+        slots = {};
+    }
+    return repeated;
 }
 
 // The first key of `object` that an earlier member has, escapes resolved; or missing.
@@ -602,8 +622,8 @@ Result<Document> Parser::parse(std::string_view text) {
         const auto error = simdjson::minify(text.data(), text.size(), copy, tree.text_size_);
         ANNALS_CHECK(error == simdjson::SUCCESS && tree.text_size_ == text.size() - space_count);
     }
-    for (const std::uint32_t object : impl.suspects) {
-        if (const Value key = impl.find_repeated_key(Value(tree, object))) {
+    if (!impl.suspects.empty()) {
+        if (const Value key = impl.find_repeated_key(tree)) {
             const std::size_t offset = original_offset(text, key.node().begin);
             recycle(std::move(document));
             return describe(text, {offset, "the object has this key already"});
@@ -613,10 +633,12 @@ Result<Document> Parser::parse(std::string_view text) {
 }
 
 void Parser::recycle(Document&& document) noexcept {
-    Document taken(std::move(document));
-    if (taken.tree_ != nullptr && taken.tree_->text_capacity_ <= kKeptTextBytesMax &&
-        taken.tree_->node_capacity_ <= kKeptNodesMax && impl_->spare.size() < kKeptTrees) {
-        impl_->spare.push_back(std::move(taken.tree_));
+    std::unique_ptr<Tree> tree = std::move(document.tree_);
+    Impl& impl = *impl_;
+    if (tree != nullptr && impl.spare.size() < kKeptTrees &&
+        impl.spare_bytes + tree->bytes() <= kKeptTreeBytesMax) {
+        impl.spare_bytes += tree->bytes();
+        impl.spare.push_back(std::move(tree));
     }
 }
 

@@ -8,11 +8,36 @@ namespace annals::json {
 
 namespace {
 
-constexpr std::string_view kUriElements[] = {
-    "valueUri",        "valueUrl",          "valueOid",       "valueUuid",
-    "instantiatesUri", "definitionUri",     "derivedFromUri", "authorizationUrl",
-    "rendering",       "onlineInformation", "policy",         "endpoint",
-};
+enum class Name : std::uint8_t { other, reference, div, url, uri };
+
+// What a string member of this name may be. By size first: most names end there.
+Name classify(std::string_view key) noexcept {
+    const auto uri_if = [&](auto... names) {
+        return ((key == names) || ...) ? Name::uri : Name::other;
+    };
+    switch (key.size()) {
+        case 3:
+            return key == "url" ? Name::url : key == "div" ? Name::div : Name::other;
+        case 6:
+            return uri_if("policy");
+        case 8:
+            return uri_if("valueUri", "valueUrl", "valueOid", "endpoint");
+        case 9:
+            return key == "reference" ? Name::reference : uri_if("valueUuid", "rendering");
+        case 13:
+            return uri_if("definitionUri");
+        case 14:
+            return uri_if("derivedFromUri");
+        case 15:
+            return uri_if("instantiatesUri");
+        case 16:
+            return uri_if("authorizationUrl");
+        case 17:
+            return uri_if("onlineInformation");
+        default:
+            return Name::other;
+    }
+}
 
 constexpr std::string_view kAttachmentElements[] = {
     "url",  "contentType", "title",    "creation", "size",
@@ -59,20 +84,32 @@ class Finder {
     void visit_member(Value value, Value object, std::string_view object_key,
                       std::string_view key) {
         using Kind = ReferenceSite::Kind;
-        if (!value.is_string()) {
+        if (value.is_object() || value.is_array()) {
             visit(value, key);
-        } else if (key == "reference") {
-            add(Kind::reference, value);
-        } else if (key == "div") {
-            if (object_key == "text") {
-                add(Kind::narrative, value);
-            }
-        } else if (key == "url") {
-            if (object && is_attachment(object, object_key)) {
+            return;
+        }
+        if (!value.is_string()) {
+            return;
+        }
+        switch (classify(key)) {
+            case Name::reference:
+                add(Kind::reference, value);
+                break;
+            case Name::uri:
                 add(Kind::uri, value);
-            }
-        } else if (is_one_of(key, kUriElements)) {
-            add(Kind::uri, value);
+                break;
+            case Name::url:
+                if (object && is_attachment(object, object_key)) {
+                    add(Kind::uri, value);
+                }
+                break;
+            case Name::div:
+                if (object_key == "text") {
+                    add(Kind::narrative, value);
+                }
+                break;
+            case Name::other:
+                break;
         }
     }
 

@@ -11,15 +11,28 @@ Error fault(Errc code, std::string detail, std::string expression) {
     return {code, std::move(detail), std::move(expression)};
 }
 
-// The string `value` of the element at `expression`; nothing if it is missing.
-Result<std::optional<std::string_view>> optional_string(Value value, std::string expression) {
-    if (!value) {
-        return std::optional<std::string_view>();
+// True if `key` (of an object) is `name`. The common case, no escapes, is settled by size.
+bool is_key(Value key, std::string_view name) {
+    return key.node().escaped ? key.equals(name) : key.raw_string() == name;
+}
+
+std::optional<std::string_view> raw_if_there(Value value) {
+    return value ? std::optional(value.raw_string()) : std::nullopt;
+}
+
+template <typename Found>
+void visit_identifiers(Value resource, const Found& found) {
+    const auto report = [&](Value identifier) {
+        if (const Value value = identifier["value"]; value.is_string()) {
+            const Value system = identifier["system"];
+            found(system.is_string() ? system : Value(), value);
+        }
+    };
+    const Value identifier = resource["identifier"];
+    report(identifier);
+    for (const Value element : identifier.elements()) {
+        report(element);
     }
-    if (!value.is_string()) {
-        return fault(Errc::structure, "must be a string", std::move(expression));
-    }
-    return std::optional(value.raw_string());
 }
 
 // Builds runs from left to right.
@@ -81,17 +94,16 @@ Result<ResourceFacts> read_facts(Value resource) {
     }
     ResourceFacts facts;
     facts.resource = resource;
-    Value type;
-    Value id;
     for (const auto [key, value] : resource.members()) {
-        if (key.equals("resourceType")) {
-            type = value;
-        } else if (key.equals("id")) {
-            id = value;
-        } else if (key.equals("meta")) {
+        if (is_key(key, "resourceType")) {
+            facts.type_value = value;
+        } else if (is_key(key, "id")) {
+            facts.id_value = value;
+        } else if (is_key(key, "meta")) {
             facts.meta = value;
         }
     }
+    const Value type = facts.type_value;
     if (!type) {
         return fault(Errc::required, "a resource must have a resourceType", "resourceType");
     }
@@ -105,19 +117,32 @@ Result<ResourceFacts> read_facts(Value resource) {
                      "resourceType");
     }
     facts.type = *found;
-    const auto place = [&](std::string_view element) {
-        return std::string(resource_type_name(*found)).append(element);
+    const auto wrong_kind = [&](const char* detail, std::string_view element) {
+        return fault(Errc::structure, detail,
+                     std::string(resource_type_name(*found)).append(element));
     };
-    ANNALS_TRY(facts.id, optional_string(id, place(".id")));
-    if (facts.meta) {
-        if (!facts.meta.is_object()) {
-            return fault(Errc::structure, "must be an object", place(".meta"));
-        }
-        ANNALS_TRY(facts.version_id,
-                   optional_string(facts.meta["versionId"], place(".meta.versionId")));
-        ANNALS_TRY(facts.last_updated,
-                   optional_string(facts.meta["lastUpdated"], place(".meta.lastUpdated")));
+    if (facts.id_value && !facts.id_value.is_string()) {
+        return wrong_kind("must be a string", ".id");
     }
+    if (facts.meta && !facts.meta.is_object()) {
+        return wrong_kind("must be an object", ".meta");
+    }
+    for (const auto [key, value] : facts.meta.members()) {
+        if (is_key(key, "versionId")) {
+            facts.version_value = value;
+        } else if (is_key(key, "lastUpdated")) {
+            facts.updated_value = value;
+        }
+    }
+    if (facts.version_value && !facts.version_value.is_string()) {
+        return wrong_kind("must be a string", ".meta.versionId");
+    }
+    if (facts.updated_value && !facts.updated_value.is_string()) {
+        return wrong_kind("must be a string", ".meta.lastUpdated");
+    }
+    facts.id = raw_if_there(facts.id_value);
+    facts.version_id = raw_if_there(facts.version_value);
+    facts.last_updated = raw_if_there(facts.updated_value);
     return facts;
 }
 
@@ -137,9 +162,9 @@ BodyPlan::BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& 
 
     const Value resource = facts.resource;
     const Value meta = facts.meta;
-    std::uint32_t id_end = resource["resourceType"].node().end;
+    std::uint32_t id_end = facts.type_value.node().end;
     if (facts.id) {
-        const Node& node = resource["id"].node();
+        const Node& node = facts.id_value.node();
         id_end = node.end;
         if (*facts.id != id) {
             add(node.begin, node.end, What::id_value);
@@ -154,7 +179,7 @@ BodyPlan::BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& 
     } else {
         std::uint32_t version_end = meta.node().begin + 1;
         if (facts.version_id) {
-            const Node& node = meta["versionId"].node();
+            const Node& node = facts.version_value.node();
             version_end = node.end;
             if (facts.version_id != keep.version) {
                 add(node.begin, node.end, What::version_value);
@@ -163,7 +188,7 @@ BodyPlan::BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& 
             add(version_end, version_end, What::version_member);
         }
         if (facts.last_updated) {
-            const Node& node = meta["lastUpdated"].node();
+            const Node& node = facts.updated_value.node();
             if (facts.last_updated != keep.last_updated) {
                 add(node.begin, node.end, What::updated_value);
             }
@@ -240,23 +265,13 @@ BodyPlan::BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& 
 
 void for_each_identifier(Value resource,
                          const std::function<void(Value system, Value value)>& found) {
-    const auto report = [&](Value identifier) {
-        if (const Value value = identifier["value"]; value.is_string()) {
-            const Value system = identifier["system"];
-            found(system.is_string() ? system : Value(), value);
-        }
-    };
-    const Value identifier = resource["identifier"];
-    report(identifier);
-    for (const Value element : identifier.elements()) {
-        report(element);
-    }
+    visit_identifiers(resource, found);
 }
 
 bool matches_identifier(Value resource, std::optional<std::string_view> system,
                         std::string_view value) {
     bool matches = false;
-    for_each_identifier(resource, [&](Value its_system, Value its_value) {
+    visit_identifiers(resource, [&](Value its_system, Value its_value) {
         const bool right_system =
             !system || (system->empty() ? !its_system : its_system.equals(*system));
         matches = matches || (right_system && its_value.equals(value));

@@ -31,6 +31,12 @@ struct ResourceFacts {
     Value meta;                                    ///< missing, or an object
     std::optional<std::string_view> version_id;    ///< meta.versionId as it stands
     std::optional<std::string_view> last_updated;  ///< meta.lastUpdated as it stands
+
+    // Where they stand; missing where they do not.
+    Value type_value;
+    Value id_value;
+    Value version_value;
+    Value updated_value;
 };
 
 /// Reads the facts of `resource`.

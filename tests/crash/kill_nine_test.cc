@@ -183,6 +183,7 @@ TEST(KillNine, LetsAReplicationEndWithAnIdenticalStore) {
         EXPECT_THAT(load.faults(), testing::IsEmpty());
         EXPECT_GT(load.count(), 0u);
 
+        EXPECT_NE(test::read_whole_file(directory / "state").find("\ntarget "), std::string::npos);
         std::vector<std::string> once = arguments;
         once.pop_back();
         const auto last = test::run_program(kBinary, once, seconds(60));

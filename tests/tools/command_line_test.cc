@@ -93,6 +93,64 @@ TEST(Serve, RefusesAnUnknownKeyAWrongTypeAndATakenPortAndTouchesNothing) {
     }
 }
 
+/// Changes one byte of the first segment where `found` stands first.
+void damage(const std::string& data, const std::string& found) {
+    const std::string path = data + "/segments/0000000001.seg";
+    std::string bytes = test::read_whole_file(path);
+    const std::size_t at = bytes.find(found);
+    ASSERT_NE(at, std::string::npos);
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    test::write_whole_file(path, bytes);
+}
+
+TEST(Serve, NamesSegmentAndOffsetOfDamageAndServesTheRestOnlyWhenTold) {
+    const TemporaryDirectory directory;
+    const std::string data = directory / "data";
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    ASSERT_EQ(annals({"import", "--data", data, directory / "in.ndjson"}).exit_code, 0);
+    damage(data, "\"valueQuantity\"");
+    const std::vector<std::string> plain = {"serve", "--data", data, "--listen", "127.0.0.1:0"};
+    const Finished refused = annals(plain);
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_TRUE(one_line(refused.errors)) << refused.errors;
+    EXPECT_NE(refused.errors.find("0000000001.seg"), std::string::npos) << refused.errors;
+    EXPECT_NE(refused.errors.find("offset"), std::string::npos) << refused.errors;
+    EXPECT_TRUE(refused.output.empty());
+
+    const Finished verified = annals({"verify", "--data", data});
+    EXPECT_EQ(verified.exit_code, 1);
+    EXPECT_NE(verified.output.find("damage in 0000000001.seg at offset "), std::string::npos)
+        << verified.output;
+
+    RunningServer server(kBinary, data, {"--read-only", "--allow-damaged"});
+    ASSERT_FALSE(server.url().empty()) << server.process().errors();
+    tools::HttpClient client(*tools::parse_server_url(server.url()));
+    tools::HttpRequest request;
+    request.target = "/fhir/Patient/1";
+    EXPECT_EQ(client.send(request)->status, 200);
+    request.method = "DELETE";
+    EXPECT_EQ(client.send(request)->status, 503);
+}
+
+TEST(Serve, RefusesANewerFormatAndTouchesNothing) {
+    const TemporaryDirectory directory;
+    const std::string data = directory / "data";
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    ASSERT_EQ(annals({"import", "--data", data, directory / "in.ndjson"}).exit_code, 0);
+    const std::string path = data + "/segments/0000000001.seg";
+    std::string bytes = test::read_whole_file(path);
+    constexpr std::size_t kFormatVersionAt = 8;
+    bytes[kFormatVersionAt] = 99;
+    test::write_whole_file(path, bytes);
+    for (const char* command : {"serve", "verify", "import"}) {
+        const Finished refused = annals({command, "--data", data});
+        EXPECT_EQ(refused.exit_code, 2) << command;
+        EXPECT_TRUE(one_line(refused.errors)) << refused.errors;
+        EXPECT_NE(refused.errors.find("format"), std::string::npos) << refused.errors;
+    }
+    EXPECT_TRUE(test::read_whole_file(path) == bytes);
+}
+
 TEST(Serve, PrintsOneLineAndIsSmallWhenEmpty) {
     const TemporaryDirectory directory;
     RunningServer server(kBinary, directory / "data");

@@ -38,6 +38,16 @@ TEST(TextReader, GivesObjectsThatGoOverSeveralLinesAsOne) {
               (Texts{{1, "{\n \"a\": \"}\\\"{\"\n}\n"}, {4, "{\"b\":1}\n"}, {5, "[1,\n2]\n"}}));
 }
 
+TEST(TextReader, EndsABrokenObjectWhereTheNextLineCannotBelongToIt) {
+    const test::TemporaryDirectory directory;
+    test::write_whole_file(directory / "a",
+                           "{\"a\":\n{\"b\":1},\n{\"c\":\"x\n{\"d\":[\n{},\n{}]}\n{\"e\":1");
+    EXPECT_EQ(read_all(directory / "a", false), (Texts{{1, "{\"a\":\n{\"b\":1},\n"},
+                                                       {3, "{\"c\":\"x\n"},
+                                                       {4, "{\"d\":[\n{},\n{}]}\n"},
+                                                       {7, "{\"e\":1"}}));
+}
+
 TEST(TextReader, ReadsLinesLargerThanItsBuffer) {
     const test::TemporaryDirectory directory;
     const std::string large(3'000'000, 'x');

@@ -23,6 +23,7 @@ class ServerDestination : public Destination {
         request.method = "POST";
         request.target = client_.server().base_path;
         request.body = bundle;
+        request.headers = {{"Prefer", "return=minimal"}};
         request.repeatable = repeatable;
         ANNALS_TRY(HttpReply reply, client_.send_patiently(request, patience_));
         return DestinationReply{reply.status, std::move(reply.body)};

@@ -109,7 +109,9 @@ Result<void> run(const ImportOptions& options, ImportReport& report) {
     } else {
         ANNALS_TRY(const core::Config config, core::load_config(options.sources));
         ANNALS_TRY(direct, DirectStore::open(config));
-        lanes.push_back(std::make_unique<ImportLane>(direct->connect(), report));
+        for (std::uint64_t i = 0; i < options.connections; ++i) {
+            lanes.push_back(std::make_unique<ImportLane>(direct->connect(), report));
+        }
     }
     ImportPacker packer(lanes, report);
     auto done = read_files(options, packer, report);
@@ -125,7 +127,8 @@ int import_files(const ArgumentList& arguments) {
                      "Takes ndjson (resources or history entries) and Bundles of any type.");
     reader.text("--data", options.data, "data directory to import into; made if it is missing");
     reader.text("--server", options.server, "instead of --data: a running server's root");
-    reader.number("--connections", options.connections, "with --server: how many");
+    reader.number("--connections", options.connections,
+                  "how many submissions are under way at once");
     reader.text("--config", options.sources.file, "with --data: TOML file of settings");
     reader.texts("--set", options.sources.sets, "with --data: KEY=VALUE, a setting");
     reader.flag("-q,--quiet", options.quiet, "no progress on the terminal");

@@ -14,7 +14,7 @@ namespace annals::tools {
 
 namespace {
 
-constexpr std::size_t kHistoryEntriesMax = 1000;
+constexpr std::size_t kHistoryEntriesMax = 2000;
 constexpr std::size_t kBatchEntriesMax = 256;
 constexpr std::size_t kPackBytesMax = 8 << 20;
 

@@ -26,20 +26,41 @@ class DepthScan {
                 } else if (c == '"') {
                     in_string_ = false;
                 }
-            } else if (c == '"') {
+                continue;
+            }
+            if (c == '"') {
                 in_string_ = true;
             } else if (c == '{' || c == '[') {
-                ++depth_;
-            } else if (c == '}' || c == ']') {
-                --depth_;
+                open_.push_back(c);
+            } else if ((c == '}' || c == ']') && !open_.empty()) {
+                open_.pop_back();
+            }
+            if (!is_space(c)) {
+                last_ = c;
             }
         }
     }
 
-    bool open() const noexcept { return depth_ > 0; }
+    bool open() const noexcept { return !open_.empty(); }
+
+    /// True unless `line` begins an object where JSON has no place for one.
+    bool may_go_on_with(std::string_view line) const noexcept {
+        while (!line.empty() && is_space(line.front())) {
+            line.remove_prefix(1);
+        }
+        if (!line.starts_with('{')) {
+            return true;
+        }
+        return !in_string_ && (open_.back() == '[' ? last_ == '[' || last_ == ',' : last_ == ':');
+    }
 
   private:
-    int depth_ = 0;
+    static bool is_space(char c) noexcept {
+        return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+    }
+
+    std::string open_;
+    char last_ = 0;
     bool in_string_ = false;
     bool escaped_ = false;
 };
@@ -116,6 +137,12 @@ Result<TextReader> TextReader::open(const std::string& path, bool lines_only) {
 }
 
 Result<bool> TextReader::read_line(std::string& text) {
+    if (!kept_.empty()) {
+        text.append(kept_);
+        kept_.clear();
+        ++line_;
+        return true;
+    }
     std::size_t searched = begin_;
     while (true) {
         const std::size_t end = buffer_.find('\n', searched);
@@ -171,10 +198,17 @@ Result<bool> TextReader::next(std::string& text) {
         if (!scan.open()) {
             return true;
         }
-        ANNALS_TRY(const bool more, read_line(text));
+        std::string line;
+        ANNALS_TRY(const bool more, read_line(line));
         if (!more) {
             return true;
         }
+        if (!scan.may_go_on_with(line)) {
+            kept_ = std::move(line);
+            --line_;
+            return true;
+        }
+        text.append(line);
     }
 }
 

@@ -41,7 +41,7 @@ class LineWriter {
 /// Reads JSON texts from a file or from stdin, one after another.
 ///
 /// A text is a line; or, where `lines_only` is false, also an object that starts on one line and ends on
-/// another. Blank lines are passed over.
+/// another. Blank lines are passed over. A broken object ends where the next line can't belong to it.
 class TextReader {
   public:
     /// `path` "-" is stdin. Errors: usage (can't be opened).
@@ -70,6 +70,7 @@ class TextReader {
     bool lines_only_;
     std::string buffer_;
     std::size_t begin_ = 0;
+    std::string kept_;  // a line read too early
     std::uint64_t line_ = 0;
     std::uint64_t text_line_ = 0;
     std::uint64_t bytes_read_ = 0;

@@ -91,6 +91,7 @@ Result<void> Submitter::submit(std::span<const std::string_view> entries, Counts
     request.method = "POST";
     request.target = client_.server().base_path;
     request.body = body_;
+    request.headers = {{"Prefer", "return=minimal"}};
 
     milliseconds pause = patience_.first_pause;
     while (true) {

@@ -1,0 +1,104 @@
+// What the hot path allocates, counted by replacing this executable's operator new.
+
+#include "codec/json/document.h"
+#include "codec/json/resource.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+namespace {
+
+std::atomic<std::size_t> allocations{0};
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+    allocations.fetch_add(1, std::memory_order_relaxed);
+    if (void* memory = std::malloc(size == 0 ? 1 : size)) {
+        return memory;
+    }
+    throw std::bad_alloc();
+}
+
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+
+namespace annals::json {
+namespace {
+
+template <typename F>
+std::size_t allocations_of(F&& work) {
+    const std::size_t before = allocations.load();
+    work();
+    return allocations.load() - before;
+}
+
+std::string patient(int names) {
+    std::string text =
+        R"({"resourceType": "Patient", "id": "example", "meta": {"profile": ["p"],)"
+        R"( "versionId": "12", "lastUpdated": "2026-01-02T03:04:05.678Z"}, "name": [)";
+    for (int i = 0; i < names; ++i) {
+        text += i == 0 ? "" : ", ";
+        text += R"({"use": "official", "family": "Chal\u006ders", "given": ["Peter", "James"]})";
+    }
+    return text + R"(], "generalPractitioner": [{"reference": "Practitioner/1"}]})";
+}
+
+TEST(JsonAllocations, AreNoneForTextsOfSimilarSize) {
+    Parser parser;
+    const std::string texts[] = {patient(20), patient(19), patient(1), patient(20)};
+    const auto parse_all = [&] {
+        for (const std::string& text : texts) {
+            Result<Document> document = parser.parse(text);
+            ASSERT_TRUE(document);
+            parser.recycle(std::move(*document));
+        }
+    };
+    parse_all();
+    EXPECT_EQ(allocations_of(parse_all), 0U);
+}
+
+TEST(JsonAllocations, AreThreeWithoutRecycling) {
+    Parser parser;
+    const std::string text = patient(2);
+    ASSERT_TRUE(parser.parse(text));
+    // Tree, text, nodes: what is not recycled is bought again.
+    EXPECT_EQ(allocations_of([&] { ASSERT_TRUE(parser.parse(text)); }), 3U);
+}
+
+TEST(JsonAllocations, AreOneForTheBodyOfAVersion) {
+    Parser parser;
+    const std::string text = patient(5);
+    const Result<Document> document = parser.parse(text);
+    ASSERT_TRUE(document);
+    EXPECT_EQ(allocations_of([&] { ASSERT_TRUE(read_facts(document->root())); }), 0U);
+    const Result<ResourceFacts> facts = read_facts(document->root());
+    EXPECT_EQ(allocations_of([&] { BodyPlan plan(*facts, "some-other-id", {}); }), 1U);
+}
+
+TEST(JsonAllocations, AreNoneToLookAround) {
+    Parser parser;
+    const std::string text = patient(5);
+    const Result<Document> document = parser.parse(text);
+    ASSERT_TRUE(document);
+    std::vector<ReferenceSite> sites;
+    sites.reserve(10);
+    EXPECT_EQ(allocations_of([&] {
+                  find_references(document->root(), sites);
+                  EXPECT_TRUE(document->root()["name"].is_array());
+                  EXPECT_FALSE(matches_identifier(document->root(), "s", "v"));
+              }),
+              0U);
+}
+
+}  // namespace
+}  // namespace annals::json

@@ -1,0 +1,632 @@
+// Random work on a store over a simulated disk, compared with a model after every few steps.
+//
+// A run is a function of its seed. ANNALS_SEED=n runs that seed alone, ANNALS_SEEDS=n runs n of them
+// from 1 on; a failure prints its seed.
+
+#include "storage/store.h"
+#include "storage/verify.h"
+#include "tests/support/commits.h"
+#include "tests/support/sim_file_system.h"
+#include "tests/support/version_model.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <set>
+#include <thread>
+
+namespace annals::storage {
+namespace {
+
+using test::CommitBuilder;
+using test::SimFileSystem;
+using test::VersionModel;
+using Status = Submission::Status;
+using Scope = Erase::Scope;
+
+constexpr std::uint64_t kDefaultSeeds = 60;
+constexpr int kSteps = 400;
+constexpr std::uint64_t kTerms = 12;
+constexpr std::string_view kTypes[] = {"Patient", "Observation", "Organization"};
+constexpr std::uint64_t kPerType = 1000;  ///< resource number: type times this, plus the id's
+const std::string kDirectory = "store";
+
+/// What an accepted commit did, to be done to a model.
+struct Applied {
+    struct Written {
+        std::uint64_t resource = 0;
+        VersionNumber version;
+        Instant instant;
+        bool deletion = false;
+        std::vector<std::uint64_t> terms;
+        std::string text;
+    };
+
+    struct Erased {
+        std::uint64_t resource = 0;
+        Scope scope = Scope::everything;
+        VersionNumber version;
+    };
+
+    std::vector<Written> writes;
+    std::vector<Erased> erases;
+    Ticket ticket;
+};
+
+class Simulation {
+  public:
+    explicit Simulation(std::uint64_t seed)
+        : random_(seed), resources_(seed % 3 == 0 ? 3 : 3 + seed % 40) {
+        segment_bytes_ = pick(2) == 0 ? 16 << 10 : 256 << 10;
+    }
+
+    void run() {
+        open({});
+        for (int step = 0; step < kSteps && !testing::Test::HasFailure(); ++step) {
+            const std::uint64_t dice = pick(1000);
+            if (dice < 700) {
+                submit();
+            } else if (dice < 850) {
+                settle();
+            } else if (dice < 965) {
+                settle();
+                compare();
+            } else if (dice < 975) {
+                reopen(false);
+            } else if (dice < 985) {
+                fs_->power_off_at(1 + pick(12));
+                power_goes_ = true;
+            } else {
+                break_something();
+            }
+            if (store_ != nullptr && store_->write_state() != WriteState::ready) {
+                recover();
+            }
+        }
+        if (!testing::Test::HasFailure()) {
+            reopen(false);
+            compare_everything();
+        }
+    }
+
+  private:
+    std::uint64_t pick(std::uint64_t bound) { return random_() % bound; }
+
+    std::uint64_t pick_resource() { return pick(std::size(kTypes)) * kPerType + pick(resources_); }
+
+    static std::string_view type_name(std::uint64_t resource) {
+        return kTypes[resource / kPerType];
+    }
+
+    static TypeId type_of(std::uint64_t resource) { return test::type_of(type_name(resource)); }
+
+    static std::string id_of(std::uint64_t resource) {
+        return "r" + std::to_string(resource % kPerType);
+    }
+
+    // ---- opening, closing, losing power ----
+
+    /// Opens the store, which must hold `base_` and the first few of `unknown`.
+    void open(const std::vector<Applied>& unknown) {
+        if (fs_->exists(kDirectory + "/segments")) {
+            const auto report = verify(*fs_, kDirectory);
+            ASSERT_TRUE(report) << report.error().detail;
+            for (const Damage& damage : report->damages) {
+                ADD_FAILURE() << damage.segment << " offset " << damage.offset << ": "
+                              << damage.reason;
+            }
+        }
+        StoreOptions options;
+        options.segment_bytes = segment_bytes_;
+        options.prepare_segments = false;
+        options.clock = [this] { return Instant{clock_ += clock_step_}; };
+        auto opened = Store::open(*fs_, kDirectory, std::move(options));
+        ASSERT_TRUE(opened) << opened.error().detail;
+        store_ = *std::move(opened);
+        for (std::size_t i = 0; !holds(base_); ++i) {
+            ASSERT_LT(i, unknown.size())
+                << "the store holds no prefix of what was submitted; it ends at position "
+                << store_->last_position().value << ", settled were "
+                << base_.last_position().value - i << ", " << unknown.size() << " commits were not";
+            apply(base_, unknown[i]);
+        }
+        now_ = base_;
+        last_instant_ = {};  // What was dropped may have been the newest.
+    }
+
+    void reopen(bool power_cut) {
+        power_cut = power_cut || std::exchange(power_goes_, false);
+        if (std::exchange(fault_waits_, false)) {
+            settle();
+        }
+        std::vector<Applied> unknown = std::move(unknown_);
+        if (!power_cut && unknown.empty()) {
+            // An orderly end settles what was submitted.
+            for (const Applied& applied : in_flight_) {
+                apply(base_, applied);
+            }
+        } else {
+            unknown.insert(unknown.end(), in_flight_.begin(), in_flight_.end());
+        }
+        in_flight_.clear();
+        unknown_.clear();
+        store_.reset();
+        if (power_cut) {
+            fs_ = fs_->after_power_cut(random_());
+        }
+        for (const auto call :
+             {SimFileSystem::Call::write, SimFileSystem::Call::sync, SimFileSystem::Call::create}) {
+            fs_->fail_next(call, Errc::io, 0);
+        }
+        fs_->set_space({});
+        open(unknown);
+    }
+
+    void break_something() {
+        using Call = SimFileSystem::Call;
+        fault_waits_ = true;
+        switch (pick(5)) {
+            case 0:
+                fs_->fail_next(Call::sync, Errc::io);
+                break;
+            case 1:
+                fs_->fail_next(Call::write, Errc::io);
+                break;
+            case 2:
+                fs_->fail_next(Call::write, Errc::no_store);
+                break;
+            case 3:
+                fs_->fail_next(Call::create, Errc::no_store);
+                break;
+            default:
+                fs_->set_space(0);
+        }
+    }
+
+    /// The writer gave up, or waits for space: reads must go on, writes be refused, and a new start help.
+    void recover() {
+        settle();
+        const bool full = store_->write_state() == WriteState::no_space;
+        compare();
+        CommitBuilder builder;
+        builder.put("Patient", "refused", "");
+        const Submission refused = store_->submit(builder.commit());
+        EXPECT_EQ(refused.status, full ? Status::no_space : Status::failed);
+        reopen(!full && pick(2) == 0);
+    }
+
+    // ---- writing ----
+
+    static void apply(VersionModel& model, const Applied& applied) {
+        for (const Applied::Erased& erased : applied.erases) {
+            model.erase(erased.resource, erased.scope, erased.version);
+        }
+        for (const Applied::Written& written : applied.writes) {
+            model.add(written.resource, type_of(written.resource), written.version, written.instant,
+                      written.deletion, written.terms, written.text);
+        }
+    }
+
+    bool is_met(Expect expect, std::uint64_t resource, VersionNumber expected,
+                std::optional<VersionNumber> kept) const {
+        const VersionModel::Version* head = now_.standing(resource);
+        switch (expect) {
+            case Expect::anything:
+                return true;
+            case Expect::absent:
+                return head == nullptr;
+            case Expect::exists:
+                return head != nullptr;
+            case Expect::live:
+                return head != nullptr && !head->info.deletion;
+            case Expect::version:
+                return head != nullptr && head->info.version == expected;
+            case Expect::older:
+                return kept && (head == nullptr || *kept > head->info.version) &&
+                       *kept > now_.erased_through(resource);
+        }
+        return false;
+    }
+
+    bool erased_in_flight(std::uint64_t resource) const {
+        return std::ranges::any_of(in_flight_, [&](const Applied& applied) {
+            return std::ranges::count(applied.erases, resource, &Applied::Erased::resource) > 0;
+        });
+    }
+
+    bool written_in_flight(std::uint64_t resource) const {
+        return std::ranges::any_of(in_flight_, [&](const Applied& applied) {
+            return std::ranges::count(applied.writes, resource, &Applied::Written::resource) > 0;
+        });
+    }
+
+    bool term_in_flight(std::uint64_t term) const {
+        return std::ranges::any_of(in_flight_, [&](const Applied& applied) {
+            return std::ranges::any_of(applied.writes, [&](const Applied::Written& written) {
+                return std::ranges::count(written.terms, term) > 0;
+            });
+        });
+    }
+
+    VersionWrite& add_write(CommitBuilder& builder, Applied& applied, std::uint64_t resource) {
+        Applied::Written written{.resource = resource,
+                                 .version = {},
+                                 .instant = {},
+                                 .deletion = pick(5) == 0,
+                                 .terms = {},
+                                 .text = {}};
+        for (std::uint64_t i = pick(3); i > 0; --i) {
+            written.terms.push_back(1 + pick(kTerms));
+        }
+        if (written.deletion) {
+            written.terms.clear();
+        } else {
+            written.text.assign(pick(40) == 0 ? pick(20'000) : pick(300),
+                                static_cast<char>('a' + pick(26)));
+        }
+        const VersionModel::Version* head = now_.standing(resource);
+        const std::uint64_t newest = head == nullptr ? 0 : head->info.version.value;
+        VersionWrite& write =
+            written.deletion
+                ? builder.remove(type_name(resource), id_of(resource))
+                : builder.put(type_name(resource), id_of(resource), written.text, written.terms);
+        write.expect = pick(4) != 0 ? Expect::anything : static_cast<Expect>(pick(6));
+        write.expected_version = {newest + (pick(8) == 0 ? 1 : 0)};
+        if (pick(4) == 0) {
+            // As from a history bundle: a number with a gap or one that is too old, an instant of its own.
+            write.version = VersionNumber{std::max<std::uint64_t>(1, newest + pick(4))};
+            write.instant = Instant{static_cast<std::int64_t>(pick(2'000'000))};
+            write.expect = pick(2) == 0 ? Expect::older : write.expect;
+        }
+        applied.writes.push_back(std::move(written));
+        return write;
+    }
+
+    Erase& add_erase(CommitBuilder& builder, Applied& applied, std::uint64_t resource) {
+        const VersionModel::Version* head = now_.standing(resource);
+        Applied::Erased erased{
+            .resource = resource,
+            .scope = static_cast<Scope>(1 + pick(3)),
+            .version = {1 + pick(head == nullptr ? 2 : head->info.version.value)}};
+        Erase& erase =
+            builder.erase(type_name(resource), id_of(resource), erased.scope, erased.version);
+        erase.expect = pick(3) == 0 ? Expect::live : Expect::exists;
+        applied.erases.push_back(erased);
+        return erase;
+    }
+
+    /// What the store must answer, decided on the model.
+    Status expected_status(const Commit& commit, const Applied& applied,
+                           const std::vector<std::uint64_t>& required, std::size_t& failed) const {
+        for (std::size_t i = 0; i < commit.writes.size(); ++i) {
+            const VersionWrite& write = commit.writes[i];
+            const std::uint64_t resource = applied.writes[i].resource;
+            failed = i;
+            if (erased_in_flight(resource)) {
+                return Status::busy;
+            }
+            const VersionModel::Version* head = now_.standing(resource);
+            if ((write.version && head != nullptr && *write.version <= head->info.version) ||
+                !is_met(write.expect, resource, write.expected_version, write.version)) {
+                return Status::expectation_failed;
+            }
+        }
+        for (std::size_t i = 0; i < commit.erases.size(); ++i) {
+            const Erase& erase = commit.erases[i];
+            const std::uint64_t resource = applied.erases[i].resource;
+            failed = commit.writes.size() + i;
+            if (erased_in_flight(resource) || written_in_flight(resource)) {
+                return Status::busy;
+            }
+            const VersionModel::Version* head = now_.standing(resource);
+            const bool current = erase.scope == Scope::version && head != nullptr &&
+                                 !head->info.deletion && head->info.version == erase.version;
+            if (current || !is_met(erase.expect, resource, {}, {})) {
+                return Status::expectation_failed;
+            }
+            if (erase.scope == Scope::version && now_.version(resource, erase.version) == nullptr) {
+                return Status::version_unknown;
+            }
+        }
+        for (std::size_t i = 0; i < required.size(); ++i) {
+            failed = i;
+            if (erased_in_flight(required[i])) {
+                return Status::busy;
+            }
+            if (!is_met(Expect::live, required[i], {}, {})) {
+                return Status::requirement_failed;
+            }
+        }
+        failed = 0;
+        for (const Guard& guard : commit.guards) {
+            if (term_in_flight(guard.term)) {
+                return Status::busy;
+            }
+            for (const VersionInfo& carrier : base_.carriers(guard.type, guard.term)) {
+                if (carrier.position > guard.as_of) {
+                    return Status::busy;
+                }
+            }
+        }
+        return Status::accepted;
+    }
+
+    void submit() {
+        CommitBuilder builder;
+        Applied applied;
+        std::set<std::uint64_t> resources;
+        for (std::uint64_t i = 1 + (pick(3) == 0 ? pick(6) : 0); i > 0; --i) {
+            resources.insert(pick_resource());
+        }
+        std::vector<std::uint64_t> required;
+        for (const std::uint64_t resource : resources) {
+            if (pick(10) == 0) {
+                add_erase(builder, applied, resource);
+            } else {
+                add_write(builder, applied, resource);
+            }
+        }
+        if (pick(6) == 0) {
+            required.push_back(pick_resource());
+            builder.require(type_name(required[0]), id_of(required[0]));
+        }
+        if (pick(6) == 0) {
+            builder.guard(
+                kTypes[pick(std::size(kTypes))], 1 + pick(kTerms),
+                {base_.last_position().value - pick(base_.last_position().value + 1) / 4});
+        }
+        const Commit commit = builder.commit();
+        clock_step_ = pick(10) == 0 ? -5000 : static_cast<std::int64_t>(pick(3000));
+        std::size_t failed = 0;
+        const Status expected = expected_status(commit, applied, required, failed);
+        const Submission submission = store_->submit(commit);
+        if (submission.status == Status::no_space || submission.status == Status::failed) {
+            // Rolling over to another segment may have failed meanwhile.
+            EXPECT_NE(store_->write_state(), WriteState::ready);
+            return;
+        }
+        ASSERT_EQ(submission.status, expected);
+        if (submission.status != Status::accepted) {
+            if (submission.status != Status::busy) {
+                EXPECT_EQ(submission.failed, failed);
+            }
+            return;
+        }
+        accept(builder, std::move(applied), submission);
+    }
+
+    void accept(const CommitBuilder& builder, Applied applied, const Submission& submission) {
+        applied.ticket = submission.ticket;
+        EXPECT_GE(submission.instant, last_instant_);
+        EXPECT_EQ(submission.instant.us % 1000, 0);
+        std::erase_if(applied.erases, [&](const Applied::Erased& erased) {
+            VersionModel copy = now_;
+            return copy.erase(erased.resource, erased.scope, erased.version) == 0;
+        });
+        if (applied.writes.empty() && applied.erases.empty()) {
+            EXPECT_EQ(submission.ticket.value, 0U);
+            return;
+        }
+        last_instant_ = submission.instant;
+        for (std::size_t i = 0; i < applied.writes.size(); ++i) {
+            const VersionWrite& write = builder.writes()[i];
+            Applied::Written& written = applied.writes[i];
+            const VersionModel::Version* head = now_.standing(written.resource);
+            const std::uint64_t newest = head == nullptr ? 0 : head->info.version.value;
+            EXPECT_EQ(write.outcome.version, write.version.value_or(VersionNumber{newest + 1}));
+            EXPECT_EQ(write.outcome.instant, write.instant.value_or(submission.instant));
+            EXPECT_EQ(write.outcome.position.value, now_.last_position().value + i + 1);
+            EXPECT_EQ(write.outcome.previous.exists, head != nullptr);
+            EXPECT_EQ(write.outcome.previous.version.value, newest);
+            written.version = write.outcome.version;
+            written.instant = write.outcome.instant;
+        }
+        apply(now_, applied);
+        in_flight_.push_back(std::move(applied));
+        if (pick(3) == 0) {
+            settle();
+        }
+    }
+
+    void settle() {
+        bool ok = true;
+        store_->flush();
+        for (Applied& applied : in_flight_) {
+            const bool settled = store_->wait(applied.ticket).has_value();
+            EXPECT_TRUE(ok || !settled) << "a commit settled after one before it was dropped";
+            ok = ok && settled;
+            if (settled) {
+                apply(base_, applied);
+            } else {
+                unknown_.push_back(std::move(applied));
+            }
+        }
+        in_flight_.clear();
+        if (ok) {
+            return;
+        }
+        if (store_->write_state() == WriteState::no_space) {
+            unknown_.clear();  // They must not come back.
+        }
+        now_ = base_;
+    }
+
+    // ---- comparing ----
+
+    bool holds(const VersionModel& model) const {
+        if (store_->last_position() != model.last_position() ||
+            !same_totals(store_->totals(), model.totals({}))) {
+            return false;
+        }
+        for (std::uint64_t type = 0; type < std::size(kTypes); ++type) {
+            for (std::uint64_t i = 0; i < resources_; ++i) {
+                const std::uint64_t resource = type * kPerType + i;
+                const Head head = store_->head(type_of(resource), id_of(resource));
+                const VersionModel::Version* newest = model.standing(resource);
+                if (head.exists != (newest != nullptr) ||
+                    head.erased_through != model.erased_through(resource) ||
+                    (newest != nullptr && head.position != newest->info.position)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
+    static bool same_totals(const Totals& a, const Totals& b) {
+        return a.versions == b.versions && a.live == b.live && a.resources == b.resources;
+    }
+
+    void expect_same(const std::optional<VersionInfo>& found, const VersionModel::Version* expected,
+                     const char* what) const {
+        ASSERT_EQ(found.has_value(), expected != nullptr) << what;
+        if (expected != nullptr) {
+            EXPECT_TRUE(test::same(*found, expected->info))
+                << what << ": position " << found->position.value << " instead of "
+                << expected->info.position.value;
+        }
+    }
+
+    void expect_same(std::vector<VersionInfo> found, std::vector<VersionInfo> expected,
+                     const char* what) const {
+        ASSERT_EQ(found.size(), expected.size()) << what;
+        for (std::size_t i = 0; i < found.size(); ++i) {
+            EXPECT_TRUE(test::same(found[i], expected[i])) << what << ": entry " << i;
+        }
+    }
+
+    void expect_loads(const VersionModel::Version& version) const {
+        const auto loaded = store_->load(version.info);
+        ASSERT_TRUE(loaded) << loaded.error().detail;
+        EXPECT_EQ(loaded->id, id_of(version.resource));
+        EXPECT_EQ(
+            loaded->body,
+            version.info.deletion
+                ? std::string()
+                : test::expected_body(type_name(version.resource), id_of(version.resource),
+                                      version.text, version.info.version, version.info.instant));
+    }
+
+    Instant pick_instant() {
+        const auto& versions = base_.versions();
+        return versions.empty() || pick(4) == 0
+                   ? Instant{static_cast<std::int64_t>(pick(3'000'000))}
+                   : versions[pick(versions.size())].info.instant;
+    }
+
+    /// Everything that a reader can ask, with random arguments. What is asked is what has settled.
+    void compare() {
+        const std::uint64_t size = base_.versions().size();
+        for (int round = 0; round < 4; ++round) {
+            const std::uint64_t resource = pick_resource();
+            const TypeId type = type_of(resource);
+            const std::string id = id_of(resource);
+            const Position bound{pick(size + 2)};
+            const Instant instant = pick_instant();
+            const VersionNumber number{1 + pick(12)};
+            const VersionModel::Version* standing = base_.standing(resource, bound);
+            expect_same(store_->current(type, id, bound), standing, "current");
+            expect_same(store_->version(type, id, number), base_.version(resource, number),
+                        "version");
+            expect_same(store_->current_at(type, id, instant),
+                        base_.standing(resource, {}, instant), "current_at");
+            if (standing != nullptr && !standing->erased) {
+                expect_loads(*standing);
+            }
+            const bool typed = pick(3) != 0;
+            const auto some_type = typed ? std::optional(type) : std::nullopt;
+            EXPECT_TRUE(same_totals(store_->totals(some_type), base_.totals(some_type)));
+            const std::uint64_t term = 1 + pick(kTerms);
+            expect_same(store_->carriers(type, term), base_.carriers(type, term), "carriers");
+            std::uint32_t from = 0;
+            std::vector<VersionInfo> then;
+            while (from < store_->resource_count()) {
+                const auto some = store_->current_at(some_type, instant, bound, from,
+                                                     static_cast<std::uint32_t>(1 + pick(20)));
+                then.insert(then.end(), some.begin(), some.end());
+            }
+            expect_same(then, base_.current_at(some_type, instant, bound), "current_at of all");
+            page_through(some_type, typed && pick(2) == 0 ? std::optional(resource) : std::nullopt,
+                         bound);
+        }
+    }
+
+    /// A chain of pages from a random place, each beginning after the last version of the one before.
+    void page_through(std::optional<TypeId> type, std::optional<std::uint64_t> resource,
+                      Position bound) {
+        HistoryQuery query;
+        query.type = type;
+        const std::string id = resource ? id_of(*resource) : "";
+        if (resource) {
+            query.id = id;
+        }
+        query.order = static_cast<HistoryOrder>(pick(4));
+        query.bound = bound;
+        query.count = pick(8) == 0 ? 0 : 1 + pick(30);
+        query.skip = pick(4) == 0 ? pick(30) : 0;
+        if (pick(2) == 0) {
+            query.since = pick_instant();
+        }
+        for (int page = 0; page < 6; ++page) {
+            const HistoryPage found = store_->history(query);
+            ASSERT_EQ(test::difference(found, base_.history(query, resource)), "");
+            if (!found.more) {
+                break;
+            }
+            query.after = found.versions.back();
+            query.skip = 0;
+        }
+    }
+
+    void compare_everything() {
+        compare();
+        for (const VersionModel::Version& version : base_.versions()) {
+            expect_same(store_->at(version.info.position), version.erased ? nullptr : &version,
+                        "at");
+            if (!version.erased) {
+                expect_loads(version);
+            }
+        }
+        const auto report = verify(*fs_, kDirectory);
+        ASSERT_TRUE(report) << report.error().detail;
+        EXPECT_EQ(report->versions, base_.versions().size());
+        const Totals totals = base_.totals({});
+        EXPECT_TRUE(
+            same_totals({report->visible_versions, report->live, report->resources}, totals));
+    }
+
+    std::mt19937_64 random_;
+    std::uint64_t resources_;
+    std::uint64_t segment_bytes_ = 0;
+    std::int64_t clock_ = 1'000'000;
+    std::int64_t clock_step_ = 0;
+    Instant last_instant_;
+    bool power_goes_ = false;   ///< at some change to come, if it has not gone yet
+    bool fault_waits_ = false;  ///< for a call that has perhaps not been made yet
+    std::unique_ptr<SimFileSystem> fs_ = std::make_unique<SimFileSystem>();
+    std::unique_ptr<Store> store_;
+    VersionModel base_;               ///< what has settled
+    VersionModel now_;                ///< and what was submitted since
+    std::vector<Applied> in_flight_;  ///< submitted, not settled
+    std::vector<Applied> unknown_;    ///< dropped by a failed writer; some may be on the disk
+};
+
+std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
+    const char* text = std::getenv(name);
+    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+TEST(StoreAgainstModel, AnswersAlikeWhateverHappens) {
+    const std::uint64_t only = from_environment("ANNALS_SEED", 0);
+    const std::uint64_t last = only != 0 ? only : from_environment("ANNALS_SEEDS", kDefaultSeeds);
+    for (std::uint64_t seed = only != 0 ? only : 1; seed <= last; ++seed) {
+        SCOPED_TRACE("ANNALS_SEED=" + std::to_string(seed));
+        Simulation(seed).run();
+        ASSERT_FALSE(HasFailure()) << "replay with ANNALS_SEED=" << seed;
+    }
+}
+
+}  // namespace
+}  // namespace annals::storage
