@@ -12,16 +12,20 @@ namespace annals::core {
 
 namespace {
 
-Response answer_existing(const Service& service, const Request& request,
-                         const storage::StoredVersion& match) {
+Response answer_existing(const Request& request, const storage::StoredVersion& match) {
     Response response;
     set_version(response, match.info.version, match.info.instant);
     response.location =
         version_url(request.base_url, match.info.type, match.id, match.info.version);
     response.content_location =
         version_path(request.base_url, match.info.type, match.id, match.info.version);
-    put_body(service, response, read_preference(request), match.info,
-             fmt::format("{} matches: nothing created", resource_name(match.info.type, match.id)));
+    const Preference::Return form = read_preference(request).return_form;
+    if (form == Preference::Return::operation_outcome) {
+        response.body = Body(information(
+            fmt::format("{} matches: nothing created", resource_name(match.info.type, match.id))));
+    } else if (form != Preference::Return::minimal) {
+        response.body.append_view(match.body, match.pin);
+    }
     return response;
 }
 
@@ -63,7 +67,7 @@ asio::awaitable<Response> create(const Service& service, const Request& request,
                                            request);
             }
             if (matches.found.size() == 1) {
-                co_return answer_existing(service, request, matches.found.front());
+                co_return answer_existing(request, matches.found.front());
             }
         }
 

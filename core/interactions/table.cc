@@ -67,7 +67,6 @@ constexpr auto kTable = std::to_array<Interaction>({
     awaiting(Level::instance_history, kDelete, delete_history, hard_delete_on, "", "history-deletion"),
     awaiting(Level::root, kPost, submit_bundle, nullptr, "transaction batch", "batch"),
     awaiting(Level::system_history, kGet, system_history, system_history_on, "history-system", "history"),
-    awaiting(Level::root, kPost, submit_bundle, nullptr, "transaction batch", "batch"),
     plain(Level::metadata, kGet, metadata, nullptr, "", "metadata"),
     plain(Level::root, HttpMethod::options, metadata, nullptr, "", "metadata"),
 });

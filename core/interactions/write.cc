@@ -224,22 +224,22 @@ std::string version_path(std::string_view base_url, TypeId type, std::string_vie
                        version);
 }
 
-void put_body(const Service& service, Response& response, const Preference& preference,
-              const std::optional<storage::VersionInfo>& info, std::string_view outcome) {
-    using Return = Preference::Return;
-    if (preference.return_form == Return::minimal) {
-        return;
-    }
-    if (preference.return_form == Return::operation_outcome) {
-        response.body = Body(information(outcome));
-        return;
-    }
-    // The write is done whatever becomes of its bytes: erased meanwhile, it is answered without them.
+void put_stored(const Service& service, Response& response,
+                const std::optional<storage::VersionInfo>& info) {
     if (!info) {
         return;
     }
     if (Result<storage::StoredVersion> stored = service.store().load(*info)) {
         response.body.append_view(stored->body, std::move(stored->pin));
+    }
+}
+
+void put_body(const Service& service, Response& response, const Preference& preference,
+              const std::optional<storage::VersionInfo>& info, std::string_view outcome) {
+    if (preference.return_form == Preference::Return::operation_outcome) {
+        response.body = Body(information(outcome));
+    } else if (preference.return_form != Preference::Return::minimal) {
+        put_stored(service, response, info);
     }
 }
 
@@ -263,10 +263,14 @@ asio::awaitable<Response> answer_written(const Service& service, const Request& 
             version_path(request.base_url, written.type, written.id, outcome.version);
     }
 
-    put_body(service, response, read_preference(request),
-             service.store().version(written.type, written.id, outcome.version),
-             fmt::format("{} {} as version {}", resource_name(written.type, written.id),
-                         brought_to_life ? "created" : "updated", outcome.version.value));
+    const Preference::Return form = read_preference(request).return_form;
+    if (form == Preference::Return::operation_outcome) {
+        response.body = Body(information(
+            fmt::format("{} {} as version {}", resource_name(written.type, written.id),
+                        brought_to_life ? "created" : "updated", outcome.version.value)));
+    } else if (form != Preference::Return::minimal) {
+        put_stored(service, response, service.store().at(outcome.position));
+    }
     co_return response;
 }
 

@@ -101,7 +101,12 @@ struct Written {
 asio::awaitable<Response> answer_written(const Service& service, const Request& request,
                                          Written written);
 
-/// Fills a 2xx answer's body as `preference` says: the stored bytes of `info` unless it says otherwise.
+/// Puts the stored bytes of `info` into a 2xx answer. What is done is done whatever becomes of its bytes: erased
+/// meanwhile (none), it is answered without them.
+void put_stored(const Service& service, Response& response,
+                const std::optional<storage::VersionInfo>& info);
+
+/// Fills a 2xx answer's body as `preference` says: put_stored() unless it says otherwise.
 void put_body(const Service& service, Response& response, const Preference& preference,
               const std::optional<storage::VersionInfo>& info, std::string_view outcome);
 

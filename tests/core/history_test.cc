@@ -70,11 +70,20 @@ class History : public ServiceFixture {
         return all;
     }
 
+    // Commits of one millisecond share their instant; what follows has a later one.
+    static void next_millisecond() {
+        const std::int64_t before = now().us / 1000;
+        while (now().us / 1000 == before) {
+        }
+    }
+
     // Patients 1 and 2 in turn, versions 1 to 3 each; 2 is deleted by its version 4.
     void fill() {
         for (int version = 1; version <= 3; ++version) {
             put_patient("1");
+            next_millisecond();
             put_patient("2");
+            next_millisecond();
         }
         ASSERT_EQ(send("DELETE", "/Patient/2").status, 204);
         ASSERT_EQ(send("PUT", "/Basic/1", R"({"resourceType":"Basic","id":"1"})").status, 201);

@@ -1,0 +1,256 @@
+#include "core/config/config.h"
+
+#include "tests/support/temporary_directory.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace annals::core {
+namespace {
+
+std::string write_file(const test::TemporaryDirectory& directory, const std::string& text) {
+    const std::string path = directory / "annals.toml";
+    std::ofstream(path) << text;
+    return path;
+}
+
+std::string fault_of(const ConfigSources& sources) {
+    const Result<Config> config = load_config(sources);
+    if (config) {
+        return "";
+    }
+    EXPECT_EQ(config.error().code, Errc::usage);
+    EXPECT_EQ(config.error().detail.find('\n'), std::string::npos) << config.error().detail;
+    return config.error().detail;
+}
+
+ConfigSources sets(std::vector<std::string> texts) {
+    ConfigSources sources;
+    sources.sets = std::move(texts);
+    return sources;
+}
+
+TEST(LoadConfig, HasTheDefaultsOfTheContract) {
+    const Result<Config> config = load_config({});
+    ASSERT_TRUE(config.has_value());
+    EXPECT_EQ(config->listen, "127.0.0.1:8080");
+    EXPECT_EQ(config->data, "annals-data");
+    EXPECT_EQ(config->durability, "commit");
+    EXPECT_FALSE(config->hard_delete);
+    EXPECT_EQ(config->history_page_size, 100U);
+    EXPECT_EQ(config->instance_history_page_size, 10U);
+    EXPECT_EQ(config->max_page_size, 1000U);
+    EXPECT_EQ(config->delete_absent, 404U);
+    EXPECT_EQ(config->limits.max_body, 64U << 20);
+    EXPECT_EQ(config->limits.request_timeout, std::chrono::seconds(60));
+}
+
+TEST(LoadConfig, LetsEnvironmentBeatFileAndSetBeatBoth) {
+    const test::TemporaryDirectory directory;
+    ConfigSources sources;
+    sources.file = write_file(directory,
+                              "data = \"file\"\nmax_page_size = 1\n"
+                              "[limits]\nmax_body = \"1MiB\"\nidle_timeout = \"5s\"\n"
+                              "[interactions.instance]\nvread = false\n");
+    sources.environment = {{"ANNALS_DATA", "environment"},
+                           {"ANNALS_LIMITS__MAX_BODY", "2MiB"},
+                           {"ANNALS_INTERACTIONS__TYPE__HISTORY", "false"}};
+    sources.sets = {"limits.max_body=3000", "data=set"};
+    const Result<Config> config = load_config(sources);
+    ASSERT_TRUE(config.has_value()) << config.error().detail;
+    EXPECT_EQ(config->data, "set");
+    EXPECT_EQ(config->max_page_size, 1U);
+    EXPECT_EQ(config->limits.max_body, 3000U);
+    EXPECT_EQ(config->limits.idle_timeout, std::chrono::seconds(5));
+    EXPECT_FALSE(config->interactions.instance_vread);
+    EXPECT_FALSE(config->interactions.type_history);
+    EXPECT_TRUE(config->interactions.system_history);
+}
+
+TEST(LoadConfig, TakesWhatIsNoTomlValueAsText) {
+    const Result<Config> config = load_config(
+        sets({"validation=off", "data=/srv/annals", "listen=127.0.0.1:0", "shutdown_timeout=250ms",
+              "limits.max_body=16 MiB", "base_url=\"https://example.org/fhir\"",
+              "auth.public=[\"metadata\",\"read\"]"}));
+    ASSERT_TRUE(config.has_value()) << config.error().detail;
+    EXPECT_EQ(config->validation, "off");
+    EXPECT_EQ(config->data, "/srv/annals");
+    EXPECT_EQ(config->shutdown_timeout, std::chrono::milliseconds(250));
+    EXPECT_EQ(config->limits.max_body, 16U << 20);
+    EXPECT_EQ(config->base_url, "https://example.org/fhir");
+    EXPECT_EQ(config->auth.public_access, (std::vector<std::string>{"metadata", "read"}));
+}
+
+TEST(LoadConfig, ReadsSizesAndDurationsInAllUnits) {
+    struct Case {
+        std::string text;
+        std::uint64_t bytes;
+    };
+
+    for (const auto& [text, bytes] : std::vector<Case>{{"7", 7},
+                                                       {"2kB", 2000},
+                                                       {"2MB", 2'000'000},
+                                                       {"2GB", 2'000'000'000},
+                                                       {"2KiB", 2048},
+                                                       {"2MiB", 2U << 20},
+                                                       {"2GiB", 2ULL << 30}}) {
+        const Result<Config> config = load_config(sets({"limits.max_body=" + text}));
+        ASSERT_TRUE(config.has_value()) << text;
+        EXPECT_EQ(config->limits.max_body, bytes) << text;
+    }
+    for (const auto& [text, ms] : std::vector<Case>{
+             {"7ms", 7}, {"7s", 7000}, {"7m", 420'000}, {"7h", 25'200'000}, {"7d", 604'800'000}}) {
+        const Result<Config> config = load_config(sets({"history_cleanup_interval=" + text}));
+        ASSERT_TRUE(config.has_value()) << text;
+        EXPECT_EQ(config->history_cleanup_interval.count(), static_cast<std::int64_t>(ms)) << text;
+    }
+}
+
+TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
+    struct Case {
+        std::string set;
+        std::string said;
+    };
+
+    for (const auto& [set, said] : std::vector<Case>{
+             {"hard_delete=1", "hard_delete must be true or false"},
+             {"hard_delete=yes", "hard_delete must be true or false"},
+             {"threads=-1", "threads must be an integer"},
+             {"threads=many", "threads must be an integer"},
+             {"threads=1.5", "threads must be an integer"},
+             {"max_page_size=0", "max_page_size must be an integer"},
+             {"limits.max_body=0", "limits.max_body must be a size"},
+             {"limits.max_body=64Mib", "limits.max_body must be a size"},
+             {"limits.max_body=99999999999GiB", "limits.max_body must be a size"},
+             {"limits.idle_timeout=60", "limits.idle_timeout must be a duration"},
+             {"limits.idle_timeout=1w", "limits.idle_timeout must be a duration"},
+             {"durability=sometimes", "durability must be one of commit, interval, none"},
+             {"delete_absent=403", "delete_absent must be 404 or 204"},
+             {"delete_absent=204.0", "delete_absent must be"},
+             {"auth.public=read", "auth.public must be a list of texts"},
+             {"auth.public=[1]", "auth.public must be a list of texts"},
+             {"auth.public=[\"all\"]", "auth.public"},
+             {"listen=8080", "listen must be HOST:PORT"},
+             {"listen=localhost:99999", "listen must be HOST:PORT"},
+             {"base_url=http://x/r4", "base_url must"},
+             {"nonsense=1", "unknown key 'nonsense'"},
+             {"limits=1", "unknown key 'limits'"},
+             {"=1", "expected KEY=VALUE"},
+             {"data", "expected KEY=VALUE"},
+             {"data=", "data must name a directory"},
+             {"allow_damaged=true", "allow_damaged"}}) {
+        EXPECT_NE(fault_of(sets({set})).find(said), std::string::npos)
+            << set << ": " << fault_of(sets({set}));
+    }
+}
+
+TEST(LoadConfig, RefusesWhatThisVersionCannotDo) {
+    for (const auto& [set, key] : std::vector<std::pair<std::string, std::string>>{
+             {"validation=full", "validation"},
+             {"allow_unknown_elements=false", "allow_unknown_elements"},
+             {"auth.mode=jwt", "auth.mode"},
+             {"tls.cert_file=x", "tls.cert_file"},
+             {"tls.key_file=x", "tls.key_file"},
+             {"tls.client_ca_file=x", "tls.client_ca_file"},
+             {"referential_integrity.on_delete=true", "referential_integrity.on_delete"},
+             {"history_cleanup_enabled=true", "history_cleanup_enabled"},
+             {"cors.origins=[\"*\"]", "cors.origins"}}) {
+        const std::string fault = fault_of(sets({set}));
+        EXPECT_NE(fault.find(key), std::string::npos) << set;
+        EXPECT_NE(fault.find("not supported"), std::string::npos) << set;
+    }
+}
+
+TEST(LoadConfig, AsksForAWordBeforeListeningToTheWorldUnprotected) {
+    for (const std::string listen : {"127.0.0.1:0", "127.9.9.9:0", "localhost:0", "[::1]:0"}) {
+        EXPECT_EQ(fault_of(sets({"listen=" + listen})), "") << listen;
+    }
+    for (const std::string listen : {"0.0.0.0:0", "[::]:0", "10.0.0.1:0", "127.example.org:0"}) {
+        EXPECT_NE(fault_of(sets({"listen=" + listen})).find("allow_unauthenticated"),
+                  std::string::npos)
+            << listen;
+        EXPECT_EQ(fault_of(sets({"listen=" + listen, "allow_unauthenticated=true"})), "") << listen;
+    }
+}
+
+TEST(LoadConfig, NamesFileAndLineOfBrokenToml) {
+    const test::TemporaryDirectory directory;
+    ConfigSources sources;
+    sources.file = write_file(directory, "data = \"x\"\nthreads = = 1\n");
+    const std::string fault = fault_of(sources);
+    EXPECT_NE(fault.find(sources.file), std::string::npos) << fault;
+    EXPECT_NE(fault.find("line 2"), std::string::npos) << fault;
+    sources.file = directory / "absent.toml";
+    EXPECT_NE(fault_of(sources).find(sources.file), std::string::npos);
+    sources.file = write_file(directory, "[limits]\nmax_bodies = 1\n");
+    EXPECT_NE(fault_of(sources).find("unknown key 'limits.max_bodies'"), std::string::npos);
+    sources.file = write_file(directory, "[limit]\nmax_body = 1\n");
+    EXPECT_NE(fault_of(sources).find("unknown key 'limit'"), std::string::npos);
+}
+
+TEST(LoadConfig, RefusesUnknownVariablesOfTheEnvironment) {
+    ConfigSources sources;
+    sources.environment = {{"ANNALS_HARD_DELET", "true"}};
+    EXPECT_NE(fault_of(sources).find("ANNALS_HARD_DELET"), std::string::npos);
+}
+
+TEST(DescribeConfig, HasOneLineForEveryKeyOfTheContract) {
+    const std::string text = describe_config();
+    for (const std::string key : {"listen",
+                                  "data",
+                                  "base_url",
+                                  "threads",
+                                  "durability",
+                                  "sync_interval",
+                                  "hard_delete",
+                                  "max_history_versions",
+                                  "history_cleanup_enabled",
+                                  "history_cleanup_interval",
+                                  "allow_history_bundles",
+                                  "history_page_size",
+                                  "search_page_size",
+                                  "instance_history_page_size",
+                                  "max_page_size",
+                                  "interactions.instance.history",
+                                  "interactions.instance.vread",
+                                  "interactions.type.history",
+                                  "interactions.system.history",
+                                  "interactions.system.history_bundle",
+                                  "update_create",
+                                  "delete_absent",
+                                  "referential_integrity.on_delete",
+                                  "referential_integrity.on_write",
+                                  "validation",
+                                  "allow_unknown_elements",
+                                  "limits.max_body",
+                                  "limits.max_bundle_entries",
+                                  "limits.max_connections",
+                                  "limits.idle_timeout",
+                                  "limits.header_timeout",
+                                  "limits.body_timeout",
+                                  "limits.request_timeout",
+                                  "shutdown_timeout",
+                                  "auth.mode",
+                                  "auth.jwt.issuer",
+                                  "auth.jwt.audience",
+                                  "auth.jwt.jwks_file",
+                                  "auth.jwt.jwks_url",
+                                  "auth.jwt.leeway",
+                                  "auth.jwt.hs256_secret_file",
+                                  "auth.api_keys_file",
+                                  "auth.public",
+                                  "allow_unauthenticated",
+                                  "tls.cert_file",
+                                  "tls.key_file",
+                                  "tls.client_ca_file",
+                                  "cors.origins",
+                                  "packages_dir"}) {
+        EXPECT_NE(("\n" + text).find("\n" + key + " ("), std::string::npos) << key;
+    }
+    EXPECT_NE(text.find("limits.max_body (size, default \"64MiB\")"), std::string::npos);
+    EXPECT_NE(text.find("history_cleanup_interval (duration, default \"1d\")"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace annals::core
