@@ -600,7 +600,8 @@ Result<Document> Parser::parse(std::string_view text) {
 
     Fault fault;
     std::size_t space_count = 0;
-    if (impl.find_tokens(copy, text.size()) != simdjson::SUCCESS) {
+    // Neither stage 1 nor minify reads beyond the text: they copy its last block to a padded one.
+    if (impl.find_tokens(text.data(), text.size()) != simdjson::SUCCESS) {
         fault = find_lexical_fault(text);
     } else {
         // A valid text has two tokens a node: itself and a comma, a colon or a closing bracket.
