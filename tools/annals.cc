@@ -1,5 +1,6 @@
 // annals: one binary, one table of subcommands.
 
+#include "tools/commands/bench.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/export.h"
 #include "tools/commands/generate.h"
@@ -30,6 +31,7 @@ constexpr Command kCommands[] = {
     {"import", "takes ndjson and Bundles into a store or a server", import_files},
     {"replicate", "keeps one server's history in another", replicate},
     {"generate", "makes realistic, seeded, linked clinical data of any size", run_generate},
+    {"bench", "measures a server beside what the machine could do", run_bench},
 };
 
 std::string usage() {

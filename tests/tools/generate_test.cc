@@ -156,7 +156,7 @@ TEST(Generator, MakesResourcesOfARealisticMeanSize) {
 
 TEST(Samples, HaveNoIdAndAreAsManyAsAskedFor) {
     const std::vector<Sample> samples =
-        make_samples(3, {Kind::practitioner, Kind::patient, Kind::explanation_of_benefit}, 25);
+        make_samples(3, {Kind::organization, Kind::patient, Kind::explanation_of_benefit}, 25);
     ASSERT_EQ(samples.size(), 75U);
     for (const Sample& sample : samples) {
         const json::Document document = parsed(sample.body);

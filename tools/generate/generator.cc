@@ -269,8 +269,8 @@ const Counts& Generator::counts() const noexcept {
 std::vector<Sample> make_samples(std::uint64_t seed, const std::vector<Kind>& kinds,
                                  std::size_t count) {
     const Instant start{1'577'836'800'000'000};  // 2020-01-01
-    const World world =
-        make_world(seed, static_cast<std::uint32_t>(count / kDoctorsPerHouse + 4), start);
+    // As many organizations as samples, so that there are enough of every kind.
+    const World world = make_world(seed, static_cast<std::uint32_t>(count + 1), start);
     std::vector<std::vector<std::string>> bodies(kinds.size());
     const auto take = [&](const Chart& chart) {
         const Scene scene{world, chart};

@@ -1,0 +1,146 @@
+#include "codec/json/document.h"
+#include "tests/support/child_process.h"
+#include "tests/support/temporary_directory.h"
+#include "tools/bench/answer_reader.h"
+#include "tools/bench/histogram.h"
+#include "tools/bench/workloads.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+namespace annals::bench {
+namespace {
+
+using State = AnswerReader::State;
+
+// Gives `text` to the reader in steps of `step` bytes; the state after the last one.
+State feed(AnswerReader& reader, std::string_view text, std::size_t step) {
+    State state = State::more;
+    while (!text.empty()) {
+        EXPECT_EQ(state, State::more);
+        const std::size_t size = std::min(step, text.size());
+        std::memcpy(reader.room(), text.data(), size);
+        state = reader.received(size);
+        text.remove_prefix(size);
+    }
+    return state;
+}
+
+TEST(Histogram, AnswersQuantilesWithinTwoPerCent) {
+    Histogram histogram;
+    for (std::uint64_t value = 1; value <= 1'000'000; ++value) {
+        histogram.record(value * 10);
+    }
+    for (const double quantile : {0.001, 0.5, 0.9, 0.99, 0.999}) {
+        const double expected = quantile * 1e7;
+        EXPECT_NEAR(static_cast<double>(histogram.quantile(quantile)), expected, expected * 0.02);
+    }
+    EXPECT_EQ(histogram.max(), 10'000'000U);
+    EXPECT_EQ(histogram.quantile(1), 10'000'000U);
+    EXPECT_EQ(histogram.count(), 1'000'000U);
+}
+
+TEST(Histogram, KeepsSmallAndHugeValuesApart) {
+    Histogram histogram;
+    EXPECT_EQ(histogram.quantile(0.5), 0U);
+    histogram.record(0);
+    histogram.record(63);
+    histogram.record(~0ULL);
+    EXPECT_EQ(histogram.quantile(0.3), 0U);
+    EXPECT_EQ(histogram.quantile(0.6), 63U);
+    EXPECT_EQ(histogram.quantile(1), ~0ULL);
+}
+
+TEST(AnswerReader, FindsTheEndOfABodyWithALength) {
+    constexpr std::string_view kText =
+        "HTTP/1.1 201 Created\r\nETag: W/\"1\"\r\ncontent-length: 5\r\n\r\nhello";
+    for (std::size_t step = 1; step <= kText.size(); ++step) {
+        AnswerReader reader;
+        ASSERT_EQ(feed(reader, kText, step), State::done);
+        EXPECT_EQ(reader.answer().status, 201);
+        EXPECT_EQ(reader.answer().body, "hello");
+        EXPECT_EQ(reader.answer().header("etag"), "W/\"1\"");
+        EXPECT_EQ(reader.answer().header("location"), "");
+        EXPECT_FALSE(reader.closes());
+        reader.next();
+        ASSERT_EQ(feed(reader, "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", step),
+                  State::done);
+        EXPECT_EQ(reader.answer().status, 204);
+        EXPECT_TRUE(reader.closes());
+    }
+}
+
+TEST(AnswerReader, PutsChunksTogether) {
+    constexpr std::string_view kText =
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "5\r\nhello\r\nA\r\n, all of u\r\n1\r\ns\r\n0\r\n\r\n";
+    for (std::size_t step = 1; step <= kText.size(); ++step) {
+        AnswerReader reader;
+        ASSERT_EQ(feed(reader, kText, step), State::done);
+        EXPECT_EQ(reader.answer().status, 200);
+        EXPECT_EQ(reader.answer().body, "hello, all of us");
+    }
+}
+
+TEST(AnswerReader, RefusesWhatIsNoHttp) {
+    AnswerReader reader;
+    EXPECT_EQ(feed(reader, "SSH-2.0-OpenSSH_9.2p1 and more\r\n\r\n", 100), State::broken);
+    AnswerReader endless;
+    EXPECT_EQ(feed(endless, "HTTP/1.1 200 OK\r\nDate: now\r\n\r\n", 100), State::broken);
+}
+
+TEST(Workloads, TakeBodiesOfTheSizeAskedFor) {
+    const std::vector<Body> bodies = bodies_near(1400, 256, 1);
+    ASSERT_EQ(bodies.size(), 256U);
+    for (const Body& body : bodies) {
+        EXPECT_NEAR(static_cast<double>(body.text.size()), 1400, 150) << body.type;
+    }
+    double sum = 0;
+    const std::vector<std::vector<Body>> nine = bodies_of_nine_types(1400, 32, 1);
+    ASSERT_EQ(nine.size(), 9U);
+    for (const std::vector<Body>& of_type : nine) {
+        ASSERT_EQ(of_type.size(), 32U);
+        for (const Body& body : of_type) {
+            sum += static_cast<double>(body.text.size());
+        }
+    }
+    EXPECT_NEAR(sum / (9 * 32), 1400, 100);
+}
+
+TEST(Workloads, FindTheIdInALocation) {
+    EXPECT_EQ(id_in_location("http://h/fhir/Patient/a-1/_history/1"), "a-1");
+    EXPECT_EQ(id_in_location("/fhir/Patient/a-1"), "a-1");
+    EXPECT_EQ(id_in_location(""), "");
+}
+
+TEST(Bench, MeasuresTheRealServerWithoutAnError) {
+    const test::TemporaryDirectory directory;
+    const std::string json = directory / "figures.json";
+    const test::Finished run =
+        test::run_program(ANNALS_BINARY,
+                          {"bench", "--smoke", "--directory", directory / "work", "--json", json,
+                           "limits", "read", "create:4", "crud"},
+                          std::chrono::seconds(120));
+    EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
+    json::Parser parser;
+    const Result<json::Document> figures = parser.parse(test::read_whole_file(json));
+    ASSERT_TRUE(figures) << figures.error().detail;
+    EXPECT_TRUE(figures->root()["limits"]["sync_4k"]);
+    ASSERT_EQ(figures->root()["workloads"].size(), 3U);
+    for (const json::Value workload : figures->root()["workloads"].elements()) {
+        EXPECT_EQ(workload["errors"].raw(), "0") << workload.raw();
+        EXPECT_NE(workload["requests"].raw(), "0") << workload.raw();
+        EXPECT_TRUE(workload["limit"]["ratio"]) << workload.raw();
+    }
+}
+
+TEST(Bench, RefusesAWorkloadThatItDoesNotKnow) {
+    const test::Finished run = test::run_program(ANNALS_BINARY, {"bench", "juggle"});
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_NE(run.errors.find("juggle"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace annals::bench

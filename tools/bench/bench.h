@@ -1,0 +1,125 @@
+// Bench: what is measured, how, and what came out of it.
+//
+// Layer:   tools/bench. The workloads are defined in docs/benchmarks.md.
+// Threads: main; run_load() starts others while it runs.
+
+#pragma once
+
+#include "core/base/result.h"
+#include "tools/bench/load.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace annals::bench {
+
+struct Settings {
+    std::vector<std::string>
+        workloads;                  ///< "read", or "create:16" with its own number of connections
+    std::string server;             ///< root of a running server; empty: start our own
+    std::string directory = ".";    ///< where our own server's data and the disk's limits are tried
+    std::vector<std::string> sets;  ///< --set of our own server
+    std::vector<std::string> files;  ///< what `import` sends; empty: generated
+    std::uint64_t connections = 64;
+    std::uint64_t bundle_connections = 4;  ///< of `import` and `history-apply`
+    std::uint64_t bundle_entries = 1000;
+    std::uint64_t preload = 10'000;  ///< resources that `read` chooses from
+    std::uint64_t seed = 1;
+    std::uint64_t client_threads = 1;
+    std::uint64_t server_threads =
+        0;  ///< 0: one if it is kept on a core, else as many as there are
+    double seconds = 5;
+    double warm_up = 1;
+    int server_cpu = -1;
+    int client_cpu = -1;
+    std::uint64_t disk_bytes = 512ULL << 20;  ///< of the pre-written file
+};
+
+/// Where a server listens.
+struct Site {
+    std::string host;
+    std::string port;
+    std::string base;  ///< "/fhir"
+    std::string authority;
+};
+
+/// A workload's figures.
+struct Measurement {
+    std::string name;
+    std::string unit;  ///< "requests/s", "resources/s", "versions/s"
+    std::uint64_t connections = 0;
+    LoadResult load;
+    std::vector<std::string> operations;                 ///< names of load.operations, if several
+    std::vector<std::pair<std::string, double>> extras;  ///< "commits per sync"
+    std::string limit_name;
+    double limit = 0;  ///< in the same unit; 0: not measured
+
+    double rate() const {
+        return load.seconds > 0 ? static_cast<double>(load.units) / load.seconds : 0;
+    }
+};
+
+inline constexpr std::array<std::size_t, 4> kGroupSizes{1, 16, 64, 256};
+
+/// What the machine can do with next to no software above it.
+struct Limits {
+    double gets = 0;  ///< requests/s of the bare responder
+    Histogram get_latency;
+    double posts_inline = 0;                           ///< the loop syncs
+    double posts_thread = 0;                           ///< another thread syncs
+    Histogram post_latency;                            ///< of the faster one
+    std::array<double, kGroupSizes.size()> appends{};  ///< records/s, so many for each sync
+    Histogram sync_4k;                                 ///< write and fdatasync of 4 KiB
+    Histogram sync_64k;
+
+    double posts() const { return posts_inline > posts_thread ? posts_inline : posts_thread; }
+};
+
+/// What it ran on.
+struct Machine {
+    std::string cpu;
+    unsigned cores = 0;
+    std::string kernel;
+    std::string file_system;
+    std::string build;
+    std::string version;
+    std::string date;
+};
+
+struct Report {
+    Settings settings;
+    Machine machine;
+    std::optional<Limits> limits;
+    std::vector<Measurement> measurements;
+
+    std::uint64_t errors() const;
+};
+
+/// Measures the limits with the bare responders. Errors: io.
+Result<Limits> measure_limits(const Settings& settings);
+
+/// One workload against a server at `site`. Errors: usage (no such workload, unreadable files), io.
+Result<Measurement> measure(const std::string& workload, std::uint64_t connections,
+                            const Site& site, const Settings& settings);
+
+/// True for the workloads that measure() knows.
+bool is_workload(const std::string& name);
+
+/// run_load() options for `site`; `timed` false: until the conversations end, without warm-up.
+LoadOptions load_options(const Site& site, const Settings& settings, bool timed);
+
+Machine describe_machine(const std::string& directory);
+
+/// The table for people, and all of it for programs.
+std::string table_of(const Report& report);
+std::string json_of(const Report& report);
+
+/// Runs everything that the settings ask for, limits first, each workload against a fresh server
+/// unless settings.server names one. Says on stderr what it is doing if `talk`.
+Result<Report> run_all(const Settings& settings, bool talk);
+
+}  // namespace annals::bench

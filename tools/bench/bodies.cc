@@ -1,0 +1,83 @@
+#include "tools/bench/workloads.h"
+#include "tools/generate/generator.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace annals::bench {
+namespace {
+
+using generate::Kind;
+
+std::size_t distance(std::size_t a, std::size_t b) {
+    return a > b ? a - b : b - a;
+}
+
+// The `count` samples closest to `bytes`, in an order that does not go by size.
+std::vector<Body> closest(std::vector<generate::Sample> samples, std::size_t bytes,
+                          std::size_t count) {
+    count = std::min(count, samples.size());
+    std::vector<std::size_t> order(samples.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        order[i] = i;
+    }
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        const std::size_t first = distance(samples[a].body.size(), bytes);
+        const std::size_t second = distance(samples[b].body.size(), bytes);
+        return first != second ? first < second : a < b;
+    });
+    order.resize(count);
+    std::sort(order.begin(), order.end());
+    std::vector<Body> bodies;
+    for (std::size_t i = 0; i < count; ++i) {
+        // Steps of a prime through the list mix the types.
+        generate::Sample& sample = samples[order[i * 101 % count]];
+        bodies.push_back({generate::type_name(sample.kind), std::move(sample.body)});
+    }
+    return bodies;
+}
+
+}  // namespace
+
+std::vector<Body> bodies_near(std::size_t bytes, std::size_t count, std::uint64_t seed) {
+    const std::vector<Kind> kinds{
+        Kind::laboratory,   Kind::blood_pressure, Kind::condition, Kind::medication_request,
+        Kind::immunization, Kind::encounter,      Kind::claim,     Kind::patient};
+    return closest(generate::make_samples(seed, kinds, count / 2), bytes, count);
+}
+
+std::vector<std::vector<Body>> bodies_of_nine_types(std::size_t bytes, std::size_t count,
+                                                    std::uint64_t seed) {
+    constexpr Kind kNine[] = {
+        Kind::patient,   Kind::practitioner,       Kind::organization,
+        Kind::encounter, Kind::laboratory,         Kind::condition,
+        Kind::claim,     Kind::medication_request, Kind::explanation_of_benefit};
+    std::vector<std::vector<Body>> all;
+    for (const Kind kind : kNine) {
+        all.push_back(closest(generate::make_samples(seed, {kind}, count * 8), bytes, count));
+    }
+    return all;
+}
+
+void put_request(std::string& out, std::string_view method, const Site& site,
+                 std::string_view target, std::string_view body, std::string_view more) {
+    out.append(method).append(" ").append(site.base).append(target);
+    out.append(" HTTP/1.1\r\nHost: ").append(site.authority);
+    out.append("\r\nAccept: application/fhir+json\r\n").append(more);
+    if (!body.empty()) {
+        char digits[20];
+        const char* const end = std::to_chars(digits, digits + sizeof digits, body.size()).ptr;
+        out.append("Content-Type: application/fhir+json\r\nContent-Length: ");
+        out.append(digits, static_cast<std::size_t>(end - digits)).append("\r\n");
+    }
+    out.append("\r\n").append(body);
+}
+
+std::string_view id_in_location(std::string_view location) {
+    const std::size_t history = location.find("/_history/");
+    location = location.substr(0, history);
+    const std::size_t slash = location.rfind('/');
+    return slash == std::string_view::npos ? std::string_view() : location.substr(slash + 1);
+}
+
+}  // namespace annals::bench

@@ -1,0 +1,339 @@
+#include "tools/bench/load.h"
+
+#include <fmt/format.h>
+
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+namespace annals::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kSilenceMax = std::chrono::seconds(60);
+constexpr int kEventsMax = 256;
+
+class Descriptor {
+  public:
+    explicit Descriptor(int fd = -1) : fd_(fd) {}
+
+    ~Descriptor() { reset(); }
+
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+
+    int get() const noexcept { return fd_; }
+
+    void reset(int fd = -1) noexcept {
+        if (fd_ >= 0) {
+            ::close(fd_);
+        }
+        fd_ = fd;
+    }
+
+  private:
+    int fd_;
+};
+
+Error io_error(std::string_view what) {
+    return Error{Errc::io, fmt::format("{}: {}", what, std::strerror(errno)), ""};
+}
+
+Result<int> connect_to(const std::string& host, const std::string& port) {
+    addrinfo hints{};
+    hints.ai_socktype = SOCK_STREAM;
+    addrinfo* found = nullptr;
+    if (const int failed = ::getaddrinfo(host.c_str(), port.c_str(), &hints, &found); failed != 0) {
+        return Error{Errc::io, fmt::format("{}: {}", host, ::gai_strerror(failed)), ""};
+    }
+    const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, ::freeaddrinfo);
+    for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {
+        const int fd = ::socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (fd < 0) {
+            continue;
+        }
+        if (::connect(fd, address->ai_addr, address->ai_addrlen) == 0) {
+            const int on = 1;
+            ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+            return fd;
+        }
+        const int reason = errno;
+        ::close(fd);
+        errno = reason;
+    }
+    return io_error(fmt::format("connecting to {}:{}", host, port));
+}
+
+struct Connection {
+    Conversation* conversation = nullptr;
+    Descriptor socket;
+    AnswerReader reader;
+    std::string request;  // being sent
+    std::string ahead;    // the next one, made while the server works
+    std::size_t sent = 0;
+    Clock::time_point asked;
+    bool waits_to_send = false;
+    bool ended = false;
+};
+
+// One thread's share of the connections.
+class Loop {
+  public:
+    explicit Loop(const LoadOptions& options)
+        : options_(options), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
+
+    Result<void> add(Conversation& conversation) {
+        auto connection = std::make_unique<Connection>();
+        connection->conversation = &conversation;
+        ANNALS_TRY_VOID(open(*connection));
+        connections_.push_back(std::move(connection));
+        return {};
+    }
+
+    Result<void> run(Clock::time_point begin) {
+        measured_from_ = begin + options_.warm_up;
+        if (options_.duration.count() > 0) {
+            ends_ = measured_from_ + options_.duration;
+        }
+        for (const auto& connection : connections_) {
+            ++busy_;
+            begin_request(*connection);
+        }
+        Clock::time_point heard = Clock::now();
+        epoll_event events[kEventsMax];
+        while (busy_ > 0) {
+            const int count = ::epoll_wait(epoll_.get(), events, kEventsMax, 1000);
+            if (count < 0 && errno != EINTR) {
+                return io_error("epoll_wait");
+            }
+            const Clock::time_point now = Clock::now();
+            if (count <= 0 && now - heard > kSilenceMax) {
+                return Error{Errc::io, "no answer for 60 seconds", ""};
+            }
+            if (count > 0) {
+                heard = now;
+            }
+            for (int i = 0; i < count; ++i) {
+                auto& connection = *static_cast<Connection*>(events[i].data.ptr);
+                if (connection.waits_to_send && (events[i].events & EPOLLOUT) != 0) {
+                    send(connection);
+                }
+                if ((events[i].events & (EPOLLIN | EPOLLERR | EPOLLHUP)) != 0 &&
+                    !connection.ended) {
+                    receive(connection);
+                }
+            }
+            if (failed_) {
+                return *failed_;
+            }
+        }
+        result_.seconds =
+            std::chrono::duration<double>((ends_ ? *ends_ : Clock::now()) - measured_from_).count();
+        return {};
+    }
+
+    LoadResult& result() { return result_; }
+
+  private:
+    Result<void> open(Connection& connection) {
+        ANNALS_TRY(const int fd, connect_to(options_.host, options_.port));
+        connection.socket.reset(fd);
+        epoll_event event{};
+        event.events = EPOLLIN;
+        event.data.ptr = &connection;
+        if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) {
+            return io_error("epoll_ctl");
+        }
+        connection.waits_to_send = false;
+        return {};
+    }
+
+    void end(Connection& connection) {
+        connection.ended = true;
+        connection.socket.reset();
+        --busy_;
+    }
+
+    void begin_request(Connection& connection) {
+        if (ends_ && Clock::now() >= *ends_) {
+            return end(connection);
+        }
+        connection.request.clear();
+        if (!connection.ahead.empty()) {
+            connection.request.swap(connection.ahead);
+        } else if (!connection.conversation->ask(connection.request)) {
+            return end(connection);
+        }
+        connection.sent = 0;
+        connection.asked = Clock::now();
+        send(connection);
+    }
+
+    void wait_to_send(Connection& connection, bool wait) {
+        if (connection.waits_to_send != wait) {
+            epoll_event event{};
+            event.events = wait ? EPOLLIN | EPOLLOUT : EPOLLIN;
+            event.data.ptr = &connection;
+            ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.socket.get(), &event);
+            connection.waits_to_send = wait;
+        }
+    }
+
+    void send(Connection& connection) {
+        while (connection.sent < connection.request.size()) {
+            const ssize_t sent =
+                ::send(connection.socket.get(), connection.request.data() + connection.sent,
+                       connection.request.size() - connection.sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+            if (sent < 0) {
+                if (errno == EAGAIN || errno == EWOULDBLOCK) {
+                    return wait_to_send(connection, true);
+                }
+                if (errno == EINTR) {
+                    continue;
+                }
+                return;  // the answer, or the end of the connection, will be read
+            }
+            connection.sent += static_cast<std::size_t>(sent);
+        }
+        wait_to_send(connection, false);
+        if (connection.ahead.empty() && connection.conversation->asks_ahead()) {
+            connection.conversation->ask(connection.ahead);
+        }
+    }
+
+    void receive(Connection& connection) {
+        char* const room = connection.reader.room();
+        const ssize_t received =
+            ::recv(connection.socket.get(), room, connection.reader.room_size(), MSG_DONTWAIT);
+        if (received < 0 && (errno == EAGAIN || errno == EINTR)) {
+            return;
+        }
+        if (received <= 0) {
+            failed_ = received == 0 ? Error{Errc::io, "the server closed a connection", ""}
+                                    : io_error("receiving");
+            return;
+        }
+        result_.bytes_received += static_cast<std::uint64_t>(received);
+        switch (connection.reader.received(static_cast<std::size_t>(received))) {
+            case AnswerReader::State::more:
+                return;
+            case AnswerReader::State::broken:
+                failed_ = Error{Errc::io, "the server sent what is no HTTP answer", ""};
+                return;
+            case AnswerReader::State::done:
+                return take(connection);
+        }
+    }
+
+    void take(Connection& connection) {
+        const Clock::time_point now = Clock::now();
+        const Answer answer = connection.reader.answer();
+        const Verdict verdict = connection.conversation->hear(answer);
+        if (!verdict.ok) {
+            note_error(fmt::format("{}: {}", answer.status, answer.body.substr(0, 300)));
+        } else if (now >= measured_from_ && (!ends_ || now <= *ends_)) {
+            ++result_.requests;
+            result_.units += verdict.units;
+            result_.operations[verdict.operation].record(
+                static_cast<std::uint64_t>((now - connection.asked).count()));
+        }
+        const bool closes = connection.reader.closes();
+        connection.reader.next();
+        if (closes) {
+            connection.socket.reset();
+            if (Result<void> opened = open(connection); !opened) {
+                failed_ = opened.error();
+                return;
+            }
+        }
+        begin_request(connection);
+    }
+
+    void note_error(std::string text) {
+        if (++result_.errors == 1) {
+            result_.first_error = std::move(text);
+        }
+    }
+
+    const LoadOptions& options_;
+    Descriptor epoll_;
+    std::vector<std::unique_ptr<Connection>> connections_;
+    std::size_t busy_ = 0;
+    Clock::time_point measured_from_;
+    std::optional<Clock::time_point> ends_;
+    std::optional<Error> failed_;
+    LoadResult result_;
+};
+
+}  // namespace
+
+void pin_thread(int cpu) {
+    if (cpu >= 0) {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        CPU_SET(static_cast<unsigned>(cpu), &set);
+        ::pthread_setaffinity_np(::pthread_self(), sizeof set, &set);
+    }
+}
+
+Histogram LoadResult::all() const {
+    Histogram sum = operations.front();
+    for (std::size_t i = 1; i < operations.size(); ++i) {
+        sum.merge(operations[i]);
+    }
+    return sum;
+}
+
+Result<LoadResult> run_load(const LoadOptions& options,
+                            const std::vector<std::unique_ptr<Conversation>>& conversations) {
+    const std::size_t threads =
+        std::max<std::size_t>(1, std::min<std::size_t>(options.threads, conversations.size()));
+    std::vector<std::unique_ptr<Loop>> loops;
+    for (std::size_t i = 0; i < threads; ++i) {
+        loops.push_back(std::make_unique<Loop>(options));
+    }
+    for (std::size_t i = 0; i < conversations.size(); ++i) {
+        ANNALS_TRY_VOID(loops[i % threads]->add(*conversations[i]));
+    }
+    const Clock::time_point begin = Clock::now();
+    std::vector<Result<void>> ends(threads);
+    std::vector<std::thread> running;
+    for (std::size_t i = 0; i < threads; ++i) {
+        running.emplace_back([&, i] {
+            pin_thread(threads == 1 ? options.cpu : -1);
+            ends[i] = loops[i]->run(begin);
+        });
+    }
+    for (std::thread& thread : running) {
+        thread.join();
+    }
+    LoadResult sum;
+    for (std::size_t i = 0; i < threads; ++i) {
+        ANNALS_TRY_VOID(ends[i]);
+        const LoadResult& part = loops[i]->result();
+        for (std::size_t k = 0; k < kOperationsMax; ++k) {
+            sum.operations[k].merge(part.operations[k]);
+        }
+        sum.requests += part.requests;
+        sum.units += part.units;
+        sum.errors += part.errors;
+        sum.bytes_received += part.bytes_received;
+        sum.seconds = std::max(sum.seconds, part.seconds);
+        if (sum.first_error.empty()) {
+            sum.first_error = part.first_error;
+        }
+    }
+    return sum;
+}
+
+}  // namespace annals::bench

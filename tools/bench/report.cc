@@ -1,0 +1,177 @@
+#include "codec/json/document.h"
+#include "tools/bench/bench.h"
+
+#include <fmt/format.h>
+
+namespace annals::bench {
+namespace {
+
+constexpr double kQuantiles[] = {0.5, 0.9, 0.99, 0.999};
+constexpr std::string_view kQuantileNames[] = {"p50", "p90", "p99", "p99.9"};
+
+double microseconds(std::uint64_t nanoseconds) {
+    return static_cast<double>(nanoseconds) / 1e3;
+}
+
+std::string duration_text(std::uint64_t nanoseconds) {
+    const double us = microseconds(nanoseconds);
+    return us < 1000      ? fmt::format("{:.0f} us", us)
+           : us < 100'000 ? fmt::format("{:.2f} ms", us / 1e3)
+                          : fmt::format("{:.0f} ms", us / 1e3);
+}
+
+std::string row(std::string_view workload, double rate, std::string_view unit,
+                const Histogram& latency, std::string_view limit_name, double limit) {
+    return fmt::format("{:<20} {:>10.0f} {:<12} {:>9} {:>9} {:>9} {:>9}  {:<32} {}\n", workload,
+                       rate, unit, duration_text(latency.quantile(0.5)),
+                       duration_text(latency.quantile(0.9)), duration_text(latency.quantile(0.99)),
+                       duration_text(latency.quantile(0.999)),
+                       limit > 0 ? fmt::format("{} {:.0f}", limit_name, limit) : "",
+                       limit > 0 ? fmt::format("{:.2f}", rate / limit) : "");
+}
+
+std::string limits_table(const Limits& limits) {
+    std::string text = row("  bare GET", limits.gets, "requests/s", limits.get_latency, {}, 0);
+    text += row("  bare durable POST", limits.posts(), "requests/s", limits.post_latency, {}, 0);
+    text += fmt::format("{:<20} inline in the loop {:.0f}, committer thread {:.0f} requests/s\n",
+                        "", limits.posts_inline, limits.posts_thread);
+    for (std::size_t i = 0; i < kGroupSizes.size(); ++i) {
+        text += fmt::format("{:<20} {:>10.0f} records/s\n",
+                            fmt::format("  append, {} a sync", kGroupSizes[i]), limits.appends[i]);
+    }
+    text += fmt::format("{:<20} p50 {}, p99 {}\n", "  sync of 4 KiB",
+                        duration_text(limits.sync_4k.quantile(0.5)),
+                        duration_text(limits.sync_4k.quantile(0.99)));
+    text += fmt::format("{:<20} p50 {}, p99 {}\n", "  sync of 64 KiB",
+                        duration_text(limits.sync_64k.quantile(0.5)),
+                        duration_text(limits.sync_64k.quantile(0.99)));
+    return text;
+}
+
+std::string quoted(std::string_view text) {
+    return json::quoted(text);
+}
+
+std::string latency_json(const Histogram& latency) {
+    std::string text =
+        fmt::format(R"({{"count":{},"mean_us":{:.1f})", latency.count(), latency.mean() / 1e3);
+    for (std::size_t i = 0; i < std::size(kQuantiles); ++i) {
+        text += fmt::format(R"(,"{}_us":{:.1f})", kQuantileNames[i],
+                            microseconds(latency.quantile(kQuantiles[i])));
+    }
+    return text + fmt::format(R"(,"max_us":{:.1f}}})", microseconds(latency.max()));
+}
+
+std::string limits_json(const Limits& limits) {
+    std::string text = fmt::format(
+        R"({{"get_per_second":{:.1f},"get_latency":{},"post_per_second":{:.1f},"post_commit":"{}",)"
+        R"("post_inline_per_second":{:.1f},"post_thread_per_second":{:.1f},"post_latency":{},"append":[)",
+        limits.gets, latency_json(limits.get_latency), limits.posts(),
+        limits.posts_inline > limits.posts_thread ? "inline" : "thread", limits.posts_inline,
+        limits.posts_thread, latency_json(limits.post_latency));
+    for (std::size_t i = 0; i < kGroupSizes.size(); ++i) {
+        text += fmt::format(R"({}{{"records_per_sync":{},"records_per_second":{:.1f}}})",
+                            i == 0 ? "" : ",", kGroupSizes[i], limits.appends[i]);
+    }
+    return text + fmt::format(R"(],"sync_4k":{},"sync_64k":{}}})", latency_json(limits.sync_4k),
+                              latency_json(limits.sync_64k));
+}
+
+std::string measurement_json(const Measurement& measurement) {
+    const LoadResult& load = measurement.load;
+    std::string text = fmt::format(
+        R"({{"workload":{},"connections":{},"unit":{},"rate":{:.1f},"seconds":{:.3f},"requests":{},)"
+        R"("units":{},"errors":{},"bytes_received":{},"latency":{})",
+        quoted(measurement.name), measurement.connections, quoted(measurement.unit),
+        measurement.rate(), load.seconds, load.requests, load.units, load.errors,
+        load.bytes_received, latency_json(load.all()));
+    if (!load.first_error.empty()) {
+        text += fmt::format(R"(,"first_error":{})", quoted(load.first_error));
+    }
+    for (std::size_t i = 0; i < measurement.operations.size(); ++i) {
+        text += fmt::format(R"({}{}:{})", i == 0 ? R"(,"operations":{)" : ",",
+                            quoted(measurement.operations[i]), latency_json(load.operations[i]));
+    }
+    text += measurement.operations.empty() ? "" : "}";
+    for (std::size_t i = 0; i < measurement.extras.size(); ++i) {
+        text += fmt::format(R"({}{}:{:.3f})", i == 0 ? R"(,"extras":{)" : ",",
+                            quoted(measurement.extras[i].first), measurement.extras[i].second);
+    }
+    text += measurement.extras.empty() ? "" : "}";
+    if (measurement.limit > 0) {
+        text += fmt::format(R"(,"limit":{{"name":{},"rate":{:.1f},"ratio":{:.3f}}})",
+                            quoted(measurement.limit_name), measurement.limit,
+                            measurement.rate() / measurement.limit);
+    }
+    return text + "}";
+}
+
+}  // namespace
+
+std::string table_of(const Report& report) {
+    const Machine& machine = report.machine;
+    const Settings& settings = report.settings;
+    std::string text = fmt::format("annals {} ({}), {}\n{}, {} cores, {}, data on {}\n",
+                                   machine.version, machine.build, machine.date, machine.cpu,
+                                   machine.cores, machine.kernel, machine.file_system);
+    text += settings.server_cpu >= 0 ? fmt::format("server on core {}, client on core {}",
+                                                   settings.server_cpu, settings.client_cpu)
+                                     : std::string("server and client on any core");
+    text += fmt::format("; {} s each after {} s of warm-up, seed {}\n\n", settings.seconds,
+                        settings.warm_up, settings.seed);
+    text += fmt::format("{:<20} {:>10} {:<12} {:>9} {:>9} {:>9} {:>9}  {:<32} {}\n", "workload",
+                        "rate", "", "p50", "p90", "p99", "p99.9", "limit", "ratio");
+    if (report.limits) {
+        text += limits_table(*report.limits);
+    }
+    for (const Measurement& measurement : report.measurements) {
+        const LoadResult& load = measurement.load;
+        text +=
+            row(fmt::format("{}:{}", measurement.name, measurement.connections), measurement.rate(),
+                measurement.unit, load.all(), measurement.limit_name, measurement.limit);
+        for (std::size_t i = 0; i < measurement.operations.size(); ++i) {
+            text += row("  " + measurement.operations[i],
+                        static_cast<double>(load.operations[i].count()) / load.seconds,
+                        "requests/s", load.operations[i], {}, 0);
+        }
+        std::string extras;
+        for (const auto& [name, value] : measurement.extras) {
+            extras += fmt::format("{}{} {:.1f}", extras.empty() ? "" : ", ", name, value);
+        }
+        if (report.limits && measurement.name == "create") {
+            extras += fmt::format(", p50 is {:.1f} times that of a sync",
+                                  static_cast<double>(load.all().quantile(0.5)) /
+                                      static_cast<double>(report.limits->sync_4k.quantile(0.5)));
+        }
+        text += extras.empty() ? "" : fmt::format("{:<20} {}\n", "", extras);
+        if (load.errors > 0) {
+            text +=
+                fmt::format("{:<20} {} ERRORS, the first: {}\n", "", load.errors, load.first_error);
+        }
+    }
+    return text;
+}
+
+std::string json_of(const Report& report) {
+    const Machine& machine = report.machine;
+    const Settings& settings = report.settings;
+    std::string text = fmt::format(
+        R"({{"machine":{{"cpu":{},"cores":{},"kernel":{},"file_system":{}}},"version":{},"build":{},)"
+        R"("date":{},"settings":{{"seed":{},"seconds":{},"warm_up":{},"server_cpu":{},"client_cpu":{},)"
+        R"("client_threads":{},"preload":{},"bundle_entries":{},"server":{}}})",
+        quoted(machine.cpu), machine.cores, quoted(machine.kernel), quoted(machine.file_system),
+        quoted(machine.version), quoted(machine.build), quoted(machine.date), settings.seed,
+        settings.seconds, settings.warm_up, settings.server_cpu, settings.client_cpu,
+        settings.client_threads, settings.preload, settings.bundle_entries,
+        quoted(settings.server));
+    if (report.limits) {
+        text += R"(,"limits":)" + limits_json(*report.limits);
+    }
+    text += R"(,"workloads":[)";
+    for (std::size_t i = 0; i < report.measurements.size(); ++i) {
+        text += (i == 0 ? "" : ",") + measurement_json(report.measurements[i]);
+    }
+    return text + "]}\n";
+}
+
+}  // namespace annals::bench

@@ -1,0 +1,87 @@
+// Workloads: the conversations that load is made of.
+//
+// Layer:   tools/bench.
+// Threads: conversations of one load may run on several threads; what they share is const or atomic.
+
+#pragma once
+
+#include "tools/bench/bench.h"
+#include "tools/generate/chart.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::bench {
+
+/// A resource without its id.
+struct Body {
+    std::string_view type;
+    std::string text;
+};
+
+/// `count` generated resources of all sorts whose sizes lie closest to `bytes`.
+std::vector<Body> bodies_near(std::size_t bytes, std::size_t count, std::uint64_t seed);
+
+/// For each of nine types, `count` resources; the sizes closest to `bytes`.
+std::vector<std::vector<Body>> bodies_of_nine_types(std::size_t bytes, std::size_t count,
+                                                    std::uint64_t seed);
+
+/// Appends a request. `target` goes behind the base; `body` may be empty; `more` is header lines.
+void put_request(std::string& out, std::string_view method, const Site& site,
+                 std::string_view target, std::string_view body, std::string_view more = {});
+
+/// The id in "http://.../Type/id/_history/1"; empty if there is none.
+std::string_view id_in_location(std::string_view location);
+
+using Conversations = std::vector<std::unique_ptr<Conversation>>;
+
+/// GET of "/`target`", for ever, expecting 200.
+Conversations fixed_gets(const Site& site, std::string_view target, std::size_t count);
+
+/// POST of one body after another, for ever, expecting 201. Lifetime: `bodies` outlives them.
+/// `verify`: look into the answers, too.
+Conversations creates(const Site& site, const std::vector<Body>& bodies, std::size_t count,
+                      bool verify);
+
+/// One resource that is in the store.
+struct Known {
+    std::string_view type;
+    std::string id;
+};
+
+/// Creates `total` resources over `count` connections and collects where they are in `known`.
+/// Requires: one client thread. Lifetime: the arguments outlive them.
+Conversations preloads(const Site& site, const std::vector<Body>& bodies, std::size_t total,
+                       std::size_t count, std::vector<Known>& known);
+
+/// GET of known resources at random, for ever.
+Conversations reads(const Site& site, const std::vector<Known>& known, std::size_t count,
+                    std::uint64_t seed);
+
+/// Create, read, update, delete of one resource after another of the nine types, for ever.
+Conversations cruds(const Site& site, const std::vector<std::vector<Body>>& bodies,
+                    std::size_t count);
+
+/// A Bundle as it is sent.
+struct BundleText {
+    std::string text;
+    std::uint32_t entries = 0;
+};
+
+/// Every JSON file that `paths` (files or folders) name, in order of their names. Errors: usage.
+Result<std::vector<BundleText>> read_bundles(const std::vector<std::string>& paths);
+
+/// POST of the bundles in turn, over and over. Lifetime: `bundles` outlives them.
+Conversations file_imports(const Site& site, const std::vector<BundleText>& bundles,
+                           std::size_t count);
+
+/// POST of generated transaction bundles, each connection with patients of its own.
+Conversations generated_imports(const Site& site, std::size_t count, std::uint64_t seed);
+
+/// POST of generated history bundles, oldest first, each connection with a history of its own.
+Conversations history_applications(const Site& site, std::size_t count, std::uint64_t seed,
+                                   std::uint64_t bundle_entries);
+
+}  // namespace annals::bench

@@ -1,0 +1,153 @@
+#include "tools/commands/bench.h"
+
+#include "tools/bench/bench.h"
+#include "tools/commands/arguments.h"
+
+#include <fmt/format.h>
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+namespace annals::tools {
+namespace {
+
+// The cores that this process may use.
+std::vector<int> allowed_cores() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    std::vector<int> cores;
+    if (::sched_getaffinity(0, sizeof set, &set) == 0) {
+        for (int core = 0; core < CPU_SETSIZE; ++core) {
+            if (CPU_ISSET(static_cast<unsigned>(core), &set)) {
+                cores.push_back(core);
+            }
+        }
+    }
+    return cores;
+}
+
+// "auto": `automatic`; "any": -1; else a core's number. Nothing if it is none of these.
+std::optional<int> read_core(const std::string& text, int automatic) {
+    if (text == "auto") {
+        return automatic;
+    }
+    if (text == "any") {
+        return -1;
+    }
+    if (text.empty() || text.size() > 3 ||
+        text.find_first_not_of("0123456789") != std::string::npos) {
+        return std::nullopt;
+    }
+    return std::stoi(text);
+}
+
+bool write_file(const std::string& path, const std::string& text) {
+    std::FILE* const file = std::fopen(path.c_str(), "wb");
+    if (file == nullptr) {
+        return false;
+    }
+    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    return std::fclose(file) == 0 && written;
+}
+
+// A second for each workload: whether it works, not how fast.
+void make_smoke(bench::Settings& settings) {
+    settings.seconds = 0.5;
+    settings.warm_up = 0.1;
+    settings.preload = 300;
+    settings.connections = 8;
+    settings.bundle_connections = 2;
+    settings.bundle_entries = 100;
+    settings.disk_bytes = 16 << 20;
+}
+
+}  // namespace
+
+int run_bench(const ArgumentList& arguments) {
+    bench::Settings settings;
+    std::string server_cpu = "auto";
+    std::string client_cpu = "auto";
+    std::string json;
+    bool smoke = false;
+    bool quiet = false;
+    Arguments declared("bench", "Measures a server, and beside it what the machine could do.");
+    declared.positionals(
+        "WORKLOAD", settings.workloads,
+        "limits, read, create, crud, import, history-apply (all of them); read:16 has its "
+        "own number of connections");
+    declared.text(
+        "--server", settings.server,
+        "root of a running server, such as http://127.0.0.1:8080/fhir (starts its own, fresh for "
+        "each workload)");
+    declared.number("--connections", settings.connections, "of read, create and crud (64)");
+    declared.number("--bundle-connections", settings.bundle_connections,
+                    "of import and history-apply (4)");
+    declared.number("--bundle-entries", settings.bundle_entries,
+                    "entries of a history bundle (1000)");
+    declared.texts("--files", settings.files, "file or folder of bundles for import (generated)");
+    declared.number("--preload", settings.preload, "resources that read chooses from (10000)");
+    declared.number("--seconds", settings.seconds, "how long each workload is measured (5)");
+    declared.number("--warm-up", settings.warm_up, "seconds before that (1)");
+    declared.number("--seed", settings.seed, "of what is generated (1)");
+    declared.text("--server-cpu", server_cpu,
+                  "core of our own server; any: all of them (the first)");
+    declared.text("--client-cpu", client_cpu, "core of the client; any: all of them (the second)");
+    declared.number("--client-threads", settings.client_threads, "threads of the client (1)");
+    declared.number("--server-threads", settings.server_threads,
+                    "threads of our own server (1 on a core of its own, else as many as cores)");
+    declared.texts("--set", settings.sets,
+                   "KEY=VALUE, a setting of our own server; may be repeated");
+    declared.text("--directory", settings.directory,
+                  "where our own server keeps its data while it is measured (.)");
+    declared.text("--json", json, "file for all figures");
+    declared.flag("--smoke", smoke,
+                  "half a second each with few connections: does it work at all?");
+    declared.flag("-q,--quiet", quiet, "no progress");
+    declared.footer(
+        "annals bench limits read create\nannals bench limits create:1 create:16 create:64");
+    if (const std::optional<int> code = declared.parse(arguments)) {
+        return *code;
+    }
+    if (settings.workloads.empty()) {
+        settings.workloads = {"limits", "read", "create", "crud", "import", "history-apply"};
+    }
+    const std::vector<int> cores = allowed_cores();
+    const bool split = cores.size() > 1 && settings.client_threads == 1;
+    const std::optional<int> on_server = read_core(server_cpu, split ? cores[0] : -1);
+    const std::optional<int> on_client = read_core(client_cpu, split ? cores[1] : -1);
+    if (!on_server || !on_client) {
+        return declared.refuse(
+            "--server-cpu and --client-cpu take the number of a core, any or auto");
+    }
+    settings.server_cpu = *on_server;
+    settings.client_cpu = *on_client;
+    if (smoke) {
+        make_smoke(settings);
+    }
+    if (settings.seconds <= 0 || settings.warm_up < 0 || settings.connections == 0 ||
+        settings.bundle_connections == 0 || settings.bundle_entries == 0 || settings.preload == 0 ||
+        settings.client_threads == 0) {
+        return declared.refuse("times and numbers must be greater than nothing");
+    }
+    std::error_code error;
+    std::filesystem::create_directories(settings.directory, error);
+    if (error) {
+        return fail(fmt::format("{}: {}", settings.directory, error.message()), kExitUsage);
+    }
+    const bool talk = !quiet && ::isatty(STDERR_FILENO) == 1;
+    const Result<bench::Report> report = bench::run_all(settings, talk);
+    if (!report) {
+        return fail(report.error().detail,
+                    report.error().code == Errc::usage ? kExitUsage : kExitFaults);
+    }
+    std::fputs(bench::table_of(*report).c_str(), stdout);
+    if (!json.empty() && !write_file(json, bench::json_of(*report))) {
+        return fail(fmt::format("{}: cannot be written", json), kExitFaults);
+    }
+    return report->errors() == 0 ? kExitDone : kExitFaults;
+}
+
+}  // namespace annals::tools

@@ -1,0 +1,15 @@
+// annals bench: the load tool.
+//
+// Layer:   tools. Workloads and how to measure: docs/benchmarks.md.
+// Threads: main.
+
+#pragma once
+
+#include "tools/commands/commands.h"
+
+namespace annals::tools {
+
+/// Measures, prints a table; exits with an ExitCode, kExitFaults if any answer was wrong.
+int run_bench(const ArgumentList& arguments);
+
+}  // namespace annals::tools
