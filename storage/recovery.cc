@@ -9,6 +9,8 @@
 namespace annals::storage {
 namespace {
 
+constexpr std::uint64_t kRewriteBytes = 1 << 20;
+
 /// One segment on its way from file to index.
 struct Source {
     std::string name;
@@ -53,6 +55,7 @@ class Recovery {
         }
         index_.publish(result_.last_position);
         if (!options_.read_only) {
+            ANNALS_TRY_VOID(fs_.sync_directory(segments_));
             ANNALS_TRY_VOID(remove_unfinished());
         }
         return std::move(result_);
@@ -160,6 +163,10 @@ class Recovery {
         if (source.footer) {
             source.footer->for_each([&](const Hint& hint) { feed(hint, number); });
             result_.last_instant = std::max(result_.last_instant, source.footer->last_instant());
+            if (last && !options_.read_only) {
+                ANNALS_TRY_VOID(
+                    make_durable(source, source.footer->offset(), source.segment.bytes));
+            }
             table_.insert(std::move(source.segment));
             return {};
         }
@@ -169,6 +176,10 @@ class Recovery {
         if (last && !options_.read_only) {
             ANNALS_TRY_VOID(cut_tail(source));
             const auto& frames = source.scan.frames;
+            if (!frames.empty()) {
+                ANNALS_TRY_VOID(
+                    make_durable(source, frames.back().header.synced_offset, source.scan.end));
+            }
             result_.open.emplace(
                 OpenSegment{.header = header,
                             .file = std::move(source.file),
@@ -301,6 +312,18 @@ class Recovery {
                                 scan.end, bytes));
         report_.torn_bytes_cut += bytes;
         ANNALS_TRY_VOID(write_zeros(*source.file, scan.end, bytes));
+        return source.file->sync();
+    }
+
+    /// Writes what is there once more and syncs: a process that was killed, or whose sync failed, may have left
+    /// it in the system's memory alone, and what is served from now on must outlive a power cut.
+    /// Writing makes pages dirty again that a failed sync may have marked as clean.
+    Result<void> make_durable(Source& source, std::uint64_t from, std::uint64_t to) {
+        std::string chunk;
+        for (std::uint64_t at = from; at < to; at += chunk.size()) {
+            chunk = source.segment.view().substr(at, std::min(kRewriteBytes, to - at));
+            ANNALS_TRY_VOID(source.file->write(at, chunk));
+        }
         return source.file->sync();
     }
 

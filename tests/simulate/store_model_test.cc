@@ -125,11 +125,13 @@ class Simulation {
         auto opened = Store::open(*fs_, kDirectory, std::move(options));
         ASSERT_TRUE(opened) << opened.error().detail;
         store_ = *std::move(opened);
+        const Position settled = base_.last_position();
         for (std::size_t i = 0; !holds(base_); ++i) {
             ASSERT_LT(i, unknown.size())
-                << "the store holds no prefix of what was submitted; it ends at position "
-                << store_->last_position().value << ", settled were "
-                << base_.last_position().value - i << ", " << unknown.size() << " commits were not";
+                << "the store holds no prefix of what was submitted: it ends at position "
+                << store_->last_position().value << "; settled were " << settled.value << " and "
+                << unknown.size() << " commits up to " << base_.last_position().value
+                << " were not";
             apply(base_, unknown[i]);
         }
         now_ = base_;
