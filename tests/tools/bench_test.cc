@@ -121,14 +121,14 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
     const test::Finished run =
         test::run_program(ANNALS_BINARY,
                           {"bench", "--smoke", "--directory", directory / "work", "--json", json,
-                           "limits", "read", "create:4", "crud"},
+                           "limits", "read", "create:4", "crud", "import", "history-apply"},
                           std::chrono::seconds(120));
     EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
     json::Parser parser;
     const Result<json::Document> figures = parser.parse(test::read_whole_file(json));
     ASSERT_TRUE(figures) << figures.error().detail;
     EXPECT_TRUE(figures->root()["limits"]["sync_4k"]);
-    ASSERT_EQ(figures->root()["workloads"].size(), 3U);
+    ASSERT_EQ(figures->root()["workloads"].size(), 5U);
     for (const json::Value workload : figures->root()["workloads"].elements()) {
         EXPECT_EQ(workload["errors"].raw(), "0") << workload.raw();
         EXPECT_NE(workload["requests"].raw(), "0") << workload.raw();

@@ -69,9 +69,11 @@ inline constexpr std::array<std::size_t, 4> kGroupSizes{1, 16, 64, 256};
 struct Limits {
     double gets = 0;  ///< requests/s of the bare responder
     Histogram get_latency;
-    double posts_inline = 0;                           ///< the loop syncs
-    double posts_thread = 0;                           ///< another thread syncs
-    Histogram post_latency;                            ///< of the faster one
+    double get_busy = 0;      ///< of the client meanwhile, LoadResult::busy
+    double posts_inline = 0;  ///< the loop syncs
+    double posts_thread = 0;  ///< another thread syncs
+    Histogram post_latency;   ///< of the faster one
+    double post_busy = 0;
     std::array<double, kGroupSizes.size()> appends{};  ///< records/s, so many for each sync
     Histogram sync_4k;                                 ///< write and fdatasync of 4 KiB
     Histogram sync_64k;

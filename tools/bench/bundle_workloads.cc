@@ -119,7 +119,7 @@ Result<std::vector<BundleText>> read_bundles(const std::vector<std::string>& pat
             files.push_back(path);
             continue;
         }
-        for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(path, error)) {
             if (entry.path().extension() == ".json") {
                 files.push_back(entry.path().string());
             }

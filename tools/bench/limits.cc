@@ -68,6 +68,7 @@ Result<Limits> measure_limits(const Settings& settings) {
     ANNALS_TRY(const LoadResult gets, respond(settings, options, bodies));
     limits.gets = rate_of(gets);
     limits.get_latency = gets.all();
+    limits.get_busy = gets.busy;
 
     options.file = path;
     options.file_bytes = settings.disk_bytes;
@@ -76,8 +77,10 @@ Result<Limits> measure_limits(const Settings& settings) {
     options.commit = Commit::thread;
     ANNALS_TRY(const LoadResult posts_thread, respond(settings, options, bodies));
     limits.posts_thread = rate_of(posts_thread);
-    limits.post_latency =
-        limits.posts_inline > limits.posts_thread ? posts_inline.all() : posts_thread.all();
+    const LoadResult& better =
+        limits.posts_inline > limits.posts_thread ? posts_inline : posts_thread;
+    limits.post_latency = better.all();
+    limits.post_busy = better.busy;
     if (gets.errors + posts_inline.errors + posts_thread.errors > 0) {
         return Error{Errc::io, "the bare responder answered badly", ""};
     }

@@ -13,6 +13,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <thread>
 
 namespace annals::bench {
@@ -86,6 +87,13 @@ struct Connection {
     bool ended = false;
 };
 
+// Processor time of the calling thread.
+double thread_seconds() {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) / 1e9;
+}
+
 // One thread's share of the connections.
 class Loop {
   public:
@@ -109,7 +117,9 @@ class Loop {
             ++busy_;
             begin_request(*connection);
         }
-        Clock::time_point heard = Clock::now();
+        const double processor = thread_seconds();
+        const Clock::time_point started = Clock::now();
+        Clock::time_point heard = started;
         epoll_event events[kEventsMax];
         while (busy_ > 0) {
             const int count = ::epoll_wait(epoll_.get(), events, kEventsMax, 1000);
@@ -137,6 +147,8 @@ class Loop {
                 return *failed_;
             }
         }
+        result_.busy = (thread_seconds() - processor) /
+                       std::chrono::duration<double>(Clock::now() - started).count();
         result_.seconds =
             std::chrono::duration<double>((ends_ ? *ends_ : Clock::now()) - measured_from_).count();
         return {};
@@ -329,6 +341,7 @@ Result<LoadResult> run_load(const LoadOptions& options,
         sum.errors += part.errors;
         sum.bytes_received += part.bytes_received;
         sum.seconds = std::max(sum.seconds, part.seconds);
+        sum.busy = std::max(sum.busy, part.busy);
         if (sum.first_error.empty()) {
             sum.first_error = part.first_error;
         }

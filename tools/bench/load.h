@@ -59,6 +59,7 @@ struct LoadResult {
     std::uint64_t errors = 0;  ///< bad answers, warm-up included
     std::uint64_t bytes_received = 0;
     double seconds = 0;
+    double busy = 0;  ///< share of the time that the busiest client thread had the processor
     std::string first_error;
 
     Histogram all() const;

@@ -33,8 +33,11 @@ std::string row(std::string_view workload, double rate, std::string_view unit,
 std::string limits_table(const Limits& limits) {
     std::string text = row("  bare GET", limits.gets, "requests/s", limits.get_latency, {}, 0);
     text += row("  bare durable POST", limits.posts(), "requests/s", limits.post_latency, {}, 0);
-    text += fmt::format("{:<20} inline in the loop {:.0f}, committer thread {:.0f} requests/s\n",
-                        "", limits.posts_inline, limits.posts_thread);
+    text += fmt::format(
+        "{:<20} inline in the loop {:.0f}, committer thread {:.0f} requests/s; client busy "
+        "{:.0f} % and {:.0f} %\n",
+        "", limits.posts_inline, limits.posts_thread, limits.get_busy * 100,
+        limits.post_busy * 100);
     for (std::size_t i = 0; i < kGroupSizes.size(); ++i) {
         text += fmt::format("{:<20} {:>10.0f} records/s\n",
                             fmt::format("  append, {} a sync", kGroupSizes[i]), limits.appends[i]);
@@ -64,11 +67,11 @@ std::string latency_json(const Histogram& latency) {
 
 std::string limits_json(const Limits& limits) {
     std::string text = fmt::format(
-        R"({{"get_per_second":{:.1f},"get_latency":{},"post_per_second":{:.1f},"post_commit":"{}",)"
+        R"({{"get_per_second":{:.1f},"get_latency":{},"get_client_busy":{:.3f},"post_client_busy":{:.3f},"post_per_second":{:.1f},"post_commit":"{}",)"
         R"("post_inline_per_second":{:.1f},"post_thread_per_second":{:.1f},"post_latency":{},"append":[)",
-        limits.gets, latency_json(limits.get_latency), limits.posts(),
-        limits.posts_inline > limits.posts_thread ? "inline" : "thread", limits.posts_inline,
-        limits.posts_thread, latency_json(limits.post_latency));
+        limits.gets, latency_json(limits.get_latency), limits.get_busy, limits.post_busy,
+        limits.posts(), limits.posts_inline > limits.posts_thread ? "inline" : "thread",
+        limits.posts_inline, limits.posts_thread, latency_json(limits.post_latency));
     for (std::size_t i = 0; i < kGroupSizes.size(); ++i) {
         text += fmt::format(R"({}{{"records_per_sync":{},"records_per_second":{:.1f}}})",
                             i == 0 ? "" : ",", kGroupSizes[i], limits.appends[i]);
@@ -81,10 +84,10 @@ std::string measurement_json(const Measurement& measurement) {
     const LoadResult& load = measurement.load;
     std::string text = fmt::format(
         R"({{"workload":{},"connections":{},"unit":{},"rate":{:.1f},"seconds":{:.3f},"requests":{},)"
-        R"("units":{},"errors":{},"bytes_received":{},"latency":{})",
+        R"("units":{},"errors":{},"bytes_received":{},"client_busy":{:.3f},"latency":{})",
         quoted(measurement.name), measurement.connections, quoted(measurement.unit),
         measurement.rate(), load.seconds, load.requests, load.units, load.errors,
-        load.bytes_received, latency_json(load.all()));
+        load.bytes_received, load.busy, latency_json(load.all()));
     if (!load.first_error.empty()) {
         text += fmt::format(R"(,"first_error":{})", quoted(load.first_error));
     }
@@ -138,12 +141,14 @@ std::string table_of(const Report& report) {
         for (const auto& [name, value] : measurement.extras) {
             extras += fmt::format("{}{} {:.1f}", extras.empty() ? "" : ", ", name, value);
         }
+        extras +=
+            fmt::format("{}client busy {:.0f} %", extras.empty() ? "" : ", ", load.busy * 100);
         if (report.limits && measurement.name == "create") {
             extras += fmt::format(", p50 is {:.1f} times that of a sync",
                                   static_cast<double>(load.all().quantile(0.5)) /
                                       static_cast<double>(report.limits->sync_4k.quantile(0.5)));
         }
-        text += extras.empty() ? "" : fmt::format("{:<20} {}\n", "", extras);
+        text += fmt::format("{:<20} {}\n", "", extras);
         if (load.errors > 0) {
             text +=
                 fmt::format("{:<20} {} ERRORS, the first: {}\n", "", load.errors, load.first_error);
