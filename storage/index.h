@@ -70,7 +70,7 @@ class Index {
     void add_batch(std::span<const IndexedVersion> batch);
 
     /// Publishes everything added so far, then applies an erase; both are seen at once. So a commit's
-    /// versions are all added before its first erase. Returns how many versions it erased.
+    /// erases stand before or after all of its versions. Returns how many versions it erased.
     ///
     /// Scope::version of the newest version erases only a deletion, and the resource stays deleted:
     /// current() and head() go on to report the deletion, version(), at(), history and totals don't

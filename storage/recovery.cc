@@ -10,6 +10,7 @@ namespace annals::storage {
 namespace {
 
 constexpr std::uint64_t kRewriteBytes = 1 << 20;
+constexpr std::size_t kIndexBatch = 4096;
 
 /// One segment on its way from file to index.
 struct Source {
@@ -53,6 +54,7 @@ class Recovery {
         for (std::size_t i = 0; i < sources.size(); ++i) {
             ANNALS_TRY_VOID(load(sources[i], i + 1 == sources.size()));
         }
+        index_pending();
         index_.publish(result_.last_position);
         if (!options_.read_only) {
             ANNALS_TRY_VOID(fs_.sync_directory(segments_));
@@ -270,23 +272,33 @@ class Recovery {
 
     void feed(const Hint& hint, std::uint32_t segment) {
         if (hint.kind == RecordKind::erase) {
+            index_pending();
             index_.erase({hint.key, hint.scope, hint.version});
             return;
         }
         result_.last_position = hint.position;
         ++report_.versions;
-        index_.add({.key = hint.key,
-                    .type = hint.type,
-                    .position = hint.position,
-                    .version = hint.version,
-                    .instant = hint.instant,
-                    .deletion = hint.deletion,
-                    .location = {segment, hint.offset},
-                    .terms = hint.terms});
+        pending_.push_back({.key = hint.key,
+                            .type = hint.type,
+                            .position = hint.position,
+                            .version = hint.version,
+                            .instant = hint.instant,
+                            .deletion = hint.deletion,
+                            .location = {segment, hint.offset},
+                            .terms = hint.terms});
+        if (pending_.size() == kIndexBatch) {
+            index_pending();
+        }
+    }
+
+    void index_pending() {
+        index_.add_batch(pending_);
+        pending_.clear();
     }
 
     /// Fills lost positions with versions that are erased at once: positions have no gap in the index.
     void skip_to(Position position) {
+        index_pending();
         while (result_.last_position.value + 1 < position.value) {
             ++result_.last_position.value;
             const Hash128 key{result_.last_position.value, ~std::uint64_t{0}};
@@ -344,6 +356,7 @@ class Recovery {
     SegmentTable& table_;
     OpenReport& report_;
     Recovered result_;
+    std::vector<IndexedVersion> pending_;  ///< terms point into mapped segments
 };
 
 }  // namespace
