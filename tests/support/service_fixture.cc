@@ -1,7 +1,6 @@
 #include "tests/support/service_fixture.h"
 
 #include "codec/json/document.h"
-#include "storage/file_system.h"
 
 #include <asio/post.hpp>
 #include <fmt/format.h>
@@ -54,7 +53,7 @@ asio::awaitable<void> run_request(const core::Service& service, const core::Requ
 
 }  // namespace
 
-ServiceFixture::ServiceFixture() {
+ServiceFixture::ServiceFixture() : files_(std::shared_ptr<void>(), &storage::posix_file_system()) {
     start(core::Config());
 }
 
@@ -67,8 +66,14 @@ void ServiceFixture::restart(const core::Config& config) {
     start(config);
 }
 
+void ServiceFixture::restart_on(std::shared_ptr<storage::FileSystem> files) {
+    stop();
+    files_ = std::move(files);
+    start(core::Config());
+}
+
 void ServiceFixture::start(const core::Config& config) {
-    auto store = storage::Store::open(storage::posix_file_system(), directory_.path(), {});
+    auto store = storage::Store::open(*files_, directory_.path(), {});
     ANNALS_CHECK(store.has_value(), store.error().detail);
     store_ = *std::move(store);
     service_ = std::make_unique<core::Service>(config, *store_);

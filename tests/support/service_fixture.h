@@ -8,6 +8,7 @@
 #include "core/exchange.h"
 #include "core/loop.h"
 #include "core/service.h"
+#include "storage/file_system.h"
 #include "storage/store.h"
 #include "tests/support/temporary_directory.h"
 
@@ -52,6 +53,9 @@ class ServiceFixture : public ::testing::Test {
     /// Opens store and service anew, with `config`'s interaction settings; what was stored stays.
     void restart(const core::Config& config);
 
+    /// The same with a new store on `files`; the fixture keeps them.
+    void restart_on(std::shared_ptr<storage::FileSystem> files);
+
     /// One request; `target` is path and query below {base_url}: "/Patient/1?_format=json".
     Answer send(std::string_view method, std::string_view target, std::string_view body = {},
                 const Headers& headers = {});
@@ -74,6 +78,7 @@ class ServiceFixture : public ::testing::Test {
     void stop();
 
     TemporaryDirectory directory_;
+    std::shared_ptr<storage::FileSystem> files_;
     std::unique_ptr<storage::Store> store_;
     std::unique_ptr<core::Service> service_;
     std::unique_ptr<core::Loop> loop_;

@@ -1,0 +1,149 @@
+#include "tests/support/service_fixture.h"
+#include "tests/support/sim_file_system.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <future>
+#include <thread>
+
+namespace annals::test {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A service on a disk that can be told to hold its syncs back, or to fail.
+class Durability : public ServiceFixture {
+  protected:
+    Durability() { restart_on(disk_); }
+
+    std::future<Answer> send_later(std::string method, std::string target, std::string body = {},
+                                   Headers headers = {}) {
+        return std::async(std::launch::async, [this, method, target, body, headers] {
+            return send(method, target, body, headers);
+        });
+    }
+
+    // Runs `work` while the sync of one write (PUT of Patient `id`) is held back; the write's answer.
+    template <typename Work>
+    Answer during_sync_of(const std::string& id, const Work& work) {
+        disk_->hold_syncs();
+        auto writing = send_later("PUT", "/Patient/" + id, patient(id, "InFlight"));
+        disk_->await_held_sync();
+        work();
+        disk_->release_syncs();
+        return writing.get();
+    }
+
+    static bool pending(std::future<Answer>& answer) {
+        return answer.wait_for(milliseconds(30)) == std::future_status::timeout;
+    }
+
+    std::shared_ptr<SimFileSystem> disk_ = std::make_shared<SimFileSystem>();
+};
+
+TEST_F(Durability, ShowsNothingBeforeItsSync) {
+    ASSERT_EQ(put_patient("old"), 201);
+    const Answer written = during_sync_of("1", [&] {
+        EXPECT_EQ(send("GET", "/Patient/1").status, 404);
+        EXPECT_EQ(send("GET", "/Patient/1/_history").status, 404);
+        EXPECT_EQ(send("GET", "/Patient/old").status, 200);
+        EXPECT_TRUE(send("GET", "/_history").says(R"("total":1)"));
+    });
+    EXPECT_EQ(written.status, 201);
+    EXPECT_EQ(send("GET", "/Patient/1").status, 200);
+}
+
+TEST_F(Durability, DecidesOnWritesInFlightAndAnswersAfterThem) {
+    ASSERT_EQ(put_patient("1"), 201);
+    std::future<Answer> stale;
+    std::future<Answer> fitting;
+    const Answer written = during_sync_of("1", [&] {
+        stale = send_later("PUT", "/Patient/1", patient("1"), {{"If-Match", "1"}});
+        EXPECT_TRUE(pending(stale));
+        fitting = send_later("PUT", "/Patient/1", patient("1"), {{"If-Match", "2"}});
+        EXPECT_TRUE(pending(fitting));
+    });
+    EXPECT_EQ(written.etag, 2U);
+    const Answer refusal = stale.get();
+    EXPECT_EQ(refusal.status, 412);
+    EXPECT_TRUE(refusal.says("If-Match: expected version 1, actual version 2"));
+    EXPECT_EQ(fitting.get().etag, 3U);
+}
+
+TEST_F(Durability, DeletesOnceWhatIsBeingDeleted) {
+    ASSERT_EQ(put_patient("1"), 201);
+    disk_->hold_syncs();
+    auto first = send_later("DELETE", "/Patient/1");
+    disk_->await_held_sync();
+    auto second = send_later("DELETE", "/Patient/1");
+    EXPECT_TRUE(pending(second));
+    disk_->release_syncs();
+    EXPECT_EQ(first.get().etag, 2U);
+    const Answer again = second.get();
+    EXPECT_EQ(again.status, 204);
+    EXPECT_EQ(again.etag, 2U);
+}
+
+TEST_F(Durability, CreatesNothingTwiceWhileTheFirstIsInFlight) {
+    const std::string body = patient_with("", {{"mrn", "7"}});
+    const ServiceFixture::Headers headers = {{"If-None-Exist", "identifier=mrn|7"}};
+    disk_->hold_syncs();
+    auto first = send_later("POST", "/Patient", body, headers);
+    disk_->await_held_sync();
+    auto second = send_later("POST", "/Patient", body, headers);
+    EXPECT_TRUE(pending(second));
+    disk_->release_syncs();
+    const Answer created = first.get();
+    EXPECT_EQ(created.status, 201);
+    const Answer found = second.get();
+    EXPECT_EQ(found.status, 200);
+    EXPECT_EQ(found.location, created.location);
+}
+
+TEST_F(Durability, TakesNoWritesAfterAFailedSyncAndReadsOn) {
+    ASSERT_EQ(put_patient("1", "Old"), 201);
+    std::future<Answer> waiting;
+    const Answer lost = during_sync_of("1", [&] {
+        waiting = send_later("PUT", "/Patient/1", patient("1"), {{"If-Match", "1"}});
+        EXPECT_TRUE(pending(waiting));
+        disk_->fail_next(SimFileSystem::Call::sync, Errc::io);
+    });
+    EXPECT_EQ(lost.status, 503);
+    EXPECT_TRUE(lost.says(R"("code":"no-store")"));
+    EXPECT_EQ(waiting.get().status, 503);
+    const Answer refused = send("POST", "/Patient", patient(""));
+    EXPECT_EQ(refused.status, 503);
+    EXPECT_TRUE(refused.says(R"("code":"no-store")"));
+    const Answer read = send("GET", "/Patient/1");
+    EXPECT_EQ(read.etag, 1U);
+    EXPECT_TRUE(read.says("Old"));
+    EXPECT_EQ(send("DELETE", "/Patient/1").status, 503);
+}
+
+TEST_F(Durability, WritesAgainWhenAFullDiskHasSpace) {
+    ASSERT_EQ(put_patient("1"), 201);
+    std::uint64_t used = 0;
+    for (const std::string& path : disk_->paths()) {
+        used += disk_->content(path).size();
+    }
+    disk_->set_space(used);
+    int status = 201;
+    for (int i = 0; i < 100'000 && status == 201; ++i) {
+        status = send("PUT", fmt::format("/Patient/n{}", i),
+                      patient(fmt::format("n{}", i), std::string(1 << 20, 'x')))
+                     .status;
+    }
+    EXPECT_EQ(status, 503);
+    EXPECT_EQ(send("GET", "/Patient/1").status, 200);
+    EXPECT_TRUE(send("POST", "/Patient", patient("")).says(R"("code":"no-store")"));
+    disk_->set_space({});
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    do {
+        status = put_patient("2");
+    } while (status == 503 && std::chrono::steady_clock::now() < deadline);
+    EXPECT_EQ(status, 201);
+}
+
+}  // namespace
+}  // namespace annals::test
