@@ -306,6 +306,82 @@ TEST(Replicate, CopiesAndSaysWhatItDid) {
     EXPECT_EQ(history_of(directory / "a"), history_of(directory / "b"));
 }
 
+/// A history of `count` patients with some flesh on them.
+std::string many_patients(int count) {
+    std::string lines;
+    for (int i = 0; i < count; ++i) {
+        const std::string id = "p" + std::to_string(i);
+        lines +=
+            R"({"resource":{"resourceType":"Patient","id":")" + id +
+            R"(","meta":{"versionId":"1","lastUpdated":"2020-01-01T00:00:00.000Z"},"name":[{"family":")" +
+            std::string(1000, 'f') + R"("}]},"request":{"method":"POST","url":"Patient/)" + id +
+            R"("},"response":{"status":"201","etag":"W/\"1\"","lastModified":"2020-01-01T00:00:00.000Z"}})" +
+            "\n";
+    }
+    return lines;
+}
+
+TEST(Replicate, HalvesWhatIsTooLargeForTheTarget) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", many_patients(300));
+    ASSERT_EQ(annals({"import", "--data", directory / "a", directory / "in.ndjson"}).exit_code, 0);
+    {
+        RunningServer source(kBinary, directory / "a");
+        RunningServer target(kBinary, directory / "b", {"--set", "limits.max_body=20kB"});
+        ASSERT_FALSE(source.url().empty() || target.url().empty());
+        const Finished done = annals({"replicate", "--from", source.url(), "--to", target.url(),
+                                      "--state", directory / "state", "--retry-for", "5"});
+        EXPECT_EQ(done.exit_code, 0) << done.errors;
+        const Finished exported = annals({"export", "--server", source.url(), "--to",
+                                          directory / "x", "--history", "--base-url", "ignored"});
+        EXPECT_EQ(exported.exit_code, 0) << exported.errors;
+        for (RunningServer* server : {&source, &target}) {
+            server->process().kill(SIGTERM);
+            EXPECT_EQ(server->process().wait(seconds(20)), 0);
+        }
+    }
+    EXPECT_EQ(history_of(directory / "a"), history_of(directory / "b"));
+    const Finished back =
+        annals({"import", "--data", directory / "c", directory / "x/history.ndjson"});
+    EXPECT_EQ(back.exit_code, 0) << back.errors;
+    EXPECT_EQ(history_of(directory / "a"), history_of(directory / "c"));
+}
+
+TEST(Replicate, FollowsWhatIsWrittenLaterUntilItIsToldToStop) {
+    const TemporaryDirectory directory;
+    RunningServer source(kBinary, directory / "a");
+    RunningServer target(kBinary, directory / "b");
+    ASSERT_FALSE(source.url().empty() || target.url().empty());
+    test::ChildProcess follower(kBinary, {"replicate", "--from", source.url(), "--to", target.url(),
+                                          "--state", directory / "state", "--follow"});
+    tools::HttpClient writer(*tools::parse_server_url(source.url()));
+    tools::HttpClient reader(*tools::parse_server_url(target.url()));
+    for (const char* id : {"one", "two", "three"}) {
+        const std::string body = std::string(R"({"resourceType":"Patient","id":")") + id + "\"}";
+        tools::HttpRequest request;
+        request.target = std::string("/fhir/Patient/") + id;
+        request.method = "PUT";
+        request.body = body;
+        const auto written = writer.send(request);
+        ASSERT_TRUE(written);
+        ASSERT_EQ(written->status, 201);
+        request.method = "GET";
+        request.body = {};
+        std::string seen;
+        const auto end = std::chrono::steady_clock::now() + seconds(10);
+        while (seen.empty() && std::chrono::steady_clock::now() < end) {
+            const auto reply = reader.send(request);
+            ASSERT_TRUE(reply);
+            seen = reply->status == 200 ? reply->body : "";
+        }
+        EXPECT_EQ(seen, written->body);
+    }
+    follower.kill(SIGTERM);
+    EXPECT_EQ(follower.wait(seconds(10)), 0) << follower.errors();
+    EXPECT_NE(follower.output().find("replicated 3 versions"), std::string::npos)
+        << follower.output();
+}
+
 TEST(Replicate, ReportsAConflictAndKeepsWhatIsThere) {
     const TemporaryDirectory directory;
     test::write_whole_file(directory / "in.ndjson", kHistory);

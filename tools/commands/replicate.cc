@@ -14,6 +14,7 @@
 #include <chrono>
 #include <csignal>
 #include <future>
+#include <limits>
 #include <span>
 #include <thread>
 
@@ -71,6 +72,7 @@ class Submitter {
     Result<void> submit(std::span<const std::string_view> entries, Counts& counts);
 
   private:
+    Result<void> submit_bundle(std::span<const std::string_view> entries, Counts& counts);
     Result<void> count_answers(std::span<const std::string_view> entries,
                                const std::vector<EntryAnswer>& answers, Counts& counts);
 
@@ -78,9 +80,19 @@ class Submitter {
     Patience patience_;
     json::Parser parser_;
     std::string body_;
+    std::size_t entries_max_ = std::numeric_limits<std::size_t>::max();  ///< learnt from 413
 };
 
 Result<void> Submitter::submit(std::span<const std::string_view> entries, Counts& counts) {
+    while (!entries.empty()) {
+        const std::size_t count = std::min(entries.size(), entries_max_);
+        ANNALS_TRY_VOID(submit_bundle(entries.first(count), counts));
+        entries = entries.subspan(count);
+    }
+    return {};
+}
+
+Result<void> Submitter::submit_bundle(std::span<const std::string_view> entries, Counts& counts) {
     body_ = R"({"resourceType":"Bundle","type":"history","entry":[)";
     for (const std::string_view entry : entries) {
         body_.append(entry).push_back(',');
@@ -97,9 +109,8 @@ Result<void> Submitter::submit(std::span<const std::string_view> entries, Counts
     while (true) {
         ANNALS_TRY(const HttpReply reply, client_.send_patiently(request, patience_));
         if (reply.status == 413 && entries.size() > 1) {
-            const std::size_t half = entries.size() / 2;
-            ANNALS_TRY_VOID(submit(entries.first(half), counts));
-            return submit(entries.subspan(half), counts);
+            entries_max_ = entries.size() / 2;
+            return submit(entries, counts);
         }
         if (reply.status != 200) {
             return Error{Errc::processing,
