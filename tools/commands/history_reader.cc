@@ -63,8 +63,8 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
         from = "&_since=" + core::percent_encode(since);
     } else if (!since.empty()) {
         // A cursor knows the order that it goes on in.
-        return fmt::format("{}/_history?_sort=_position&_count={}&_cursor={}",
-                           client_.server().base_path, page_size, core::percent_encode(since));
+        return fmt::format("{}/_history?_count={}&_cursor={}", client_.server().base_path,
+                           page_size, core::percent_encode(since));
     }
     std::string refusal;
     for (const std::string_view order : {"_position", "_lastUpdated"}) {
