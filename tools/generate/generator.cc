@@ -30,12 +30,24 @@ std::uint64_t expected_patients(const Options& options) {
     return patients;
 }
 
-std::string_view status_of(Change change, bool restored) {
+std::string_view method_of(Change change) {
+    switch (change) {
+        case Change::create:
+            return "POST";
+        case Change::update:
+            return "PUT";
+        case Change::remove:
+            return "DELETE";
+    }
+    return {};
+}
+
+std::string_view status_of(Change change) {
     switch (change) {
         case Change::create:
             return "201 Created";
         case Change::update:
-            return restored ? "201 Created" : "200 OK";
+            return "200 OK";
         case Change::remove:
             return "410 Gone";
     }
@@ -212,15 +224,10 @@ struct Generator::Impl {
             render(out, Scene{world_, open.chart}, item, event.state,
                    Identity{.id = true, .version = event.version, .updated = last_});
         }
-        if (event.change == Change::create) {
-            put(out, R"(,"request":{"method":"POST","url":")", type);
-        } else {
-            put(out, R"(,"request":{"method":")", event.change == Change::remove ? "DELETE" : "PUT",
-                R"(","url":")", type, "/", id);
-        }
-        const bool restored = item.restored && event.version == item.states + 2u;
-        put(out, R"("},"response":{"status":")", status_of(event.change, restored),
-            R"(","etag":"W/\")", event.version, R"(\"","lastModified":")", Stamp{last_}, "\"}}");
+        put(out, R"(,"request":{"method":")", method_of(event.change), R"(","url":")", type, "/",
+            id);
+        put(out, R"("},"response":{"status":")", status_of(event.change), R"(","etag":"W/\")",
+            event.version, R"(\"","lastModified":")", Stamp{last_}, "\"}}");
         ++counts_.versions;
         counts_.resources += event.change == Change::create ? 1 : 0;
         counts_.deletions += event.change == Change::remove ? 1 : 0;
