@@ -32,7 +32,7 @@ void put_header(std::string& text, std::string_view name, std::string_view value
     text.append(name);
     text.append(": ");
     // Whatever a handler made of a client's words, it does not end the line.
-    if (value.find_first_of("\r\n") == std::string_view::npos) {
+    if (value.find('\n') == std::string_view::npos && value.find('\r') == std::string_view::npos) {
         text.append(value);
     }
     text.append("\r\n");
@@ -75,7 +75,9 @@ void Output::add(core::Response& response, const Framing& framing) {
     const bool body = has_body(response.status);
     const bool sliced = response.more != nullptr;
     if (body && (sliced || !response.body.empty())) {
-        put_header(text, "Content-Type", core::content_type_name(response.content_type));
+        text.append("Content-Type: ");
+        text.append(core::content_type_name(response.content_type));
+        text.append("\r\n");
     }
     if (body && sliced) {
         if (!framing.http_1_0) {

@@ -18,37 +18,40 @@ constexpr std::size_t kBufferBytes = 8 << 10;       // of a connection at work
 constexpr std::size_t kBufferBytesKept = 64 << 10;  // a larger one is given back after its request
 constexpr std::size_t kRoomMin = 1 << 10;
 constexpr std::size_t kRequestIdBytesMax = 128;
+constexpr std::size_t kAuthorityBytesMax = 255;
 
-// RFC 9110 section 5.6.2.
-constexpr std::array<bool, 256> token_table() {
-    std::array<bool, 256> table{};
-    for (const char c : std::string_view("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
-                                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ")) {
-        table[static_cast<unsigned char>(c)] = true;
+using CharacterSet = std::array<bool, 256>;
+
+constexpr CharacterSet letters_digits_and(std::string_view others) {
+    CharacterSet set{};
+    for (const std::string_view part :
+         {std::string_view("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+          others}) {
+        for (const char c : part) {
+            set[static_cast<unsigned char>(c)] = true;
+        }
     }
-    return table;
+    return set;
 }
 
-constexpr std::array<bool, 256> kToken = token_table();
+constexpr CharacterSet kToken = letters_digits_and("!#$%&'*+-.^_`|~");  // RFC 9110, 5.6.2
+constexpr CharacterSet kAuthority = letters_digits_and("-._~:[]");      // names, addresses, a port
+constexpr CharacterSet kRequestId = letters_digits_and("-._~:/+=@");
 
-bool is_token_char(char c) noexcept {
-    return kToken[static_cast<unsigned char>(c)];
+bool is_in(const CharacterSet& set, char c) noexcept {
+    return set[static_cast<unsigned char>(c)];
 }
 
-// What may stand in an authority without user information: names, addresses, a port.
+bool all_in(const CharacterSet& set, std::string_view text) noexcept {
+    return std::all_of(text.begin(), text.end(), [&set](char c) { return is_in(set, c); });
+}
+
 bool is_authority(std::string_view text) noexcept {
-    return !text.empty() && text.size() <= 255 && std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-               std::string_view("-._~:[]").find(c) != std::string_view::npos;
-    });
+    return !text.empty() && text.size() <= kAuthorityBytesMax && all_in(kAuthority, text);
 }
 
 bool is_request_id(std::string_view text) noexcept {
-    return !text.empty() && text.size() <= kRequestIdBytesMax &&
-           std::all_of(text.begin(), text.end(), [](char c) {
-               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                      std::string_view("-._~:/+=@").find(c) != std::string_view::npos;
-           });
+    return !text.empty() && text.size() <= kRequestIdBytesMax && all_in(kRequestId, text);
 }
 
 /// Compares with `lower`, which is in lower case.
@@ -371,7 +374,7 @@ bool RequestReader::read_headers(std::size_t& position) {
         }
         // A line that begins with white space (obs-fold) has no name either.
         const char* name_end = at;
-        while (name_end < limit && is_token_char(*name_end)) {
+        while (name_end < limit && is_in(kToken, *name_end)) {
             ++name_end;
         }
         if (name_end == at || name_end == limit || *name_end != ':') {

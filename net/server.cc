@@ -100,6 +100,7 @@ struct Server::Impl {
     std::uint16_t port = 0;
     std::optional<asio::ip::tcp::acceptor> acceptor;  // on the first worker's loop
     std::size_t next_worker = 0;
+    bool accepting = false;  // guarded by shared.mutex once the threads run
     std::vector<std::thread> threads;
     bool stopped = false;
 };
@@ -142,6 +143,7 @@ Result<void> Server::Impl::listen() {
 }
 
 void Server::Impl::run() {
+    accepting = true;
     core::spawn(shared.workers.front()->loop, "acceptor", accept());
     for (const std::unique_ptr<Worker>& worker : shared.workers) {
         core::spawn(worker->loop, "sweep", worker->sweep());
@@ -155,7 +157,7 @@ asio::awaitable<void> Server::Impl::accept() {
         const Waited waited =
             co_await acceptor->async_wait(asio::ip::tcp::acceptor::wait_read, use_tuple);
         if (std::get<0>(waited)) {
-            co_return;  // closed
+            break;  // closed
         }
         bool out_of_descriptors = false;
         for (int i = 0; i < kAcceptsPerTurn && !out_of_descriptors; ++i) {
@@ -175,6 +177,9 @@ asio::awaitable<void> Server::Impl::accept() {
             co_await pause.async_wait(use_tuple);
         }
     }
+    const std::lock_guard lock(shared.mutex);
+    accepting = false;
+    shared.all_closed.notify_all();
 }
 
 void Server::Impl::hand_over(int fd) {
@@ -197,8 +202,8 @@ void Server::Impl::on_each_loop(void (*action)(Worker&)) {
 
 bool Server::Impl::wait_closed(std::chrono::milliseconds time) {
     std::unique_lock lock(shared.mutex);
-    return shared.all_closed.wait_for(lock, time,
-                                      [this] { return shared.connections.load() == 0; });
+    return shared.all_closed.wait_for(
+        lock, time, [this] { return shared.connections.load() == 0 && !accepting; });
 }
 
 void Server::Impl::stop(std::chrono::milliseconds grace) {
