@@ -1,4 +1,5 @@
 #include "tests/core/bundle_fixture.h"
+#include "tests/support/sim_file_system.h"
 
 namespace annals::core {
 namespace {
@@ -147,6 +148,19 @@ TEST(Batch, LeavesLinksBetweenItsEntriesAlone) {
         bundle_of("batch", {entry_of("POST", "Patient", patient(""), R"("fullUrl":"urn:uuid:1")"),
                             entry_of("PUT", "Observation/o", observation)}));
     EXPECT_NE(server.get("/Observation/o").body.find("\"urn:uuid:1\""), std::string::npos);
+}
+
+TEST(Batch, SaysNoStoreInTheEntriesThatCouldNotBeStored) {
+    test::SimFileSystem disk;
+    TestService server({}, disk);
+    server.put("/Patient/1", patient("1"));
+    disk.fail_next(test::SimFileSystem::Call::sync, Errc::io);
+    const Json bundle(server
+                          .submit(bundle_of("batch", {entry_of("POST", "Patient", patient("")),
+                                                      entry_of("GET", "Patient/1")}))
+                          .body);
+    EXPECT_EQ(bundle.statuses(), "503 200");
+    EXPECT_EQ(bundle.issue(0, "code"), "no-store");
 }
 
 }  // namespace

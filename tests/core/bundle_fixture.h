@@ -43,9 +43,9 @@ struct Answer {
 /// One server without sockets.
 class TestService {
   public:
-    explicit TestService(Config config = {}) {
-        auto opened = storage::Store::open(storage::posix_file_system(), directory_ / "store",
-                                           storage::StoreOptions{});
+    explicit TestService(Config config = {}, storage::FileSystem& fs = storage::posix_file_system(),
+                         storage::StoreOptions options = {}) {
+        auto opened = storage::Store::open(fs, directory_ / "store", std::move(options));
         EXPECT_TRUE(opened.has_value()) << (opened ? "" : opened.error().detail);
         store_ = *std::move(opened);
         service_ = std::make_unique<Service>(config, *store_);

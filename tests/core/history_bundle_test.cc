@@ -2,6 +2,10 @@
 
 #include "core/interactions/history_bundle_entry.h"
 #include "tests/core/bundle_fixture.h"
+#include "tests/support/sim_file_system.h"
+
+#include <chrono>
+#include <thread>
 
 namespace annals::core {
 namespace {
@@ -256,6 +260,48 @@ TEST(HistoryBundle, SharesSyncsBetweenItsEntries) {
     post_history(server, entries);
     EXPECT_EQ(server.store().totals().live, 5000U);
     EXPECT_LT(server.store().metrics().syncs - before, 100U);
+}
+
+TEST(HistoryBundle, AnswersNoStoreAsAWholeWhenTheStoreStopsTakingWrites) {
+    test::SimFileSystem disk;
+    TestService server({}, disk);
+    disk.fail_next(test::SimFileSystem::Call::sync, Errc::io);
+    const Answer answer =
+        server.submit(bundle_of("history", {version_entry("1", 1), version_entry("2", 1)}));
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_EQ(Json(answer.body).issue("code"), "no-store");
+    EXPECT_EQ(server.store().totals().versions, 0U);
+}
+
+TEST(HistoryBundle, LosesNoVersionWhenTheDeviceFillsUpAndTheBundleComesAgain) {
+    test::SimFileSystem disk;
+    std::uint64_t space = 600 << 10;
+    disk.set_space(space);
+    storage::StoreOptions options;
+    options.segment_bytes = 256 << 10;
+    TestService server({}, disk, options);
+    const std::string filler = R"("x":")" + std::string(1000, 'x') + '"';
+    std::vector<std::string> entries;
+    for (int version = 1; version <= 10; ++version) {
+        for (int id = 0; id < 200; ++id) {
+            entries.push_back(version_entry(std::to_string(id), version, filler));
+        }
+    }
+    const std::string bundle = bundle_of("history", entries);
+    std::size_t refused = 0;
+    Answer answer = server.submit(bundle);
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (answer.status == 503 && std::chrono::steady_clock::now() < patience) {
+        ++refused;
+        space += 700 << 10;
+        disk.set_space(space);
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        answer = server.submit(bundle);
+    }
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_GT(refused, 0U);
+    EXPECT_EQ(server.store().totals().versions, entries.size());
+    EXPECT_EQ(server.get("/Patient/199/_history/10").status, 200);
 }
 
 /// All pages of system history, oldest first, as one text; each page is posted to `other` if there is one.

@@ -1,6 +1,7 @@
 #include "core/interactions/transaction.h"
 
 #include "tests/core/bundle_fixture.h"
+#include "tests/support/sim_file_system.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -401,6 +402,17 @@ TEST(Transaction, CountsEachOfManyOverlappingUpdatesOnce) {
     }
     EXPECT_EQ(server.get("/Patient/1").etag, VersionNumber{64});
     EXPECT_EQ(server.get("/Patient/2").etag, VersionNumber{64});
+}
+
+TEST(Transaction, AnswersNoStoreWhenItsCommitCannotBeStored) {
+    test::SimFileSystem disk;
+    TestService server({}, disk);
+    disk.fail_next(test::SimFileSystem::Call::sync, Errc::io);
+    const Answer answer =
+        server.submit(bundle_of("transaction", {entry_of("POST", "Patient", patient(""))}));
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_EQ(Json(answer.body).issue("code"), "no-store");
+    EXPECT_EQ(server.store().totals().versions, 0U);
 }
 
 std::string contents(const std::filesystem::path& path) {
