@@ -97,11 +97,9 @@ Submission Sequencer::submit(Commit commit) {
         if (state == WriteState::failed) {
             return refusal({.status = Status::failed});
         }
-        const auto now = Clock::now();
-        if (now < next_probe_) {
+        if (Clock::now() < next_probe_) {
             return refusal({.status = Status::no_space});
         }
-        next_probe_ = now + kProbeInterval;
     }
     if (stopping_) {
         return refusal({.status = Status::failed});
@@ -121,6 +119,10 @@ Submission Sequencer::submit(Commit commit) {
     };
     if (commit.writes.empty() && std::ranges::none_of(commit.erases, erases_something)) {
         return result;
+    }
+    // A commit that was refused has not tried the device.
+    if (state_.load(std::memory_order_relaxed) == WriteState::no_space) {
+        next_probe_ = Clock::now() + kProbeInterval;
     }
     result.ticket = {last_ticket_.value + 1};
     last_ticket_ = result.ticket;

@@ -277,9 +277,11 @@ class HistoryRun {
             wait = submission.ticket;
             return false;
         }
-        // Our own entries fill the log's buffer: go on when they are on the device. A second refusal in a
-        // row means that others fill it.
-        if (submission.status == Submission::Status::overloaded && last_ticket_ != wait) {
+        // Our own entries fill the log's buffer, or one of them tries a device that was full: go on when they are
+        // on the device. A second refusal in a row is not ours to wait for.
+        const bool passing = submission.status == Submission::Status::overloaded ||
+                             submission.status == Submission::Status::no_space;
+        if (passing && last_ticket_ != wait) {
             wait = last_ticket_;
             return false;
         }
