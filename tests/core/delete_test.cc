@@ -89,6 +89,7 @@ TEST_F(Delete, RemovesEverythingIfHard) {
     const Answer again = send("PUT", "/Patient/1", patient("1"));
     EXPECT_EQ(again.status, 201);
     EXPECT_EQ(again.etag, 1U);
+    EXPECT_EQ(send("PUT", "/Patient/1", patient("1")).etag, 2U);
 }
 
 TEST_F(Delete, RemovesADeletedResourceIfHard) {

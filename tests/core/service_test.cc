@@ -175,6 +175,15 @@ TEST_F(Metadata, HasAnEtagThatChangesWithTheConfiguration) {
     EXPECT_TRUE(other.says(R"("updateCreate":false)"));
 }
 
+TEST(InteractionTable, HasOneHandlerARowAndNoRowTwice) {
+    std::set<std::pair<core::Level, core::HttpMethod>> seen;
+    for (const core::Interaction& row : core::interactions()) {
+        EXPECT_NE(row.plain == nullptr, row.awaiting == nullptr) << row.page;
+        EXPECT_TRUE(seen.emplace(row.level, row.method).second) << row.page;
+        EXPECT_FALSE(row.page.empty());
+    }
+}
+
 TEST(Outcome, GivesEveryCodeAStatusAndAnIssueCode) {
     for (int code = 0; code <= static_cast<int>(Errc::usage); ++code) {
         const core::ErrorMeaning meaning = core::meaning_of(static_cast<Errc>(code));
