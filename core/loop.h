@@ -28,13 +28,15 @@ class Loop : private storage::SettleListener {
     asio::io_context& context() noexcept { return context_; }
 
     /// Runs until stop(). Between turns it hands what was submitted to the log writer: as soon as the loop
-    /// has nothing else ready, or when the gathered commits have waited as long as a sync takes.
+    /// has nothing else ready, or when it has been busy for a few syncs' time.
     void run();
 
     /// Ends run() soon. Any thread.
     void stop();
 
-    /// Waits until `ticket` has settled; at once if it is 0 or settled already.
+    /// Waits until `ticket` has settled; at once if it is 0 or settled already. Waiters resume in the order
+    /// in which they came.
+    /// Requires: the ticket was handed out after this loop was made.
     /// Errors: no_store (the commit was dropped). Threads: a coroutine on this loop.
     asio::awaitable<Result<void>> settled_ticket(storage::Ticket ticket);
 

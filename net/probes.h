@@ -1,7 +1,7 @@
 // What the server answers outside of /fhir: /healthz, /readyz, /metrics.
 //
 // Layer:   net.
-// Spec:    docs/operations.md, "Probes".
+// Spec:    docs/operations.md.
 // Threads: plain function, on the loop of the request.
 
 #pragma once
