@@ -28,8 +28,8 @@ struct Options {
         0;                    ///< stop after so many versions (history) or resources; 0: no bound
     std::uint64_t bytes = 0;  ///< stop when so many bytes are out; 0: no bound
     std::uint64_t bundle_entries = 1000;  ///< of a history bundle
-    Instant from{};                         ///< the first lastUpdated
-    Instant until{};                        ///< about the last; only history and dates depend on it
+    Instant from{};                       ///< the first lastUpdated
+    Instant until{};                      ///< about the last; only history and dates depend on it
 };
 
 struct Counts {
