@@ -23,9 +23,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long gathered commits wait at most for a loop that never runs dry: a round of a hundred clients,
+/// How long gathered commits wait at most for a loop that never runs dry: a round of two hundred clients,
 /// for waking the writer early costs more than the sync that it would overlap.
-constexpr std::chrono::milliseconds kFlushDelayMax{2};
+constexpr std::chrono::milliseconds kFlushDelayMax{3};
 
 /// How many handlers run between two looks at the clock.
 constexpr unsigned kHandlersPerClockLook = 8;
