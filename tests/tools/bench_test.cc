@@ -131,7 +131,9 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
     ASSERT_EQ(figures->root()["workloads"].size(), 5U);
     for (const json::Value workload : figures->root()["workloads"].elements()) {
         EXPECT_EQ(workload["errors"].raw(), "0") << workload.raw();
+#if !__has_feature(thread_sanitizer)  // There, half a second may be too short for one bundle.
         EXPECT_NE(workload["requests"].raw(), "0") << workload.raw();
+#endif
         EXPECT_TRUE(workload["limit"]["ratio"]) << workload.raw();
     }
 }
