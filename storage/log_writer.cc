@@ -128,6 +128,9 @@ std::optional<Sequencer::Clock::time_point> LogWriter::next_sync() const {
 }
 
 void LogWriter::write_batch(Batch& batch) {
+    // Whoever waits for this batch is told once, also where it goes into two segments: told apart, its
+    // writers would come back apart, and share syncs with fewer from then on.
+    Ticket stored;
     std::size_t begin = 0;
     while (begin < batch.frames.size()) {
         const auto grown = [&](SegmentWriter::Need need, std::size_t i) {
@@ -153,11 +156,14 @@ void LogWriter::write_batch(Batch& batch) {
             done = write_run(batch, begin, end);
         }
         if (!done) {
+            settle(stored, true);
             fail(done.error());
             return;
         }
+        stored = batch.frames[end - 1].ticket;
         begin = end;
     }
+    settle(stored, true);
 }
 
 Result<void> LogWriter::write_run(Batch& batch, std::size_t begin, std::size_t end) {
@@ -182,7 +188,6 @@ Result<void> LogWriter::write_run(Batch& batch, std::size_t begin, std::size_t e
     sequencer_.recovered();
     commits_.fetch_add(end - begin, std::memory_order_relaxed);
     bytes_.fetch_add(length, std::memory_order_relaxed);
-    settle(last.ticket, true);
     return {};
 }
 
@@ -252,6 +257,9 @@ void LogWriter::fail(const Error& error) {
 }
 
 void LogWriter::settle(Ticket through, bool ok) {
+    if (through.value == 0) {
+        return;
+    }
     {
         const std::lock_guard lock(settle_mutex_);
         if (!ok && through > settled_) {
