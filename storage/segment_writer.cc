@@ -11,13 +11,20 @@
 namespace annals::storage {
 namespace {
 
-constexpr std::uint64_t kZerosChunk = 1 << 20;
+constexpr std::uint64_t kZerosChunk = 1 << 20;  // Synced, and then perhaps cut off.
+constexpr std::uint64_t kZerosSlice =
+    64 << 10;  // Between two pauses: as long as the loop may have to wait.
 constexpr std::uint64_t kFirstSegmentBytesMax = 16 << 20;
 constexpr std::uint64_t kSegmentBytesMin = 4096;
-constexpr auto kPreparePause = std::chrono::milliseconds(1);
+constexpr auto kPreparePause = std::chrono::microseconds(250);
 
-// A share of the open segment after which the next is prepared: 1 / kPrepareShare.
+// The next segment is prepared once the open one holds this much, or 1 / kPrepareShare of what it can: early,
+// since a busy log fills the open one in less time than zeros take on a machine with fresh memory.
+constexpr std::uint64_t kPrepareAfter = 1 << 20;
 constexpr std::uint64_t kPrepareShare = 4;
+
+// A file in the making that has less is not cut off.
+constexpr std::uint64_t kCutBytesMin = 4 << 20;
 
 // What a failed sync leaves on the device is unknown, whatever the reason.
 Result<void> final_if_failed(Result<void> result) {
@@ -31,7 +38,7 @@ Result<void> final_if_failed(Result<void> result) {
 
 Result<void> write_zeros(File& file, std::uint64_t offset, std::uint64_t bytes) {
     // Small enough to stay in the core's cache: what is read again and again costs no memory traffic.
-    static constexpr std::array<char, 64 << 10> kZeros{};
+    static constexpr std::array<char, kZerosSlice> kZeros{};
     while (bytes > 0) {
         const std::uint64_t now = std::min<std::uint64_t>(bytes, kZeros.size());
         ANNALS_TRY_VOID(file.write(offset, std::string_view(kZeros.data(), now)));
@@ -52,21 +59,27 @@ SegmentPreparer::~SegmentPreparer() {
     }
 }
 
+void SegmentPreparer::start() {
+    thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
 void SegmentPreparer::request(std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     if (ready_ != nullptr || wanted_bytes_ != 0) {
         return;
     }
     wanted_bytes_ = bytes;
-    if (!thread_.joinable()) {
-        thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
-    }
     wake_.notify_one();
 }
 
-std::unique_ptr<File> SegmentPreparer::take() {
-    const std::lock_guard lock(mutex_);
-    return std::move(ready_);
+std::unique_ptr<File> SegmentPreparer::take(std::uint64_t least) {
+    std::unique_lock lock(mutex_);
+    if (filled_bytes_ >= std::max(least, kCutBytesMin)) {
+        cut_ = true;
+        wake_.notify_one();
+        done_.wait(lock, [&] { return !cut_; });
+    }
+    return ready_bytes_ >= least ? std::move(ready_) : nullptr;
 }
 
 void SegmentPreparer::run(const std::stop_token& stop) {
@@ -82,7 +95,11 @@ void SegmentPreparer::run(const std::stop_token& stop) {
         auto file = fill(bytes, stop);
         const std::lock_guard lock(mutex_);
         ready_ = std::move(file);
+        ready_bytes_ = ready_ != nullptr ? filled_bytes_ : 0;
         wanted_bytes_ = 0;
+        filled_bytes_ = 0;
+        cut_ = false;
+        done_.notify_one();
     }
 }
 
@@ -100,18 +117,23 @@ std::unique_ptr<File> SegmentPreparer::fill(std::uint64_t bytes, const std::stop
         return nullptr;
     }
     std::unique_ptr<File> file = *std::move(created);
-    for (std::uint64_t at = 0; at < bytes; at += kZerosChunk) {
-        if (!write_zeros(*file, at, std::min(kZerosChunk, bytes - at)) || !file->sync()) {
+    for (std::uint64_t at = 0; at < bytes; at += kZerosSlice) {
+        const std::uint64_t end = at + std::min(kZerosSlice, bytes - at);
+        const bool synced = end % kZerosChunk == 0 || end == bytes;
+        if (!write_zeros(*file, at, end - at) || (synced && !file->sync())) {
             return give_up();
         }
         std::unique_lock lock(mutex_);
-        if (wake_.wait_for(lock, stop, kPreparePause, [&] { return stop.stop_requested(); })) {
-            lock.unlock();
-            return give_up();
-        }
+        (void)wake_.wait_for(lock, stop, kPreparePause, [&] { return cut_ && synced; });
         if (stop.stop_requested()) {
             lock.unlock();
             return give_up();
+        }
+        if (synced) {
+            filled_bytes_ = end;
+            if (cut_) {
+                break;
+            }
         }
     }
     return file;
@@ -125,6 +147,9 @@ SegmentWriter::SegmentWriter(FileSystem& fs, std::string directory, Options opti
       store_id_(store_id),
       table_(table),
       preparer_(fs, directory_ + "/prepared.tmp") {
+    if (options_.prepare_ahead) {
+        preparer_.start();
+    }
 }
 
 void SegmentWriter::resume(OpenSegment segment) {
@@ -167,7 +192,8 @@ Result<void> SegmentWriter::write(std::string_view frames) {
     }
     open_->end += frames.size();
     open_->marked = false;
-    if (options_.prepare_ahead && open_->end > open_->bytes / kPrepareShare) {
+    if (options_.prepare_ahead &&
+        open_->end > std::min(kPrepareAfter, open_->bytes / kPrepareShare)) {
         preparer_.request(options_.segment_bytes);
     }
     return {};
@@ -226,13 +252,10 @@ Result<void> SegmentWriter::seal(Instant last_instant) {
 
 Result<std::unique_ptr<File>> SegmentWriter::make_file(std::uint64_t& bytes, std::uint64_t least,
                                                        bool zeros, std::string& path) {
-    if (auto file = preparer_.take()) {
-        ANNALS_TRY(const std::uint64_t size, file->size());
-        if (size >= least) {
-            path = preparer_.path();
-            bytes = size;
-            return file;
-        }
+    if (auto file = preparer_.take(least)) {
+        path = preparer_.path();
+        ANNALS_TRY(bytes, file->size());
+        return file;
     }
     path = directory_ + "/new.tmp";
     if (fs_.exists(path)) {

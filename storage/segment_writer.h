@@ -29,11 +29,16 @@ class SegmentPreparer {
     SegmentPreparer& operator=(const SegmentPreparer&) = delete;
     ~SegmentPreparer();
 
-    /// Starts to prepare a file of `bytes`, unless one is prepared or in the making.
+    /// Starts the thread, with the priority of the calling one; without it nothing is ever prepared.
+    void start();
+
+    /// Asks for a file of `bytes`, unless one is prepared or in the making.
     void request(std::uint64_t bytes);
 
-    /// The prepared file at path(), if it is ready. Its name is the caller's to move away.
-    std::unique_ptr<File> take();
+    /// The prepared file at path(), with `least` bytes or more; one in the making is cut off where it is (which
+    /// takes as long as a chunk takes), unless that is too short to be worth it. Its name is the caller's to
+    /// move away. None: nothing of that size is there.
+    std::unique_ptr<File> take(std::uint64_t least);
 
     const std::string& path() const noexcept { return path_; }
 
@@ -43,10 +48,14 @@ class SegmentPreparer {
 
     FileSystem& fs_;
     const std::string path_;
-    std::mutex mutex_;  ///< guards the three below
+    std::mutex mutex_;  ///< guards all below but the thread
     std::condition_variable_any wake_;
+    std::condition_variable done_;
     std::uint64_t wanted_bytes_ = 0;
+    std::uint64_t filled_bytes_ = 0;  ///< of the file in the making
+    bool cut_ = false;                ///< the file in the making is wanted as it is
     std::unique_ptr<File> ready_;
+    std::uint64_t ready_bytes_ = 0;
     std::jthread thread_;
 };
 

@@ -1,0 +1,87 @@
+#include "storage/segment_writer.h"
+
+#include "tests/support/sim_file_system.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace annals::storage {
+namespace {
+
+constexpr std::uint64_t kMebibyte = 1 << 20;
+
+class SegmentPreparerTest : public testing::Test {
+  protected:
+    SegmentPreparerTest() {
+        EXPECT_TRUE(fs_.make_directory("/d"));
+        preparer_.start();
+    }
+
+    void await_syncs(std::uint64_t count) const {
+        while (fs_.file_syncs() < count) {
+            std::this_thread::yield();
+        }
+    }
+
+    std::unique_ptr<File> await_file(std::uint64_t least) {
+        std::unique_ptr<File> file;
+        while ((file = preparer_.take(least)) == nullptr) {
+            std::this_thread::yield();
+        }
+        return file;
+    }
+
+    test::SimFileSystem fs_;
+    SegmentPreparer preparer_{fs_, "/d/prepared.tmp"};
+};
+
+TEST_F(SegmentPreparerTest, PreparesTheBytesThatWereAskedFor) {
+    preparer_.request(2 * kMebibyte);
+    const auto file = await_file(2 * kMebibyte);
+    EXPECT_EQ(*file->size(), 2 * kMebibyte);
+    EXPECT_EQ(preparer_.take(0), nullptr);
+}
+
+TEST_F(SegmentPreparerTest, HandsOverWhatIsInTheMakingAsFarAsItIsSynced) {
+    fs_.set_sync_ms(1);
+    preparer_.request(1024 * kMebibyte);
+    await_syncs(6);
+    const auto file = preparer_.take(5 * kMebibyte);
+    ASSERT_NE(file, nullptr);
+    EXPECT_GE(*file->size(), 5 * kMebibyte);
+    EXPECT_LT(*file->size(), 1024 * kMebibyte);
+    EXPECT_EQ(*file->size() % kMebibyte, 0U);
+    ASSERT_TRUE(fs_.rename("/d/prepared.tmp", "/d/taken"));
+
+    preparer_.request(kMebibyte);
+    EXPECT_EQ(*await_file(kMebibyte)->size(), kMebibyte);
+}
+
+TEST_F(SegmentPreparerTest, DoesNotCutOffWhatHasHardlyBegun) {
+    fs_.hold_syncs();
+    preparer_.request(8 * kMebibyte);
+    fs_.await_held_sync();
+    EXPECT_EQ(preparer_.take(0), nullptr);
+    fs_.release_syncs();
+    EXPECT_GE(*await_file(8 * kMebibyte)->size(), 8 * kMebibyte);
+}
+
+TEST_F(SegmentPreparerTest, KeepsWhatIsTooSmallForOneForTheNext) {
+    preparer_.request(kMebibyte);
+    await_syncs(1);
+    EXPECT_EQ(preparer_.take(2 * kMebibyte), nullptr);
+    EXPECT_EQ(*await_file(kMebibyte)->size(), kMebibyte);
+}
+
+TEST_F(SegmentPreparerTest, GivesNothingOnAFullDevice) {
+    fs_.set_space(kMebibyte);
+    preparer_.request(8 * kMebibyte);
+    while (fs_.exists("/d/prepared.tmp") || fs_.file_syncs() == 0) {
+        std::this_thread::yield();
+    }
+    EXPECT_EQ(preparer_.take(0), nullptr);
+}
+
+}  // namespace
+}  // namespace annals::storage
