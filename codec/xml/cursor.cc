@@ -1,0 +1,529 @@
+#include "codec/xml/cursor.h"
+
+#include "codec/json/unicode.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::xml {
+
+namespace {
+
+constexpr std::uint8_t kNameCharacter = 1;  // also of what is not ASCII: no name that FHIR has
+constexpr std::uint8_t kNameStart = 2;
+constexpr std::uint8_t kSpace = 4;
+constexpr std::uint8_t kValueSpecial = 8;    // an attribute's value is not plain, or ends
+constexpr std::uint8_t kTextSpecial = 16;    // characters between tags end, or a reference begins
+constexpr std::uint8_t kControl = 32;        // no character of XML
+constexpr std::uint8_t kStringSpecial = 64;  // stands otherwise in a JSON string
+
+constexpr std::array<std::uint8_t, 256> kClasses = [] {
+    std::array<std::uint8_t, 256> classes{};
+    for (std::size_t c = 0; c < classes.size(); ++c) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        const bool digit = c >= '0' && c <= '9';
+        const bool space = c == ' ' || c == '\t' || c == '\r' || c == '\n';
+        if (letter || c == '_' || c == ':' || c >= 0x80) {
+            classes[c] |= kNameStart | kNameCharacter;
+        }
+        if (digit || c == '-' || c == '.') {
+            classes[c] |= kNameCharacter;
+        }
+        if (space) {
+            classes[c] |= kSpace;
+        }
+        if (c == '"' || c == '\'' || c == '<' || c == '&' || c == '\\' || (space && c != ' ')) {
+            classes[c] |= kValueSpecial;
+        }
+        if (c == '<' || c == '&' || c == ']') {
+            classes[c] |= kTextSpecial;
+        }
+        if (c < 0x20 && !space) {
+            classes[c] |= kControl;
+        }
+        if (c < 0x20 || c == '"' || c == '\\' || c == '&') {
+            classes[c] |= kStringSpecial;
+        }
+    }
+    return classes;
+}();
+
+bool is(char c, std::uint8_t what) noexcept {
+    return (kClasses[static_cast<unsigned char>(c)] & what) != 0;
+}
+
+constexpr bool is_character(std::uint32_t code_point) noexcept {
+    return code_point == '\t' || code_point == '\n' || code_point == '\r' ||
+           (code_point >= 0x20 && code_point <= 0xd7ff) ||
+           (code_point >= 0xe000 && code_point <= 0xfffd) ||
+           (code_point >= 0x1'0000 && code_point <= 0x10'ffff);
+}
+
+// A reference: what it stands for and its length, 0 if it is none that XML has without a document type.
+struct Reference {
+    std::uint32_t code_point = 0;
+    std::size_t size = 0;
+};
+
+// Requires: `text` begins with '&'.
+Reference read_reference(std::string_view text) noexcept {
+    struct Entity {
+        std::string_view name;
+        char character;
+    };
+
+    static constexpr Entity kEntities[] = {
+        {"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}};
+    for (const Entity& entity : kEntities) {
+        if (text.starts_with(entity.name)) {
+            return {static_cast<std::uint32_t>(entity.character), entity.name.size()};
+        }
+    }
+    if (text.size() < 2 || text[1] != '#') {
+        return {};
+    }
+    const bool hexadecimal = text.size() > 2 && text[2] == 'x';
+    std::uint32_t value = 0;
+    std::size_t at = hexadecimal ? 3 : 2;
+    const std::size_t digits = at;
+    for (; at < text.size() && text[at] != ';'; ++at) {
+        const int digit = json::hex_value(text[at]);
+        if (digit < 0 || (!hexadecimal && digit > 9) || value > 0x10'ffff) {
+            return {};
+        }
+        value = value * (hexadecimal ? 16 : 10) + static_cast<std::uint32_t>(digit);
+    }
+    if (at == text.size() || at == digits || !is_character(value)) {
+        return {};
+    }
+    return {value, at + 1};
+}
+
+void append_json_character(std::string& out, std::uint32_t code_point) {
+    switch (code_point) {
+        case '"':
+            out += "\\\"";
+            break;
+        case '\\':
+            out += "\\\\";
+            break;
+        case '\n':
+            out += "\\n";
+            break;
+        case '\r':
+            out += "\\r";
+            break;
+        case '\t':
+            out += "\\t";
+            break;
+        default:
+            json::append_utf8(out, code_point);
+    }
+}
+
+Namespace known_namespace(std::string_view name) noexcept {
+    if (name == kFhirNamespace) {
+        return Namespace::fhir;
+    }
+    if (name == kXhtmlNamespace) {
+        return Namespace::xhtml;
+    }
+    if (name == "http://www.w3.org/2001/XMLSchema-instance") {
+        return Namespace::schema_instance;
+    }
+    return name.empty() ? Namespace::none : Namespace::other;
+}
+
+bool equal_in_lower_case(std::string_view text, std::string_view lower) noexcept {
+    return std::equal(text.begin(), text.end(), lower.begin(), lower.end(), [](char a, char b) {
+        return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + 32) : a) == b;
+    });
+}
+
+}  // namespace
+
+bool Cursor::fail(std::size_t offset, const char* message, Errc code) {
+    if (fault_.message == nullptr) {
+        fault_ = {offset, message, code};
+    }
+    return false;
+}
+
+void Cursor::skip_space() noexcept {
+    while (at_ < text_.size() && is(text_[at_], kSpace)) {
+        ++at_;
+    }
+}
+
+bool Cursor::skip_comment() {
+    const std::size_t end = text_.find("--", at_ + 4);
+    if (end == std::string_view::npos) {
+        return fail(at_, "a comment without its end");
+    }
+    if (end + 2 >= text_.size() || text_[end + 2] != '>') {
+        return fail(end, "two hyphens inside of a comment");
+    }
+    at_ = end + 3;
+    return true;
+}
+
+bool Cursor::skip_instruction() {
+    const std::size_t begin = at_;
+    at_ += 2;
+    const std::string_view target = read_name();
+    if (target.empty() || equal_in_lower_case(target, "xml")) {
+        return fail(begin, target.empty() ? "a processing instruction without a target"
+                                          : "an XML declaration that is not at the beginning");
+    }
+    const std::size_t end = text_.find("?>", at_);
+    if (end == std::string_view::npos || (end != at_ && !is(text_[at_], kSpace))) {
+        return fail(begin, "a processing instruction without its end");
+    }
+    at_ = end + 2;
+    return true;
+}
+
+bool Cursor::read_cdata(std::string_view& data) {
+    const std::size_t begin = at_ + 9;
+    const std::size_t end = text_.find("]]>", begin);
+    if (end == std::string_view::npos) {
+        return fail(at_, "a CDATA section without its end");
+    }
+    data = text_.substr(begin, end - begin);
+    at_ = end + 3;
+    return true;
+}
+
+bool Cursor::skip_text(bool& blank) {
+    while (at_ < text_.size()) {
+        const char c = text_[at_];
+        if (!is(c, kTextSpecial)) {
+            blank = blank && is(c, kSpace);
+            ++at_;
+        } else if (c == '<') {
+            break;
+        } else if (c == '&') {
+            blank = false;
+            if (!skip_reference()) {
+                return false;
+            }
+        } else {
+            blank = false;
+            if (looking_at("]]>")) {
+                return fail(at_, "]]> outside of a CDATA section");
+            }
+            ++at_;
+        }
+    }
+    return true;
+}
+
+bool Cursor::skip_reference() {
+    const std::size_t size = read_reference(text_.substr(at_)).size;
+    if (size == 0) {
+        return fail(at_, "not one of &amp; &lt; &gt; &quot; &apos; nor a character reference");
+    }
+    at_ += size;
+    return true;
+}
+
+std::string_view Cursor::read_name() noexcept {
+    const std::size_t begin = at_;
+    if (at_ < text_.size() && is(text_[at_], kNameStart)) {
+        do {
+            ++at_;
+        } while (at_ < text_.size() && is(text_[at_], kNameCharacter));
+    }
+    return text_.substr(begin, at_ - begin);
+}
+
+bool Cursor::read_attribute(Attribute& attribute) {
+    attribute.name = read_name();
+    if (attribute.name.empty()) {
+        return fail(at_, "expected an attribute, > or />");
+    }
+    skip_space();
+    if (done() || text_[at_] != '=') {
+        return fail(at_, "expected = after an attribute's name");
+    }
+    ++at_;
+    skip_space();
+    if (done() || (text_[at_] != '"' && text_[at_] != '\'')) {
+        return fail(at_, "expected an attribute's value in quotes");
+    }
+    const char quote = text_[at_];
+    const std::size_t begin = ++at_;
+    attribute.plain = true;
+    for (; at_ < text_.size(); ++at_) {
+        const char c = text_[at_];
+        if (!is(c, kValueSpecial)) [[likely]] {
+            continue;
+        }
+        if (c == quote) {
+            attribute.value = text_.substr(begin, at_ - begin);
+            ++at_;
+            return true;
+        }
+        if (c == '<') {
+            return fail(at_, "< in an attribute's value");
+        }
+        if (c == '&') {
+            if (!skip_reference()) {
+                return false;
+            }
+            --at_;
+        }
+        attribute.plain = attribute.plain && c == '\'';
+    }
+    return fail(begin - 1, "an attribute's value without its closing quote");
+}
+
+bool Cursor::read_start_tag(Tag& tag) {
+    tag.begin = at_;
+    ++at_;
+    tag.name = read_name();
+    if (tag.name.empty()) {
+        return fail(tag.begin, "expected an element's name after <");
+    }
+    const std::size_t colon = tag.name.find(':');
+    tag.local = colon == std::string_view::npos ? tag.name : tag.name.substr(colon + 1);
+    if (colon == 0 || tag.local.empty() || tag.local.find(':') != std::string_view::npos) {
+        return fail(tag.begin, "a colon where an element's name has none");
+    }
+    tag.attribute_count = 0;
+    for (;;) {
+        const std::size_t before = at_;
+        skip_space();
+        if (done()) {
+            return fail(tag.begin, "a tag without its end");
+        }
+        if (text_[at_] == '>' || looking_at("/>")) {
+            tag.empty = text_[at_] == '/';
+            at_ += tag.empty ? 2 : 1;
+            return true;
+        }
+        if (at_ == before) {
+            return fail(at_, "expected a blank, > or />");
+        }
+        if (tag.attribute_count == kAttributesMax) {
+            return fail(at_, "too many attributes");
+        }
+        const std::size_t begin = at_;
+        Attribute& attribute = tag.attributes[tag.attribute_count];
+        if (!read_attribute(attribute)) {
+            return false;
+        }
+        for (std::size_t i = 0; i < tag.attribute_count; ++i) {
+            if (tag.attributes[i].name == attribute.name) {
+                return fail(begin, "an attribute that is there twice");
+            }
+        }
+        ++tag.attribute_count;
+    }
+}
+
+bool Cursor::read_end_tag(std::string_view name) {
+    const std::size_t begin = at_;
+    at_ += 2;
+    if (!looking_at(name) ||
+        (at_ + name.size() < text_.size() && is(text_[at_ + name.size()], kNameCharacter))) {
+        return fail(begin, "an end tag that does not fit the start tag");
+    }
+    at_ += name.size();
+    skip_space();
+    if (done() || text_[at_] != '>') {
+        return fail(begin, "an end tag without its end");
+    }
+    ++at_;
+    return true;
+}
+
+Fault check_characters(std::string_view text) noexcept {
+    constexpr std::size_t kBlock = 32;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        // Blocks of nothing but printable ASCII and white space, as nearly all are.
+        while (text.size() - at >= kBlock) {
+            unsigned special = 0;
+            for (std::size_t i = 0; i < kBlock; ++i) {
+                const auto c = static_cast<unsigned char>(text[at + i]);
+                special |= static_cast<unsigned>(c >= 0x80) |
+                           (static_cast<unsigned>(c < 0x20) & static_cast<unsigned>(c != '\n') &
+                            static_cast<unsigned>(c != '\r') & static_cast<unsigned>(c != '\t'));
+            }
+            if (special != 0) {
+                break;
+            }
+            at += kBlock;
+        }
+        const std::size_t end = std::min(text.size(), at + kBlock);
+        while (at < end) {
+            const auto c = static_cast<unsigned char>(text[at]);
+            if (c < 0x80) {
+                if (is(text[at], kControl)) {
+                    return {at, "a control character"};
+                }
+                ++at;
+                continue;
+            }
+            const std::size_t size = json::utf8_length(text.substr(at));
+            if (size == 0) {
+                return {at, "invalid UTF-8"};
+            }
+            if (c == 0xef && text[at + 1] == '\xbf' && text[at + 2] >= '\xbe') {
+                return {at, "a character that XML does not have"};
+            }
+            at += size;
+        }
+    }
+    return {};
+}
+
+bool read_declaration(Cursor& cursor) {
+    std::string_view text = cursor.text();
+    if (cursor.at() == 0 && text.starts_with("\xef\xbb\xbf")) {
+        cursor = Cursor(text, 3);
+    }
+    constexpr std::string_view kUsual = R"(<?xml version="1.0" encoding="UTF-8"?>)";
+    if (cursor.looking_at(kUsual)) {
+        cursor = Cursor(text, cursor.at() + kUsual.size());
+        return true;
+    }
+    const std::size_t begin = cursor.at();
+    if (!cursor.looking_at("<?xml") || text.size() == begin + 5 ||
+        is(text[begin + 5], kNameCharacter)) {
+        return true;
+    }
+    const std::size_t end = text.find("?>", begin);
+    if (end == std::string_view::npos) {
+        return cursor.fail(begin, "an XML declaration without its end");
+    }
+    // What is between is written like the attributes of a tag.
+    const std::string as_tag = fmt::format("<x{}>", text.substr(begin + 5, end - begin - 5));
+    Cursor inside(as_tag);
+    Tag tag;
+    if (!inside.read_start_tag(tag) || !inside.done() || tag.empty) {
+        return cursor.fail(begin, "a malformed XML declaration");
+    }
+    constexpr std::string_view kNames[] = {"version", "encoding", "standalone"};
+    std::size_t place = 0;
+    for (std::size_t i = 0; i < tag.attribute_count; ++i) {
+        const auto& [name, value, plain] = tag.attributes[i];
+        while (place < std::size(kNames) && kNames[place] != name) {
+            ++place;
+        }
+        if (place == std::size(kNames) || (i == 0) != (place == 0)) {
+            return cursor.fail(begin, "a malformed XML declaration");
+        }
+        if (place == 0 && value != "1.0") {
+            return cursor.fail(begin, "a version of XML other than 1.0");
+        }
+        if (place == 1 && !equal_in_lower_case(value, "utf-8") &&
+            !equal_in_lower_case(value, "utf8") && !equal_in_lower_case(value, "us-ascii")) {
+            return cursor.fail(begin, "an encoding other than UTF-8");
+        }
+        if (place == 2 && value != "yes" && value != "no") {
+            return cursor.fail(begin, "a malformed XML declaration");
+        }
+    }
+    if (tag.attribute_count == 0) {
+        return cursor.fail(begin, "a malformed XML declaration");
+    }
+    cursor = Cursor(text, end + 2);
+    return true;
+}
+
+bool Namespaces::open(Cursor& cursor, const Tag& tag, std::uint32_t depth) {
+    for (std::size_t i = 0; i < tag.attribute_count; ++i) {
+        const Attribute& attribute = tag.attributes[i];
+        if (!is_declaration(attribute.name)) [[likely]] {
+            continue;
+        }
+        const bool named = attribute.name.size() > 5;
+        const std::string_view prefix = named ? attribute.name.substr(6) : std::string_view();
+        if (named && (prefix.empty() || attribute.value.empty() || prefix.starts_with("xml") ||
+                      prefix.find(':') != std::string_view::npos)) {
+            return cursor.fail(tag.begin, "a namespace declaration that cannot be");
+        }
+        bindings_.push_back(
+            {prefix, attribute.plain ? known_namespace(attribute.value) : Namespace::other, depth});
+    }
+    return true;
+}
+
+Namespace Namespaces::find(std::string_view prefix) const noexcept {
+    for (std::size_t i = bindings_.size(); i-- > 0;) {
+        if (bindings_[i].prefix == prefix) {
+            return bindings_[i].space;
+        }
+    }
+    if (prefix.empty()) {
+        return Namespace::none;
+    }
+    return prefix == "xml" ? Namespace::xml : Namespace::unbound;
+}
+
+void append_json_characters(std::string& out, std::string_view raw, bool normalise) {
+    std::size_t run = 0;
+    for (std::size_t at = 0; at < raw.size();) {
+        const char c = raw[at];
+        if (!is(c, kStringSpecial)) [[likely]] {
+            ++at;
+            continue;
+        }
+        out.append(raw, run, at - run);
+        if (c == '&') {
+            const Reference reference = read_reference(raw.substr(at));
+            append_json_character(out, reference.code_point);
+            at += std::max<std::size_t>(reference.size, 1);
+        } else if (is(c, kSpace)) {
+            // A line break is one character, however it was written (XML section 2.11).
+            const bool crlf = c == '\r' && at + 1 < raw.size() && raw[at + 1] == '\n';
+            const char said = normalise ? ' ' : c == '\t' ? '\t' : '\n';
+            append_json_character(out, static_cast<unsigned char>(said));
+            at += crlf ? 2 : 1;
+        } else {
+            append_json_character(out, static_cast<unsigned char>(c));
+            ++at;
+        }
+        run = at;
+    }
+    out.append(raw, run, raw.size() - run);
+}
+
+void append_xml_characters(std::string& out, std::string_view text) {
+    for (const char c : text) {
+        switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            default:
+                out += c;
+        }
+    }
+}
+
+Error describe(std::string_view text, const Fault& fault) {
+    const std::string_view before = text.substr(0, fault.offset);
+    const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+    const auto lines = std::count(before.begin(), before.end(), '\n');
+    const auto column = std::count_if(before.begin() + static_cast<std::ptrdiff_t>(line_start),
+                                      before.end(), [](char c) { return (c & 0xc0) != 0x80; });
+    return {fault.code,
+            fmt::format("{} at line {}, column {}: {}",
+                        fault.code == Errc::invalid ? "invalid XML" : "XML", lines + 1, column + 1,
+                        fault.message),
+            {}};
+}
+
+}  // namespace annals::xml

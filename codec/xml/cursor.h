@@ -1,0 +1,164 @@
+// Cursor: the markup of XML 1.0, one tag at a time, over a text; no document types.
+//
+// Layer:   codec, inside codec/xml.
+// Spec:    XML 1.0 (fifth edition) sections 2 and 3, Namespaces in XML 1.0; FHIR R4 xml.html.
+// Threads: one thread.
+
+#pragma once
+
+#include "core/base/result.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::xml {
+
+/// What is wrong and where in the text; no message: nothing is.
+struct Fault {
+    std::size_t offset = 0;
+    const char* message = nullptr;
+    Errc code = Errc::invalid;
+};
+
+/// An attribute of a start tag.
+struct Attribute {
+    std::string_view name;   ///< with its prefix
+    std::string_view value;  ///< between the quotes, as it stands
+    bool plain = true;       ///< no reference, no tab or line break, no " and no backslash
+};
+
+inline constexpr std::size_t kAttributesMax = 32;  ///< of one tag
+
+/// A start tag, or one of an empty element.
+struct Tag {
+    std::size_t begin = 0;   ///< offset of '<'
+    std::string_view name;   ///< with its prefix
+    std::string_view local;  ///< without
+    std::size_t attribute_count = 0;
+    bool empty = false;  ///< <name/>
+    std::array<Attribute, kAttributesMax> attributes;
+
+    std::string_view prefix() const noexcept {
+        return local.size() == name.size() ? std::string_view()
+                                           : name.substr(0, name.size() - local.size() - 1);
+    }
+};
+
+/// Reads what stands at its place and goes behind it. Every function but at() and text() answers false, or
+/// not, once there is a fault.
+///
+/// Requires: check_characters() has passed the text. Lifetime: views point into the text.
+class Cursor {
+  public:
+    explicit Cursor(std::string_view text, std::size_t at = 0) : text_(text), at_(at) {}
+
+    std::string_view text() const noexcept { return text_; }
+
+    std::size_t at() const noexcept { return at_; }
+
+    bool done() const noexcept { return at_ == text_.size(); }
+
+    const Fault& fault() const noexcept { return fault_; }
+
+    bool looking_at(std::string_view what) const noexcept {
+        return text_.substr(at_, what.size()) == what;
+    }
+
+    void skip_space() noexcept;
+
+    /// <!-- ... -->
+    bool skip_comment();
+
+    /// <?target ... ?>, but for an XML declaration.
+    bool skip_instruction();
+
+    /// <![CDATA[ ... ]]>; `data` is what is inside.
+    bool read_cdata(std::string_view& data);
+
+    /// Characters up to the next '<' or the end; references are checked.
+    bool skip_text(bool& blank);
+
+    /// <name attribute="value"...> or <name/>. No attribute is there twice.
+    bool read_start_tag(Tag& tag);
+
+    /// </name>, which must be the end of `name`.
+    bool read_end_tag(std::string_view name);
+
+    /// Makes a fault; false.
+    bool fail(std::size_t offset, const char* message, Errc code = Errc::invalid);
+
+  private:
+    bool skip_reference();
+    bool read_attribute(Attribute& attribute);
+    std::string_view read_name() noexcept;
+
+    std::string_view text_;
+    std::size_t at_;
+    Fault fault_;
+};
+
+/// Is `text` UTF-8 of the characters that XML 1.0 allows?
+Fault check_characters(std::string_view text) noexcept;
+
+/// Goes behind a byte-order mark and the XML declaration, which must say 1.0 and UTF-8.
+bool read_declaration(Cursor& cursor);
+
+/// The namespaces that FHIR's XML knows.
+enum class Namespace : std::uint8_t { none, fhir, xhtml, schema_instance, xml, other, unbound };
+
+inline constexpr std::string_view kFhirNamespace = "http://hl7.org/fhir";
+inline constexpr std::string_view kXhtmlNamespace = "http://www.w3.org/1999/xhtml";
+
+/// What the prefixes mean where the reader is.
+class Namespaces {
+  public:
+    void clear() { bindings_.clear(); }
+
+    /// Takes in the declarations of the tag of an element at `depth`.
+    bool open(Cursor& cursor, const Tag& tag, std::uint32_t depth);
+
+    /// Forgets those of the element at `depth`.
+    void close(std::uint32_t depth) noexcept {
+        while (!bindings_.empty() && bindings_.back().depth == depth) {
+            bindings_.pop_back();
+        }
+    }
+
+    /// Lets `prefix` mean `space` from outside of all elements.
+    void declare(std::string_view prefix, Namespace space) {
+        bindings_.push_back({prefix, space, 0});
+    }
+
+    /// What `prefix` means; the empty one is the default namespace's.
+    Namespace find(std::string_view prefix) const noexcept;
+
+  private:
+    struct Binding {
+        std::string_view prefix;
+        Namespace space;
+        std::uint32_t depth;
+    };
+
+    std::vector<Binding> bindings_;
+};
+
+/// xmlns or xmlns:prefix.
+inline bool is_declaration(std::string_view attribute) noexcept {
+    return attribute.starts_with("xmlns") && (attribute.size() == 5 || attribute[5] == ':');
+}
+
+/// Appends `raw`, an attribute's value or characters between tags whose references are right, as characters of
+/// a JSON string. In an attribute (`normalise`) literal tabs and line breaks are blanks (XML section 3.3.3).
+void append_json_characters(std::string& out, std::string_view raw, bool normalise);
+
+/// Appends `text` as characters of XML: the references &amp; &lt; &gt; &quot; where they must be.
+void append_xml_characters(std::string& out, std::string_view text);
+
+/// An Error that says line and column (from 1, in characters) of the fault.
+Error describe(std::string_view text, const Fault& fault);
+
+}  // namespace annals::xml

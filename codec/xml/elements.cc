@@ -1,0 +1,193 @@
+#include "codec/xml/elements.h"
+
+#include "core/base/limits.h"
+
+namespace annals::xml {
+
+namespace {
+
+// What holds a value or an element that does takes more bytes than these; so the array stays smaller than
+// a few times the text.
+constexpr std::size_t kElementBytesMin = 8;
+constexpr std::size_t kKeptElementsMax = 1 << 17;
+
+}  // namespace
+
+Result<void> ElementParser::parse(std::string_view text) {
+    elements_.clear();
+    narratives_.clear();
+    open_.clear();
+    namespaces_.clear();
+    if (elements_.capacity() > kKeptElementsMax) {
+        elements_ = {};
+    }
+    text_ = text;
+    if (text.size() > kXmlBytesMax) {
+        return Error{Errc::body_too_large, "XML of more than 4 GB", ""};
+    }
+    if (const Fault fault = check_characters(text); fault.message != nullptr) {
+        return describe(text, fault);
+    }
+    Cursor cursor(text);
+    if (!read_declaration(cursor) || !read(cursor)) {
+        for (const Open& open : open_) {
+            elements_[open.element].next = static_cast<std::uint32_t>(elements_.size());
+        }
+        return describe(text, cursor.fault());
+    }
+    return {};
+}
+
+// White space, comments and processing instructions before or after the root.
+bool ElementParser::read_outside(Cursor& cursor) {
+    for (;;) {
+        cursor.skip_space();
+        if (cursor.looking_at("<!--")) {
+            if (!cursor.skip_comment()) {
+                return false;
+            }
+        } else if (cursor.looking_at("<?")) {
+            if (!cursor.skip_instruction()) {
+                return false;
+            }
+        } else {
+            return true;
+        }
+    }
+}
+
+bool ElementParser::read(Cursor& cursor) {
+    if (!read_outside(cursor)) {
+        return false;
+    }
+    if (cursor.done()) {
+        return cursor.fail(cursor.at(), "expected an element");
+    }
+    if (cursor.looking_at("<!")) {
+        return cursor.fail(cursor.at(), "a document type is not allowed");
+    }
+    if (!cursor.looking_at("<")) {
+        return cursor.fail(cursor.at(), "expected an element");
+    }
+    if (!read_tag(cursor)) {
+        return false;
+    }
+    while (!open_.empty()) {
+        cursor.skip_space();
+        if (cursor.done()) {
+            return cursor.fail(elements_[open_.back().element].begin,
+                               "an element without its end tag");
+        }
+        if (cursor.looking_at("</")) {
+            if (!cursor.read_end_tag(open_.back().name)) {
+                return false;
+            }
+            namespaces_.close(static_cast<std::uint32_t>(open_.size()));
+            elements_[open_.back().element].next = static_cast<std::uint32_t>(elements_.size());
+            open_.pop_back();
+        } else if (!cursor.looking_at("<")) {
+            bool blank = true;
+            const std::size_t begin = cursor.at();
+            return cursor.skip_text(blank) &&
+                   cursor.fail(begin, "text is in attributes or narratives only", Errc::structure);
+        } else if (cursor.looking_at("<!--")) {
+            if (!cursor.skip_comment()) {
+                return false;
+            }
+        } else if (cursor.looking_at("<?")) {
+            if (!cursor.skip_instruction()) {
+                return false;
+            }
+        } else if (cursor.looking_at("<![CDATA[")) {
+            std::string_view data;
+            const std::size_t begin = cursor.at();
+            return cursor.read_cdata(data) &&
+                   cursor.fail(begin, "text is in attributes or narratives only", Errc::structure);
+        } else if (cursor.looking_at("<!")) {
+            return cursor.fail(cursor.at(), "a declaration is not allowed");
+        } else if (!read_tag(cursor)) {
+            return false;
+        }
+    }
+    if (!read_outside(cursor)) {
+        return false;
+    }
+    return cursor.done() || cursor.fail(cursor.at(), "something after the root element");
+}
+
+bool ElementParser::read_tag(Cursor& cursor) {
+    const auto depth = static_cast<std::uint32_t>(open_.size()) + 1;
+    if (!cursor.read_start_tag(tag_) || !namespaces_.open(cursor, tag_, depth)) {
+        return false;
+    }
+    if (elements_.size() >= text_.size() / kElementBytesMin + 1) {
+        return cursor.fail(tag_.begin, "an element has a value or children", Errc::structure);
+    }
+    const auto index = static_cast<std::uint32_t>(elements_.size());
+    Element& element = elements_.emplace_back();
+    element.begin = static_cast<std::uint32_t>(tag_.begin);
+    element.name = static_cast<std::uint32_t>(tag_.local.data() - text_.data());
+    element.name_size = static_cast<std::uint32_t>(tag_.local.size());
+    element.next = index + 1;
+
+    const Namespace space = namespaces_.find(tag_.prefix());
+    if (space == Namespace::xhtml && depth > 1) {
+        element.narrative = static_cast<std::uint32_t>(narratives_.size()) + 1;
+        Xhtml& xhtml = narratives_.emplace_back();
+        if (!read_xhtml(cursor, tag_, namespaces_, depth, xhtml)) {
+            return false;
+        }
+        namespaces_.close(depth);
+        return true;
+    }
+    if (space == Namespace::unbound) {
+        return cursor.fail(tag_.begin, "a prefix that is not declared");
+    }
+    if (space != Namespace::fhir) {
+        return cursor.fail(tag_.begin,
+                           "an element that is not in the namespace http://hl7.org/fhir",
+                           Errc::structure);
+    }
+    if (!take_attributes(cursor, element)) {
+        return false;
+    }
+    if (tag_.empty) {
+        namespaces_.close(depth);
+    } else if (open_.size() == kJsonDepthMax) {
+        return cursor.fail(tag_.begin, "too many levels of elements");
+    } else {
+        open_.push_back({index, tag_.name});
+    }
+    return true;
+}
+
+bool ElementParser::take_attributes(Cursor& cursor, Element& element) {
+    for (std::size_t i = 0; i < tag_.attribute_count; ++i) {
+        const Attribute& attribute = tag_.attributes[i];
+        const Value value{static_cast<std::uint32_t>(attribute.value.data() - text_.data()),
+                          static_cast<std::uint32_t>(attribute.value.size()), attribute.plain};
+        if (attribute.name == "value") {
+            element.value = value;
+        } else if (attribute.name == "id") {
+            element.id = value;
+        } else if (attribute.name == "url") {
+            element.url = value;
+        } else if (!is_declaration(attribute.name)) {
+            const auto at = static_cast<std::size_t>(attribute.name.data() - text_.data());
+            const std::size_t colon = attribute.name.find(':');
+            const Namespace space = colon == std::string_view::npos
+                                        ? Namespace::none
+                                        : namespaces_.find(attribute.name.substr(0, colon));
+            if (space == Namespace::unbound) {
+                return cursor.fail(at, "a prefix that is not declared");
+            }
+            if (space != Namespace::schema_instance ||
+                attribute.name.substr(colon + 1) != "schemaLocation") {
+                return cursor.fail(at, "an attribute that FHIR does not have", Errc::structure);
+            }
+        }
+    }
+    return true;
+}
+
+}  // namespace annals::xml

@@ -1,0 +1,273 @@
+#include "codec/xml/narrative.h"
+
+#include "codec/json/unicode.h"
+
+#include <algorithm>
+
+namespace annals::xml {
+
+namespace {
+
+// What txt-1 lists, in alphabetical order.
+constexpr std::string_view kElements[] = {
+    "a",   "abbr",     "acronym", "b",     "big",  "blockquote", "br",  "caption", "cite",  "code",
+    "col", "colgroup", "dd",      "dfn",   "div",  "dl",         "dt",  "em",      "h1",    "h2",
+    "h3",  "h4",       "h5",      "h6",    "hr",   "i",          "img", "li",      "ol",    "p",
+    "pre", "q",        "samp",    "small", "span", "strong",     "sub", "sup",     "table", "tbody",
+    "td",  "tfoot",    "th",      "thead", "tr",   "tt",         "ul",  "var",
+};
+
+constexpr std::string_view kAttributes[] = {
+    "abbr",       "accesskey",   "align",       "alt",        "axis",   "bgcolor", "border",
+    "cellhalign", "cellpadding", "cellspacing", "cellvalign", "char",   "charoff", "charset",
+    "cite",       "class",       "colspan",     "compact",    "coords", "dir",     "frame",
+    "headers",    "height",      "href",        "hreflang",   "hspace", "id",      "lang",
+    "longdesc",   "name",        "nowrap",      "rel",        "rev",    "rowspan", "rules",
+    "scope",      "shape",       "span",        "src",        "start",  "style",   "summary",
+    "tabindex",   "title",       "type",        "valign",     "value",  "vspace",  "width",
+};
+
+static_assert(std::ranges::is_sorted(kElements));
+static_assert(std::ranges::is_sorted(kAttributes));
+
+bool is_allowed_attribute(std::string_view name) noexcept {
+    return std::ranges::binary_search(kAttributes, name) || name == "xml:lang" ||
+           name == "xml:space";
+}
+
+// The characters of a value without white space and controls, in lower case: as a browser reads a scheme.
+std::string squeezed(std::string_view raw) {
+    std::string json;
+    append_json_characters(json, raw, true);
+    std::string characters;
+    json::append_unescaped(characters, json);
+    std::string out;
+    for (const char c : characters) {
+        if (static_cast<unsigned char>(c) > 0x20) {
+            out += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+        }
+    }
+    return out;
+}
+
+bool is_script_link(std::string_view element, std::string_view raw) {
+    if (raw.starts_with("http") || raw.starts_with('#')) {
+        return false;
+    }
+    const std::string link = squeezed(raw);
+    return link.starts_with("javascript:") || link.starts_with("vbscript:") ||
+           (link.starts_with("data:") && !(element == "img" && link.starts_with("data:image/")));
+}
+
+bool is_script_style(std::string_view raw) {
+    if (raw.find_first_of("(@&\\/") == std::string_view::npos &&
+        raw.find("ehav") == std::string_view::npos && raw.find("EHAV") == std::string_view::npos &&
+        raw.find("ind") == std::string_view::npos) {
+        return false;
+    }
+    std::string style = squeezed(raw);
+    for (std::size_t at = 0; (at = style.find("/*", at)) != std::string::npos;) {
+        const std::size_t end = style.find("*/", at + 2);
+        style.erase(at, end == std::string::npos ? end : end + 2 - at);
+    }
+    std::erase(style, '\\');
+    constexpr std::string_view kRefused[] = {"javascript:", "vbscript:",    "expression(",
+                                             "@import",     "-moz-binding", "behavior:"};
+    return std::ranges::any_of(
+        kRefused, [&](std::string_view what) { return style.find(what) != std::string::npos; });
+}
+
+bool check_attribute(Cursor& cursor, const Tag& tag, const Attribute& attribute) {
+    const std::string_view name = attribute.name;
+    if (is_declaration(name)) {
+        if (name.size() == 5 && attribute.value != kXhtmlNamespace) {
+            return cursor.fail(tag.begin, "another namespace inside of a narrative", Errc::value);
+        }
+        return true;
+    }
+    if (!is_allowed_attribute(name)) {
+        return cursor.fail(static_cast<std::size_t>(name.data() - cursor.text().data()),
+                           "an attribute that a narrative may not have (txt-1)", Errc::value);
+    }
+    const bool link = name == "href" || name == "src" || name == "cite" || name == "longdesc";
+    if ((link && is_script_link(tag.local, attribute.value)) ||
+        (name == "style" && is_script_style(attribute.value))) {
+        return cursor.fail(static_cast<std::size_t>(name.data() - cursor.text().data()),
+                           "a narrative may not have active content (txt-1)", Errc::value);
+    }
+    return true;
+}
+
+bool check_tag(Cursor& cursor, const Tag& tag, const Namespaces& namespaces, Xhtml& xhtml) {
+    const Namespace space = namespaces.find(tag.prefix());
+    if (space == Namespace::unbound) {
+        return cursor.fail(tag.begin, "a prefix that is not declared");
+    }
+    if (space != Namespace::xhtml || !std::ranges::binary_search(kElements, tag.local)) {
+        return cursor.fail(tag.begin, "an element that a narrative may not have (txt-1)",
+                           Errc::value);
+    }
+    for (std::size_t i = 0; i < tag.attribute_count; ++i) {
+        if (!check_attribute(cursor, tag, tag.attributes[i])) {
+            return false;
+        }
+        xhtml.has_content =
+            xhtml.has_content || (tag.local == "img" && tag.attributes[i].name == "src");
+    }
+    return true;
+}
+
+bool declares_default(const Tag& tag) noexcept {
+    for (std::size_t i = 0; i < tag.attribute_count; ++i) {
+        if (tag.attributes[i].name == "xmlns") {
+            return true;
+        }
+    }
+    return false;
+}
+
+// An HTML parser ends a comment at once if it begins so; old ones take [if as a condition.
+bool is_harmless_comment(std::string_view inside) noexcept {
+    return !inside.starts_with('>') && !inside.starts_with("->") && !inside.starts_with('[');
+}
+
+}  // namespace
+
+bool read_xhtml(Cursor& cursor, const Tag& div, Namespaces& namespaces, std::uint32_t depth,
+                Xhtml& xhtml) {
+    xhtml.begin = div.begin;
+    xhtml.end = 0;
+    xhtml.has_content = false;
+    xhtml.edits.clear();
+    if (div.local != "div") {
+        return cursor.fail(div.begin, "a narrative is a div", Errc::value);
+    }
+    if (!check_tag(cursor, div, namespaces, xhtml)) {
+        return false;
+    }
+    const std::string_view text = cursor.text();
+    const auto resolve_prefix = [&](const Tag& tag) {
+        if (!tag.prefix().empty()) {
+            xhtml.edits.push_back({tag.begin + 1, tag.begin + 1 + tag.prefix().size() + 1, ""});
+        }
+    };
+    resolve_prefix(div);
+    if (!declares_default(div)) {
+        const std::size_t behind_name = div.begin + 1 + div.name.size();
+        xhtml.edits.push_back(
+            {behind_name, behind_name, std::string(" xmlns=\"").append(kXhtmlNamespace) + "\""});
+    }
+
+    std::vector<std::string_view> open;
+    if (!div.empty) {
+        open.push_back(div.name);
+    }
+    Tag tag;
+    while (!open.empty()) {
+        bool blank = true;
+        if (!cursor.skip_text(blank)) {
+            return false;
+        }
+        xhtml.has_content = xhtml.has_content || !blank;
+        const std::size_t begin = cursor.at();
+        if (cursor.done()) {
+            return cursor.fail(begin, "a narrative without its end");
+        }
+        if (cursor.looking_at("</")) {
+            const std::string_view name = open.back();
+            if (!cursor.read_end_tag(name)) {
+                return false;
+            }
+            if (const std::size_t colon = name.find(':'); colon != std::string_view::npos) {
+                xhtml.edits.push_back({begin + 2, begin + 2 + colon + 1, ""});
+            }
+            namespaces.close(depth + static_cast<std::uint32_t>(open.size()) - 1);
+            open.pop_back();
+        } else if (cursor.looking_at("<!--")) {
+            if (!cursor.skip_comment()) {
+                return false;
+            }
+            if (!is_harmless_comment(text.substr(begin + 4, cursor.at() - begin - 7))) {
+                xhtml.edits.push_back({begin, cursor.at(), ""});
+            }
+        } else if (cursor.looking_at("<![CDATA[")) {
+            std::string_view data;
+            if (!cursor.read_cdata(data)) {
+                return false;
+            }
+            xhtml.has_content =
+                xhtml.has_content || data.find_first_not_of(" \t\r\n") != std::string_view::npos;
+            XhtmlEdit edit{begin, cursor.at(), ""};
+            append_xml_characters(edit.text, data);
+            xhtml.edits.push_back(std::move(edit));
+        } else if (cursor.looking_at("<?")) {
+            if (!cursor.skip_instruction()) {
+                return false;
+            }
+            xhtml.edits.push_back({begin, cursor.at(), ""});
+        } else if (cursor.looking_at("<!")) {
+            return cursor.fail(begin, "a declaration inside of a narrative");
+        } else {
+            const std::uint32_t inside = depth + static_cast<std::uint32_t>(open.size());
+            if (!cursor.read_start_tag(tag) || !namespaces.open(cursor, tag, inside) ||
+                !check_tag(cursor, tag, namespaces, xhtml)) {
+                return false;
+            }
+            resolve_prefix(tag);
+            if (tag.empty) {
+                namespaces.close(inside);
+            } else if (open.size() == kXhtmlDepthMax) {
+                return cursor.fail(begin, "too many levels of elements");
+            } else {
+                open.push_back(tag.name);
+            }
+        }
+    }
+    xhtml.end = cursor.at();
+    return true;
+}
+
+namespace {
+
+bool read_whole(Cursor& cursor, Xhtml& xhtml) {
+    if (!read_declaration(cursor)) {
+        return false;
+    }
+    cursor.skip_space();
+    if (!cursor.looking_at("<")) {
+        return cursor.fail(cursor.at(), "a narrative is a div", Errc::value);
+    }
+    Tag tag;
+    Namespaces namespaces;
+    namespaces.declare({}, Namespace::xhtml);
+    if (!cursor.read_start_tag(tag) || !namespaces.open(cursor, tag, 1) ||
+        !read_xhtml(cursor, tag, namespaces, 1, xhtml)) {
+        return false;
+    }
+    cursor.skip_space();
+    return cursor.done() || cursor.fail(cursor.at(), "something after the narrative's div");
+}
+
+}  // namespace
+
+Result<Xhtml> read_narrative(std::string_view text) {
+    if (const Fault fault = check_characters(text); fault.message != nullptr) {
+        return describe(text, fault);
+    }
+    Cursor cursor(text);
+    Xhtml xhtml;
+    if (!read_whole(cursor, xhtml)) {
+        return describe(text, cursor.fault());
+    }
+    return xhtml;
+}
+
+Result<void> check_narrative(std::string_view text) {
+    ANNALS_TRY(const Xhtml xhtml, read_narrative(text));
+    if (!xhtml.has_content) {
+        return Error{Errc::value, "a narrative has text or an image (txt-2)", ""};
+    }
+    return {};
+}
+
+}  // namespace annals::xml

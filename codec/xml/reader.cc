@@ -1,0 +1,418 @@
+#include "codec/xml/reader.h"
+
+#include "codec/json/document.h"
+#include "codec/json/unicode.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::xml {
+
+namespace {
+
+bool is_number(std::string_view text) noexcept {
+    std::size_t at = 0;
+    const auto digits = [&] {
+        const std::size_t begin = at;
+        while (at < text.size() && text[at] >= '0' && text[at] <= '9') {
+            ++at;
+        }
+        return at - begin;
+    };
+    at += text.starts_with('-') ? 1 : 0;
+    const std::size_t integer = at;
+    const std::size_t count = digits();
+    if (count == 0 || (count > 1 && text[integer] == '0')) {
+        return false;
+    }
+    if (at < text.size() && text[at] == '.') {
+        ++at;
+        if (digits() == 0) {
+            return false;
+        }
+    }
+    if (at < text.size() && (text[at] | 0x20) == 'e') {
+        ++at;
+        at += at < text.size() && (text[at] == '+' || text[at] == '-') ? 1 : 0;
+        if (digits() == 0) {
+            return false;
+        }
+    }
+    return at == text.size();
+}
+
+bool is_xhtml(schema::Type type) noexcept {
+    return type.primitive() == schema::Primitive::xhtml;
+}
+
+bool is_boolean(schema::Type type) noexcept {
+    return type.primitive() == schema::Primitive::boolean;
+}
+
+// Whether JSON has values of the type as numbers.
+bool is_number(schema::Type type) noexcept {
+    switch (type.primitive()) {
+        case schema::Primitive::decimal:
+        case schema::Primitive::integer:
+        case schema::Primitive::positive_int:
+        case schema::Primitive::unsigned_int:
+            return true;
+        default:
+            return false;
+    }
+}
+
+// A comma before all members but the first, and the key.
+void append_key(std::string& out, std::string_view name, bool& first, bool extra = false) {
+    out += first ? "\"" : ",\"";
+    first = false;
+    if (extra) {
+        out += '_';
+    }
+    out.append(name).append("\":");
+}
+
+}  // namespace
+
+Result<std::string> json_from_xml(std::string_view xml) {
+    Reader reader;
+    return reader.read(xml);
+}
+
+Result<std::string> Reader::read(std::string_view xml) {
+    children_.clear();
+    fault_ = {};
+    if (Result<void> parsed = parser_.parse(xml); !parsed) {
+        Error error = std::move(parsed.error());
+        if (error.code != Errc::invalid && !parser_.elements().empty()) {
+            error.expression =
+                expression_of(static_cast<std::uint32_t>(parser_.elements().size()) - 1);
+        }
+        return error;
+    }
+    std::string out;
+    out.reserve(xml.size() + 64);
+    if (!append_resource(out, 0)) {
+        fault_.offset = parser_.elements()[fault_element_].begin;
+        Error error = describe(xml, fault_);
+        error.expression = expression_of(fault_element_);
+        return error;
+    }
+    return out;
+}
+
+bool Reader::fail(std::uint32_t element, const char* message, Errc code) {
+    fault_element_ = element;
+    fault_ = {0, message, code};
+    return false;
+}
+
+void Reader::append_string(std::string& out, Value value) const {
+    const std::string_view raw = parser_.view(value);
+    out += '"';
+    if (value.plain) [[likely]] {
+        out += raw;
+    } else {
+        append_json_characters(out, raw, true);
+    }
+    out += '"';
+}
+
+bool Reader::append_resource(std::string& out, std::uint32_t index) {
+    const Element& element = parser_.elements()[index];
+    const std::string_view name = parser_.name_of(element);
+    const schema::Type type = schema::find_type(name);
+    if (element.narrative != 0 || !type.resource_type()) {
+        return fail(index, "this is no resource type of FHIR R4", Errc::value);
+    }
+    if (element.id || element.url || element.value) {
+        return fail(index, "a resource has no attributes");
+    }
+    out.append(R"({"resourceType":")").append(name).append("\"");
+    bool first = false;
+    if (!append_members(out, type, index, first)) {
+        return false;
+    }
+    out += '}';
+    return true;
+}
+
+// An element of a complex type: `{...}`.
+bool Reader::append_object(std::string& out, schema::Type type, std::uint32_t index) {
+    const Element& element = parser_.elements()[index];
+    if (element.value) {
+        return fail(index, "an element of a complex type has no value attribute");
+    }
+    if (!element.id && !element.url && element.next == index + 1) {
+        return fail(index, "an element has a value or children");
+    }
+    bool first = true;
+    out += '{';
+    if (element.id) {
+        append_key(out, "id", first);
+        append_string(out, element.id);
+    }
+    if (!append_members(out, type, index, first)) {
+        return false;
+    }
+    out += '}';
+    return true;
+}
+
+// What is inside of the element, and its url, in the order of the type's elements.
+bool Reader::append_members(std::string& out, schema::Type type, std::uint32_t index, bool& first) {
+    const std::size_t base = children_.size();
+    if (!collect_children(type, index)) {
+        return false;
+    }
+    const Value url = parser_.elements()[index].url;
+    std::uint16_t url_order = 0;
+    if (url) {
+        const schema::Element definition = type.find("url");
+        if (!definition || !definition.is_attribute()) {
+            return fail(index, "this element has no url attribute");
+        }
+        url_order = definition.index();
+    }
+    bool url_written = !url;
+    const auto append_url = [&] {
+        append_key(out, "url", first);
+        append_string(out, url);
+        url_written = true;
+    };
+
+    const std::size_t end = children_.size();
+    for (std::size_t begin = base; begin < end;) {
+        const schema::Element definition = children_[begin].definition;
+        const std::uint16_t order = children_[begin].definition.index();
+        if (!url_written && order > url_order) {
+            append_url();
+        }
+        std::size_t run = begin + 1;
+        while (run < end && children_[run].definition.index() == order) {
+            ++run;
+        }
+        if (run - begin > 1 && !definition.repeats()) {
+            return fail(children_[begin + 1].element, "this element may not repeat");
+        }
+        if (definition.type().is_primitive()) {
+            if (!append_primitives(out, definition, begin, run, first)) {
+                return false;
+            }
+        } else {
+            append_key(out, definition.name(), first);
+            if (!append_run(out, definition, begin, run)) {
+                return false;
+            }
+        }
+        begin = run;
+    }
+    if (!url_written) {
+        append_url();
+    }
+    children_.resize(base);
+    return true;
+}
+
+// Puts the elements inside of this one behind children_, in the order of the definitions.
+bool Reader::collect_children(schema::Type type, std::uint32_t index) {
+    const std::span<const Element> elements = parser_.elements();
+    const std::size_t base = children_.size();
+    bool sorted = true;
+    for (std::uint32_t at = index + 1; at < elements[index].next; at = elements[at].next) {
+        const std::string_view name = parser_.name_of(elements[at]);
+        const schema::Element definition = type.find(name);
+        if (!definition || definition.is_attribute() || definition.is_primitive_value()) {
+            return fail(at, "there is no such element");
+        }
+        const std::uint16_t order = definition.index();
+        sorted =
+            sorted && (children_.size() == base || children_.back().definition.index() <= order);
+        children_.push_back({at, definition});
+    }
+    if (!sorted) {
+        std::sort(children_.begin() + static_cast<std::ptrdiff_t>(base), children_.end(),
+                  [](const Child& a, const Child& b) {
+                      return a.definition == b.definition
+                                 ? a.element < b.element
+                                 : a.definition.index() < b.definition.index();
+                  });
+    }
+    return true;
+}
+
+// Elements of one name and a complex type.
+bool Reader::append_run(std::string& out, const schema::Element& definition, std::size_t begin,
+                        std::size_t end) {
+    const bool repeats = definition.repeats();
+    if (repeats) {
+        out += '[';
+    }
+    for (std::size_t i = begin; i < end; ++i) {
+        if (i != begin) {
+            out += ',';
+        }
+        if (!append_complex(out, definition, children_[i].element)) {
+            return false;
+        }
+    }
+    if (repeats) {
+        out += ']';
+    }
+    return true;
+}
+
+bool Reader::append_complex(std::string& out, const schema::Element& definition,
+                            std::uint32_t index) {
+    const Element& element = parser_.elements()[index];
+    if (element.narrative != 0) {
+        return fail(index, "a narrative where there is none");
+    }
+    if (!definition.type().is_resource()) {
+        return append_object(out, definition.type(), index);
+    }
+    if (element.id || element.url || element.value) {
+        return fail(index, "an element that holds a resource has no attributes");
+    }
+    if (element.next == index + 1 || parser_.elements()[index + 1].next != element.next) {
+        return fail(index, "expected one resource inside of this element");
+    }
+    return append_resource(out, index + 1);
+}
+
+// Elements of one name and a primitive type: the member with the values, and the one with ids and extensions.
+bool Reader::append_primitives(std::string& out, const schema::Element& definition,
+                               std::size_t begin, std::size_t end, bool& first) {
+    const schema::Type type = definition.type();
+    const std::span<const Element> elements = parser_.elements();
+    bool values = false;
+    bool extras = false;
+    for (std::size_t i = begin; i < end; ++i) {
+        const Element& element = elements[children_[i].element];
+        const bool value = element.value || element.narrative != 0;
+        const bool extra = element.id || element.next != children_[i].element + 1;
+        if (element.url) {
+            return fail(children_[i].element, "this element has no url attribute");
+        }
+        if (!value && !extra) {
+            return fail(children_[i].element, "an element has a value or children");
+        }
+        values = values || value;
+        extras = extras || extra;
+    }
+    const bool repeats = definition.repeats();
+    const auto append = [&](bool extra) {
+        append_key(out, definition.name(), first, extra);
+        if (repeats) {
+            out += '[';
+        }
+        for (std::size_t i = begin; i < end; ++i) {
+            if (i != begin) {
+                out += ',';
+            }
+            const std::uint32_t index = children_[i].element;
+            if (!(extra ? append_extra(out, type, index) : append_value(out, type, index))) {
+                return false;
+            }
+        }
+        if (repeats) {
+            out += ']';
+        }
+        return true;
+    };
+    return (!values || append(false)) && (!extras || append(true));
+}
+
+bool Reader::append_value(std::string& out, schema::Type type, std::uint32_t index) {
+    const Element& element = parser_.elements()[index];
+    if (element.narrative != 0 || is_xhtml(type)) {
+        if (element.narrative == 0 || !is_xhtml(type)) {
+            return fail(index,
+                        "a narrative is a div in the namespace http://www.w3.org/1999/xhtml");
+        }
+        append_narrative(out, parser_.narratives()[element.narrative - 1]);
+        return true;
+    }
+    if (!element.value) {
+        out += "null";
+        return true;
+    }
+    if (!is_boolean(type) && !is_number(type)) {
+        append_string(out, element.value);
+        return true;
+    }
+    const std::size_t begin = out.size();
+    if (element.value.plain) {
+        out += parser_.view(element.value);
+    } else {
+        append_json_characters(out, parser_.view(element.value), true);
+    }
+    const std::string_view said = std::string_view(out).substr(begin);
+    if (is_boolean(type) ? said != "true" && said != "false" : !is_number(said)) {
+        return fail(
+            index,
+            is_boolean(type) ? "expected true or false" : "this is not a number as FHIR has it",
+            Errc::value);
+    }
+    return true;
+}
+
+// The id and extensions of a primitive element.
+bool Reader::append_extra(std::string& out, schema::Type type, std::uint32_t index) {
+    const Element& element = parser_.elements()[index];
+    if (!element.id && element.next == index + 1) {
+        out += "null";
+        return true;
+    }
+    bool first = true;
+    out += '{';
+    if (element.id) {
+        append_key(out, "id", first);
+        append_string(out, element.id);
+    }
+    if (!append_members(out, type, index, first)) {
+        return false;
+    }
+    out += '}';
+    return true;
+}
+
+void Reader::append_narrative(std::string& out, const Xhtml& xhtml) const {
+    out += '"';
+    for_each_run(xhtml, parser_.text(),
+                 [&](std::string_view run) { json::append_escaped(out, run); });
+    out += '"';
+}
+
+// Where an element is: Patient.name[0].family.
+std::string Reader::expression_of(std::uint32_t index) const {
+    const std::span<const Element> elements = parser_.elements();
+    std::string out(parser_.name_of(elements[0]));
+    schema::Type type = schema::find_type(out);
+    for (std::uint32_t at = 0; at != index;) {
+        std::uint32_t child = at + 1;
+        std::uint32_t before = 0;  // of the same name
+        while (elements[child].next <= index) {
+            child = elements[child].next;
+        }
+        const std::string_view name = parser_.name_of(elements[child]);
+        for (std::uint32_t sibling = at + 1; sibling != child; sibling = elements[sibling].next) {
+            before += parser_.name_of(elements[sibling]) == name ? 1 : 0;
+        }
+        at = child;
+        if (type && type.is_resource() && type.is_abstract()) {
+            type = schema::find_type(name);  // the resource inside of an element that holds one
+            continue;
+        }
+        const schema::Element definition = type ? type.find(name) : schema::Element();
+        fmt::format_to(std::back_inserter(out), ".{}", name);
+        if (definition && definition.repeats()) {
+            fmt::format_to(std::back_inserter(out), "[{}]", before);
+        }
+        type = definition ? definition.type() : schema::Type();
+    }
+    return out;
+}
+
+}  // namespace annals::xml

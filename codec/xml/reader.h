@@ -1,0 +1,64 @@
+// Reader: FHIR XML to the JSON that means the same.
+//
+// Layer:   codec; depends on core/base, codec/json and codec/schema.
+// Spec:    FHIR R4 xml.html, json.html; docs/xml.md says what is kept and what is refused.
+// Threads: a Reader belongs to one thread.
+
+#pragma once
+
+#include "codec/schema/schema.h"
+#include "codec/xml/elements.h"
+#include "core/base/result.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::xml {
+
+/// Reads texts, reusing its buffers.
+class Reader {
+  public:
+    /// The minified JSON of the resource that `xml` is: members in the order of FHIR's definitions, decimals with
+    /// their digits, arrays where an element may repeat. Elements may come in any order; what comes out is
+    /// for the JSON parser and validation, which see what XML cannot be refused for.
+    ///
+    /// Errors: invalid (not well-formed), structure (elements, attributes, namespaces and repetitions that
+    ///         FHIR does not have), value (a number or boolean that is none, a resource type that R4 does not
+    ///         have, a narrative beyond txt-1); the detail says line and column, `expression` the element.
+    ///         body_too_large.
+    Result<std::string> read(std::string_view xml);
+
+  private:
+    struct Child {
+        std::uint32_t element;
+        schema::Element definition;
+    };
+
+    bool fail(std::uint32_t element, const char* message, Errc code = Errc::structure);
+    bool append_resource(std::string& out, std::uint32_t index);
+    bool append_object(std::string& out, schema::Type type, std::uint32_t index);
+    bool append_members(std::string& out, schema::Type type, std::uint32_t index, bool& first);
+    bool collect_children(schema::Type type, std::uint32_t index);
+    bool append_run(std::string& out, const schema::Element& definition, std::size_t begin,
+                    std::size_t end);
+    bool append_complex(std::string& out, const schema::Element& definition, std::uint32_t index);
+    bool append_primitives(std::string& out, const schema::Element& definition, std::size_t begin,
+                           std::size_t end, bool& first);
+    bool append_value(std::string& out, schema::Type type, std::uint32_t index);
+    bool append_extra(std::string& out, schema::Type type, std::uint32_t index);
+    void append_string(std::string& out, Value value) const;
+    void append_narrative(std::string& out, const Xhtml& xhtml) const;
+    std::string expression_of(std::uint32_t index) const;
+
+    ElementParser parser_;
+    std::vector<Child> children_;  // of the elements that are being written, inner ones last
+    std::uint32_t fault_element_ = 0;
+    Fault fault_;
+};
+
+/// The same with buffers of its own.
+Result<std::string> json_from_xml(std::string_view xml);
+
+}  // namespace annals::xml

@@ -1,0 +1,375 @@
+#include "codec/xml/writer.h"
+
+#include "codec/json/unicode.h"
+#include "codec/xml/cursor.h"
+#include "codec/xml/narrative.h"
+
+#include <algorithm>
+#include <array>
+
+namespace annals::xml {
+
+namespace {
+
+constexpr std::string_view kDeclaration = R"(<?xml version="1.0" encoding="UTF-8"?>)";
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+
+// Bytes that do not stand for themselves in an attribute; 0xef may begin U+FFFE or U+FFFF.
+constexpr std::array<bool, 256> kSpecial = [] {
+    std::array<bool, 256> special{};
+    for (std::size_t c = 0; c < 0x20; ++c) {
+        special[c] = true;
+    }
+    for (const unsigned c : {0x22U, 0x26U, 0x3cU, 0x3eU}) {  // " & < >
+        special[c] = true;
+    }
+    special[0xef] = true;
+    return special;
+}();
+
+bool is_noncharacter(std::string_view text, std::size_t at) noexcept {
+    return at + 2 < text.size() && text[at + 1] == '\xbf' &&
+           static_cast<unsigned char>(text[at + 2]) >= 0xbe;
+}
+
+void append_special(std::string& out, unsigned char c) {
+    switch (c) {
+        case '&':
+            out += "&amp;";
+            break;
+        case '<':
+            out += "&lt;";
+            break;
+        case '>':
+            out += "&gt;";
+            break;
+        case '"':
+            out += "&quot;";
+            break;
+        case '\t':
+            out += "&#9;";
+            break;
+        case '\n':
+            out += "&#10;";
+            break;
+        case '\r':
+            out += "&#13;";
+            break;
+        default:
+            if (c < 0x20) {
+                out += kReplacement;
+            } else {
+                out += static_cast<char>(c);
+            }
+    }
+}
+
+// Appends characters as an attribute's value or as text.
+void append_characters(std::string& out, std::string_view text) {
+    std::size_t run = 0;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const auto c = static_cast<unsigned char>(text[at]);
+        if (!kSpecial[c]) [[likely]] {
+            continue;
+        }
+        if (c == 0xef && !is_noncharacter(text, at)) {
+            continue;
+        }
+        out.append(text, run, at - run);
+        if (c == 0xef) {
+            out += kReplacement;
+            at += 2;
+        } else {
+            append_special(out, c);
+        }
+        run = at + 1;
+    }
+    out.append(text, run, text.size() - run);
+}
+
+// Appends ` name="value"` if `value` is a scalar.
+void append_attribute(std::string& out, std::string_view name, json::Value value,
+                      std::string& scratch) {
+    if (!value || value.is(json::Kind::null) || value.is_array() || value.is_object()) {
+        return;
+    }
+    out.append(name);
+    if (!value.is_string()) {
+        out += value.raw();
+    } else if (value.node().escaped) {
+        scratch.clear();
+        json::append_unescaped(scratch, value.raw_string());
+        append_characters(out, scratch);
+    } else {
+        append_characters(out, value.raw_string());
+    }
+    out += '"';
+}
+
+bool is_scalar(json::Value value) noexcept {
+    return value && !value.is(json::Kind::null) && !value.is_array() && !value.is_object();
+}
+
+// The type of the resource that `value` is, if R4 has it.
+schema::Type resource_type(json::Value value) {
+    const json::Value name = value["resourceType"];
+    const schema::Type type = schema::find_type(name.raw_string());
+    return type.resource_type() ? type : schema::Type();
+}
+
+}  // namespace
+
+std::string xml_from_json(json::Value resource, bool pretty) {
+    std::string out;
+    Writer(pretty).write(out, resource);
+    return out;
+}
+
+void Writer::begin_line(std::string& out, std::size_t depth) const {
+    if (pretty_) {
+        out += '\n';
+        out.append(depth * 2, ' ');
+    }
+}
+
+void Writer::write(std::string& out, json::Value resource) {
+    out += kDeclaration;
+    write_resource(out, resource, 0, true);
+    if (pretty_) {
+        out += '\n';
+    }
+}
+
+void Writer::write_head(std::string& out, json::Value resource, std::string_view element) {
+    out += kDeclaration;
+    const schema::Type type = resource_type(resource);
+    if (!type) {
+        return;
+    }
+    begin_line(out, 0);
+    out.append("<").append(type.name()).append(" xmlns=\"").append(kFhirNamespace).append("\">");
+    const std::size_t base = entries_.size();
+    json::Value ignored;
+    collect(type, resource, ignored, ignored);
+    const std::uint16_t order = type.find(element).index();
+    std::size_t end = base;
+    while (end < entries_.size() && entries_[end].definition.index() < order) {
+        ++end;
+    }
+    write_entries(out, base, end, 1);
+    entries_.resize(base);
+}
+
+void Writer::write_element(std::string& out, std::string_view type, std::string_view element,
+                           json::Value value) {
+    write_complex(out, schema::find_type(type).find(element), value, 1);
+}
+
+void Writer::write_tail(std::string& out, json::Value resource, std::string_view element) {
+    const schema::Type type = resource_type(resource);
+    if (!type) {
+        return;
+    }
+    const std::size_t base = entries_.size();
+    json::Value ignored;
+    collect(type, resource, ignored, ignored);
+    const std::uint16_t order = type.find(element).index();
+    std::size_t begin = base;
+    while (begin < entries_.size() && entries_[begin].definition.index() <= order) {
+        ++begin;
+    }
+    write_entries(out, begin, entries_.size(), 1);
+    entries_.resize(base);
+    begin_line(out, 0);
+    out.append("</").append(type.name()).append(">");
+    if (pretty_) {
+        out += '\n';
+    }
+}
+
+// Puts the members of `object` that `type` has behind entries_, in the order of the definitions; those that are
+// attributes in XML into `id` and `url`.
+void Writer::collect(schema::Type type, json::Value object, json::Value& id, json::Value& url) {
+    const std::size_t base = entries_.size();
+    bool sorted = true;
+    for (const auto [key, value] : object.members()) {
+        const std::string resolved = key.node().escaped ? key.string() : std::string();
+        std::string_view name = key.node().escaped ? resolved : key.raw_string();
+        const bool extra = name.starts_with('_');
+        name.remove_prefix(extra ? 1 : 0);
+        const schema::Element definition = type.find(name);
+        if (!definition || definition.is_primitive_value()) {
+            continue;
+        }
+        if (definition.is_attribute()) {
+            if (!extra) {
+                (name == "id" ? id : url) = value;
+            }
+            continue;
+        }
+        const std::uint16_t order = definition.index();
+        std::size_t at = entries_.size();
+        if (at > base && (!sorted || entries_.back().definition.index() >= order)) {
+            at = base;
+            while (at < entries_.size() && entries_[at].definition.index() != order) {
+                ++at;
+            }
+            sorted = sorted && at < entries_.size();
+        }
+        if (at == entries_.size()) {
+            entries_.push_back({definition, {}, {}});
+        }
+        (extra ? entries_[at].extra : entries_[at].value) = value;
+    }
+    if (!sorted) {
+        std::sort(entries_.begin() + static_cast<std::ptrdiff_t>(base), entries_.end(),
+                  [](const Entry& a, const Entry& b) {
+                      return a.definition.index() < b.definition.index();
+                  });
+    }
+}
+
+void Writer::write_entries(std::string& out, std::size_t begin, std::size_t end,
+                           std::size_t depth) {
+    for (std::size_t i = begin; i < end; ++i) {
+        const Entry entry = entries_[i];  // a copy: what is inside of it makes entries_ grow
+        if (!entry.definition.type().is_primitive()) {
+            if (entry.value.is_array()) {
+                for (const json::Value element : entry.value.elements()) {
+                    write_complex(out, entry.definition, element, depth);
+                }
+            } else {
+                write_complex(out, entry.definition, entry.value, depth);
+            }
+        } else if (entry.value.is_array() || entry.extra.is_array()) {
+            const json::Value::Elements values = entry.value.elements();
+            const json::Value::Elements extras = entry.extra.elements();
+            auto value = values.begin();
+            auto extra = extras.begin();
+            while (value != values.end() || extra != extras.end()) {
+                json::Value this_value;
+                json::Value this_extra;
+                if (value != values.end()) {
+                    this_value = *value;
+                    ++value;
+                }
+                if (extra != extras.end()) {
+                    this_extra = *extra;
+                    ++extra;
+                }
+                write_primitive(out, entry.definition, this_value, this_extra, depth);
+            }
+        } else {
+            write_primitive(out, entry.definition, entry.value, entry.extra, depth);
+        }
+    }
+}
+
+void Writer::write_resource(std::string& out, json::Value resource, std::size_t depth, bool root) {
+    const schema::Type type = resource_type(resource);
+    if (!type) {
+        return;
+    }
+    begin_line(out, depth);
+    out.append("<").append(type.name());
+    if (root) {
+        out.append(" xmlns=\"").append(kFhirNamespace).append("\"");
+    }
+    const std::size_t base = entries_.size();
+    json::Value ignored;
+    collect(type, resource, ignored, ignored);
+    if (entries_.size() == base) {
+        out += "/>";
+        return;
+    }
+    out += '>';
+    write_entries(out, base, entries_.size(), depth + 1);
+    entries_.resize(base);
+    begin_line(out, depth);
+    out.append("</").append(type.name()).append(">");
+}
+
+void Writer::write_complex(std::string& out, const schema::Element& definition, json::Value value,
+                           std::size_t depth) {
+    const schema::Type type = definition.type();
+    if (!value.is_object() || type.is_primitive()) {
+        return;
+    }
+    const std::string_view name = definition.name();
+    if (type.is_resource()) {
+        if (resource_type(value)) {
+            begin_line(out, depth);
+            out.append("<").append(name).append(">");
+            write_resource(out, value, depth + 1, false);
+            begin_line(out, depth);
+            out.append("</").append(name).append(">");
+        }
+        return;
+    }
+    const std::size_t base = entries_.size();
+    json::Value id;
+    json::Value url;
+    collect(type, value, id, url);
+    begin_line(out, depth);
+    out.append("<").append(name);
+    append_attribute(out, " id=\"", id, narrative_);
+    append_attribute(out, " url=\"", url, narrative_);
+    if (entries_.size() == base) {
+        out += "/>";
+        return;
+    }
+    out += '>';
+    write_entries(out, base, entries_.size(), depth + 1);
+    entries_.resize(base);
+    begin_line(out, depth);
+    out.append("</").append(name).append(">");
+}
+
+void Writer::write_primitive(std::string& out, const schema::Element& definition, json::Value value,
+                             json::Value extra, std::size_t depth) {
+    const schema::Type type = definition.type();
+    if (type.primitive() == schema::Primitive::xhtml) {
+        if (value.is_string()) {
+            write_narrative(out, value, depth);
+        }
+        return;
+    }
+    const std::size_t base = entries_.size();
+    json::Value id;
+    json::Value ignored;
+    if (extra.is_object()) {
+        collect(type, extra, id, ignored);
+    }
+    if (!is_scalar(value) && !is_scalar(id) && entries_.size() == base) {
+        return;
+    }
+    begin_line(out, depth);
+    const std::string_view name = definition.name();
+    out.append("<").append(name);
+    append_attribute(out, " id=\"", id, narrative_);
+    append_attribute(out, " value=\"", value, narrative_);
+    if (entries_.size() == base) {
+        out += "/>";
+        return;
+    }
+    out += '>';
+    write_entries(out, base, entries_.size(), depth + 1);
+    entries_.resize(base);
+    begin_line(out, depth);
+    out.append("</").append(name).append(">");
+}
+
+void Writer::write_narrative(std::string& out, json::Value value, std::size_t depth) {
+    narrative_.clear();
+    json::append_unescaped(narrative_, value.raw_string());
+    begin_line(out, depth);
+    if (const Result<Xhtml> xhtml = read_narrative(narrative_)) {
+        for_each_run(*xhtml, narrative_, [&](std::string_view run) { out += run; });
+        return;
+    }
+    out.append("<div xmlns=\"").append(kXhtmlNamespace).append("\">");
+    append_characters(out, narrative_);
+    out += "</div>";
+}
+
+}  // namespace annals::xml

@@ -1,0 +1,69 @@
+// Writer: FHIR JSON to the XML that means the same.
+//
+// Layer:   codec; depends on core/base, codec/json and codec/schema.
+// Spec:    FHIR R4 xml.html, json.html; docs/xml.md says what XML has no place for.
+// Threads: a Writer belongs to one thread.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "codec/schema/schema.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::xml {
+
+/// Writes resources, reusing its buffers. The XML is well-formed whatever the JSON is: elements that FHIR does
+/// not have, values of the wrong JSON kind and resources of unknown types are left out, characters that XML does not
+/// have become U+FFFD, a narrative that is not FHIR's is shown as text.
+///
+/// Cost: one walk over the nodes; no allocation but `out`'s growth.
+class Writer {
+  public:
+    explicit Writer(bool pretty = false) : pretty_(pretty) {}
+
+    /// Appends the XML declaration and the resource. What is no resource of R4 gives the declaration alone.
+    void write(std::string& out, json::Value resource);
+
+    /// The same in parts, for a Bundle whose entries come one by one: the declaration, the start tag, and
+    /// the elements that stand before `element` ("entry").
+    void write_head(std::string& out, json::Value resource, std::string_view element);
+
+    /// One element of a resource of the type `type`, at the place where head and tail leave off: an entry.
+    void write_element(std::string& out, std::string_view type, std::string_view element,
+                       json::Value value);
+
+    /// The elements that stand behind `element`, and the end tag.
+    void write_tail(std::string& out, json::Value resource, std::string_view element);
+
+  private:
+    /// The members of one name: "given" and "_given".
+    struct Entry {
+        schema::Element definition;
+        json::Value value;
+        json::Value extra;
+    };
+
+    void collect(schema::Type type, json::Value object, json::Value& id, json::Value& url);
+    void write_entries(std::string& out, std::size_t begin, std::size_t end, std::size_t depth);
+    void write_resource(std::string& out, json::Value resource, std::size_t depth, bool root);
+    void write_complex(std::string& out, const schema::Element& definition, json::Value value,
+                       std::size_t depth);
+    void write_primitive(std::string& out, const schema::Element& definition, json::Value value,
+                         json::Value extra, std::size_t depth);
+    void write_narrative(std::string& out, json::Value value, std::size_t depth);
+    void begin_line(std::string& out, std::size_t depth) const;
+
+    bool pretty_;
+    std::vector<Entry> entries_;  // of the objects that are being written, inner ones last
+    std::string narrative_;
+};
+
+/// The XML of `resource` with buffers of its own.
+std::string xml_from_json(json::Value resource, bool pretty = false);
+
+}  // namespace annals::xml

@@ -1,0 +1,224 @@
+// XML from someone who means harm, or who never read the recommendation.
+
+#include "codec/json/document.h"
+#include "codec/xml/narrative.h"
+#include "codec/xml/reader.h"
+#include "codec/xml/writer.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace annals::xml {
+namespace {
+
+using namespace std::string_literals;
+
+constexpr std::string_view kHead = R"(<Patient xmlns="http://hl7.org/fhir">)";
+
+std::string patient(std::string_view inside) {
+    return std::string(kHead).append(inside) + "</Patient>";
+}
+
+Errc code_of(std::string_view xml) {
+    const Result<std::string> json = json_from_xml(xml);
+    EXPECT_FALSE(json) << *json;
+    return json ? Errc::internal : json.error().code;
+}
+
+std::string narrative(std::string_view inside) {
+    return std::string(R"(<div xmlns="http://www.w3.org/1999/xhtml">)").append(inside) + "</div>";
+}
+
+TEST(HostileXml, IsNoPlaceForDocumentTypesAndEntities) {
+    EXPECT_EQ(code_of("<!DOCTYPE Patient><Patient xmlns='http://hl7.org/fhir'/>"), Errc::invalid);
+    EXPECT_EQ(code_of("<!DOCTYPE lolz [<!ENTITY a 'lol'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;'>]>" +
+                      patient("<id value='&b;'/>")),
+              Errc::invalid);
+    EXPECT_EQ(
+        code_of("<?xml version='1.0'?><!DOCTYPE a SYSTEM 'file:///etc/passwd'>" + patient("")),
+        Errc::invalid);
+    for (const char* text :
+         {"&b;", "&", "&;", "&amp", "&AMP;", "&nbsp;", "&#;", "&#x;", "&#xg;", "&#12a;", "&#0;",
+          "&#8;", "&#xD800;", "&#xFFFE;", "&#x110000;", "&#99999999999999999999;"}) {
+        EXPECT_EQ(code_of(patient(std::string("<id value='") + text + "'/>")), Errc::invalid)
+            << text;
+        EXPECT_EQ(code_of(patient("<text>" + narrative(text) + "</text>")), Errc::invalid) << text;
+    }
+}
+
+TEST(HostileXml, MustBeWellFormed) {
+    for (const std::string& xml : {""s,
+                                   " "s,
+                                   "a"s,
+                                   "<"s,
+                                   "<a"s,
+                                   "<>"s,
+                                   "< Patient/>"s,
+                                   "<Patient"s,
+                                   std::string(kHead),
+                                   std::string(kHead) + "</Patien>",
+                                   std::string(kHead) + "</Patientt>",
+                                   std::string(kHead) + "</Patient",
+                                   patient("") + patient(""),
+                                   patient("") + "x",
+                                   "x" + patient(""),
+                                   patient("") + "<![CDATA[]]>",
+                                   "<?xml version='1.0'?> <?xml version='1.0'?>" + patient(""),
+                                   " <?xml version='1.0'?>" + patient(""),
+                                   patient("<id value='a' value='b'/>"),
+                                   patient("<id value=a/>"),
+                                   patient("<id value/>"),
+                                   patient("<id value='a'id='b'/>"),
+                                   patient("<id value='<'/>"),
+                                   patient("<id value='a/>"),
+                                   patient("<id value='a'/ >"),
+                                   patient("<id value='a'><"),
+                                   patient("</id>"),
+                                   patient("<!-- a -- b -->"),
+                                   patient("<!-- a --->"),
+                                   patient("<!--"),
+                                   patient("<?"),
+                                   patient("<? a?>"),
+                                   patient("<?xml?>"),
+                                   patient("<?XML a?>"),
+                                   patient("<!ELEMENT a>"),
+                                   patient("<a:b:c/>"),
+                                   patient("<:a/>"),
+                                   patient("<a:/>"),
+                                   patient("<x:id value='a'/>"),
+                                   patient("<id x:value='a'/>"),
+                                   patient("<id xmlns:x='' value='a'/>"),
+                                   patient("<id xmlns:xmlns='a' value='a'/>"),
+                                   patient("<![CDATA["),
+                                   "<?xml version='1.1'?>" + patient(""),
+                                   "<?xml?>" + patient(""),
+                                   "<?xml encoding='utf-8'?>" + patient(""),
+                                   "<?xml version='1.0' encoding='utf-16'?>" + patient(""),
+                                   "<?xml version='1.0' encoding='iso-8859-1'?>" + patient(""),
+                                   "<?xml version='1.0' standalone='maybe'?>" + patient(""),
+                                   "<?xml version='1.0'" + patient("")}) {
+        EXPECT_EQ(code_of(xml), Errc::invalid) << xml;
+    }
+}
+
+TEST(HostileXml, HasOnlyCharactersThatXmlHas) {
+    for (const std::string& bad :
+         {"\0"s, "\x01"s, "\x1f"s, "\x80"s, "\xff"s, "\xc0\xaf"s, "\xed\xa0\x80"s, "\xef\xbf\xbe"s,
+          "\xef\xbf\xbf"s, "\xf4\x90\x80\x80"s, "\xe2\x82"s}) {
+        EXPECT_EQ(code_of(patient("<id value='" + bad + "'/>")), Errc::invalid);
+        EXPECT_EQ(code_of(patient("<!-- " + bad + " -->")), Errc::invalid);
+        EXPECT_EQ(code_of(patient(std::string(100, ' ') + bad)), Errc::invalid);
+    }
+    EXPECT_EQ(code_of("\xff\xfe<\0P\0"s), Errc::invalid);
+}
+
+TEST(HostileXml, IsBoundedInDepthAndNumber) {
+    std::string deep;
+    for (int i = 0; i < 100'000; ++i) {
+        deep += "<extension url='a'>";
+    }
+    EXPECT_EQ(code_of(patient(deep)), Errc::invalid);
+    std::string html;
+    for (int i = 0; i < 100'000; ++i) {
+        html += "<b>";
+    }
+    EXPECT_EQ(code_of(patient("<text>" + narrative(html) + "</text>")), Errc::invalid);
+    std::string attributes;
+    for (int i = 0; i < 10'000; ++i) {
+        attributes += " a" + std::to_string(i) + "=''";
+    }
+    EXPECT_EQ(code_of(patient("<id" + attributes + "/>")), Errc::invalid);
+    std::string many;
+    for (int i = 0; i < 100'000; ++i) {
+        many += "<a/>";
+    }
+    EXPECT_EQ(code_of(patient(many)), Errc::structure);
+    // An attribute of a megabyte is a long string, and no more.
+    EXPECT_TRUE(json_from_xml(patient("<id value='" + std::string(1 << 20, 'a') + "'/>")));
+}
+
+TEST(HostileXml, DoesNotTakeLongForManyElementsOutOfOrder) {
+    std::string inside;
+    for (int i = 0; i < 50'000; ++i) {
+        inside += "<telecom><value value='1'/></telecom><name><text value='2'/></name>";
+    }
+    const Result<std::string> json = json_from_xml(patient(inside));
+    ASSERT_TRUE(json);
+    EXPECT_TRUE(json->ends_with(R"({"value":"1"}]})"));
+}
+
+TEST(Narrative, TakesWhatTxt1Lists) {
+    for (const char* text :
+         {"a", "<p>a</p>", "<table border='1'><tr><td colspan='2'>a</td></tr></table>",
+          "<a href='http://example.org'>b</a>", "<a href='#x'>b</a>", "<a href=' Patient/1'>b</a>",
+          "<img src='data:image/png;base64,AA=='/>", "<p style='color: red'>a</p>",
+          "<p style=\"font-family: 'A (B)'; background: url(#a)\">a</p>", "<p xml:lang='de'>a</p>",
+          "<b xmlns='http://www.w3.org/1999/xhtml'>a</b>"}) {
+        EXPECT_TRUE(check_narrative(narrative(text))) << text;
+    }
+}
+
+TEST(Narrative, IsRefusedWhenItCouldActOrIsNoNarrative) {
+    for (const char* text : {"<script>a</script>",
+                             "<SCRIPT>a</SCRIPT>",
+                             "<p onclick='a'>a</p>",
+                             "<iframe src='a'/>",
+                             "<object/>",
+                             "<embed/>",
+                             "<form/>",
+                             "<input/>",
+                             "<link href='a'/>",
+                             "<style>a</style>",
+                             "<base href='a'/>",
+                             "<meta/>",
+                             "<svg xmlns='http://www.w3.org/2000/svg'/>",
+                             "<head/>",
+                             "<body/>",
+                             "<font>a</font>",
+                             "<a href='javascript:a'>b</a>",
+                             "<a href=' JavaScript:a'>b</a>",
+                             "<a href='java&#10;script:a'>b</a>",
+                             "<a href='&#106;avascript:a'>b</a>",
+                             "<a href='vbscript:a'>b</a>",
+                             "<a href='data:text/html,a'>b</a>",
+                             "<img src='javascript:a'/>",
+                             "<img src='data:text/html,a'/>",
+                             "<p style='width: expression(a)'>a</p>",
+                             "<p style='width: exp/**/ression(a)'>a</p>",
+                             "<p style='background: url(JavaScript:a)'>a</p>",
+                             "<p style='behavior: url(a)'>a</p>",
+                             "<p style='-moz-binding: url(a)'>a</p>",
+                             "<p srcdoc='a'>a</p>",
+                             "<b xmlns=''>a</b>",
+                             "<b xmlns='http://hl7.org/fhir'>a</b>",
+                             "<p xlink:href='a'>a</p>",
+                             "",
+                             " ",
+                             "<p/>"}) {
+        const Result<void> checked = check_narrative(narrative(text));
+        ASSERT_FALSE(checked) << text;
+        EXPECT_EQ(checked.error().code, Errc::value) << text;
+    }
+    for (const char* text :
+         {"a", "<p xmlns='http://www.w3.org/1999/xhtml'>a</p>", "<div>a</div>b", "<div>a"}) {
+        EXPECT_FALSE(check_narrative(text)) << text;
+    }
+}
+
+TEST(Narrative, IsTheSameToAnHtmlParser) {
+    // What HTML takes for the end of a comment or for markup is not passed on as it is.
+    const Result<std::string> json = json_from_xml(patient(
+        "<text><status value='empty'/>" +
+        narrative("<![CDATA[><script>a</script>]]><!--> <script>b</script> --><!-- c --><?p q?>") +
+        "</text>"));
+    ASSERT_TRUE(json) << json.error().detail;
+    EXPECT_EQ(
+        *json,
+        R"({"resourceType":"Patient","text":{"status":"empty","div":)"
+        R"("<div xmlns=\"http://www.w3.org/1999/xhtml\">&gt;&lt;script&gt;a&lt;/script&gt;<!-- c --></div>"}})");
+}
+
+}  // namespace
+}  // namespace annals::xml

@@ -1,0 +1,207 @@
+// FHIR XML to JSON: what each construct becomes, and where an error is said to be.
+
+#include "codec/xml/reader.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace annals::xml {
+namespace {
+
+std::string patient(std::string_view inside) {
+    return std::string(R"(<Patient xmlns="http://hl7.org/fhir">)").append(inside) + "</Patient>";
+}
+
+// What is inside of the Patient's braces behind resourceType.
+std::string json_of(std::string_view inside) {
+    const Result<std::string> json = json_from_xml(patient(inside));
+    if (!json) {
+        return "error: " + json.error().detail;
+    }
+    constexpr std::string_view kHead = R"({"resourceType":"Patient",)";
+    EXPECT_TRUE(json->starts_with(kHead) && json->ends_with('}')) << *json;
+    return json->substr(kHead.size(), json->size() - kHead.size() - 1);
+}
+
+Error error_of(std::string_view xml) {
+    const Result<std::string> json = json_from_xml(xml);
+    EXPECT_FALSE(json) << (json ? *json : "");
+    return json ? Error{} : json.error();
+}
+
+TEST(XmlReader, GivesEveryPrimitiveItsJsonKind) {
+    EXPECT_EQ(json_of(R"(<id value="p1"/><active value="true"/><birthDate value="1974-12-25"/>)"),
+              R"("id":"p1","active":true,"birthDate":"1974-12-25")");
+    EXPECT_EQ(json_of(R"(<multipleBirthInteger value="-2"/>)"), R"("multipleBirthInteger":-2)");
+    const Result<std::string> money = json_from_xml(
+        R"(<Observation xmlns="http://hl7.org/fhir"><valueQuantity><value value="1.00E+3"/></valueQuantity></Observation>)");
+    ASSERT_TRUE(money);
+    EXPECT_EQ(*money, R"({"resourceType":"Observation","valueQuantity":{"value":1.00E+3}})");
+}
+
+TEST(XmlReader, MakesArraysOfWhatMayRepeatAndOfNothingElse) {
+    EXPECT_EQ(json_of(R"(<name><family value="A"/><given value="B"/></name>)"),
+              R"("name":[{"family":"A","given":["B"]}])");
+    EXPECT_EQ(
+        json_of(
+            R"(<name><given value="B"/><given value="C"/></name><name><text value="D"/></name>)"),
+        R"("name":[{"given":["B","C"]},{"text":"D"}])");
+}
+
+TEST(XmlReader, PutsIdsAndExtensionsOfPrimitivesBesideTheirValues) {
+    EXPECT_EQ(
+        json_of(
+            R"(<birthDate id="b" value="1974"><extension url="u"><valueString value="x"/></extension></birthDate>)"),
+        R"("birthDate":"1974","_birthDate":{"id":"b","extension":[{"url":"u","valueString":"x"}]})");
+    EXPECT_EQ(json_of(R"(<gender><extension url="u"><valueCode value="x"/></extension></gender>)"),
+              R"("_gender":{"extension":[{"url":"u","valueCode":"x"}]})");
+    EXPECT_EQ(json_of(R"(<name><given value="A"/><given id="g"/><given value="B"/></name>)"),
+              R"("name":[{"given":["A",null,"B"],"_given":[null,{"id":"g"},null]}])");
+    EXPECT_EQ(json_of(R"(<name><given id="g"/></name>)"), R"("name":[{"_given":[{"id":"g"}]}])");
+}
+
+TEST(XmlReader, KeepsTheOrderOfTheDefinitionsWhateverTheTexts) {
+    EXPECT_EQ(
+        json_of(
+            R"(<gender value="male"/><name><text value="1"/></name><id value="x"/><name><text value="2"/></name>)"),
+        R"("id":"x","name":[{"text":"1"},{"text":"2"}],"gender":"male")");
+    EXPECT_EQ(
+        json_of(
+            R"(<extension url="a" id="e"><extension url="b"><valueCode value="c"/></extension></extension>)"),
+        R"("extension":[{"id":"e","extension":[{"url":"b","valueCode":"c"}],"url":"a"}])");
+}
+
+TEST(XmlReader, ReadsResourcesInsideOfResources) {
+    EXPECT_EQ(json_of(R"(<contained><Organization><id value="o"/></Organization></contained>)"),
+              R"("contained":[{"resourceType":"Organization","id":"o"}])");
+    const Result<std::string> bundle = json_from_xml(
+        R"(<Bundle xmlns="http://hl7.org/fhir"><type value="batch"/><entry><resource><Patient/></resource></entry></Bundle>)");
+    ASSERT_TRUE(bundle) << bundle.error().detail;
+    EXPECT_EQ(
+        *bundle,
+        R"({"resourceType":"Bundle","type":"batch","entry":[{"resource":{"resourceType":"Patient"}}]})");
+    const Result<std::string> parameters = json_from_xml(
+        R"(<Parameters xmlns="http://hl7.org/fhir"><parameter><name value="p"/><resource><Patient><id value="1"/></Patient></resource></parameter></Parameters>)");
+    ASSERT_TRUE(parameters) << parameters.error().detail;
+    EXPECT_EQ(
+        *parameters,
+        R"({"resourceType":"Parameters","parameter":[{"name":"p","resource":{"resourceType":"Patient","id":"1"}}]})");
+}
+
+TEST(XmlReader, ResolvesReferencesAndKeepsWrittenWhiteSpace) {
+    EXPECT_EQ(json_of(R"(<id value="&lt;&amp;&gt;&quot;&apos;\/&#65;&#x1F600;"/>)"),
+              "\"id\":\"<&>\\\"'\\\\/A\xf0\x9f\x98\x80\"");
+    EXPECT_EQ(json_of("<id value=\" a&#10;&#9;&#13;b  c \"/>"), R"("id":" a\n\t\rb  c ")");
+    // A literal line break in an attribute is a blank (XML 1.0 section 3.3.3).
+    EXPECT_EQ(json_of("<id value='a\r\nb\tc\"'/>"), R"("id":"a b c\"")");
+}
+
+TEST(XmlReader, TakesPrefixesForWhatTheyMean) {
+    const Result<std::string> json = json_from_xml(
+        "\xef\xbb\xbf<?xml version='1.0' encoding='utf-8' standalone='yes'?>\n<!-- c --><?p i?>\n"
+        R"(<f:Patient xmlns:f="http://hl7.org/fhir" xmlns:h="http://www.w3.org/1999/xhtml" )"
+        R"(xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:schemaLocation="a b"><!-- - -->)"
+        R"(<f:text><f:status value="empty"/><h:div>a<h:br/></h:div></f:text><?x?></f:Patient> <!-- d -->)");
+    ASSERT_TRUE(json) << json.error().detail;
+    EXPECT_EQ(*json, R"({"resourceType":"Patient","text":{"status":"empty",)"
+                     R"("div":"<div xmlns=\"http://www.w3.org/1999/xhtml\">a<br/></div>"}})");
+}
+
+TEST(XmlReader, KeepsNarrativesAsTheyStand) {
+    const std::string div =
+        "<div xmlns=\"http://www.w3.org/1999/xhtml\" class='c'>\n\t<p >a &lt;  b</p\n><!-- c "
+        "--><br/></div>";
+    const Result<std::string> json =
+        json_from_xml(patient("<text><status value=\"generated\"/>" + div + "</text>"));
+    ASSERT_TRUE(json) << json.error().detail;
+    EXPECT_EQ(
+        *json,
+        R"({"resourceType":"Patient","text":{"status":"generated","div":"<div )"
+        R"(xmlns=\"http://www.w3.org/1999/xhtml\" class='c'>\n\t<p >a &lt;  b</p\n><!-- c --><br/></div>"}})");
+}
+
+TEST(XmlReader, SaysWhichElementAndWhere) {
+    Error error =
+        error_of(patient("\n <name><given value='a'/><given value='b'/><x value='y'/></name>"));
+    EXPECT_EQ(error.code, Errc::structure);
+    EXPECT_EQ(error.expression, "Patient.name[0].x");
+    EXPECT_EQ(error.detail, "XML at line 2, column 44: there is no such element");
+
+    error = error_of(patient("<contained><Patient><active value='maybe'/></Patient></contained>"));
+    EXPECT_EQ(error.code, Errc::value);
+    EXPECT_EQ(error.expression, "Patient.contained[0].active");
+
+    error = error_of(patient("<name/><name><given id='a' lang='de'/></name>"));
+    EXPECT_EQ(error.code, Errc::structure);
+    EXPECT_EQ(error.expression, "Patient.name[1].given[0]");
+
+    error = error_of(patient("<id value='a'></ID>"));
+    EXPECT_EQ(error.code, Errc::invalid);
+    EXPECT_EQ(error.expression, "");
+}
+
+TEST(XmlReader, RefusesWhatFhirDoesNotHave) {
+    const auto code = [](std::string_view inside) { return error_of(patient(inside)).code; };
+    EXPECT_EQ(code("<gender value='male'/><gender value='female'/>"), Errc::structure);
+    EXPECT_EQ(code("<value value='a'/>"), Errc::structure);
+    EXPECT_EQ(code("<birthDate value='2020'><value value='a'/></birthDate>"), Errc::structure);
+    EXPECT_EQ(code("<deceased value='true'/>"), Errc::structure);
+    EXPECT_EQ(code("<name value='a'/>"), Errc::structure);
+    EXPECT_EQ(code("<name/>"), Errc::structure);
+    EXPECT_EQ(code("<gender/>"), Errc::structure);
+    EXPECT_EQ(code("<gender url='a' value='male'/>"), Errc::structure);
+    EXPECT_EQ(code("<name url='a'/>"), Errc::structure);
+    EXPECT_EQ(code("<name><id value='a'/></name>"), Errc::structure);
+    EXPECT_EQ(code("<extension><url value='a'/></extension>"), Errc::structure);
+    EXPECT_EQ(code("<contained/>"), Errc::structure);
+    EXPECT_EQ(code("<contained><Patient/><Patient/></contained>"), Errc::structure);
+    EXPECT_EQ(code("<contained><HumanName/></contained>"), Errc::value);
+    EXPECT_EQ(code("<contained><Resource/></contained>"), Errc::value);
+    EXPECT_EQ(code("<contained id='a'><Patient/></contained>"), Errc::structure);
+    EXPECT_EQ(code("<contained><Patient id='a'/></contained>"), Errc::structure);
+    EXPECT_EQ(code("<name>text</name>"), Errc::structure);
+    EXPECT_EQ(code("<name><![CDATA[text]]></name>"), Errc::structure);
+    EXPECT_EQ(code("<x:name xmlns:x='http://example.org'/>"), Errc::structure);
+    EXPECT_EQ(code("<name xml:lang='de'/>"), Errc::structure);
+    EXPECT_EQ(code("<text><div>a</div></text>"), Errc::structure);
+    EXPECT_EQ(code("<gender><div xmlns='http://www.w3.org/1999/xhtml'>a</div></gender>"),
+              Errc::structure);
+    EXPECT_EQ(error_of("<Patient><active value='true'/></Patient>").code, Errc::structure);
+    EXPECT_EQ(error_of("<Patient xmlns='http://hl7.org/fhir/'/>").code, Errc::structure);
+    EXPECT_EQ(error_of("<div xmlns='http://www.w3.org/1999/xhtml'/>").code, Errc::structure);
+    EXPECT_EQ(error_of("<Person2 xmlns='http://hl7.org/fhir'/>").code, Errc::value);
+    EXPECT_EQ(error_of("<HumanName xmlns='http://hl7.org/fhir'/>").code, Errc::value);
+    EXPECT_EQ(error_of("<DomainResource xmlns='http://hl7.org/fhir'/>").code, Errc::value);
+}
+
+TEST(XmlReader, RefusesNumbersAndBooleansThatAreNone) {
+    for (const char* text :
+         {"", " 1", "1 ", "+1", "01", ".5", "1.", "1e", "0x1", "NaN", "1,0", "--1"}) {
+        const Error error =
+            error_of(patient(std::string("<multipleBirthInteger value='") + text + "'/>"));
+        EXPECT_EQ(error.code, Errc::value) << text;
+        EXPECT_EQ(error.expression, "Patient.multipleBirthInteger") << text;
+    }
+    for (const char* text : {"", "True", "1", "yes", "true "}) {
+        EXPECT_EQ(error_of(patient(std::string("<active value='") + text + "'/>")).code,
+                  Errc::value)
+            << text;
+    }
+}
+
+TEST(XmlReader, AnswersTheSameWhenItIsUsedAgain) {
+    Reader reader;
+    const std::string good = patient("<name><given value='a'/></name>");
+    const Result<std::string> first = reader.read(good);
+    ASSERT_TRUE(first);
+    EXPECT_FALSE(reader.read(patient("<name><given value='a'/><nothing/></name>")));
+    EXPECT_FALSE(reader.read("<Patient xmlns='http://hl7.org/fhir'><name>"));
+    const Result<std::string> again = reader.read(good);
+    ASSERT_TRUE(again);
+    EXPECT_EQ(*again, *first);
+}
+
+}  // namespace
+}  // namespace annals::xml
