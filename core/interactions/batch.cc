@@ -74,9 +74,8 @@ class Batch {
             return false;
         }
         entry.asked = *std::move(asked);
-        const bool has_body = entry.asked.method == HttpMethod::post ||
-                              entry.asked.method == HttpMethod::put ||
-                              entry.asked.method == HttpMethod::patch;
+        const bool has_body =
+            entry.asked.method == HttpMethod::post || entry.asked.method == HttpMethod::put;
         entry.request = request_of_entry(
             entry.asked, outer_, has_body ? entry.value["resource"].raw() : std::string_view{});
         const auto target = parse_target(entry.asked.path);
@@ -101,7 +100,8 @@ class Batch {
             entry.resource += target.id;
         } else if (target.level == Level::type && method == HttpMethod::post) {
             entry.order = entry.asked.if_none_exist ? Order::conditional_create : Order::create;
-        } else if (target.level == Level::type && method == HttpMethod::put) {
+        } else if (target.level == Level::type &&
+                   (method == HttpMethod::put || method == HttpMethod::patch)) {
             entry.order = Order::conditional_update;
         }
     }

@@ -1,5 +1,6 @@
 #include "core/interactions/bundle_entry.h"
 
+#include "core/base/base64.h"
 #include "core/outcome.h"
 
 #include <array>
@@ -53,6 +54,27 @@ Result<void> read_url(std::string url, std::string_view base_url, EntryRequest& 
     return {};
 }
 
+/// Reads the patch of a PATCH entry.
+Result<void> read_patch(json::Value resource, EntryRequest& asked) {
+    if (!resource) {
+        return Error{
+            Errc::required, "resource is missing: a Binary with the patch, or Parameters", {}};
+    }
+    if (!resource["resourceType"].equals("Binary")) {
+        asked.patch = resource.raw();
+        asked.patch_type = "application/fhir+json";
+        return {};
+    }
+    asked.patch_type = resource["contentType"].string();
+    const std::string data = resource["data"].string();
+    if (asked.patch_type.empty() || data.empty() || !base64_size(data)) {
+        return Error{
+            Errc::value, "the Binary with the patch needs a contentType, and data in base64", {}};
+    }
+    Base64Decoder().add(data, asked.patch);
+    return {};
+}
+
 }  // namespace
 
 Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base_url) {
@@ -94,6 +116,9 @@ Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base
         }
         asked.if_modified_since = format_http_date(*instant);
     }
+    if (asked.method == HttpMethod::patch) {
+        ANNALS_TRY_VOID(read_patch(entry["resource"], asked));
+    }
     return asked;
 }
 
@@ -102,11 +127,14 @@ Request request_of_entry(const EntryRequest& asked, const Request& outer, std::s
     request.method = asked.method;
     request.path = asked.path;
     request.query = asked.query;
-    request.body = body;
+    const bool patches = asked.method == HttpMethod::patch;
+    request.body = patches ? std::string_view(asked.patch) : body;
     request.base_url = outer.base_url;
     request.request_id = outer.request_id;
     request.loop = outer.loop;
-    if (!body.empty()) {
+    if (patches) {
+        request.headers.push_back({"Content-Type", asked.patch_type});
+    } else if (!body.empty()) {
         request.headers.push_back({"Content-Type", "application/fhir+json"});
     }
     if (const auto prefer = outer.header("Prefer")) {

@@ -27,13 +27,18 @@ struct EntryRequest {
     std::optional<std::string> if_none_match;
     std::optional<std::string> if_none_exist;
     std::optional<std::string> if_modified_since;  ///< as an HTTP date
+
+    // Of a PATCH, whose body is not the entry's resource itself.
+    std::string patch;
+    std::string patch_type;  ///< its Content-Type
 };
 
-/// Reads `entry.request`. A url may be relative or stand below `base_url`.
+/// Reads `entry.request`. A url may be relative or stand below `base_url`. Of a PATCH it reads the patch, too: a
+/// Binary with the patch as its data, or Parameters (FHIRPath Patch).
 /// Errors: structure, required, value, invalid.
 Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base_url);
 
-/// The Request that `asked` makes inside of `outer`, whose Prefer it inherits.
+/// The Request that `asked` makes inside of `outer`, whose Prefer it inherits. A PATCH has its own body.
 /// Lifetime: points into `asked`, `outer` and `body`.
 Request request_of_entry(const EntryRequest& asked, const Request& outer, std::string_view body);
 

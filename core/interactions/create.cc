@@ -46,9 +46,7 @@ asio::awaitable<Response> create(const Service& service, const Request& request,
         co_return outcome_response(fit.error(), request);
     }
 
-    Written written;
-    written.type = target.type;
-    written.id = make_uuid();
+    const std::string id = make_uuid();
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
         CriteriaMatches matches;
         if (criteria) {
@@ -73,21 +71,13 @@ asio::awaitable<Response> create(const Service& service, const Request& request,
 
         storage::VersionWrite write;
         write.type = target.type;
-        write.id = written.id;
+        write.id = id;
         write.method = storage::Method::post;
         write.expect = storage::Expect::absent;
-        const storage::Submission submission = resource.submit(service, write, matches.guards);
-        if (submission.status == storage::Submission::Status::accepted) {
-            resource.release();
-            written.outcome = write.outcome;
-            written.ticket = submission.ticket;
-            Response response = co_await answer_written(service, request, std::move(written));
-            co_return response;
-        }
-        const std::optional<Error> refusal =
-            co_await settle_refusal(*request.loop, resource, submission);
-        if (refusal) {
-            co_return outcome_response(*refusal, request);
+        std::optional<Response> response =
+            co_await commit_resource(service, request, resource, write, matches.guards);
+        if (response) {
+            co_return *std::move(response);
         }
     }
     co_return outcome_response(too_many_attempts(), request);

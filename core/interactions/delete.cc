@@ -115,11 +115,31 @@ std::string describe(const Submitted& done, TypeId type, std::string_view id) {
                                                  resource_name(type, id), done.versions_erased);
 }
 
-// Waits for what stood in the way of a submission; the error to answer, or none: decide again.
-asio::awaitable<std::optional<Error>> settle(Loop& loop, Submission submission) {
-    const SubmittedResource none;
-    std::optional<Error> refusal = co_await settle_refusal(loop, none, submission);
-    co_return refusal;
+// Submits the deletion and answers once it is durable, or why it is refused; none once what stood in its way has
+// settled and it can be decided again. Lifetime: `id` and `guards` outlive the await.
+asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
+                                                         const Request& request, Deletion deletion,
+                                                         TypeId type, std::string_view id,
+                                                         VersionNumber expected,
+                                                         std::span<const storage::Guard> guards) {
+    const Submitted done = submit(service, deletion, type, id, expected, guards);
+    if (done.submission.status != Status::accepted) {
+        const std::optional<Error> refusal =
+            co_await settle_refusal(*request.loop, done.submission);
+        if (refusal) {
+            co_return outcome_response(*refusal, request);
+        }
+        co_return std::nullopt;
+    }
+    const Result<void> durable = co_await request.loop->settled_ticket(done.submission.ticket);
+    if (!durable) {
+        co_return outcome_response(durable.error(), request);
+    }
+    Response response = answer_done(request, describe(done, type, id));
+    if (done.version.value != 0) {
+        set_version(response, done.version, done.submission.instant);
+    }
+    co_return response;
 }
 
 }  // namespace
@@ -154,23 +174,11 @@ asio::awaitable<Response> delete_resource(const Service& service, const Request&
             co_return response;
         }
 
-        const Submitted done = submit(service, deletion, target.type, target.id, head.version, {});
-        if (done.submission.status != Status::accepted) {
-            const std::optional<Error> refusal = co_await settle(*request.loop, done.submission);
-            if (refusal) {
-                co_return outcome_response(*refusal, request);
-            }
-            continue;
+        std::optional<Response> response = co_await commit_deletion(
+            service, request, deletion, target.type, target.id, head.version, {});
+        if (response) {
+            co_return *std::move(response);
         }
-        const Result<void> durable = co_await request.loop->settled_ticket(done.submission.ticket);
-        if (!durable) {
-            co_return outcome_response(durable.error(), request);
-        }
-        Response response = answer_done(request, describe(done, target.type, target.id));
-        if (done.version.value != 0) {
-            set_version(response, done.version, done.submission.instant);
-        }
-        co_return response;
     }
     co_return outcome_response(too_many_attempts(), request);
 }
@@ -214,24 +222,11 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
         deletion.kind = service.config().hard_delete ? Deletion::Kind::hard : Deletion::Kind::soft;
         // The criteria were seen to hold for this version and no other.
         deletion.expect = Expect::version;
-        const Submitted done =
-            submit(service, deletion, target.type, found.id, found.info.version, matches->guards);
-        if (done.submission.status != Status::accepted) {
-            const std::optional<Error> refusal = co_await settle(*request.loop, done.submission);
-            if (refusal) {
-                co_return outcome_response(*refusal, request);
-            }
-            continue;
+        std::optional<Response> response = co_await commit_deletion(
+            service, request, deletion, target.type, found.id, found.info.version, matches->guards);
+        if (response) {
+            co_return *std::move(response);
         }
-        const Result<void> durable = co_await request.loop->settled_ticket(done.submission.ticket);
-        if (!durable) {
-            co_return outcome_response(durable.error(), request);
-        }
-        Response response = answer_done(request, describe(done, target.type, found.id));
-        if (done.version.value != 0) {
-            set_version(response, done.version, done.submission.instant);
-        }
-        co_return response;
     }
     co_return outcome_response(too_many_attempts(), request);
 }

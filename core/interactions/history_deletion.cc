@@ -70,9 +70,7 @@ asio::awaitable<Response> erase_history(const Service& service, const Request& r
             co_return outcome_response(no_such_version(target), request);
         }
         if (submission.status != Status::accepted) {
-            const SubmittedResource none;
-            const std::optional<Error> error =
-                co_await settle_refusal(*request.loop, none, submission);
+            const std::optional<Error> error = co_await settle_refusal(*request.loop, submission);
             if (error) {
                 co_return outcome_response(*error, request);
             }

@@ -4,6 +4,7 @@
 #include "core/interactions/history.h"
 #include "core/interactions/history_deletion.h"
 #include "core/interactions/metadata.h"
+#include "core/interactions/patch.h"
 #include "core/interactions/read.h"
 #include "core/interactions/update.h"
 #include "core/interactions/vread.h"
@@ -38,6 +39,7 @@ bool hard_delete_on(const Config& config) {
 constexpr auto kGet = HttpMethod::get;
 constexpr auto kPost = HttpMethod::post;
 constexpr auto kPut = HttpMethod::put;
+constexpr auto kPatch = HttpMethod::patch;
 constexpr auto kDelete = HttpMethod::delete_;
 
 constexpr Interaction plain(Level level, HttpMethod method, PlainHandler handler,
@@ -57,11 +59,13 @@ constexpr auto kTable = std::to_array<Interaction>({
     plain(Level::instance, kGet, read, nullptr, "read", "read"),
     plain(Level::version, kGet, vread, vread_on, "vread", "vread"),
     awaiting(Level::instance, kPut, update, nullptr, "update", "update"),
+    awaiting(Level::instance, kPatch, patch_resource, nullptr, "patch", "patch"),
     awaiting(Level::instance, kDelete, delete_resource, nullptr, "delete", "delete"),
     plain(Level::instance_history, kGet, instance_history, instance_history_on, "history-instance", "history"),
     awaiting(Level::type_history, kGet, type_history, type_history_on, "history-type", "history"),
     awaiting(Level::type, kPost, create, nullptr, "create", "create"),
     awaiting(Level::type, kPut, conditional_update, nullptr, "", "update"),
+    awaiting(Level::type, kPatch, conditional_patch, nullptr, "", "patch"),
     awaiting(Level::type, kDelete, conditional_delete, nullptr, "", "delete"),
     awaiting(Level::version, kDelete, delete_version, hard_delete_on, "", "history-deletion"),
     awaiting(Level::instance_history, kDelete, delete_history, hard_delete_on, "", "history-deletion"),

@@ -141,6 +141,9 @@ class TransactionRun {
                 }
             }
         }
+        if (attempt.state.pending().value != 0) {
+            co_return true;
+        }
         std::size_t count = 0;
         for (const std::size_t index : order_) {
             if (Result<void> built = build(attempt, index); !built) {
@@ -184,17 +187,19 @@ class TransactionRun {
         write.expected_version = decision.expected_version;
         write.deletion = entry.kind == EntryKind::remove;
         if (!write.deletion) {
-            ANNALS_TRY(auto edits, attempt.links.edits(entry, [&](std::string_view reference) {
-                return attempt.state.resolve(reference);
-            }));
+            const EntryResource& resource = attempt.state.resource(index);
+            ANNALS_TRY(auto edits, attempt.links.edits(resource, entry.full_url,
+                                                       [&](std::string_view reference) {
+                                                           return attempt.state.resolve(reference);
+                                                       }));
             attempt.edits.push_back(std::move(edits));
             if (service_.config().integrity_on_write) {
                 ANNALS_TRY_VOID(require_references(attempt, index, attempt.edits.back()));
             }
-            attempt.plans.emplace_back(entry.facts, decision.id, json::BodyPlan::Keep{},
+            attempt.plans.emplace_back(resource.facts, decision.id, json::BodyPlan::Keep{},
                                        attempt.edits.back());
             append_pieces(attempt.plans.back(), attempt.pieces);
-            write.terms = entry.terms;
+            write.terms = resource.terms;
         }
         attempt.pieces_end.push_back(attempt.pieces.size());
         attempt.write_of_entry[index] = attempt.writes.size();
@@ -205,9 +210,8 @@ class TransactionRun {
     /// Requires what the entry refers to, unless the transaction itself brings it.
     Result<void> require_references(Attempt& attempt, std::size_t index,
                                     const std::vector<json::Edit>& edits) {
-        const TransactionEntry& entry = entries_[index];
         auto edit = edits.begin();
-        for (const json::ReferenceSite& site : entry.sites) {
+        for (const json::ReferenceSite& site : attempt.state.resource(index).sites) {
             std::string text = site.value.string();
             while (edit != edits.end() && edit->begin < site.value.node().begin) {
                 ++edit;
@@ -370,9 +374,7 @@ class TransactionRun {
         if (info && !info->deletion) {
             response.location = version_url(request_.base_url, type, decision.id, info->version);
             set_version(response, info->version, info->instant);
-            put_body(service_, response, preference, *info,
-                     fmt::format("{} {} as version {}", resource_name(type, decision.id), what,
-                                 info->version.value));
+            put_body(service_, response, preference, info, type, decision.id, what);
         }
         return response;
     }

@@ -40,15 +40,16 @@ Result<void> read_kind(TransactionEntry& entry) {
             }
             return {};
         case HttpMethod::put:
+        case HttpMethod::patch:
         case HttpMethod::delete_:
-            entry.kind = asked.method == HttpMethod::put ? EntryKind::update : EntryKind::remove;
+            entry.kind =
+                asked.method == HttpMethod::delete_ ? EntryKind::remove : EntryKind::update;
             if (level == Level::type) {
                 ANNALS_TRY(entry.criteria, parse_criteria(entry.target.type, asked.query));
             } else if (level != Level::instance) {
                 return not_here(asked, "");
             }
             return {};
-        case HttpMethod::patch:
         case HttpMethod::options:
         case HttpMethod::other:
             break;
@@ -56,44 +57,7 @@ Result<void> read_kind(TransactionEntry& entry) {
     return not_here(asked, "");
 }
 
-Result<void> read_resource(TransactionEntry& entry) {
-    const TypeId type = entry.target.type;
-    const std::string_view name = resource_type_name(type);
-    const json::Value resource = entry.value["resource"];
-    if (!resource) {
-        return Error{Errc::required, "resource is missing", {}};
-    }
-    ANNALS_TRY(entry.facts, json::read_facts(resource));
-    if (entry.facts.type != type) {
-        return Error{Errc::invalid,
-                     fmt::format("the resource's type is {}, the URL's {}",
-                                 resource_type_name(entry.facts.type), name),
-                     {}};
-    }
-    if (name == "Parameters") {
-        return Error{Errc::invalid, "Parameters resources are sent, not stored", {}};
-    }
-    if (entry.kind == EntryKind::update && !entry.criteria) {
-        if (!entry.facts.id) {
-            return Error{Errc::required,
-                         fmt::format("the resource has no id, expected '{}'", entry.target.id),
-                         {}};
-        }
-        if (*entry.facts.id != entry.target.id) {
-            return Error{Errc::invalid,
-                         fmt::format("the resource's id is '{}', expected '{}'", *entry.facts.id,
-                                     entry.target.id),
-                         {}};
-        }
-    } else if (entry.kind == EntryKind::update && entry.facts.id &&
-               !is_resource_id(*entry.facts.id)) {
-        return Error{Errc::value, "the resource's id is not a valid id", {}};
-    }
-    ANNALS_TRY(entry.terms, identifier_terms(type, resource));
-    json::find_references(resource, entry.sites);
-    if (entry.kind == EntryKind::create || entry.criteria) {
-        entry.new_id = make_uuid();
-    }
+Result<void> read_full_url(TransactionEntry& entry) {
     const json::Value full_url = entry.value["fullUrl"];
     if (full_url && !full_url.is_string()) {
         return Error{Errc::structure, "fullUrl must be a string", {}};
@@ -102,7 +66,58 @@ Result<void> read_resource(TransactionEntry& entry) {
     return {};
 }
 
+Result<void> read_patch(TransactionEntry& entry) {
+    ANNALS_TRY_VOID(entry.patch.emplace().read(entry.request));
+    return read_full_url(entry);
+}
+
+Result<void> read_resource(TransactionEntry& entry) {
+    const json::Value resource = entry.value["resource"];
+    if (!resource) {
+        return Error{Errc::required, "resource is missing", {}};
+    }
+    ANNALS_TRY(entry.resource, read_entry_resource(resource, entry.target.type));
+    const std::optional<std::string_view> id = entry.resource.facts.id;
+    if (entry.kind == EntryKind::update && !entry.criteria) {
+        if (!id) {
+            return Error{Errc::required,
+                         fmt::format("the resource has no id, expected '{}'", entry.target.id),
+                         {}};
+        }
+        if (*id != entry.target.id) {
+            return Error{
+                Errc::invalid,
+                fmt::format("the resource's id is '{}', expected '{}'", *id, entry.target.id),
+                {}};
+        }
+    } else if (entry.kind == EntryKind::update && id && !is_resource_id(*id)) {
+        return Error{Errc::value, "the resource's id is not a valid id", {}};
+    }
+    if (entry.kind == EntryKind::create || entry.criteria) {
+        entry.new_id = make_uuid();
+    }
+    return read_full_url(entry);
+}
+
 }  // namespace
+
+Result<EntryResource> read_entry_resource(json::Value resource, TypeId type) {
+    const std::string_view name = resource_type_name(type);
+    EntryResource out;
+    ANNALS_TRY(out.facts, json::read_facts(resource));
+    if (out.facts.type != type) {
+        return Error{Errc::invalid,
+                     fmt::format("the resource's type is {}, the URL's {}",
+                                 resource_type_name(out.facts.type), name),
+                     {}};
+    }
+    if (name == "Parameters") {
+        return Error{Errc::invalid, "Parameters resources are sent, not stored", {}};
+    }
+    ANNALS_TRY(out.terms, identifier_terms(type, resource));
+    json::find_references(resource, out.sites);
+    return out;
+}
 
 Result<void> read_transaction_entry(json::Value value, const Request& outer,
                                     TransactionEntry& entry) {
@@ -116,7 +131,10 @@ Result<void> read_transaction_entry(json::Value value, const Request& outer,
     }
     ANNALS_TRY(entry.if_match, read_entity_tags(entry.request, "If-Match"));
     ANNALS_TRY(entry.if_none_match, read_entity_tags(entry.request, "If-None-Match"));
-    return entry.kind == EntryKind::remove ? Result<void>() : read_resource(entry);
+    if (entry.kind == EntryKind::remove) {
+        return {};
+    }
+    return entry.asked.method == HttpMethod::patch ? read_patch(entry) : read_resource(entry);
 }
 
 Response transaction_failed(const TransactionFault& fault, json::Value entry,

@@ -10,6 +10,7 @@
 #include "codec/json/resource.h"
 #include "core/interactions/bundle_entry.h"
 #include "core/interactions/criteria.h"
+#include "core/interactions/patch_document.h"
 #include "core/interactions/preconditions.h"
 #include "core/target.h"
 
@@ -20,8 +21,18 @@
 
 namespace annals::core {
 
-/// In the order in which FHIR applies them.
+/// In the order in which FHIR applies them; a PATCH is an update.
 enum class EntryKind : std::uint8_t { remove, create, update, read };
+
+/// A resource that is written, and what the transaction needs of it.
+struct EntryResource {
+    json::ResourceFacts facts;
+    std::vector<std::uint64_t> terms;
+    std::vector<json::ReferenceSite> sites;
+};
+
+/// Reads `resource`, whose type the URL says is `type`. Errors: those of a PUT.
+Result<EntryResource> read_entry_resource(json::Value resource, TypeId type);
 
 /// An entry. Lifetime: points into the bundle's Document and into itself: it does not move.
 struct TransactionEntry {
@@ -30,16 +41,15 @@ struct TransactionEntry {
     Request request;  ///< what it asks for as a request of its own, without a body
     Target target;
     EntryKind kind = EntryKind::read;
-    std::optional<Criteria> criteria;  ///< of a conditional create, update or delete
+    std::optional<Criteria> criteria;  ///< of a conditional create, update, patch or delete
     std::optional<EntityTags> if_match;
     std::optional<EntityTags> if_none_match;
 
     // Of create and update.
-    std::string full_url;  ///< empty: none
-    json::ResourceFacts facts;
-    std::vector<std::uint64_t> terms;
-    std::vector<json::ReferenceSite> sites;
-    std::string new_id;  ///< the id if it comes to creating without one
+    std::string full_url;                ///< empty: none
+    EntryResource resource;              ///< not of a PATCH
+    std::optional<PatchDocument> patch;  ///< of a PATCH
+    std::string new_id;                  ///< the id if it comes to creating without one
 };
 
 /// Reads `value` into `entry`. Errors: any 4xx that the request alone would get.

@@ -50,12 +50,13 @@ std::optional<std::string> TransactionLinks::find(std::string_view link,
     return at->second + std::string(fragment);
 }
 
-Result<std::vector<json::Edit>> TransactionLinks::edits(const TransactionEntry& entry,
+Result<std::vector<json::Edit>> TransactionLinks::edits(const EntryResource& resource,
+                                                        std::string_view full_url,
                                                         const Resolve& resolve) const {
     using Kind = json::ReferenceSite::Kind;
     std::vector<json::Edit> edits;
-    const std::string_view base = base_of(entry.full_url);
-    for (const json::ReferenceSite& site : entry.sites) {
+    const std::string_view base = base_of(full_url);
+    for (const json::ReferenceSite& site : resource.sites) {
         const json::Node& node = site.value.node();
         if (site.kind == Kind::narrative) {
             const auto rewritten = json::rewrite_narrative(

@@ -38,7 +38,8 @@ Result<void> TransactionState::decide(std::size_t index) {
             ANNALS_TRY_VOID(decide_create(entry, decision));
             break;
         case EntryKind::update:
-            ANNALS_TRY_VOID(decide_update(entry, decision));
+            ANNALS_TRY_VOID(entry.patch ? decide_patch(entry, decision)
+                                        : decide_update(entry, decision));
             break;
         case EntryKind::read:
             return {};
@@ -57,7 +58,7 @@ Result<void> TransactionState::decide(std::size_t index) {
             {}};
     }
     if (decision.action == Action::write) {
-        for (const std::uint64_t term : entry.terms) {
+        for (const std::uint64_t term : resource(index).terms) {
             writers_by_term_.emplace(term, index);
         }
     }
@@ -132,7 +133,7 @@ Result<void> TransactionState::decide_update(const TransactionEntry& entry,
             return several_matches(*entry.criteria, found.size());
         }
         matched = found.size() == 1;
-        const auto& body_id = entry.facts.id;
+        const auto& body_id = entry.resource.facts.id;
         if (matched) {
             decision.id = found.front();
             if (body_id && *body_id != decision.id) {
@@ -160,6 +161,60 @@ Result<void> TransactionState::decide_update(const TransactionEntry& entry,
         }
     }
     return check_head(entry, decision, matched);
+}
+
+Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
+                                            EntryDecision& decision) {
+    const TypeId type = entry.target.type;
+    decision.id = entry.target.id;
+    if (entry.criteria) {
+        ANNALS_TRY(const auto found, find(*entry.criteria));
+        if (found.size() > 1) {
+            return several_matches(*entry.criteria, found.size());
+        }
+        if (found.empty()) {
+            return Error{Errc::not_found,
+                         fmt::format("no {} matches the criteria", resource_type_name(type)),
+                         {}};
+        }
+        decision.id = found.front();
+    }
+    const std::string name = resource_name(type, decision.id);
+    const storage::Head head = head_of(type, decision.id);
+    // A resource that the transaction deleted or wrote is not patched as well: decide() says so by its writer.
+    if (writers_.contains(name)) {
+        return {};
+    }
+    if (!head.exists) {
+        return Error{Errc::not_found, fmt::format("{} does not exist", name), {}};
+    }
+    if (head.deletion) {
+        return Error{Errc::deleted, fmt::format("{} is deleted", name), {}};
+    }
+    if (entry.if_match && !fits(*entry.if_match, head)) {
+        return match_failed(*entry.if_match, version_of(head));
+    }
+    decision.action = Action::write;
+    decision.method = storage::Method::patch;
+    decision.expect = Expect::version;
+    decision.expected_version = head.version;
+    if (head.ticket.value != 0) {
+        // What it would be computed from can't be read before it is durable.
+        pending_ = std::max(pending_, head.ticket);
+        return {};
+    }
+    const auto info = store_.version(type, decision.id, head.version);
+    if (!info) {
+        return Error{Errc::not_found, fmt::format("{} does not exist", name), {}};
+    }
+    ANNALS_TRY(const auto stored, store_.load(*info));
+    ANNALS_TRY(decision.document, entry.patch->apply(config_, stored.body));
+    Result<EntryResource> patched = read_entry_resource(decision.document.root(), type);
+    if (!patched) {
+        return fault_of_patched(std::move(patched.error()));
+    }
+    decision.patched = *std::move(patched);
+    return {};
 }
 
 Result<void> TransactionState::check_head(const TransactionEntry& entry, EntryDecision& decision,
@@ -215,7 +270,7 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
         const EntryDecision& decision = decisions_[index];
         if (entry.kind != EntryKind::remove && decision.action == Action::write &&
             entry.target.type == criteria.type &&
-            matches_criteria(criteria, decision.id, entry.facts.resource) &&
+            matches_criteria(criteria, decision.id, resource(index).facts.resource) &&
             std::find(ids.begin(), ids.end(), decision.id) == ids.end()) {
             ids.push_back(decision.id);
         }

@@ -31,6 +31,10 @@ struct EntryDecision {
     VersionNumber expected_version;
     storage::Method method = storage::Method::put;
     storage::Head head;  ///< what a deletion without an effect found
+
+    // Of a PATCH: the resource that it makes, in a document of its own.
+    json::Document document;
+    EntryResource patched;
 };
 
 /// Decides a transaction's entries one after the other, in FHIR's order; each one sees what the earlier ones did.
@@ -51,6 +55,11 @@ class TransactionState {
 
     const EntryDecision& decision(std::size_t index) const { return decisions_[index]; }
 
+    /// What the entry writes.
+    const EntryResource& resource(std::size_t index) const {
+        return entries_[index].patch ? decisions_[index].patched : entries_[index].resource;
+    }
+
     /// What must still hold when the commit is decided.
     const std::vector<storage::Guard>& guards() const noexcept { return guards_; }
 
@@ -67,6 +76,7 @@ class TransactionState {
     Result<void> decide_remove(const TransactionEntry& entry, EntryDecision& decision);
     Result<void> decide_create(const TransactionEntry& entry, EntryDecision& decision);
     Result<void> decide_update(const TransactionEntry& entry, EntryDecision& decision);
+    Result<void> decide_patch(const TransactionEntry& entry, EntryDecision& decision);
     Result<void> check_head(const TransactionEntry& entry, EntryDecision& decision, bool matched);
 
     /// The ids of the live resources that match, as the entries decided so far leave them.

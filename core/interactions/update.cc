@@ -15,7 +15,6 @@ namespace {
 
 using storage::Expect;
 using storage::Head;
-using Status = storage::Submission::Status;
 
 // The request's conditions on the version that it replaces.
 struct Conditions {
@@ -113,17 +112,10 @@ asio::awaitable<Response> update(const Service& service, const Request& request,
             }
         }
 
-        const storage::Submission submission = resource.submit(service, write);
-        if (submission.status == Status::accepted) {
-            resource.release();
-            Written written{target.type, std::string(target.id), write.outcome, submission.ticket};
-            Response response = co_await answer_written(service, request, std::move(written));
-            co_return response;
-        }
-        const std::optional<Error> refusal =
-            co_await settle_refusal(*request.loop, resource, submission);
-        if (refusal) {
-            co_return outcome_response(*refusal, request);
+        std::optional<Response> response =
+            co_await commit_resource(service, request, resource, write);
+        if (response) {
+            co_return *std::move(response);
         }
     }
     co_return outcome_response(too_many_attempts(), request);
@@ -231,19 +223,10 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
         }
 
         decided.write.id = decided.id;
-        const storage::Submission submission =
-            resource.submit(service, decided.write, matches->guards);
-        if (submission.status == Status::accepted) {
-            resource.release();
-            Written written{target.type, std::move(decided.id), decided.write.outcome,
-                            submission.ticket};
-            Response response = co_await answer_written(service, request, std::move(written));
-            co_return response;
-        }
-        const std::optional<Error> refusal =
-            co_await settle_refusal(*request.loop, resource, submission);
-        if (refusal) {
-            co_return outcome_response(*refusal, request);
+        std::optional<Response> response =
+            co_await commit_resource(service, request, resource, decided.write, matches->guards);
+        if (response) {
+            co_return *std::move(response);
         }
     }
     co_return outcome_response(too_many_attempts(), request);

@@ -89,12 +89,18 @@ Result<void> SubmittedResource::read(const Service& service, const Request& requ
     if (request.body.empty()) {
         return Error{Errc::invalid, fmt::format("The body is empty: expected a {}", name), ""};
     }
-    ANNALS_TRY(document_, thread_parser().parse(request.body));
+    ANNALS_TRY(json::Document document, thread_parser().parse(request.body));
+    return take(service, request, type, std::move(document));
+}
+
+Result<void> SubmittedResource::take(const Service& service, const Request& request, TypeId type,
+                                     json::Document document) {
+    document_ = std::move(document);
     ANNALS_TRY(facts_, json::read_facts(document_.root()));
     if (facts_.type != type) {
         return Error{Errc::invalid,
                      fmt::format("The body's resourceType is {}, the URL's {}",
-                                 resource_type_name(facts_.type), name),
+                                 resource_type_name(facts_.type), resource_type_name(type)),
                      fmt::format("{}.resourceType", resource_type_name(facts_.type))};
     }
     ANNALS_TRY(terms_, identifier_terms(type, facts_.resource));
@@ -186,12 +192,8 @@ Error submission_error(storage::Submission::Status status) {
     return {Errc::internal, "a submission was refused for a reason that its caller left open", ""};
 }
 
-asio::awaitable<std::optional<Error>> settle_refusal(Loop& loop, const SubmittedResource& resource,
-                                                     storage::Submission submission) {
+asio::awaitable<std::optional<Error>> settle_refusal(Loop& loop, storage::Submission submission) {
     using Status = storage::Submission::Status;
-    if (submission.status == Status::requirement_failed) {
-        co_return resource.missing_reference(submission.failed);
-    }
     storage::Ticket obstacle;
     if (submission.status == Status::busy) {
         obstacle = submission.ticket;
@@ -224,9 +226,15 @@ std::string version_path(std::string_view base_url, TypeId type, std::string_vie
                        version);
 }
 
-void put_stored(const Service& service, Response& response,
-                const std::optional<storage::VersionInfo>& info) {
-    if (!info) {
+void put_body(const Service& service, Response& response, const Preference& preference,
+              const std::optional<storage::VersionInfo>& info, TypeId type, std::string_view id,
+              std::string_view what) {
+    if (preference.return_form == Preference::Return::operation_outcome) {
+        response.body = Body(information(fmt::format("{} {} as version {}", resource_name(type, id),
+                                                     what, response.etag->value)));
+        return;
+    }
+    if (preference.return_form == Preference::Return::minimal || !info) {
         return;
     }
     if (Result<storage::StoredVersion> stored = service.store().load(*info)) {
@@ -234,43 +242,42 @@ void put_stored(const Service& service, Response& response,
     }
 }
 
-void put_body(const Service& service, Response& response, const Preference& preference,
-              const std::optional<storage::VersionInfo>& info, std::string_view outcome) {
-    if (preference.return_form == Preference::Return::operation_outcome) {
-        response.body = Body(information(outcome));
-    } else if (preference.return_form != Preference::Return::minimal) {
-        put_stored(service, response, info);
+asio::awaitable<std::optional<Response>> commit_resource(const Service& service,
+                                                         const Request& request,
+                                                         SubmittedResource& resource,
+                                                         storage::VersionWrite write,
+                                                         std::span<const storage::Guard> guards) {
+    using Status = storage::Submission::Status;
+    const storage::Submission submission = resource.submit(service, write, guards);
+    if (submission.status == Status::requirement_failed) {
+        co_return outcome_response(resource.missing_reference(submission.failed), request);
     }
-}
-
-asio::awaitable<Response> answer_written(const Service& service, const Request& request,
-                                         Written written) {
-    const Result<void> durable = co_await request.loop->settled_ticket(written.ticket);
+    if (submission.status != Status::accepted) {
+        const std::optional<Error> refusal = co_await settle_refusal(*request.loop, submission);
+        if (refusal) {
+            co_return outcome_response(*refusal, request);
+        }
+        co_return std::nullopt;
+    }
+    resource.release();
+    const Result<void> durable = co_await request.loop->settled_ticket(submission.ticket);
     if (!durable) {
         co_return outcome_response(durable.error(), request);
     }
 
-    const storage::VersionWrite::Outcome& outcome = written.outcome;
+    const storage::VersionWrite::Outcome& outcome = write.outcome;
     const bool brought_to_life = !outcome.previous.exists || outcome.previous.deletion;
     Response response;
     set_version(response, outcome.version, outcome.instant);
     if (brought_to_life) {
         response.status = 201;
-        response.location =
-            version_url(request.base_url, written.type, written.id, outcome.version);
+        response.location = version_url(request.base_url, write.type, write.id, outcome.version);
     } else {
         response.content_location =
-            version_path(request.base_url, written.type, written.id, outcome.version);
+            version_path(request.base_url, write.type, write.id, outcome.version);
     }
-
-    const Preference::Return form = read_preference(request).return_form;
-    if (form == Preference::Return::operation_outcome) {
-        response.body = Body(information(
-            fmt::format("{} {} as version {}", resource_name(written.type, written.id),
-                        brought_to_life ? "created" : "updated", outcome.version.value)));
-    } else if (form != Preference::Return::minimal) {
-        put_stored(service, response, service.store().at(outcome.position));
-    }
+    put_body(service, response, read_preference(request), service.store().at(outcome.position),
+             write.type, write.id, brought_to_life ? "created" : "updated");
     co_return response;
 }
 

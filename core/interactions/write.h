@@ -52,6 +52,11 @@ class SubmittedResource {
     /// Errors: unsupported_media; invalid, structure, required, value with place and byte offset; too_costly.
     Result<void> read(const Service& service, const Request& request, TypeId type);
 
+    /// The same for what is parsed already.
+    /// Errors: invalid, structure, required, value; too_costly.
+    Result<void> take(const Service& service, const Request& request, TypeId type,
+                      json::Document document);
+
     /// The id in the body, if there is one; not checked.
     std::optional<std::string_view> id() const noexcept { return facts_.id; }
 
@@ -60,7 +65,7 @@ class SubmittedResource {
     storage::Submission submit(const Service& service, storage::VersionWrite& write,
                                std::span<const storage::Guard> guards = {});
 
-    /// Gives the parser its buffers back; only destruction may follow.
+    /// Gives the parser its buffers back; only read(), take() or destruction may follow.
     void release() noexcept;
 
     /// The error for a submission of Status::requirement_failed.
@@ -84,31 +89,24 @@ class SubmittedResource {
 Error submission_error(storage::Submission::Status status);
 
 /// After a submission that was not accepted: the error to answer, or none once what stood in its way has
-/// settled and the write can be decided again. Lifetime: `resource` outlives the await.
-asio::awaitable<std::optional<Error>> settle_refusal(Loop& loop, const SubmittedResource& resource,
-                                                     storage::Submission submission);
+/// settled and the write can be decided again.
+asio::awaitable<std::optional<Error>> settle_refusal(Loop& loop, storage::Submission submission);
 
-/// What was written, for the answer.
-struct Written {
-    TypeId type;
-    std::string id;
-    storage::VersionWrite::Outcome outcome;
-    storage::Ticket ticket;
-};
+/// Submits `write` of `resource` and answers: 201 with Location if it brings the resource to life, else 200 with
+/// Content-Location, once it is durable, with the body that Prefer asks for; or why it is refused. None once what
+/// stood in its way has settled and it can be decided again.
+///
+/// Lifetime: `resource`, what `write` views and `guards` outlive the await; `resource` is released by an answer.
+asio::awaitable<std::optional<Response>> commit_resource(
+    const Service& service, const Request& request, SubmittedResource& resource,
+    storage::VersionWrite write, std::span<const storage::Guard> guards = {});
 
-/// Waits until `written` is durable and answers: 201 with Location if it brought the resource to life, else 200
-/// with Content-Location; the body as Prefer says.
-asio::awaitable<Response> answer_written(const Service& service, const Request& request,
-                                         Written written);
-
-/// Puts the stored bytes of `info` into a 2xx answer. What is done is done whatever becomes of its bytes: erased
-/// meanwhile (none), it is answered without them.
-void put_stored(const Service& service, Response& response,
-                const std::optional<storage::VersionInfo>& info);
-
-/// Fills a 2xx answer's body as `preference` says: put_stored() unless it says otherwise.
+/// Fills a 2xx answer's body as `preference` says: with the stored bytes of `info`, with nothing, or with an
+/// OperationOutcome: "Patient/1 updated as version 2". What is done is done whatever becomes of its bytes: erased
+/// meanwhile (no `info`), it is answered without them. Requires: the response has its ETag.
 void put_body(const Service& service, Response& response, const Preference& preference,
-              const std::optional<storage::VersionInfo>& info, std::string_view outcome);
+              const std::optional<storage::VersionInfo>& info, TypeId type, std::string_view id,
+              std::string_view what);
 
 /// "http://host/fhir/Patient/1/_history/2".
 std::string version_url(std::string_view base_url, TypeId type, std::string_view id,

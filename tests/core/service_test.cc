@@ -24,10 +24,10 @@ TEST_F(Dispatch, AnswersWhatAPathDoesNotTakeWithWhatItTakes) {
     };
 
     for (const auto& [method, path, status, allow] :
-         std::vector<Case>{{"POST", "/Patient/1", 405, "GET, HEAD, PUT, DELETE"},
-                           {"PATCH", "/Patient/1", 405, "GET, HEAD, PUT, DELETE"},
-                           {"BREW", "/Patient/1", 405, "GET, HEAD, PUT, DELETE"},
-                           {"GET", "/Patient", 405, "POST, PUT, DELETE"},
+         std::vector<Case>{{"POST", "/Patient/1", 405, "GET, HEAD, PUT, PATCH, DELETE"},
+                           {"BREW", "/Patient/1", 405, "GET, HEAD, PUT, PATCH, DELETE"},
+                           {"PATCH", "/Patient/1/_history/1", 405, "GET, HEAD"},
+                           {"GET", "/Patient", 405, "POST, PUT, PATCH, DELETE"},
                            {"PUT", "/Patient/1/_history/1", 405, "GET, HEAD"},
                            {"POST", "/Patient/1/_history", 405, "GET, HEAD"},
                            {"DELETE", "/_history", 405, "GET, HEAD"},
@@ -134,6 +134,7 @@ TEST_F(Metadata, ListsWhatTheTableDispatches) {
     const json::Value statement = document->root();
     EXPECT_TRUE(statement["resourceType"].equals("CapabilityStatement"));
     EXPECT_TRUE(statement["fhirVersion"].equals("4.0.1"));
+    EXPECT_EQ(statement["patchFormat"].raw(), R"(["application/json-patch+json"])");
     EXPECT_TRUE(statement["implementation"]["url"].equals(kBaseUrl));
     json::Value rest;
     for (const json::Value element : statement["rest"].elements()) {
@@ -145,8 +146,8 @@ TEST_F(Metadata, ListsWhatTheTableDispatches) {
         for (const json::Value interaction : resource["interaction"].elements()) {
             codes.insert(interaction["code"].string());
         }
-        EXPECT_EQ(codes, (std::set<std::string>{"read", "vread", "update", "delete", "create",
-                                                "history-instance", "history-type"}));
+        EXPECT_EQ(codes, (std::set<std::string>{"read", "vread", "update", "patch", "delete",
+                                                "create", "history-instance", "history-type"}));
         EXPECT_EQ(resource["updateCreate"].raw(), "true");
         EXPECT_TRUE(resource["versioning"].equals("versioned"));
     }

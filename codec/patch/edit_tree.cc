@@ -1,0 +1,495 @@
+#include "codec/patch/edit_tree.h"
+
+#include "core/base/check.h"
+
+#include <algorithm>
+#include <array>
+
+namespace annals::patch {
+
+namespace {
+
+using json::Kind;
+using json::Value;
+using Ref = EditTree::Ref;
+
+// The two high bits of a Ref: what the others index.
+constexpr std::uint32_t kIndexBits = 30;
+constexpr std::uint32_t kIndexMask = (1U << kIndexBits) - 1;
+enum class Where : std::uint32_t { document, source, container, text };
+
+Where where(Ref ref) noexcept {
+    return static_cast<Where>(ref.bits >> kIndexBits);
+}
+
+std::uint32_t index_of(Ref ref) noexcept {
+    return ref.bits & kIndexMask;
+}
+
+Ref ref_to(Where place, std::uint32_t index) noexcept {
+    return {static_cast<std::uint32_t>(place) << kIndexBits | index};
+}
+
+constexpr std::size_t kNothing = static_cast<std::size_t>(-1);
+
+Kind kind_of_text(std::string_view text) noexcept {
+    switch (text.front()) {
+        case '"':
+            return Kind::string;
+        case 't':
+        case 'f':
+            return Kind::boolean;
+        case 'n':
+            return Kind::null;
+        case '{':
+            return Kind::object;
+        case '[':
+            return Kind::array;
+        default:
+            return Kind::number;
+    }
+}
+
+// A JSON number as digits without zeros at either end and the power of ten of the last one.
+struct Decimal {
+    bool negative = false;
+    std::string_view whole;     // digits before the point
+    std::string_view fraction;  // and after it
+    std::int64_t exponent = 0;
+    bool exponent_fits = true;
+
+    std::size_t size() const noexcept { return whole.size() + fraction.size(); }
+
+    char digit(std::size_t i) const noexcept {
+        return i < whole.size() ? whole[i] : fraction[i - whole.size()];
+    }
+};
+
+Decimal read_decimal(std::string_view text) noexcept {
+    Decimal out;
+    if (text.starts_with('-')) {
+        out.negative = true;
+        text.remove_prefix(1);
+    }
+    const std::size_t mark = text.find_first_of("eE");
+    std::string_view exponent = mark == std::string_view::npos ? "" : text.substr(mark + 1);
+    text = text.substr(0, mark);
+    const std::size_t point = text.find('.');
+    out.whole = text.substr(0, point);
+    out.fraction = point == std::string_view::npos ? "" : text.substr(point + 1);
+
+    bool below_one = false;
+    if (!exponent.empty() && (exponent.front() == '+' || exponent.front() == '-')) {
+        below_one = exponent.front() == '-';
+        exponent.remove_prefix(1);
+    }
+    exponent.remove_prefix(std::min(exponent.find_first_not_of('0'), exponent.size()));
+    out.exponent_fits = exponent.size() <= 18;
+    if (out.exponent_fits) {
+        for (const char digit : exponent) {
+            out.exponent = out.exponent * 10 + (digit - '0');
+        }
+        out.exponent = below_one ? -out.exponent : out.exponent;
+    }
+    return out;
+}
+
+}  // namespace
+
+bool same_number(std::string_view a, std::string_view b) noexcept {
+    if (a == b) {
+        return true;
+    }
+    const Decimal x = read_decimal(a);
+    const Decimal y = read_decimal(b);
+    const auto significant = [](const Decimal& number) {
+        std::size_t begin = 0;
+        std::size_t end = number.size();
+        while (begin < end && number.digit(begin) == '0') {
+            ++begin;
+        }
+        while (end > begin && number.digit(end - 1) == '0') {
+            --end;
+        }
+        return std::pair{begin, end};
+    };
+    const auto [x_begin, x_end] = significant(x);
+    const auto [y_begin, y_end] = significant(y);
+    if (x_begin == x_end || y_begin == y_end) {
+        return x_begin == x_end && y_begin == y_end;  // zero is zero, whatever its sign
+    }
+    if (!x.exponent_fits || !y.exponent_fits || x.negative != y.negative ||
+        x_end - x_begin != y_end - y_begin) {
+        return false;
+    }
+    // The power of ten of the first significant digit.
+    const auto leading = [](const Decimal& number, std::size_t begin) {
+        return number.exponent + static_cast<std::int64_t>(number.whole.size()) -
+               static_cast<std::int64_t>(begin);
+    };
+    if (leading(x, x_begin) != leading(y, y_begin)) {
+        return false;
+    }
+    for (std::size_t i = 0; i < x_end - x_begin; ++i) {
+        if (x.digit(x_begin + i) != y.digit(y_begin + i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+EditTree::EditTree(Value document, Value source, const Limits& limits)
+    : document_(document),
+      source_(source),
+      limits_(limits),
+      root_(ref_to(Where::document, document.index())),
+      bytes_(document.raw().size()) {
+    ANNALS_CHECK(fits(document) && fits(source));
+}
+
+bool EditTree::fits(Value value) noexcept {
+    return !value || value.tree().nodes().size() <= kIndexMask;
+}
+
+Ref EditTree::from_source(Value value) const noexcept {
+    return ref_to(Where::source, value.index());
+}
+
+Ref EditTree::from_text(std::string json) {
+    texts_.push_back(std::move(json));
+    return ref_to(Where::text, static_cast<std::uint32_t>(texts_.size() - 1));
+}
+
+Ref EditTree::make(bool object) {
+    containers_.push_back({object, {}});
+    return ref_to(Where::container, static_cast<std::uint32_t>(containers_.size() - 1));
+}
+
+Value EditTree::value_of(Ref ref) const noexcept {
+    switch (where(ref)) {
+        case Where::document:
+            return {document_.tree(), index_of(ref)};
+        case Where::source:
+            return {source_.tree(), index_of(ref)};
+        case Where::container:
+        case Where::text:
+            break;
+    }
+    return {};
+}
+
+std::string_view EditTree::text_of(Ref ref) const noexcept {
+    return where(ref) == Where::text ? std::string_view(texts_[index_of(ref)])
+                                     : value_of(ref).raw();
+}
+
+Kind EditTree::kind(Ref ref) const noexcept {
+    switch (where(ref)) {
+        case Where::document:
+        case Where::source:
+            return value_of(ref).node().kind;
+        case Where::container:
+            return containers_[index_of(ref)].object ? Kind::object : Kind::array;
+        case Where::text:
+            break;
+    }
+    return kind_of_text(texts_[index_of(ref)]);
+}
+
+std::size_t EditTree::size(Ref ref) const noexcept {
+    return where(ref) == Where::container ? containers_[index_of(ref)].children.size()
+                                          : value_of(ref).size();
+}
+
+EditTree::Container& EditTree::open(Slot slot) {
+    if (where(*slot) == Where::container) {
+        return containers_[index_of(*slot)];
+    }
+    const Where place = where(*slot);
+    const Value value = value_of(*slot);
+    ANNALS_CHECK(value);
+    *slot = make(value.is_object());
+    Container& container = containers_.back();
+    container.children.reserve(value.size());
+    for (const auto [key, member] : value.members()) {
+        container.children.push_back({ref_to(place, key.index()), ref_to(place, member.index())});
+    }
+    for (const Value element : value.elements()) {
+        container.children.push_back({{}, ref_to(place, element.index())});
+    }
+    step(container.children.size());
+    return container;
+}
+
+bool EditTree::has_key(Ref key, std::string_view name, std::string& quoted_name) const {
+    if (where(key) != Where::text) {
+        return value_of(key).equals(name);
+    }
+    // Both were quoted by the same function, so the same characters have the same text.
+    if (quoted_name.empty()) {
+        quoted_name = json::quoted(name);
+    }
+    return texts_[index_of(key)] == quoted_name;
+}
+
+std::size_t EditTree::find(const Container& container, std::string_view key) {
+    std::string quoted_key;
+    for (std::size_t i = 0; i < container.children.size(); ++i) {
+        step(1);
+        if (has_key(container.children[i].key, key, quoted_key)) {
+            return i;
+        }
+    }
+    return kNothing;
+}
+
+EditTree::Slot EditTree::member(Slot slot, std::string_view key) {
+    if (kind(*slot) != Kind::object) {
+        return nullptr;
+    }
+    Container& container = open(slot);
+    const std::size_t at = find(container, key);
+    return at == kNothing ? nullptr : &container.children[at].value;
+}
+
+EditTree::Slot EditTree::element(Slot slot, std::size_t index) {
+    if (kind(*slot) != Kind::array || index >= size(*slot)) {
+        return nullptr;
+    }
+    return &open(slot).children[index].value;
+}
+
+void EditTree::set_member(Slot slot, std::string_view key, Ref value) {
+    Container& container = open(slot);
+    if (const std::size_t at = find(container, key); at != kNothing) {
+        replace(&container.children[at].value, value);
+        return;
+    }
+    const Ref quoted_key = from_text(json::quoted(key));
+    bytes_ +=
+        text_of(quoted_key).size() + 1 + bytes_of(value) + (container.children.empty() ? 0 : 1);
+    container.children.push_back({quoted_key, value});
+}
+
+void EditTree::insert_element(Slot slot, std::size_t index, Ref value) {
+    Container& container = open(slot);
+    ANNALS_CHECK(index <= container.children.size());
+    step(container.children.size() - index);
+    bytes_ += bytes_of(value) + (container.children.empty() ? 0 : 1);
+    container.children.insert(container.children.begin() + static_cast<std::ptrdiff_t>(index),
+                              {{}, value});
+}
+
+void EditTree::remove_member(Slot slot, std::string_view key) {
+    Container& container = open(slot);
+    const std::size_t at = find(container, key);
+    ANNALS_CHECK(at != kNothing);
+    const Child& child = container.children[at];
+    bytes_ -= text_of(child.key).size() + 1 + bytes_of(child.value) +
+              (container.children.size() == 1 ? 0 : 1);
+    step(container.children.size() - at);
+    container.children.erase(container.children.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+void EditTree::remove_element(Slot slot, std::size_t index) {
+    Container& container = open(slot);
+    ANNALS_CHECK(index < container.children.size());
+    bytes_ -= bytes_of(container.children[index].value) + (container.children.size() == 1 ? 0 : 1);
+    step(container.children.size() - index);
+    container.children.erase(container.children.begin() + static_cast<std::ptrdiff_t>(index));
+}
+
+void EditTree::replace(Slot slot, Ref value) {
+    bytes_ -= bytes_of(*slot);
+    bytes_ += bytes_of(value);
+    *slot = value;
+}
+
+Ref EditTree::clone(Ref ref) {
+    if (where(ref) != Where::container) {
+        return ref;  // never changed in its place: open() leaves what it opens alone
+    }
+    const Ref copy = make(containers_[index_of(ref)].object);
+    const std::vector<Child>& children = containers_[index_of(ref)].children;
+    step(children.size());
+    std::vector<Child> copies;
+    copies.reserve(children.size());
+    for (const Child& child : children) {
+        copies.push_back({child.key, clone(child.value)});
+    }
+    containers_[index_of(copy)].children = std::move(copies);
+    return copy;
+}
+
+std::size_t EditTree::depth(Ref ref) {
+    std::size_t deepest = 0;
+    if (where(ref) == Where::container) {
+        const std::vector<Child>& children = containers_[index_of(ref)].children;
+        step(children.size());
+        for (const Child& child : children) {
+            deepest = std::max(deepest, depth(child.value));
+        }
+        return deepest + 1;
+    }
+    const Value value = value_of(ref);
+    if (!value) {
+        return 0;
+    }
+    const std::span<const json::Node> nodes = value.tree().nodes();
+    std::array<std::uint32_t, kJsonDepthMax> ends;  // of what is open; no document nests deeper
+    std::size_t open_count = 0;
+    step(value.node().next - value.index());
+    for (std::uint32_t i = value.index(); i < value.node().next; ++i) {
+        while (open_count > 0 && ends[open_count - 1] <= i) {
+            --open_count;
+        }
+        if (nodes[i].kind == Kind::object || nodes[i].kind == Kind::array) {
+            ends[open_count++] = nodes[i].next;
+            deepest = std::max(deepest, open_count);
+        }
+    }
+    return deepest;
+}
+
+bool EditTree::equals(Ref ref, Value value) {
+    switch (where(ref)) {
+        case Where::document:
+        case Where::source:
+            return same(value_of(ref), value);
+        case Where::container:
+            return same_container(containers_[index_of(ref)], value);
+        case Where::text:
+            break;
+    }
+    const std::string_view text = texts_[index_of(ref)];
+    if (text == value.raw()) {
+        return true;
+    }
+    switch (kind_of_text(text)) {
+        case Kind::number:
+            return value.is(Kind::number) && same_number(text, value.raw());
+        case Kind::string:
+            return value.is_string() && json::quoted(value.string()) == text;
+        default:
+            return false;
+    }
+}
+
+bool EditTree::same(Value a, Value b) {
+    step(1);
+    if (exhausted() || a.node().kind != b.node().kind) {
+        return false;
+    }
+    if (a.raw() == b.raw()) {
+        return true;
+    }
+    switch (a.node().kind) {
+        case Kind::null:
+        case Kind::boolean:
+            return false;
+        case Kind::number:
+            return same_number(a.raw(), b.raw());
+        case Kind::string:
+            return (a.node().escaped || b.node().escaped) && a.string() == b.string();
+        case Kind::array: {
+            if (a.size() != b.size()) {
+                return false;
+            }
+            auto other = b.elements().begin();
+            for (const Value element : a.elements()) {
+                if (!same(element, *other)) {
+                    return false;
+                }
+                ++other;
+            }
+            return true;
+        }
+        case Kind::object:
+            break;
+    }
+    if (a.size() != b.size()) {
+        return false;
+    }
+    // Keys are unique in either, so it suffices that b has each of a's. Most often they stand in one order.
+    auto next = b.members().begin();
+    for (const auto [key, value] : a.members()) {
+        Value other = (*next).value;
+        if ((*next).key.raw() != key.raw()) {
+            step(b.size());
+            other = b[key.string()];
+        }
+        ++next;
+        if (!other || !same(value, other)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool EditTree::same_container(const Container& container, Value value) {
+    step(1);
+    if (exhausted() || !value.is(container.object ? Kind::object : Kind::array) ||
+        value.size() != container.children.size()) {
+        return false;
+    }
+    if (!container.object) {
+        auto other = value.elements().begin();
+        for (const Child& child : container.children) {
+            if (!equals(child.value, *other)) {
+                return false;
+            }
+            ++other;
+        }
+        return true;
+    }
+    for (const auto [key, member] : value.members()) {
+        const std::size_t at = find(container, key.string());
+        if (exhausted() || at == kNothing || !equals(container.children[at].value, member)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::size_t EditTree::bytes_of(Ref ref) const {
+    if (where(ref) != Where::container) {
+        return text_of(ref).size();
+    }
+    const Container& container = containers_[index_of(ref)];
+    std::size_t bytes = 2 + (container.children.empty() ? 0 : container.children.size() - 1);
+    for (const Child& child : container.children) {
+        bytes += bytes_of(child.value) + (container.object ? text_of(child.key).size() + 1 : 0);
+    }
+    return bytes;
+}
+
+void EditTree::append(std::string& out, Ref ref) const {
+    if (where(ref) != Where::container) {
+        out += text_of(ref);
+        return;
+    }
+    const Container& container = containers_[index_of(ref)];
+    out += container.object ? '{' : '[';
+    bool first = true;
+    for (const Child& child : container.children) {
+        if (!first) {
+            out += ',';
+        }
+        first = false;
+        if (container.object) {
+            out += text_of(child.key);
+            out += ':';
+        }
+        append(out, child.value);
+    }
+    out += container.object ? '}' : ']';
+}
+
+std::string EditTree::render() const {
+    std::string out;
+    out.reserve(bytes_);
+    append(out, root_);
+    return out;
+}
+
+}  // namespace annals::patch

@@ -1,0 +1,90 @@
+#include "core/base/base64.h"
+
+#include <array>
+#include <cstdint>
+
+namespace annals {
+
+namespace {
+
+constexpr std::string_view kDigits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+constexpr std::uint8_t kSpace = 64;
+constexpr std::uint8_t kPadding = 65;
+constexpr std::uint8_t kOther = 66;
+
+constexpr std::array<std::uint8_t, 256> kValues = [] {
+    std::array<std::uint8_t, 256> values{};
+    values.fill(kOther);
+    for (std::size_t i = 0; i < kDigits.size(); ++i) {
+        values[static_cast<unsigned char>(kDigits[i])] = static_cast<std::uint8_t>(i);
+    }
+    for (const char c : std::string_view(" \t\r\n")) {
+        values[static_cast<unsigned char>(c)] = kSpace;
+    }
+    values['='] = kPadding;
+    return values;
+}();
+
+std::uint8_t value_of(char c) noexcept {
+    return kValues[static_cast<unsigned char>(c)];
+}
+
+}  // namespace
+
+void append_base64(std::string_view bytes, std::string& out) {
+    out.reserve(out.size() + (bytes.size() + 2) / 3 * 4);
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        const std::size_t count = bytes.size() - i < 3 ? bytes.size() - i : 3;
+        unsigned bits = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+            const char c = k < count ? bytes[i + k] : '\0';
+            bits = bits << 8 | static_cast<unsigned char>(c);
+        }
+        const char group[4] = {kDigits[bits >> 18], kDigits[bits >> 12 & 63],
+                               count > 1 ? kDigits[bits >> 6 & 63] : '=',
+                               count > 2 ? kDigits[bits & 63] : '='};
+        out.append(group, 4);
+    }
+}
+
+std::optional<std::size_t> base64_size(std::string_view text) noexcept {
+    std::size_t digits = 0;
+    std::size_t padding = 0;
+    for (const char c : text) {
+        const std::uint8_t value = value_of(c);
+        if (value == kSpace) {
+            continue;
+        }
+        if (value == kOther || (value < kSpace && padding > 0)) {
+            return {};
+        }
+        ++(value == kPadding ? padding : digits);
+    }
+    if (padding > 2 || (digits + padding) % 4 != 0 || digits % 4 == 1) {
+        return {};
+    }
+    return digits * 3 / 4;
+}
+
+void Base64Decoder::add(std::string_view text, std::string& out) {
+    for (const char c : text) {
+        const std::uint8_t value = value_of(c);
+        if (value >= kSpace) {
+            continue;
+        }
+        bits_ = bits_ << 6 | value;
+        ++digits_;
+        // Of the 6, 12, 18 or 24 bits so far, 0, 4, 2 or 0 belong to the next byte.
+        if (digits_ > 1) {
+            out += static_cast<char>(bits_ >> (8 - 2 * digits_) % 8 & 0xFFU);
+        }
+        if (digits_ == 4) {
+            digits_ = 0;
+            bits_ = 0;
+        }
+    }
+}
+
+}  // namespace annals

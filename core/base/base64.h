@@ -1,0 +1,33 @@
+// Base64 with the standard alphabet and padding.
+//
+// Layer:   core/base.
+// Spec:    RFC 4648 section 4; FHIR R4 datatypes.html#base64Binary, which allows white space between groups.
+// Threads: plain functions.
+
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace annals {
+
+/// Appends `bytes` in base64 to `out`.
+void append_base64(std::string_view bytes, std::string& out);
+
+/// How many bytes `text` stands for; none if it is not base64. Blanks, tabs and line ends are passed over.
+std::optional<std::size_t> base64_size(std::string_view text) noexcept;
+
+/// Decodes a text piece by piece.
+class Base64Decoder {
+  public:
+    /// Appends what comes of `text` to `out`. Requires: all pieces together have a base64_size().
+    void add(std::string_view text, std::string& out);
+
+  private:
+    unsigned bits_ = 0;
+    unsigned digits_ = 0;  ///< of the group under way
+};
+
+}  // namespace annals

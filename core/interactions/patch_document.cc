@@ -1,0 +1,75 @@
+#include "core/interactions/patch_document.h"
+
+#include "codec/patch/json_patch.h"
+#include "core/interactions/negotiation.h"
+#include "core/interactions/write.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+namespace {
+
+bool is_json_patch(std::string_view content_type) {
+    return equal_ignoring_case(trimmed(content_type.substr(0, content_type.find(';'))),
+                               "application/json-patch+json");
+}
+
+Error not_patchable(std::string_view type, std::string_view element) {
+    return {Errc::invalid, fmt::format("{} can't be patched", element),
+            fmt::format("{}.{}", type, element)};
+}
+
+/// Is what the server decides as it was? meta may go as a whole, with what stands in it of the server's.
+Result<void> check_kept(json::Value before, json::Value after) {
+    const std::string type = before["resourceType"].string();
+    for (const std::string_view name : {"resourceType", "id"}) {
+        if (!after[name].equals(before[name].string())) {
+            return not_patchable(type, name);
+        }
+    }
+    const json::Value meta = after["meta"];
+    if (!meta["versionId"] && !meta["lastUpdated"]) {
+        return {};
+    }
+    for (const std::string_view name : {"versionId", "lastUpdated"}) {
+        if (!meta[name].equals(before["meta"][name].string())) {
+            return not_patchable(type, fmt::format("meta.{}", name));
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<void> PatchDocument::read(const Request& request) {
+    const std::optional<std::string_view> type = request.header("Content-Type");
+    if (!type || !is_json_patch(*type)) {
+        return Error{Errc::unsupported_media, fmt::format("PATCH takes {}", kPatchTypes), ""};
+    }
+    ANNALS_TRY(document_, thread_parser().parse(request.body));
+    return {};
+}
+
+Result<json::Document> PatchDocument::apply(const Config& config, std::string_view body) const {
+    patch::Limits limits;
+    limits.bytes_max = config.limits.max_body;
+    ANNALS_TRY(json::Document before, thread_parser().parse(body));
+    ANNALS_TRY(const std::string text,
+               patch::apply_json_patch(before.root(), document_.root(), limits));
+    ANNALS_TRY(json::Document after, thread_parser().parse(text));
+    ANNALS_TRY_VOID(check_kept(before.root(), after.root()));
+    thread_parser().recycle(std::move(before));
+    return after;
+}
+
+Error fault_of_patched(Error error) {
+    if (meaning_of(error.code).status == 400) {
+        error.code = Errc::business_rule;
+        error.detail = fmt::format("The patched resource: {}", error.detail);
+    }
+    return error;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,293 @@
+// A document and a patch, or a document and bytes that choose operations on it. What holds: nothing crashes; what
+// comes out is JSON as the parser has it, within the limits, and equals what a patch of plain copies makes; what
+// is refused is refused by that one too.
+
+#include "codec/patch/json_patch.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace annals::patch {
+namespace {
+
+using json::Value;
+
+/// A value of its own; keys resolved. Slow and plain.
+struct Model {
+    json::Kind kind = json::Kind::null;
+    std::string text;  ///< of a scalar
+    std::vector<std::pair<std::string, Model>> members;
+    std::vector<Model> elements;
+};
+
+Model model_of(Value value) {
+    Model model;
+    model.kind = value.node().kind;
+    for (const auto [key, member] : value.members()) {
+        model.members.emplace_back(key.string(), model_of(member));
+    }
+    for (const Value element : value.elements()) {
+        model.elements.push_back(model_of(element));
+    }
+    if (!value.is_object() && !value.is_array()) {
+        model.text = value.is_string() ? value.string() : std::string(value.raw());
+    }
+    return model;
+}
+
+bool equal(const Model& a, const Model& b) {
+    if (a.kind != b.kind || a.members.size() != b.members.size() ||
+        a.elements.size() != b.elements.size()) {
+        return false;
+    }
+    if (a.kind == json::Kind::number) {
+        return same_number(a.text, b.text);
+    }
+    for (const auto& [key, member] : a.members) {
+        const auto other =
+            std::find_if(b.members.begin(), b.members.end(),
+                         [&](const auto& candidate) { return candidate.first == key; });
+        if (other == b.members.end() || !equal(member, other->second)) {
+            return false;
+        }
+    }
+    return a.text == b.text &&
+           std::equal(a.elements.begin(), a.elements.end(), b.elements.begin(),
+                      [](const Model& x, const Model& y) { return equal(x, y); });
+}
+
+using Pointer = std::vector<std::string>;
+
+std::optional<Pointer> read_pointer(Value text) {
+    if (!text.is_string()) {
+        return {};
+    }
+    Pointer tokens;
+    const std::string pointer = text.string();
+    std::size_t begin = 0;
+    while (begin < pointer.size()) {
+        if (pointer[begin] != '/') {
+            return {};
+        }
+        const std::size_t end = std::min(pointer.find('/', begin + 1), pointer.size());
+        std::string token = pointer.substr(begin + 1, end - begin - 1);
+        for (std::size_t i = token.find('~'); i != std::string::npos; i = token.find('~', i + 1)) {
+            if (i + 1 == token.size() || (token[i + 1] != '0' && token[i + 1] != '1')) {
+                return {};
+            }
+            token.replace(i, 2, token[i + 1] == '0' ? "~" : "/");
+        }
+        tokens.push_back(token);
+        begin = end;
+    }
+    return tokens;
+}
+
+std::optional<std::size_t> index_in(const std::string& token, std::size_t limit) {
+    for (std::size_t i = 0; i < limit; ++i) {
+        if (token == std::to_string(i)) {
+            return i;
+        }
+    }
+    return {};
+}
+
+Model* find(Model& root, const Pointer& pointer, std::size_t count) {
+    Model* at = &root;
+    for (std::size_t i = 0; i < count && at != nullptr; ++i) {
+        Model* next = nullptr;
+        if (const auto index = index_in(pointer[i], at->elements.size())) {
+            next = &at->elements[*index];
+        }
+        for (auto& [key, member] : at->members) {
+            next = key == pointer[i] ? &member : next;
+        }
+        at = next;
+    }
+    return at;
+}
+
+bool add(Model& root, const Pointer& pointer, Model value) {
+    if (pointer.empty()) {
+        root = std::move(value);
+        return true;
+    }
+    Model* parent = find(root, pointer, pointer.size() - 1);
+    if (parent == nullptr) {
+        return false;
+    }
+    const std::string& last = pointer.back();
+    if (parent->kind == json::Kind::object) {
+        for (auto& [key, member] : parent->members) {
+            if (key == last) {
+                member = std::move(value);
+                return true;
+            }
+        }
+        parent->members.emplace_back(last, std::move(value));
+        return true;
+    }
+    const auto index =
+        last == "-" ? parent->elements.size() : index_in(last, parent->elements.size() + 1);
+    if (parent->kind != json::Kind::array || !index) {
+        return false;
+    }
+    parent->elements.insert(parent->elements.begin() + static_cast<std::ptrdiff_t>(*index),
+                            std::move(value));
+    return true;
+}
+
+bool remove(Model& root, const Pointer& pointer) {
+    if (pointer.empty() || find(root, pointer, pointer.size()) == nullptr) {
+        return false;
+    }
+    Model* parent = find(root, pointer, pointer.size() - 1);
+    const std::string& last = pointer.back();
+    std::erase_if(parent->members, [&](const auto& member) { return member.first == last; });
+    if (const auto index = index_in(last, parent->elements.size())) {
+        parent->elements.erase(parent->elements.begin() + static_cast<std::ptrdiff_t>(*index));
+    }
+    return true;
+}
+
+bool apply(Model& root, Value operation) {
+    const auto path = read_pointer(operation["path"]);
+    if (!operation.is_object() || !path) {
+        return false;
+    }
+    const std::string op = operation["op"].string();
+    const Value value = operation["value"];
+    Model* target = find(root, *path, path->size());
+    if (op == "add") {
+        return value && add(root, *path, model_of(value));
+    }
+    if (op == "remove") {
+        return remove(root, *path);
+    }
+    if (op == "replace") {
+        if (!value || target == nullptr) {
+            return false;
+        }
+        *target = model_of(value);
+        return true;
+    }
+    if (op == "test") {
+        return value && target != nullptr && equal(*target, model_of(value));
+    }
+    const auto from = read_pointer(operation["from"]);
+    const Model* source = from ? find(root, *from, from->size()) : nullptr;
+    if (source == nullptr) {
+        return false;
+    }
+    Model copy = *source;
+    if (op == "copy") {
+        return add(root, *path, std::move(copy));
+    }
+    if (op != "move" ||
+        (from->size() < path->size() && std::equal(from->begin(), from->end(), path->begin()))) {
+        return false;
+    }
+    return *from == *path || (remove(root, *from) && add(root, *path, std::move(copy)));
+}
+
+std::string escaped(std::string token) {
+    std::string out;
+    for (const char c : token) {
+        out += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+    }
+    return out;
+}
+
+/// Every place in the document, and some that are not there.
+void list_pointers(Value value, const std::string& at, std::vector<std::string>& out) {
+    out.push_back(at);
+    std::size_t index = 0;
+    for (const Value element : value.elements()) {
+        list_pointers(element, at + "/" + std::to_string(index++), out);
+    }
+    for (const auto [key, member] : value.members()) {
+        list_pointers(member, at + "/" + escaped(key.string()), out);
+    }
+    out.push_back(at + (value.is_array() ? "/-" : "/new"));
+}
+
+/// A patch whose operations the bytes choose.
+std::string made_patch(Value document, std::string_view bytes) {
+    static constexpr const char* kOps[] = {"add", "remove", "replace", "move", "copy", "test"};
+    static constexpr const char* kValues[] = {"1.0", "\"x\"", "{\"a\":[1]}", "[]", "null"};
+    std::vector<std::string> pointers;
+    list_pointers(document, "", pointers);
+    std::string patch = "[";
+    for (std::size_t i = 0; i + 3 <= bytes.size() && i < 90; i += 3) {
+        const auto byte = [&](std::size_t k) { return static_cast<std::uint8_t>(bytes[i + k]); };
+        patch += i == 0 ? "{" : ",{";
+        patch += "\"op\":\"" + std::string(kOps[byte(0) % 6]) + "\",\"path\":";
+        patch += json::quoted(pointers[byte(1) % pointers.size()]) + ",\"from\":";
+        patch += json::quoted(pointers[byte(2) % pointers.size()]) + ",\"value\":";
+        patch += kValues[byte(2) % 5];
+        patch += "}";
+    }
+    return patch + "]";
+}
+
+void check(Value document, Value patch) {
+    constexpr Limits kLimits{.bytes_max = 1 << 16, .steps_max = 1 << 20};
+    const Result<std::string> result = apply_json_patch(document, patch, kLimits);
+    if (!result && result.error().code == Errc::invalid &&
+        (result.error().detail.ends_with("too large") || result.error().detail.ends_with("steps") ||
+         result.error().detail.ends_with("levels"))) {
+        return;
+    }
+    if (!patch.is_array() || patch.size() > kPatchOperationsMax) {
+        ANNALS_CHECK(!result);
+        return;
+    }
+    Model model = model_of(document);
+    bool fits = true;
+    for (const Value operation : patch.elements()) {
+        fits = fits && operation["op"].is_string() && apply(model, operation);
+    }
+    ANNALS_CHECK(fits == result.has_value(), result ? "accepted" : result.error().detail);
+    if (!result) {
+        return;
+    }
+    ANNALS_CHECK(result->size() <= kLimits.bytes_max);
+    json::Parser parser;
+    const Result<json::Document> after = parser.parse(*result);
+    ANNALS_CHECK(after && after->text() == *result, *result);
+    ANNALS_CHECK(equal(model_of(after->root()), model), *result);
+}
+
+}  // namespace
+}  // namespace annals::patch
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace annals;
+    static json::Parser parser;
+    // The patch, a zero byte, the document; after a first byte of 1 the patch is made of the bytes.
+    const std::vector<char> copy(data, data + size);
+    const std::string_view all(copy.data(), copy.size());
+    const std::size_t cut = all.find('\0');
+    if (cut == std::string_view::npos) {
+        return 0;
+    }
+    Result<json::Document> document = parser.parse(all.substr(cut + 1));
+    if (!document) {
+        return 0;
+    }
+    const bool made = all.front() == 1;
+    Result<json::Document> patch =
+        parser.parse(made ? patch::made_patch(document->root(), all.substr(1, cut - 1))
+                          : std::string(all.substr(0, cut)));
+    if (patch) {
+        patch::check(document->root(), patch->root());
+        parser.recycle(std::move(*patch));
+    }
+    parser.recycle(std::move(*document));
+    return 0;
+}
