@@ -1,0 +1,274 @@
+// toX() and convertsToX(), and what the clock says.
+//
+// Layer:   codec, inside codec/fhirpath.
+// Spec:    FHIRPath N1 "Conversion", "Current date and time functions".
+
+#include "codec/fhirpath/machine.h"
+
+#include <algorithm>
+
+namespace annals::fhirpath {
+namespace {
+
+struct Row {
+    Function function;
+    Item::Kind kind;
+    bool tests;
+};
+
+constexpr auto kRows = std::to_array<Row>({
+    {Function::to_boolean, Item::Kind::boolean, false},
+    {Function::to_date, Item::Kind::date, false},
+    {Function::to_date_time, Item::Kind::date_time, false},
+    {Function::to_decimal, Item::Kind::decimal, false},
+    {Function::to_integer, Item::Kind::integer, false},
+    {Function::to_quantity, Item::Kind::quantity, false},
+    {Function::to_string, Item::Kind::string, false},
+    {Function::to_time, Item::Kind::time, false},
+    {Function::converts_to_boolean, Item::Kind::boolean, true},
+    {Function::converts_to_date, Item::Kind::date, true},
+    {Function::converts_to_date_time, Item::Kind::date_time, true},
+    {Function::converts_to_decimal, Item::Kind::decimal, true},
+    {Function::converts_to_integer, Item::Kind::integer, true},
+    {Function::converts_to_quantity, Item::Kind::quantity, true},
+    {Function::converts_to_string, Item::Kind::string, true},
+    {Function::converts_to_time, Item::Kind::time, true},
+});
+
+std::optional<bool> boolean_of(std::string_view text) {
+    std::string lower(text.substr(0, 8));
+    std::ranges::transform(lower, lower.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+    });
+    constexpr auto kTrue = std::to_array<std::string_view>({"true", "t", "yes", "y", "1", "1.0"});
+    constexpr auto kFalse = std::to_array<std::string_view>({"false", "f", "no", "n", "0", "0.0"});
+    if (std::ranges::find(kTrue, lower) != kTrue.end()) {
+        return true;
+    }
+    return std::ranges::find(kFalse, lower) != kFalse.end() ? std::optional(false) : std::nullopt;
+}
+
+// A number with a sign, and no exponent.
+std::optional<Decimal> number_of(std::string_view text, bool integral) {
+    if (text.starts_with('+')) {
+        text.remove_prefix(1);
+        if (text.starts_with('-')) {
+            return std::nullopt;
+        }
+    }
+    if (text.find_first_of(integral ? "eE." : "eE") != std::string_view::npos) {
+        return std::nullopt;
+    }
+    return Decimal::parse(text);
+}
+
+bool is_calendar(std::string_view unit) {
+    if (unit.ends_with('s')) {
+        unit.remove_suffix(1);
+    }
+    return unit == "year" || unit == "month" || !definite_duration(unit).empty();
+}
+
+std::string_view singular(std::string_view unit) {
+    return is_calendar(unit) && unit.ends_with('s') ? unit.substr(0, unit.size() - 1) : unit;
+}
+
+// 4.5, 4.5 'mg' or 4 days.
+std::optional<Quantity> quantity_from(std::string_view text) {
+    const std::size_t digits = std::min(text.find_first_not_of("+-0123456789."), text.size());
+    const std::optional<Decimal> value = number_of(text.substr(0, digits), false);
+    if (!value) {
+        return std::nullopt;
+    }
+    std::string_view rest = text.substr(digits);
+    const std::size_t blank = rest.find_first_not_of(" \t\r\n");
+    if (blank == std::string_view::npos) {
+        return rest.empty() ? std::optional(Quantity{*value, "1", false}) : std::nullopt;
+    }
+    rest.remove_prefix(blank);
+    if (rest.size() > 2 && rest.starts_with('\'') && rest.ends_with('\'')) {
+        return Quantity{*value, rest.substr(1, rest.size() - 2), false};
+    }
+    return blank > 0 && is_calendar(rest) ? std::optional(Quantity{*value, rest, true})
+                                          : std::nullopt;
+}
+
+}  // namespace
+
+bool Machine::convert(const Node& node, const Scope& scope, Range input) {
+    const Row& row = *std::ranges::find(kRows, node.function, &Row::function);
+    Item value;
+    bool present = false;
+    if (!single(input, value, present, "a value to convert")) {
+        return false;
+    }
+    std::string_view unit;
+    bool has_unit = false;
+    if (node.count > 0 && !string_argument(node, 0, scope, unit, has_unit)) {
+        return false;
+    }
+    if (!present) {
+        return true;
+    }
+    Item result;
+    bool converted = false;
+    if (row.kind == Item::Kind::quantity ? !to_quantity(value, unit, has_unit, result, converted)
+                                         : !to_kind(value, row.kind, result, converted)) {
+        return false;
+    }
+    if (row.tests) {
+        return push(Item::boolean(converted));
+    }
+    return !converted || push(result);
+}
+
+bool Machine::to_kind(const Item& value, Item::Kind kind, Item& out, bool& present) {
+    present = false;
+    if (value.is_element() || value.kind() == Item::Kind::type_info) {
+        return true;
+    }
+    if (value.kind() == kind) {
+        out = value;
+        present = true;
+        return true;
+    }
+    const bool text = value.kind() == Item::Kind::string;
+    switch (kind) {
+        case Item::Kind::string: {
+            scratch_.clear();
+            append_text(scratch_, value);
+            std::string_view kept;
+            if (!keep(scratch_, kept)) {
+                return false;
+            }
+            out = Item::string(kept);
+            present = true;
+            return true;
+        }
+        case Item::Kind::boolean: {
+            std::optional<bool> result;
+            if (text) {
+                result = boolean_of(value.as_string());
+            } else if (value.kind() == Item::Kind::integer || value.kind() == Item::Kind::decimal) {
+                const Decimal number = value.kind() == Item::Kind::integer
+                                           ? Decimal(value.as_integer())
+                                           : value.as_decimal();
+                result = number == Decimal(1) ? std::optional(true)
+                         : number.is_zero()   ? std::optional(false)
+                                              : std::nullopt;
+            }
+            present = result.has_value();
+            out = Item::boolean(result.value_or(false));
+            return true;
+        }
+        case Item::Kind::integer:
+        case Item::Kind::decimal: {
+            std::optional<Decimal> result;
+            if (text) {
+                result = number_of(value.as_string(), kind == Item::Kind::integer);
+            } else if (value.kind() == Item::Kind::boolean) {
+                result = Decimal(value.as_boolean() ? 1 : 0);
+            } else if (value.kind() == Item::Kind::integer) {
+                result = Decimal(value.as_integer());
+            }
+            if (result && kind == Item::Kind::integer) {
+                const std::optional<std::int64_t> whole = result->integer();
+                present = whole && *whole <= INT32_MAX && *whole >= INT32_MIN;
+                out = Item::integer(present ? *whole : 0);
+            } else if (result) {
+                present = true;
+                out = Item::decimal(*result);
+            }
+            return true;
+        }
+        default:
+            break;
+    }
+    std::optional<Temporal> result;
+    if (text) {
+        const std::string_view string = value.as_string();
+        result = kind == Item::Kind::time ? parse_time(string) : parse_date_time(string);
+    } else if (is_temporal(value.kind()) && value.kind() != Item::Kind::time &&
+               kind != Item::Kind::time) {
+        result = value.as_temporal();
+    }
+    if (result && kind == Item::Kind::date) {
+        result->kind = Temporal::Kind::date;
+        result->precision = std::min(result->precision, Temporal::Precision::day);
+        result->zone = Temporal::kNoZone;
+    } else if (result && kind == Item::Kind::date_time) {
+        result->kind = Temporal::Kind::date_time;
+    }
+    present = result.has_value();
+    if (present) {
+        out = Item::temporal(*result);
+    }
+    return true;
+}
+
+bool Machine::to_quantity(const Item& value, std::string_view unit, bool has_unit, Item& out,
+                          bool& present) {
+    present = false;
+    std::optional<Quantity> quantity;
+    switch (value.kind()) {
+        case Item::Kind::quantity:
+            quantity = value.as_quantity();
+            break;
+        case Item::Kind::integer:
+            quantity = Quantity{Decimal(value.as_integer()), "1", false};
+            break;
+        case Item::Kind::decimal:
+            quantity = Quantity{value.as_decimal(), "1", false};
+            break;
+        case Item::Kind::boolean:
+            quantity = Quantity{Decimal(value.as_boolean() ? 1 : 0), "1", false};
+            break;
+        case Item::Kind::string:
+            quantity = quantity_from(value.as_string());
+            break;
+        default:
+            break;
+    }
+    if (quantity && has_unit && singular(quantity->unit) != singular(unit)) {
+        const auto parsed = [](std::string_view name) {
+            return parse_unit(is_calendar(name) ? definite_duration(name) : name);
+        };
+        const std::optional<Unit> from = parsed(quantity->unit);
+        const std::optional<Unit> to = parsed(unit);
+        const std::optional<Decimal> converted =
+            from && to ? fhirpath::convert(quantity->value, *from, *to) : std::nullopt;
+        if (!converted) {
+            return true;
+        }
+        quantity = Quantity{*converted, unit, is_calendar(unit)};
+    }
+    if (!quantity) {
+        return true;
+    }
+    char* memory = allocate(sizeof(Quantity));
+    if (memory == nullptr) {
+        return false;
+    }
+    out = Item::quantity(*new (memory) Quantity(*quantity));
+    present = true;
+    return true;
+}
+
+bool Machine::push_now(Function function) {
+    // One instant for all of an evaluation.
+    if (!now_) {
+        now_ = annals::now();
+    }
+    Temporal now = date_time_of(now_->us);
+    if (function == Function::today) {
+        now.kind = Temporal::Kind::date;
+        now.precision = Temporal::Precision::day;
+        now.zone = Temporal::kNoZone;
+    } else if (function == Function::time_of_day) {
+        now.kind = Temporal::Kind::time;
+        now.zone = Temporal::kNoZone;
+    }
+    return push(Item::temporal(now));
+}
+
+}  // namespace annals::fhirpath

@@ -1,0 +1,244 @@
+// Machine: evaluates a Program on one stack of items.
+//
+// Every node pushes its result on the stack; what it needs on the way stands above its mark and is taken away
+// again. Collections are ranges of the stack, so that none is ever allocated. A function answers false when
+// the evaluation has failed; error_ then says why.
+//
+// Layer:   codec, inside codec/fhirpath.
+// Threads: one.
+
+#pragma once
+
+#include "codec/fhirpath/program.h"
+#include "codec/fhirpath/types.h"
+#include "codec/fhirpath/ucum.h"
+
+#include <re2/re2.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+namespace annals::fhirpath {
+
+/// FHIRPath's three-valued logic.
+enum class Truth : std::uint8_t { no, yes, unknown };
+
+class Machine {
+  public:
+    Machine();
+    ~Machine();
+
+    Result<std::span<const Item>> run(const Program& program, const Item& input,
+                                      const Environment& environment);
+
+  private:
+    /// A collection: items from begin to end of the stack.
+    struct Range {
+        std::uint32_t begin;
+        std::uint32_t end;
+
+        std::uint32_t size() const { return end - begin; }
+    };
+
+    /// What $this, $index and $total mean.
+    struct Scope {
+        Item self;
+        bool has_self = false;
+        std::int64_t index = -1;
+        Range total{0, 0};
+        bool has_total = false;
+    };
+
+    // machine.cc: the stack, memory and errors.
+
+    bool fail(Errc code, std::string detail);
+    bool fail(std::string_view what);  // processing
+    bool fail(Error error);
+    bool grow();
+
+    bool push(Item item) {
+        if (top_ == capacity_ && !grow()) [[unlikely]] {
+            return false;
+        }
+        stack_[top_++] = item;
+        return true;
+    }
+
+    bool step(std::uint64_t count = 1) {
+        steps_ += count;
+        return steps_ <= steps_max_ || too_many_steps();
+    }
+
+    bool too_many_steps();
+
+    /// The items from `from` up take the place of all from `to` up.
+    void collapse(std::uint32_t to, std::uint32_t from) {
+        if (to != from) {
+            std::memmove(static_cast<void*>(&stack_[to]), &stack_[from],
+                         (top_ - from) * sizeof(Item));
+            top_ -= from - to;
+        }
+    }
+
+    const Item& at(std::uint32_t index) const { return stack_[index]; }
+
+    /// Memory until the next run; nullptr beyond the limit.
+    char* allocate(std::size_t bytes);
+    /// Copies; false beyond a limit.
+    bool keep(std::string_view text, std::string_view& out);
+    bool push_text(std::string_view text);  // copies
+    bool push_quantity(const Quantity& quantity);
+
+    bool push_truth(Truth truth) {
+        return truth == Truth::unknown || push(Item::boolean(truth == Truth::yes));
+    }
+
+    // machine.cc: evaluation.
+
+    bool evaluate(std::uint32_t node, const Scope& scope);
+    bool evaluate_truth(std::uint32_t node, const Scope& scope, Truth& out);
+    /// The range's singleton evaluation as a boolean.
+    bool truth_of(Range range, Truth& out);
+    bool variable(const Name& name);
+    bool indexer(const Node& node, const Scope& scope);
+    bool logic(const Node& node, const Scope& scope, Truth& out);
+    Scope lambda(const Scope& scope, Range input, std::uint32_t at) const;
+
+    // navigate.cc
+
+    bool member(const Node& node, const Scope& scope);
+    bool push_members(const Item& item, const Name& name);
+    bool push_children(const Item& item);
+    bool push_values(const json::Tree& tree, std::uint32_t parent, std::string_view json_name,
+                     schema::Type type);
+    bool push_element(const Place& place, schema::Type type);
+    /// The object that an element's members are in; kNone if it has none.
+    static std::uint32_t object_of(const Item& item);
+    bool push_extensions(const Item& item, std::string_view url);
+    bool resolve(const Item& item);
+    bool find_local(const Item& resource, std::string_view reference, bool& found);
+    bool html_checks(Range input);
+
+    // values.cc: what items are.
+
+    /// The item as a System value; `present` is false if an element has none.
+    bool system_value(const Item& item, Item& out, bool& present);
+    bool string_of(json::Value value, std::string_view& out);
+    bool quantity_of(const Item& element, Item& out, bool& present);
+    bool is_type(const Item& item, const TypeSpecifier& type) const;
+    bool is_exactly(const Item& item, const TypeSpecifier& type) const;
+    bool equal(Range a, Range b, Truth& out);
+    bool equal_items(const Item& a, const Item& b, Truth& out);
+    bool equivalent(Range a, Range b, bool& out);
+    bool equivalent_items(const Item& a, const Item& b, bool& out);
+    bool equal_json(json::Value a, json::Value b, bool equivalence, bool& out);
+    bool equal_text(std::string_view a, std::string_view b);
+    bool compare_items(const Item& a, const Item& b, Order& out);
+    std::uint64_t hash_of(const Item& item);
+    std::uint64_t hash_json(json::Value value);
+    /// Moves the items of `range` that equal none before them behind `to`; the stack ends after them.
+    bool distinct(Range range, std::uint32_t to);
+    bool contains(Range range, const Item& item, bool& out);
+
+    // operators.cc
+
+    bool binary(const Node& node, const Scope& scope);
+    bool compare(const Node& node, Range a, Range b);
+    bool arithmetic(const Node& node, Range a, Range b);
+    bool numbers(const Node& node, const Decimal& a, const Decimal& b, bool integers);
+    bool quantities(const Node& node, const Quantity& a, const Quantity& b);
+    bool add_duration(const Node& node, const Temporal& value, const Quantity& quantity);
+    bool negate(const Node& node, const Scope& scope);
+    bool type_operator(const Node& node, const Scope& scope);
+    /// At most one item, as a System value. Fails if there are more.
+    bool single(Range range, Item& out, bool& present, std::string_view what);
+
+    // functions.cc
+
+    bool function(const Node& node, const Scope& scope);
+    bool on_collection(const Node& node, const Scope& scope, Range input);
+    bool on_truths(Function function, Range input);
+    bool select(const Node& node, const Scope& scope, Range input);
+    bool repeat(const Node& node, const Scope& scope, Range input);
+    bool aggregate(const Node& node, const Scope& scope, Range input);
+    bool iif(const Node& node, const Scope& scope, Range input);
+    bool sort(const Node& node, const Scope& scope, Range input);
+    bool two_collections(const Node& node, const Scope& scope, Range input);
+    bool outside(const Node& node, const Scope& scope, Range input);
+    bool trace(const Node& node, const Scope& scope, Range input);
+
+    std::uint32_t argument_node(const Node& node, std::uint32_t which) const {
+        return program_->arguments[node.value + which];
+    }
+
+    bool argument(const Node& node, std::uint32_t which, const Scope& scope, Item& out,
+                  bool& present);
+    bool integer_argument(const Node& node, std::uint32_t which, const Scope& scope,
+                          std::int64_t& out, bool& present);
+    bool string_argument(const Node& node, std::uint32_t which, const Scope& scope,
+                         std::string_view& out, bool& present);
+
+    // strings.cc
+
+    bool on_string(const Node& node, const Scope& scope, Range input);
+    bool matches(const Node& node, std::string_view text, std::string_view pattern,
+                 std::string_view substitution);
+    const re2::RE2* compiled(const Node& node, std::string_view pattern, bool full);
+    bool encode(Function function, std::string_view text, std::string_view format);
+
+    // numbers.cc
+
+    bool on_number(const Node& node, const Scope& scope, Range input);
+    bool boundaries(const Node& node, const Scope& scope, Range input);
+
+    // conversions.cc
+
+    bool convert(const Node& node, const Scope& scope, Range input);
+    bool to_kind(const Item& value, Item::Kind kind, Item& out, bool& present);
+    bool to_quantity(const Item& value, std::string_view unit, bool has_unit, Item& out,
+                     bool& present);
+    bool push_now(Function function);
+
+    const Program* program_ = nullptr;
+    const Environment* environment_ = nullptr;
+    const Item* input_ = nullptr;
+
+    std::unique_ptr<Item[]> stack_;
+    std::uint32_t top_ = 0;
+    std::uint32_t capacity_ = 0;
+
+    std::uint64_t steps_ = 0;
+    std::uint64_t steps_max_ = 0;
+    std::optional<Instant> now_;
+    Error error_;
+
+    struct Chunk {
+        std::unique_ptr<char[]> bytes;
+        std::size_t size;
+    };
+
+    std::vector<Chunk> chunks_;
+    std::size_t chunk_ = 0;  // the one in use
+    std::size_t used_ = 0;   // of it
+    std::size_t allocated_ = 0;
+    std::string scratch_;
+
+    // Patterns that are computed: the last few.
+    struct Compiled {
+        std::string pattern;
+        bool full;
+        std::unique_ptr<re2::RE2> regex;
+    };
+
+    std::vector<Compiled> compiled_;
+};
+
+/// Kind of the System value that an element of a primitive type has.
+bool is_temporal(Item::Kind kind);
+
+/// Text of a System value as toString() has it, appended to `out`.
+void append_text(std::string& out, const Item& value);
+
+}  // namespace annals::fhirpath

@@ -1,0 +1,222 @@
+// Functions on numbers, and the boundaries and precisions of what isn't exact.
+//
+// Layer:   codec, inside codec/fhirpath.
+// Spec:    FHIRPath N1 "Math"; its later drafts for lowBoundary(), highBoundary(), precision(), comparable().
+
+#include "codec/fhirpath/machine.h"
+
+#include <cmath>
+
+namespace annals::fhirpath {
+namespace {
+
+bool is_number(const Item& item) {
+    return item.kind() == Item::Kind::integer || item.kind() == Item::Kind::decimal;
+}
+
+Decimal decimal_of(const Item& number) {
+    return number.kind() == Item::Kind::integer ? Decimal(number.as_integer())
+                                                : number.as_decimal();
+}
+
+std::optional<Decimal> power(const Decimal& base, const Decimal& exponent) {
+    const std::optional<std::int64_t> whole = exponent.integer();
+    if (whole && exponent.is_integral() && *whole >= 0 && *whole <= 1024) {
+        // Exact, by squaring, as long as the digits suffice.
+        std::optional<Decimal> result = Decimal(1);
+        std::optional<Decimal> square = base;
+        for (std::int64_t rest = *whole; rest > 0; rest /= 2) {
+            if (rest % 2 == 1) {
+                result = result && square ? Decimal::multiply(*result, *square) : std::nullopt;
+            }
+            if (rest > 1) {
+                square = square ? Decimal::multiply(*square, *square) : std::nullopt;
+            }
+        }
+        return result;
+    }
+    return Decimal::from_double(std::pow(base.to_double(), exponent.to_double()));
+}
+
+// The least or greatest value that `value` can have been before it was rounded, with `digits` decimals.
+std::optional<Decimal> boundary(const Decimal& value, std::int64_t digits, bool high) {
+    if (digits < 0 || digits > Decimal::kScaleMax) {
+        return std::nullopt;
+    }
+    const auto scale = static_cast<int>(digits);
+    if (value.scale() + 1 > Decimal::kScaleMax) {
+        return std::nullopt;
+    }
+    const Decimal half(5, value.scale() + 1);
+    const std::optional<Decimal> edge =
+        high ? Decimal::add(value, half) : Decimal::subtract(value, half);
+    // A value that has no digit at all in that precision stays zero.
+    const std::optional<Decimal> cut = value.truncated(scale);
+    if (!edge || !cut) {
+        return std::nullopt;
+    }
+    if (cut->is_zero() && !value.is_zero()) {
+        return cut;
+    }
+    return high ? edge->ceiling(scale) : edge->floor(scale);
+}
+
+}  // namespace
+
+bool Machine::on_number(const Node& node, const Scope& scope, Range input) {
+    Item value;
+    bool present = false;
+    if (!single(input, value, present, "a number")) {
+        return false;
+    }
+    Item given;
+    bool has_given = false;
+    if (node.count > 0 && !argument(node, 0, scope, given, has_given)) {
+        return false;
+    }
+    if (!present || (node.count > 0 && !has_given)) {
+        return true;
+    }
+    const bool quantity = value.kind() == Item::Kind::quantity;
+    if (quantity && node.function == Function::abs) {
+        Quantity result = value.as_quantity();
+        result.value = result.value.is_negative() ? result.value.negated() : result.value;
+        return push_quantity(result);
+    }
+    if (!is_number(value) || (node.count > 0 && !is_number(given))) {
+        return fail("a function of numbers on " + type_name(is_number(value) ? given : value));
+    }
+    const Decimal number = decimal_of(value);
+    const bool integer = value.kind() == Item::Kind::integer;
+    std::optional<Decimal> result;
+    const auto push_integer = [&] {
+        const std::optional<std::int64_t> whole =
+            result ? result->integer() : std::optional<std::int64_t>();
+        return !whole || *whole > INT32_MAX || *whole < INT32_MIN || push(Item::integer(*whole));
+    };
+    switch (node.function) {
+        case Function::abs:
+            result = number.is_negative() ? number.negated() : number;
+            if (integer) {
+                return push_integer();
+            }
+            break;
+        case Function::ceiling:
+            result = number.ceiling();
+            return push_integer();
+        case Function::floor:
+            result = number.floor();
+            return push_integer();
+        case Function::truncate:
+            result = number.truncated();
+            return push_integer();
+        case Function::round: {
+            const Decimal places = node.count > 0 ? decimal_of(given) : Decimal(0);
+            if (places.is_negative()) {
+                return fail("round() to a negative number of decimals");
+            }
+            const std::optional<std::int64_t> count = places.integer();
+            result = !count || *count >= number.scale() ? number
+                                                        : number.rounded(static_cast<int>(*count));
+            break;
+        }
+        case Function::sqrt:
+            result = Decimal::from_double(std::sqrt(number.to_double()));
+            break;
+        case Function::exp:
+            result = Decimal::from_double(std::exp(number.to_double()));
+            break;
+        case Function::ln:
+            result = Decimal::from_double(std::log(number.to_double()));
+            break;
+        case Function::log:
+            result = Decimal::from_double(std::log(number.to_double()) /
+                                          std::log(decimal_of(given).to_double()));
+            break;
+        case Function::power:
+            result = power(number, decimal_of(given));
+            if (integer && given.kind() == Item::Kind::integer &&
+                !decimal_of(given).is_negative()) {
+                return push_integer();
+            }
+            break;
+        default:
+            break;
+    }
+    return !result || push(Item::decimal(*result));
+}
+
+bool Machine::boundaries(const Node& node, const Scope& scope, Range input) {
+    Item value;
+    bool present = false;
+    if (!single(input, value, present, "a value")) {
+        return false;
+    }
+    if (node.function == Function::comparable) {
+        Item other;
+        bool has_other = false;
+        if (!argument(node, 0, scope, other, has_other)) {
+            return false;
+        }
+        if (!present || !has_other) {
+            return true;
+        }
+        if (value.kind() != Item::Kind::quantity || other.kind() != Item::Kind::quantity) {
+            return fail("comparable() compares quantities");
+        }
+        const auto unit_of = [](const Quantity& quantity) {
+            return parse_unit(quantity.calendar ? definite_duration(quantity.unit) : quantity.unit);
+        };
+        const std::optional<Unit> a = unit_of(value.as_quantity());
+        const std::optional<Unit> b = unit_of(other.as_quantity());
+        return push(Item::boolean(a && b && a->same_dimension(*b)));
+    }
+    std::int64_t digits = 0;
+    bool has_digits = node.count > 0;
+    if (has_digits && !integer_argument(node, 0, scope, digits, has_digits)) {
+        return false;
+    }
+    if (!present) {
+        return true;
+    }
+    if (node.function == Function::precision) {
+        if (value.kind() == Item::Kind::decimal) {
+            return push(Item::integer(value.as_decimal().decimals()));
+        }
+        if (is_temporal(value.kind())) {
+            return push(Item::integer(precision_digits(value.as_temporal())));
+        }
+        return value.kind() == Item::Kind::integer ? push(Item::integer(0))
+                                                   : fail("precision() of " + type_name(value));
+    }
+    const bool high = node.function == Function::high_boundary;
+    if (is_number(value)) {
+        const std::optional<Decimal> result =
+            boundary(decimal_of(value), has_digits ? digits : 8, high);
+        return !result || push(Item::decimal(*result));
+    }
+    if (value.kind() == Item::Kind::quantity) {
+        Quantity quantity = value.as_quantity();
+        const std::optional<Decimal> result =
+            boundary(quantity.value, has_digits ? digits : 8, high);
+        if (!result) {
+            return true;
+        }
+        quantity.value = *result;
+        return push_quantity(quantity);
+    }
+    if (!is_temporal(value.kind())) {
+        return fail("boundaries of " + type_name(value));
+    }
+    if (!has_digits) {
+        digits = value.kind() == Item::Kind::date ? 8 : value.kind() == Item::Kind::time ? 9 : 17;
+    }
+    if (digits < 0 || digits > 17) {
+        return true;
+    }
+    const std::optional<Temporal> result =
+        fhirpath::boundary(value.as_temporal(), static_cast<int>(digits), high);
+    return !result || push(Item::temporal(*result));
+}
+
+}  // namespace annals::fhirpath

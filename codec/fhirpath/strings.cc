@@ -1,0 +1,477 @@
+// Functions on strings.
+//
+// Layer:   codec, inside codec/fhirpath.
+// Spec:    FHIRPath N1 "String Manipulation" and the additional string functions of its later drafts.
+
+#include "codec/fhirpath/machine.h"
+#include "codec/fhirpath/text.h"
+#include "codec/json/unicode.h"
+
+#include <algorithm>
+
+namespace annals::fhirpath {
+namespace {
+
+constexpr std::int64_t kPatternMemory = 8 << 20;
+constexpr std::size_t kPatternBytesMax = 4 << 10;
+constexpr std::size_t kCompiledMax = 16;
+
+re2::StringPiece piece(std::string_view text) {
+    return {text.data(), text.size()};
+}
+
+std::unique_ptr<re2::RE2> compile(std::string_view pattern, bool full) {
+    re2::RE2::Options options;
+    options.set_log_errors(false);
+    options.set_dot_nl(true);  // "single line" mode
+    options.set_max_mem(kPatternMemory);
+    if (!full) {
+        return std::make_unique<re2::RE2>(piece(pattern), options);
+    }
+    std::string whole = "^(?:";
+    whole.append(pattern).append(")$");
+    return std::make_unique<re2::RE2>(whole, options);
+}
+
+constexpr std::string_view kBase64 =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+constexpr std::string_view kHex = "0123456789abcdef";
+
+std::string encode_base64(std::string_view text, bool url) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); i += 3) {
+        std::uint32_t bits = 0;
+        const std::size_t count = std::min<std::size_t>(3, text.size() - i);
+        for (std::size_t k = 0; k < 3; ++k) {
+            bits = bits << 8 | (k < count ? static_cast<unsigned char>(text[i + k]) : 0U);
+        }
+        for (std::size_t k = 0; k < 4; ++k) {
+            const char c = kBase64[bits >> (18 - 6 * k) & 63];
+            out += k > count ? '=' : url && c == '+' ? '-' : url && c == '/' ? '_' : c;
+        }
+    }
+    return out;
+}
+
+std::optional<std::string> decode_base64(std::string_view text, bool url) {
+    std::string out;
+    while (text.ends_with('=')) {
+        text.remove_suffix(1);
+    }
+    std::uint32_t bits = 0;
+    int count = 0;
+    for (char c : text) {
+        c = url && c == '-' ? '+' : url && c == '_' ? '/' : c;
+        const std::size_t value = kBase64.find(c);
+        if (value == std::string_view::npos) {
+            return std::nullopt;
+        }
+        bits = bits << 6 | static_cast<std::uint32_t>(value);
+        count += 6;
+        if (count >= 8) {
+            count -= 8;
+            out += static_cast<char>(bits >> count & 0xff);
+        }
+    }
+    return out;
+}
+
+std::optional<std::string> decode_hex(std::string_view text) {
+    if (text.size() % 2 != 0) {
+        return std::nullopt;
+    }
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); i += 2) {
+        const int high = json::hex_value(text[i]);
+        const int low = json::hex_value(text[i + 1]);
+        if (high < 0 || low < 0) {
+            return std::nullopt;
+        }
+        out += static_cast<char>(high * 16 + low);
+    }
+    return out;
+}
+
+struct HtmlRow {
+    char character;
+    std::string_view entity;
+};
+
+constexpr auto kHtml = std::to_array<HtmlRow>(
+    {{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}, {'\'', "&#39;"}});
+
+std::string escape_html(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        const auto row = std::ranges::find(kHtml, c, &HtmlRow::character);
+        if (row == kHtml.end()) {
+            out += c;
+        } else {
+            out += row->entity;
+        }
+    }
+    return out;
+}
+
+std::string unescape_html(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size();) {
+        const auto row = std::ranges::find_if(
+            kHtml, [&](const HtmlRow& r) { return text.substr(i).starts_with(r.entity); });
+        if (row == kHtml.end()) {
+            out += text[i++];
+        } else {
+            out += row->character;
+            i += row->entity.size();
+        }
+    }
+    return out;
+}
+
+std::optional<std::string> unescape_json(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '\\') {
+            out += text[i];
+            continue;
+        }
+        if (++i == text.size()) {
+            return std::nullopt;
+        }
+        constexpr std::string_view kEscapes = "\"\\/bfnrt";
+        constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
+        const std::size_t which = kEscapes.find(text[i]);
+        if (which != std::string_view::npos) {
+            out += kMeanings[which];
+            continue;
+        }
+        if (text[i] != 'u' || i + 4 >= text.size()) {
+            return std::nullopt;
+        }
+        std::int32_t unit = json::hex_quad(text.data() + i + 1);
+        i += 4;
+        if (unit >= 0 && json::is_high_surrogate(unit) && i + 6 < text.size() &&
+            text[i + 1] == '\\' && text[i + 2] == 'u') {
+            const std::int32_t low = json::hex_quad(text.data() + i + 3);
+            if (low >= 0 && json::is_low_surrogate(low)) {
+                unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+                i += 6;
+            }
+        }
+        if (unit < 0 || json::is_high_surrogate(unit) || json::is_low_surrogate(unit)) {
+            return std::nullopt;
+        }
+        json::append_utf8(out, static_cast<std::uint32_t>(unit));
+    }
+    return out;
+}
+
+bool is_utf8(std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t length = json::utf8_length(text);
+        if (length == 0) {
+            return false;
+        }
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+}  // namespace
+
+const re2::RE2* Machine::compiled(const Node& node, std::string_view pattern, bool full) {
+    if (pattern.size() > kPatternBytesMax) {
+        fail(Errc::too_costly, "a regular expression is too long");
+        return nullptr;
+    }
+    const re2::RE2* regex = nullptr;
+    for (const Pattern& known : program_->patterns) {
+        if (known.argument == argument_node(node, 0)) {
+            std::call_once(known.once, [&] { known.regex = compile(pattern, full); });
+            regex = known.regex.get();
+        }
+    }
+    for (const Compiled& known : compiled_) {
+        if (regex == nullptr && known.full == full && known.pattern == pattern) {
+            regex = known.regex.get();
+        }
+    }
+    if (regex == nullptr) {
+        if (!step(5000)) {
+            return nullptr;
+        }
+        if (compiled_.size() == kCompiledMax) {
+            compiled_.erase(compiled_.begin());
+        }
+        compiled_.push_back({std::string(pattern), full, compile(pattern, full)});
+        regex = compiled_.back().regex.get();
+    }
+    if (!regex->ok()) {
+        fail("no regular expression that can be used: " + regex->error());
+        return nullptr;
+    }
+    return regex;
+}
+
+bool Machine::matches(const Node& node, std::string_view text, std::string_view pattern,
+                      std::string_view substitution) {
+    const bool full = node.function == Function::matches_full;
+    if (node.function == Function::replace_matches && pattern.empty()) {
+        return push_text(text);
+    }
+    const re2::RE2* regex = compiled(node, pattern, full);
+    if (regex == nullptr || !step(1 + text.size() / 4)) {
+        return false;
+    }
+    if (node.function != Function::replace_matches) {
+        return push(Item::boolean(re2::RE2::PartialMatch(piece(text), *regex)));
+    }
+    // $1 and \1 are groups; \$ is a dollar.
+    std::string rewrite;
+    for (std::size_t i = 0; i < substitution.size(); ++i) {
+        const char c = substitution[i];
+        const char next = i + 1 < substitution.size() ? substitution[i + 1] : '\0';
+        if (c == '$' && next >= '0' && next <= '9') {
+            rewrite += '\\';
+            continue;
+        }
+        if (c == '\\' && (next == '$' || next == '\\')) {
+            rewrite += next == '$' ? "$" : "\\\\";
+            ++i;
+            continue;
+        }
+        rewrite += c;
+        if (c == '\\' && !(next >= '0' && next <= '9')) {
+            rewrite += '\\';
+        }
+    }
+    std::string problem;
+    if (!regex->CheckRewriteString(rewrite, &problem)) {
+        return fail("a substitution that can't be used");
+    }
+    // One byte can become the whole substitution: what that would be is known before it is made.
+    if ((text.size() + 1) * (rewrite.size() + 1) > 64 * environment_->limits.string_bytes) {
+        return fail(Errc::too_costly, "a string is too long");
+    }
+    std::string out(text);
+    re2::RE2::GlobalReplace(&out, *regex, rewrite);
+    return push_text(out);
+}
+
+bool Machine::encode(Function function, std::string_view text, std::string_view format) {
+    std::optional<std::string> out;
+    switch (function) {
+        case Function::encode:
+            if (format == "hex") {
+                out.emplace();
+                for (const char c : text) {
+                    const auto byte = static_cast<unsigned char>(c);
+                    *out += kHex[byte >> 4];
+                    *out += kHex[byte & 15];
+                }
+            } else if (format == "base64" || format == "urlbase64") {
+                out = encode_base64(text, format == "urlbase64");
+            }
+            break;
+        case Function::decode:
+            if (format == "hex") {
+                out = decode_hex(text);
+            } else if (format == "base64" || format == "urlbase64") {
+                out = decode_base64(text, format == "urlbase64");
+            }
+            // Strings are UTF-8; other bytes have none.
+            if (out && !is_utf8(*out)) {
+                out.reset();
+            }
+            break;
+        case Function::escape:
+            if (format == "html") {
+                out = escape_html(text);
+            } else if (format == "json") {
+                out.emplace();
+                json::append_escaped(*out, text);
+            }
+            break;
+        default:
+            if (format == "html") {
+                out = unescape_html(text);
+            } else if (format == "json") {
+                out = unescape_json(text);
+            }
+            break;
+    }
+    return step(text.size() / 16) && (!out || push_text(*out));
+}
+
+bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
+    if (node.function == Function::join) {
+        std::string_view separator;
+        bool present = true;
+        if (node.count > 0 && !string_argument(node, 0, scope, separator, present)) {
+            return false;
+        }
+        std::string out;
+        for (std::uint32_t i = input.begin; i < input.end; ++i) {
+            Item value;
+            bool there = false;
+            if (!step() || !system_value(at(i), value, there)) {
+                return false;
+            }
+            if (!there) {
+                continue;
+            }
+            if (value.kind() != Item::Kind::string) {
+                return fail("join() of what is no string");
+            }
+            out += i > input.begin ? separator : std::string_view();
+            out += value.as_string();
+            if (out.size() > environment_->limits.string_bytes) {
+                return fail(Errc::too_costly, "a string is too long");
+            }
+        }
+        return push_text(out);
+    }
+    Item value;
+    bool present = false;
+    if (!single(input, value, present, "a string")) {
+        return false;
+    }
+    if (present && value.kind() != Item::Kind::string) {
+        return fail("a function of strings on " + type_name(value));
+    }
+    std::string_view text = present ? value.as_string() : std::string_view();
+    switch (node.function) {
+        case Function::length:
+            return !present ||
+                   (step(text.size() / 64) &&
+                    push(Item::integer(static_cast<std::int64_t>(character_count(text)))));
+        case Function::upper:
+        case Function::lower: {
+            if (!present) {
+                return true;
+            }
+            std::string out;
+            append_case(out, text, node.function == Function::upper);
+            return step(text.size() / 16) && push_text(out);
+        }
+        case Function::trim:
+            return !present || push(Item::string(trimmed(text)));
+        case Function::to_chars:
+            while (present && !text.empty()) {
+                const std::size_t length = character_offset(text, 1);
+                if (!step() || !push(Item::string(text.substr(0, length)))) {
+                    return false;
+                }
+                text.remove_prefix(length);
+            }
+            return true;
+        case Function::substring: {
+            std::int64_t start = 0;
+            std::int64_t length = 0;
+            bool has_start = false;
+            bool has_length = false;
+            if (!integer_argument(node, 0, scope, start, has_start) ||
+                (node.count > 1 && !integer_argument(node, 1, scope, length, has_length))) {
+                return false;
+            }
+            if (!present || !has_start || start < 0) {
+                return true;
+            }
+            const std::size_t begin = character_offset(text, static_cast<std::size_t>(start));
+            if (!step(text.size() / 64) || begin == text.size()) {
+                return steps_ <= steps_max_;
+            }
+            const std::string_view rest = text.substr(begin);
+            if (!has_length) {
+                return push(Item::string(rest));
+            }
+            const std::size_t count =
+                length <= 0 ? 0 : character_offset(rest, static_cast<std::size_t>(length));
+            return push(Item::string(rest.substr(0, count)));
+        }
+        default:
+            break;
+    }
+    std::string_view first;
+    bool has_first = false;
+    if (!string_argument(node, 0, scope, first, has_first)) {
+        return false;
+    }
+    std::string_view second;
+    bool has_second = true;
+    if (node.count > 1 && !string_argument(node, 1, scope, second, has_second)) {
+        return false;
+    }
+    if (!present || !has_first || !has_second) {
+        return true;
+    }
+    switch (node.function) {
+        case Function::starts_with:
+            return push(Item::boolean(text.starts_with(first)));
+        case Function::ends_with:
+            return push(Item::boolean(text.ends_with(first)));
+        case Function::contains:
+            return step(text.size() / 16) &&
+                   push(Item::boolean(text.find(first) != std::string_view::npos));
+        case Function::index_of:
+        case Function::last_index_of: {
+            const std::size_t found =
+                node.function == Function::index_of ? text.find(first) : text.rfind(first);
+            const std::int64_t index =
+                found == std::string_view::npos
+                    ? -1
+                    : static_cast<std::int64_t>(character_count(text.substr(0, found)));
+            return step(text.size() / 16) && push(Item::integer(index));
+        }
+        case Function::split: {
+            if (first.empty()) {
+                return push(Item::string(text));
+            }
+            while (true) {
+                const std::size_t end = std::min(text.find(first), text.size());
+                if (!step() || !push(Item::string(text.substr(0, end)))) {
+                    return false;
+                }
+                if (end == text.size()) {
+                    return true;
+                }
+                text.remove_prefix(end + first.size());
+            }
+        }
+        case Function::replace: {
+            std::string out;
+            const std::size_t limit = environment_->limits.string_bytes;
+            std::size_t at = 0;
+            while (at < text.size() && out.size() <= limit) {
+                if (first.empty()) {
+                    const std::size_t length = character_offset(text.substr(at), 1);
+                    out.append(second).append(text.substr(at, length));
+                    at += length;
+                    continue;
+                }
+                const std::size_t found = std::min(text.find(first, at), text.size());
+                out += text.substr(at, found - at);
+                at = found;
+                if (found < text.size()) {
+                    out += second;
+                    at += first.size();
+                }
+            }
+            out += first.empty() ? second : std::string_view();
+            return push_text(out);
+        }
+        case Function::matches:
+        case Function::matches_full:
+        case Function::replace_matches:
+            return matches(node, text, first, second);
+        case Function::encode:
+        case Function::decode:
+        case Function::escape:
+        case Function::unescape:
+            return encode(node.function, text, first);
+        default:
+            return fail("a function that isn't there");
+    }
+}
+
+}  // namespace annals::fhirpath

@@ -1,0 +1,32 @@
+// Strings as FHIRPath sees them: characters of UTF-8, case, equivalence.
+//
+// Layer:   codec, inside codec/fhirpath.
+// Spec:    FHIRPath N1 "String Manipulation", "Equivalent". Case follows Unicode's simple mappings for Latin,
+//          Greek, Cyrillic and Armenian; other scripts that have case keep theirs.
+// Threads: plain functions.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace annals::fhirpath {
+
+/// Number of characters. Requires: UTF-8; of anything else it is some number no greater than the bytes'.
+std::size_t character_count(std::string_view text);
+
+/// The byte at which character `index` begins; the size if there are fewer.
+std::size_t character_offset(std::string_view text, std::size_t index);
+
+/// Appends `text` with every letter in upper or lower case.
+void append_case(std::string& out, std::string_view text, bool upper);
+
+/// True if they are the same but for case and the kind of white space.
+bool equivalent_strings(std::string_view a, std::string_view b);
+
+/// Without white space at both ends.
+std::string_view trimmed(std::string_view text);
+
+}  // namespace annals::fhirpath

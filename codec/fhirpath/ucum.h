@@ -1,0 +1,55 @@
+// Units of measure: UCUM expressions as a factor times powers of base units, for comparing and computing.
+//
+// Layer:   codec; depends on codec/fhirpath only.
+// Spec:    UCUM (case sensitive codes): all metric prefixes, the units of the tables in ucum.cc, products,
+//          quotients, exponents, parentheses, annotations. No units on special scales but Cel's symbol.
+// Threads: plain functions.
+
+#pragma once
+
+#include "codec/fhirpath/decimal.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace annals::fhirpath {
+
+/// A unit as numerator / denominator (exact) times powers of metre, second, gram, radian, kelvin, coulomb,
+/// candela, mole and one of "arbitrary" units that only compare with themselves.
+struct Unit {
+    static constexpr std::size_t kDimensions = 8;
+
+    Decimal numerator{1};
+    Decimal denominator{1};
+    std::array<std::int8_t, kDimensions> powers{};
+    std::uint32_t arbitrary = 0;  ///< 0, or which arbitrary unit ([iU], [pH]...)
+
+    bool same_dimension(const Unit& other) const {
+        return powers == other.powers && arbitrary == other.arbitrary;
+    }
+};
+
+/// Reads a unit; nothing if it isn't known or is too large to compute with.
+std::optional<Unit> parse_unit(std::string_view text);
+
+/// `value` of unit `from` in the unit `to`. Nothing if their dimensions differ or it can't be computed.
+std::optional<Decimal> convert(const Decimal& value, const Unit& from, const Unit& to);
+
+/// +1 if `a` is the larger unit, -1 if `b` is, 0 if they are the same size. Requires: the same dimension.
+int compare_size(const Unit& a, const Unit& b);
+
+/// The product or quotient of two units.
+std::optional<Unit> combine(const Unit& a, const Unit& b, bool divide);
+
+/// UCUM text for a unit of factor one in base units: "m2", "g.m-1", "1"; nothing if it has a factor or is
+/// arbitrary. For the results of multiplying and dividing quantities.
+std::string base_text(const Unit& unit);
+
+/// The UCUM code for a calendar duration's keyword that is a definite duration (days → d); empty for years,
+/// months and what is no keyword.
+std::string_view definite_duration(std::string_view keyword);
+
+}  // namespace annals::fhirpath
