@@ -1,0 +1,272 @@
+// Checks an expression against the schema: which types each part can have, and whether they have the members
+// that are asked for.
+//
+// Layer:   codec, inside codec/fhirpath.
+// Spec:    FHIRPath N1 "Type Safety and Strict Evaluation".
+
+#include "codec/fhirpath/program.h"
+
+#include <algorithm>
+
+namespace annals::fhirpath {
+namespace {
+
+// What a part of an expression can be. `open`: also something that isn't known here.
+struct Inferred {
+    std::vector<schema::Type> types;
+    bool open = false;
+    bool ordered = true;
+
+    void add(schema::Type type) {
+        if (std::ranges::find(types, type) == types.end()) {
+            types.push_back(type);
+        }
+    }
+
+    void add(const Inferred& other) {
+        for (const schema::Type type : other.types) {
+            add(type);
+        }
+        open = open || other.open;
+        ordered = ordered && other.ordered;
+    }
+};
+
+class Checker {
+  public:
+    explicit Checker(const Program& program) : program_(program) {}
+
+    Result<Inferred> infer(std::uint32_t index, const Inferred& context) {
+        const Node& node = program_.nodes[index];
+        switch (node.op) {
+            case Op::empty:
+            case Op::literal:
+            case Op::index:
+                return Inferred();
+            case Op::total:
+            case Op::variable:
+                return anything();
+            case Op::this_:
+                return context;
+            case Op::member:
+                return member(node, context);
+            case Op::function:
+                return function(node, context);
+            case Op::indexer: {
+                ANNALS_TRY(Inferred input, infer(node.a, context));
+                ANNALS_TRY_VOID(require_order(node, input));
+                ANNALS_TRY_VOID(infer(node.value, context));
+                return input;
+            }
+            case Op::positive:
+            case Op::negative:
+                ANNALS_TRY_VOID(infer(node.a, context));
+                return Inferred();
+            case Op::is:
+            case Op::as:
+            case Op::of_type:
+                return type(node, context);
+            case Op::union_: {
+                ANNALS_TRY(Inferred both, infer(node.a, context));
+                ANNALS_TRY(const Inferred right, infer(node.value, context));
+                both.add(right);
+                return both;
+            }
+            default:
+                ANNALS_TRY_VOID(infer(node.a, context));
+                ANNALS_TRY_VOID(infer(node.value, context));
+                return Inferred();
+        }
+    }
+
+  private:
+    static Inferred anything() {
+        Inferred all;
+        all.open = true;
+        return all;
+    }
+
+    static Error error(const Node& node, std::string what) {
+        return Error{
+            Errc::invalid,
+            "FHIRPath: " + std::move(what) + " at character " + std::to_string(node.position + 1),
+            {}};
+    }
+
+    static Result<void> require_order(const Node& node, const Inferred& input) {
+        if (!input.ordered) {
+            return error(node, "an order is asked of what has none");
+        }
+        return {};
+    }
+
+    Result<Inferred> member(const Node& node, const Inferred& context) {
+        const Name& name = program_.names[node.value];
+        if (node.a == kNone && name.type) {
+            for (const schema::Type type : context.types) {
+                if (type.is_a(name.type)) {
+                    return context;
+                }
+            }
+        }
+        Inferred input = context;
+        if (node.a != kNone) {
+            ANNALS_TRY(input, infer(node.a, context));
+        }
+        Inferred result;
+        result.open = input.open;
+        result.ordered = input.ordered;
+        for (const schema::Type type : input.types) {
+            if (type.is_resource() && type.is_abstract()) {
+                result.open = true;
+            }
+            for (const schema::Element element : type.find_base(name.text)) {
+                result.add(element.type());
+            }
+        }
+        if (result.types.empty() && !result.open) {
+            const std::string of =
+                input.types.empty() ? "a value" : std::string(input.types[0].name());
+            return error(node, "no element " + std::string(name.text.substr(0, 60)) + " in " + of);
+        }
+        return result;
+    }
+
+    Result<Inferred> type(const Node& node, const Inferred& context) {
+        Inferred input = context;
+        if (node.a != kNone) {
+            ANNALS_TRY(input, infer(node.a, context));
+        }
+        const TypeSpecifier& specifier = program_.types[node.value];
+        if (!specifier.known) {
+            return error(node, "no type " + std::string(specifier.name.substr(0, 60)));
+        }
+        Inferred result;
+        if (node.op != Op::is && specifier.fhir) {
+            result.types.push_back(specifier.fhir);
+            result.ordered = input.ordered;
+        }
+        return result;
+    }
+
+    Result<Inferred> function(const Node& node, const Inferred& context) {
+        Inferred input = context;
+        if (node.a != kNone) {
+            ANNALS_TRY(input, infer(node.a, context));
+        }
+        const auto argument = [&](std::uint32_t which, const Inferred& scope) {
+            return infer(program_.arguments[node.value + which], scope);
+        };
+        switch (node.function) {
+            case Function::first:
+            case Function::last:
+            case Function::tail:
+            case Function::skip:
+            case Function::take:
+                ANNALS_TRY_VOID(require_order(node, input));
+                break;
+            default:
+                break;
+        }
+        switch (node.function) {
+            case Function::where:
+            case Function::all:
+            case Function::exists:
+            case Function::select:
+            case Function::sort:
+            case Function::repeat:
+            case Function::aggregate: {
+                Inferred item = input;
+                item.ordered = true;
+                Inferred found;
+                for (std::uint32_t i = 0; i < node.count; ++i) {
+                    if (node.function == Function::repeat) {
+                        break;  // what it finds is its input again, of other types
+                    }
+                    ANNALS_TRY(found, argument(i, item));
+                }
+                switch (node.function) {
+                    case Function::where:
+                        return input;
+                    case Function::sort:
+                        input.ordered = true;
+                        return input;
+                    case Function::select:
+                        found.ordered = found.ordered && input.ordered;
+                        return found;
+                    case Function::repeat:
+                    case Function::aggregate:
+                        return anything();
+                    default:
+                        return Inferred();
+                }
+            }
+            case Function::iif: {
+                Inferred scope = node.a == kNone ? context : input;
+                ANNALS_TRY_VOID(argument(0, scope));
+                ANNALS_TRY(Inferred result, argument(1, scope));
+                if (node.count > 2) {
+                    ANNALS_TRY(const Inferred other, argument(2, scope));
+                    result.add(other);
+                }
+                return result;
+            }
+            case Function::union_:
+            case Function::combine: {
+                ANNALS_TRY(const Inferred other, argument(0, context));
+                input.add(other);
+                return input;
+            }
+            case Function::trace:
+                return input;
+            default:
+                break;
+        }
+        for (std::uint32_t i = 0; i < node.count; ++i) {
+            ANNALS_TRY_VOID(argument(i, context));
+        }
+        Inferred result;
+        switch (node.function) {
+            case Function::first:
+            case Function::last:
+            case Function::tail:
+            case Function::skip:
+            case Function::take:
+            case Function::single:
+            case Function::distinct:
+            case Function::intersect:
+            case Function::exclude:
+            case Function::check_modifiers:
+                return input;
+            case Function::children:
+            case Function::descendants:
+                result = anything();
+                result.ordered = false;
+                return result;
+            case Function::resolve:
+            case Function::type:
+                return anything();
+            case Function::extension:
+                result.types.push_back(schema::extension_type());
+                return result;
+            default:
+                return result;
+        }
+    }
+
+    const Program& program_;
+};
+
+}  // namespace
+
+Result<void> Expression::check(schema::Type context) const {
+    Inferred start;
+    if (context) {
+        start.types.push_back(context);
+    }
+    start.open = !context;
+    ANNALS_TRY_VOID(Checker(*program_).infer(program_->root, start));
+    return {};
+}
+
+}  // namespace annals::fhirpath

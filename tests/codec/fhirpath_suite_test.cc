@@ -1,0 +1,195 @@
+// The official FHIRPath tests for R4, and the expressions of R4's own definitions, below the folder that
+// ANNALS_TEST_DATA names.
+
+#include "codec/fhirpath/fhirpath.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace annals::fhirpath {
+namespace {
+
+std::filesystem::path data_folder(const char* name) {
+    const char* data = std::getenv("ANNALS_TEST_DATA");
+    if (data == nullptr) {
+        return {};
+    }
+    const std::filesystem::path folder = std::filesystem::path(data) / name;
+    return std::filesystem::exists(folder) ? folder : std::filesystem::path();
+}
+
+std::string slurp(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+// The suite names types as FHIR does, also those of System.
+std::string suite_type(const Item& item) {
+    switch (item.kind()) {
+        case Item::Kind::boolean:
+            return "boolean";
+        case Item::Kind::integer:
+            return "integer";
+        case Item::Kind::decimal:
+            return "decimal";
+        case Item::Kind::string:
+            return "string";
+        case Item::Kind::date:
+            return "date";
+        case Item::Kind::date_time:
+            return "dateTime";
+        case Item::Kind::time:
+            return "time";
+        case Item::Kind::quantity:
+            return "Quantity";
+        default:
+            return type_name(item);
+    }
+}
+
+std::string without_at(std::string value) {
+    if (value.starts_with("@T")) {
+        return value.substr(2);
+    }
+    return value.starts_with("@") ? value.substr(1) : value;
+}
+
+class Suite {
+  public:
+    explicit Suite(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+    json::Value input(std::string name) {
+        if (name.ends_with(".xml")) {
+            name.replace(name.size() - 4, 4, ".json");
+        }
+        auto found = inputs_.find(name);
+        if (found == inputs_.end()) {
+            Result<json::Document> document = parser_.parse(slurp(folder_ / "input" / name));
+            EXPECT_TRUE(document) << name;
+            found = inputs_.emplace(name, std::move(*document)).first;
+        }
+        return found->second.root();
+    }
+
+    json::Parser& parser() { return parser_; }
+
+  private:
+    std::filesystem::path folder_;
+    json::Parser parser_;
+    std::map<std::string, json::Document> inputs_;
+};
+
+// Nothing if the outcome is as the suite says, else what was there instead.
+std::string run(json::Value test, const Item& input, Evaluator& evaluator) {
+    const std::string text = test["expression"].string();
+    const std::string invalid = test["invalid"].string();
+    const bool may_answer = invalid.empty() || test["outputs"].size() > 0;
+    Result<Expression> expression = Expression::parse(text);
+    if (!expression) {
+        return invalid.empty() ? expression.error().detail : "";
+    }
+    if (invalid == "syntax") {
+        return "parsed, but should not";
+    }
+    if (test["mode"].equals("strict") || invalid == "semantic") {
+        if (!expression->check(input.type())) {
+            return "";
+        }
+    } else if (const Result<void> checked = expression->check(input.type());
+               invalid.empty() && !checked) {
+        return "check: " + checked.error().detail;
+    }
+    Environment environment;
+    environment.strict_as = true;
+    const auto items = evaluator.evaluate(*expression, input, environment);
+    if (!items) {
+        return invalid.empty() ? items.error().detail : "";
+    }
+    if (!may_answer) {
+        return "no error, but " + std::to_string(items->size()) + " items";
+    }
+    std::vector<std::string> found;
+    for (const Item& item : *items) {
+        found.push_back(suite_type(item) + " " + to_text(item));
+    }
+    if (test["predicate"].raw() == "true") {
+        found = {items->empty() ? "boolean false" : "boolean true"};
+    }
+    std::vector<std::string> expected;
+    std::size_t i = 0;
+    for (const json::Value output : test["outputs"].elements()) {
+        const std::string value = without_at(output["value"].string());
+        // Where no type is named, any will do; -0.0 is 0.0.
+        const std::string type = !output["type"].string().empty() ? output["type"].string()
+                                 : i < found.size() ? found[i].substr(0, found[i].find(' '))
+                                                    : "?";
+        expected.push_back(type + " " + (value == "-0.0" ? "0.0" : value));
+        ++i;
+    }
+    if (test["ordered"].equals("false")) {
+        std::sort(found.begin(), found.end());
+        std::sort(expected.begin(), expected.end());
+    }
+    if (found == expected) {
+        return "";
+    }
+    std::string difference = "got";
+    for (const std::string& one : found) {
+        difference += " [" + one + "]";
+    }
+    difference += ", expected";
+    for (const std::string& one : expected) {
+        difference += " [" + one + "]";
+    }
+    return difference;
+}
+
+TEST(FhirPathSuite, GivesWhatTheOfficialTestsSay) {
+    const std::filesystem::path folder = data_folder("fhirpath-r4");
+    if (folder.empty()) {
+        GTEST_SKIP() << "ANNALS_TEST_DATA has no fhirpath-r4";
+    }
+    // Tests whose outcome is another one here, each with its reason.
+    const std::map<std::string, std::string> exceptions = {};
+    Suite suite(folder);
+    Evaluator evaluator;
+    std::ifstream lines(folder / "tests.ndjson");
+    std::string line;
+    int passed = 0;
+    int excepted = 0;
+    int failed = 0;
+    while (std::getline(lines, line)) {
+        Result<json::Document> document = suite.parser().parse(line);
+        ASSERT_TRUE(document);
+        const json::Value test = document->root();
+        const json::Value file = test["inputfile"];
+        const Item input = file ? Item::resource(suite.input(file.string())) : Item();
+        const std::string difference = run(test, input, evaluator);
+        const std::string name = test["name"].string();
+        if (exceptions.contains(name)) {
+            ++excepted;
+            EXPECT_NE(difference, "") << name << " is no exception any more";
+        } else if (difference.empty()) {
+            ++passed;
+        } else {
+            ++failed;
+            ADD_FAILURE() << name << ": " << test["expression"].string() << "\n  " << difference;
+        }
+    }
+    std::printf("FHIRPath suite: %d passed, %d excepted, %d failed\n", passed, excepted, failed);
+    EXPECT_EQ(passed + excepted, 935);
+}
+
+}  // namespace
+}  // namespace annals::fhirpath
