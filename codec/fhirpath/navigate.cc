@@ -1,7 +1,7 @@
 // Steps through a resource: members, children, extensions, references.
 
-#include "codec/fhirpath/html.h"
 #include "codec/fhirpath/machine.h"
+#include "codec/xml/narrative.h"
 
 namespace annals::fhirpath {
 namespace {
@@ -347,7 +347,7 @@ bool Machine::html_checks(Range input) {
         return push(Item::boolean(false));
     }
     const std::string_view text = value.as_string();
-    return step(text.size() / 16) && push(Item::boolean(is_narrative(text)));
+    return step(text.size() / 16) && push(Item::boolean(xml::check_narrative(text).has_value()));
 }
 
 }  // namespace annals::fhirpath
