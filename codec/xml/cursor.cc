@@ -1,6 +1,7 @@
 #include "codec/xml/cursor.h"
 
 #include "codec/json/unicode.h"
+#include "codec/xml/scan.h"
 
 #include <fmt/format.h>
 
@@ -13,10 +14,7 @@ namespace {
 constexpr std::uint8_t kNameCharacter = 1;  // also of what is not ASCII: no name that FHIR has
 constexpr std::uint8_t kNameStart = 2;
 constexpr std::uint8_t kSpace = 4;
-constexpr std::uint8_t kValueSpecial = 8;    // an attribute's value is not plain, or ends
-constexpr std::uint8_t kTextSpecial = 16;    // characters between tags end, or a reference begins
-constexpr std::uint8_t kControl = 32;        // no character of XML
-constexpr std::uint8_t kStringSpecial = 64;  // stands otherwise in a JSON string
+constexpr std::uint8_t kControl = 8;  // no character of XML
 
 constexpr std::array<std::uint8_t, 256> kClasses = [] {
     std::array<std::uint8_t, 256> classes{};
@@ -24,7 +22,7 @@ constexpr std::array<std::uint8_t, 256> kClasses = [] {
         const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
         const bool digit = c >= '0' && c <= '9';
         const bool space = c == ' ' || c == '\t' || c == '\r' || c == '\n';
-        if (letter || c == '_' || c == ':' || c >= 0x80) {
+        if (letter || c == '_' || c >= 0x80) {
             classes[c] |= kNameStart | kNameCharacter;
         }
         if (digit || c == '-' || c == '.') {
@@ -33,21 +31,20 @@ constexpr std::array<std::uint8_t, 256> kClasses = [] {
         if (space) {
             classes[c] |= kSpace;
         }
-        if (c == '"' || c == '\'' || c == '<' || c == '&' || c == '\\' || (space && c != ' ')) {
-            classes[c] |= kValueSpecial;
-        }
-        if (c == '<' || c == '&' || c == ']') {
-            classes[c] |= kTextSpecial;
-        }
         if (c < 0x20 && !space) {
             classes[c] |= kControl;
-        }
-        if (c < 0x20 || c == '"' || c == '\\' || c == '&') {
-            classes[c] |= kStringSpecial;
         }
     }
     return classes;
 }();
+
+// Where an attribute's value is not plain, or ends.
+constexpr ByteSet kValueSpecial("\"'<&\\\t\r\n");
+// Where characters between tags end, or a reference begins, or what must not be there may.
+constexpr ByteSet kTextSpecial("<&]");
+// What stands otherwise in a JSON string.
+constexpr ByteSet kStringSpecial("\"\\\t\r\n");
+constexpr ByteSet kRawStringSpecial("\"\\\t\r\n&");
 
 bool is(char c, std::uint8_t what) noexcept {
     return (kClasses[static_cast<unsigned char>(c)] & what) != 0;
@@ -156,6 +153,20 @@ void Cursor::skip_space() noexcept {
     }
 }
 
+inline std::string_view Cursor::read_name() noexcept {
+    const char* const begin = text_.data() + at_;
+    const char* const end = text_.data() + text_.size();
+    const char* at = begin;
+    if (at != end && is(*at, kNameStart)) {
+        do {
+            ++at;
+        } while (at != end && is(*at, kNameCharacter));
+    }
+    const auto size = static_cast<std::size_t>(at - begin);
+    at_ += size;
+    return {begin, size};
+}
+
 bool Cursor::skip_comment() {
     const std::size_t end = text_.find("--", at_ + 4);
     if (end == std::string_view::npos) {
@@ -196,27 +207,28 @@ bool Cursor::read_cdata(std::string_view& data) {
 }
 
 bool Cursor::skip_text(bool& blank) {
-    while (at_ < text_.size()) {
-        const char c = text_[at_];
-        if (!is(c, kTextSpecial)) {
-            blank = blank && is(c, kSpace);
-            ++at_;
-        } else if (c == '<') {
-            break;
-        } else if (c == '&') {
-            blank = false;
+    const char* const text = text_.data();
+    const char* const end = text + text_.size();
+    if (blank) {
+        skip_space();
+        blank = done() || text_[at_] == '<';
+    }
+    for (;;) {
+        at_ = static_cast<std::size_t>(kTextSpecial.find(text + at_, end) - text);
+        if (done() || text_[at_] == '<') {
+            return true;
+        }
+        if (text_[at_] == '&') {
             if (!skip_reference()) {
                 return false;
             }
         } else {
-            blank = false;
             if (looking_at("]]>")) {
                 return fail(at_, "]]> outside of a CDATA section");
             }
             ++at_;
         }
     }
-    return true;
 }
 
 bool Cursor::skip_reference() {
@@ -228,20 +240,26 @@ bool Cursor::skip_reference() {
     return true;
 }
 
-std::string_view Cursor::read_name() noexcept {
+// The name at its place with its prefix; `local` is without. Empty if there is none.
+inline std::string_view Cursor::read_qualified_name(std::string_view& local) noexcept {
     const std::size_t begin = at_;
-    if (at_ < text_.size() && is(text_[at_], kNameStart)) {
-        do {
-            ++at_;
-        } while (at_ < text_.size() && is(text_[at_], kNameCharacter));
+    local = read_name();
+    if (at_ < text_.size() && text_[at_] == ':' && !local.empty()) [[unlikely]] {
+        ++at_;
+        local = read_name();
+        if (local.empty()) {
+            return {};
+        }
     }
     return text_.substr(begin, at_ - begin);
 }
 
-bool Cursor::read_attribute(Attribute& attribute) {
-    attribute.name = read_name();
+inline bool Cursor::read_attribute(Attribute& attribute) {
+    const std::size_t name = at_;
+    std::string_view local;
+    attribute.name = read_qualified_name(local);
     if (attribute.name.empty()) {
-        return fail(at_, "expected an attribute, > or />");
+        return fail(name, "expected an attribute, > or />");
     }
     skip_space();
     if (done() || text_[at_] != '=') {
@@ -254,27 +272,27 @@ bool Cursor::read_attribute(Attribute& attribute) {
     }
     const char quote = text_[at_];
     const std::size_t begin = ++at_;
+    const char* const text = text_.data();
+    const char* const end = text + text_.size();
     attribute.plain = true;
-    for (; at_ < text_.size(); ++at_) {
-        const char c = text_[at_];
-        if (!is(c, kValueSpecial)) [[likely]] {
-            continue;
-        }
-        if (c == quote) {
+    for (const char* at = text + begin; (at = kValueSpecial.find(at, end)) != end; ++at) {
+        if (*at == quote) {
+            at_ = static_cast<std::size_t>(at - text);
             attribute.value = text_.substr(begin, at_ - begin);
             ++at_;
             return true;
         }
-        if (c == '<') {
-            return fail(at_, "< in an attribute's value");
-        }
-        if (c == '&') {
+        if (*at == '<' || *at == '&') {
+            at_ = static_cast<std::size_t>(at - text);
+            if (*at == '<') {
+                return fail(at_, "< in an attribute's value");
+            }
             if (!skip_reference()) {
                 return false;
             }
-            --at_;
+            at = text + at_ - 1;
         }
-        attribute.plain = attribute.plain && c == '\'';
+        attribute.plain = attribute.plain && *at == '\'';
     }
     return fail(begin - 1, "an attribute's value without its closing quote");
 }
@@ -282,14 +300,9 @@ bool Cursor::read_attribute(Attribute& attribute) {
 bool Cursor::read_start_tag(Tag& tag) {
     tag.begin = at_;
     ++at_;
-    tag.name = read_name();
+    tag.name = read_qualified_name(tag.local);
     if (tag.name.empty()) {
         return fail(tag.begin, "expected an element's name after <");
-    }
-    const std::size_t colon = tag.name.find(':');
-    tag.local = colon == std::string_view::npos ? tag.name : tag.name.substr(colon + 1);
-    if (colon == 0 || tag.local.empty() || tag.local.find(':') != std::string_view::npos) {
-        return fail(tag.begin, "a colon where an element's name has none");
     }
     tag.attribute_count = 0;
     for (;;) {
@@ -326,31 +339,31 @@ bool Cursor::read_start_tag(Tag& tag) {
 bool Cursor::read_end_tag(std::string_view name) {
     const std::size_t begin = at_;
     at_ += 2;
-    if (!looking_at(name) ||
-        (at_ + name.size() < text_.size() && is(text_[at_ + name.size()], kNameCharacter))) {
+    if (!looking_at(name)) {
         return fail(begin, "an end tag that does not fit the start tag");
     }
     at_ += name.size();
     skip_space();
     if (done() || text_[at_] != '>') {
-        return fail(begin, "an end tag without its end");
+        return fail(begin, "an end tag that does not fit the start tag, or without its end");
     }
     ++at_;
     return true;
 }
 
 Fault check_characters(std::string_view text) noexcept {
-    constexpr std::size_t kBlock = 32;
+    constexpr std::size_t kBlock = 64;
     std::size_t at = 0;
     while (at < text.size()) {
         // Blocks of nothing but printable ASCII and white space, as nearly all are.
         while (text.size() - at >= kBlock) {
-            unsigned special = 0;
+            unsigned char special =
+                0;  // of a byte's width, so that the loop is done sixteen at a time
             for (std::size_t i = 0; i < kBlock; ++i) {
                 const auto c = static_cast<unsigned char>(text[at + i]);
-                special |= static_cast<unsigned>(c >= 0x80) |
-                           (static_cast<unsigned>(c < 0x20) & static_cast<unsigned>(c != '\n') &
-                            static_cast<unsigned>(c != '\r') & static_cast<unsigned>(c != '\t'));
+                const bool odd =
+                    (c >= 0x80) | ((c < 0x20) & (c != '\n') & (c != '\r') & (c != '\t'));
+                special = static_cast<unsigned char>(special | static_cast<unsigned char>(odd));
             }
             if (special != 0) {
                 break;
@@ -448,11 +461,14 @@ bool Namespaces::open(Cursor& cursor, const Tag& tag, std::uint32_t depth) {
         }
         bindings_.push_back(
             {prefix, attribute.plain ? known_namespace(attribute.value) : Namespace::other, depth});
+        if (prefix.empty()) {
+            default_ = bindings_.back().space;
+        }
     }
     return true;
 }
 
-Namespace Namespaces::find(std::string_view prefix) const noexcept {
+Namespace Namespaces::find_prefix(std::string_view prefix) const noexcept {
     for (std::size_t i = bindings_.size(); i-- > 0;) {
         if (bindings_[i].prefix == prefix) {
             return bindings_[i].space;
@@ -464,32 +480,45 @@ Namespace Namespaces::find(std::string_view prefix) const noexcept {
     return prefix == "xml" ? Namespace::xml : Namespace::unbound;
 }
 
-void append_json_characters(std::string& out, std::string_view raw, bool normalise) {
-    std::size_t run = 0;
-    for (std::size_t at = 0; at < raw.size();) {
-        const char c = raw[at];
-        if (!is(c, kStringSpecial)) [[likely]] {
-            ++at;
-            continue;
-        }
-        out.append(raw, run, at - run);
-        if (c == '&') {
-            const Reference reference = read_reference(raw.substr(at));
+void Namespaces::forget(std::uint32_t depth) noexcept {
+    while (!bindings_.empty() && bindings_.back().depth == depth) {
+        bindings_.pop_back();
+    }
+    default_ = find_prefix({});
+}
+
+void append_json_characters(std::string& out, std::string_view raw) {
+    const char* const end = raw.data() + raw.size();
+    const char* run = raw.data();
+    for (const char* at = run; (at = kRawStringSpecial.find(at, end)) != end;) {
+        out.append(run, at);
+        if (*at == '&') {
+            const Reference reference = read_reference({at, static_cast<std::size_t>(end - at)});
             append_json_character(out, reference.code_point);
             at += std::max<std::size_t>(reference.size, 1);
-        } else if (is(c, kSpace)) {
-            // A line break is one character, however it was written (XML section 2.11).
-            const bool crlf = c == '\r' && at + 1 < raw.size() && raw[at + 1] == '\n';
-            const char said = normalise ? ' ' : c == '\t' ? '\t' : '\n';
-            append_json_character(out, static_cast<unsigned char>(said));
+        } else if (is(*at, kSpace)) {
+            // A line break is one character, however it was written (XML section 2.11), and here a blank.
+            const bool crlf = *at == '\r' && at + 1 != end && at[1] == '\n';
+            out += ' ';
             at += crlf ? 2 : 1;
         } else {
-            append_json_character(out, static_cast<unsigned char>(c));
+            append_json_character(out, static_cast<unsigned char>(*at));
             ++at;
         }
         run = at;
     }
-    out.append(raw, run, raw.size() - run);
+    out.append(run, end);
+}
+
+void append_json_text(std::string& out, std::string_view text) {
+    const char* const end = text.data() + text.size();
+    const char* run = text.data();
+    for (const char* at = run; (at = kStringSpecial.find(at, end)) != end; ++at) {
+        out.append(run, at);
+        append_json_character(out, static_cast<unsigned char>(*at));
+        run = at + 1;
+    }
+    out.append(run, end);
 }
 
 void append_xml_characters(std::string& out, std::string_view text) {

@@ -95,6 +95,7 @@ class Cursor {
     bool skip_reference();
     bool read_attribute(Attribute& attribute);
     std::string_view read_name() noexcept;
+    std::string_view read_qualified_name(std::string_view& local) noexcept;
 
     std::string_view text_;
     std::size_t at_;
@@ -116,25 +117,31 @@ inline constexpr std::string_view kXhtmlNamespace = "http://www.w3.org/1999/xhtm
 /// What the prefixes mean where the reader is.
 class Namespaces {
   public:
-    void clear() { bindings_.clear(); }
+    void clear() {
+        bindings_.clear();
+        default_ = Namespace::none;
+    }
 
     /// Takes in the declarations of the tag of an element at `depth`.
     bool open(Cursor& cursor, const Tag& tag, std::uint32_t depth);
 
     /// Forgets those of the element at `depth`.
     void close(std::uint32_t depth) noexcept {
-        while (!bindings_.empty() && bindings_.back().depth == depth) {
-            bindings_.pop_back();
+        if (!bindings_.empty() && bindings_.back().depth == depth) {
+            forget(depth);
         }
     }
 
-    /// Lets `prefix` mean `space` from outside of all elements.
-    void declare(std::string_view prefix, Namespace space) {
-        bindings_.push_back({prefix, space, 0});
+    /// Lets the default namespace be `space` outside of all elements.
+    void declare_default(Namespace space) {
+        bindings_.push_back({{}, space, 0});
+        default_ = space;
     }
 
     /// What `prefix` means; the empty one is the default namespace's.
-    Namespace find(std::string_view prefix) const noexcept;
+    Namespace find(std::string_view prefix) const noexcept {
+        return prefix.empty() ? default_ : find_prefix(prefix);
+    }
 
   private:
     struct Binding {
@@ -143,7 +150,11 @@ class Namespaces {
         std::uint32_t depth;
     };
 
+    Namespace find_prefix(std::string_view prefix) const noexcept;
+    void forget(std::uint32_t depth) noexcept;
+
     std::vector<Binding> bindings_;
+    Namespace default_ = Namespace::none;
 };
 
 /// xmlns or xmlns:prefix.
@@ -151,9 +162,12 @@ inline bool is_declaration(std::string_view attribute) noexcept {
     return attribute.starts_with("xmlns") && (attribute.size() == 5 || attribute[5] == ':');
 }
 
-/// Appends `raw`, an attribute's value or characters between tags whose references are right, as characters of
-/// a JSON string. In an attribute (`normalise`) literal tabs and line breaks are blanks (XML section 3.3.3).
-void append_json_characters(std::string& out, std::string_view raw, bool normalise);
+/// Appends an attribute's value, whose references are right, as characters of a JSON string. Literal tabs and line
+/// breaks are blanks (XML section 3.3.3).
+void append_json_characters(std::string& out, std::string_view raw);
+
+/// Appends `text`, which check_characters() has passed, as characters of a JSON string.
+void append_json_text(std::string& out, std::string_view text);
 
 /// Appends `text` as characters of XML: the references &amp; &lt; &gt; &quot; where they must be.
 void append_xml_characters(std::string& out, std::string_view text);

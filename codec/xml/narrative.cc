@@ -3,6 +3,8 @@
 #include "codec/json/unicode.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 namespace annals::xml {
 
@@ -27,18 +29,54 @@ constexpr std::string_view kAttributes[] = {
     "tabindex",   "title",       "type",        "valign",     "value",  "vspace",  "width",
 };
 
-static_assert(std::ranges::is_sorted(kElements));
-static_assert(std::ranges::is_sorted(kAttributes));
+// A set of names with a look-up that does not search.
+class NameSet {
+  public:
+    constexpr explicit NameSet(std::span<const std::string_view> names) {
+        for (const std::string_view name : names) {
+            std::size_t at = place_of(name);
+            while (!slots_[at].empty()) {
+                at = (at + 1) % kSlots;
+            }
+            slots_[at] = name;
+        }
+    }
+
+    constexpr bool has(std::string_view name) const noexcept {
+        std::size_t at = place_of(name);
+        while (!slots_[at].empty() && slots_[at] != name) {
+            at = (at + 1) % kSlots;
+        }
+        return !slots_[at].empty();
+    }
+
+  private:
+    static constexpr std::size_t kSlots = 256;
+
+    static constexpr std::size_t place_of(std::string_view name) noexcept {
+        const auto at = [name](std::size_t i) {
+            return std::size_t{static_cast<unsigned char>(name[i])};
+        };
+        return name.empty() ? 0
+                            : (at(0) * 7 + at(name.size() - 1) * 31 + at(name.size() / 2) * 3 +
+                               name.size() * 61) %
+                                  kSlots;
+    }
+
+    std::array<std::string_view, kSlots> slots_{};
+};
+
+constexpr NameSet kElementSet(kElements);
+constexpr NameSet kAttributeSet(kAttributes);
 
 bool is_allowed_attribute(std::string_view name) noexcept {
-    return std::ranges::binary_search(kAttributes, name) || name == "xml:lang" ||
-           name == "xml:space";
+    return kAttributeSet.has(name) || name == "xml:lang" || name == "xml:space";
 }
 
 // The characters of a value without white space and controls, in lower case: as a browser reads a scheme.
 std::string squeezed(std::string_view raw) {
     std::string json;
-    append_json_characters(json, raw, true);
+    append_json_characters(json, raw);
     std::string characters;
     json::append_unescaped(characters, json);
     std::string out;
@@ -103,7 +141,7 @@ bool check_tag(Cursor& cursor, const Tag& tag, const Namespaces& namespaces, Xht
     if (space == Namespace::unbound) {
         return cursor.fail(tag.begin, "a prefix that is not declared");
     }
-    if (space != Namespace::xhtml || !std::ranges::binary_search(kElements, tag.local)) {
+    if (space != Namespace::xhtml || !kElementSet.has(tag.local)) {
         return cursor.fail(tag.begin, "an element that a narrative may not have (txt-1)",
                            Errc::value);
     }
@@ -239,7 +277,7 @@ bool read_whole(Cursor& cursor, Xhtml& xhtml) {
     }
     Tag tag;
     Namespaces namespaces;
-    namespaces.declare({}, Namespace::xhtml);
+    namespaces.declare_default(Namespace::xhtml);
     if (!cursor.read_start_tag(tag) || !namespaces.open(cursor, tag, 1) ||
         !read_xhtml(cursor, tag, namespaces, 1, xhtml)) {
         return false;

@@ -114,7 +114,7 @@ void Reader::append_string(std::string& out, Value value) const {
     if (value.plain) [[likely]] {
         out += raw;
     } else {
-        append_json_characters(out, raw, true);
+        append_json_characters(out, raw);
     }
     out += '"';
 }
@@ -346,7 +346,7 @@ bool Reader::append_value(std::string& out, schema::Type type, std::uint32_t ind
     if (element.value.plain) {
         out += parser_.view(element.value);
     } else {
-        append_json_characters(out, parser_.view(element.value), true);
+        append_json_characters(out, parser_.view(element.value));
     }
     const std::string_view said = std::string_view(out).substr(begin);
     if (is_boolean(type) ? said != "true" && said != "false" : !is_number(said)) {
@@ -380,8 +380,7 @@ bool Reader::append_extra(std::string& out, schema::Type type, std::uint32_t ind
 
 void Reader::append_narrative(std::string& out, const Xhtml& xhtml) const {
     out += '"';
-    for_each_run(xhtml, parser_.text(),
-                 [&](std::string_view run) { json::append_escaped(out, run); });
+    for_each_run(xhtml, parser_.text(), [&](std::string_view run) { append_json_text(out, run); });
     out += '"';
 }
 

@@ -3,9 +3,9 @@
 #include "codec/json/unicode.h"
 #include "codec/xml/cursor.h"
 #include "codec/xml/narrative.h"
+#include "codec/xml/scan.h"
 
 #include <algorithm>
-#include <array>
 
 namespace annals::xml {
 
@@ -15,21 +15,14 @@ constexpr std::string_view kDeclaration = R"(<?xml version="1.0" encoding="UTF-8
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
 // Bytes that do not stand for themselves in an attribute; 0xef may begin U+FFFE or U+FFFF.
-constexpr std::array<bool, 256> kSpecial = [] {
-    std::array<bool, 256> special{};
-    for (std::size_t c = 0; c < 0x20; ++c) {
-        special[c] = true;
-    }
-    for (const unsigned c : {0x22U, 0x26U, 0x3cU, 0x3eU}) {  // " & < >
-        special[c] = true;
-    }
-    special[0xef] = true;
-    return special;
-}();
+constexpr ByteSet kSpecial(
+    std::string_view("\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f"
+                     "\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f"
+                     "\"&<>\xef",
+                     37));
 
-bool is_noncharacter(std::string_view text, std::size_t at) noexcept {
-    return at + 2 < text.size() && text[at + 1] == '\xbf' &&
-           static_cast<unsigned char>(text[at + 2]) >= 0xbe;
+bool is_noncharacter(const char* at, const char* end) noexcept {
+    return end - at > 2 && at[1] == '\xbf' && static_cast<unsigned char>(at[2]) >= 0xbe;
 }
 
 void append_special(std::string& out, unsigned char c) {
@@ -66,16 +59,14 @@ void append_special(std::string& out, unsigned char c) {
 
 // Appends characters as an attribute's value or as text.
 void append_characters(std::string& out, std::string_view text) {
-    std::size_t run = 0;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const auto c = static_cast<unsigned char>(text[at]);
-        if (!kSpecial[c]) [[likely]] {
+    const char* const end = text.data() + text.size();
+    const char* run = text.data();
+    for (const char* at = run; (at = kSpecial.find(at, end)) != end; ++at) {
+        const auto c = static_cast<unsigned char>(*at);
+        if (c == 0xef && !is_noncharacter(at, end)) {
             continue;
         }
-        if (c == 0xef && !is_noncharacter(text, at)) {
-            continue;
-        }
-        out.append(text, run, at - run);
+        out.append(run, at);
         if (c == 0xef) {
             out += kReplacement;
             at += 2;
@@ -84,7 +75,7 @@ void append_characters(std::string& out, std::string_view text) {
         }
         run = at + 1;
     }
-    out.append(text, run, text.size() - run);
+    out.append(run, end);
 }
 
 // Appends ` name="value"` if `value` is a scalar.
@@ -192,9 +183,13 @@ void Writer::write_tail(std::string& out, json::Value resource, std::string_view
 void Writer::collect(schema::Type type, json::Value object, json::Value& id, json::Value& url) {
     const std::size_t base = entries_.size();
     bool sorted = true;
+    std::string resolved;
     for (const auto [key, value] : object.members()) {
-        const std::string resolved = key.node().escaped ? key.string() : std::string();
-        std::string_view name = key.node().escaped ? resolved : key.raw_string();
+        std::string_view name = key.raw_string();
+        if (key.node().escaped) [[unlikely]] {
+            resolved = key.string();
+            name = resolved;
+        }
         const bool extra = name.starts_with('_');
         name.remove_prefix(extra ? 1 : 0);
         const schema::Element definition = type.find(name);
