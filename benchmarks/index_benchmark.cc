@@ -59,7 +59,7 @@ const Index& index_of(std::uint64_t count) {
     if (size != count) {
         const Workload& workload = workload_of(count);
         index = std::make_unique<Index>();
-        index->reserve(count, workload.resources);
+        index->reserve(count, workload.resources, 0);
         index->add_batch(workload.versions);
         index->publish({count});
         size = count;
@@ -76,7 +76,7 @@ void load(benchmark::State& state) {
     for (auto _ : state) {
         auto index = std::make_unique<Index>();
         if (reserves) {
-            index->reserve(count, workload.resources);
+            index->reserve(count, workload.resources, 0);
         }
         if (batches) {
             index->add_batch(workload.versions);

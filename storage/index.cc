@@ -204,12 +204,29 @@ Index::Index() : impl_(std::make_unique<Impl>()) {
 
 Index::~Index() = default;
 
-void Index::reserve(std::uint64_t versions, std::uint64_t resources) {
+void Index::reserve(std::uint64_t versions, std::uint64_t resources, std::uint64_t terms) {
     Impl& my = *impl_;
     for (std::uint64_t i = 0; i < versions; i += decltype(my.versions)::kChunk) {
         my.versions.ensure(my.added + i);
     }
-    my.keys.reserve(my.resource_count.load(std::memory_order_relaxed) + resources);
+    const std::uint64_t known = my.resource_count.load(std::memory_order_relaxed);
+    for (std::uint64_t i = 0; i < resources; i += decltype(my.resources)::kChunk) {
+        my.resources.ensure(known + i);
+    }
+    my.keys.reserve(known + resources);
+    my.terms.reserve(terms);
+}
+
+void Index::touch_reserved(std::uint64_t versions, std::uint64_t resources) const noexcept {
+    const Impl& my = *impl_;
+    my.keys.touch_reserved();
+    my.terms.touch_reserved();
+    // In the order in which they fill.
+    constexpr std::uint64_t kSteps = 64;
+    for (std::uint64_t step = 0; step < kSteps; ++step) {
+        my.versions.touch(versions * step / kSteps, versions * (step + 1) / kSteps);
+        my.resources.touch(resources * step / kSteps, resources * (step + 1) / kSteps);
+    }
 }
 
 void Index::add(const IndexedVersion& version) {
@@ -282,6 +299,9 @@ void Index::add_batch(std::span<const IndexedVersion> batch) {
     for (std::size_t i = 0; i < batch.size(); ++i) {
         if (i + kSlotsAhead < batch.size()) {
             my.keys.prefetch(batch[i + kSlotsAhead].key);
+            for (const std::uint64_t term : batch[i + kSlotsAhead].terms) {
+                my.terms.prefetch(term);
+            }
         }
         if (i + kResourcesAhead < batch.size()) {
             if (const auto guess = my.keys.guess(batch[i + kResourcesAhead].key); guess != 0) {

@@ -59,7 +59,11 @@ class Index {
     // ---- the writer's side ----
 
     /// Makes room before a bulk load, so that nothing grows while it runs.
-    void reserve(std::uint64_t versions, std::uint64_t resources);
+    void reserve(std::uint64_t versions, std::uint64_t resources, std::uint64_t terms);
+
+    /// Touches, from a thread beside the writer's, the memory that reserve() of so many in an empty index made:
+    /// half of what opening a large store takes is the system's work of giving pages.
+    void touch_reserved(std::uint64_t versions, std::uint64_t resources) const noexcept;
 
     /// Adds a version; invisible until publish().
     ///

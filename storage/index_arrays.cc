@@ -4,6 +4,14 @@
 
 namespace annals::storage {
 
+namespace {
+
+constexpr std::uintptr_t kPage = 4096;
+constexpr int kPopulateWrite =
+    23;  // MADV_POPULATE_WRITE, which the C library of Debian 12 may not declare.
+
+}  // namespace
+
 void* allocate_pages(std::uint64_t bytes) {
     // Mapped with room to align, and what stands out cut off.
     void* const mapped = mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE,
@@ -24,6 +32,28 @@ void* allocate_pages(std::uint64_t bytes) {
 
 void free_pages(void* memory, std::uint64_t bytes) noexcept {
     munmap(memory, bytes);
+}
+
+std::shared_ptr<char> allocate_shared_pages(std::uint64_t bytes, SharedPages& pages) {
+    const std::uint64_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+    std::shared_ptr<char> memory(static_cast<char*>(allocate_pages(rounded)),
+                                 [rounded](char* begin) { free_pages(begin, rounded); });
+    pages = {memory, rounded};
+    return memory;
+}
+
+void SharedPages::touch() const noexcept {
+    if (const auto there = memory.lock()) {
+        touch_pages(there.get(), bytes);
+    }
+}
+
+void touch_pages(void* memory, std::uint64_t bytes) noexcept {
+    const auto begin = std::bit_cast<std::uintptr_t>(memory) / kPage * kPage;
+    const auto end = std::bit_cast<std::uintptr_t>(memory) + bytes;
+    // Older kernels refuse; then whoever fills the memory touches it first.
+    (void)madvise(std::bit_cast<void*>(begin), (end - begin + kPage - 1) / kPage * kPage,
+                  kPopulateWrite);
 }
 
 }  // namespace annals::storage

@@ -8,6 +8,7 @@
 
 #include "core/base/check.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -66,6 +67,22 @@ inline constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
 void* allocate_pages(std::uint64_t bytes);
 void free_pages(void* memory, std::uint64_t bytes) noexcept;
 
+/// Pages that many tables share, freed with the last of them.
+struct SharedPages {
+    std::weak_ptr<char> memory;
+    std::uint64_t bytes = 0;
+
+    /// Touches what still lives, from any thread.
+    void touch() const noexcept;
+};
+
+/// allocate_pages() for `bytes`, rounded up; noted in `pages`.
+std::shared_ptr<char> allocate_shared_pages(std::uint64_t bytes, SharedPages& pages);
+
+/// Gives allocate_pages()' memory its pages now, from any thread: first touches are what filling it costs most.
+/// Zeros it holds stay zeros, and what is written meanwhile stays written.
+void touch_pages(void* memory, std::uint64_t bytes) noexcept;
+
 /// Array in chunks of one size, for what is large. Memory is used by the huge page, as it fills.
 template <typename T, unsigned kChunkBits>
 class ChunkedArray {
@@ -95,6 +112,16 @@ class ChunkedArray {
         T*& chunk = chunks_[index >> kChunkBits];
         if (chunk == nullptr) [[unlikely]] {
             store_release(chunk, static_cast<T*>(allocate_pages(kChunkBytes)));
+        }
+    }
+
+    /// touch_pages() for the elements [begin, end), whose chunks exist. Any thread.
+    void touch(std::uint64_t begin, std::uint64_t end) const noexcept {
+        while (begin < end) {
+            const std::uint64_t offset = begin & (kChunk - 1);
+            const std::uint64_t count = std::min(kChunk - offset, end - begin);
+            touch_pages(&(*this)[begin], count * sizeof(T));
+            begin += count;
         }
     }
 

@@ -7,6 +7,17 @@ namespace {
 /// How many resources of a term an update is compared with before it is noted again.
 constexpr int kRepeatsLookedFor = 16;
 
+/// What is not worth huge pages of its own.
+constexpr std::uint64_t kReservedBytesMin = 2 * kHugePage;
+
+/// Slots of each shard when `entries` come, an even number: shards fill unevenly, so four standard deviations
+/// of room, then 4/5 full.
+std::uint64_t shard_capacity(std::uint64_t entries) {
+    const double mean = static_cast<double>(entries) / kTableShards;
+    const auto share = static_cast<std::uint64_t>(mean + 4 * __builtin_sqrt(mean));
+    return (share + share / 4 + 16) / 2 * 2;
+}
+
 }  // namespace
 
 void KeyTable::place(Table& table, std::uint64_t value) noexcept {
@@ -17,8 +28,8 @@ void KeyTable::place(Table& table, std::uint64_t value) noexcept {
     store_release(table.slots[slot], value);
 }
 
-void KeyTable::grow(Shard& shard, std::uint64_t capacity) {
-    auto grown = std::make_unique<Table>(capacity);
+void KeyTable::replace(Shard& shard, std::unique_ptr<Table> grown) {
+    const std::uint64_t capacity = grown->capacity;
     if (const Table* old = shard.table.get(); old != nullptr) {
         for (std::uint64_t slot = 0; slot < old->capacity; ++slot) {
             if (const std::uint64_t value = load_relaxed(old->slots[slot]); value != 0) {
@@ -36,21 +47,26 @@ void KeyTable::insert(const Hash128& key, std::uint32_t number) {
     Shard& shard = shards_[shard_of(key)];
     if (const Table* table = shard.table.get();
         table == nullptr || table_full(shard.entries, table->capacity)) {
-        grow(shard, table_capacity(shard.entries));
+        replace(shard, std::make_unique<Table>(table_capacity(shard.entries)));
     }
     place(*shard.table.get(), std::uint64_t{tag_of(key)} << 32 | (number + 1));
     ++shard.entries;
 }
 
 void KeyTable::reserve(std::uint64_t entries) {
-    // Shards fill unevenly: four standard deviations of room, then 4/5 full.
-    const double mean = static_cast<double>(entries) / kTableShards;
-    const auto share = static_cast<std::uint64_t>(mean + 4 * __builtin_sqrt(mean));
+    const std::uint64_t capacity = shard_capacity(entries);
+    if (kTableShards * capacity * sizeof(std::uint64_t) < kReservedBytesMin) {
+        return;  // Shards that grow from nothing serve as well.
+    }
+    const auto pages =
+        allocate_shared_pages(kTableShards * capacity * sizeof(std::uint64_t), reserved_);
+    auto* slots = reinterpret_cast<std::uint64_t*>(pages.get());
     for (Shard& shard : shards_) {
-        const std::uint64_t capacity = share + share / 4 + 16;
-        if (shard.table.get() == nullptr || shard.table.get()->capacity < capacity) {
-            grow(shard, capacity);
+        if (const Table* there = shard.table.get();
+            there == nullptr || there->capacity < capacity) {
+            replace(shard, std::make_unique<Table>(pages, slots, capacity));
         }
+        slots += capacity;
     }
 }
 
@@ -79,9 +95,21 @@ std::uint32_t KeyTable::guess(const Hash128& key) const noexcept {
     return 0;
 }
 
-std::uint64_t TermTable::slot_of(const Table& table, std::uint64_t term) noexcept {
+std::uint64_t TermTable::home_of(const Table& table, std::uint64_t term) noexcept {
     __extension__ using Wide = unsigned __int128;
-    auto slot = static_cast<std::uint64_t>(Wide{term << 8} * table.capacity >> 64);
+    return static_cast<std::uint64_t>(Wide{term << 8} * table.capacity >> 64);
+}
+
+void TermTable::prefetch(std::uint64_t term) const noexcept {
+    if (const Table* table = shards_[term >> 56].table.get(); table != nullptr) {
+        const std::uint64_t slot = home_of(*table, term);
+        __builtin_prefetch(&table->terms[slot]);
+        __builtin_prefetch(&table->values[slot], 1);
+    }
+}
+
+std::uint64_t TermTable::slot_of(const Table& table, std::uint64_t term) noexcept {
+    std::uint64_t slot = home_of(table, term);
     for (;;) {
         const std::uint64_t there = load_acquire(table.terms[slot]);
         if (there == 0 || there == term) {
@@ -91,9 +119,8 @@ std::uint64_t TermTable::slot_of(const Table& table, std::uint64_t term) noexcep
     }
 }
 
-void TermTable::grow(Shard& shard, std::uint64_t capacity) {
-    constexpr std::uint64_t kSlotBytes = sizeof(std::uint64_t) + sizeof(std::uint32_t);
-    auto grown = std::make_unique<Table>(capacity);
+void TermTable::replace(Shard& shard, std::unique_ptr<Table> grown) {
+    const std::uint64_t capacity = grown->capacity;
     if (const Table* old = shard.table.get(); old != nullptr) {
         for (std::uint64_t from = 0; from < old->capacity; ++from) {
             if (const std::uint64_t term = load_relaxed(old->terms[from]); term != 0) {
@@ -109,12 +136,29 @@ void TermTable::grow(Shard& shard, std::uint64_t capacity) {
     shard.table.swap_in(std::move(grown));
 }
 
+void TermTable::reserve(std::uint64_t terms) {
+    const std::uint64_t capacity = shard_capacity(terms);
+    if (kTableShards * capacity * kSlotBytes < kReservedBytesMin) {
+        return;
+    }
+    const auto pages = allocate_shared_pages(kTableShards * capacity * kSlotBytes, reserved_);
+    char* at = pages.get();
+    for (Shard& shard : shards_) {
+        if (const Table* there = shard.table.get();
+            there == nullptr || there->capacity < capacity) {
+            const std::shared_ptr<void> memory(pages, at);
+            replace(shard, std::make_unique<Table>(memory, capacity));
+        }
+        at += capacity * kSlotBytes;
+    }
+}
+
 void TermTable::add(std::uint64_t term, std::uint32_t resource, bool fresh) {
     term += term == 0 ? 1 : 0;
     Shard& shard = shards_[term >> 56];
     if (const Table* table = shard.table.get();
         table == nullptr || table_full(shard.entries, table->capacity)) {
-        grow(shard, table_capacity(shard.entries));
+        replace(shard, std::make_unique<Table>(table_capacity(shard.entries)));
     }
     Table& table = *shard.table.get();
     const std::uint64_t slot = slot_of(table, term);

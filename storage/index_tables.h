@@ -36,7 +36,12 @@ class KeyTable {
     /// Adds a key that is not there. Writer only.
     void insert(const Hash128& key, std::uint32_t number);
 
+    /// Makes room for `entries` in all, in one piece of huge pages. Writer only.
     void reserve(std::uint64_t entries);
+
+    /// Touches what reserve() made, beside the writer.
+    void touch_reserved() const noexcept { reserved_.touch(); }
+
     void reclaim() noexcept;
 
     std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
@@ -49,11 +54,18 @@ class KeyTable {
 
   private:
     struct Table {
-        explicit Table(std::uint64_t slots)
-            : capacity(slots), slots(allocate_zeroed<std::uint64_t>(slots)) {}
+        explicit Table(std::uint64_t count)
+            : capacity(count), slots(allocate_zeroed<std::uint64_t>(count)) {
+            owner.reset(slots, FreeMemory());
+        }
+
+        /// Slots in memory that is shared with other shards.
+        Table(std::shared_ptr<void> pages, std::uint64_t* at, std::uint64_t count)
+            : capacity(count), owner(std::move(pages)), slots(at) {}
 
         std::uint64_t capacity;
-        ZeroedArray<std::uint64_t> slots;
+        std::shared_ptr<void> owner;
+        std::uint64_t* slots;
     };
 
     struct Shard {
@@ -89,9 +101,10 @@ class KeyTable {
     }
 
     static void place(Table& table, std::uint64_t value) noexcept;
-    void grow(Shard& shard, std::uint64_t capacity);
+    void replace(Shard& shard, std::unique_ptr<Table> grown);
 
     std::array<Shard, kTableShards> shards_;
+    SharedPages reserved_;
     std::vector<Shard*> reclaimable_;
     std::atomic<std::uint64_t> bytes_ = 0;
 };
@@ -104,6 +117,15 @@ class TermTable {
     /// Writer only. A resource may be noted more than once under a term that many share.
     void add(std::uint64_t term, std::uint32_t resource, bool fresh);
 
+    /// Makes room for `terms` in all, in one piece of huge pages. Writer only.
+    void reserve(std::uint64_t terms);
+
+    /// Touches what reserve() made, beside the writer.
+    void touch_reserved() const noexcept { reserved_.touch(); }
+
+    /// Brings the slot of `term` into the cache. Writer only.
+    void prefetch(std::uint64_t term) const noexcept;
+
     /// Appends the resources of `term`, newest first, possibly repeated.
     void collect(std::uint64_t term, std::vector<std::uint32_t>& into) const;
 
@@ -113,6 +135,7 @@ class TermTable {
 
   private:
     static constexpr std::uint32_t kLinked = 0x8000'0000;
+    static constexpr std::uint64_t kSlotBytes = sizeof(std::uint64_t) + sizeof(std::uint32_t);
 
     struct Link {
         std::uint32_t resource;
@@ -120,14 +143,21 @@ class TermTable {
     };
 
     struct Table {
-        explicit Table(std::uint64_t slots)
-            : capacity(slots),
-              terms(allocate_zeroed<std::uint64_t>(slots)),
-              values(allocate_zeroed<std::uint32_t>(slots)) {}
+        explicit Table(std::uint64_t count)
+            : Table(std::shared_ptr<void>(allocate_zeroed<char>(count * kSlotBytes), FreeMemory()),
+                    count) {}
+
+        /// In memory that may be shared with other shards: zeros, kSlotBytes for each of an even number of slots.
+        Table(const std::shared_ptr<void>& memory, std::uint64_t count)
+            : capacity(count),
+              owner(memory),
+              terms(static_cast<std::uint64_t*>(memory.get())),
+              values(reinterpret_cast<std::uint32_t*>(terms + count)) {}
 
         std::uint64_t capacity;
-        ZeroedArray<std::uint64_t> terms;
-        ZeroedArray<std::uint32_t> values;
+        std::shared_ptr<void> owner;
+        std::uint64_t* terms;
+        std::uint32_t* values;
     };
 
     struct Shard {
@@ -135,10 +165,12 @@ class TermTable {
         std::uint64_t entries = 0;
     };
 
+    static std::uint64_t home_of(const Table& table, std::uint64_t term) noexcept;
     static std::uint64_t slot_of(const Table& table, std::uint64_t term) noexcept;
-    void grow(Shard& shard, std::uint64_t capacity);
+    void replace(Shard& shard, std::unique_ptr<Table> grown);
 
     std::array<Shard, kTableShards> shards_;
+    SharedPages reserved_;
     DoublingArray<Link, 10> links_;
     std::uint32_t link_count_ = 0;
     std::vector<Shard*> reclaimable_;

@@ -5,12 +5,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 
 namespace annals::storage {
 namespace {
 
 constexpr std::uint64_t kRewriteBytes = 1 << 20;
 constexpr std::size_t kIndexBatch = 4096;
+
+/// Fewer are indexed sooner than a thread has begun.
+constexpr std::uint64_t kTouchedVersionsMin = 100'000;
 
 /// One segment on its way from file to index.
 struct Source {
@@ -50,7 +54,7 @@ class Recovery {
         for (const std::uint64_t number : numbers) {
             ANNALS_TRY_VOID(open_source(number, number == numbers.back(), sources));
         }
-        reserve(sources);
+        const std::jthread toucher = reserve(sources);
         for (std::size_t i = 0; i < sources.size(); ++i) {
             ANNALS_TRY_VOID(load(sources[i], i + 1 == sources.size()));
         }
@@ -131,13 +135,16 @@ class Recovery {
         return {};
     }
 
-    void reserve(const std::vector<Source>& sources) {
+    /// Makes room in the index. The thread is at work on its memory until it is joined.
+    std::jthread reserve(const std::vector<Source>& sources) {
         std::uint64_t versions = 0;
         std::uint64_t resources = 0;
+        std::uint64_t terms = 0;
         for (const Source& source : sources) {
             if (source.footer) {
                 versions += source.footer->versions();
                 resources += source.footer->first_versions();
+                terms += source.footer->terms();
             } else {
                 for (const FrameAt& frame : source.scan.frames) {
                     versions += frame.header.record_count;
@@ -145,7 +152,13 @@ class Recovery {
                 }
             }
         }
-        index_.reserve(versions, resources);
+        // Later versions of a resource mostly repeat the terms of the first.
+        index_.reserve(versions, resources, versions == 0 ? 0 : terms * resources / versions);
+        if (versions < kTouchedVersionsMin) {
+            return {};
+        }
+        return std::jthread(
+            [this, versions, resources] { index_.touch_reserved(versions, resources); });
     }
 
     Result<void> load(Source& source, bool last) {

@@ -82,6 +82,8 @@ class FooterReader {
 
     std::uint64_t first_versions() const noexcept { return first_versions_; }
 
+    std::uint64_t terms() const noexcept { return terms_.size(); }
+
     std::uint64_t dead_bytes() const noexcept { return dead_bytes_; }
 
     Instant last_instant() const noexcept { return last_instant_; }

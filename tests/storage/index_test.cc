@@ -323,10 +323,34 @@ TEST(Index, TakesAtMostAHundredBytesForAVersion) {
         grown.publish({count});
         EXPECT_LE(grown.bytes(), 100 * count) << count;
         Index reserved;
-        reserved.reserve(count, count);
+        reserved.reserve(count, count, 0);
         reserved.add_batch(one_version_each(count));
         EXPECT_LE(reserved.bytes(), 100 * count) << count;
         EXPECT_EQ(grown.current(key_of(count - 1), {})->position.value, count);
+    }
+}
+
+TEST(Index, FindsWhatFillsReservedMemoryWhileItIsTouchedAndWhatGrowsBeyond) {
+    constexpr std::uint64_t kReserved = 400'000;
+    constexpr std::uint64_t kCount = 2 * kReserved;
+    std::vector<std::uint64_t> terms(kCount);
+    std::vector<IndexedVersion> versions = one_version_each(kCount);
+    for (std::uint64_t i = 0; i < kCount; ++i) {
+        terms[i] = key_of(i).low;
+        versions[i].terms = {&terms[i], 1};
+    }
+    Index index;
+    index.reserve(kReserved, kReserved, kReserved);
+    {
+        const std::jthread toucher([&] { index.touch_reserved(kReserved, kReserved); });
+        index.add_batch(versions);
+    }
+    index.publish({kCount});
+    for (std::uint64_t i = 0; i < kCount; i += 997) {
+        const TypeId type = i % 2 == 0 ? kPatient : kObservation;
+        EXPECT_EQ(index.current(key_of(i), {})->position.value, i + 1);
+        ASSERT_EQ(index.carriers(type, terms[i]).size(), 1U);
+        EXPECT_EQ(index.carriers(type, terms[i]).front().position.value, i + 1);
     }
 }
 
