@@ -20,19 +20,25 @@ using json::Value;
 /// A value of its own; keys resolved. Slow and plain.
 struct Model {
     json::Kind kind = json::Kind::null;
-    std::string text;  ///< of a scalar
-    std::vector<std::pair<std::string, Model>> members;
-    std::vector<Model> elements;
+    std::string text;               ///< of a scalar
+    std::vector<std::string> keys;  ///< of an object's members
+    std::vector<Model> values;      ///< members or elements
+
+    Model* member(std::string_view key) {
+        const auto at = std::find(keys.begin(), keys.end(), key);
+        return at == keys.end() ? nullptr : &values[static_cast<std::size_t>(at - keys.begin())];
+    }
 };
 
 Model model_of(Value value) {
     Model model;
     model.kind = value.node().kind;
     for (const auto [key, member] : value.members()) {
-        model.members.emplace_back(key.string(), model_of(member));
+        model.keys.push_back(key.string());
+        model.values.push_back(model_of(member));
     }
     for (const Value element : value.elements()) {
-        model.elements.push_back(model_of(element));
+        model.values.push_back(model_of(element));
     }
     if (!value.is_object() && !value.is_array()) {
         model.text = value.is_string() ? value.string() : std::string(value.raw());
@@ -40,25 +46,20 @@ Model model_of(Value value) {
     return model;
 }
 
-bool equal(const Model& a, const Model& b) {
-    if (a.kind != b.kind || a.members.size() != b.members.size() ||
-        a.elements.size() != b.elements.size()) {
+bool equal(Model& a, Model& b) {
+    if (a.kind != b.kind || a.values.size() != b.values.size()) {
         return false;
     }
     if (a.kind == json::Kind::number) {
         return same_number(a.text, b.text);
     }
-    for (const auto& [key, member] : a.members) {
-        const auto other =
-            std::find_if(b.members.begin(), b.members.end(),
-                         [&](const auto& candidate) { return candidate.first == key; });
-        if (other == b.members.end() || !equal(member, other->second)) {
+    for (std::size_t i = 0; i < a.values.size(); ++i) {
+        Model* other = a.kind == json::Kind::object ? b.member(a.keys[i]) : &b.values[i];
+        if (other == nullptr || !equal(a.values[i], *other)) {
             return false;
         }
     }
-    return a.text == b.text &&
-           std::equal(a.elements.begin(), a.elements.end(), b.elements.begin(),
-                      [](const Model& x, const Model& y) { return equal(x, y); });
+    return a.text == b.text;
 }
 
 using Pointer = std::vector<std::string>;
@@ -100,14 +101,12 @@ std::optional<std::size_t> index_in(const std::string& token, std::size_t limit)
 Model* find(Model& root, const Pointer& pointer, std::size_t count) {
     Model* at = &root;
     for (std::size_t i = 0; i < count && at != nullptr; ++i) {
-        Model* next = nullptr;
-        if (const auto index = index_in(pointer[i], at->elements.size())) {
-            next = &at->elements[*index];
+        if (at->kind == json::Kind::object) {
+            at = at->member(pointer[i]);
+        } else {
+            const auto index = index_in(pointer[i], at->values.size());
+            at = index ? &at->values[*index] : nullptr;
         }
-        for (auto& [key, member] : at->members) {
-            next = key == pointer[i] ? &member : next;
-        }
-        at = next;
     }
     return at;
 }
@@ -123,22 +122,21 @@ bool add(Model& root, const Pointer& pointer, Model value) {
     }
     const std::string& last = pointer.back();
     if (parent->kind == json::Kind::object) {
-        for (auto& [key, member] : parent->members) {
-            if (key == last) {
-                member = std::move(value);
-                return true;
-            }
+        if (Model* member = parent->member(last)) {
+            *member = std::move(value);
+        } else {
+            parent->keys.push_back(last);
+            parent->values.push_back(std::move(value));
         }
-        parent->members.emplace_back(last, std::move(value));
         return true;
     }
     const auto index =
-        last == "-" ? parent->elements.size() : index_in(last, parent->elements.size() + 1);
+        last == "-" ? parent->values.size() : index_in(last, parent->values.size() + 1);
     if (parent->kind != json::Kind::array || !index) {
         return false;
     }
-    parent->elements.insert(parent->elements.begin() + static_cast<std::ptrdiff_t>(*index),
-                            std::move(value));
+    parent->values.insert(parent->values.begin() + static_cast<std::ptrdiff_t>(*index),
+                          std::move(value));
     return true;
 }
 
@@ -147,11 +145,12 @@ bool remove(Model& root, const Pointer& pointer) {
         return false;
     }
     Model* parent = find(root, pointer, pointer.size() - 1);
-    const std::string& last = pointer.back();
-    std::erase_if(parent->members, [&](const auto& member) { return member.first == last; });
-    if (const auto index = index_in(last, parent->elements.size())) {
-        parent->elements.erase(parent->elements.begin() + static_cast<std::ptrdiff_t>(*index));
+    const Model* target = find(root, pointer, pointer.size());
+    const auto index = target - parent->values.data();
+    if (parent->kind == json::Kind::object) {
+        parent->keys.erase(parent->keys.begin() + index);
     }
+    parent->values.erase(parent->values.begin() + index);
     return true;
 }
 
@@ -177,7 +176,8 @@ bool apply(Model& root, Value operation) {
         return true;
     }
     if (op == "test") {
-        return value && target != nullptr && equal(*target, model_of(value));
+        Model wanted = value ? model_of(value) : Model();
+        return value && target != nullptr && equal(*target, wanted);
     }
     const auto from = read_pointer(operation["from"]);
     const Model* source = from ? find(root, *from, from->size()) : nullptr;
@@ -260,7 +260,8 @@ void check(Value document, Value patch) {
     json::Parser parser;
     const Result<json::Document> after = parser.parse(*result);
     ANNALS_CHECK(after && after->text() == *result, *result);
-    ANNALS_CHECK(equal(model_of(after->root()), model), *result);
+    Model made = model_of(after->root());
+    ANNALS_CHECK(equal(made, model), *result);
 }
 
 }  // namespace
