@@ -76,7 +76,7 @@ std::pair<std::string, std::string> make_capability_statement(const Config& conf
         format_instant(started), ANNALS_VERSION);
 
     std::string after = R"(},"fhirVersion":"4.0.1","format":["application/fhir+json","json"],)"
-                        R"("patchFormat":["application/json-patch+json"],)"
+                        R"("patchFormat":["application/json-patch+json","application/fhir+json"],)"
                         R"("rest":[{"mode":"server","resource":[)";
     const std::string abilities = resource_abilities(config);
     bool first = true;

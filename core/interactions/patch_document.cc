@@ -1,5 +1,6 @@
 #include "core/interactions/patch_document.h"
 
+#include "codec/patch/fhirpath_patch.h"
 #include "codec/patch/json_patch.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/write.h"
@@ -45,10 +46,25 @@ Result<void> check_kept(json::Value before, json::Value after) {
 
 Result<void> PatchDocument::read(const Request& request) {
     const std::optional<std::string_view> type = request.header("Content-Type");
-    if (!type || !is_json_patch(*type)) {
+    if (!type || type->empty()) {
+        return Error{Errc::unsupported_media,
+                     fmt::format("PATCH needs a Content-Type: {}", kPatchTypes), ""};
+    }
+    if (is_json_patch(*type)) {
+        format_ = Format::json_patch;
+    } else if (check_content_type(request)) {
+        format_ = Format::fhirpath_patch;
+    } else {
         return Error{Errc::unsupported_media, fmt::format("PATCH takes {}", kPatchTypes), ""};
     }
     ANNALS_TRY(document_, thread_parser().parse(request.body));
+    if (format_ == Format::fhirpath_patch &&
+        !document_.root()["resourceType"].equals("Parameters")) {
+        return Error{Errc::invalid,
+                     "A FHIRPath Patch must be a Parameters resource; a JSON Patch is "
+                     "application/json-patch+json",
+                     ""};
+    }
     return {};
 }
 
@@ -56,8 +72,9 @@ Result<json::Document> PatchDocument::apply(const Config& config, std::string_vi
     patch::Limits limits;
     limits.bytes_max = config.limits.max_body;
     ANNALS_TRY(json::Document before, thread_parser().parse(body));
-    ANNALS_TRY(const std::string text,
-               patch::apply_json_patch(before.root(), document_.root(), limits));
+    const auto apply_patch =
+        format_ == Format::json_patch ? patch::apply_json_patch : patch::apply_fhirpath_patch;
+    ANNALS_TRY(const std::string text, apply_patch(before.root(), document_.root(), limits));
     ANNALS_TRY(json::Document after, thread_parser().parse(text));
     ANNALS_TRY_VOID(check_kept(before.root(), after.root()));
     thread_parser().recycle(std::move(before));

@@ -14,12 +14,14 @@
 namespace annals::core {
 
 /// What a PATCH takes, for Accept-Patch.
-inline constexpr std::string_view kPatchTypes = "application/json-patch+json";
+inline constexpr std::string_view kPatchTypes =
+    "application/json-patch+json, application/fhir+json";
 
 /// A patch, parsed once and applied to as many versions as it takes.
 class PatchDocument {
   public:
-    /// Reads the body of `request`. Errors: unsupported_media (another Content-Type, or none), invalid.
+    /// Reads the body of `request` by its Content-Type: a JSON Patch, or FHIR JSON: Parameters that are a FHIRPath
+    /// Patch. Errors: unsupported_media (another Content-Type, or none), invalid.
     Result<void> read(const Request& request);
 
     /// The resource that the patch makes of the stored `body`; not validated.
@@ -29,6 +31,9 @@ class PatchDocument {
     Result<json::Document> apply(const Config& config, std::string_view body) const;
 
   private:
+    enum class Format : std::uint8_t { json_patch, fhirpath_patch };
+
+    Format format_ = Format::json_patch;
     json::Document document_;
 };
 

@@ -1,6 +1,9 @@
-// Patches from elsewhere: the JSON Patch test suite, below the folder that ANNALS_TEST_DATA names.
+// Patches from elsewhere: the JSON Patch test suite and HL7's FHIRPath Patch tests, below the folder that
+// ANNALS_TEST_DATA names.
 
+#include "codec/patch/fhirpath_patch.h"
 #include "codec/patch/json_patch.h"
+#include "codec/xml/reader.h"
 
 #include <gtest/gtest.h>
 
@@ -89,6 +92,92 @@ TEST(JsonPatchSuite, PassesWhole) {
         }
     }
     EXPECT_EQ(records, 124U);
+}
+
+/// One FHIRPath Patch test, all in JSON.
+struct PatchTest {
+    std::string name;
+    std::string input;
+    std::string diff;
+    std::string output;  // empty: it must fail
+};
+
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at)) {
+        text.replace(at, what.size(), by);
+        at += by.size();
+    }
+}
+
+void run(const PatchTest& test) {
+    json::Parser parser;
+    const auto input = parser.parse(test.input);
+    const auto diff = parser.parse(test.diff);
+    ASSERT_TRUE(input && diff) << test.name;
+    const auto result = apply_fhirpath_patch(input->root(), diff->root());
+    EXPECT_EQ(result.has_value(), !test.output.empty())
+        << test.name << (result ? "" : ": " + result.error().detail);
+    if (!result || test.output.empty()) {
+        return;
+    }
+    std::string texts[] = {*result, test.output};
+    for (std::string& text : texts) {
+        // What a narrative may be written as, too.
+        replace_all(text, "\\r\\n", "\\n");
+        replace_all(text, "&quot;", "\\\"");
+    }
+    EXPECT_TRUE(equal(texts[0], texts[1])) << test.name << "\n" << texts[0] << "\n" << texts[1];
+}
+
+TEST(FhirpathPatchSuite, PassesWholeInJson) {
+    const std::filesystem::path path = data_file("fhirpath-patch/fhir-patch-tests.r4.json");
+    if (path.empty() || !std::filesystem::exists(path)) {
+        GTEST_SKIP() << "skipped: ANNALS_TEST_DATA has no " << path;
+    }
+    json::Parser parser;
+    const auto tests = parser.parse(slurp(path));
+    ASSERT_TRUE(tests);
+    EXPECT_EQ(tests->root().size(), 33U);
+    for (const json::Value test : tests->root().elements()) {
+        const json::Value output = test["output"];
+        run({test["name"].string(), std::string(test["input"].raw()),
+             std::string(test["diff"].raw()),
+             output.is_object() ? std::string(output.raw()) : std::string()});
+    }
+}
+
+TEST(FhirpathPatchSuite, PassesWholeInXml) {
+    const std::filesystem::path path = data_file("fhirpath-patch/fhir-patch-tests.xml");
+    if (path.empty() || !std::filesystem::exists(path)) {
+        GTEST_SKIP() << "skipped: ANNALS_TEST_DATA has no " << path;
+    }
+    const std::string all = slurp(path);
+    // The JSON of what stands inside of <name> in the case at `begin`; empty if it has none.
+    const auto json_of = [&](std::string_view test, std::string_view name) -> std::string {
+        const std::string opening = "<" + std::string(name) + ">";
+        const std::size_t begin = test.find(opening);
+        const std::size_t end = test.find("</" + std::string(name) + ">");
+        if (begin == std::string_view::npos || end == std::string_view::npos) {
+            return {};
+        }
+        std::string_view inner = test.substr(begin + opening.size(), end - begin - opening.size());
+        inner.remove_prefix(inner.find('<'));
+        inner = inner.substr(0, inner.rfind('>') + 1);
+        const auto json = xml::json_from_xml(inner);
+        EXPECT_TRUE(json) << json.error().detail << inner;
+        return json ? *json : std::string();
+    };
+    std::size_t count = 0;
+    for (std::size_t begin = all.find("<case "); begin != std::string::npos;
+         begin = all.find("<case ", begin + 1)) {
+        const std::string_view test =
+            std::string_view(all).substr(begin, all.find("</case>", begin) - begin);
+        const std::size_t name = test.find('"') + 1;
+        run({std::string(test.substr(name, test.find('"', name) - name)), json_of(test, "input"),
+             json_of(test, "diff"), json_of(test, "output")});
+        ++count;
+    }
+    EXPECT_EQ(count, 33U);
 }
 
 }  // namespace

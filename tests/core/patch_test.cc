@@ -26,6 +26,23 @@ class Patch : public ServiceFixture {
 
 class ConditionalPatch : public Patch {};
 
+class FhirpathPatch : public Patch {
+  protected:
+    Answer patch(std::string_view target, std::string_view parameters, Headers headers = {}) {
+        headers.emplace_back("Content-Type", "application/fhir+json");
+        return send("PATCH", target, parameters, headers);
+    }
+
+    /// Parameters with one operation that replaces what `path` leads to by a string.
+    static std::string replace(std::string_view path, std::string_view value) {
+        return fmt::format(R"({{"resourceType":"Parameters","parameter":[{{"name":"operation",)"
+                           R"("part":[{{"name":"type","valueCode":"replace"}},)"
+                           R"({{"name":"path","valueString":"{}"}},)"
+                           R"({{"name":"value","valueString":"{}"}}]}}]}})",
+                           path, value);
+    }
+};
+
 TEST_F(Patch, GivesALiveResourceItsNextVersion) {
     ASSERT_EQ(put_patient("1", "Old"), 201);
     const Answer answer =
@@ -247,6 +264,38 @@ TEST_F(Patch, OfManyWithOneIfMatchOneWins) {
     EXPECT_EQ(store().totals().versions, 2U);
 }
 
+TEST_F(FhirpathPatch, GivesALiveResourceItsNextVersion) {
+    ASSERT_EQ(put_patient("1", "Old"), 201);
+    const Answer answer = patch("/Patient/1", replace("Patient.name[0].family", "New"));
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    EXPECT_EQ(answer.etag, 2U);
+    EXPECT_EQ(answer.content_location, "/fhir/Patient/1/_history/2");
+    EXPECT_TRUE(answer.says("New"));
+    EXPECT_EQ(patch("/Patient/1", R"({"resourceType":"Parameters"})").etag, 3U);
+    EXPECT_EQ(send("PATCH", "/Patient/1", R"({"resourceType":"Parameters"})",
+                   {{"Content-Type", "application/json"}})
+                  .etag,
+              4U);
+}
+
+TEST_F(FhirpathPatch, SaysWhatIsWrong) {
+    ASSERT_EQ(put_patient("1", "Old"), 201);
+    const Answer nowhere = patch("/Patient/1", replace("Patient.gender", "male"));
+    EXPECT_EQ(nowhere.status, 400);
+    EXPECT_TRUE(nowhere.says(R"("code":"invalid")"));
+    EXPECT_TRUE(nowhere.says("operation 0 (replace Patient.gender)"));
+    EXPECT_TRUE(nowhere.says(R"("expression":["Patient.gender"])"));
+    EXPECT_EQ(patch("/Patient/1", replace("Patient.name[", "x")).status, 400);
+    EXPECT_EQ(patch("/Patient/1", replace("Patient.id", "2")).status, 400);
+    EXPECT_EQ(patch("/Patient/1", replace("Patient.meta.versionId", "2")).status, 400);
+    EXPECT_EQ(patch("/Patient/1", patient("1")).status, 400);
+    EXPECT_EQ(patch("/Patient/1", "[]").status, 400);
+    EXPECT_EQ(patch("/Patient/2", replace("Patient.gender", "male")).status, 404);
+    EXPECT_EQ(patch("/Patient/1", replace("Patient.gender", "male"), {{"If-Match", "7"}}).status,
+              412);
+    EXPECT_EQ(store().totals().versions, 1U);
+}
+
 TEST_F(ConditionalPatch, PatchesTheOneMatch) {
     ASSERT_EQ(send("PUT", "/Patient/1", patient_with("1", {{"mrn", "7"}})).status, 201);
     const Answer answer =
@@ -344,6 +393,23 @@ TEST(PatchInABatch, LosesNoneOfMany) {
     }
     server.submit(bundle_of("batch", entries));
     EXPECT_EQ(Json(server.get("/Patient/1").body).root()["identifier"].size(), 101U);
+}
+
+TEST(PatchInABatch, MayBeParameters) {
+    constexpr std::string_view kParameters =
+        R"({"resourceType":"Parameters","parameter":[{"name":"operation","part":[)"
+        R"({"name":"type","valueCode":"add"},{"name":"path","valueString":"Patient"},)"
+        R"({"name":"name","valueString":"active"},{"name":"value","valueBoolean":true}]}]})";
+    TestService server;
+    server.put("/Patient/1", patient("1"));
+    server.put("/Patient/2", patient("2"));
+    const Answer batch =
+        server.submit(bundle_of("batch", {entry_of("PATCH", "Patient/1", kParameters)}));
+    EXPECT_EQ(Json(batch.body).statuses(), "200");
+    const Answer transaction =
+        server.submit(bundle_of("transaction", {entry_of("PATCH", "Patient/2", kParameters)}));
+    EXPECT_EQ(Json(transaction.body).statuses(), "200") << transaction.body;
+    EXPECT_TRUE(is_active(server, "/Patient/1") && is_active(server, "/Patient/2"));
 }
 
 TEST(PatchInATransaction, IsPartOfItsCommit) {

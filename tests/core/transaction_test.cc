@@ -262,7 +262,7 @@ TEST(Transaction, FailsWithTheStatusOfTheFaultInside) {
         {entry_of("DELETE", "Patient"), "invalid", ": 400 "},
         {entry_of("POST", "Patient/1", patient("1")), "not-supported", ": 405 "},
         {entry_of("POST", "", bundle_of("batch", {})), "not-supported", ": 405 "},
-        {entry_of("PATCH", "Patient/1", patient("1")), "not-supported", ": 415 "},
+        {entry_of("PATCH", "Patient/1", patient("1")), "invalid", ": 400 "},
         {entry_of("POST", "Patient"), "required", ": 400 "},
         {entry_of("POST", "Patient", observation("", "Patient/1")), "invalid", ": 400 "},
         {entry_of("POST", "Patient", R"({"resourceType":"Patient","meta":1})"), "structure",
