@@ -134,7 +134,8 @@ TEST_F(Metadata, ListsWhatTheTableDispatches) {
     const json::Value statement = document->root();
     EXPECT_TRUE(statement["resourceType"].equals("CapabilityStatement"));
     EXPECT_TRUE(statement["fhirVersion"].equals("4.0.1"));
-    EXPECT_EQ(statement["patchFormat"].raw(), R"(["application/json-patch+json","application/fhir+json"])");
+    EXPECT_EQ(statement["patchFormat"].raw(),
+              R"(["application/json-patch+json","application/fhir+json"])");
     EXPECT_TRUE(statement["implementation"]["url"].equals(kBaseUrl));
     json::Value rest;
     for (const json::Value element : statement["rest"].elements()) {
