@@ -45,6 +45,7 @@ struct Request {
     std::string_view base_url;    ///< "http://host:port/fhir", no trailing slash
     std::string_view request_id;  ///< X-Request-Id, given or made
     Loop* loop = nullptr;         ///< of the thread that handles it; never null
+    bool inside_bundle = false;   ///< an entry: answered in JSON whatever it asks for
 
     /// The first header of that name (case ignored), trimmed; none if absent.
     std::optional<std::string_view> header(std::string_view name) const noexcept;
@@ -68,6 +69,7 @@ std::string_view content_type_name(ContentType type) noexcept;
 struct Response {
     int status = 200;
     ContentType content_type = ContentType::fhir_json;  ///< meaningless while the body is empty
+    std::string media_type;  ///< Content-Type where none of ContentType fits; else empty
     Body body;
     std::unique_ptr<BodySource> more;  ///< null: `body` is all there is
 

@@ -1,8 +1,8 @@
 #include "core/service.h"
 
 #include "core/interactions/metadata.h"
-#include "core/interactions/negotiation.h"
 #include "core/outcome.h"
+#include "core/representation.h"
 
 #include <fmt/format.h>
 
@@ -23,9 +23,16 @@ HttpMethod as_dispatched(HttpMethod method) noexcept {
     return method == HttpMethod::head ? HttpMethod::get : method;
 }
 
-// The row that takes the request, or the answer that says why none does.
+// The answer to `error` in what the request asked for, as far as that can be told.
+Response refusal_of(const Error& error, const Request& request) {
+    Response response = outcome_response(error, request);
+    represent_error(request, response);
+    return response;
+}
+
+// The row that takes the request and what its answer is to look like, or the answer that says why none does.
 std::optional<Response> refuse(const Service& service, const Request& request, Target& target,
-                               const Interaction*& row) {
+                               const Interaction*& row, Representation& asked) {
     Result<Target> parsed = parse_target(request.path);
     if (!parsed) {
         Error error = std::move(parsed.error());
@@ -33,7 +40,7 @@ std::optional<Response> refuse(const Service& service, const Request& request, T
         if (error.code == Errc::value && request.method != HttpMethod::put) {
             error.code = Errc::not_found;
         }
-        return outcome_response(error, request);
+        return refusal_of(error, request);
     }
     target = *parsed;
 
@@ -41,12 +48,12 @@ std::optional<Response> refuse(const Service& service, const Request& request, T
     Result<const Interaction*> found =
         find_interaction(service.config(), request.method, target, allow);
     if (!found) {
-        Response response = outcome_response(found.error(), request);
+        Response response = refusal_of(found.error(), request);
         response.allow = std::move(allow);
         return response;
     }
-    if (Result<void> acceptable = check_accept(request); !acceptable) {
-        return outcome_response(acceptable.error(), request);
+    if (Result<void> read = read_representation(request, target, asked); !read) {
+        return refusal_of(read.error(), request);
     }
     row = *found;
     return {};
@@ -101,26 +108,41 @@ Result<const Interaction*> find_interaction(const Config& config, HttpMethod met
 asio::awaitable<Response> handle(const Service& service, const Request& request) {
     Target target;
     const Interaction* row = nullptr;
-    if (std::optional<Response> refusal = refuse(service, request, target, row)) {
+    Representation asked;
+    if (std::optional<Response> refusal = refuse(service, request, target, row, asked)) {
         co_return std::move(*refusal);
     }
+    Response response;
     if (row->plain != nullptr) {
-        co_return row->plain(service, request, target);
+        response = row->plain(service, request, target);
+        represent(asked, request, response);
+        co_return response;
     }
-    Response response = co_await row->awaiting(service, request, target);
+    const Result<std::unique_ptr<ConvertedRequest>> converted = convert_body(request, target);
+    if (!converted) {
+        response = outcome_response(converted.error(), request);
+    } else if (*converted != nullptr) {
+        response = co_await row->awaiting(service, (*converted)->request, target);
+    } else {
+        response = co_await row->awaiting(service, request, target);
+    }
+    represent(asked, request, response);
     co_return response;
 }
 
 std::optional<Response> handle_plain(const Service& service, const Request& request) {
     Target target;
     const Interaction* row = nullptr;
-    if (std::optional<Response> refusal = refuse(service, request, target, row)) {
+    Representation asked;
+    if (std::optional<Response> refusal = refuse(service, request, target, row, asked)) {
         return refusal;
     }
     if (row->plain == nullptr) {
         return {};
     }
-    return row->plain(service, request, target);
+    std::optional<Response> response = row->plain(service, request, target);
+    represent(asked, request, *response);
+    return response;
 }
 
 }  // namespace annals::core

@@ -2,7 +2,9 @@
 
 #include "core/base/random.h"
 #include "core/outcome.h"
+#include "core/representation.h"
 #include "net/await.h"
+#include "net/compression.h"
 #include "net/probes.h"
 
 #include <asio/buffer.hpp>
@@ -19,6 +21,9 @@ namespace annals::net {
 namespace {
 
 constexpr std::string_view kRoot = "/fhir";
+
+/// What answers to GET depend on beside the URL.
+constexpr std::string_view kVary = "Accept, Accept-Encoding";
 
 /// Responses of one turn are sent when they have grown to this.
 constexpr std::size_t kTurnBytesMax = 1 << 20;
@@ -134,7 +139,8 @@ Framing Connection::framing(bool close) const {
             .http_1_0 = false,
             .close = close,
             .date = {worker_.date.data(), worker_.date.size()},
-            .request_id = request_id_};
+            .request_id = request_id_,
+            .vary = {}};
 }
 
 asio::awaitable<void> Connection::run(std::unique_ptr<Connection> connection) {
@@ -220,6 +226,7 @@ Connection::Turn Connection::answer_ready() {
             response = worker_.shared.handlers.plain(worker_.shared.service, request);
         } else {
             response = answer_outside(worker_.shared, request);
+            core::represent_error(request, *response);
         }
         if (!response) {
             return Turn::await;
@@ -272,12 +279,18 @@ void Connection::prepare(core::Request& request) {
 
 Connection::Turn Connection::answer(core::Response& response) {
     const core::Request& request = reader_.request();
+    if (!reader_.accept_encoding().empty()) {
+        compress(response, reader_.accept_encoding());
+    }
     const bool sliced = response.more != nullptr && request.method != core::HttpMethod::head;
     closing_ = response.close || !reader_.keep_alive() || (sliced && reader_.http_1_0()) ||
                worker_.shared.stopping.load(std::memory_order_relaxed);
     Framing frame = framing(closing_);
     frame.head = request.method == core::HttpMethod::head;
     frame.http_1_0 = reader_.http_1_0();
+    if (frame.head || request.method == core::HttpMethod::get) {
+        frame.vary = kVary;
+    }
     worker_.metrics.answered(request.method, response.status, microseconds_since(request_begin_));
     output_.add(response, frame);
     if (sliced) {
@@ -310,7 +323,7 @@ asio::awaitable<Connection::Turn> Connection::handle() {
 }
 
 void Connection::refuse(const Error& error, int status) {
-    core::Request request;
+    core::Request& request = reader_.refused_request();
     request.loop = &worker_.loop;
     make_request_id();
     request.request_id = request_id_;
@@ -318,6 +331,10 @@ void Connection::refuse(const Error& error, int status) {
     if (status != 0) {
         response.status = status;
     }
+    if (error.code == Errc::unsupported_media) {
+        response.headers.emplace_back("Accept-Encoding", kCodingsTaken);
+    }
+    core::represent_error(request, response);
     closing_ = true;
     worker_.metrics.answered(core::HttpMethod::other, response.status, 0);
     output_.add(response, framing(true));
@@ -326,6 +343,7 @@ void Connection::refuse(const Error& error, int status) {
 void Connection::answer_late() {
     core::Response response =
         core::outcome_response(Error{Errc::timeout, "", ""}, reader_.request());
+    core::represent_error(reader_.request(), response);
     worker_.metrics.answered(reader_.request().method, response.status,
                              microseconds_since(request_begin_));
     Output late;

@@ -75,9 +75,9 @@ void Output::add(core::Response& response, const Framing& framing) {
     const bool body = has_body(response.status);
     const bool sliced = response.more != nullptr;
     if (body && (sliced || !response.body.empty())) {
-        text.append("Content-Type: ");
-        text.append(core::content_type_name(response.content_type));
-        text.append("\r\n");
+        put_header(text, "Content-Type",
+                   response.media_type.empty() ? core::content_type_name(response.content_type)
+                                               : std::string_view(response.media_type));
     }
     if (body && sliced) {
         if (!framing.http_1_0) {
@@ -114,6 +114,11 @@ void Output::add(core::Response& response, const Framing& framing) {
     }
     for (const auto& [name, value] : response.headers) {
         put_header(text, name, value);
+    }
+    if (!framing.vary.empty()) {
+        text.append("Vary: ");
+        text.append(framing.vary);
+        text.append("\r\n");
     }
     text.append("X-Request-Id: ");
     text.append(framing.request_id);

@@ -140,6 +140,7 @@ RequestReader::~RequestReader() = default;
 std::span<char> RequestReader::room() {
     if (done_ && parsed_ == end_) {
         begin_ = parsed_ = end_ = 0;
+        drop_decoder();
         if (capacity_ > kBufferBytesKept) {
             buffer_.reset();
             capacity_ = 0;
@@ -169,6 +170,18 @@ std::span<char> RequestReader::room() {
     return {buffer_.get() + end_, capacity_ - end_};
 }
 
+void RequestReader::drop_decoder() {
+    if (decoder_ == nullptr) {
+        return;
+    }
+    decoder_.reset();
+    decoded_.clear();
+    encoded_bytes_ = 0;
+    if (decoded_.capacity() > kBufferBytesKept) {
+        decoded_.shrink_to_fit();
+    }
+}
+
 void RequestReader::filled(std::size_t count) {
     ANNALS_CHECK(count <= capacity_ - end_);
     end_ += count;
@@ -185,12 +198,13 @@ void RequestReader::start() {
     llhttp_reset(&parser_->state);
     begin_ = parsed_;
     started_ = true;
-    head_done_ = done_ = expects_continue_ = chunked_ = host_from_target_ = false;
+    headers_read_ = head_done_ = done_ = expects_continue_ = chunked_ = host_from_target_ = false;
     announced_bytes_ = 0;
     ignored_bytes_ = 0;
     host_count_ = 0;
-    host_size_ = id_size_ = 0;
+    host_size_ = id_size_ = coding_size_ = 0;
     places_.clear();
+    drop_decoder();
 }
 
 RequestReader::Step RequestReader::next() {
@@ -218,6 +232,10 @@ RequestReader::Step RequestReader::next() {
         llhttp_execute(&parser_->state, buffer_.get() + parsed_, end_ - parsed_);
     if (done_) {
         parsed_ = static_cast<std::size_t>(llhttp_get_error_pos(&parser_->state) - buffer_.get());
+        if (decoder_ != nullptr && !decoder_->complete()) {
+            refuse(Errc::invalid, "the body ends before its content coding does");
+            return Step::refused;
+        }
         finish_request();
         return Step::request;
     }
@@ -238,8 +256,8 @@ RequestReader::Step RequestReader::next() {
         }
         return Step::need_bytes;
     }
-    if (chunked_) {
-        // Chunk sizes have been read: only the body's bytes are kept.
+    if (chunked_ || decoder_ != nullptr) {
+        // Chunk sizes have been read, and encoded bytes decoded: only the body's own bytes are kept.
         parsed_ = end_ = body_end_;
     }
     if (expects_continue_ && body_begin_ == body_end_) {
@@ -437,9 +455,15 @@ bool RequestReader::apply_header(std::string_view name, std::string_view value) 
                 id_size_ = value.size();
             }
             break;
+        case 15:
+            if (same(name, "accept-encoding") && coding_size_ == 0) {
+                coding_place_ = place;
+                coding_size_ = value.size();
+            }
+            break;
         case 16:
-            if (same(name, "content-encoding") && !value.empty() && !same(value, "identity")) {
-                return refuse(Errc::unsupported_media, "bodies are taken without a content coding");
+            if (same(name, "content-encoding")) {
+                return apply_content_coding(value);
             }
             break;
         case 17:
@@ -460,9 +484,45 @@ bool RequestReader::apply_header(std::string_view name, std::string_view value) 
     return true;
 }
 
+bool RequestReader::apply_content_coding(std::string_view value) {
+    const std::optional<Coding> coding = coding_named(value);
+    if (!coding || (decoder_ != nullptr && *coding != Coding::identity)) {
+        return refuse(Errc::unsupported_media,
+                      "bodies are taken in the content coding gzip or zstd, or in none");
+    }
+    if (*coding != Coding::identity) {
+        decoder_ = make_decoder(*coding);
+        if (decoder_ == nullptr) {
+            return refuse(Errc::overloaded, "there is no memory to decode the body");
+        }
+    }
+    return true;
+}
+
+bool RequestReader::decode(std::string_view bytes) {
+    encoded_bytes_ += bytes.size();
+    if (encoded_bytes_ > body_bytes_max_) {
+        return refuse(Errc::body_too_large, "the request's body is larger than limits.max_body");
+    }
+    switch (decoder_->add(bytes, body_bytes_max_, decoded_)) {
+        case Decoder::Step::taken:
+            return true;
+        case Decoder::Step::corrupt:
+            return refuse(Errc::invalid, "the body is not what its Content-Encoding says");
+        case Decoder::Step::too_large:
+            break;
+    }
+    return refuse(Errc::body_too_large,
+                  "the request's body, decoded, is larger than limits.max_body");
+}
+
 int RequestReader::head_arrived() {
     std::size_t position = 0;
-    if (!read_request_line(position) || !read_headers(position)) {
+    if (!read_request_line(position)) {
+        return -1;
+    }
+    headers_read_ = true;
+    if (!read_headers(position)) {
         return -1;
     }
     if (position > kHeaderBytesMax) {
@@ -482,6 +542,7 @@ int RequestReader::head_arrived() {
     }
     if (!chunked_ && announced_bytes_ == 0) {
         expects_continue_ = false;
+        drop_decoder();
     }
     head_done_ = true;
     body_begin_ = body_end_ = begin_ + position;
@@ -493,6 +554,9 @@ int RequestReader::body_arrived(const char* bytes, std::size_t count) {
     if (body_end_ - body_begin_ + count > body_bytes_max_) {
         refuse(Errc::body_too_large, "the request's body is larger than limits.max_body");
         return -1;
+    }
+    if (decoder_ != nullptr) {
+        return decode({bytes, count}) ? 0 : -1;
     }
     if (end != bytes) {
         std::memmove(end, bytes, count);
@@ -521,7 +585,7 @@ int RequestReader::ignored_arrived(std::size_t count) {
     return 0;
 }
 
-void RequestReader::finish_request() {
+void RequestReader::set_head() {
     const char* const origin = buffer_.get() + begin_;
     const auto view = [origin](std::size_t place, std::size_t size) {
         return std::string_view(origin + place, size);
@@ -533,9 +597,26 @@ void RequestReader::finish_request() {
         request_.headers.push_back(
             {view(place.name, place.name_size), view(place.value, place.value_size)});
     }
-    request_.body = {buffer_.get() + body_begin_, body_end_ - body_begin_};
     host_ = view(host_place_, host_size_);
     request_id_ = id_size_ > 0 ? view(id_place_, id_size_) : std::string_view();
+    accept_encoding_ = coding_size_ > 0 ? view(coding_place_, coding_size_) : std::string_view();
+}
+
+void RequestReader::finish_request() {
+    set_head();
+    request_.body = decoder_ != nullptr
+                        ? std::string_view(decoded_)
+                        : std::string_view(buffer_.get() + body_begin_, body_end_ - body_begin_);
+}
+
+core::Request& RequestReader::refused_request() {
+    if (headers_read_) {
+        set_head();
+    } else {
+        request_ = {};
+    }
+    request_.body = {};
+    return request_;
 }
 
 }  // namespace annals::net

@@ -8,12 +8,14 @@
 
 #include "core/base/limits.h"
 #include "core/exchange.h"
+#include "net/coding.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -57,8 +59,15 @@ class RequestReader {
     /// How far the request under way has come.
     Phase phase() const noexcept;
 
-    /// The request: `path` is the whole path, base_url, request_id and loop are left to the caller.
+    /// The request: `path` is the whole path, base_url, request_id and loop are left to the caller. A body that
+    /// came in a content coding has been decoded.
     core::Request& request() noexcept { return request_; }
+
+    /// Of a request that was refused: query and headers, as far as they were read.
+    core::Request& refused_request();
+
+    /// The Accept-Encoding header of the request; empty if there is none.
+    std::string_view accept_encoding() const noexcept { return accept_encoding_; }
 
     std::string_view host() const noexcept {
         return host_;
@@ -96,6 +105,10 @@ class RequestReader {
     bool read_request_line(std::size_t& position);
     bool read_headers(std::size_t& position);
     bool apply_header(std::string_view name, std::string_view value);
+    bool apply_content_coding(std::string_view value);
+    bool decode(std::string_view bytes);
+    void drop_decoder();
+    void set_head();
     bool read_target(std::string_view target);
     void finish_request();
     Step step_after_error(int error);
@@ -117,6 +130,7 @@ class RequestReader {
 
     // Of the request under way.
     bool started_ = false;
+    bool headers_read_ = false;
     bool head_done_ = false;
     bool done_ = false;
     bool expects_continue_ = false;
@@ -130,12 +144,17 @@ class RequestReader {
     std::vector<HeaderPlace> places_;
     std::size_t path_place_ = 0, path_size_ = 0, query_place_ = 0, query_size_ = 0;
     std::size_t host_place_ = 0, host_size_ = 0, id_place_ = 0, id_size_ = 0;
+    std::size_t coding_place_ = 0, coding_size_ = 0;
     std::size_t host_count_ = 0;
     bool host_from_target_ = false;
+    std::unique_ptr<Decoder> decoder_;  ///< null: the body is taken as it comes
+    std::string decoded_;               ///< what has come of the body
+    std::uint64_t encoded_bytes_ = 0;
 
     core::Request request_;
     std::string_view host_;
     std::string_view request_id_;
+    std::string_view accept_encoding_;
     Refusal refusal_;
 };
 

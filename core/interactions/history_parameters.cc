@@ -59,6 +59,7 @@ Result<HistoryOrder> read_sort(std::string_view text) {
 // What was given, each at most once.
 struct Given {
     std::optional<std::string> count, since, at, sort, offset, cursor;
+    Parameters representation;  // _format, _pretty, _summary, _elements
 };
 
 Result<Given> take_parameters(std::string_view query, const Target& target) {
@@ -82,8 +83,10 @@ Result<Given> take_parameters(std::string_view query, const Target& target) {
             given.cursor = std::move(value);
         } else if (name == "_offset" && target.level == Level::instance_history) {
             given.offset = std::move(value);
-        } else if (name != "_format" && name != "_pretty" && name != "_summary" &&
-                   name != "_elements") {
+        } else if (name == "_format" || name == "_pretty" || name == "_summary" ||
+                   name == "_elements") {
+            given.representation.emplace_back(name, std::move(value));
+        } else {
             return invalid(fmt::format("Parameter '{}' is not supported here", name));
         }
     }
@@ -127,6 +130,9 @@ std::string own_query(const Given& given, const HistoryParameters& parameters) {
     if (given.sort) {
         add("_sort", *given.sort);
     }
+    for (const auto& [name, value] : given.representation) {
+        add(name, value);
+    }
     return out;
 }
 
@@ -143,6 +149,11 @@ Result<HistoryParameters> read_history_parameters(const Config& config, const Re
         ANNALS_TRY(out.count, read_natural("_count", *given.count));
     }
     out.count = std::min(out.count, config.max_page_size);
+    if (std::find(given.representation.begin(), given.representation.end(),
+                  std::pair<std::string, std::string>("_summary", "count")) !=
+        given.representation.end()) {
+        out.count = 0;
+    }
     if (given.offset) {
         ANNALS_TRY(out.offset, read_natural("_offset", *given.offset));
     }

@@ -75,8 +75,10 @@ std::pair<std::string, std::string> make_capability_statement(const Config& conf
         R"("implementation":{{"description":"A versioned FHIR R4 resource store","url":)",
         format_instant(started), ANNALS_VERSION);
 
-    std::string after = R"(},"fhirVersion":"4.0.1","format":["application/fhir+json","json"],)"
-                        R"("patchFormat":["application/json-patch+json","application/fhir+json"],)"
+    std::string after = R"(},"fhirVersion":"4.0.1","format":["application/fhir+json","json",)"
+                        R"("application/fhir+xml","xml"],)"
+                        R"("patchFormat":["application/json-patch+json","application/fhir+json",)"
+                        R"("application/fhir+xml"],)"
                         R"("rest":[{"mode":"server","resource":[)";
     const std::string abilities = resource_abilities(config);
     bool first = true;
@@ -103,6 +105,7 @@ Response metadata(const Service& service, const Request& request, const Target&)
     Response response;
     response.cache_control = "no-cache";
     response.etag = VersionNumber{hash64(after, hash64(url, hash64(before))) & kVersionNumberMax};
+    response.last_modified = service.started();
     const auto tags = read_entity_tags(request, "If-None-Match");
     if (tags && *tags && ((*tags)->any || (*tags)->names(*response.etag))) {
         response.status = 304;

@@ -1,25 +1,52 @@
 // What a request says of representations and answers: Accept, _format, Content-Type, Prefer.
 //
 // Layer:   core/interactions.
-// Spec:    RFC 9110 sections 8.3, 12.5.1; RFC 7240; FHIR R4 http.html#mime-type, #ops.
+// Spec:    RFC 9110 sections 8.3, 12.5.1; RFC 7240; FHIR R4 http.html#mime-type, #ops;
+//          docs/api/representation.md.
 // Threads: plain functions.
 
 #pragma once
 
 #include "core/base/result.h"
 #include "core/exchange.h"
+#include "core/interactions/media_type.h"
 
-#include <optional>
+#include <cstdint>
 #include <string_view>
 
 namespace annals::core {
 
-/// Can the answer be in FHIR JSON? `_format` overrides Accept.
-/// Errors: not_acceptable; invalid (a malformed query).
-Result<void> check_accept(const Request& request);
+enum class Format : std::uint8_t { json, xml };
 
-/// Is the body FHIR JSON? A body without Content-Type is taken for it.
-/// Errors: unsupported_media.
+/// How a format was asked for.
+enum class Naming : std::uint8_t {
+    range,    ///< not at all, by */* and the like, or by a browser's text/html
+    generic,  ///< application/json, text/xml
+    fhir,     ///< application/fhir+json, _format
+};
+
+/// The format of an answer.
+struct AnswerFormat {
+    Format format = Format::json;
+    Naming close = Naming::range;
+    bool says_version = false;  ///< fhirVersion was asked for: Content-Type repeats it
+    int quality = kQualityMax;
+};
+
+/// Chooses by the Accept headers: the highest q, then the range that names it most closely, then JSON.
+/// Errors: not_acceptable.
+Result<AnswerFormat> read_accept(const Request& request);
+
+/// Chooses by the value of `_format`, which overrides Accept. Errors: not_acceptable.
+Result<AnswerFormat> read_format_parameter(std::string_view value);
+
+/// What a request's body is, by Content-Type; a body without it is taken for FHIR JSON.
+enum class BodyFormat : std::uint8_t { json, xml, other };
+
+/// Errors: unsupported_media (a FHIR type of another version or character set).
+Result<BodyFormat> read_content_type(const Request& request);
+
+/// Is the body FHIR JSON? Errors: unsupported_media.
 Result<void> check_content_type(const Request& request);
 
 /// What a Prefer header asks for.
@@ -32,11 +59,5 @@ struct Preference {
 
 /// Reads all Prefer headers; the first of a kind counts, unknown ones are ignored.
 Preference read_preference(const Request& request);
-
-/// True if `a` and `b` are the same but for the case of ASCII letters.
-bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept;
-
-/// `text` without blanks and tabs at its ends.
-std::string_view trimmed(std::string_view text) noexcept;
 
 }  // namespace annals::core

@@ -77,6 +77,9 @@ Result<void> read_resource(TransactionEntry& entry) {
         return Error{Errc::required, "resource is missing", {}};
     }
     ANNALS_TRY(entry.resource, read_entry_resource(resource, entry.target.type));
+    if (entry.kind == EntryKind::update) {
+        ANNALS_TRY_VOID(check_whole(entry.resource.facts));
+    }
     const std::optional<std::string_view> id = entry.resource.facts.id;
     if (entry.kind == EntryKind::update && !entry.criteria) {
         if (!id) {

@@ -65,7 +65,8 @@ Error differing_id(TypeId type, std::string_view body_id, std::string_view wante
             fmt::format("{}.id", resource_type_name(type))};
 }
 
-Result<void> check_id(const SubmittedResource& resource, const Target& target) {
+Result<void> check_update(const SubmittedResource& resource, const Target& target) {
+    ANNALS_TRY_VOID(resource.check_whole());
     if (!resource.id()) {
         return Error{Errc::required, fmt::format("The body has no id, expected '{}'", target.id),
                      fmt::format("{}.id", resource_type_name(target.type))};
@@ -88,7 +89,7 @@ asio::awaitable<Response> update(const Service& service, const Request& request,
     if (const Result<void> fit = resource.read(service, request, target.type); !fit) {
         co_return outcome_response(fit.error(), request);
     }
-    if (const Result<void> fit = check_id(resource, target); !fit) {
+    if (const Result<void> fit = check_update(resource, target); !fit) {
         co_return outcome_response(fit.error(), request);
     }
 
@@ -199,6 +200,9 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
     }
     SubmittedResource resource;
     if (const Result<void> fit = resource.read(service, request, target.type); !fit) {
+        co_return outcome_response(fit.error(), request);
+    }
+    if (const Result<void> fit = resource.check_whole(); !fit) {
         co_return outcome_response(fit.error(), request);
     }
 

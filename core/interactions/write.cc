@@ -2,6 +2,7 @@
 
 #include "core/interactions/answer.h"
 #include "core/outcome.h"
+#include "core/subset.h"
 
 #include <fmt/format.h>
 
@@ -46,6 +47,17 @@ Result<std::vector<std::uint64_t>> identifier_terms(TypeId type, json::Value res
                      fmt::format("{}.identifier", resource_type_name(type))};
     }
     return terms;
+}
+
+Result<void> check_whole(const json::ResourceFacts& facts) {
+    if (is_subsetted(facts.meta)) {
+        return Error{
+            Errc::business_rule,
+            "The resource has the tag SUBSETTED: it is a part of what was read, and an update "
+            "would lose the rest",
+            fmt::format("{}.meta.tag", resource_type_name(facts.type))};
+    }
+    return {};
 }
 
 std::optional<std::pair<TypeId, std::string_view>> local_reference(std::string_view reference,
@@ -120,6 +132,10 @@ Result<void> SubmittedResource::take(const Service& service, const Request& requ
         }
     }
     return {};
+}
+
+Result<void> SubmittedResource::check_whole() const {
+    return core::check_whole(facts_);
 }
 
 storage::Submission SubmittedResource::submit(const Service& service, storage::VersionWrite& write,

@@ -35,6 +35,9 @@ json::Parser& thread_parser();
 /// Errors: too_costly (more than kTermsPerVersionMax).
 Result<std::vector<std::uint64_t>> identifier_terms(TypeId type, json::Value resource);
 
+/// Refuses what check_whole() refuses.
+Result<void> check_whole(const json::ResourceFacts& facts);
+
 /// A reference as a key of this server: `Patient/1`, `Patient/1/_history/2` or either below `base_url`;
 /// none for all others. Lifetime: the id points into `reference`.
 std::optional<std::pair<TypeId, std::string_view>> local_reference(std::string_view reference,
@@ -56,6 +59,10 @@ class SubmittedResource {
     /// Errors: invalid, structure, required, value; too_costly.
     Result<void> take(const Service& service, const Request& request, TypeId type,
                       json::Document document);
+
+    /// Is the body a whole resource, one that may replace another? Requires: read() succeeded.
+    /// Errors: business_rule (the tag SUBSETTED: it came from a read with _summary or _elements).
+    Result<void> check_whole() const;
 
     /// The id in the body, if there is one; not checked.
     std::optional<std::string_view> id() const noexcept { return facts_.id; }

@@ -112,7 +112,7 @@ TEST_F(Create, LooksAtTheMediaType) {
                            {"text/json", 201},
                            {"application/fhir+json; fhirVersion=3.0", 415},
                            {"application/fhir+json; charset=utf-16", 415},
-                           {"application/fhir+xml", 415},
+                           {"application/fhir+xml; fhirVersion=3.0", 415},
                            {"text/plain", 415},
                            {"nonsense", 415}}) {
         const Answer answer = send("POST", "/Patient", patient(""), {{"Content-Type", type}});

@@ -159,7 +159,7 @@ const std::vector<Exchange>& exchanges() {
          431, true, "too-long"},
         {"OtherExpectation", post("Expect: tea\r\nContent-Length: 1\r\n", "a"), 417, true,
          "OperationOutcome"},
-        {"ContentCoding", post("Content-Encoding: gzip\r\nContent-Length: 1\r\n", "a"), 415, true,
+        {"ContentCoding", post("Content-Encoding: br\r\nContent-Length: 1\r\n", "a"), 415, true,
          "not-supported"},
         {"TooLong", post("Content-Length: 67108865\r\n", "abc"), 413, true, "too-long"},
         {"TooLongExpecting", post("Expect: 100-continue\r\nContent-Length: 67108865\r\n", ""), 413,

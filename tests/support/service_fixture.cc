@@ -33,6 +33,11 @@ Answer read_answer(core::Response response) {
         answer.body += slice.str();
         ++answer.slices;
     }
+    if (!answer.body.empty()) {
+        answer.content_type = response.media_type.empty()
+                                  ? std::string(core::content_type_name(response.content_type))
+                                  : response.media_type;
+    }
     answer.etag = response.etag ? response.etag->value : 0;
     answer.has_last_modified = response.last_modified.has_value();
     answer.last_modified = response.last_modified.value_or(Instant{});

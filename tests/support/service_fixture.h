@@ -29,6 +29,7 @@ struct Answer {
     int status = 0;
     std::string body;        ///< everything, slices joined
     std::size_t slices = 0;  ///< pulled from Response::more
+    std::string content_type;
     std::uint64_t etag = 0;  ///< 0: none
     Instant last_modified;
     bool has_last_modified = false;
@@ -37,6 +38,16 @@ struct Answer {
     std::string cache_control;
     std::string allow;
     std::vector<std::pair<std::string, std::string>> headers;
+
+    /// The header of that name among `headers`; empty if there is none.
+    std::string_view header(std::string_view name) const {
+        for (const auto& [key, value] : headers) {
+            if (key == name) {
+                return value;
+            }
+        }
+        return {};
+    }
 
     bool says(std::string_view text) const { return body.find(text) != std::string::npos; }
 };

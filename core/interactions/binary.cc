@@ -1,0 +1,202 @@
+#include "core/interactions/binary.h"
+
+#include "codec/json/document.h"
+#include "core/base/base64.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::size_t kSliceChars = 256 << 10;  // of base64, decoded between two writes
+constexpr std::string_view kUnknownType = "application/octet-stream";
+
+// A media type as FHIR's code has it: single blanks, none at the ends.
+std::string as_code(std::string_view media_type) {
+    std::string code;
+    for (const char c : media_type) {
+        const bool blank = c == ' ' || c == '\t';
+        if (!blank) {
+            code += c;
+        } else if (!code.empty() && code.back() != ' ') {
+            code += ' ';
+        }
+    }
+    while (code.ends_with(' ')) {
+        code.pop_back();
+    }
+    return code;
+}
+
+// What a client stored is not yet a header's value.
+bool is_media_type(std::string_view text) {
+    const std::size_t slash = text.find('/');
+    return slash != std::string_view::npos && slash > 0 && slash + 1 < text.size() &&
+           text.size() <= 255 &&
+           std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < 0x7f; });
+}
+
+// Nothing that a browser shows of these can do anything.
+bool is_inert(std::string_view name) {
+    constexpr std::array<std::string_view, 7> kInert{
+        "image/png", "image/jpeg", "image/gif", "image/webp", "text/plain", "audio/*", "video/*"};
+    return std::any_of(kInert.begin(), kInert.end(),
+                       [name](std::string_view type) { return covers(type, name); });
+}
+
+// How much the Accept headers like the content, by the range that names it most closely.
+struct Liking {
+    int quality = 0;
+    int close = 0;  // 3: named, 2: type/*, 1: */*
+    bool asked = false;
+};
+
+Liking liking_for(const Request& request, std::string_view name) {
+    Liking liking;
+    for (const Header& header : request.headers) {
+        if (!equal_ignoring_case(header.name, "Accept")) {
+            continue;
+        }
+        std::string_view rest = header.value;
+        while (!rest.empty()) {
+            const MediaType range = read_media_type(next_part(rest, ','));
+            if (range.name.empty()) {
+                continue;
+            }
+            liking.asked = true;
+            if (!covers(range.name, name)) {
+                continue;
+            }
+            const int close = !range.name.ends_with('*') ? 3 : range.name.starts_with('*') ? 1 : 2;
+            if (close > liking.close || (close == liking.close && range.quality > liking.quality)) {
+                liking.close = close;
+                liking.quality = range.quality;
+            }
+        }
+    }
+    return liking;
+}
+
+bool is_generic(std::string_view name) {
+    return equal_ignoring_case(name, "application/json") ||
+           equal_ignoring_case(name, "text/json") || equal_ignoring_case(name, "application/xml") ||
+           equal_ignoring_case(name, "text/xml");
+}
+
+bool wants_content(const Request& request, const AnswerFormat* asked, std::string_view name) {
+    if (asked == nullptr) {
+        return true;  // no FHIR type is taken: whatever it is, it is nearer to what was asked for
+    }
+    const Liking liking = liking_for(request, name);
+    if (!liking.asked) {
+        return false;  // the default is FHIR JSON
+    }
+    if (asked->close == Naming::range) {
+        return true;
+    }
+    // "application/json" may mean FHIR's, but not where it is what the content says of itself.
+    const bool own_name = asked->close == Naming::generic && is_generic(name);
+    return liking.quality > asked->quality || (own_name && liking.quality == asked->quality);
+}
+
+// Base64 text, decoded slice by slice.
+class Content final : public BodySource {
+  public:
+    Content(json::Document document, std::string decoded_escapes, std::string_view text)
+        : document_(std::move(document)), own_(std::move(decoded_escapes)), text_(text) {
+        if (!own_.empty()) {
+            text_ = own_;
+        }
+    }
+
+    bool next(Body& slice) override {
+        std::string bytes;
+        const std::string_view part = text_.substr(0, kSliceChars);
+        decoder_.add(part, bytes);
+        slice.append(bytes);
+        text_.remove_prefix(part.size());
+        return !text_.empty();
+    }
+
+  private:
+    json::Document document_;
+    std::string own_;
+    std::string_view text_;
+    Base64Decoder decoder_;
+};
+
+}  // namespace
+
+bool is_binary(const Target& target) noexcept {
+    static const TypeId kBinary = *find_resource_type("Binary");
+    return target.type == kBinary &&
+           (target.level == Level::type || target.level == Level::instance ||
+            target.level == Level::version);
+}
+
+std::string binary_json(const Request& request, const Target& target) {
+    std::string out = R"({"resourceType":"Binary")";
+    if (target.level == Level::instance) {
+        out += R"(,"id":)";
+        json::append_quoted(out, target.id);
+    }
+    out += R"(,"contentType":)";
+    json::append_quoted(out, as_code(request.header("Content-Type").value_or(kUnknownType)));
+    if (const auto context = request.header("X-Security-Context"); context && !context->empty()) {
+        out += R"(,"securityContext":{"reference":)";
+        json::append_quoted(out, *context);
+        out += '}';
+    }
+    if (!request.body.empty()) {
+        out += R"(,"data":")";
+        append_base64(request.body, out);
+        out += '"';
+    }
+    out += '}';
+    return out;
+}
+
+bool make_raw(const Request& request, const AnswerFormat* asked, Response& response) {
+    json::Parser parser;
+    Result<json::Document> parsed = parser.parse(response.body.str());
+    if (!parsed) {
+        return false;
+    }
+    json::Document document = *std::move(parsed);
+    const json::Value binary = document.root();
+    std::string type = binary["contentType"].string();
+    if (!is_media_type(type)) {
+        type = kUnknownType;
+    }
+    const std::string name(read_media_type(type).name);
+    const json::Value data = binary["data"];
+    std::string unescaped = data.is_string() && data.node().escaped ? data.string() : std::string();
+    const std::string_view text = unescaped.empty() ? data.raw_string() : unescaped;
+    if (!base64_size(text) || !wants_content(request, asked, name)) {
+        return false;
+    }
+
+    response.media_type = std::move(type);
+    response.headers.emplace_back("X-Content-Type-Options", "nosniff");
+    response.headers.emplace_back("Content-Security-Policy", "default-src 'none'; sandbox");
+    if (!is_inert(name)) {
+        response.headers.emplace_back("Content-Disposition", "attachment");
+    }
+    if (std::string context = binary["securityContext"]["reference"].string(); !context.empty()) {
+        response.headers.emplace_back("X-Security-Context", std::move(context));
+    }
+    auto content = std::make_unique<Content>(std::move(document), std::move(unescaped), text);
+    Body first;
+    const bool more = content->next(first);
+    response.body = std::move(first);
+    if (more) {
+        response.more = std::move(content);
+    }
+    return true;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,98 @@
+#include "core/interactions/media_type.h"
+
+namespace annals::core {
+
+std::string_view next_part(std::string_view& rest, char separator) {
+    bool quoted = false;
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+        if (rest[i] == '"') {
+            quoted = !quoted;
+        } else if (quoted && rest[i] == '\\') {
+            ++i;
+        } else if (!quoted && rest[i] == separator) {
+            const std::string_view part = rest.substr(0, i);
+            rest.remove_prefix(i + 1);
+            return trimmed(part);
+        }
+    }
+    const std::string_view part = rest;
+    rest = {};
+    return trimmed(part);
+}
+
+std::string_view unquoted(std::string_view text) noexcept {
+    if (text.size() >= 2 && text.front() == '"' && text.back() == '"') {
+        return text.substr(1, text.size() - 2);
+    }
+    return text;
+}
+
+int read_quality(std::string_view text) noexcept {
+    if (text.empty() || (text[0] != '0' && text[0] != '1') || (text.size() > 1 && text[1] != '.')) {
+        return kQualityMax;
+    }
+    int quality = (text[0] - '0') * kQualityMax;
+    int place = kQualityMax / 10;
+    for (const char c : text.substr(text.size() > 1 ? 2 : 1)) {
+        if (c < '0' || c > '9') {
+            return kQualityMax;
+        }
+        quality += (c - '0') * place;
+        place /= 10;
+    }
+    return quality > kQualityMax ? kQualityMax : quality;
+}
+
+MediaType read_media_type(std::string_view text) {
+    MediaType media;
+    media.name = next_part(text, ';');
+    while (!text.empty()) {
+        std::string_view value = next_part(text, ';');
+        const std::string_view name = next_part(value, '=');
+        value = unquoted(value);
+        if (equal_ignoring_case(name, "q")) {
+            media.quality = read_quality(value);
+        } else if (equal_ignoring_case(name, "fhirVersion")) {
+            media.fhir_version = value;
+        } else if (equal_ignoring_case(name, "charset")) {
+            media.charset = value;
+        }
+    }
+    return media;
+}
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+    if (a.size() != b.size()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (lower(a[i]) != lower(b[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+std::string_view trimmed(std::string_view text) noexcept {
+    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
+        text.remove_prefix(1);
+    }
+    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
+        text.remove_suffix(1);
+    }
+    return text;
+}
+
+bool covers(std::string_view range, std::string_view name) noexcept {
+    if (range == "*/*" || range == "*") {
+        return true;
+    }
+    if (range.ends_with("/*")) {
+        range.remove_suffix(1);
+        return equal_ignoring_case(range, name.substr(0, range.size()));
+    }
+    return equal_ignoring_case(range, name);
+}
+
+}  // namespace annals::core

@@ -1,0 +1,45 @@
+// Media types and the lists that headers make of them, with parameters and q-values.
+//
+// Layer:   core/interactions.
+// Spec:    RFC 9110 sections 5.6, 8.3, 12.4.2.
+// Threads: plain functions.
+
+#pragma once
+
+#include <string_view>
+
+namespace annals::core {
+
+/// q=1 in the thousandths that q-values have.
+inline constexpr int kQualityMax = 1000;
+
+/// A media type or range with the parameters that matter here.
+struct MediaType {
+    std::string_view name;  ///< type/subtype, as it stands
+    std::string_view fhir_version;
+    std::string_view charset;
+    int quality = kQualityMax;
+};
+
+/// Reads one element of a list. Lifetime: views point into `text`.
+MediaType read_media_type(std::string_view text);
+
+/// Cuts the part before `separator` off `rest` and trims it; separators inside of quotes do not count.
+std::string_view next_part(std::string_view& rest, char separator);
+
+/// `text` without the quotes around it.
+std::string_view unquoted(std::string_view text) noexcept;
+
+/// A q-value in thousandths; what is none counts as 1.
+int read_quality(std::string_view text) noexcept;
+
+/// True if `a` and `b` are the same but for the case of ASCII letters.
+bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept;
+
+/// `text` without blanks and tabs at its ends.
+std::string_view trimmed(std::string_view text) noexcept;
+
+/// True if `range` (image/png, image/*, */*) covers the media type called `name`.
+bool covers(std::string_view range, std::string_view name) noexcept;
+
+}  // namespace annals::core

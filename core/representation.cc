@@ -1,0 +1,211 @@
+#include "core/representation.h"
+
+#include "codec/xml/reader.h"
+#include "core/interactions/binary.h"
+#include "core/transform.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace annals::core {
+
+namespace {
+
+bool is_read(const Request& request, const Target& target) {
+    return (request.method == HttpMethod::get || request.method == HttpMethod::head) &&
+           (target.level == Level::instance || target.level == Level::version);
+}
+
+// True if the answer is a Bundle of what was found.
+bool has_count(const Request& request, const Target& target) {
+    switch (target.level) {
+        case Level::system_history:
+        case Level::type_history:
+        case Level::instance_history:
+        case Level::system_search:
+        case Level::type_search:
+        case Level::compartment:
+            return true;
+        case Level::root:
+        case Level::type:
+            return request.method == HttpMethod::get || request.method == HttpMethod::head;
+        case Level::metadata:
+        case Level::system_operation:
+        case Level::type_operation:
+        case Level::instance:
+        case Level::version:
+        case Level::instance_operation:
+            return false;
+    }
+    return false;
+}
+
+// True if the query may have one of our parameters, be their names escaped.
+bool may_say_something(std::string_view query) {
+    for (const std::string_view name : {"_format", "_pretty", "_summary", "_elements", "%"}) {
+        if (query.find(name) != std::string_view::npos) {
+            return true;
+        }
+    }
+    return false;
+}
+
+Result<bool> read_pretty(std::string_view value) {
+    if (value != "true" && value != "false") {
+        return Error{Errc::invalid, fmt::format("_pretty: '{}' is neither true nor false", value),
+                     ""};
+    }
+    return value == "true";
+}
+
+// What the query says of all but the format.
+Result<void> read_parameters(const Parameters& parameters, const Request& request,
+                             Representation& out) {
+    std::optional<std::string_view> summary;
+    for (const auto& [name, value] : parameters) {
+        if (name == "_pretty" && !request.inside_bundle) {
+            ANNALS_TRY(out.pretty, read_pretty(value));
+        } else if (name == "_summary") {
+            if (summary && *summary != value) {
+                return Error{Errc::invalid, "_summary is given more than once", ""};
+            }
+            summary = value;
+            ANNALS_TRY(out.subset.summary, read_summary(value));
+        } else if (name == "_elements") {
+            ANNALS_TRY_VOID(read_elements(value, out.subset.elements));
+        }
+    }
+    if (out.subset.summary != Summary::none && !out.subset.elements.empty()) {
+        out.subset = {};
+        return Error{Errc::invalid, "_summary and _elements cannot be combined", ""};
+    }
+    return {};
+}
+
+void name_type(const Representation& asked, Response& response) {
+    response.content_type =
+        asked.format.format == Format::xml ? ContentType::fhir_xml : ContentType::fhir_json;
+    if (asked.format.says_version) {
+        response.media_type = asked.format.format == Format::xml
+                                  ? "application/fhir+xml; fhirVersion=4.0; charset=utf-8"
+                                  : "application/fhir+json; fhirVersion=4.0; charset=utf-8";
+    }
+}
+
+}  // namespace
+
+Result<void> read_representation(const Request& request, const Target& target,
+                                 Representation& out) {
+    const bool binary = is_binary(target);
+    const bool may_be_raw = binary && is_read(request, target);
+    Parameters parameters;
+    const std::string* format = nullptr;
+    if (!request.query.empty() && may_say_something(request.query)) {
+        ANNALS_TRY(parameters, parse_query(request.query));
+        for (const auto& [name, value] : parameters) {
+            if (name == "_format" && format == nullptr) {
+                format = &value;
+            }
+        }
+    }
+
+    if (!request.inside_bundle) {
+        Result<AnswerFormat> chosen =
+            format != nullptr ? read_format_parameter(*format) : read_accept(request);
+        if (chosen) {
+            out.format = *chosen;
+        } else if (!binary || (format != nullptr && format->find('/') == std::string::npos)) {
+            return std::move(chosen.error());
+        }
+        if (may_be_raw && !chosen) {
+            out.raw = Representation::Raw::must;
+        } else if (may_be_raw && format == nullptr && request.header("Accept") &&
+                   (out.format.close != Naming::fhir || out.format.quality < kQualityMax)) {
+            out.raw = Representation::Raw::maybe;
+        }
+    }
+    ANNALS_TRY_VOID(read_parameters(parameters, request, out));
+    if (out.pretty || !out.subset.whole()) {
+        out.raw = Representation::Raw::no;
+    }
+    if (out.subset.summary == Summary::count) {
+        // Whoever makes a Bundle of what was found leaves its entries out.
+        out.subset.summary = Summary::none;
+        if (!has_count(request, target)) {
+            return Error{Errc::invalid, "_summary=count is for searches and histories", ""};
+        }
+    }
+    return {};
+}
+
+void represent(const Representation& asked, const Request& request, Response& response) {
+    if (asked.plain() || response.content_type != ContentType::fhir_json || response.body.empty()) {
+        return;
+    }
+    const bool success = response.status < 300;
+    if (asked.raw != Representation::Raw::no && response.status == 200 &&
+        make_raw(request, asked.raw == Representation::Raw::must ? nullptr : &asked.format,
+                 response)) {
+        return;
+    }
+    name_type(asked, response);
+    Representation wanted = asked;
+    if (!success) {
+        wanted.subset = {};
+    }
+    if (wanted.subset.whole() && !wanted.pretty && wanted.format.format == Format::json) {
+        return;
+    }
+    // An answer that has no version of its own is a Bundle of resources, if it is a Bundle at all.
+    Look look{.format = wanted.format.format,
+              .pretty = wanted.pretty,
+              .bundle = !response.etag &&
+                        response.body.piece(0).starts_with(R"({"resourceType":"Bundle")"),
+              .subset = std::move(wanted.subset)};
+    auto transformed =
+        transform(std::move(look), std::exchange(response.body, Body()), std::move(response.more));
+    if (transformed->next(response.body)) {
+        response.more = std::move(transformed);
+    }
+}
+
+void represent_error(const Request& request, Response& response) {
+    Representation asked;
+    const Result<void> read = read_representation(request, Target(), asked);
+    static_cast<void>(read);  // what could be read counts
+    asked.subset = {};
+    represent(asked, request, response);
+}
+
+Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,
+                                                       const Target& target) {
+    const bool writes = request.method == HttpMethod::post || request.method == HttpMethod::put ||
+                        request.method == HttpMethod::patch;
+    if (!writes || request.inside_bundle) {
+        return std::unique_ptr<ConvertedRequest>();
+    }
+    ANNALS_TRY(const BodyFormat format, read_content_type(request));
+    std::unique_ptr<ConvertedRequest> converted;
+    if (format == BodyFormat::other && is_binary(target) && request.method != HttpMethod::patch) {
+        converted = std::make_unique<ConvertedRequest>();
+        converted->body = binary_json(request, target);
+    } else if (format == BodyFormat::xml && !request.body.empty()) {
+        thread_local xml::Reader reader;
+        converted = std::make_unique<ConvertedRequest>();
+        ANNALS_TRY(converted->body, reader.read(request.body));
+    }
+    if (converted == nullptr) {
+        return converted;
+    }
+    converted->request = request;
+    converted->request.body = converted->body;
+    for (Header& header : converted->request.headers) {
+        if (equal_ignoring_case(header.name, "Content-Type")) {
+            header.value = "application/fhir+json";
+        }
+    }
+    return converted;
+}
+
+}  // namespace annals::core

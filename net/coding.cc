@@ -1,0 +1,339 @@
+#include "net/coding.h"
+
+#include "core/base/check.h"
+#include "core/interactions/media_type.h"
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace annals::net {
+
+namespace {
+
+constexpr int kGzipLevel = 4;
+constexpr int kZstdLevel = 3;
+constexpr int kGzipWindow = 15 + 16;   // zlib's way to say: the largest window, gzip's frame
+constexpr int kZstdWindowLogMax = 23;  // RFC 9659: 8 MiB
+constexpr std::size_t kOutputStep = 32 << 10;
+constexpr std::size_t kIdleEncodersMax = 4;  // of a coding and thread
+
+// zlib counts in unsigned int.
+constexpr std::size_t kZlibInputMax = 1 << 30;
+
+Bytef* as_input(std::string_view text) noexcept {
+    // zlib does not write to its input, whatever its type says.
+    return reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+}
+
+class GzipEncoder final : public Encoder {
+  public:
+    GzipEncoder() {
+        ready_ = deflateInit2(&stream_, kGzipLevel, Z_DEFLATED, kGzipWindow, 8,
+                              Z_DEFAULT_STRATEGY) == Z_OK;
+    }
+
+    GzipEncoder(const GzipEncoder&) = delete;
+    GzipEncoder& operator=(const GzipEncoder&) = delete;
+
+    ~GzipEncoder() override {
+        if (ready_) {
+            deflateEnd(&stream_);
+        }
+    }
+
+    bool ready() const noexcept { return ready_; }
+
+    void add(std::string_view text, Then then, std::string& out) override {
+        const int mode = then == Then::end     ? Z_FINISH
+                         : then == Then::flush ? Z_SYNC_FLUSH
+                                               : Z_NO_FLUSH;
+        do {
+            const std::string_view part = text.substr(0, kZlibInputMax);
+            text.remove_prefix(part.size());
+            stream_.next_in = as_input(part);
+            stream_.avail_in = static_cast<uInt>(part.size());
+            deflate_all(text.empty() ? mode : Z_NO_FLUSH, out);
+        } while (!text.empty());
+    }
+
+    void reset() override { deflateReset(&stream_); }
+
+  private:
+    void deflate_all(int mode, std::string& out) {
+        do {
+            const std::size_t size = out.size();
+            out.resize(size + kOutputStep);
+            stream_.next_out = reinterpret_cast<Bytef*>(out.data() + size);
+            stream_.avail_out = kOutputStep;
+            const int result = deflate(&stream_, mode);
+            ANNALS_CHECK(result != Z_STREAM_ERROR);
+            out.resize(size + kOutputStep - stream_.avail_out);
+        } while (stream_.avail_out == 0);
+    }
+
+    z_stream stream_{};
+    bool ready_ = false;
+};
+
+class ZstdEncoder final : public Encoder {
+  public:
+    ZstdEncoder() : context_(ZSTD_createCCtx()) {
+        if (context_ != nullptr) {
+            ZSTD_CCtx_setParameter(context_, ZSTD_c_compressionLevel, kZstdLevel);
+        }
+    }
+
+    ZstdEncoder(const ZstdEncoder&) = delete;
+    ZstdEncoder& operator=(const ZstdEncoder&) = delete;
+
+    ~ZstdEncoder() override { ZSTD_freeCCtx(context_); }
+
+    bool ready() const noexcept { return context_ != nullptr; }
+
+    void add(std::string_view text, Then then, std::string& out) override {
+        const ZSTD_EndDirective mode = then == Then::end     ? ZSTD_e_end
+                                       : then == Then::flush ? ZSTD_e_flush
+                                                             : ZSTD_e_continue;
+        ZSTD_inBuffer input{text.data(), text.size(), 0};
+        for (;;) {
+            const std::size_t size = out.size();
+            out.resize(size + kOutputStep);
+            ZSTD_outBuffer output{out.data() + size, kOutputStep, 0};
+            const std::size_t left = ZSTD_compressStream2(context_, &output, &input, mode);
+            // Nothing of the input makes it fail, only memory that the system has not.
+            if (ZSTD_isError(left) != 0) {
+                throw std::bad_alloc();
+            }
+            out.resize(size + output.pos);
+            const bool done = mode == ZSTD_e_continue ? input.pos == input.size : left == 0;
+            if (done) {
+                return;
+            }
+        }
+    }
+
+    void reset() override { ZSTD_CCtx_reset(context_, ZSTD_reset_session_only); }
+
+  private:
+    ZSTD_CCtx* context_;
+};
+
+class GzipDecoder final : public Decoder {
+  public:
+    GzipDecoder() { ready_ = inflateInit2(&stream_, kGzipWindow) == Z_OK; }
+
+    GzipDecoder(const GzipDecoder&) = delete;
+    GzipDecoder& operator=(const GzipDecoder&) = delete;
+
+    ~GzipDecoder() override {
+        if (ready_) {
+            inflateEnd(&stream_);
+        }
+    }
+
+    bool ready() const noexcept { return ready_; }
+
+    Step add(std::string_view bytes, std::size_t bytes_max, std::string& out) override {
+        while (!bytes.empty()) {
+            if (complete_) {
+                inflateReset(&stream_);  // RFC 1952: members may follow each other
+                complete_ = false;
+            }
+            const std::string_view part = bytes.substr(0, kZlibInputMax);
+            stream_.next_in = as_input(part);
+            stream_.avail_in = static_cast<uInt>(part.size());
+            const Step step = inflate_part(bytes_max, out);
+            if (step != Step::taken) {
+                return step;
+            }
+            bytes.remove_prefix(part.size() - stream_.avail_in);
+        }
+        return Step::taken;
+    }
+
+    bool complete() const noexcept override { return complete_; }
+
+  private:
+    // Until the input is used up or a member ends.
+    Step inflate_part(std::size_t bytes_max, std::string& out) {
+        for (;;) {
+            const std::size_t size = out.size();
+            out.resize(size + kOutputStep);
+            stream_.next_out = reinterpret_cast<Bytef*>(out.data() + size);
+            stream_.avail_out = kOutputStep;
+            const int result = inflate(&stream_, Z_NO_FLUSH);
+            out.resize(size + kOutputStep - stream_.avail_out);
+            if (out.size() > bytes_max) {
+                return Step::too_large;
+            }
+            if (result == Z_STREAM_END) {
+                complete_ = true;
+                return Step::taken;
+            }
+            if (result != Z_OK && result != Z_BUF_ERROR) {
+                return Step::corrupt;
+            }
+            if (stream_.avail_out != 0) {
+                return stream_.avail_in == 0 ? Step::taken : Step::corrupt;
+            }
+        }
+    }
+
+    z_stream stream_{};
+    bool ready_ = false;
+    bool complete_ = false;
+};
+
+class ZstdDecoder final : public Decoder {
+  public:
+    ZstdDecoder() : context_(ZSTD_createDCtx()) {
+        if (context_ != nullptr) {
+            ZSTD_DCtx_setParameter(context_, ZSTD_d_windowLogMax, kZstdWindowLogMax);
+        }
+    }
+
+    ZstdDecoder(const ZstdDecoder&) = delete;
+    ZstdDecoder& operator=(const ZstdDecoder&) = delete;
+
+    ~ZstdDecoder() override { ZSTD_freeDCtx(context_); }
+
+    bool ready() const noexcept { return context_ != nullptr; }
+
+    Step add(std::string_view bytes, std::size_t bytes_max, std::string& out) override {
+        ZSTD_inBuffer input{bytes.data(), bytes.size(), 0};
+        for (;;) {
+            const std::size_t size = out.size();
+            out.resize(size + kOutputStep);
+            ZSTD_outBuffer output{out.data() + size, kOutputStep, 0};
+            const std::size_t before = input.pos;
+            const std::size_t hint = ZSTD_decompressStream(context_, &output, &input);
+            out.resize(size + output.pos);
+            if (ZSTD_isError(hint) != 0) {
+                return Step::corrupt;
+            }
+            if (out.size() > bytes_max) {
+                return Step::too_large;
+            }
+            if (input.pos > before || output.pos > 0) {
+                complete_ = hint == 0;  // without progress, it speaks of a next frame
+            }
+            if (input.pos == input.size && output.pos < output.size) {
+                return Step::taken;
+            }
+        }
+    }
+
+    bool complete() const noexcept override { return complete_; }
+
+  private:
+    ZSTD_DCtx* context_;
+    bool complete_ = false;
+};
+
+template <typename Made, typename Face>
+std::unique_ptr<Face> made_if_ready() {
+    auto made = std::make_unique<Made>();
+    return made->ready() ? std::move(made) : nullptr;
+}
+
+std::vector<std::unique_ptr<Encoder>>& idle_encoders(Coding coding) {
+    thread_local std::array<std::vector<std::unique_ptr<Encoder>>, 3> idle;
+    return idle[static_cast<std::size_t>(coding)];
+}
+
+}  // namespace
+
+std::string_view coding_name(Coding coding) noexcept {
+    switch (coding) {
+        case Coding::gzip:
+            return "gzip";
+        case Coding::zstd:
+            return "zstd";
+        case Coding::identity:
+            break;
+    }
+    return "identity";
+}
+
+std::optional<Coding> coding_named(std::string_view value) noexcept {
+    value = core::trimmed(value);
+    if (value.empty() || core::equal_ignoring_case(value, "identity")) {
+        return Coding::identity;
+    }
+    if (core::equal_ignoring_case(value, "gzip") || core::equal_ignoring_case(value, "x-gzip")) {
+        return Coding::gzip;
+    }
+    if (core::equal_ignoring_case(value, "zstd")) {
+        return Coding::zstd;
+    }
+    return {};
+}
+
+Coding choose_coding(std::string_view accept_encoding) {
+    constexpr int kUnsaid = -1;
+    std::array<int, 3> quality{kUnsaid, kUnsaid, kUnsaid};
+    int others = kUnsaid;
+    while (!accept_encoding.empty()) {
+        const core::MediaType element =
+            core::read_media_type(core::next_part(accept_encoding, ','));
+        if (element.name == "*") {
+            others = element.quality;
+        } else if (const auto coding = coding_named(element.name);
+                   coding && !element.name.empty()) {
+            quality[static_cast<std::size_t>(*coding)] = element.quality;
+        }
+    }
+    Coding best = Coding::identity;
+    int best_quality = std::max(0, quality[0]);
+    for (const Coding coding : {Coding::zstd, Coding::gzip}) {
+        const int said = quality[static_cast<std::size_t>(coding)];
+        const int wanted = said == kUnsaid ? others : said;
+        if (wanted > 0 &&
+            (wanted > best_quality || (best == Coding::identity && wanted == best_quality))) {
+            best = coding;
+            best_quality = wanted;
+        }
+    }
+    return best;
+}
+
+void ReturnEncoder::operator()(Encoder* encoder) const noexcept {
+    std::unique_ptr<Encoder> owned(encoder);
+    auto& idle = idle_encoders(coding);
+    if (owned != nullptr && idle.size() < kIdleEncodersMax) {
+        idle.push_back(std::move(owned));
+    }
+}
+
+EncoderPointer take_encoder(Coding coding) {
+    auto& idle = idle_encoders(coding);
+    if (idle.capacity() < kIdleEncodersMax) {
+        idle.reserve(kIdleEncodersMax);
+    }
+    std::unique_ptr<Encoder> encoder;
+    if (!idle.empty()) {
+        encoder = std::move(idle.back());
+        idle.pop_back();
+        encoder->reset();
+    } else if (coding == Coding::gzip) {
+        encoder = made_if_ready<GzipEncoder, Encoder>();
+    } else if (coding == Coding::zstd) {
+        encoder = made_if_ready<ZstdEncoder, Encoder>();
+    }
+    return EncoderPointer(encoder.release(), ReturnEncoder{coding});
+}
+
+std::unique_ptr<Decoder> make_decoder(Coding coding) {
+    if (coding == Coding::gzip) {
+        return made_if_ready<GzipDecoder, Decoder>();
+    }
+    return coding == Coding::zstd ? made_if_ready<ZstdDecoder, Decoder>() : nullptr;
+}
+
+}  // namespace annals::net

@@ -1,0 +1,104 @@
+#include "net/compression.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace annals::net {
+
+namespace {
+
+constexpr std::size_t kBytesMin = 1 << 10;  // below, the headers weigh more than what is saved
+constexpr std::size_t kWholeBytesMax = 64 << 10;  // encoded at once, with a Content-Length
+constexpr std::size_t kTurnBytesMax = 128 << 10;  // encoded between two writes
+
+// The pieces of a body and what follows it, encoded a turn's worth at a time.
+class EncodedSource final : public core::BodySource {
+  public:
+    EncodedSource(core::Body body, std::unique_ptr<core::BodySource> more, EncoderPointer encoder)
+        : body_(std::move(body)), more_(std::move(more)), encoder_(std::move(encoder)) {}
+
+    bool next(core::Body& slice) override {
+        std::string encoded;
+        if (piece_ == body_.piece_count() && more_ != nullptr) {
+            draw();
+        }
+        std::size_t taken = 0;
+        while (piece_ < body_.piece_count() && taken < kTurnBytesMax) {
+            const std::string_view piece = body_.piece(piece_);
+            const std::string_view part = piece.substr(offset_, kTurnBytesMax - taken);
+            encoder_->add(part, Encoder::Then::more, encoded);
+            taken += part.size();
+            offset_ += part.size();
+            if (offset_ == piece.size()) {
+                ++piece_;
+                offset_ = 0;
+            }
+        }
+        const bool drained = piece_ == body_.piece_count();
+        const bool last = drained && more_ == nullptr;
+        if (drained) {
+            encoder_->add({}, last ? Encoder::Then::end : Encoder::Then::flush, encoded);
+        }
+        slice.append(encoded);
+        return !last;
+    }
+
+  private:
+    void draw() {
+        body_.clear();
+        piece_ = 0;
+        if (!more_->next(body_)) {
+            more_.reset();
+        }
+    }
+
+    core::Body body_;
+    std::unique_ptr<core::BodySource> more_;
+    EncoderPointer encoder_;
+    std::size_t piece_ = 0;   // of body_: those before have been encoded
+    std::size_t offset_ = 0;  // in that piece
+};
+
+// Images, archives and the like gain nothing.
+bool is_compressible(const core::Response& response) {
+    const std::string& type = response.media_type;
+    return type.empty() || type.starts_with("text/") || type.find("json") != std::string::npos ||
+           type.find("xml") != std::string::npos;
+}
+
+core::Body encode_whole(const core::Body& body, Encoder& encoder) {
+    std::string encoded;
+    if (body.piece_count() == 1) {
+        encoder.add(body.piece(0), Encoder::Then::end, encoded);
+    } else {
+        encoder.add(body.str(), Encoder::Then::end, encoded);
+    }
+    return core::Body(std::move(encoded));
+}
+
+}  // namespace
+
+void compress(core::Response& response, std::string_view accept_encoding) {
+    const bool sliced = response.more != nullptr;
+    if ((!sliced && response.body.size() < kBytesMin) || !is_compressible(response)) {
+        return;
+    }
+    const Coding coding = choose_coding(accept_encoding);
+    if (coding == Coding::identity) {
+        return;
+    }
+    EncoderPointer encoder = take_encoder(coding);
+    if (encoder == nullptr) {
+        return;
+    }
+    response.headers.emplace_back("Content-Encoding", coding_name(coding));
+    if (!sliced && response.body.size() <= kWholeBytesMax) {
+        response.body = encode_whole(response.body, *encoder);
+        return;
+    }
+    response.more = std::make_unique<EncodedSource>(std::exchange(response.body, core::Body()),
+                                                    std::move(response.more), std::move(encoder));
+}
+
+}  // namespace annals::net

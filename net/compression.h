@@ -1,0 +1,19 @@
+// Compression of responses: whole if small, else slice by slice between writes.
+//
+// Layer:   net.
+// Spec:    RFC 9110 section 8.4; docs/operations.md.
+// Threads: on the connection's thread.
+
+#pragma once
+
+#include "core/exchange.h"
+#include "net/coding.h"
+
+namespace annals::net {
+
+/// Encodes the body of `response` in the coding that `accept_encoding` likes best and says so in its headers.
+/// Tiny bodies, and those that are compressed by their nature, stay as they are. What a streamed body's slice
+/// holds can be decoded when the slice has arrived.
+void compress(core::Response& response, std::string_view accept_encoding);
+
+}  // namespace annals::net

@@ -1,0 +1,54 @@
+#include "core/base/base64.h"
+
+#include <gtest/gtest.h>
+
+namespace annals {
+namespace {
+
+std::string encoded(std::string_view bytes) {
+    std::string out;
+    append_base64(bytes, out);
+    return out;
+}
+
+std::string decoded(std::string_view text, std::size_t piece) {
+    Base64Decoder decoder;
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); i += piece) {
+        decoder.add(text.substr(i, piece), out);
+    }
+    return out;
+}
+
+TEST(Base64, EncodesAsTheStandardSays) {
+    EXPECT_EQ(encoded(""), "");
+    EXPECT_EQ(encoded("f"), "Zg==");
+    EXPECT_EQ(encoded("fo"), "Zm8=");
+    EXPECT_EQ(encoded("foobar"), "Zm9vYmFy");
+    EXPECT_EQ(encoded("\xff\xfe\xfd\xfc"), "//79/A==");
+}
+
+TEST(Base64, DecodesWhatItEncoded) {
+    std::string bytes;
+    for (int i = 0; i < 1000; ++i) {
+        const std::string text = encoded(bytes);
+        ASSERT_EQ(base64_size(text), bytes.size());
+        ASSERT_EQ(decoded(text, 1 + static_cast<std::size_t>(i % 7)), bytes);
+        bytes += static_cast<char>(i * 37 + i / 256);
+    }
+}
+
+TEST(Base64, PassesOverWhiteSpace) {
+    EXPECT_EQ(base64_size(" Zm9v\r\nYmFy\t"), 6U);
+    EXPECT_EQ(decoded(" Zm9v\r\nYmFy\t", 4), "foobar");
+}
+
+TEST(Base64, RefusesWhatIsNone) {
+    for (const char* text :
+         {"Z", "Zg", "Zg=", "Zm9", "Z===", "Zg==Zg==", "Zm9-", "Zm9*", "====", "Zm9v="}) {
+        EXPECT_FALSE(base64_size(text)) << text;
+    }
+}
+
+}  // namespace
+}  // namespace annals

@@ -1,0 +1,140 @@
+#include "tests/support/service_fixture.h"
+
+namespace annals::test {
+namespace {
+
+class Binary : public ServiceFixture {
+  protected:
+    Answer get(std::string_view target, std::string_view accept = {}) {
+        return accept.empty() ? send("GET", target)
+                              : send("GET", target, {}, {{"Accept", std::string(accept)}});
+    }
+
+    void put(std::string_view body, std::string_view type) {
+        ASSERT_LT(send("PUT", "/Binary/b", body, {{"Content-Type", std::string(type)}}).status,
+                  300);
+    }
+};
+
+TEST_F(Binary, IsMadeOfABodyWithoutAFhirType) {
+    const Answer put = send("PUT", "/Binary/b", std::string_view("a\0\xff", 3),
+                            {{"Content-Type", "image/png"}, {"X-Security-Context", "Patient/1"}});
+    EXPECT_EQ(put.status, 201) << put.body;
+    EXPECT_EQ(put.content_type, "application/fhir+json; charset=utf-8");
+    const Answer json = get("/Binary/b");
+    EXPECT_TRUE(
+        json.says(R"("contentType":"image/png","securityContext":{"reference":"Patient/1"},)"
+                  R"("data":"YQD/"})"))
+        << json.body;
+    const Answer post =
+        send("POST", "/Binary", "text", {{"Content-Type", "text/plain;  charset=utf-8"}});
+    EXPECT_EQ(post.status, 201);
+    EXPECT_TRUE(post.says(R"("contentType":"text/plain; charset=utf-8","data":"dGV4dA==")"));
+}
+
+TEST_F(Binary, IsMadeOfAResourceAsWell) {
+    EXPECT_EQ(send("PUT", "/Binary/b",
+                   R"({"resourceType":"Binary","id":"b","contentType":"a/b","data":"Zg=="})")
+                  .status,
+              201);
+    EXPECT_EQ(get("/Binary/b", "a/b").body, "f");
+    EXPECT_EQ(send("PUT", "/Binary/b", "{}", {{"Content-Type", "application/json"}}).status, 400);
+}
+
+TEST_F(Binary, IsMadeWhateverAcceptSays) {
+    const Answer answer =
+        send("POST", "/Binary", "x", {{"Content-Type", "image/png"}, {"Accept", "image/png"}});
+    EXPECT_EQ(answer.status, 201);
+    EXPECT_TRUE(answer.says("\"resourceType\":\"Binary\""));
+    EXPECT_EQ(get("/Binary/b?_format=ttl").status, 406);
+}
+
+TEST_F(Binary, IsNotWhatOtherTypesAreMadeOf) {
+    EXPECT_EQ(send("POST", "/Patient", "x", {{"Content-Type", "image/png"}}).status, 415);
+}
+
+TEST_F(Binary, GivesItsContentUnlessFhirIsNamed) {
+    put("hello", "text/plain; charset=utf-8");
+    for (const char* accept : {"text/plain", "text/*", "*/*", "image/png", "text/html,*/*;q=0.8",
+                               "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+                               "application/fhir+json;q=0.5, text/plain"}) {
+        const Answer answer = get("/Binary/b", accept);
+        EXPECT_EQ(answer.status, 200) << accept;
+        EXPECT_EQ(answer.body, "hello") << accept;
+        EXPECT_EQ(answer.content_type, "text/plain; charset=utf-8");
+        EXPECT_EQ(answer.etag, 1U);
+    }
+    for (const char* accept : {"", "application/fhir+json", "application/json",
+                               "application/fhir+json, */*", "application/json, text/plain, */*"}) {
+        const Answer answer = get("/Binary/b", accept);
+        EXPECT_TRUE(answer.says("\"resourceType\":\"Binary\"")) << accept;
+    }
+    EXPECT_TRUE(get("/Binary/b", "application/fhir+xml").says("<Binary xmlns="));
+    EXPECT_TRUE(get("/Binary/b?_format=json", "text/plain").says("\"resourceType\""));
+    EXPECT_EQ(get("/Binary/b?_format=text/plain").body, "hello");
+    EXPECT_EQ(get("/Binary/b/_history/1", "text/plain").body, "hello");
+    EXPECT_TRUE(get("/Binary/b?_pretty=true", "text/plain").says("\"resourceType\""));
+}
+
+TEST_F(Binary, OfGenericJsonIsItself) {
+    send("PUT", "/Binary/b",
+         R"({"resourceType":"Binary","id":"b","contentType":"application/json","data":"e30="})");
+    EXPECT_EQ(get("/Binary/b", "application/json").body, "{}");
+    EXPECT_TRUE(get("/Binary/b", "application/fhir+json").says("\"resourceType\""));
+}
+
+TEST_F(Binary, CannotRunInABrowser) {
+    put("<script>alert(1)</script>", "text/html");
+    const Answer html = get("/Binary/b", "text/html");
+    EXPECT_EQ(html.content_type, "text/html");
+    EXPECT_EQ(html.header("X-Content-Type-Options"), "nosniff");
+    EXPECT_EQ(html.header("Content-Security-Policy"), "default-src 'none'; sandbox");
+    EXPECT_EQ(html.header("Content-Disposition"), "attachment");
+    put("x", "image/png");
+    const Answer image = get("/Binary/b", "image/png");
+    EXPECT_EQ(image.header("X-Content-Type-Options"), "nosniff");
+    EXPECT_EQ(image.header("Content-Disposition"), "");
+    put("x", "image/svg+xml");
+    EXPECT_EQ(get("/Binary/b", "*/*").header("Content-Disposition"), "attachment");
+}
+
+TEST_F(Binary, SaysNoTypeThatIsNone) {
+    for (const char* type : {R"(a\r\nSet-Cookie: b/c)", "html", "/", "\xc3\xa9/x"}) {
+        send("PUT", "/Binary/b",
+             std::string(R"({"resourceType":"Binary","id":"b","data":"Zg==","contentType":")") +
+                 type + "\"}");
+        const Answer answer = get("/Binary/b", "*/*");
+        EXPECT_EQ(answer.content_type, "application/octet-stream") << type;
+        EXPECT_EQ(answer.body, "f");
+    }
+}
+
+TEST_F(Binary, GivesItsSecurityContextBack) {
+    send("PUT", "/Binary/b", "x", {{"Content-Type", "a/b"}, {"X-Security-Context", "Patient/7"}});
+    EXPECT_EQ(get("/Binary/b", "a/b").header("X-Security-Context"), "Patient/7");
+}
+
+TEST_F(Binary, OfAnySizeComesBackAsItWas) {
+    for (const std::size_t size : {0U, 1U, 2U, 3U, 200'000U, 2'000'001U}) {
+        std::string bytes(size, '\0');
+        for (std::size_t i = 0; i < size; ++i) {
+            bytes[i] = static_cast<char>(i * 7 + (i >> 9));
+        }
+        put(bytes, "application/octet-stream");
+        const Answer answer = get("/Binary/b", "*/*");
+        EXPECT_EQ(answer.status, 200);
+        EXPECT_TRUE(answer.body == bytes) << size;
+    }
+}
+
+TEST_F(Binary, ThatIsGoneIsToldInJson) {
+    EXPECT_EQ(get("/Binary/b", "image/png").status, 404);
+    EXPECT_TRUE(get("/Binary/b", "image/png").says("OperationOutcome"));
+    put("x", "a/b");
+    EXPECT_EQ(
+        send("GET", "/Binary/b", {}, {{"Accept", "a/b"}, {"If-None-Match", "W/\"1\""}}).status,
+        304);
+}
+
+}  // namespace
+}  // namespace annals::test

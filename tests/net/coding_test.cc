@@ -1,0 +1,160 @@
+#include "net/coding.h"
+
+#include <gtest/gtest.h>
+
+namespace annals::net {
+namespace {
+
+constexpr Coding kCodings[] = {Coding::gzip, Coding::zstd};
+
+std::string sample(std::size_t size) {
+    std::string text;
+    unsigned number = 1;
+    while (text.size() < size) {
+        number = number * 1'664'525U + 1'013'904'223U;
+        text += "patient " + std::to_string(number >> 20) + ", ";
+    }
+    text.resize(size);
+    return text;
+}
+
+std::string encoded(Coding coding, std::string_view text, std::size_t portion = 10'000) {
+    const EncoderPointer encoder = take_encoder(coding);
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); i += portion) {
+        encoder->add(text.substr(i, portion), Encoder::Then::more, out);
+    }
+    encoder->add({}, Encoder::Then::end, out);
+    return out;
+}
+
+TEST(ChooseCoding, TakesTheHighestQuality) {
+    EXPECT_EQ(choose_coding("gzip"), Coding::gzip);
+    EXPECT_EQ(choose_coding("zstd"), Coding::zstd);
+    EXPECT_EQ(choose_coding("gzip, deflate, br, zstd"), Coding::zstd);
+    EXPECT_EQ(choose_coding("gzip;q=1.0, zstd;q=0.9"), Coding::gzip);
+    EXPECT_EQ(choose_coding("GZIP;Q=0.5"), Coding::gzip);
+    EXPECT_EQ(choose_coding("*"), Coding::zstd);
+    EXPECT_EQ(choose_coding("zstd;q=0, *;q=0.1"), Coding::gzip);
+    EXPECT_EQ(choose_coding("x-gzip"), Coding::gzip);
+}
+
+TEST(ChooseCoding, LeavesTheBodyAloneWhereThatIsLikedBetter) {
+    EXPECT_EQ(choose_coding(""), Coding::identity);
+    EXPECT_EQ(choose_coding("br"), Coding::identity);
+    EXPECT_EQ(choose_coding("identity"), Coding::identity);
+    EXPECT_EQ(choose_coding("gzip;q=0, zstd;q=0.000"), Coding::identity);
+    EXPECT_EQ(choose_coding("identity, gzip;q=0.5"), Coding::identity);
+    EXPECT_EQ(choose_coding("gzip;q=0.5, *;q=0"), Coding::gzip);
+}
+
+TEST(CodingNamed, KnowsOneCodingAtATime) {
+    EXPECT_EQ(coding_named("gzip"), Coding::gzip);
+    EXPECT_EQ(coding_named(" Zstd"), Coding::zstd);
+    EXPECT_EQ(coding_named("identity"), Coding::identity);
+    EXPECT_FALSE(coding_named("br"));
+    EXPECT_FALSE(coding_named("gzip, gzip"));
+}
+
+TEST(Coding, DecodesWhatItEncoded) {
+    for (const Coding coding : kCodings) {
+        for (const std::size_t size : {0U, 1U, 1000U, 32U << 10, 300'000U}) {
+            const std::string text = sample(size);
+            const std::string bytes = encoded(coding, text);
+            for (const std::size_t portion : {1U, 7U, 4096U, 1U << 20}) {
+                const auto decoder = make_decoder(coding);
+                std::string out;
+                for (std::size_t i = 0; i < bytes.size(); i += portion) {
+                    ASSERT_EQ(
+                        decoder->add(std::string_view(bytes).substr(i, portion), 1 << 20, out),
+                        Decoder::Step::taken);
+                }
+                EXPECT_TRUE(decoder->complete());
+                EXPECT_EQ(out, text) << coding_name(coding) << ' ' << size << ' ' << portion;
+            }
+        }
+    }
+}
+
+TEST(Coding, FlushesWhatItWasGiven) {
+    for (const Coding coding : kCodings) {
+        const EncoderPointer encoder = take_encoder(coding);
+        const auto decoder = make_decoder(coding);
+        std::string expected;
+        std::string decoded;
+        for (int i = 0; i < 5; ++i) {
+            const std::string text = sample(1000 + static_cast<std::size_t>(i));
+            expected += text;
+            std::string bytes;
+            encoder->add(text, Encoder::Then::flush, bytes);
+            ASSERT_EQ(decoder->add(bytes, 1 << 20, decoded), Decoder::Step::taken);
+            EXPECT_EQ(decoded, expected);
+            EXPECT_FALSE(decoder->complete());
+        }
+    }
+}
+
+TEST(Coding, StopsAtTheBound) {
+    const std::string zeros(64 << 20, '\0');
+    for (const Coding coding : kCodings) {
+        const std::string bomb = encoded(coding, zeros, zeros.size());
+        EXPECT_LT(bomb.size(), 128U << 10);
+        const auto decoder = make_decoder(coding);
+        std::string out;
+        EXPECT_EQ(decoder->add(bomb, 1 << 20, out), Decoder::Step::too_large);
+        EXPECT_LE(out.size(), (1U << 20) + (64U << 10));
+    }
+}
+
+TEST(Coding, RefusesWhatIsDamaged) {
+    const std::string text = sample(10'000);
+    for (const Coding coding : kCodings) {
+        std::string bytes = encoded(coding, text);
+        bytes[0] = 'x';
+        std::string out;
+        EXPECT_EQ(make_decoder(coding)->add(bytes, 1 << 20, out), Decoder::Step::corrupt);
+        out.clear();
+        EXPECT_EQ(make_decoder(coding)->add("no coding at all, this", 1 << 20, out),
+                  Decoder::Step::corrupt);
+        out.clear();
+        const auto decoder = make_decoder(coding);
+        EXPECT_EQ(decoder->add(encoded(coding, text).substr(0, 500), 1 << 20, out),
+                  Decoder::Step::taken);
+        EXPECT_FALSE(decoder->complete());
+    }
+}
+
+TEST(Coding, RefusesGzipWhoseSumIsWrong) {
+    std::string bytes = encoded(Coding::gzip, sample(1000));
+    bytes[bytes.size() - 8] = static_cast<char>(bytes[bytes.size() - 8] ^ 1);
+    std::string out;
+    EXPECT_EQ(make_decoder(Coding::gzip)->add(bytes, 1 << 20, out), Decoder::Step::corrupt);
+}
+
+TEST(Coding, TakesMembersThatFollowEachOther) {
+    for (const Coding coding : kCodings) {
+        const auto decoder = make_decoder(coding);
+        std::string out;
+        ASSERT_EQ(decoder->add(encoded(coding, "one, ") + encoded(coding, "two"), 100, out),
+                  Decoder::Step::taken);
+        EXPECT_EQ(out, "one, two");
+        EXPECT_TRUE(decoder->complete());
+    }
+}
+
+TEST(Coding, UsesAnEncoderAgainFromItsStart) {
+    for (const Coding coding : kCodings) {
+        {
+            const EncoderPointer abandoned = take_encoder(coding);
+            std::string out;
+            abandoned->add(sample(100'000), Encoder::Then::more, out);
+        }
+        const auto decoder = make_decoder(coding);
+        std::string out;
+        ASSERT_EQ(decoder->add(encoded(coding, "fresh"), 100, out), Decoder::Step::taken);
+        EXPECT_EQ(out, "fresh");
+    }
+}
+
+}  // namespace
+}  // namespace annals::net

@@ -1,0 +1,167 @@
+// Content codings over a socket: answers that are encoded, requests that are decoded.
+
+#include "net/coding.h"
+#include "tests/net/fake_service.h"
+
+#include <gtest/gtest.h>
+
+namespace annals::test {
+namespace {
+
+using net::Coding;
+
+FakeServer& server() {
+    static FakeServer value([](core::Config& config) { config.limits.max_body = 1 << 20; });
+    return value;
+}
+
+std::string encoded(Coding coding, std::string_view text) {
+    std::string out;
+    net::take_encoder(coding)->add(text, net::Encoder::Then::end, out);
+    return out;
+}
+
+std::string decoded(Coding coding, std::string_view bytes) {
+    const auto decoder = net::make_decoder(coding);
+    std::string out;
+    EXPECT_EQ(decoder->add(bytes, 1 << 30, out), net::Decoder::Step::taken);
+    EXPECT_TRUE(decoder->complete());
+    return out;
+}
+
+HttpResponse get(std::string_view target, std::string_view accept_encoding) {
+    return exchange(server().port(), "GET", target, {},
+                    {{"Accept-Encoding", std::string(accept_encoding)}});
+}
+
+HttpResponse post(std::string_view content_encoding, std::string_view body) {
+    return exchange(server().port(), "POST", "/fhir/echo", body,
+                    {{"Content-Encoding", std::string(content_encoding)}});
+}
+
+TEST(Compression, EncodesASmallAnswerWithItsLength) {
+    for (const Coding coding : {Coding::gzip, Coding::zstd}) {
+        const HttpResponse response = get("/fhir/view?5000", net::coding_name(coding));
+        EXPECT_EQ(response.header("Content-Encoding"), net::coding_name(coding));
+        EXPECT_EQ(response.header("Content-Length"), std::to_string(response.body.size()));
+        EXPECT_EQ(response.header("ETag"), "W/\"3\"");
+        EXPECT_EQ(response.header("Vary"), "Accept, Accept-Encoding");
+        EXPECT_LT(response.body.size(), 500U);
+        EXPECT_EQ(decoded(coding, response.body), std::string(5000, 'x'));
+    }
+}
+
+TEST(Compression, EncodesALargeAnswerInSlices) {
+    for (const Coding coding : {Coding::gzip, Coding::zstd}) {
+        for (const char* target : {"/fhir/view?3000000", "/fhir/pieces?3000"}) {
+            const HttpResponse response = get(target, net::coding_name(coding));
+            EXPECT_TRUE(response.chunked);
+            EXPECT_EQ(decoded(coding, response.body), std::string(3'000'000, 'x'));
+        }
+    }
+}
+
+TEST(Compression, EncodesWhatIsStreamed) {
+    const HttpResponse plain = exchange(server().port(), "GET", "/fhir/slices?40");
+    for (const Coding coding : {Coding::gzip, Coding::zstd}) {
+        const HttpResponse response = get("/fhir/slices?40", net::coding_name(coding));
+        EXPECT_TRUE(response.chunked);
+        EXPECT_EQ(decoded(coding, response.body), plain.body);
+    }
+}
+
+TEST(Compression, LeavesTinyAnswersAndThoseThatDoNotAskAlone) {
+    EXPECT_FALSE(get("/fhir/text", "gzip").header("Content-Encoding"));
+    EXPECT_FALSE(get("/fhir/view?1023", "gzip").header("Content-Encoding"));
+    EXPECT_FALSE(get("/fhir/status?304", "gzip").header("Content-Encoding"));
+    EXPECT_FALSE(get("/fhir/view?5000", "identity, br").header("Content-Encoding"));
+    const HttpResponse plain = exchange(server().port(), "GET", "/fhir/view?5000");
+    EXPECT_FALSE(plain.header("Content-Encoding"));
+    EXPECT_EQ(plain.header("Vary"), "Accept, Accept-Encoding");
+}
+
+TEST(Compression, TellsHeadWhatGetWouldSay) {
+    Connection connection(server().port());
+    for (const char* target : {"/fhir/view?5000", "/fhir/view?500000", "/fhir/slices?3"}) {
+        const HttpResponse got = get(target, "gzip");
+        ASSERT_TRUE(connection.send(std::string("HEAD ") + target +
+                                    " HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n"));
+        const auto head = connection.receive(true);
+        ASSERT_TRUE(head);
+        for (const char* name : {"Content-Encoding", "Content-Length", "Transfer-Encoding", "ETag",
+                                 "Vary", "Content-Type"}) {
+            EXPECT_EQ(head->header(name), got.header(name)) << target << ' ' << name;
+        }
+    }
+}
+
+TEST(RequestDecoding, HandsOverTheDecodedBody) {
+    std::string text;
+    while (text.size() < 900'000) {
+        text += std::to_string(text.size());
+    }
+    for (const Coding coding : {Coding::gzip, Coding::zstd}) {
+        const HttpResponse response = post(net::coding_name(coding), encoded(coding, text));
+        EXPECT_EQ(response.status, 200);
+        EXPECT_EQ(response.body, text);
+    }
+    EXPECT_EQ(post("identity", "as it is").body, "as it is");
+    EXPECT_EQ(post("gzip", "").status, 200);
+}
+
+TEST(RequestDecoding, TakesChunksAndTheNextRequest) {
+    const std::string body = encoded(Coding::gzip, "in chunks");
+    std::string bytes =
+        "POST /fhir/echo HTTP/1.1\r\nHost: a\r\nContent-Encoding: gzip\r\n"
+        "Transfer-Encoding: chunked\r\n\r\n";
+    for (const char c : body) {
+        bytes += "1\r\n";
+        bytes += c;
+        bytes += "\r\n";
+    }
+    bytes += "0\r\n\r\n";
+    for (const std::string& next : {body, encoded(Coding::gzip, "the next one")}) {
+        bytes +=
+            "POST /fhir/echo HTTP/1.1\r\nHost: a\r\nContent-Encoding: gzip\r\nContent-Length: " +
+            std::to_string(next.size()) + "\r\n\r\n" + next;
+    }
+    bytes += "POST /fhir/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nplain";
+    Connection connection(server().port());
+    ASSERT_TRUE(connection.send(bytes));
+    for (const char* expected : {"in chunks", "in chunks", "the next one", "plain"}) {
+        const auto response = connection.receive();
+        ASSERT_TRUE(response);
+        EXPECT_EQ(response->body, expected);
+    }
+}
+
+TEST(RequestDecoding, BoundsTheDecodedBody) {
+    for (const Coding coding : {Coding::gzip, Coding::zstd}) {
+        EXPECT_EQ(post(net::coding_name(coding), encoded(coding, std::string(1 << 20, 'x'))).status,
+                  200);
+        const HttpResponse response =
+            post(net::coding_name(coding), encoded(coding, std::string(64 << 20, '\0')));
+        EXPECT_EQ(response.status, 413);
+        EXPECT_NE(response.body.find("too-long"), std::string::npos);
+    }
+}
+
+TEST(RequestDecoding, RefusesWhatIsDamaged) {
+    for (const Coding coding : {Coding::gzip, Coding::zstd}) {
+        EXPECT_EQ(post(net::coding_name(coding), "{\"resourceType\":\"Patient\"}").status, 400);
+        std::string cut = encoded(coding, "cut off in the middle");
+        cut.resize(cut.size() - 3);
+        EXPECT_EQ(post(net::coding_name(coding), cut).status, 400);
+    }
+}
+
+TEST(RequestDecoding, SaysWhichCodingsItTakes) {
+    for (const char* coding : {"br", "gzip, zstd", "compress"}) {
+        const HttpResponse response = post(coding, "x");
+        EXPECT_EQ(response.status, 415) << coding;
+        EXPECT_EQ(response.header("Accept-Encoding"), "gzip, zstd");
+    }
+}
+
+}  // namespace
+}  // namespace annals::test
