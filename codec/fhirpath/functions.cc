@@ -212,19 +212,20 @@ bool Machine::on_collection(const Node& node, const Scope& scope, Range input) {
         }
         case Function::has_value:
         case Function::get_value: {
-            Item value;
-            bool present = false;
-            if (input.size() == 1 && !system_value(at(input.begin), value, present)) {
-                return false;
+            if (input.size() != 1) {
+                return node.function == Function::get_value || push(Item::boolean(false));
             }
             // Only primitives have values.
+            const Item& item = at(input.begin);
+            const json::Value value = item.value();
             const bool primitive =
-                present && !value.is_element() &&
-                !(at(input.begin).is_element() && value.kind() == Item::Kind::quantity);
+                !item.is_element() || (value && !value.is_object() && !value.is_array());
             if (node.function == Function::has_value) {
                 return push(Item::boolean(primitive));
             }
-            return !primitive || push(value);
+            Item system;
+            bool present = false;
+            return !primitive || (system_value(item, system, present) && push(system));
         }
         case Function::resolve:
             for (std::uint32_t i = input.begin; i < input.end; ++i) {
@@ -422,6 +423,9 @@ bool Machine::iif(const Node& node, const Scope& scope, Range input) {
 bool Machine::sort(const Node& node, const Scope& scope, Range input) {
     // One key, or one for each argument; a minus before it turns the order around.
     const std::uint32_t keys = std::max<std::uint32_t>(node.count, 1);
+    if (std::size_t{input.size()} * keys > environment_->limits.items) {
+        return fail(Errc::too_costly, "sort() has too many keys");
+    }
     std::vector<Item> values;
     std::vector<bool> there;
     for (std::uint32_t i = input.begin; i < input.end; ++i) {

@@ -217,18 +217,9 @@ bool Machine::truth_of(Range range, Truth& out) {
         out = item.as_boolean() ? Truth::yes : Truth::no;
         return true;
     }
-    if (!item.is_element()) {
-        out = Truth::yes;
-        return true;
-    }
-    Item value;
-    bool present = false;
-    if (!system_value(item, value, present)) {
-        return false;
-    }
-    // A single item counts as true, whatever it is.
-    const bool no = present && value.kind() == Item::Kind::boolean && !value.as_boolean();
-    out = no ? Truth::no : Truth::yes;
+    // A single item counts as true, whatever it is, but for a boolean that is false.
+    out = item.value().is(json::Kind::boolean) && item.value().raw() == "false" ? Truth::no
+                                                                                : Truth::yes;
     return true;
 }
 

@@ -113,6 +113,9 @@ class Machine {
     bool push_children(const Item& item);
     bool push_values(const json::Tree& tree, std::uint32_t parent, std::string_view json_name,
                      schema::Type type);
+    /// The items of one member: its value and what is beside it, arrays or not; either may be kNone.
+    bool push_pair(const json::Tree& tree, std::uint32_t parent, std::uint32_t key,
+                   std::uint32_t value, std::uint32_t sibling, schema::Type type);
     bool push_element(const Place& place, schema::Type type);
     /// The object that an element's members are in; kNone if it has none.
     static std::uint32_t object_of(const Item& item);

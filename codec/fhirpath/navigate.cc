@@ -61,9 +61,7 @@ bool Machine::push_values(const json::Tree& tree, std::uint32_t parent, std::str
                           schema::Type type) {
     const json::Node* nodes = tree.nodes().data();
     const char* text = tree.text().data();
-    Place place;
-    place.tree = &tree;
-    place.parent = parent;
+    std::uint32_t key_index = Place::kNone;
     std::uint32_t value = Place::kNone;
     std::uint32_t sibling = Place::kNone;
     // One walk finds the member and the one beside it that begins with an underscore.
@@ -75,11 +73,11 @@ bool Machine::push_values(const json::Tree& tree, std::uint32_t parent, std::str
         ++members;
         if (length == wanted && std::memcmp(text + key.begin + 1, json_name.data(), wanted) == 0) {
             value = i + 1;
-            place.key = i;
+            key_index = i;
         } else if (length == wanted + 1 && text[key.begin + 1] == '_' &&
                    std::memcmp(text + key.begin + 2, json_name.data(), wanted) == 0) {
             sibling = i + 1;
-            place.key = place.key == Place::kNone ? i : place.key;
+            key_index = key_index == Place::kNone ? i : key_index;
         }
     }
     if (!step(members / 4)) {
@@ -88,6 +86,16 @@ bool Machine::push_values(const json::Tree& tree, std::uint32_t parent, std::str
     if (value == Place::kNone && sibling == Place::kNone) {
         return true;
     }
+    return push_pair(tree, parent, key_index, value, sibling, type);
+}
+
+bool Machine::push_pair(const json::Tree& tree, std::uint32_t parent, std::uint32_t key,
+                        std::uint32_t value, std::uint32_t sibling, schema::Type type) {
+    const json::Node* nodes = tree.nodes().data();
+    Place place;
+    place.tree = &tree;
+    place.parent = parent;
+    place.key = key;
     const bool many = (value != Place::kNone && nodes[value].kind == Kind::array) ||
                       (sibling != Place::kNone && nodes[sibling].kind == Kind::array);
     if (!many) {
@@ -209,24 +217,39 @@ bool Machine::push_children(const Item& item) {
     const json::Tree& tree = *item.place().tree;
     const json::Node* nodes = tree.nodes().data();
     const schema::Type owner = item.type();
+    bool beside = false;  // is there any member that begins with an underscore?
     for (std::uint32_t i = object + 1; i < nodes[object].next; i = nodes[i + 1].next) {
-        std::string_view key = key_text(tree, i);
-        if (key.starts_with('_')) {
-            key.remove_prefix(1);
-            // The value beside it brings it along.
-            bool paired = false;
-            for (std::uint32_t k = object + 1; k < nodes[object].next; k = nodes[k + 1].next) {
-                paired = paired || key_text(tree, k) == key;
-            }
-            if (paired) {
-                continue;
+        beside = beside || key_text(tree, i).starts_with('_');
+    }
+    const auto find = [&](std::string_view name, std::string_view prefix) {
+        for (std::uint32_t i = object + 1; i < nodes[object].next; i = nodes[i + 1].next) {
+            const std::string_view key = key_text(tree, i);
+            if (key.size() == prefix.size() + name.size() && key.starts_with(prefix) &&
+                key.ends_with(name)) {
+                return i + 1;
             }
         }
+        return Place::kNone;
+    };
+    for (std::uint32_t i = object + 1; i < nodes[object].next; i = nodes[i + 1].next) {
+        std::string_view key = key_text(tree, i);
+        const bool alone = key.starts_with('_');
+        if (alone) {
+            key.remove_prefix(1);
+        }
         const schema::Element found = owner.find(key);
+        if (!step(beside ? 1 + nodes[object].count / 4 : 1)) {
+            return false;
+        }
         if (owner ? !found : key == "resourceType") {
             continue;
         }
-        if (!step(1 + nodes[object].count / 16) || !push_values(tree, object, key, found.type())) {
+        if (alone && find(key, "") != Place::kNone) {
+            continue;  // the value beside it brings it along
+        }
+        const std::uint32_t value = alone ? Place::kNone : i + 1;
+        const std::uint32_t sibling = alone ? i + 1 : beside ? find(key, "_") : Place::kNone;
+        if (!push_pair(tree, object, i, value, sibling, found.type())) {
             return false;
         }
     }

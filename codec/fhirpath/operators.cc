@@ -163,7 +163,7 @@ bool Machine::arithmetic(const Node& node, Range a, Range b) {
         (is_number(y) || y.kind() == Item::Kind::quantity)) {
         const Quantity left = is_number(x) ? Quantity{decimal_of(x), "1", false} : x.as_quantity();
         const Quantity right = is_number(y) ? Quantity{decimal_of(y), "1", false} : y.as_quantity();
-        return quantities(node, left, right);
+        return step(100) && quantities(node, left, right);
     }
     if (node.op == Op::add && x.kind() == Item::Kind::string && y.kind() == Item::Kind::string) {
         std::string text(x.as_string());
@@ -186,6 +186,9 @@ bool Machine::numbers(const Node& node, const Decimal& a, const Decimal& b, bool
             result = Decimal::multiply(a, b);
             break;
         case Op::divide:
+            if (!step(5)) {
+                return false;
+            }
             result = Decimal::divide(a, b);
             integer = false;
             break;

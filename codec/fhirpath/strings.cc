@@ -12,7 +12,8 @@
 namespace annals::fhirpath {
 namespace {
 
-constexpr std::int64_t kPatternMemory = 8 << 20;
+constexpr std::int64_t kPatternMemory = 4 << 20;
+constexpr std::uint64_t kCompileSteps = 20'000;
 constexpr std::size_t kPatternBytesMax = 4 << 10;
 constexpr std::size_t kCompiledMax = 16;
 
@@ -57,6 +58,9 @@ std::optional<std::string> decode_base64(std::string_view text, bool url) {
     std::string out;
     while (text.ends_with('=')) {
         text.remove_suffix(1);
+    }
+    if (text.size() % 4 == 1) {
+        return std::nullopt;
     }
     std::uint32_t bits = 0;
     int count = 0;
@@ -187,7 +191,10 @@ const re2::RE2* Machine::compiled(const Node& node, std::string_view pattern, bo
     const re2::RE2* regex = nullptr;
     for (const Pattern& known : program_->patterns) {
         if (known.argument == argument_node(node, 0)) {
-            std::call_once(known.once, [&] { known.regex = compile(pattern, full); });
+            std::call_once(known.once, [&] {
+                known.regex = compile(pattern, full);
+                steps_ += kCompileSteps;
+            });
             regex = known.regex.get();
         }
     }
@@ -197,7 +204,7 @@ const re2::RE2* Machine::compiled(const Node& node, std::string_view pattern, bo
         }
     }
     if (regex == nullptr) {
-        if (!step(5000)) {
+        if (!step(kCompileSteps)) {
             return nullptr;
         }
         if (compiled_.size() == kCompiledMax) {
@@ -220,7 +227,12 @@ bool Machine::matches(const Node& node, std::string_view text, std::string_view 
         return push_text(text);
     }
     const re2::RE2* regex = compiled(node, pattern, full);
-    if (regex == nullptr || !step(1 + text.size() / 4)) {
+    if (regex == nullptr) {
+        return false;
+    }
+    // Linear in the text, at worst times the size of the program.
+    const auto size = static_cast<std::uint64_t>(std::max(regex->ProgramSize(), 1));
+    if (!step(1 + text.size() * (1 + size / 64) / 4)) {
         return false;
     }
     if (node.function != Function::replace_matches) {
@@ -405,14 +417,17 @@ bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
     if (!present || !has_first || !has_second) {
         return true;
     }
+    // Looking for one string in another takes their product at worst.
+    if (!step(text.size() / 16 + text.size() * first.size() / 1024)) {
+        return false;
+    }
     switch (node.function) {
         case Function::starts_with:
             return push(Item::boolean(text.starts_with(first)));
         case Function::ends_with:
             return push(Item::boolean(text.ends_with(first)));
         case Function::contains:
-            return step(text.size() / 16) &&
-                   push(Item::boolean(text.find(first) != std::string_view::npos));
+            return push(Item::boolean(text.find(first) != std::string_view::npos));
         case Function::index_of:
         case Function::last_index_of: {
             const std::size_t found =
@@ -421,7 +436,7 @@ bool Machine::on_string(const Node& node, const Scope& scope, Range input) {
                 found == std::string_view::npos
                     ? -1
                     : static_cast<std::int64_t>(character_count(text.substr(0, found)));
-            return step(text.size() / 16) && push(Item::integer(index));
+            return push(Item::integer(index));
         }
         case Function::split: {
             if (first.empty()) {

@@ -515,6 +515,10 @@ bool Machine::equal_items(const Item& a, const Item& b, Truth& out) {
     if (x.kind() == Item::Kind::quantity || y.kind() == Item::Kind::quantity) {
         const bool comparable = (is_number(x) || x.kind() == Item::Kind::quantity) &&
                                 (is_number(y) || y.kind() == Item::Kind::quantity);
+        // Reading units takes longer than most.
+        if (!step(comparable ? 100 : 1)) {
+            return false;
+        }
         out =
             comparable ? truth(compare_quantities(quantity_from(x), quantity_from(y))) : Truth::no;
         return true;
@@ -688,6 +692,7 @@ bool Machine::equivalent_items(const Item& a, const Item& b, bool& out) {
     } else if ((x.kind() == Item::Kind::quantity || is_number(x)) &&
                (y.kind() == Item::Kind::quantity || is_number(y))) {
         out = equivalent_quantities(quantity_from(x), quantity_from(y));
+        return step(100);
     } else if (is_temporal(x.kind()) && is_temporal(y.kind())) {
         out = fhirpath::equivalent(x.as_temporal(), y.as_temporal());
     } else if (x.is_element() && y.is_element()) {
@@ -732,7 +737,7 @@ bool Machine::compare_items(const Item& a, const Item& b, Order& out) {
     if ((x.kind() == Item::Kind::quantity || is_number(x)) &&
         (y.kind() == Item::Kind::quantity || is_number(y))) {
         out = compare_quantities(quantity_from(x), quantity_from(y));
-        return true;
+        return step(100);
     }
     return fail(type_name(x) + " and " + type_name(y) + " can't be compared");
 }
@@ -836,7 +841,7 @@ bool Machine::distinct(Range range, std::uint32_t to) {
         top_ = kept;
         return true;
     }
-    // Open addressing over hashes; a quantity equals a number, so these two share one hash with neither.
+    // Open addressing over hashes.
     std::size_t slots = 32;
     while (slots < std::size_t{range.size()} * 2) {
         slots *= 2;
@@ -850,6 +855,9 @@ bool Machine::distinct(Range range, std::uint32_t to) {
     std::vector<Slot> table(slots);
     for (std::uint32_t i = range.begin; i < range.end; ++i) {
         const std::uint64_t hash = hash_of(at(i));
+        if (!step()) {
+            return false;
+        }
         std::size_t slot = mix(hash) & (slots - 1);
         bool seen = false;
         for (; table[slot].item != kNone && !seen; slot = (slot + 1) & (slots - 1)) {

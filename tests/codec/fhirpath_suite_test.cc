@@ -191,5 +191,167 @@ TEST(FhirPathSuite, GivesWhatTheOfficialTestsSay) {
     EXPECT_EQ(passed + excepted, 935);
 }
 
+TEST(FhirPathSuite, ParsesEveryInvariantAndSearchParameterOfR4) {
+    std::set<std::string> texts;
+    for (const schema::Type type : schema::types()) {
+        for (const schema::Invariant rule : type.invariants()) {
+            texts.emplace(rule.expression());
+        }
+        for (const schema::Element element : type.elements()) {
+            for (const schema::Invariant rule : element.invariants()) {
+                texts.emplace(rule.expression());
+            }
+        }
+    }
+    std::size_t searches = 0;
+    for (const schema::SearchParameter parameter : schema::search_parameters()) {
+        if (!parameter.expression().empty()) {
+            texts.emplace(parameter.expression());
+            ++searches;
+        }
+        for (std::size_t i = 0; i < parameter.component_count(); ++i) {
+            texts.emplace(parameter.component(i).expression);
+        }
+    }
+    EXPECT_GT(searches, 1300U);
+    for (const std::string& text : texts) {
+        const Result<Expression> parsed = Expression::parse(text);
+        EXPECT_TRUE(parsed) << text << "\n  " << (parsed ? "" : parsed.error().detail);
+    }
+    std::printf("FHIRPath: %zu expressions of R4 parse\n", texts.size());
+}
+
+// Evaluates the invariants of every element of a resource.
+class Walk {
+  public:
+    void resource(json::Value value, const Item* root) {
+        const Item item = Item::resource(value);
+        if (!item.type()) {
+            return;
+        }
+        environment_.resource = item;
+        environment_.root_resource = root != nullptr ? *root : item;
+        element(item, schema::Element());
+    }
+
+    int evaluated = 0;
+    std::map<std::string, int> errors;
+    std::map<std::string, int> broken;
+    std::string file;
+
+  private:
+    void element(const Item& item, schema::Element definition) {
+        for (const schema::Invariant rule : item.type().invariants()) {
+            evaluate(rule, item);
+        }
+        if (definition) {
+            for (const schema::Invariant rule : definition.invariants()) {
+                evaluate(rule, item);
+            }
+        }
+        const json::Value object = item.value().is_object() ? item.value() : item.sibling();
+        for (const auto [key, value] : object.members()) {
+            std::string name(key.raw_string());
+            if (name.starts_with("_") && object[name.substr(1)]) {
+                continue;
+            }
+            name = name.starts_with("_") ? name.substr(1) : name;
+            const schema::Element member = item.type().find(name);
+            if (!member) {
+                continue;
+            }
+            const json::Value plain = object[name];
+            const json::Value beside = object["_" + name];
+            const std::size_t count =
+                plain.is_array() || beside.is_array() ? std::max(plain.size(), beside.size()) : 1;
+            for (std::size_t i = 0; i < count; ++i) {
+                member_of(member, object, key, nth(plain, i), nth(beside, i), i);
+            }
+        }
+    }
+
+    static json::Value nth(json::Value value, std::size_t i) {
+        if (!value.is_array()) {
+            return value;
+        }
+        for (const json::Value element : value.elements()) {
+            if (i-- == 0) {
+                return element.is(json::Kind::null) ? json::Value() : element;
+            }
+        }
+        return {};
+    }
+
+    void member_of(schema::Element definition, json::Value parent, json::Value key,
+                   json::Value value, json::Value sibling, std::size_t i) {
+        if (!value && !sibling) {
+            return;
+        }
+        if (definition.type() == schema::resource_base_type()) {
+            const std::optional<Item> resource_before = environment_.resource;
+            const std::optional<Item> root_before = environment_.root_resource;
+            const bool contained = definition.name() == "contained";
+            const Item outer = *environment_.root_resource;
+            resource(value, contained ? &outer : nullptr);
+            environment_.resource = resource_before;
+            environment_.root_resource = root_before;
+            return;
+        }
+        Place place;
+        place.tree = &parent.tree();
+        place.value = value ? value.index() : Place::kNone;
+        place.sibling = sibling ? sibling.index() : Place::kNone;
+        place.parent = parent.index();
+        place.key = key.index();
+        place.index = static_cast<std::uint32_t>(i);
+        element(Item::element(place, definition.type()), definition);
+    }
+
+    void evaluate(schema::Invariant rule, const Item& item) {
+        const Result<Expression> expression = cache_.get(rule.expression());
+        ASSERT_TRUE(expression);
+        const auto outcome = evaluator_.evaluate_boolean(*expression, item, environment_);
+        ++evaluated;
+        const std::string key(rule.key());
+        if (!outcome) {
+            ++errors[key + ": " + outcome.error().detail];
+        } else if (rule.is_error() && outcome->has_value() && !**outcome) {
+            ++broken[key + " in " + file];
+        }
+    }
+
+    Environment environment_;
+    Evaluator evaluator_;
+    ExpressionCache cache_;
+};
+
+TEST(FhirPathSuite, EvaluatesTheInvariantsOfTheOfficialExamples) {
+    const std::filesystem::path folder = data_folder("r4-official-dev");
+    if (folder.empty()) {
+        GTEST_SKIP() << "ANNALS_TEST_DATA has no r4-official-dev";
+    }
+    json::Parser parser;
+    Walk walk;
+    int files = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+        if (!entry.is_regular_file() || entry.path().extension() != ".json") {
+            continue;
+        }
+        Result<json::Document> document = parser.parse(slurp(entry.path()));
+        ASSERT_TRUE(document) << entry.path();
+        walk.file = entry.path().filename();
+        walk.resource(document->root(), nullptr);
+        ++files;
+    }
+    std::printf("FHIRPath: %d invariants evaluated on %d examples, %zu don't hold\n",
+                walk.evaluated, files, walk.broken.size());
+    for (const auto& [what, count] : walk.errors) {
+        ADD_FAILURE() << count << " times " << what;
+    }
+    for (const auto& [what, count] : walk.broken) {
+        std::printf("  %s (%d)\n", what.c_str(), count);
+    }
+}
+
 }  // namespace
 }  // namespace annals::fhirpath
