@@ -8,6 +8,7 @@
 #include "tests/support/http_exchange.h"
 #include "tests/support/temporary_directory.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -197,6 +198,8 @@ class Replay {
             EXPECT_TRUE(response.body.empty());
         } else if (line.starts_with("body = ")) {
             EXPECT_EQ(response.body, fill_in(line.substr(7)));
+        } else if (line.starts_with("body ~ ")) {
+            EXPECT_THAT(response.body, testing::HasSubstr(fill_in(line.substr(7))));
         } else if (line.starts_with("let ")) {
             keep(line.substr(4), response);
         } else if (line.starts_with("!")) {
