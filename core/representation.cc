@@ -190,7 +190,7 @@ Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,
     if (format == BodyFormat::other && is_binary(target) && request.method != HttpMethod::patch) {
         converted = std::make_unique<ConvertedRequest>();
         converted->body = binary_json(request, target);
-    } else if (format == BodyFormat::xml && !request.body.empty()) {
+    } else if (format == BodyFormat::xml) {
         thread_local xml::Reader reader;
         converted = std::make_unique<ConvertedRequest>();
         ANNALS_TRY(converted->body, reader.read(request.body));

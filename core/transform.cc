@@ -53,6 +53,12 @@ class Transform final : public BodySource {
     }
 
   private:
+    // Its buffers serve all answers of the thread.
+    static json::Parser& parser() {
+        thread_local json::Parser parser;
+        return parser;
+    }
+
     // The next portion of the JSON; false at its end.
     bool draw(std::string_view& portion) {
         while (piece_ == body_.piece_count()) {
@@ -99,7 +105,7 @@ class Transform final : public BodySource {
             put_xml_head(part.text);
         } else {
             // "]}" or "],...}"
-            const Result<json::Document> parsed = parser_.parse(
+            const Result<json::Document> parsed = parser().parse(
                 std::string(R"({"resourceType":"Bundle")").append(part.text.substr(1)));
             writer_.write_tail(out_, parsed ? parsed->root() : json::Value(), kEntry);
         }
@@ -113,7 +119,7 @@ class Transform final : public BodySource {
                 head.pop_back();
             }
             head += '}';
-            const Result<json::Document> parsed = parser_.parse(head);
+            const Result<json::Document> parsed = parser().parse(head);
             writer_.write_head(out_, parsed ? parsed->root() : json::Value(), kEntry);
         } else {
             put_value(head);
@@ -124,7 +130,7 @@ class Transform final : public BodySource {
         if (std::exchange(entries_begun_, true) && !is_xml_) {
             put(",");
         }
-        Result<json::Document> parsed = parser_.parse(text);
+        Result<json::Document> parsed = parser().parse(text);
         const json::Value entry = parsed ? parsed->root() : json::Value();
         const json::Value resource = entry["resource"];
         if (!look_.subset.whole() && resource && applies_to(entry)) {
@@ -139,7 +145,7 @@ class Transform final : public BodySource {
             put(text);
         }
         if (parsed) {
-            parser_.recycle(*std::move(parsed));
+            parser().recycle(*std::move(parsed));
         }
     }
 
@@ -148,7 +154,7 @@ class Transform final : public BodySource {
             put(text);
             return;
         }
-        const Result<json::Document> parsed = parser_.parse(text);
+        const Result<json::Document> parsed = parser().parse(text);
         writer_.write_element(out_, "Bundle", kEntry, parsed ? parsed->root() : json::Value());
     }
 
@@ -169,14 +175,16 @@ class Transform final : public BodySource {
     }
 
     void put_whole() {
-        const Result<json::Document> parsed = parser_.parse(whole_);
-        if (!parsed || look_.subset.whole()) {
-            put_value(whole_);
-            return;
+        const Result<json::Document> parsed = parser().parse(whole_);
+        if (parsed && !look_.subset.whole()) {
+            std::string changed;
+            append_subset(parsed->root(), look_.subset, changed);
+            put_value(changed);
+        } else if (is_xml_) {
+            writer_.write(out_, parsed ? parsed->root() : json::Value());
+        } else {
+            put(whole_);
         }
-        std::string changed;
-        append_subset(parsed->root(), look_.subset, changed);
-        put_value(changed);
     }
 
     // A resource, in the format asked for.
@@ -185,7 +193,7 @@ class Transform final : public BodySource {
             put(text);
             return;
         }
-        const Result<json::Document> parsed = parser_.parse(text);
+        const Result<json::Document> parsed = parser().parse(text);
         writer_.write(out_, parsed ? parsed->root() : json::Value());
     }
 
@@ -199,7 +207,6 @@ class Transform final : public BodySource {
     std::size_t offset_ = 0;  // in that piece
 
     json::BundleParts parts_;
-    json::Parser parser_;
     json::Indenter indenter_;
     xml::Writer writer_;
     bool entries_begun_ = false;
