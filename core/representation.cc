@@ -98,10 +98,14 @@ void name_type(const Representation& asked, Response& response) {
 Result<void> read_representation(const Request& request, const Target& target,
                                  Representation& out) {
     const bool binary = is_binary(target);
+    if (request.query.empty() && !binary && !request.inside_bundle) {
+        ANNALS_TRY(out.format, read_accept(request));
+        return {};
+    }
     const bool may_be_raw = binary && is_read(request, target);
     Parameters parameters;
     const std::string* format = nullptr;
-    if (!request.query.empty() && may_say_something(request.query)) {
+    if (may_say_something(request.query)) {
         ANNALS_TRY(parameters, parse_query(request.query));
         for (const auto& [name, value] : parameters) {
             if (name == "_format" && format == nullptr) {
@@ -139,8 +143,8 @@ Result<void> read_representation(const Request& request, const Target& target,
     return {};
 }
 
-void represent(const Representation& asked, const Request& request, Response& response) {
-    if (asked.plain() || response.content_type != ContentType::fhir_json || response.body.empty()) {
+void represent_changed(const Representation& asked, const Request& request, Response& response) {
+    if (response.content_type != ContentType::fhir_json || response.body.empty()) {
         return;
     }
     const bool success = response.status < 300;

@@ -43,10 +43,17 @@ struct Representation {
 /// Cost:   without a query a look at the headers, no allocation.
 Result<void> read_representation(const Request& request, const Target& target, Representation& out);
 
+/// What represent() does when there is something to do.
+void represent_changed(const Representation& asked, const Request& request, Response& response);
+
 /// Makes of `response`, which holds JSON, what was asked for. A body that is large or streamed is made slice by
 /// slice while it is sent, and no more of it is in memory than a Bundle's entry and a slice; a resource that
 /// must be taken apart (all but `_pretty`) as a whole.
-void represent(const Representation& asked, const Request& request, Response& response);
+inline void represent(const Representation& asked, const Request& request, Response& response) {
+    if (!asked.plain()) {
+        represent_changed(asked, request, response);
+    }
+}
 
 /// The same for an answer that was made without read_representation(): an error before or beside the dispatch.
 void represent_error(const Request& request, Response& response);

@@ -75,9 +75,13 @@ void Output::add(core::Response& response, const Framing& framing) {
     const bool body = has_body(response.status);
     const bool sliced = response.more != nullptr;
     if (body && (sliced || !response.body.empty())) {
-        put_header(text, "Content-Type",
-                   response.media_type.empty() ? core::content_type_name(response.content_type)
-                                               : std::string_view(response.media_type));
+        if (response.media_type.empty()) {
+            text.append("Content-Type: ");
+            text.append(core::content_type_name(response.content_type));
+            text.append("\r\n");
+        } else {
+            put_header(text, "Content-Type", response.media_type);
+        }
     }
     if (body && sliced) {
         if (!framing.http_1_0) {

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace annals::core {
@@ -34,7 +35,18 @@ std::string_view unquoted(std::string_view text) noexcept;
 int read_quality(std::string_view text) noexcept;
 
 /// True if `a` and `b` are the same but for the case of ASCII letters.
-bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept;
+inline bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+    if (a.size() != b.size()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (lower(a[i]) != lower(b[i])) {
+            return false;
+        }
+    }
+    return true;
+}
 
 /// `text` without blanks and tabs at its ends.
 std::string_view trimmed(std::string_view text) noexcept;

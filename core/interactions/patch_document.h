@@ -15,7 +15,7 @@ namespace annals::core {
 
 /// What a PATCH takes, for Accept-Patch.
 inline constexpr std::string_view kPatchTypes =
-    "application/json-patch+json, application/fhir+json";
+    "application/json-patch+json, application/fhir+json, application/fhir+xml";
 
 /// A patch, parsed once and applied to as many versions as it takes.
 class PatchDocument {

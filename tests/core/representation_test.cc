@@ -130,6 +130,19 @@ TEST_F(Representation, TakesXmlBundles) {
     EXPECT_TRUE(answer.says("<resource><Patient><id value="));
 }
 
+TEST_F(Representation, TakesXmlPatches) {
+    put_versions(1);
+    const Answer answer = send(
+        "PATCH", "/Patient/1",
+        "<Parameters xmlns=\"http://hl7.org/fhir\"><parameter><name value=\"operation\"/><part>"
+        "<name value=\"type\"/><valueCode value=\"replace\"/></part><part><name value=\"path\"/>"
+        "<valueString value=\"Patient.active\"/></part><part><name value=\"value\"/>"
+        "<valueBoolean value=\"false\"/></part></parameter></Parameters>",
+        {{"Content-Type", "application/fhir+xml"}});
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    EXPECT_TRUE(answer.says("\"active\":false"));
+}
+
 TEST_F(Representation, IsIndentedWhenAsked) {
     ASSERT_EQ(put_patient("1"), 201);
     const Answer plain = get("/Patient/1");
