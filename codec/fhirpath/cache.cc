@@ -1,4 +1,4 @@
-#include "codec/fhirpath/fhirpath.h"
+#include "codec/fhirpath/program.h"
 
 #include <list>
 #include <mutex>
@@ -6,11 +6,21 @@
 
 namespace annals::fhirpath {
 
+namespace {
+
+// A compiled regular expression can take up to a megabyte, a thousand times what the rest of an expression does.
+std::size_t weight(const Expression& expression) {
+    return 1 + 16 * expression.program().patterns.size();
+}
+
+}  // namespace
+
 // Least recently used goes first. The views of the map point into the expressions' own texts.
 struct ExpressionCache::Impl {
-    explicit Impl(std::size_t most) : entries_max(most) {}
+    explicit Impl(std::size_t most) : weight_max(most) {}
 
-    const std::size_t entries_max;
+    const std::size_t weight_max;
+    std::size_t weight_now = 0;
     std::mutex mutex;
     std::list<Expression> entries;
     std::unordered_map<std::string_view, std::list<Expression>::iterator> by_text;
@@ -33,13 +43,16 @@ Result<Expression> ExpressionCache::get(std::string_view text) {
     }
     ANNALS_TRY(Expression parsed, Expression::parse(text));
     const std::scoped_lock lock(impl_->mutex);
-    if (impl_->entries_max == 0 || impl_->by_text.contains(text)) {
+    const std::size_t more = weight(parsed);
+    if (more > impl_->weight_max || impl_->by_text.contains(text)) {
         return parsed;
     }
-    if (impl_->entries.size() >= impl_->entries_max) {
+    while (impl_->weight_now + more > impl_->weight_max) {
+        impl_->weight_now -= weight(impl_->entries.back());
         impl_->by_text.erase(impl_->entries.back().text());
         impl_->entries.pop_back();
     }
+    impl_->weight_now += more;
     impl_->entries.push_front(parsed);
     impl_->by_text.emplace(impl_->entries.front().text(), impl_->entries.begin());
     return parsed;

@@ -58,7 +58,7 @@ inline constexpr std::size_t kExpressionDepthMax = 200;
 /// Keeps the expressions that were used last.
 class ExpressionCache {
   public:
-    /// Keeps at most `entries_max` expressions.
+    /// Keeps at most `entries_max` expressions; one with regular expressions counts for 16 more of each.
     explicit ExpressionCache(std::size_t entries_max = 4096);
     ~ExpressionCache();
     ExpressionCache(const ExpressionCache&) = delete;

@@ -22,6 +22,7 @@ struct FunctionRow {
 };
 
 constexpr std::uint8_t kMany = 16;
+constexpr std::size_t kPatternsMax = 16;  // kept compiled with the expression
 
 constexpr auto kFunctions = std::to_array<FunctionRow>({
     {"abs", Function::abs, 0, 0},
@@ -747,7 +748,8 @@ class Parser {
         const bool regular = row->function == Function::matches ||
                              row->function == Function::matches_full ||
                              row->function == Function::replace_matches;
-        if (regular && program_.nodes[arguments[0]].op == Op::literal) {
+        if (regular && program_.nodes[arguments[0]].op == Op::literal &&
+            program_.patterns.size() < kPatternsMax) {
             program_.patterns.emplace_back(arguments[0]);
         }
         return add(node, {node.a});

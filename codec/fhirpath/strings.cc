@@ -12,7 +12,7 @@
 namespace annals::fhirpath {
 namespace {
 
-constexpr std::int64_t kPatternMemory = 4 << 20;
+constexpr std::int64_t kPatternMemory = 1 << 20;
 constexpr std::uint64_t kCompileSteps = 20'000;
 constexpr std::size_t kPatternBytesMax = 4 << 10;
 constexpr std::size_t kCompiledMax = 16;

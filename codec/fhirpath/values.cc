@@ -508,6 +508,10 @@ bool Machine::equal_items(const Item& a, const Item& b, Truth& out) {
         out = x.as_string() == y.as_string() ? Truth::yes : Truth::no;
         return step(x.as_string().size() / 64);
     }
+    if (x.kind() == Item::Kind::integer && y.kind() == Item::Kind::integer) {
+        out = x.as_integer() == y.as_integer() ? Truth::yes : Truth::no;
+        return true;
+    }
     if (is_number(x) && is_number(y)) {
         out = decimal_of(x) == decimal_of(y) ? Truth::yes : Truth::no;
         return true;
@@ -717,6 +721,10 @@ bool Machine::compare_items(const Item& a, const Item& b, Order& out) {
     }
     out = Order::unknown;
     if (!has_x || !has_y) {
+        return true;
+    }
+    if (x.kind() == Item::Kind::integer && y.kind() == Item::Kind::integer) {
+        out = order(x.as_integer() <=> y.as_integer());
         return true;
     }
     if (is_number(x) && is_number(y)) {

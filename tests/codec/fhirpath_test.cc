@@ -467,17 +467,25 @@ TEST(FhirPathDecimal, ReadsAndWritesWhatItKeeps) {
 
 TEST(FhirPathCache, KeepsTheLastOnesForAllThreads) {
     ExpressionCache cache(2);
-    const std::string_view first = cache.get("1 + 1")->text();
+    const Expression kept = *cache.get("1 + 1");
+    const std::string_view first = kept.text();
     EXPECT_EQ(cache.get("1 + 1")->text().data(), first.data());
     EXPECT_FALSE(cache.get("1 +"));
+    EXPECT_TRUE(cache.get("2"));
+    EXPECT_TRUE(cache.get("3"));  // pushes the first out
+    const Expression again = *cache.get("1 + 1");
+    EXPECT_NE(again.text().data(), first.data());
+    EXPECT_TRUE(cache.get("'a'.matches('a')"));  // too heavy to be kept
+    EXPECT_EQ(cache.get("1 + 1")->text().data(), again.text().data());
+    ExpressionCache shared(40);
     std::vector<std::thread> threads;
     for (int t = 0; t < 4; ++t) {
-        threads.emplace_back([&cache, t] {
+        threads.emplace_back([&shared, t] {
             Evaluator evaluator;
             for (int i = 0; i < 500; ++i) {
                 const int number = (i + t) % 5;
                 const Result<Expression> expression =
-                    cache.get("'a" + std::to_string(number) + "'.matches('^a[0-9]$')");
+                    shared.get("'a" + std::to_string(number) + "'.matches('^a[0-9]$')");
                 ASSERT_TRUE(expression);
                 const auto items = evaluator.evaluate(*expression, Item());
                 ASSERT_TRUE(items && items->size() == 1 && (*items)[0].as_boolean());
