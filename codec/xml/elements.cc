@@ -9,7 +9,9 @@ namespace {
 // What holds a value or an element that does takes more bytes than these; so the array stays smaller than
 // a few times the text.
 constexpr std::size_t kElementBytesMin = 8;
-constexpr std::size_t kKeptElementsMax = 1 << 17;
+// What larger texts need is not kept for the next one.
+constexpr std::size_t kKeptElementsMax = 1 << 16;
+constexpr std::size_t kKeptNarrativesMax = 1 << 12;
 
 }  // namespace
 
@@ -18,9 +20,6 @@ Result<void> ElementParser::parse(std::string_view text) {
     narratives_.clear();
     open_.clear();
     namespaces_.clear();
-    if (elements_.capacity() > kKeptElementsMax) {
-        elements_ = {};
-    }
     text_ = text;
     if (text.size() > kXmlBytesMax) {
         return Error{Errc::body_too_large, "XML of more than 4 GB", ""};
@@ -36,6 +35,15 @@ Result<void> ElementParser::parse(std::string_view text) {
         return describe(text, cursor.fault());
     }
     return {};
+}
+
+void ElementParser::trim() {
+    if (elements_.capacity() > kKeptElementsMax) {
+        elements_ = {};
+    }
+    if (narratives_.capacity() > kKeptNarrativesMax) {
+        narratives_ = {};
+    }
 }
 
 // White space, comments and processing instructions before or after the root.

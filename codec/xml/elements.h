@@ -47,6 +47,9 @@ class ElementParser {
     ///         value (narratives); the detail says line and column. body_too_large beyond kXmlBytesMax.
     Result<void> parse(std::string_view text);
 
+    /// Gives back what an unusually large text has needed; what was parsed may be gone.
+    void trim();
+
     std::string_view text() const noexcept { return text_; }
 
     /// The root is at 0.

@@ -11,6 +11,8 @@ namespace annals::xml {
 
 namespace {
 
+constexpr std::size_t kKeptChildrenMax = 1 << 16;  // after texts with more they are freed
+
 bool is_number(std::string_view text) noexcept {
     std::size_t at = 0;
     const auto digits = [&] {
@@ -81,6 +83,15 @@ Result<std::string> json_from_xml(std::string_view xml) {
 }
 
 Result<std::string> Reader::read(std::string_view xml) {
+    Result<std::string> json = convert(xml);
+    parser_.trim();
+    if (children_.capacity() > kKeptChildrenMax) {
+        children_ = {};
+    }
+    return json;
+}
+
+Result<std::string> Reader::convert(std::string_view xml) {
     children_.clear();
     fault_ = {};
     if (Result<void> parsed = parser_.parse(xml); !parsed) {

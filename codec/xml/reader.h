@@ -36,6 +36,7 @@ class Reader {
         schema::Element definition;
     };
 
+    Result<std::string> convert(std::string_view xml);
     bool fail(std::uint32_t element, const char* message, Errc code = Errc::structure);
     bool append_resource(std::string& out, std::uint32_t index);
     bool append_object(std::string& out, schema::Type type, std::uint32_t index);
