@@ -5,6 +5,7 @@
 
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
+#include "codec/schema/structure.h"
 
 #include <benchmark/benchmark.h>
 #include <simdjson.h>
@@ -89,7 +90,8 @@ Texts read_texts() {
     }
     if (texts.resource.empty()) {
         texts.resource = made_resource();
-        texts.bundle = R"({"resourceType":"Bundle","entry":[{"resource":)" + texts.resource;
+        texts.bundle = R"({"resourceType":"Bundle","type":"collection","entry":[{"resource":)" +
+                       texts.resource;
         while (texts.bundle.size() < 1'000'000) {
             texts.bundle += R"(},{"resource":)" + texts.resource;
         }
@@ -103,6 +105,24 @@ Texts read_texts() {
 const Texts& texts() {
     static const Texts kTexts = read_texts();
     return kTexts;
+}
+
+std::vector<std::string> read_examples() {
+    std::vector<std::string> examples;
+    if (const char* data = std::getenv("ANNALS_TEST_DATA")) {
+        std::error_code ec;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(
+                 std::string(data) + "/r4-official-dev/r4-examples", ec)) {
+            if (entry.path().extension() == ".json") {
+                std::ifstream file(entry.path(), std::ios::binary);
+                examples.push_back((std::ostringstream() << file.rdbuf()).str());
+            }
+        }
+    }
+    if (examples.empty()) {
+        examples.push_back(made_resource());
+    }
+    return examples;
 }
 
 using Member = std::string Texts::*;
@@ -121,6 +141,38 @@ void annals_parse(benchmark::State& state, Member member) {
         parser.recycle(std::move(*document));
     }
     count_bytes(state, text);
+}
+
+void annals_parse_and_check(benchmark::State& state, Member member) {
+    const std::string& text = texts().*member;
+    Parser parser;
+    for (auto _ : state) {
+        Result<Document> document = parser.parse(text);
+        if (!schema::check_structure(document->root(), {})) {
+            state.SkipWithError("the text has faults");
+        }
+        parser.recycle(std::move(*document));
+    }
+    count_bytes(state, text);
+}
+
+// HL7's example resources, as they are published, one after the other.
+void examples(benchmark::State& state, bool check) {
+    static const std::vector<std::string> kTexts = read_examples();
+    Parser parser;
+    std::size_t bytes = 0;
+    for (auto _ : state) {
+        for (const std::string& text : kTexts) {
+            Result<Document> document = parser.parse(text);
+            if (check) {
+                const bool built = bool(schema::check_structure(document->root(), {}));
+                benchmark::DoNotOptimize(built);
+            }
+            bytes += text.size();
+            parser.recycle(std::move(*document));
+        }
+    }
+    state.SetBytesProcessed(static_cast<std::int64_t>(bytes));
 }
 
 void simdjson_dom(benchmark::State& state, Member member) {
@@ -176,17 +228,23 @@ void find_all_references(benchmark::State& state) {
 }
 
 BENCHMARK_CAPTURE(annals_parse, resource, &Texts::resource);
+BENCHMARK_CAPTURE(annals_parse_and_check, resource, &Texts::resource);
 BENCHMARK_CAPTURE(simdjson_dom, resource, &Texts::resource);
 BENCHMARK_CAPTURE(simdjson_stage1, resource, &Texts::resource);
 BENCHMARK_CAPTURE(annals_parse, pretty_resource, &Texts::pretty_resource);
+BENCHMARK_CAPTURE(annals_parse_and_check, pretty_resource, &Texts::pretty_resource);
 BENCHMARK_CAPTURE(simdjson_dom, pretty_resource, &Texts::pretty_resource);
 BENCHMARK_CAPTURE(simdjson_stage1, pretty_resource, &Texts::pretty_resource);
 BENCHMARK_CAPTURE(annals_parse, bundle, &Texts::bundle);
+BENCHMARK_CAPTURE(annals_parse_and_check, bundle, &Texts::bundle);
 BENCHMARK_CAPTURE(simdjson_dom, bundle, &Texts::bundle);
 BENCHMARK_CAPTURE(simdjson_stage1, bundle, &Texts::bundle);
 BENCHMARK_CAPTURE(annals_parse, pretty_bundle, &Texts::pretty_bundle);
+BENCHMARK_CAPTURE(annals_parse_and_check, pretty_bundle, &Texts::pretty_bundle);
 BENCHMARK_CAPTURE(simdjson_dom, pretty_bundle, &Texts::pretty_bundle);
 BENCHMARK_CAPTURE(simdjson_stage1, pretty_bundle, &Texts::pretty_bundle);
+BENCHMARK_CAPTURE(examples, parse, false);
+BENCHMARK_CAPTURE(examples, parse_and_check, true);
 BENCHMARK(plan_body);
 BENCHMARK(find_all_references);
 

@@ -161,9 +161,15 @@ Response outcome_response(const Error& error, const Request& request) {
         response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"fhir\"");
     }
 
-    response.body =
-        Body(outcome_json({{"error", meaning.issue_code, diagnostics, error.expression}}));
-    response.failure = Error{error.code, std::move(diagnostics), error.expression};
+    std::vector<Issue> issues;
+    issues.reserve(1 + error.others.size());
+    issues.push_back({"error", meaning.issue_code, diagnostics, error.expression});
+    for (const Error& other : error.others) {
+        issues.push_back(
+            {"error", meaning_of(other.code).issue_code, other.detail, other.expression});
+    }
+    response.body = Body(outcome_json(issues));
+    response.failure = Error{error.code, std::move(diagnostics), error.expression, error.others};
     return response;
 }
 

@@ -31,6 +31,8 @@ struct Node {
     std::uint32_t count;  ///< members of an object, elements of an array, else 0
     Kind kind;
     bool escaped;  ///< a string that contains a backslash
+    bool control =
+        false;  ///< a string that escapes a control character but tab, line feed and return
 };
 
 /// What a Document owns: the minified text and its nodes. It stays where it is when the Document moves.

@@ -99,8 +99,10 @@ inline Number scan_number(const char* at) noexcept {
     return {at, nullptr};
 }
 
-// What is wrong with the escapes of the string's characters from `at` to `end`, and `where`; or null.
-const char* check_escapes(const char* at, const char* end, const char*& where) noexcept {
+// What is wrong with the escapes of the string's characters from `at` to `end`, and `where`; or null. `control`
+// is set if they make a control character that FHIR has not in its strings.
+const char* check_escapes(const char* at, const char* end, const char*& where,
+                          bool& control) noexcept {
     for (;;) {
         const auto* backslash =
             static_cast<const char*>(std::memchr(at, '\\', static_cast<std::size_t>(end - at)));
@@ -113,11 +115,13 @@ const char* check_escapes(const char* at, const char* end, const char*& where) n
             case '"':
             case '\\':
             case '/':
-            case 'b':
-            case 'f':
             case 'n':
             case 'r':
             case 't':
+                break;
+            case 'b':
+            case 'f':
+                control = true;
                 break;
             case 'u': {
                 const std::int32_t unit = hex_quad(at);
@@ -125,6 +129,7 @@ const char* check_escapes(const char* at, const char* end, const char*& where) n
                     return "expected four hexadecimal digits after \\u";
                 }
                 at += 4;
+                control = control || (unit < ' ' && unit != '\t' && unit != '\n' && unit != '\r');
                 if (is_low_surrogate(unit)) {
                     return "a low surrogate without the high one before it";
                 }
@@ -154,7 +159,8 @@ const char* check_escapes(const char* at, const char* end, const char*& where) n
             end += *end == '\\' ? 2 : 1;
         }
         const char* where = nullptr;
-        const char* const message = check_escapes(begin + 1, end, where);
+        bool control = false;
+        const char* const message = check_escapes(begin + 1, end, where, control);
         return fault(where, message);
     }
     if (is_digit(*begin) || *begin == '-') {
@@ -384,11 +390,13 @@ Fault Parser::Impl::walk(const char* const text, Node* const nodes, std::size_t&
         }
         if (escape < end) [[unlikely]] {
             const char* where = nullptr;
-            if (check_escapes(text + begin + 1, text + end - 1, where) != nullptr) {
+            bool control = false;
+            if (check_escapes(text + begin + 1, text + end - 1, where, control) != nullptr) {
                 return 0;
             }
             escape = find_escape(end);
             add_node(begin, end, Kind::string, true);
+            nodes[index - 1].control = control;
         } else {
             add_node(begin, end, Kind::string, false);
         }

@@ -124,6 +124,11 @@ Result<ResourceFacts> read_facts(Value resource) {
     if (facts.id_value && !facts.id_value.is_string()) {
         return wrong_kind("must be a string", ".id");
     }
+    if (facts.id_value && facts.id_value.node().escaped) {
+        // It is compared and kept as it stands.
+        return fault(Errc::value, "must not contain escapes",
+                     std::string(resource_type_name(*found)).append(".id"));
+    }
     if (facts.meta && !facts.meta.is_object()) {
         return wrong_kind("must be an object", ".meta");
     }

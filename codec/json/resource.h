@@ -26,7 +26,7 @@ namespace annals::json {
 struct ResourceFacts {
     Value resource;
     TypeId type;
-    /// As it stands, escapes unresolved (FHIR's id pattern has no backslash); not checked otherwise.
+    /// As it stands, without escapes; not checked otherwise.
     std::optional<std::string_view> id;
     Value meta;                                    ///< missing, or an object
     std::optional<std::string_view> version_id;    ///< meta.versionId as it stands
@@ -42,7 +42,8 @@ struct ResourceFacts {
 /// Reads the facts of `resource`.
 ///
 /// Errors: structure (no object; resourceType, id, meta, versionId or lastUpdated of the wrong JSON kind,
-///         null included), required (no resourceType), value (a resourceType that R4 does not have);
+///         null included), required (no resourceType), value (a resourceType that R4 does not have, an id with
+///         escapes);
 ///         each with `expression`.
 Result<ResourceFacts> read_facts(Value resource);
 

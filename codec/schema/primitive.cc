@@ -1,5 +1,7 @@
 #include "codec/schema/primitive.h"
 
+#include <immintrin.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -138,16 +140,19 @@ bool has_low_byte(std::string_view text) noexcept {
     return false;
 }
 
-// Nothing but the base64 alphabet without padding.
+// Whether 32 bytes are nothing but the base64 alphabet without padding.
 bool is_base64_block(const char* at) noexcept {
-    unsigned char wrong = 0;
-    for (std::size_t i = 0; i < 32; ++i) {
-        const auto c = static_cast<unsigned char>(at[i]);
-        const bool letter = static_cast<unsigned char>((c | 0x20) - 'a') < 26;
-        const bool digit = static_cast<unsigned char>(c - '0') < 10;
-        wrong |= static_cast<unsigned char>(!(letter | digit | (c == '+') | (c == '/')));
-    }
-    return wrong == 0;
+    const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+    const auto is_below = [](__m256i bytes, char first, char count) {
+        const __m256i from_first = _mm256_sub_epi8(bytes, _mm256_set1_epi8(first));
+        return _mm256_cmpeq_epi8(
+            _mm256_min_epu8(from_first, _mm256_set1_epi8(static_cast<char>(count - 1))),
+            from_first);
+    };
+    const __m256i letters = is_below(_mm256_or_si256(block, _mm256_set1_epi8(0x20)), 'a', 26);
+    const __m256i signs = _mm256_or_si256(_mm256_cmpeq_epi8(block, _mm256_set1_epi8('+')),
+                                          is_below(block, '/', 11));  // and the digits
+    return _mm256_movemask_epi8(_mm256_or_si256(letters, signs)) == -1;
 }
 
 }  // namespace

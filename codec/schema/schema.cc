@@ -44,7 +44,7 @@ ValueSet find_value_set(std::string_view url) noexcept {
 
 Range<Element> Type::find_base(std::string_view base_name) const noexcept {
     const TypeRow& type = row();
-    const std::uint64_t hash = hash_name(base_name.data(), base_name.size());
+    const std::uint64_t hash = hash_of(name_of(base_name));
     const std::uint8_t place = kSlots[type.slots + (hash * type.seed >> type.shift)];
     if (place == 0) {
         return {};
@@ -63,7 +63,7 @@ Range<Element> Type::find_base(std::string_view base_name) const noexcept {
 }
 
 Type find_type(std::string_view name) noexcept {
-    std::size_t slot = hash_name(name.data(), name.size()) % kTypeSlotCount;
+    std::size_t slot = hash_of(name_of(name)) % kTypeSlotCount;
     while (kTypeSlots[slot] != 0 && Type(kTypeSlots[slot]).name() != name) {
         slot = (slot + 1) % kTypeSlotCount;
     }

@@ -391,16 +391,10 @@ inline Range<Element> Type::elements() const noexcept {
 }
 
 inline Element Type::find(std::string_view name) const noexcept {
-    const tables::TypeRow& type = row();
-    const std::uint64_t hash = tables::hash_name(name.data(), name.size());
-    const std::uint8_t place = tables::kSlots[type.slots + (hash * type.seed >> type.shift)];
-    const Element element(static_cast<std::uint16_t>(type.first + place - 1));
-    if (place == 0 || element.row().name_size != name.size() ||
-        !tables::same_name(tables::kNames + element.row().name, name.data(), name.size()))
-        [[unlikely]] {
-        return {};
-    }
-    return element;
+    const tables::ElementRow* const found =
+        tables::find_element(row(), tables::name_of(name), name.data());
+    return found == nullptr ? Element()
+                            : Element(static_cast<std::uint16_t>(found - tables::kElements));
 }
 
 enum class SearchType : std::uint8_t {

@@ -118,10 +118,10 @@ inline constexpr std::uint16_t kExtensionType = 41;
 inline constexpr std::uint16_t kReferenceType = 56;
 inline constexpr std::uint16_t kFirstResource = 64;
 inline constexpr std::uint16_t kTypeSlotCount = 2048;
+inline constexpr std::uint16_t kTypeCount = 683;
+inline constexpr std::uint16_t kElementCount = 8267;
 
 extern const char kNames[];
-extern const std::uint16_t kTypeCount;
-extern const std::uint16_t kElementCount;
 extern const TypeRow kTypes[];
 extern const std::uint16_t kTypeSlots[];
 extern const std::uint8_t kSlots[];
@@ -146,46 +146,60 @@ extern const SearchComponentRow kSearchComponents[];
 extern const std::uint16_t kSearchParametersOfType[];
 extern const std::uint16_t kSearchLists[];
 
-template <typename T>
-T load(const char* at) noexcept {
-    T value;
-    std::memcpy(&value, at, sizeof(T));
-    return value;
+/// A name as words, by which it is found and compared without branching on its size.
+struct Name {
+    std::uint64_t first;  // its first eight bytes, zeros behind them if there are fewer
+    std::uint64_t last;   // its last eight bytes, or 0 if there are fewer
+    std::size_t size;
+
+    bool operator==(const Name&) const = default;
+};
+
+inline std::uint64_t load_word(const char* at) noexcept {
+    std::uint64_t word = 0;
+    std::memcpy(&word, at, sizeof word);
+    return word;
 }
 
-/// The hash by which the generator has laid out the slots: of the first and last eight bytes, and the size.
-inline std::uint64_t hash_name(const char* name, std::size_t size) noexcept {
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;
-    if (size >= 8) {
-        first = load<std::uint64_t>(name);
-        last = load<std::uint64_t>(name + size - 8);
-    } else if (size >= 4) {
-        first = load<std::uint32_t>(name);
-        last = load<std::uint32_t>(name + size - 4);
-    } else if (size > 0) {
-        const auto byte = [name](std::size_t at) {
-            return std::uint64_t{static_cast<unsigned char>(name[at])};
-        };
-        first = byte(0) | byte(size / 2) << 8 | byte(size - 1) << 16;
+/// Requires: eight bytes from `at` can be read, whatever `size` is.
+inline Name padded_name(const char* at, std::size_t size) noexcept {
+    const bool short_one = size < 8;
+    const std::uint64_t mask = short_one ? (std::uint64_t{1} << size * 8) - 1 : ~std::uint64_t{0};
+    const std::uint64_t last = load_word(at + (short_one ? 0 : size - 8));
+    return {load_word(at) & mask, short_one ? 0 : last, size};
+}
+
+inline Name name_of(std::string_view text) noexcept {
+    if (text.size() >= 8) {
+        return {load_word(text.data()), load_word(text.data() + text.size() - 8), text.size()};
     }
-    const std::uint64_t hash =
-        first * 0x9e37'79b9'7f4a'7c15 + last * 0xc2b2'ae3d'27d4'eb4f + size * 0x1656'67b1'9e37'79f9;
+    Name name{0, 0, text.size()};
+    std::memcpy(&name.first, text.data(), text.size());
+    return name;
+}
+
+/// The hash by which the generator has laid out the slots.
+inline std::uint64_t hash_of(const Name& name) noexcept {
+    const std::uint64_t hash = name.first * 0x9e37'79b9'7f4a'7c15 +
+                               name.last * 0xc2b2'ae3d'27d4'eb4f +
+                               name.size * 0x1656'67b1'9e37'79f9;
     return hash ^ hash >> 32;
 }
 
-/// Whether two names of the same size are equal; most are short.
-inline bool same_name(const char* a, const char* b, std::size_t size) noexcept {
-    if (size >= 8) {
-        return load<std::uint64_t>(a) == load<std::uint64_t>(b) &&
-               load<std::uint64_t>(a + size - 8) == load<std::uint64_t>(b + size - 8) &&
-               (size <= 16 || std::memcmp(a + 8, b + 8, size - 16) == 0);
+/// The element of `type` that has `name`, whose characters are at `text`; null if there is none.
+inline const ElementRow* find_element(const TypeRow& type, const Name& name,
+                                      const char* text) noexcept {
+    const std::uint8_t place = kSlots[type.slots + (hash_of(name) * type.seed >> type.shift)];
+    if (place == 0) [[unlikely]] {
+        return nullptr;
     }
-    if (size >= 4) {
-        return load<std::uint32_t>(a) == load<std::uint32_t>(b) &&
-               load<std::uint32_t>(a + size - 4) == load<std::uint32_t>(b + size - 4);
+    const ElementRow* const row = kElements + type.first + place - 1;
+    const char* const own = kNames + row->name;  // the pool ends with eight bytes of padding
+    if (padded_name(own, row->name_size) != name ||
+        (name.size > 16 && std::memcmp(own + 8, text + 8, name.size - 16) != 0)) [[unlikely]] {
+        return nullptr;
     }
-    return size == 0 || (a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1]);
+    return row;
 }
 
 }  // namespace annals::schema::tables

@@ -405,7 +405,8 @@ const char kCodeText[] =
 "tp://hl7.org/fhir/subscription-channel-typehttp://hl7.org/fhir/report-participant-typehttp://hl7.org/fhir/report-action-"
 "result-codeshttp://hl7.org/fhir/assert-direction-codeshttp://hl7.org/fhir/assert-operator-codeshttp://hl7.org/fhir/http-"
 "operationshttp://hl7.org/fhir/assert-response-code-typeshttp://unitsofmeasure.orghttp://terminology.hl7.org/CodeSystem/v"
-"3-TimingEventhttp://hl7.org/fhir/event-timinghttp://hl7.org/fhir/vision-eye-codeshttp://hl7.org/fhir/vision-base-codes";
+"3-TimingEventhttp://hl7.org/fhir/event-timinghttp://hl7.org/fhir/vision-eye-codeshttp://hl7.org/fhir/vision-base-codes"
+"\0\0\0\0\0\0\0";
 
 const SystemRow kSystems[] = {
 {0,0},{39110,31},{39141,32},{39173,39},{39212,40},{39252,37},{39289,36},{39325,34},{39359,30},{39389,34},{39423,43},{39466,28},{39494,34},{39528,36},{39564,43},

@@ -133,7 +133,8 @@ const char kInvariantText[] =
 " (targetId.count() + url.count() + params.count() = 1) or (type.code in ('capabilities' |'search' | 'transaction' | 'his"
 "tory'))txt-1htmlChecks()txt-2vsd-0vsd-1valueSet.exists() or system.exists()vsd-10vsd-2(concept.exists() or filter.exists"
 "()) implies system.exists()vsd-3concept.empty() or filter.empty()vsd-6code.exists() or display.exists()vsd-9code.exists("
-") or abstract = true";
+") or abstract = true"
+"\0\0\0\0\0\0\0";
 
 const InvariantRow kInvariants[] = {
 {0,0,0,0,0},{0,5,42,5,0},{47,52,130,5,1},{182,187,179,5,1},{366,371,177,5,1},{548,553,31,5,1},{584,589,29,5,1},{618,623,88,5,1},{711,716,111,5,1},

@@ -732,7 +732,8 @@ const char kSearchText[] =
 "ties.version | ValueSet.versionviewMedia-viewMedia.viewwhenProvenance-when(Provenance.occurred as dateTime)whenhandedove"
 "rMedicationDispense-whenhandedoverMedicationDispense.whenHandedOverwhenpreparedMedicationDispense-whenpreparedMedication"
 "Dispense.whenPreparedwindow-endMolecularSequence-window-endMolecularSequence.referenceSeq.windowEndwindow-startMolecular"
-"Sequence-window-startMolecularSequence.referenceSeq.windowStart";
+"Sequence-window-startMolecularSequence.referenceSeq.windowStart"
+"\0\0\0\0\0\0\0";
 
 const SearchParameterRow kSearchParameters[] = {
 {0,0,0,0,0,0,0,0,0,0,0},{0,8,24,0,1,0,0,0,8,16,2},{24,27,38,11,1,0,0,0,3,11,3},{49,61,81,25,1,0,0,0,12,20,1},{106,114,130,21,1,0,0,0,8,16,7},

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace annals {
 
@@ -53,11 +54,13 @@ enum class Errc : std::uint8_t {
 
 /// What went wrong. `detail` is written for the person who reads it and may reach a client for the
 /// 4xx codes; it never names a path or an errno there. `expression` is a FHIRPath-like place
-/// ("Patient.birthDate", "Bundle.entry[3]") or empty.
+/// ("Patient.birthDate", "Bundle.entry[3]") or empty. `others` are further faults of the same body, each an
+/// issue of its own on the wire; the status is this one's.
 struct Error {
     Errc code = Errc::internal;
     std::string detail;
     std::string expression;
+    std::vector<Error> others{};
 };
 
 /// A value of T or an Error; a strict subset of std::expected. Reading the wrong side aborts.

@@ -7,6 +7,7 @@
 #include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
+#include <fmt/format.h>
 
 #include <string>
 #include <unordered_map>
@@ -59,13 +60,35 @@ class Batch {
             co_await change();
         }
         ResponseBundle answer("batch-response", outer_.base_url);
+        index = 0;
         for (Entry& entry : entries_) {
+            name_entry(entry, index++);
             answer.add(entry.value, entry.asked.method, std::move(entry.response));
         }
         co_return answer.finish();
     }
 
   private:
+    /// Has the outcome for a resource speak of places in the Bundle: Bundle.entry[3].resource.birthDate.
+    void name_entry(Entry& entry, std::size_t index) const {
+        const std::string type = entry.value["resource"]["resourceType"].string() + ".";
+        if (!entry.response.failure || !entry.response.failure->expression.starts_with(type)) {
+            return;
+        }
+        Error failure = *std::move(entry.response.failure);
+        const auto rename = [&](std::string& expression) {
+            if (expression.starts_with(type)) {
+                expression = fmt::format("Bundle.entry[{}].resource.{}", index,
+                                         std::string_view(expression).substr(type.size()));
+            }
+        };
+        rename(failure.expression);
+        for (Error& other : failure.others) {
+            rename(other.expression);
+        }
+        entry.response.body = outcome_response(failure, outer_).body;
+    }
+
     /// Makes the request of `entry`; false if it has its answer already.
     bool prepare(Entry& entry) {
         auto asked = read_entry_request(entry.value, outer_.base_url);

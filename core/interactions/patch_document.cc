@@ -85,6 +85,9 @@ Error fault_of_patched(Error error) {
     if (meaning_of(error.code).status == 400) {
         error.code = Errc::business_rule;
         error.detail = fmt::format("The patched resource: {}", error.detail);
+        for (Error& other : error.others) {
+            other.code = Errc::business_rule;
+        }
     }
     return error;
 }

@@ -1,5 +1,6 @@
 #include "core/interactions/transaction.h"
 
+#include "codec/schema/structure.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/bundle_entry.h"
 #include "core/interactions/transaction_entry.h"
@@ -103,17 +104,43 @@ class TransactionRun {
         return false;
     }
 
+    /// A fault of an entry as it came: false if no other entry can add to it. Those of structure are told together.
+    bool add_fault(std::size_t index, Error error) {
+        const bool of_structure =
+            error.expression.starts_with(fmt::format("Bundle.entry[{}].", index));
+        std::vector<Error>& told = fault_.error.others;
+        if (fault_.error.detail.empty()) {
+            fault_ = {index, std::move(error)};
+        } else if (of_structure) {
+            std::vector<Error> inner = std::move(error.others);
+            error.others.clear();
+            told.push_back(std::move(error));
+            told.insert(told.end(), std::make_move_iterator(inner.begin()),
+                        std::make_move_iterator(inner.end()));
+        }
+        if (told.size() >= schema::kFaultsMax) {
+            told.resize(schema::kFaultsMax - 1);
+            return false;
+        }
+        return of_structure;
+    }
+
     asio::awaitable<bool> read_entries() {
         std::size_t index = 0;
         for (const json::Value value : list_.elements()) {
             TransactionEntry& entry = entries_[index];
             entry.value = value;
-            if (Result<void> read = read_transaction_entry(value, request_, entry); !read) {
-                co_return fail(index, std::move(read.error()));
+            Result<void> read =
+                read_transaction_entry(service_.config(), value, index, request_, entry);
+            if (!read && !add_fault(index, std::move(read.error()))) {
+                co_return false;
             }
             if (++index % kEntriesPerTurn == 0) {
                 co_await request_.loop->yield();
             }
+        }
+        if (!fault_.error.detail.empty()) {
+            co_return false;
         }
         using enum EntryKind;
         for (const EntryKind kind : {remove, create, update, read}) {

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace annals::core {
 
 namespace {
@@ -71,12 +73,15 @@ Result<void> read_patch(TransactionEntry& entry) {
     return read_full_url(entry);
 }
 
-Result<void> read_resource(TransactionEntry& entry) {
+Result<void> read_resource(const Config& config, std::size_t index, TransactionEntry& entry) {
     const json::Value resource = entry.value["resource"];
     if (!resource) {
         return Error{Errc::required, "resource is missing", {}};
     }
-    ANNALS_TRY(entry.resource, read_entry_resource(resource, entry.target.type));
+    std::array<char, 48> prefix;
+    const auto end = fmt::format_to(prefix.data(), "Bundle.entry[{}].resource", index);
+    ANNALS_TRY(entry.resource,
+               read_entry_resource(config, resource, entry.target.type, {prefix.data(), end}));
     if (entry.kind == EntryKind::update) {
         ANNALS_TRY_VOID(check_whole(entry.resource.facts));
     }
@@ -104,16 +109,20 @@ Result<void> read_resource(TransactionEntry& entry) {
 
 }  // namespace
 
-Result<EntryResource> read_entry_resource(json::Value resource, TypeId type) {
+Result<EntryResource> read_entry_resource(const Config& config, json::Value resource, TypeId type,
+                                          std::string_view prefix) {
     const std::string_view name = resource_type_name(type);
     EntryResource out;
-    ANNALS_TRY(out.facts, json::read_facts(resource));
-    if (out.facts.type != type) {
+    Result<json::ResourceFacts> facts = json::read_facts(resource);
+    if (facts && facts->type != type) {
         return Error{Errc::invalid,
                      fmt::format("the resource's type is {}, the URL's {}",
-                                 resource_type_name(out.facts.type), name),
+                                 resource_type_name(facts->type), name),
                      {}};
     }
+    // It tells every fault, read_facts() the first.
+    ANNALS_TRY_VOID(check_resource(config, resource, prefix));
+    ANNALS_TRY(out.facts, std::move(facts));
     if (name == "Parameters") {
         return Error{Errc::invalid, "Parameters resources are sent, not stored", {}};
     }
@@ -122,8 +131,8 @@ Result<EntryResource> read_entry_resource(json::Value resource, TypeId type) {
     return out;
 }
 
-Result<void> read_transaction_entry(json::Value value, const Request& outer,
-                                    TransactionEntry& entry) {
+Result<void> read_transaction_entry(const Config& config, json::Value value, std::size_t index,
+                                    const Request& outer, TransactionEntry& entry) {
     entry.value = value;
     ANNALS_TRY(entry.asked, read_entry_request(value, outer.base_url));
     entry.request = request_of_entry(entry.asked, outer, {});
@@ -137,7 +146,8 @@ Result<void> read_transaction_entry(json::Value value, const Request& outer,
     if (entry.kind == EntryKind::remove) {
         return {};
     }
-    return entry.asked.method == HttpMethod::patch ? read_patch(entry) : read_resource(entry);
+    return entry.asked.method == HttpMethod::patch ? read_patch(entry)
+                                                   : read_resource(config, index, entry);
 }
 
 Response transaction_failed(const TransactionFault& fault, json::Value entry,
@@ -160,8 +170,13 @@ Response transaction_failed(const TransactionFault& fault, json::Value entry,
                     url.empty() ? "" : " ", url, meaning.status, detail,
                     fault.error.expression.empty() ? "" : " at ", fault.error.expression);
     response.status = 400;
-    response.body = Body(outcome_json({{"error", meaning.issue_code, diagnostics, place}}));
-    response.failure = Error{fault.error.code, std::move(diagnostics), place};
+    // Faults of structure say which element of the entry it is.
+    std::string expression =
+        fault.error.expression.starts_with(place + ".") ? fault.error.expression : place;
+    Error error{fault.error.code, std::move(diagnostics), std::move(expression),
+                fault.error.others};
+    response.body = outcome_response(error, request).body;
+    response.failure = std::move(error);
     return response;
 }
 

@@ -8,6 +8,7 @@
 
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
+#include "core/config/config.h"
 #include "core/interactions/bundle_entry.h"
 #include "core/interactions/criteria.h"
 #include "core/interactions/patch_document.h"
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace annals::core {
@@ -31,8 +33,10 @@ struct EntryResource {
     std::vector<json::ReferenceSite> sites;
 };
 
-/// Reads `resource`, whose type the URL says is `type`. Errors: those of a PUT.
-Result<EntryResource> read_entry_resource(json::Value resource, TypeId type);
+/// Reads `resource`, whose type the URL says is `type`. `prefix` begins the expressions of its structure's faults
+/// instead of its type. Errors: those of a PUT.
+Result<EntryResource> read_entry_resource(const Config& config, json::Value resource, TypeId type,
+                                          std::string_view prefix = {});
 
 /// An entry. Lifetime: points into the bundle's Document and into itself: it does not move.
 struct TransactionEntry {
@@ -52,9 +56,10 @@ struct TransactionEntry {
     std::string new_id;                  ///< the id if it comes to creating without one
 };
 
-/// Reads `value` into `entry`. Errors: any 4xx that the request alone would get.
-Result<void> read_transaction_entry(json::Value value, const Request& outer,
-                                    TransactionEntry& entry);
+/// Reads `value`, the entry at `index`, into `entry`. Errors: any 4xx that the request alone would get; faults of
+/// the resource's structure have expressions below Bundle.entry[index].
+Result<void> read_transaction_entry(const Config& config, json::Value value, std::size_t index,
+                                    const Request& outer, TransactionEntry& entry);
 
 /// A transaction's fault, and whose it is.
 struct TransactionFault {

@@ -1,5 +1,6 @@
 #include "core/interactions/write.h"
 
+#include "codec/schema/structure.h"
 #include "core/interactions/answer.h"
 #include "core/outcome.h"
 #include "core/subset.h"
@@ -80,6 +81,14 @@ std::optional<std::pair<TypeId, std::string_view>> local_reference(std::string_v
     return std::pair{*type, id};
 }
 
+Result<void> check_resource(const Config& config, json::Value resource, std::string_view prefix) {
+    if (config.validation == "off") {
+        return {};
+    }
+    return schema::check_structure(
+        resource, {.allow_unknown_elements = config.allow_unknown_elements}, prefix);
+}
+
 SubmittedResource::~SubmittedResource() {
     release();
 }
@@ -108,13 +117,16 @@ Result<void> SubmittedResource::read(const Service& service, const Request& requ
 Result<void> SubmittedResource::take(const Service& service, const Request& request, TypeId type,
                                      json::Document document) {
     document_ = std::move(document);
-    ANNALS_TRY(facts_, json::read_facts(document_.root()));
-    if (facts_.type != type) {
+    Result<json::ResourceFacts> facts = json::read_facts(document_.root());
+    if (facts && facts->type != type) {
         return Error{Errc::invalid,
                      fmt::format("The body's resourceType is {}, the URL's {}",
-                                 resource_type_name(facts_.type), resource_type_name(type)),
-                     fmt::format("{}.resourceType", resource_type_name(facts_.type))};
+                                 resource_type_name(facts->type), resource_type_name(type)),
+                     fmt::format("{}.resourceType", resource_type_name(facts->type))};
     }
+    // It tells every fault, read_facts() the first.
+    ANNALS_TRY_VOID(check_resource(service.config(), document_.root()));
+    ANNALS_TRY(facts_, std::move(facts));
     ANNALS_TRY(terms_, identifier_terms(type, facts_.resource));
 
     if (service.config().integrity_on_write) {

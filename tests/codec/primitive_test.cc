@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -135,6 +136,18 @@ TEST(Primitive, Base64FaultsAreFoundAtEveryPlace) {
         EXPECT_FALSE(is_base64_binary(bad)) << at;
         bad[at] = '=';
         EXPECT_EQ(is_base64_binary(bad), at + 1 == bad.size()) << at;
+    }
+}
+
+TEST(Primitive, Base64AlphabetIsTheSameInsideAndOutsideOfBlocks) {
+    for (int c = 0; c < 256; ++c) {
+        const std::string few(4, static_cast<char>(c));
+        EXPECT_EQ(is_base64_binary(few), c < 128 && (std::isalnum(c) != 0 || c == '+' || c == '/'))
+            << c;
+        const bool white = c == ' ' || (c >= '\t' && c <= '\r');
+        std::string many(64, 'A');
+        many.insert(20, 4, static_cast<char>(c));
+        EXPECT_EQ(is_base64_binary(many), white || is_base64_binary(few)) << c;
     }
 }
 

@@ -86,6 +86,7 @@ TEST_F(ResourceFactsTest, NamesTheElementThatIsWrong) {
     const std::string open = R"({"resourceType":"Patient",)";
     EXPECT_EQ(error(open + R"("id":1})"), code(Errc::structure, "Patient.id"));
     EXPECT_EQ(error(open + R"("id":null})"), code(Errc::structure, "Patient.id"));
+    EXPECT_EQ(error(open + R"("id":"\u0061"})"), code(Errc::value, "Patient.id"));
     EXPECT_EQ(error(open + R"("meta":null})"), code(Errc::structure, "Patient.meta"));
     EXPECT_EQ(error(open + R"("meta":[]})"), code(Errc::structure, "Patient.meta"));
     EXPECT_EQ(error(open + R"("meta":{"versionId":1}})"),
@@ -111,7 +112,7 @@ TEST_F(BodyPlanTest, KeepsIdWhereItStands) {
         body(R"({"id":"old","resourceType":"Patient"})", "new"),
         R"({"id":"new","meta":{"versionId":"VV","lastUpdated":"TT"},"resourceType":"Patient"})");
     EXPECT_EQ(
-        body(R"({"id":"\u0061","resourceType":"Patient","meta":{}})", "a"),
+        body(R"({"id":"b","resourceType":"Patient","meta":{}})", "a"),
         R"({"id":"a","resourceType":"Patient","meta":{"versionId":"VV","lastUpdated":"TT"}})");
 }
 

@@ -143,7 +143,7 @@ TEST(Batch, LeavesTheResourcesOutWhenTheClientPrefersLittle) {
 TEST(Batch, LeavesLinksBetweenItsEntriesAlone) {
     TestService server;
     const std::string observation =
-        R"({"resourceType":"Observation","id":"o","subject":{"reference":"urn:uuid:1"}})";
+        R"({"resourceType":"Observation","id":"o","status":"final","code":{"text":"c"},"subject":{"reference":"urn:uuid:1"}})";
     server.submit(
         bundle_of("batch", {entry_of("POST", "Patient", patient(""), R"("fullUrl":"urn:uuid:1")"),
                             entry_of("PUT", "Observation/o", observation)}));

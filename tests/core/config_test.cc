@@ -148,7 +148,6 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
 TEST(LoadConfig, RefusesWhatThisVersionCannotDo) {
     for (const auto& [set, key] : std::vector<std::pair<std::string, std::string>>{
              {"validation=full", "validation"},
-             {"allow_unknown_elements=false", "allow_unknown_elements"},
              {"auth.mode=jwt", "auth.mode"},
              {"tls.cert_file=x", "tls.cert_file"},
              {"tls.key_file=x", "tls.key_file"},

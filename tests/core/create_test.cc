@@ -195,8 +195,9 @@ TEST_F(Create, RefusesReferencesToWhatIsNotThereIfAsked) {
     config.integrity_on_write = true;
     restart(config);
     const auto observation = [](std::string_view reference) {
-        return fmt::format(R"({{"resourceType":"Observation","subject":{{"reference":"{}"}}}})",
-                           reference);
+        return fmt::format(
+            R"({{"resourceType":"Observation","status":"final","code":{{"text":"c"}},"subject":{{"reference":"{}"}}}})",
+            reference);
     };
     const Answer refused = send("POST", "/Observation", observation("Patient/1"));
     EXPECT_EQ(refused.status, 409);
@@ -214,8 +215,9 @@ TEST_F(Create, RefusesReferencesToWhatIsNotThereIfAsked) {
     ASSERT_EQ(send("DELETE", "/Patient/1").status, 204);
     EXPECT_EQ(send("POST", "/Observation", observation("Patient/1")).status, 409);
     EXPECT_EQ(
-        send("PUT", "/Patient/2",
-             R"({"resourceType":"Patient","id":"2","link":[{"other":{"reference":"Patient/2"}}]})")
+        send(
+            "PUT", "/Patient/2",
+            R"({"resourceType":"Patient","id":"2","link":[{"other":{"reference":"Patient/2"},"type":"seealso"}]})")
             .status,
         201);
 }

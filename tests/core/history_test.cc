@@ -86,7 +86,10 @@ class History : public ServiceFixture {
             next_millisecond();
         }
         ASSERT_EQ(send("DELETE", "/Patient/2").status, 204);
-        ASSERT_EQ(send("PUT", "/Basic/1", R"({"resourceType":"Basic","id":"1"})").status, 201);
+        ASSERT_EQ(
+            send("PUT", "/Basic/1", R"({"resourceType":"Basic","id":"1","code":{"text":"c"}})")
+                .status,
+            201);
     }
 };
 

@@ -13,7 +13,7 @@ namespace annals::core {
 namespace {
 
 std::string observation(std::string_view id, std::string_view subject) {
-    std::string text = R"({"resourceType":"Observation")";
+    std::string text = R"({"resourceType":"Observation","status":"final","code":{"text":"c"})";
     if (!id.empty()) {
         text += R"(,"id":")" + std::string(id) + '"';
     }
@@ -126,7 +126,7 @@ TEST(Transaction, ResolvesLinksInUrisAndNarrativesButNotInCanonicals) {
 TEST(Transaction, KeepsEverythingButLinksByteForByte) {
     TestService server;
     const std::string body =
-        R"({"resourceType":"Observation","id":"1","valueQuantity":{"value":1.00},)"
+        R"({"resourceType":"Observation","id":"1","status":"final","code":{"text":"c"},"valueQuantity":{"value":1.00},)"
         R"("unknown":{"x":[1e3,"\u00e9"]},"subject":{"reference":"urn:uuid:p","display":"d"}})";
     server.submit(bundle_of("transaction",
                             {entry_of("PUT", "Observation/1", body),

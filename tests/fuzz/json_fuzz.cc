@@ -1,9 +1,11 @@
 // Any bytes as JSON. What holds: nothing crashes; what is accepted is accepted by simdjson's DOM too, and
 // is the same when parsed again; with white space between the tokens it means the same; what is refused
-// has its fault inside the text. Accepted texts go through everything that walks a resource.
+// has its fault inside the text. Accepted texts go through everything that walks a resource; what the strict rules
+// of structure accept, the others do, and faults are told up to the bound.
 
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
+#include "codec/schema/structure.h"
 
 #include <simdjson.h>
 
@@ -23,7 +25,7 @@ bool same_nodes(const Document& a, const Document& b) {
         const Node& x = a.nodes()[i];
         const Node& y = b.nodes()[i];
         if (x.begin != y.begin || x.end != y.end || x.next != y.next || x.count != y.count ||
-            x.kind != y.kind || x.escaped != y.escaped) {
+            x.kind != y.kind || x.escaped != y.escaped || x.control != y.control) {
             return false;
         }
     }
@@ -84,6 +86,12 @@ void use(Parser& parser, const Document& document) {
         edits.push_back({site.value.node().begin, site.value.node().end, "\"x\""});
     }
     (void)matches_identifier(root, "s", "v");
+    const Result<void> built = schema::check_structure(root, {});
+    const Result<void> strict = schema::check_structure(
+        root, {.allow_unknown_elements = false, .as_stored = true}, "Bundle.entry[0].resource");
+    ANNALS_CHECK(built || !strict);
+    ANNALS_CHECK(strict || strict.error().others.size() < schema::kFaultsMax);
+    ANNALS_CHECK(!built || read_facts(root) || root["id"].node().escaped);
     if (const Result<ResourceFacts> facts = read_facts(root)) {
         for (const std::size_t count : {std::size_t{0}, edits.size()}) {
             const BodyPlan plan(*facts, "some-id", {}, std::span(edits).first(count));
