@@ -1,10 +1,14 @@
 #include "codec/fhirpath/machine.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace annals::fhirpath {
 
 namespace {
+
+// Items are moved as bytes.
+static_assert(std::is_trivially_copyable_v<Item> && sizeof(Item) == 40);
 
 constexpr std::uint32_t kFirstItems = 256;
 constexpr std::size_t kFirstChunk = 16 << 10;

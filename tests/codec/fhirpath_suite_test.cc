@@ -348,8 +348,9 @@ TEST(FhirPathSuite, EvaluatesTheInvariantsOfTheOfficialExamples) {
     for (const auto& [what, count] : walk.errors) {
         ADD_FAILURE() << count << " times " << what;
     }
+    // Two examples have narratives beyond txt-1.
     for (const auto& [what, count] : walk.broken) {
-        std::printf("  %s (%d)\n", what.c_str(), count);
+        EXPECT_TRUE(what.starts_with("txt-")) << what << ", " << count << " times";
     }
 }
 
