@@ -1,0 +1,175 @@
+#include "core/validation/references.h"
+#include "core/validation/walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <span>
+
+namespace annals::validation {
+
+namespace {
+
+void check_full_url(Context& context, const Frame& frame, json::Value entry) {
+    const json::Value full_url = entry["fullUrl"];
+    const json::Value resource = entry["resource"];
+    if (!full_url.is_string()) {
+        return;
+    }
+    const std::string text = full_url.string();
+    if (!is_absolute(text)) {
+        context.tell(Severity::error, "invalid", full_url.index(),
+                     fmt::format("A fullUrl is absolute, and not {}", text));
+        return;
+    }
+    const Literal literal = parse_literal(text);
+    const bool is_http = text.starts_with("http://") || text.starts_with("https://");
+    if (!is_http || !literal.type || !resource.is_object()) {
+        return;
+    }
+    const std::string id = resource["id"].string();
+    if (id.empty()) {
+        const std::string method = entry["request"]["method"].string();
+        const bool is_history = frame.resource.value()["type"].equals("history");
+        if (method != "POST" && method != "PUT" && !is_history) {
+            context.tell(Severity::error, "invalid", full_url.index(),
+                         fmt::format("The fullUrl {} is that of a resource on a server, but the "
+                                     "resource has no id",
+                                     text));
+        }
+        return;
+    }
+    if (id != literal.id || !resource["resourceType"].equals(literal.type_name)) {
+        context.tell(Severity::error, "invalid", full_url.index(),
+                     fmt::format("The fullUrl {} does not end in the resource's type and id: {}/{}",
+                                 text, resource["resourceType"].string(), id));
+    }
+}
+
+/// Each reference of the resource's element has exactly one match in the bundle.
+void check_in_bundle(Context& context, const Frame& frame, const Spot& spot) {
+    const json::Value reference = spot.value()["reference"];
+    const std::string text = reference.string();
+    if (text.empty() || text.starts_with('#')) {
+        return;
+    }
+    const std::optional<std::size_t> count = count_in_bundle(frame, text);
+    if (count == std::size_t{0}) {
+        context.error("invalid", spot, fmt::format("{} is not in the bundle", text));
+    } else if (count && *count > 1) {
+        context.error("invalid", spot,
+                      fmt::format("{} resources in the bundle are {}", *count, text));
+    }
+}
+
+void check_references_in_bundle(Context& context, const Frame& frame, const Spot& spot,
+                                std::span<const std::string_view> path) {
+    if (path.empty()) {
+        check_in_bundle(context, frame, spot);
+        return;
+    }
+    std::vector<Spot> found;
+    collect(spot, path.front(), found);
+    for (const Spot& inner : found) {
+        check_references_in_bundle(context, frame, inner, path.subspan(1));
+    }
+}
+
+void check_sections(Context& context, const Frame& frame, const Spot& spot, std::size_t depth) {
+    static constexpr std::string_view kEntry[] = {"entry"};
+    static constexpr std::string_view kAuthor[] = {"author"};
+    static constexpr std::string_view kFocus[] = {"focus"};
+    std::vector<Spot> sections;
+    collect(spot, "section", sections);
+    for (const Spot& section : sections) {
+        check_references_in_bundle(context, frame, section, kEntry);
+        check_references_in_bundle(context, frame, section, kAuthor);
+        check_references_in_bundle(context, frame, section, kFocus);
+        if (depth < kJsonDepthMax) {
+            check_sections(context, frame, section, depth + 1);
+        }
+    }
+}
+
+/// What a document's Composition and a message's header refer to is in the bundle (documents.html,
+/// messaging.html).
+void check_first_entry(Context& context, const Frame& bundle, std::string_view type) {
+    const json::Value entries = bundle.resource.value()["entry"];
+    if (entries.size() == 0) {
+        return;
+    }
+    Frame frame;
+    frame.entry = *entries.elements().begin();
+    frame.resource = resource_spot(frame.entry["resource"]);
+    frame.container = frame.resource;
+    frame.outer = &bundle;
+    if (type == "document" && frame.resource.type.name() == "Composition") {
+        static constexpr std::string_view kSubject[] = {"subject"};
+        static constexpr std::string_view kEncounter[] = {"encounter"};
+        static constexpr std::string_view kAuthor[] = {"author"};
+        static constexpr std::string_view kCustodian[] = {"custodian"};
+        static constexpr std::string_view kAttester[] = {"attester", "party"};
+        static constexpr std::string_view kDetail[] = {"event", "detail"};
+        for (const std::span<const std::string_view> path :
+             {std::span<const std::string_view>(kSubject),
+              std::span<const std::string_view>(kEncounter),
+              std::span<const std::string_view>(kAuthor),
+              std::span<const std::string_view>(kCustodian),
+              std::span<const std::string_view>(kAttester),
+              std::span<const std::string_view>(kDetail)}) {
+            check_references_in_bundle(context, frame, frame.resource, path);
+        }
+        check_sections(context, frame, frame.resource, 0);
+    } else if (type == "message" && frame.resource.type.name() == "MessageHeader") {
+        static constexpr std::string_view kFocus[] = {"focus"};
+        check_references_in_bundle(context, frame, frame.resource, kFocus);
+    }
+}
+
+void check_search_entry(Context& context, json::Value entry) {
+    const json::Value resource = entry["resource"];
+    const json::Value mode = entry["search"]["mode"];
+    const bool is_outcome = resource["resourceType"].equals("OperationOutcome");
+    if (!resource.is_object() || !mode) {
+        return;
+    }
+    if (mode.equals("outcome") && !is_outcome) {
+        context.tell(Severity::error, "invalid", resource.index(),
+                     "An entry of the mode outcome is an OperationOutcome");
+    } else if (!mode.equals("outcome") && !resource["id"]) {
+        context.tell(Severity::error, "invalid", resource.index(), "What a search finds has an id");
+    }
+}
+
+}  // namespace
+
+void check_bundle(Context& context, const Frame& frame) {
+    const json::Value bundle = frame.resource.value();
+    const std::string type = bundle["type"].string();
+    for (const json::Value entry : bundle["entry"].elements()) {
+        if (!context.spend()) {
+            return;
+        }
+        check_full_url(context, frame, entry);
+        if (type == "searchset") {
+            check_search_entry(context, entry);
+        }
+    }
+    std::set<std::string> relations;
+    for (const json::Value link : bundle["link"].elements()) {
+        const std::string relation = link["relation"].string();
+        static constexpr std::string_view kOnce[] = {"self", "first", "last",
+                                                     "next", "prev",  "previous"};
+        if (std::find(std::begin(kOnce), std::end(kOnce), relation) != std::end(kOnce) &&
+            !relations.insert(relation).second) {
+            context.tell(Severity::error, "invalid", link.index(),
+                         fmt::format("There is more than one link {}", relation));
+        }
+    }
+    if (type == "document" || type == "message") {
+        check_first_entry(context, frame, type);
+    }
+}
+
+}  // namespace annals::validation

@@ -1,0 +1,154 @@
+#include "codec/schema/primitive.h"
+#include "codec/xml/narrative.h"
+#include "core/validation/references.h"
+#include "core/validation/terminology.h"
+#include "core/validation/walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace annals::validation {
+
+namespace {
+
+void check_extension_content(Context& context, const Spot& spot) {
+    bool has_value = false;
+    bool has_extensions = false;
+    for (const auto [key, value] : spot.value().members()) {
+        const std::string_view name = key.raw_string();
+        has_extensions = has_extensions || (name == "extension" && value.size() > 0);
+        has_value = has_value || name.starts_with("value") || name.starts_with("_value");
+    }
+    if (has_value == has_extensions) {
+        context.error("invariant", spot,
+                      has_value ? "An extension has a value or extensions, and not both (ext-1)"
+                                : "An extension has a value or extensions (ext-1)");
+    }
+}
+
+/// The number of bytes that a base64 text stands for.
+std::size_t decoded_size(std::string_view raw) {
+    std::size_t digits = 0;
+    for (const char c : raw) {
+        const bool is_digit = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                              (c >= '0' && c <= '9') || c == '+' || c == '/';
+        digits += is_digit ? 1 : 0;
+    }
+    return digits * 3 / 4;
+}
+
+void check_attachment(Context& context, const Spot& spot) {
+    const json::Value size = spot.value()["size"];
+    const json::Value data = spot.value()["data"];
+    if (!size || !data.is_string()) {
+        return;
+    }
+    const std::size_t actual = decoded_size(data.raw_string());
+    std::uint64_t stated = 0;
+    const std::string_view text = size.raw();
+    std::from_chars(text.data(), text.data() + text.size(), stated);
+    if (stated != actual) {
+        context.error("value", spot,
+                      fmt::format("The attachment says {} bytes and has {}", stated, actual));
+    }
+}
+
+/// Something that a reader could take for an HTML tag: '<', a letter or '/', and a '>' later on.
+bool looks_like_markup(std::string_view text) {
+    for (std::size_t at = text.find('<'); at != std::string_view::npos && at + 1 < text.size();
+         at = text.find('<', at + 1)) {
+        const char next = text[at + 1];
+        const bool begins = (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') ||
+                            next == '/' || next == '!';
+        if (begins && text.find('>', at) != std::string_view::npos) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void check_text(Context& context, const Spot& spot) {
+    const json::Value value = spot.value();
+    if (value.raw_string().find('<') == std::string_view::npos ||
+        !looks_like_markup(value.string())) {
+        return;
+    }
+    context.tell(context.options.refuse_markup ? Severity::error : Severity::warning, "value", spot,
+                 "The text has what looks like HTML; readers must not take it for that");
+}
+
+void check_uri(Context& context, const Spot& spot) {
+    const std::string text = spot.value().string();
+    if ((text.starts_with("urn:uuid:") && !schema::is_uuid(text)) ||
+        (text.starts_with("urn:oid:") && !schema::is_oid(text))) {
+        context.error("invalid", spot, fmt::format("{} is no UUID or OID as it says", text));
+    }
+}
+
+void check_canonical(Context& context, const Spot& spot) {
+    const std::string text = spot.value().string();
+    check_uri(context, spot);
+    if (!text.empty() && !is_absolute(text) && !text.starts_with('#')) {
+        context.error("invalid", spot,
+                      fmt::format("A canonical URL is absolute or a fragment, and not {}", text));
+    }
+}
+
+void check_system(Context& context, const Spot& spot) {
+    const json::Value system = spot.value()["system"];
+    if (!system.is_string()) {
+        return;
+    }
+    const std::string text = system.string();
+    if (!text.empty() && !is_absolute(text)) {
+        context.tell(Severity::error, "invalid", system.index(),
+                     fmt::format("A system is an absolute URI, and not {}", text));
+    }
+}
+
+void check_narrative(Context& context, const Spot& spot) {
+    if (const Result<void> sound = xml::check_narrative(spot.value().string()); !sound) {
+        context.error("invariant", spot, sound.error().detail);
+    }
+}
+
+}  // namespace
+
+void check_data_type(Context& context, const Frame& frame, const Spot& spot) {
+    static_cast<void>(frame);
+    switch (spot.type.primitive()) {
+        case schema::Primitive::string:
+        case schema::Primitive::markdown:
+            check_text(context, spot);
+            return;
+        case schema::Primitive::uri:
+        case schema::Primitive::url:
+            check_uri(context, spot);
+            return;
+        case schema::Primitive::canonical:
+            check_canonical(context, spot);
+            return;
+        case schema::Primitive::xhtml:
+            check_narrative(context, spot);
+            return;
+        default:
+            break;
+    }
+    static const schema::Type kAttachment = schema::find_type("Attachment");
+    static const schema::Type kIdentifier = schema::find_type("Identifier");
+    static const schema::Type kCoding = schema::find_type("Coding");
+    if (spot.type == schema::extension_type()) {
+        check_extension_content(context, spot);
+    } else if (spot.type == kAttachment) {
+        check_attachment(context, spot);
+    } else if (spot.type == kIdentifier) {
+        check_system(context, spot);
+    } else if (spot.type == kCoding) {
+        check_system(context, spot);
+        check_coding(context, spot);
+    }
+}
+
+}  // namespace annals::validation

@@ -1,0 +1,173 @@
+#include "core/validation/profile.h"
+#include "core/validation/references.h"
+#include "core/validation/walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::validation {
+
+namespace {
+
+constexpr std::string_view kOwnRoot = "http://hl7.org/fhir/";
+
+/// Extensions for elements of other releases: http://hl7.org/fhir/5.0/StructureDefinition/extension-...
+bool is_of_other_release(std::string_view url) {
+    url.remove_prefix(std::min(url.size(), kOwnRoot.size()));
+    return !url.empty() && url.front() >= '1' && url.front() <= '9';
+}
+
+/// Is the element called `wanted` ("Patient.name", "HumanName", "Element") what the extension stands in?
+bool is_at(std::string_view wanted, const Spot& owner) {
+    const schema::Type type = schema::find_type(wanted);
+    if (type && owner.type && owner.type.is_a(type)) {
+        return true;
+    }
+    // R4's own definitions say Element of what stands in resources as well.
+    return wanted == "Element" || wanted == "*";
+}
+
+/// The path of element names from the type at its beginning: "name.family" below "Patient".
+bool is_below(Context& context, const Frame& frame, std::string_view wanted, const Spot& owner) {
+    // By the place in the resource, its data types told apart where the path begins in one.
+    const std::string place = json::expression_of(context.root, owner.node());
+    std::string bare;
+    bool inside = false;
+    for (const char c : place) {
+        inside = c == '[' || (inside && c != ']');
+        if (!inside && c != ']') {
+            bare.push_back(c);
+        }
+    }
+    const std::string resource_place = json::expression_of(context.root, frame.resource.node());
+    std::string within;
+    {
+        bool in = false;
+        for (const char c : resource_place) {
+            in = c == '[' || (in && c != ']');
+            if (!in && c != ']') {
+                within.push_back(c);
+            }
+        }
+    }
+    std::string below = bare.size() > within.size() ? bare.substr(within.size()) : std::string();
+    const std::size_t dot = wanted.find('.');
+    const std::string_view head = wanted.substr(0, dot);
+    std::string rest =
+        dot == std::string_view::npos ? std::string() : std::string(wanted.substr(dot));
+    if (rest.ends_with("[x]")) {
+        rest.resize(rest.size() - 3);
+    }
+    std::erase(below, '_');
+    const schema::Type type = schema::find_type(head);
+    if (!type) {
+        return true;  // it can't be told
+    }
+    if (type.is_resource()) {
+        if (!frame.resource.type.is_a(type)) {
+            return false;
+        }
+        // A choice's own type follows its name: value and valueQuantity.
+        return below == rest ||
+               (!rest.empty() && below.starts_with(rest) && owner.element.is_choice() &&
+                below.find('.', rest.size()) == std::string::npos);
+    }
+    // Of a data type's element only the end of the path can be compared.
+    return below.ends_with(rest);
+}
+
+bool allowed_here(Context& context, const Frame& frame, json::Value definition, const Spot& owner) {
+    const json::Value contexts = definition["context"];
+    // R4's own definitions carry these beside or around the elements that they are for.
+    const std::string id = definition["id"].string();
+    if (contexts.size() == 0 || id.starts_with("structuredefinition-") || id == "regex") {
+        return true;
+    }
+    for (const json::Value one : contexts.elements()) {
+        const std::string expression = one["expression"].string();
+        if (!one["type"].equals("element")) {
+            return true;  // FHIRPath and extensions' own urls: not looked at
+        }
+        if (is_at(expression, owner) || (expression.find('.') != std::string::npos &&
+                                         is_below(context, frame, expression, owner))) {
+            return true;
+        }
+        if (expression.find('/') != std::string::npos ||
+            expression.find('(') != std::string::npos ||
+            expression.find('#') != std::string::npos) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// The extensions inside a complex one are those that its definition names.
+void check_parts(Context& context, const Profile& profile, const Spot& spot) {
+    const Node* const parts = profile.find(profile.root(), "extension");
+    if (parts == nullptr || parts->slices.empty()) {
+        return;
+    }
+    std::vector<Spot> found;
+    collect(spot, "extension", found);
+    for (const Spot& part : found) {
+        const std::string url = part.value()["url"].string();
+        bool known = is_absolute(url);
+        for (const std::uint32_t index : parts->slices) {
+            const Node& slice = profile.node(index);
+            const Node* const fixed = profile.find(slice, "url");
+            known = known || slice.slice == url || (fixed != nullptr && fixed->fixed.equals(url));
+        }
+        if (!known) {
+            context.error("structure", part,
+                          fmt::format("The extension {} has no part {}", profile.url(), url));
+        }
+    }
+}
+
+}  // namespace
+
+void check_extension(Context& context, const Frame& frame, const Spot& spot, const Spot& parent) {
+    const json::Value url_value = spot.value()["url"];
+    const std::string url = url_value.string();
+    if (url.empty()) {
+        return;
+    }
+    if (!is_absolute(url)) {
+        if (parent.type != schema::extension_type()) {
+            context.error("invalid", spot,
+                          fmt::format("An extension's url is absolute, and not {}", url));
+        }
+        return;
+    }
+    if (url.find('|') != std::string::npos) {
+        context.error("invalid", spot, "An extension's url has no version");
+        return;
+    }
+    const Result<std::shared_ptr<const Profile>> definition = Profile::load(context, url);
+    if (!definition) {
+        const bool is_modifier = spot.element.name() == "modifierExtension";
+        const bool is_own = url.starts_with(kOwnRoot) && !is_of_other_release(url);
+        if (is_own && context.options.refuse_unknown_extensions) {
+            context.error("structure", spot, fmt::format("The extension {} is not known", url));
+        } else if (is_modifier) {
+            context.warn("extension", spot,
+                         fmt::format("The modifier extension {} is not known", url));
+        }
+        return;
+    }
+    const Profile& known = **definition;
+    if (known.type() != schema::extension_type()) {
+        context.error("structure", spot, fmt::format("{} is no extension", url));
+        return;
+    }
+    if (!allowed_here(context, frame, known.definition(), parent)) {
+        context.error("structure", spot,
+                      fmt::format("The extension {} is not for {}", url,
+                                  parent.element ? parent.element.name() : parent.type.name()));
+    }
+    check_parts(context, known, spot);
+    check_profile(context, frame, spot, url, Severity::information);
+}
+
+}  // namespace annals::validation

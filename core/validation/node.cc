@@ -1,0 +1,257 @@
+#include "codec/fhirpath/decimal.h"
+#include "core/validation/profile.h"
+#include "core/validation/terminology.h"
+#include "core/validation/walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::validation {
+
+namespace {
+
+std::string named(const Node& node) {
+    return node.slice.empty() ? node.name : fmt::format("{}:{}", node.name, node.slice);
+}
+
+schema::Strength strength_of(json::Value binding) {
+    const json::Value strength = binding["strength"];
+    if (strength.equals("required")) {
+        return schema::Strength::required;
+    }
+    return strength.equals("extensible") ? schema::Strength::extensible : schema::Strength::none;
+}
+
+/// The characters of a text, and not its bytes.
+std::size_t length_of(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+/// -1, 0, 1; nothing where the two can't be compared.
+std::optional<int> order(json::Value a, json::Value b) {
+    if (a.is(json::Kind::number) && b.is(json::Kind::number)) {
+        const auto left = fhirpath::Decimal::parse(a.raw());
+        const auto right = fhirpath::Decimal::parse(b.raw());
+        if (!left || !right) {
+            return std::nullopt;
+        }
+        return *left < *right ? -1 : *right < *left ? 1 : 0;
+    }
+    if (a.is_string() && b.is_string()) {
+        const std::string left = a.string();
+        const std::string right = b.string();
+        const auto first = fhirpath::parse_date_time(left);
+        const auto second = fhirpath::parse_date_time(right);
+        if (!first || !second) {
+            const auto early = fhirpath::parse_time(left);
+            const auto late = fhirpath::parse_time(right);
+            if (!early || !late) {
+                return std::nullopt;
+            }
+            const fhirpath::Order found = fhirpath::compare(*early, *late);
+            return found == fhirpath::Order::less ? -1 : found == fhirpath::Order::greater ? 1 : 0;
+        }
+        const fhirpath::Order found = fhirpath::compare(*first, *second);
+        if (found == fhirpath::Order::unknown) {
+            return std::nullopt;
+        }
+        return found == fhirpath::Order::less ? -1 : found == fhirpath::Order::greater ? 1 : 0;
+    }
+    return std::nullopt;
+}
+
+void check_value(Context& context, const Profile& profile, const Node& node, const Spot& spot) {
+    const json::Value value = spot.value();
+    if (node.fixed && !same_value(value, node.fixed)) {
+        context.error("value", spot,
+                      fmt::format("{} fixes {} to {}", profile.url(), named(node),
+                                  node.fixed.raw().substr(0, 200)));
+    }
+    if (node.pattern && !has_pattern(value, node.pattern)) {
+        context.error("value", spot,
+                      fmt::format("{} demands of {} the pattern {}", profile.url(), named(node),
+                                  node.pattern.raw().substr(0, 200)));
+    }
+    if (!value) {
+        return;
+    }
+    if (node.max_length && value.is_string() && length_of(value.string()) > *node.max_length) {
+        context.error("too-long", spot,
+                      fmt::format("{} allows {} characters in {}", profile.url(), *node.max_length,
+                                  named(node)));
+    }
+    const json::Value comparable = value.is_object() ? value["value"] : value;
+    const auto bound = [](json::Value limit) { return limit.is_object() ? limit["value"] : limit; };
+    if (node.min_value && order(comparable, bound(node.min_value)) == -1) {
+        context.error("value", spot,
+                      fmt::format("{} demands of {} at least {}", profile.url(), named(node),
+                                  node.min_value.raw().substr(0, 100)));
+    }
+    if (node.max_value && order(comparable, bound(node.max_value)) == 1) {
+        context.error("value", spot,
+                      fmt::format("{} demands of {} at most {}", profile.url(), named(node),
+                                  node.max_value.raw().substr(0, 100)));
+    }
+    if (node.binding) {
+        check_binding(context, spot, strength_of(node.binding), node.binding["valueSet"].string());
+    }
+}
+
+void check_constraints(Context& context, const Frame& frame, const Profile& profile,
+                       const Node& node, const Spot& spot) {
+    static fhirpath::ExpressionCache cache;
+    for (const json::Value constraint : node.constraints) {
+        const std::string key = constraint["key"].string();
+        // What R4 itself demands has been looked at.
+        if (key == "ele-1" || key == "ext-1" || key.starts_with("dom-")) {
+            continue;
+        }
+        const std::string text = constraint["expression"].string();
+        const Result<fhirpath::Expression> rule = cache.get(text);
+        if (!rule || !context.spend()) {
+            continue;
+        }
+        if (holds(context, frame, spot, *rule) == false) {
+            const bool is_error = constraint["severity"].equals("error");
+            context.tell(is_error ? Severity::error : Severity::warning, "invariant", spot,
+                         fmt::format("The rule {} of {} is broken: {}", key, profile.url(),
+                                     constraint["human"].string().substr(0, 400)));
+        }
+    }
+}
+
+/// Types, and the profiles of types and of references' targets.
+void check_types(Context& context, const Frame& frame, const Profile& profile, const Node& node,
+                 const Spot& spot) {
+    if (!node.types || !spot.type) {
+        return;
+    }
+    std::vector<std::string> profiles;
+    std::vector<std::string> targets;
+    bool fits = false;
+    bool has_system_type = false;
+    for (const json::Value type : node.types.elements()) {
+        const std::string code = type["code"].string();
+        const schema::Type known = schema::find_type(code);
+        has_system_type = has_system_type || !known;
+        if (!known || !(spot.type.is_a(known) || spot.type.kind() == schema::TypeKind::backbone)) {
+            continue;
+        }
+        fits = true;
+        for (const json::Value url : type["profile"].elements()) {
+            profiles.push_back(url.string());
+        }
+        for (const json::Value url : type["targetProfile"].elements()) {
+            targets.push_back(url.string());
+        }
+    }
+    if (!fits) {
+        if (!has_system_type) {
+            context.error("structure", spot,
+                          fmt::format("{} does not allow the type {} for {}", profile.url(),
+                                      spot.type.name(), named(node)));
+        }
+        return;
+    }
+    if (profiles.size() == 1) {
+        check_profile(context, frame, spot, profiles.front(), Severity::information);
+    } else if (!profiles.empty()) {
+        bool any = false;
+        for (const std::string& url : profiles) {
+            any = any || conforms(context, frame, spot, url).value_or(true);
+        }
+        if (!any) {
+            context.error("structure", spot,
+                          fmt::format("{} conforms to none of the profiles that {} allows",
+                                      named(node), profile.url()));
+        }
+    }
+    if (targets.empty() || spot.type != schema::reference_type()) {
+        return;
+    }
+    const Target target = resolve(frame, spot.value()["reference"]);
+    schema::Type type = target.type;
+    if (!type && spot.value()["type"]) {
+        type = schema::find_type(spot.value()["type"].string());
+    }
+    if (!type) {
+        return;
+    }
+    bool allowed = false;
+    for (const std::string& url : targets) {
+        if (const schema::Type own = own_type(url)) {
+            allowed = allowed || type.is_a(own);
+            continue;
+        }
+        const auto wanted = Profile::load(context, url);
+        if (!wanted) {
+            allowed = true;  // it can't be told
+        } else if (type.is_a((*wanted)->type())) {
+            allowed = allowed || !target.resource.type ||
+                      conforms(context, target.frame, target.resource, url).value_or(true);
+        }
+    }
+    if (!allowed) {
+        context.error("structure", spot,
+                      fmt::format("{} does not allow {} to refer to this {}", profile.url(),
+                                  named(node), type.name()));
+    }
+}
+
+}  // namespace
+
+void check_node(Context& context, const Frame& frame, const Profile& profile, const Node& node,
+                const Spot& spot) {
+    if (!context.spend() || context.depth > 4 * kJsonDepthMax) {
+        return;
+    }
+    ++context.depth;
+    check_value(context, profile, node, spot);
+    check_types(context, frame, profile, node, spot);
+    check_constraints(context, frame, profile, node, spot);
+
+    std::vector<Spot> spots;
+    for (const std::uint32_t index : node.children) {
+        const Node& wanted = profile.node(index);
+        // The type may not have the element: value[x] of another type than this says something of.
+        if (!spot.type || spot.type.find_base(wanted.name).empty()) {
+            continue;
+        }
+        spots.clear();
+        collect(spot, wanted.name, spots);
+        if (spots.size() < wanted.min) {
+            context.error("structure", spot,
+                          fmt::format("{} demands at least {} of {}, found {}", profile.url(),
+                                      wanted.min, wanted.name, spots.size()));
+        }
+        if (spots.size() > wanted.max) {
+            context.error("structure", spot,
+                          fmt::format("{} allows at most {} of {}, found {}", profile.url(),
+                                      wanted.max, wanted.name, spots.size()));
+        }
+        for (const Spot& found : spots) {
+            if (found.type.is_resource()) {
+                Frame inner = frame;
+                inner.resource = found;
+                if (found.element.name() == "contained") {
+                    inner.container = frame.resource;
+                } else {
+                    inner.container = found;
+                    inner.outer = &frame;
+                    inner.entry = spot.value();
+                }
+                check_node(context, inner, profile, wanted, found);
+            } else {
+                check_node(context, frame, profile, wanted, found);
+            }
+        }
+        if (!wanted.slices.empty() || wanted.slicing) {
+            check_slices(context, frame, profile, wanted, spots, spot);
+        }
+    }
+    --context.depth;
+}
+
+}  // namespace annals::validation

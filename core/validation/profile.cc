@@ -1,0 +1,413 @@
+#include "core/validation/profile.h"
+
+#include "core/validation/terminology.h"
+#include "core/validation/walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace annals::validation {
+
+namespace {
+
+constexpr std::string_view kOwnPrefix = "http://hl7.org/fhir/StructureDefinition/";
+
+std::optional<std::uint64_t> number_of(json::Value value) {
+    const std::string text = text_of(value);
+    std::uint64_t number = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (failed != std::errc() || end != text.data() + text.size()) {
+        return std::nullopt;
+    }
+    return number;
+}
+
+std::uint32_t bounded(std::uint64_t number) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(number, kUnbounded - 1));
+}
+
+/// "component:systolic" in its halves; a type slice's name may contain no dot.
+struct Step {
+    std::string_view name;
+    std::string_view slice;
+};
+
+std::vector<Step> steps_of(std::string_view id) {
+    std::vector<Step> steps;
+    while (!id.empty()) {
+        const std::string_view step = id.substr(0, id.find('.'));
+        id.remove_prefix(std::min(id.size(), step.size() + 1));
+        const std::size_t colon = step.find(':');
+        steps.push_back(colon == std::string_view::npos
+                            ? Step{step, {}}
+                            : Step{step.substr(0, colon), step.substr(colon + 1)});
+    }
+    return steps;
+}
+
+bool is_path_of(const std::vector<Step>& steps, std::string_view path) {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const std::string_view name = path.substr(0, path.find('.'));
+        if (name != steps[i].name) {
+            return false;
+        }
+        path.remove_prefix(std::min(path.size(), name.size() + 1));
+    }
+    return path.empty();
+}
+
+/// The member of `element` whose name is `prefix` and a type: fixedCode, patternQuantity.
+json::Value typed_member(json::Value element, std::string_view prefix) {
+    for (const auto [key, value] : element.members()) {
+        const std::string_view name = key.raw_string();
+        if (name.size() > prefix.size() && name.starts_with(prefix) && name[prefix.size()] >= 'A' &&
+            name[prefix.size()] <= 'Z') {
+            return value;
+        }
+    }
+    return {};
+}
+
+/// The type that an ElementDefinition.type names.
+schema::Type type_named(json::Value type) {
+    const std::string code = type["code"].string();
+    // FHIRPath's system types stand for the values of primitives.
+    return code.starts_with("http:") ? schema::Type() : schema::find_type(code);
+}
+
+}  // namespace
+
+schema::Type own_type(std::string_view url) {
+    url = url.substr(0, url.find('|'));
+    if (!url.starts_with(kOwnPrefix)) {
+        return {};
+    }
+    std::string_view name = url.substr(kOwnPrefix.size());
+    if (name == "SimpleQuantity" || name == "MoneyQuantity") {
+        name = "Quantity";  // profiles that R4 counts among its types
+    }
+    const schema::Type type = schema::find_type(name);
+    return type && type.kind() != schema::TypeKind::backbone ? type : schema::Type();
+}
+
+namespace {
+
+Definition find_profile(const Source& source, std::string_view canonical) {
+    const std::size_t bar = canonical.find('|');
+    return source.find(
+        "StructureDefinition", canonical.substr(0, bar),
+        bar == std::string_view::npos ? std::string_view() : canonical.substr(bar + 1));
+}
+
+constexpr std::size_t kProfilesMax = 512;  // that a thread keeps
+
+}  // namespace
+
+bool Profile::is_current(const Source& source) const {
+    return std::all_of(parts_.begin(), parts_.end(), [&](const Part& part) {
+        return part.url.empty() || find_profile(source, part.url) == part.definition;
+    });
+}
+
+Result<std::shared_ptr<const Profile>> Profile::load(Context& context, std::string_view url) {
+    // Made profiles; each keeps its documents, so that no other can be at their places.
+    thread_local std::unordered_map<const json::Document*, std::shared_ptr<const Profile>> kept;
+    const auto seen = context.profiles.find(std::string(url));
+    if (seen != context.profiles.end()) {
+        if (!seen->second) {
+            return Error{Errc::not_found, fmt::format("{} is not known", url), ""};
+        }
+        return seen->second;
+    }
+    std::shared_ptr<const Profile>& known = context.profiles[std::string(url)];
+    const Definition definition = find_profile(context.source, url);
+    if (!definition) {
+        return Error{Errc::not_found, fmt::format("{} is not known", url), ""};
+    }
+    const auto before = kept.find(definition.get());
+    if (before != kept.end() && before->second->is_current(context.source)) {
+        known = before->second;
+        return known;
+    }
+    ANNALS_TRY(known, compile(context, definition, definition->root()));
+    if (kept.size() >= kProfilesMax) {
+        kept.clear();
+    }
+    kept[definition.get()] = known;
+    return known;
+}
+
+Result<std::shared_ptr<const Profile>> Profile::compile(Context& context, Definition definition,
+                                                        json::Value root, std::size_t depth) {
+    auto profile = std::make_shared<Profile>();
+    profile->url_ = root["url"].string();
+    profile->definition_ = root;
+    const std::string type = root["type"].string();
+    profile->type_ = schema::find_type(type);
+    if (!profile->type_) {
+        return Error{
+            Errc::structure,
+            fmt::format("{} is of the type {}, which R4 does not have", profile->url_, type), ""};
+    }
+    const std::string base = root["baseDefinition"].string();
+    const json::Value differential = root["differential"]["element"];
+    const json::Value snapshot = root["snapshot"]["element"];
+    bool from_base = false;
+    const bool specializes = root["derivation"].equals("specialization");
+    if (differential && own_type(base)) {
+        from_base = true;
+    } else if (differential && !base.empty() && depth < kDerivationsMax && !specializes) {
+        if (const Definition found = find_profile(context.source, base)) {
+            ANNALS_TRY(const std::shared_ptr<const Profile> parent,
+                       compile(context, found, found->root(), depth + 1));
+            if (parent->type_ != profile->type_) {
+                return Error{
+                    Errc::structure,
+                    fmt::format("{} is derived from a profile of another type", profile->url_), ""};
+            }
+            profile->nodes_ = parent->nodes_;
+            profile->parts_ = parent->parts_;
+            profile->parts_.back().url = base;
+            from_base = true;
+        }
+    }
+    profile->parts_.push_back({"", std::move(definition)});
+    if (profile->nodes_.empty()) {
+        profile->nodes_.emplace_back();
+        profile->nodes_.front().type = profile->type_;
+        profile->nodes_.front().name = type;
+    }
+    const json::Value elements = from_base ? differential : snapshot;
+    if (!elements) {
+        return Error{Errc::not_found,
+                     fmt::format("What {} is derived from is not known: {}", profile->url_, base),
+                     ""};
+    }
+    profile->overlay(elements);
+    return std::shared_ptr<const Profile>(std::move(profile));
+}
+
+const Node* Profile::find(const Node& node, std::string_view name) const noexcept {
+    for (const std::uint32_t index : node.children) {
+        if (nodes_[index].name == name) {
+            return &nodes_[index];
+        }
+    }
+    return nullptr;
+}
+
+std::uint32_t Profile::slice_of(std::uint32_t node, std::string_view slice) {
+    for (const std::uint32_t index : nodes_[node].slices) {
+        if (nodes_[index].slice == slice) {
+            return index;
+        }
+    }
+    const auto made = static_cast<std::uint32_t>(nodes_.size());
+    Node added;
+    added.name = nodes_[node].name;
+    added.slice = slice;
+    added.type = nodes_[node].type;
+    nodes_.push_back(std::move(added));
+    nodes_[node].slices.push_back(made);
+    return made;
+}
+
+std::uint32_t Profile::child_of(std::uint32_t parent, std::string_view name,
+                                std::string_view slice) {
+    const schema::Type type = nodes_[parent].type;
+    schema::Type own;
+    bool is_known = !type;
+    std::string type_slice;
+    if (name.ends_with("[x]")) {
+        name.remove_suffix(3);
+    }
+    if (type) {
+        const schema::Range<schema::Element> options = type.find_base(name);
+        if (!options.empty()) {
+            is_known = true;
+            own = options.size() == 1 ? options[0].type() : schema::Type();
+        } else if (const schema::Element option = type.find(name); option && option.is_choice()) {
+            // "valueQuantity" is a slice of value[x].
+            is_known = true;
+            own = option.type();
+            type_slice = name;
+            name = option.base_name();
+        }
+    }
+    std::uint32_t at = kUnbounded;
+    for (const std::uint32_t index : nodes_[parent].children) {
+        if (nodes_[index].name == name) {
+            at = index;
+        }
+    }
+    if (at == kUnbounded) {
+        if (!is_known) {
+            faults_.push_back(fmt::format("{} has no element {}", type.name(), name));
+        }
+        at = static_cast<std::uint32_t>(nodes_.size());
+        Node added;
+        added.name = name;
+        added.type = type_slice.empty() ? own : schema::Type();
+        nodes_.push_back(std::move(added));
+        nodes_[parent].children.push_back(at);
+    }
+    if (!type_slice.empty() && (slice.empty() || slice == type_slice)) {
+        slice = type_slice;
+    }
+    if (slice.empty()) {
+        return at;
+    }
+    const std::uint32_t made = slice_of(at, slice);
+    if (!nodes_[made].type) {
+        if (own) {
+            nodes_[made].type = own;
+        } else if (type) {
+            const schema::Element option = type.find(slice);
+            nodes_[made].type = option && option.is_choice() ? option.type() : schema::Type();
+        }
+    }
+    return made;
+}
+
+void Profile::apply(Node& node, json::Value element, bool is_root) {
+    if (const auto min = number_of(element["min"]); min && !is_root) {
+        node.min = bounded(*min);
+    }
+    if (const json::Value max = element["max"]; max && !is_root && !max.equals("*")) {
+        if (const auto number = number_of(max)) {
+            node.max = bounded(*number);
+        }
+    }
+    if (const json::Value types = element["type"]; types.size() > 0) {
+        node.types = types;
+        if (types.size() == 1 && !is_root) {
+            const schema::Type type = type_named(*types.elements().begin());
+            // A backbone element has a type of its own, which the name does not give.
+            if (type && !type.is_abstract()) {
+                node.type = type;
+            }
+        }
+    }
+    const auto set = [](json::Value& into, json::Value value) {
+        if (value) {
+            into = value;
+        }
+    };
+    set(node.fixed, typed_member(element, "fixed"));
+    set(node.pattern, typed_member(element, "pattern"));
+    set(node.min_value, typed_member(element, "minValue"));
+    set(node.max_value, typed_member(element, "maxValue"));
+    set(node.binding, element["binding"]);
+    set(node.slicing, element["slicing"]);
+    if (const auto length = number_of(element["maxLength"])) {
+        node.max_length = length;
+    }
+    for (const json::Value constraint : element["constraint"].elements()) {
+        if (!constraint["expression"].is_string()) {
+            continue;
+        }
+        const std::string key = constraint["key"].string();
+        const auto same =
+            std::find_if(node.constraints.begin(), node.constraints.end(),
+                         [&](const json::Value& other) { return other["key"].equals(key); });
+        if (same == node.constraints.end()) {
+            node.constraints.push_back(constraint);
+        } else {
+            *same = constraint;
+        }
+    }
+}
+
+void Profile::overlay(json::Value elements) {
+    // Where the last element of each depth was, for definitions whose ids don't say it.
+    std::vector<std::pair<std::string, std::uint32_t>> last;
+    for (const json::Value element : elements.elements()) {
+        const std::string path = element["path"].string();
+        const std::string id = element["id"].string();
+        const std::string slice = element["sliceName"].string();
+        if (path.empty() || nodes_.size() > kNodesMax) {
+            continue;
+        }
+        const std::vector<Step> by_path = steps_of(path);
+        std::vector<Step> steps = steps_of(id);
+        std::uint32_t at = 0;
+        if (steps.size() == by_path.size() && is_path_of(steps, path)) {
+            if (!slice.empty() && steps.back().slice.empty()) {
+                steps.back().slice = slice;
+            }
+            for (std::size_t i = 1; i < steps.size(); ++i) {
+                at = child_of(at, steps[i].name, steps[i].slice);
+            }
+        } else {
+            const std::size_t depth = by_path.size();
+            while (!last.empty()) {
+                const std::string& above = last.back().first;
+                if (path.size() > above.size() && path.starts_with(above) &&
+                    path[above.size()] == '.') {
+                    break;
+                }
+                last.pop_back();
+            }
+            std::size_t from = 1;
+            if (!last.empty()) {
+                at = last.back().second;
+                from = steps_of(last.back().first).size();
+            }
+            for (std::size_t i = from; i < depth; ++i) {
+                at = child_of(at, by_path[i].name,
+                              i + 1 == depth ? std::string_view(slice) : std::string_view());
+            }
+        }
+        apply(nodes_[at], element, by_path.size() == 1);
+        last.emplace_back(path, at);
+    }
+}
+
+void check_profile(Context& context, const Frame& frame, const Spot& spot, std::string_view url,
+                   Severity unknown) {
+    if (const schema::Type own = own_type(url)) {
+        if (spot.type && !spot.type.is_a(own)) {
+            context.error("structure", spot,
+                          fmt::format("This is a {}, and not a {}", spot.type.name(), own.name()));
+        }
+        return;
+    }
+    const Result<std::shared_ptr<const Profile>> profile = Profile::load(context, url);
+    if (!profile) {
+        context.tell(unknown, profile.error().code == Errc::not_found ? "not-found" : "structure",
+                     spot, fmt::format("Not checked against {}: {}", url, profile.error().detail));
+        return;
+    }
+    const Profile& known = **profile;
+    if (!spot.type || !spot.type.is_a(known.type())) {
+        context.error("structure", spot,
+                      fmt::format("The profile {} is for {}, and this is a {}", url,
+                                  known.type().name(), spot.type.name()));
+        return;
+    }
+    const std::pair<const Profile*, std::uint32_t> key(&known, spot.node());
+    if (context.open.size() >= kProfileDepthMax ||
+        std::find(context.open.begin(), context.open.end(), key) != context.open.end()) {
+        return;
+    }
+    context.open.push_back(key);
+    check_node(context, frame, known, known.root(), spot);
+    context.open.pop_back();
+}
+
+std::optional<bool> conforms(Context& context, const Frame& frame, const Spot& spot,
+                             std::string_view url) {
+    if (!own_type(url) && !Profile::load(context, url)) {
+        return std::nullopt;
+    }
+    std::size_t faults = 0;
+    std::size_t* const around = context.trial;
+    context.trial = &faults;
+    check_profile(context, frame, spot, url, Severity::information);
+    context.trial = around;
+    return faults == 0;
+}
+
+}  // namespace annals::validation

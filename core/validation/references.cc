@@ -1,0 +1,236 @@
+#include "core/validation/references.h"
+
+#include "core/validation/walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace annals::validation {
+
+Literal parse_literal(std::string_view text) {
+    Literal literal;
+    text = text.substr(0, text.find_first_of("#|"));
+    if (const std::size_t history = text.find("/_history/"); history != std::string_view::npos) {
+        literal.version = text.substr(history + 10);
+        text = text.substr(0, history);
+    }
+    const std::size_t slash = text.rfind('/');
+    if (slash == std::string_view::npos || slash == 0) {
+        return literal;
+    }
+    const std::size_t before = text.rfind('/', slash - 1);
+    const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+    literal.base = text.substr(0, begin);
+    literal.type_name = text.substr(begin, slash - begin);
+    literal.id = text.substr(slash + 1);
+    const schema::Type type = schema::find_type(literal.type_name);
+    if (type && type.resource_type() && is_resource_id(literal.id)) {
+        literal.type = type;
+    }
+    return literal;
+}
+
+bool is_absolute(std::string_view text) {
+    const std::size_t colon = text.find(':');
+    return colon != std::string_view::npos && colon > 0 &&
+           text.substr(0, colon).find_first_of("/?#") == std::string_view::npos;
+}
+
+namespace {
+
+/// The base of an entry's own RESTful fullUrl, with the slash behind it.
+std::string base_of(json::Value entry) {
+    const std::string full_url = entry["fullUrl"].string();
+    const Literal literal = parse_literal(full_url);
+    const bool is_http = full_url.starts_with("http://") || full_url.starts_with("https://");
+    return literal.type && is_http ? std::string(literal.base) : std::string();
+}
+
+const Frame* bundle_around(const Frame& frame) {
+    for (const Frame* outer = frame.outer; outer != nullptr; outer = outer->outer) {
+        if (outer->resource.type && outer->resource.type.name() == "Bundle") {
+            return outer;
+        }
+    }
+    return nullptr;
+}
+
+template <typename See>
+void for_each_match(const Frame& frame, const Frame& bundle, std::string_view reference,
+                    const See& see) {
+    std::string_view version;
+    if (const std::size_t history = reference.find("/_history/");
+        history != std::string_view::npos) {
+        version = reference.substr(history + 10);
+        reference = reference.substr(0, history);
+    }
+    std::string wanted(reference);
+    if (!is_absolute(reference)) {
+        const std::string base = base_of(frame.entry);
+        if (base.empty()) {
+            return;
+        }
+        wanted = base + wanted;
+    }
+    for (const json::Value entry : bundle.resource.value()["entry"].elements()) {
+        const json::Value resource = entry["resource"];
+        if (!entry["fullUrl"].equals(wanted) || !resource.is_object()) {
+            continue;
+        }
+        if (version.empty() || resource["meta"]["versionId"].equals(version)) {
+            see(entry, resource);
+        }
+    }
+}
+
+json::Value find_contained(const Frame& frame, std::string_view id) {
+    for (const json::Value contained : frame.container.value()["contained"].elements()) {
+        if (contained["id"].equals(id)) {
+            return contained;
+        }
+    }
+    return {};
+}
+
+/// Whether a relative reference has one of the forms that there are: Type/id, Type?criteria.
+bool is_relative_form(std::string_view text) {
+    const Literal literal = parse_literal(text);
+    if (literal.type && literal.base.empty()) {
+        return true;
+    }
+    const std::size_t query = text.find('?');
+    return query != std::string_view::npos &&
+           schema::find_type(text.substr(0, query)).is_resource();
+}
+
+}  // namespace
+
+Target resolve(const Frame& frame, json::Value reference) {
+    Target target;
+    if (!reference.is_string()) {
+        return target;
+    }
+    const std::string text = reference.string();
+    target.frame = frame;
+    if (text.starts_with('#')) {
+        const json::Value found =
+            text == "#" ? frame.container.value() : find_contained(frame, text.substr(1));
+        if (found) {
+            target.resource = resource_spot(found);
+            target.type = target.resource.type;
+            target.frame.resource = target.resource;
+        }
+        return target;
+    }
+    for (const Frame* bundle = bundle_around(frame); bundle != nullptr && !target.resource.type;
+         bundle = bundle_around(*bundle)) {
+        for_each_match(frame, *bundle, text, [&](json::Value entry, json::Value resource) {
+            if (!target.resource.type) {
+                target.resource = resource_spot(resource);
+                target.type = target.resource.type;
+                target.frame.resource = target.resource;
+                target.frame.container = target.resource;
+                target.frame.outer = bundle;
+                target.frame.entry = entry;
+            }
+        });
+    }
+    if (!target.type) {
+        target.type = parse_literal(text).type;
+    }
+    return target;
+}
+
+std::optional<std::size_t> count_in_bundle(const Frame& frame, std::string_view reference) {
+    const Frame* const bundle = bundle_around(frame);
+    if (bundle == nullptr) {
+        return std::nullopt;
+    }
+    std::size_t count = 0;
+    for_each_match(frame, *bundle, reference, [&](json::Value, json::Value) { ++count; });
+    return count;
+}
+
+void check_reference(Context& context, const Frame& frame, const Spot& spot) {
+    const json::Value reference = spot.value()["reference"];
+    const std::string text = reference.string();
+    if (text.starts_with('#')) {
+        if (text != "#" && !find_contained(frame, text.substr(1))) {
+            context.error("invariant", spot,
+                          fmt::format("There is no contained resource {} (ref-1)", text));
+            return;
+        }
+    } else if (!text.empty() && !is_absolute(text) && !is_relative_form(text)) {
+        context.error("invalid", spot,
+                      fmt::format("A relative reference is Type/id, and not {}", text));
+        return;
+    }
+    const Target target = resolve(frame, reference);
+    schema::Type type = target.type;
+    if (const json::Value stated = spot.value()["type"]) {
+        const schema::Type named = schema::find_type(stated.string());
+        if (type && named && !type.is_a(named)) {
+            context.error("structure", spot,
+                          fmt::format("The reference says that it leads to a {}, and leads to a {}",
+                                      named.name(), type.name()));
+            return;
+        }
+        type = type ? type : named;
+    }
+    const schema::List<schema::Type> allowed = spot.element.targets();
+    if (!type || !type.is_resource() || allowed.empty()) {
+        return;
+    }
+    for (const schema::Type one : allowed) {
+        if (type.is_a(one)) {
+            return;
+        }
+    }
+    context.error("structure", spot,
+                  fmt::format("{} does not refer to a {}", spot.element.name(), type.name()));
+}
+
+void check_contained(Context& context, const Frame& frame) {
+    const json::Value contained = frame.resource.value()["contained"];
+    if (contained.size() == 0 || !context.spend()) {
+        return;
+    }
+    // Every text that may be a reference within the resource, and who says "#".
+    const json::Tree& tree = frame.resource.value().tree();
+    const auto nodes = tree.nodes();
+    const std::uint32_t end = frame.resource.value().node().next;
+    std::set<std::string> named;
+    std::vector<std::uint32_t> to_container;
+    context.spend(end - frame.resource.place.value);
+    for (std::uint32_t i = frame.resource.place.value; i < end; ++i) {
+        if (nodes[i].kind != json::Kind::string || nodes[i].end - nodes[i].begin < 3) {
+            continue;
+        }
+        const std::string_view raw = json::Value(tree, i).raw_string();
+        if (raw == "#") {
+            to_container.push_back(i);
+        } else if (raw.starts_with('#')) {
+            named.emplace(raw);
+        }
+        // A narrative's links: src=\"#image\".
+        for (std::size_t at = raw.find("=\\\"#"); at != std::string_view::npos;
+             at = raw.find("=\\\"#", at + 1)) {
+            const std::string_view link = raw.substr(at + 3);
+            named.emplace(link.substr(0, link.find('\\')));
+        }
+    }
+    for (const json::Value inner : contained.elements()) {
+        const std::string id = inner["id"].string();
+        const bool refers = std::any_of(to_container.begin(), to_container.end(), [&](auto node) {
+            return node > inner.index() && node < inner.node().next;
+        });
+        if (!id.empty() && !refers && !named.contains("#" + id)) {
+            context.tell(Severity::error, "invariant", inner.index(),
+                         fmt::format("Nothing refers to the contained resource #{} (dom-3)", id));
+        }
+    }
+}
+
+}  // namespace annals::validation

@@ -1,0 +1,470 @@
+#include "core/validation/profile.h"
+#include "core/validation/terminology.h"
+#include "core/validation/walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+namespace annals::validation {
+
+namespace {
+
+constexpr std::size_t kDiscriminatorsMax = 16;
+constexpr std::size_t kSliceDepthMax = 32;
+
+/// One step of a discriminator's path.
+struct Step {
+    enum class Kind : std::uint8_t { member, extension, of_type, resolve };
+    Kind kind = Kind::member;
+    std::string_view text;  ///< the member's name, the extension's url, the type's name
+};
+
+/// The steps of a path of the restricted FHIRPath that discriminators may have; nothing of another.
+std::optional<std::vector<Step>> steps_of(std::string_view path) {
+    std::vector<Step> steps;
+    while (!path.empty()) {
+        std::size_t depth = 0;
+        bool quoted = false;
+        std::size_t end = 0;
+        for (; end < path.size(); ++end) {
+            const char c = path[end];
+            quoted = quoted != (c == '\'');
+            depth += !quoted && c == '(' ? 1 : 0;
+            depth -= !quoted && c == ')' && depth > 0 ? 1 : 0;
+            if (c == '.' && depth == 0 && !quoted) {
+                break;
+            }
+        }
+        std::string_view step = path.substr(0, end);
+        path.remove_prefix(std::min(path.size(), end + 1));
+        const std::size_t open = step.find('(');
+        if (open == std::string_view::npos) {
+            if (step != "$this" && !step.empty()) {
+                steps.push_back({Step::Kind::member, step.substr(0, step.find('['))});
+            }
+            continue;
+        }
+        if (!step.ends_with(')')) {
+            return std::nullopt;
+        }
+        const std::string_view name = step.substr(0, open);
+        std::string_view argument = step.substr(open + 1, step.size() - open - 2);
+        if (argument.size() >= 2 && (argument.front() == '\'' || argument.front() == '"')) {
+            argument = argument.substr(1, argument.size() - 2);
+        }
+        if (name == "resolve") {
+            steps.push_back({Step::Kind::resolve, {}});
+        } else if (name == "extension") {
+            steps.push_back({Step::Kind::extension, argument});
+        } else if (name == "ofType") {
+            steps.push_back({Step::Kind::of_type, argument});
+        } else {
+            return std::nullopt;
+        }
+    }
+    return steps;
+}
+
+/// A node of a profile; null: the profile says nothing here.
+struct Rule {
+    const Profile* profile = nullptr;
+    const Node* node = nullptr;
+    std::shared_ptr<const Profile> keep;
+    json::Value expected;      ///< what a fixed value or pattern further out says of this place
+    bool is_resolved = false;  ///< what a reference leads to
+};
+
+std::string first_profile(const Node& node, std::string_view member = "profile") {
+    for (const json::Value type : node.types.elements()) {
+        for (const json::Value url : type[member].elements()) {
+            return url.string();
+        }
+    }
+    return {};
+}
+
+json::Value fixed_part(json::Value whole, std::string_view name) {
+    json::Value part = whole[name];
+    if (part.is_array()) {
+        return part.size() == 1 ? *part.elements().begin() : json::Value();
+    }
+    return part;
+}
+
+/// What the profile says one step further in.
+Rule step_rule(Context& context, const Rule& rule, const Step& step, bool follow = true) {
+    Rule next;
+    if (step.kind == Step::Kind::of_type) {
+        return rule;
+    }
+    if (step.kind == Step::Kind::resolve) {
+        next = rule;
+        next.expected = {};
+        next.is_resolved = true;
+        return next;
+    }
+    const std::string_view name = step.kind == Step::Kind::extension ? "extension" : step.text;
+    if (rule.expected) {
+        next.expected = fixed_part(rule.expected, name);
+    }
+    if (rule.node == nullptr) {
+        return next;
+    }
+    const json::Value own = rule.node->fixed ? rule.node->fixed : rule.node->pattern;
+    if (!next.expected && own) {
+        next.expected = fixed_part(own, name);
+    }
+    const Node* child = rule.profile->find(*rule.node, name);
+    if (child != nullptr && step.kind == Step::Kind::extension) {
+        const Node* found = nullptr;
+        for (const std::uint32_t index : child->slices) {
+            const Node& slice = rule.profile->node(index);
+            const Node* url = rule.profile->find(slice, "url");
+            if (first_profile(slice) == step.text ||
+                (url != nullptr && url->fixed.equals(step.text))) {
+                found = &slice;
+            }
+        }
+        child = found;
+    }
+    if (child != nullptr) {
+        next.profile = rule.profile;
+        next.node = child;
+        next.keep = rule.keep;
+    } else if (follow && !next.expected) {
+        const std::string url =
+            first_profile(*rule.node, rule.is_resolved ? "targetProfile" : "profile");
+        if (!url.empty() && !own_type(url)) {
+            if (auto other = Profile::load(context, url)) {
+                Rule inner;
+                inner.keep = *other;
+                inner.profile = inner.keep.get();
+                inner.node = &inner.profile->root();
+                return step_rule(context, inner, step, false);
+            }
+        }
+    }
+    return next;
+}
+
+std::vector<Spot> step_spots(const Frame& frame, const std::vector<Spot>& spots, const Step& step) {
+    std::vector<Spot> next;
+    for (const Spot& spot : spots) {
+        switch (step.kind) {
+            case Step::Kind::member:
+                collect(spot, step.text, next);
+                break;
+            case Step::Kind::extension: {
+                std::vector<Spot> all;
+                collect(spot, "extension", all);
+                for (const Spot& extension : all) {
+                    if (extension.value()["url"].equals(step.text)) {
+                        next.push_back(extension);
+                    }
+                }
+                break;
+            }
+            case Step::Kind::of_type:
+                if (spot.type.name() == step.text) {
+                    next.push_back(spot);
+                }
+                break;
+            case Step::Kind::resolve: {
+                Target target = resolve(frame, spot.value()["reference"]);
+                if (!target.resource.type) {
+                    target.resource.type = target.type;  // the type may be all that is known
+                }
+                if (target.resource.type) {
+                    next.push_back(target.resource);
+                }
+                break;
+            }
+        }
+    }
+    return next;
+}
+
+/// Does the content of `spot` fit all that the rule fixes? Nothing if it fixes nothing.
+std::optional<bool> content_fits(Context& context, const Profile& profile, const Node& node,
+                                 const Spot& spot, std::size_t depth) {
+    if (depth > kSliceDepthMax || !context.spend()) {
+        return std::nullopt;
+    }
+    if (node.fixed) {
+        return same_value(spot.value(), node.fixed);
+    }
+    std::optional<bool> fits;
+    const auto also = [&fits](bool one) { fits = fits.value_or(true) && one; };
+    if (node.pattern) {
+        also(has_pattern(spot.value(), node.pattern));
+    }
+    if (node.binding && node.binding["strength"].equals("required")) {
+        if (const auto in = value_in(context, spot, node.binding["valueSet"].string())) {
+            also(*in);
+        }
+    }
+    const auto of_child = [&](const Node& child) {
+        std::vector<Spot> spots;
+        collect(spot, child.name, spots);
+        bool any = false;
+        bool said = false;
+        for (const Spot& inner : spots) {
+            const auto one = content_fits(context, profile, child, inner, depth + 1);
+            said = said || one.has_value();
+            any = any || one == true;
+        }
+        if (said) {
+            also(any);
+        } else if (spots.empty() && child.min > 0 && (child.fixed || child.pattern)) {
+            also(false);
+        }
+    };
+    for (const std::uint32_t index : node.children) {
+        const Node& child = profile.node(index);
+        of_child(child);
+        for (const std::uint32_t slice : child.slices) {
+            if (profile.node(slice).min > 0) {
+                of_child(profile.node(slice));
+            }
+        }
+    }
+    return fits;
+}
+
+bool type_fits(const Rule& rule, const Spot& spot) {
+    if (rule.node == nullptr || !rule.node->types) {
+        return rule.node != nullptr && rule.node->type && spot.type.is_a(rule.node->type);
+    }
+    for (const json::Value type : rule.node->types.elements()) {
+        if (!rule.is_resolved) {
+            const schema::Type known = schema::find_type(type["code"].string());
+            if (known && spot.type.is_a(known)) {
+                return true;
+            }
+            continue;
+        }
+        for (const json::Value url : type["targetProfile"].elements()) {
+            const std::string text = url.string();
+            schema::Type known = own_type(text);
+            if (!known && rule.keep && rule.keep->url() == text) {
+                known = rule.keep->type();
+            }
+            if (known && spot.type.is_a(known)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool profile_fits(Context& context, const Frame& frame, const Rule& rule, const Spot& spot) {
+    if (rule.node == nullptr || !spot.value()) {
+        return false;
+    }
+    for (const json::Value type : rule.node->types.elements()) {
+        for (const json::Value url :
+             type[rule.is_resolved ? "targetProfile" : "profile"].elements()) {
+            if (conforms(context, frame, spot, url.string()) == true) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/// Is `spot` in the slice, by one discriminator? Nothing if the slice says nothing of it.
+std::optional<bool> fits(Context& context, const Frame& frame, const Profile& profile,
+                         const Node& slice, json::Value discriminator, const Spot& spot) {
+    const std::string kind = discriminator["type"].string();
+    const std::string path = discriminator["path"].string();
+    const auto steps = steps_of(path);
+    if (!steps) {
+        return std::nullopt;
+    }
+    Rule rule;
+    rule.profile = &profile;
+    rule.node = &slice;
+    std::vector<Spot> spots{spot};
+    for (const Step& step : *steps) {
+        const bool is_url =
+            step.kind == Step::Kind::member && step.text == "url" && rule.node != nullptr;
+        if (is_url && rule.profile->find(*rule.node, "url") == nullptr &&
+            rule.node->type == schema::extension_type()) {
+            // The slice of an extension is named by its profile.
+            const std::string url = first_profile(*rule.node);
+            if (!url.empty()) {
+                return !spots.empty() && spots.front().value()["url"].equals(
+                                             std::string_view(url).substr(0, url.find('|')));
+            }
+        }
+        rule = step_rule(context, rule, step);
+        spots = step_spots(frame, spots, step);
+    }
+    if (kind == "exists") {
+        if (rule.node == nullptr) {
+            return std::nullopt;
+        }
+        return rule.node->max == 0 ? spots.empty() : !spots.empty();
+    }
+    if (kind == "type") {
+        return std::any_of(spots.begin(), spots.end(),
+                           [&](const Spot& found) { return type_fits(rule, found); });
+    }
+    if (kind == "profile") {
+        return std::any_of(spots.begin(), spots.end(), [&](const Spot& found) {
+            return profile_fits(context, frame, rule, found);
+        });
+    }
+    if (rule.expected) {
+        return std::any_of(spots.begin(), spots.end(), [&](const Spot& found) {
+            return has_pattern(found.value(), rule.expected);
+        });
+    }
+    if (rule.node == nullptr) {
+        return std::nullopt;
+    }
+    std::optional<bool> any;
+    for (const Spot& found : spots) {
+        const auto one = content_fits(context, *rule.profile, *rule.node, found, 0);
+        if (one) {
+            any = any.value_or(false) || *one;
+        }
+    }
+    if (!any && spots.empty()) {
+        return false;
+    }
+    return any;
+}
+
+/// Is `spot` in the slice? Nothing if it can't be told.
+std::optional<bool> is_in(Context& context, const Frame& frame, const Profile& profile,
+                          const Node& node, const Node& slice, const Spot& spot) {
+    const json::Value discriminators = node.slicing["discriminator"];
+    if (discriminators.size() > kDiscriminatorsMax) {
+        return std::nullopt;
+    }
+    if (discriminators.size() == 0) {
+        if (spot.element.is_choice()) {
+            // Choices are sliced by type, whether they say it or not.
+            if (slice.slice == spot.element.name()) {
+                return true;
+            }
+            Rule rule;
+            rule.node = &slice;
+            return type_fits(rule, spot);
+        }
+        if (spot.type == schema::extension_type()) {
+            const Node* const url = profile.find(slice, "url");
+            if (url != nullptr && url->fixed) {
+                return same_value(spot.value()["url"], url->fixed);
+            }
+            const std::string known = first_profile(slice);
+            return known.empty() ? std::nullopt
+                                 : std::optional(spot.value()["url"].equals(
+                                       std::string_view(known).substr(0, known.find('|'))));
+        }
+        return std::nullopt;
+    }
+    std::optional<bool> all;
+    for (const json::Value discriminator : discriminators.elements()) {
+        const auto one = fits(context, frame, profile, slice, discriminator, spot);
+        if (one == false) {
+            return false;
+        }
+        if (one) {
+            all = true;
+        }
+    }
+    return all;
+}
+
+Frame frame_of(const Frame& frame, const Spot& spot, const Spot& parent) {
+    if (!spot.type.is_resource()) {
+        return frame;
+    }
+    Frame inner = frame;
+    inner.resource = spot;
+    if (spot.element.name() != "contained") {
+        inner.container = spot;
+        inner.outer = &frame;
+        inner.entry = parent.value();
+    } else {
+        inner.container = frame.resource;
+    }
+    return inner;
+}
+
+}  // namespace
+
+void check_slices(Context& context, const Frame& frame, const Profile& profile, const Node& node,
+                  const std::vector<Spot>& spots, const Spot& parent) {
+    const json::Value rules = node.slicing["rules"];
+    const bool ordered = node.slicing["ordered"].raw() == "true";
+    std::vector<std::uint32_t> counts(node.slices.size(), 0);
+    std::vector<bool> told(node.slices.size(), spots.empty());
+    std::size_t last = 0;
+    bool after_open = false;
+    for (const Spot& spot : spots) {
+        std::size_t matched = node.slices.size();
+        bool unsure = false;
+        for (std::size_t i = 0; i < node.slices.size() && context.spend(); ++i) {
+            const Node& slice = profile.node(node.slices[i]);
+            // A slice of a slice ("a/b") narrows what is in the first.
+            const bool narrower = slice.slice.find('/') != std::string::npos;
+            if (matched != node.slices.size() && !narrower) {
+                continue;
+            }
+            const auto in = is_in(context, frame, profile, node, slice, spot);
+            told[i] = told[i] || in.has_value();
+            unsure = unsure || !in.has_value();
+            if (in != true) {
+                continue;
+            }
+            ++counts[i];
+            check_node(context, frame_of(frame, spot, parent), profile, slice, spot);
+            if (!narrower) {
+                matched = i;
+            }
+        }
+        if (matched == node.slices.size()) {
+            after_open = true;
+            if (rules.equals("closed") && !unsure) {
+                context.error(
+                    "structure", spot,
+                    fmt::format("{} allows only its own slices of {}", profile.url(), node.name));
+            }
+            continue;
+        }
+        if (ordered && matched < last) {
+            context.error(
+                "structure", spot,
+                fmt::format("{} demands the slices of {} in order", profile.url(), node.name));
+        }
+        if (rules.equals("openAtEnd") && after_open) {
+            context.error("structure", spot,
+                          fmt::format("{} demands its slices of {} before all others",
+                                      profile.url(), node.name));
+        }
+        last = std::max(last, matched);
+    }
+    for (std::size_t i = 0; i < node.slices.size(); ++i) {
+        const Node& slice = profile.node(node.slices[i]);
+        if (!told[i]) {
+            continue;
+        }
+        if (counts[i] < slice.min) {
+            context.error("structure", parent,
+                          fmt::format("{} demands at least {} of {}:{}, found {}", profile.url(),
+                                      slice.min, slice.name, slice.slice, counts[i]));
+        }
+        if (counts[i] > slice.max) {
+            context.error("structure", parent,
+                          fmt::format("{} allows at most {} of {}:{}, found {}", profile.url(),
+                                      slice.max, slice.name, slice.slice, counts[i]));
+        }
+    }
+}
+
+}  // namespace annals::validation

@@ -1,0 +1,129 @@
+#include "core/validation/stored_definitions.h"
+
+namespace annals::validation {
+
+namespace {
+
+constexpr std::size_t kParsedMax = 512;           // documents that are kept
+constexpr std::size_t kDefinitionsMax = 1 << 20;  // of one type
+constexpr std::size_t kPageSize = 1000;
+
+bool same(const storage::Totals& a, const storage::Totals& b) {
+    return a.versions == b.versions && a.live == b.live && a.resources == b.resources;
+}
+
+}  // namespace
+
+StoredDefinitions::StoredDefinitions(const storage::Store& store) : store_(store) {
+    static constexpr std::string_view kNames[] = {"StructureDefinition", "ValueSet", "CodeSystem"};
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+        known_[i].name = kNames[i];
+        known_[i].type = find_resource_type(kNames[i]).value();
+    }
+}
+
+void StoredDefinitions::drop(Known& known, std::uint32_t resource) {
+    const auto entry = known.entries.find(resource);
+    if (entry == known.entries.end()) {
+        return;
+    }
+    const auto [first, last] = known.by_url.equal_range(entry->second.url);
+    for (auto at = first; at != last; ++at) {
+        if (at->second == resource) {
+            known.by_url.erase(at);
+            break;
+        }
+    }
+    known.entries.erase(entry);
+}
+
+void StoredDefinitions::take(Known& known, const storage::VersionInfo& info) const {
+    drop(known, info.resource);
+    if (info.deletion || known.entries.size() >= kDefinitionsMax) {
+        return;
+    }
+    const Result<storage::StoredVersion> stored = store_.load(info);
+    if (!stored) {
+        return;  // erased meanwhile
+    }
+    json::Parser parser;
+    const Result<json::Document> document = parser.parse(stored->body);
+    if (!document) {
+        return;
+    }
+    Entry entry{info, document->root()["url"].string(), document->root()["version"].string()};
+    if (entry.url.empty()) {
+        return;
+    }
+    known.by_url.emplace(entry.url, info.resource);
+    known.entries.emplace(info.resource, std::move(entry));
+}
+
+void StoredDefinitions::refresh(Known& known) const {
+    const storage::Totals totals = store_.totals(known.type);
+    if (same(totals, known.totals)) {
+        return;
+    }
+    storage::HistoryQuery query;
+    query.type = known.type;
+    query.order = storage::HistoryOrder::oldest_first;
+    query.count = kPageSize;
+    for (bool more = true; more;) {
+        query.after = known.last;
+        const storage::HistoryPage page = store_.history(query);
+        for (const storage::VersionInfo& info : page.versions) {
+            take(known, info);
+            known.last = info;
+        }
+        more = page.more && !page.versions.empty();
+    }
+    known.totals = totals;
+}
+
+Definition StoredDefinitions::load(const Entry& entry) const {
+    const auto kept = parsed_.find(entry.info.position.value);
+    if (kept != parsed_.end()) {
+        return kept->second;
+    }
+    const Result<storage::StoredVersion> stored = store_.load(entry.info);
+    if (!stored) {
+        return nullptr;
+    }
+    json::Parser parser;
+    Result<json::Document> document = parser.parse(stored->body);
+    if (!document) {
+        return nullptr;
+    }
+    if (parsed_.size() >= kParsedMax) {
+        parsed_.clear();
+    }
+    Definition made = std::make_shared<const json::Document>(*std::move(document));
+    parsed_.emplace(entry.info.position.value, made);
+    return made;
+}
+
+Definition StoredDefinitions::find(std::string_view type, std::string_view url,
+                                   std::string_view version) const {
+    const std::scoped_lock lock(mutex_);
+    for (Known& known : known_) {
+        if (known.name != type) {
+            continue;
+        }
+        refresh(known);
+        const Entry* best = nullptr;
+        const auto [first, last] = known.by_url.equal_range(std::string(url));
+        for (auto at = first; at != last; ++at) {
+            const Entry& entry = known.entries.at(at->second);
+            const bool fits = version.empty() || entry.version == version;
+            // What was erased for good is not there any more.
+            if (fits && store_.at(entry.info.position) &&
+                (best == nullptr || entry.info.position > best->info.position)) {
+                best = &entry;
+            }
+        }
+        return best == nullptr ? nullptr : load(*best);
+    }
+    return nullptr;
+}
+
+}  // namespace annals::validation

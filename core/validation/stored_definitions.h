@@ -1,0 +1,62 @@
+// StoredDefinitions: the conformance resources that this server stores, by their canonical URLs.
+//
+// Layer:   core, inside core/validation.
+// Threads: every member from any thread.
+
+#pragma once
+
+#include "core/base/resource_types.h"
+#include "core/validation/validate.h"
+#include "storage/store.h"
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace annals::validation {
+
+/// Follows the store: what has been committed when find() is called is found. Of several resources with one
+/// url, the version asked for, else the one that was written last.
+///
+/// Lifetime: the store outlives it.
+/// Cost:     the first find() of a type reads all its resources once; later ones what is new since.
+class StoredDefinitions final : public Source {
+  public:
+    explicit StoredDefinitions(const storage::Store& store);
+
+    Definition find(std::string_view type, std::string_view url,
+                    std::string_view version) const override;
+
+  private:
+    struct Entry {
+        storage::VersionInfo info;
+        std::string url;
+        std::string version;
+    };
+
+    struct Known {
+        TypeId type;
+        std::string_view name;
+        storage::Totals totals;  ///< when it was read last
+        std::optional<storage::VersionInfo> last;
+        std::unordered_map<std::uint32_t, Entry> entries;  ///< by resource
+        std::unordered_multimap<std::string, std::uint32_t> by_url;
+    };
+
+    void refresh(Known& known) const;
+    void take(Known& known, const storage::VersionInfo& info) const;
+    static void drop(Known& known, std::uint32_t resource);
+    Definition load(const Entry& entry) const;
+
+    const storage::Store& store_;
+    mutable std::mutex mutex_;
+    mutable std::array<Known, 3> known_;  // guarded by mutex_
+    mutable std::unordered_map<std::uint64_t, Definition>
+        parsed_;  // by position; guarded by mutex_
+};
+
+}  // namespace annals::validation

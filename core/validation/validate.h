@@ -1,0 +1,78 @@
+// validate: full validation of a resource: bindings, invariants, profiles, references, rules of some types.
+//
+// Layer:   core; uses codec. Knows no HTTP and no store: conformance resources come through Source.
+// Spec:    FHIR R4 validation.html, profiling.html, terminologies.html#strength, references.html, bundle.html;
+//          docs/validation.md says what is checked and what is not.
+// Threads: plain functions; a Source says its own.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "core/base/ids.h"
+#include "core/outcome.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::validation {
+
+/// A conformance resource, parsed. Equal pointers mean the same content.
+using Definition = std::shared_ptr<const json::Document>;
+
+/// Where StructureDefinitions, ValueSets and CodeSystems are found.
+class Source {
+  public:
+    Source() = default;
+    Source(const Source&) = delete;
+    Source& operator=(const Source&) = delete;
+    virtual ~Source() = default;
+
+    /// The resource of `type` ("StructureDefinition"...) that `url` names, of `version` unless that is
+    /// empty; null if there is none.
+    virtual Definition find(std::string_view type, std::string_view url,
+                            std::string_view version) const = 0;
+};
+
+/// A source that knows nothing.
+class EmptySource final : public Source {
+  public:
+    Definition find(std::string_view, std::string_view, std::string_view) const override {
+        return nullptr;
+    }
+};
+
+struct Options {
+    /// Profiles that the resource must conform to, besides those that it claims; unknown ones are errors.
+    std::vector<std::string> profiles;
+    /// Elements that FHIR does not have are errors.
+    bool refuse_unknown_elements = false;
+    /// Extensions below http://hl7.org/fhir/ whose definition isn't known are errors.
+    bool refuse_unknown_extensions = false;
+    /// Strings and markdown that look like HTML are errors, and not warnings.
+    bool refuse_markup = false;
+    /// A display that is none of the code's names is an error, and not a warning.
+    bool refuse_wrong_displays = false;
+    /// The structure has been checked already, without a fault.
+    bool structure_is_checked = false;
+    std::size_t issues_max = 100;      ///< further ones are not told
+    std::uint64_t steps = 20'000'000;  ///< elements and expressions looked at; beyond: too-costly
+};
+
+struct Report {
+    std::vector<core::Issue> issues;
+    bool structure_is_sound = true;  ///< else the issues are of the structure alone
+    bool valid = true;               ///< no issue is an error or worse
+};
+
+/// Checks `resource`, and every resource in it, against what R4 and its profiles demand.
+///
+/// `resource` is the root of its document. Its structure is checked first; what isn't built as FHIR has it is
+/// checked no further.
+/// Cost: bounded by Options::steps and Options::issues_max.
+Report validate(json::Value resource, const Source& source, const Options& options = {});
+
+}  // namespace annals::validation

@@ -1,0 +1,202 @@
+#include "core/validation/walk.h"
+
+#include "codec/schema/structure.h"
+#include "core/validation/profile.h"
+#include "core/validation/terminology.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace annals::validation {
+
+namespace {
+
+/// R4's own invariants, parsed once. Those that other code checks, or that are advice, have no expression.
+struct Rule {
+    std::optional<fhirpath::Expression> expression;
+};
+
+// ele-1 and the shape of contained resources: the check of the structure. ext-1, ref-1, dom-3, txt-1, txt-2:
+// data_types.cc and references.cc, for less. que-7 and que-12 do not say what they mean: resource_rules.cc.
+// dom-6 and con-3 are what R4 itself calls best practice, no rules.
+constexpr auto kElsewhere =
+    std::to_array<std::string_view>({"ele-1", "ext-1", "ref-1", "dom-2", "dom-3", "dom-4", "dom-5",
+                                     "dom-6", "txt-1", "txt-2", "que-7", "que-12", "con-3"});
+
+const std::vector<Rule>& rules() {
+    static const std::vector<Rule> all = [] {
+        std::vector<Rule> made;
+        const auto add = [&made](schema::Invariant invariant) {
+            if (invariant.index() >= made.size()) {
+                made.resize(invariant.index() + std::size_t{1});
+            }
+            Rule& rule = made[invariant.index()];
+            const bool elsewhere = std::find(kElsewhere.begin(), kElsewhere.end(),
+                                             invariant.key()) != kElsewhere.end();
+            if (rule.expression || elsewhere) {
+                return;
+            }
+            if (Result<fhirpath::Expression> parsed =
+                    fhirpath::Expression::parse(invariant.expression())) {
+                rule.expression = *std::move(parsed);
+            }
+        };
+        for (const schema::Type type : schema::types()) {
+            for (const schema::Invariant invariant : type.invariants()) {
+                add(invariant);
+            }
+            for (const schema::Element element : type.elements()) {
+                for (const schema::Invariant invariant : element.invariants()) {
+                    add(invariant);
+                }
+            }
+        }
+        return made;
+    }();
+    return all;
+}
+
+void check_invariants(Context& context, const Frame& frame, const Spot& spot,
+                      schema::List<schema::Invariant> invariants) {
+    for (const schema::Invariant invariant : invariants) {
+        const Rule& rule = rules()[invariant.index()];
+        if (!rule.expression || !context.spend()) {
+            continue;
+        }
+        if (holds(context, frame, spot, *rule.expression) == false) {
+            context.tell(
+                invariant.is_error() ? Severity::error : Severity::warning, "invariant", spot,
+                fmt::format("The rule {} is broken: {}", invariant.key(), invariant.expression()));
+        }
+    }
+}
+
+void check_element(Context& context, const Frame& frame, const Spot& spot, const Spot& parent);
+
+void check_children(Context& context, const Frame& frame, const Spot& spot) {
+    for_each_child(spot, [&](const Spot& child) { check_element(context, frame, child, spot); });
+}
+
+/// A resource that is the value of an element: contained, of a Bundle's entry, of a parameter.
+void check_inner_resource(Context& context, const Frame& frame, const Spot& spot,
+                          const Spot& parent) {
+    Frame inner;
+    inner.resource = spot;
+    if (spot.element.name() == "contained") {
+        inner.container = frame.resource;
+        inner.outer = frame.outer;
+        inner.entry = frame.entry;
+    } else {
+        inner.container = spot;
+        inner.outer = &frame;
+        inner.entry = parent.value();
+    }
+    check_resource(context, inner);
+}
+
+void check_element(Context& context, const Frame& frame, const Spot& spot, const Spot& parent) {
+    if (!spot.type || !context.spend()) {
+        return;
+    }
+    if (spot.type.is_resource()) {
+        check_inner_resource(context, frame, spot, parent);
+        return;
+    }
+    check_invariants(context, frame, spot, spot.type.invariants());
+    check_invariants(context, frame, spot, spot.element.invariants());
+    const schema::Strength strength = spot.element.strength();
+    if (strength == schema::Strength::required || strength == schema::Strength::extensible) {
+        check_binding(context, spot, strength, spot.element.value_set().url());
+    }
+    check_data_type(context, frame, spot);
+    if (spot.type == schema::extension_type()) {
+        check_extension(context, frame, spot, parent);
+    } else if (spot.type == schema::reference_type()) {
+        check_reference(context, frame, spot);
+    }
+    if (spot.object()) {
+        check_children(context, frame, spot);
+    }
+}
+
+}  // namespace
+
+std::optional<bool> holds(Context& context, const Frame& frame, const Spot& spot,
+                          const fhirpath::Expression& rule) {
+    fhirpath::Environment environment;
+    environment.resource = frame.resource.item();
+    environment.root_resource = frame.container.item();
+    environment.context = spot.item();
+    environment.limits.steps = std::min<std::uint64_t>(context.steps_left + 1, 2'000'000);
+    const Result<std::optional<bool>> result =
+        context.evaluator.evaluate_boolean(rule, spot.item(), environment);
+    if (!result) {
+        if (result.error().code == Errc::too_costly) {
+            context.spend(1'000'000);
+        }
+        return std::nullopt;
+    }
+    return *result;
+}
+
+void check_resource(Context& context, const Frame& frame) {
+    const Spot& spot = frame.resource;
+    if (!spot.type || context.depth > kJsonDepthMax || !context.spend()) {
+        return;
+    }
+    ++context.depth;
+    check_invariants(context, frame, spot, spot.type.invariants());
+    check_children(context, frame, spot);
+    check_contained(context, frame);
+    check_resource_rules(context, frame);
+    if (spot.type.name() == "Bundle") {
+        check_bundle(context, frame);
+    }
+    const Spot meta = child(spot, "meta");
+    std::vector<Spot> profiles;
+    collect(meta, "profile", profiles);
+    for (const Spot& profile : profiles) {
+        const std::string url = profile.value().string();
+        if (!url.empty()) {
+            check_profile(context, frame, spot, url, Severity::warning);
+        }
+    }
+    --context.depth;
+}
+
+Report validate(json::Value resource, const Source& source, const Options& options) {
+    Report report;
+    if (!options.structure_is_checked) {
+        schema::StructureRules structure;
+        structure.allow_unknown_elements = !options.refuse_unknown_elements;
+        structure.as_stored = true;
+        if (Result<void> sound = schema::check_structure(resource, structure); !sound) {
+            report.valid = false;
+            report.structure_is_sound = false;
+            const auto tell = [&](const Error& error) {
+                if (report.issues.size() < options.issues_max) {
+                    report.issues.push_back({"error", core::meaning_of(error.code).issue_code,
+                                             error.detail, error.expression});
+                }
+            };
+            tell(sound.error());
+            std::for_each(sound.error().others.begin(), sound.error().others.end(), tell);
+            return report;
+        }
+    }
+    thread_local fhirpath::Evaluator evaluator;
+    Context context{source, options, report, resource, evaluator};
+    context.steps_left = options.steps;
+    Frame frame;
+    frame.resource = resource_spot(resource);
+    frame.container = frame.resource;
+    check_resource(context, frame);
+    for (const std::string& profile : options.profiles) {
+        check_profile(context, frame, frame.resource, profile, Severity::error);
+    }
+    return report;
+}
+
+}  // namespace annals::validation

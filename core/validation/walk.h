@@ -1,0 +1,86 @@
+// Walking over elements: from the members of a JSON object to the elements that they are.
+//
+// Layer:   core, inside core/validation.
+// Spec:    FHIR R4 json.html (arrays, members with an underscore).
+// Threads: plain functions.
+
+#pragma once
+
+#include "codec/json/resource.h"
+#include "core/validation/context.h"
+
+namespace annals::validation {
+
+/// A member of an object, with the member of the same name and an underscore.
+struct Member {
+    json::Value object;
+    json::Value key;
+    json::Value value;
+    json::Value sibling;
+    schema::Element element;
+};
+
+Spot make_spot(const Member& member, json::Value value, json::Value sibling, std::uint32_t index);
+
+/// Calls `see(spot)` for each element of the member: one, or those of its array.
+template <typename See>
+void for_each_spot(const Member& member, const See& see) {
+    if (!member.value && !member.sibling) {
+        return;
+    }
+    if (!member.value.is_array() && !member.sibling.is_array()) {
+        see(make_spot(member, member.value, member.sibling, fhirpath::Place::kNone));
+        return;
+    }
+    auto value = member.value.elements().begin();
+    const auto value_end = member.value.elements().end();
+    auto sibling = member.sibling.elements().begin();
+    const auto sibling_end = member.sibling.elements().end();
+    for (std::uint32_t i = 0; value != value_end || sibling != sibling_end; ++i) {
+        const json::Value own = value != value_end ? *value : json::Value();
+        const json::Value extra = sibling != sibling_end ? *sibling : json::Value();
+        if ((own && !own.is(json::Kind::null)) || extra.is_object()) {
+            see(make_spot(member, own, extra, i));
+        }
+        if (value != value_end) {
+            ++value;
+        }
+        if (sibling != sibling_end) {
+            ++sibling;
+        }
+    }
+}
+
+template <typename See>
+void for_each_child(const Spot& parent, const See& see) {
+    const json::Value object = parent.object();
+    if (!parent.type) {
+        return;
+    }
+    bool has_siblings = false;
+    for (const auto [key, value] : object.members()) {
+        has_siblings = has_siblings || key.raw_string().starts_with('_');
+    }
+    std::string name;
+    for (const auto [key, value] : object.members()) {
+        std::string_view bare = key.raw_string();
+        Member member{object, key, value, {}, {}};
+        if (bare.starts_with('_')) {
+            bare.remove_prefix(1);
+            if (object[bare]) {
+                continue;  // seen with the value
+            }
+            member.value = {};
+            member.sibling = value;
+        } else if (has_siblings) {
+            name.assign("_").append(bare);
+            member.sibling = object[name];
+        }
+        member.element = parent.type.find(bare);
+        if (member.element) {
+            for_each_spot(member, see);
+        }
+    }
+}
+
+}  // namespace annals::validation

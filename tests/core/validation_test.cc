@@ -1,0 +1,528 @@
+#include "core/validation/validate.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace annals::validation {
+namespace {
+
+json::Document parsed(std::string_view text) {
+    json::Parser parser;
+    Result<json::Document> document = parser.parse(text);
+    EXPECT_TRUE(document) << text << ": " << (document ? "" : document.error().detail);
+    return document ? *std::move(document) : json::Document();
+}
+
+class TextSource final : public Source {
+  public:
+    void add(std::string_view text) {
+        auto document = std::make_shared<const json::Document>(parsed(text));
+        const json::Value root = document->root();
+        known_[root["resourceType"].string() + " " + root["url"].string()] = document;
+    }
+
+    Definition find(std::string_view type, std::string_view url,
+                    std::string_view version) const override {
+        const auto found = known_.find(std::string(type) + " " + std::string(url));
+        if (found == known_.end() ||
+            (!version.empty() && !found->second->root()["version"].equals(version))) {
+            return nullptr;
+        }
+        return found->second;
+    }
+
+  private:
+    std::map<std::string, Definition> known_;
+};
+
+// One line an issue: "error invariant Patient.contact[0]".
+std::string issues(std::string_view resource, const Source& source, const Options& options = {}) {
+    const json::Document document = parsed(resource);
+    const Report report = validate(document.root(), source, options);
+    std::string lines;
+    for (const core::Issue& issue : report.issues) {
+        lines.append(issue.severity).append(" ").append(issue.code).append(" ");
+        lines.append(issue.expression).append("\n");
+    }
+    return lines;
+}
+
+std::string issues(std::string_view resource) {
+    return issues(resource, EmptySource());
+}
+
+std::string profile_of(std::string_view type, std::string_view elements,
+                       std::string_view name = "p", std::string_view base = {}) {
+    std::string text = R"({"resourceType":"StructureDefinition","url":"http://x.org/)";
+    text.append(name).append(
+        R"(","name":"P","status":"draft","kind":"resource","abstract":false,"type":")");
+    text.append(type).append(R"(","derivation":"constraint","baseDefinition":")");
+    text.append(base.empty() ? "http://hl7.org/fhir/StructureDefinition/" + std::string(type)
+                             : std::string(base));
+    text.append(R"(","differential":{"element":[)").append(elements).append("]}}");
+    return text;
+}
+
+std::string against(std::string_view resource, std::string_view elements) {
+    TextSource source;
+    const json::Document document = parsed(resource);
+    source.add(profile_of(document.root()["resourceType"].string(), elements));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    return issues(resource, source, options);
+}
+
+TEST(Validation, FindsNothingInASoundResource) {
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","gender":"female","birthDate":"2001-02-03",
+        "name":[{"use":"official","family":"Smith","given":["Jane"]}],
+        "contact":[{"name":{"text":"Joe"}}]})"),
+              "");
+}
+
+TEST(Validation, DemandsCodesOfRequiredBindings) {
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","gender":"femail","name":[{"use":"good"}]})"),
+              "error code-invalid Patient.gender\nerror code-invalid Patient.name[0].use\n");
+    EXPECT_EQ(issues(R"({"resourceType":"AllergyIntolerance","patient":{"reference":"Patient/1"},
+        "verificationStatus":{"coding":[
+            {"system":"http://terminology.hl7.org/CodeSystem/allergyintolerance-verification","code":"entered-in-error"}]}})"),
+              "");
+    EXPECT_EQ(issues(R"({"resourceType":"AllergyIntolerance","patient":{"reference":"Patient/1"},
+        "verificationStatus":{"coding":[{"system":"http://x.org","code":"entered-in-error"}]}})"),
+              "error invariant AllergyIntolerance\nerror code-invalid "
+              "AllergyIntolerance.verificationStatus\n");
+}
+
+TEST(Validation, ChecksInvariantsOfTypesAndElements) {
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","contact":[{"gender":"male"}]})"),
+              "error invariant Patient.contact[0]\n");
+    EXPECT_EQ(
+        issues(R"({"resourceType":"Patient","name":[{"period":{"start":"2002","end":"2001"}}]})"),
+        "error invariant Patient.name[0].period\n");
+    EXPECT_EQ(issues(R"({"resourceType":"ValueSet","name":"no name","status":"draft"})"),
+              "warning invariant ValueSet\n");
+    EXPECT_EQ(issues(R"({"resourceType":"Questionnaire","status":"draft","item":[
+        {"linkId":"1","type":"boolean"},{"linkId":"2","type":"boolean","enableWhen":[
+            {"question":"1","operator":"exists","answerBoolean":true},
+            {"question":"1","operator":"=","answerBoolean":true}]}]})"),
+              "error invariant Questionnaire.item[1]\n");
+}
+
+TEST(Validation, ChecksExtensionsAndNarratives) {
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","extension":[{"url":"http://x.org/e"}]})"),
+              "error invariant Patient.extension[0]\n");
+    EXPECT_EQ(
+        issues(
+            R"({"resourceType":"Patient","_birthDate":{"extension":[{"url":"e","valueString":"x"}]}})"),
+        "error invalid Patient._birthDate.extension[0]\n");
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","text":{"status":"generated",
+        "div":"<div xmlns=\"http://www.w3.org/1999/xhtml\"><script>1</script></div>"}})"),
+              "error invariant Patient.text.div\n");
+}
+
+TEST(Validation, ChecksReferencesByTargetAndForm) {
+    const auto observation = [](std::string_view subject) {
+        return issues(
+            R"({"resourceType":"Observation","status":"final","code":{"text":"x"},"subject":)" +
+            std::string(subject) + "}");
+    };
+    EXPECT_EQ(observation(R"({"reference":"Patient/1"})"), "");
+    EXPECT_EQ(observation(R"({"reference":"http://x.org/fhir/Patient/1/_history/2"})"), "");
+    EXPECT_EQ(observation(R"({"reference":"urn:uuid:0e3ee7bd-0e52-4a2b-9a2c-3b6c1d2f9a10"})"), "");
+    EXPECT_EQ(observation(R"({"reference":"Patient?identifier=1"})"), "");
+    EXPECT_EQ(observation(R"({"reference":"Practitioner/1"})"),
+              "error structure Observation.subject\n");
+    EXPECT_EQ(observation(R"({"reference":"Patient/1","type":"Group"})"),
+              "error structure Observation.subject\n");
+    EXPECT_EQ(observation(R"({"reference":"#p"})"), "error invariant Observation.subject\n");
+}
+
+TEST(Validation, ChecksThatContainedResourcesAreReferredTo) {
+    EXPECT_EQ(
+        issues(
+            R"({"resourceType":"Patient","contained":[{"resourceType":"Organization","id":"o","name":"O"}],
+        "managingOrganization":{"reference":"#o"}})"),
+        "");
+    EXPECT_EQ(
+        issues(
+            R"({"resourceType":"Patient","contained":[{"resourceType":"Organization","id":"o","name":"O"}]})"),
+        "error invariant Patient.contained[0]\n");
+}
+
+TEST(Validation, ChecksBundles) {
+    EXPECT_EQ(issues(R"({"resourceType":"Bundle","type":"collection","entry":[
+        {"fullUrl":"Patient/1","resource":{"resourceType":"Patient","id":"1"}},
+        {"fullUrl":"http://x.org/Patient/2","resource":{"resourceType":"Patient","id":"3"}}]})"),
+              "error invalid Bundle.entry[0].fullUrl\nerror invalid Bundle.entry[1].fullUrl\n");
+    EXPECT_EQ(issues(R"({"resourceType":"Bundle","type":"collection","entry":[
+        {"fullUrl":"http://x.org/Patient/1","resource":{"resourceType":"Patient","id":"1"}},
+        {"fullUrl":"http://x.org/Patient/1","resource":{"resourceType":"Patient","id":"1"}}]})"),
+              "error invariant Bundle\n");
+    EXPECT_EQ(issues(R"({"resourceType":"Bundle","type":"searchset","link":[
+        {"relation":"self","url":"http://x.org"},{"relation":"self","url":"http://x.org"}]})"),
+              "error invalid Bundle.link[1]\n");
+}
+
+std::string document(std::string_view subject) {
+    return R"({"resourceType":"Bundle","type":"document","timestamp":"2020-01-01T00:00:00Z",
+        "identifier":{"system":"http://x.org","value":"1"},"entry":[
+        {"fullUrl":"http://x.org/Composition/1","resource":{"resourceType":"Composition","id":"1","status":"final",
+            "type":{"text":"t"},"date":"2020","title":"t","author":[{"reference":"Patient/1"}],"subject":{"reference":")" +
+           std::string(subject) + R"("}}},
+        {"fullUrl":"http://x.org/Patient/1","resource":{"resourceType":"Patient","id":"1"}}]})";
+}
+
+TEST(Validation, FindsWhatADocumentRefersToInIt) {
+    EXPECT_EQ(issues(document("Patient/1")), "");
+    EXPECT_EQ(issues(document("http://x.org/Patient/1")), "");
+    EXPECT_EQ(issues(document("Patient/2")), "error invalid Bundle.entry[0].resource.subject\n");
+}
+
+TEST(Validation, CountsElementsOfProfiles) {
+    constexpr std::string_view kElements =
+        R"({"id":"Patient.name","path":"Patient.name","min":1,"max":"1"},
+           {"id":"Patient.name.family","path":"Patient.name.family","min":1},
+           {"id":"Patient.animal","path":"Patient.photo","max":"0"})";
+    EXPECT_EQ(against(R"({"resourceType":"Patient","name":[{"family":"S"}]})", kElements), "");
+    EXPECT_EQ(against(R"({"resourceType":"Patient","name":[{"_family":{"extension":[
+        {"url":"http://x.org/e","valueString":"x"}]}}]})",
+                      kElements),
+              "");
+    EXPECT_EQ(against(R"({"resourceType":"Patient"})", kElements), "error structure Patient\n");
+    EXPECT_EQ(
+        against(R"({"resourceType":"Patient","name":[{"family":"S"},{"text":"T"}]})", kElements),
+        "error structure Patient\nerror structure Patient.name[1]\n");
+    EXPECT_EQ(
+        against(R"({"resourceType":"Patient","name":[{"family":"S"}],"photo":[{"title":"x"}]})",
+                kElements),
+        "error structure Patient\n");
+}
+
+TEST(Validation, ComparesFixedValuesAndPatterns) {
+    constexpr std::string_view kElements =
+        R"({"id":"Observation.status","path":"Observation.status","fixedCode":"final"},
+           {"id":"Observation.code","path":"Observation.code","patternCodeableConcept":
+                {"coding":[{"system":"http://x.org","code":"a"}]}},
+           {"id":"Observation.value[x]","path":"Observation.value[x]","type":[{"code":"Quantity"}]},
+           {"id":"Observation.value[x].value","path":"Observation.value[x].value",
+                "minValueDecimal":1,"maxValueDecimal":2.50})";
+    const auto observation = [&](std::string_view status, std::string_view code,
+                                 std::string_view value) {
+        return against(R"({"resourceType":"Observation","status":")" + std::string(status) +
+                           R"(","code":{"text":"t","coding":[{"system":"http://y.org","code":"y"},
+            {"system":"http://x.org","code":")" +
+                           std::string(code) + R"("}]},)" + std::string(value) + "}",
+                       kElements);
+    };
+    EXPECT_EQ(observation("final", "a", R"("valueQuantity":{"value":2.5})"), "");
+    EXPECT_EQ(observation("amended", "b", R"("valueQuantity":{"value":2.51})"),
+              "error value Observation.status\nerror value Observation.code\n"
+              "error value Observation.valueQuantity.value\n");
+    EXPECT_EQ(observation("final", "a", R"("valueString":"x")"),
+              "error structure Observation.valueString\n");
+}
+
+TEST(Validation, ChecksLengthsBindingsAndRulesOfProfiles) {
+    TextSource source;
+    source.add(profile_of("Patient", R"--(
+        {"id":"Patient","path":"Patient","constraint":[{"key":"x-1","severity":"error","human":"An id or a name",
+            "expression":"identifier.exists() or name.exists()"}]},
+        {"id":"Patient.name.family","path":"Patient.name.family","maxLength":3},
+        {"id":"Patient.maritalStatus","path":"Patient.maritalStatus","binding":
+            {"strength":"required","valueSet":"http://x.org/vs|1"}})--"));
+    source.add(
+        R"({"resourceType":"ValueSet","url":"http://x.org/vs","version":"1","status":"draft","compose":{
+        "include":[{"system":"http://x.org/cs"}],"exclude":[{"system":"http://x.org/cs","concept":[{"code":"b"}]}]}})");
+    source.add(
+        R"({"resourceType":"CodeSystem","url":"http://x.org/cs","status":"draft","content":"complete",
+        "concept":[{"code":"a","concept":[{"code":"a1"}]},{"code":"b"}]})");
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    const auto patient = [&](std::string_view code, std::string_view name) {
+        return issues(
+            R"({"resourceType":"Patient","maritalStatus":{"coding":[{"system":"http://x.org/cs","code":")" +
+                std::string(code) + R"("}]})" + std::string(name) + "}",
+            source, options);
+    };
+    EXPECT_EQ(patient("a1", R"(,"name":[{"family":"äöü"}])"), "");
+    EXPECT_EQ(patient("b", R"(,"name":[{"family":"abcd"}])"),
+              "error too-long "
+              "Patient.name[0]."
+              "family\nerror code-invalid "
+              "Patient.maritalStatus\n");
+    EXPECT_EQ(patient("c", ""),
+              "error code-invalid "
+              "Patient.maritalStatus."
+              "coding[0]\nerror invariant "
+              "Patient\n"
+              "error code-invalid "
+              "Patient.maritalStatus\n");
+}
+
+constexpr std::string_view kComponents =
+    R"({"id":"Observation.component","path":"Observation.component","slicing":{"rules":")";
+
+std::string components(std::string_view rules, std::string_view discriminator,
+                       std::string_view slices) {
+    return std::string(kComponents) + std::string(rules) + R"(","ordered":true,"discriminator":[)" +
+           std::string(discriminator) + "]}}," + std::string(slices);
+}
+
+std::string with_components(std::string_view list) {
+    return R"({"resourceType":"Observation","status":"final","code":{"text":"t"},"component":[)" +
+           std::string(list) + "]}";
+}
+
+constexpr std::string_view kA =
+    R"({"code":{"coding":[{"system":"http://x.org","code":"a"}]},"valueInteger":1})";
+constexpr std::string_view kB =
+    R"({"code":{"coding":[{"system":"http://x.org","code":"b"}]},"valueString":"x"})";
+constexpr std::string_view kC = R"({"code":{"text":"c"},"dataAbsentReason":{"text":"no"}})";
+
+std::string joined(std::initializer_list<std::string_view> parts) {
+    std::string all;
+    for (const std::string_view part : parts) {
+        all.append(all.empty() ? "" : ",").append(part);
+    }
+    return all;
+}
+
+TEST(Validation, SlicesByValue) {
+    const std::string elements =
+        components("closed", R"({"type":"value","path":"code.coding.code"})",
+                   R"(
+        {"id":"Observation.component:a","path":"Observation.component","sliceName":"a","min":1,"max":"1"},
+        {"id":"Observation.component:a.code.coding.code","path":"Observation.component.code.coding.code","fixedCode":"a"},
+        {"id":"Observation.component:a.value[x]","path":"Observation.component.value[x]","type":[{"code":"integer"}]},
+        {"id":"Observation.component:b","path":"Observation.component","sliceName":"b"},
+        {"id":"Observation.component:b.code.coding.code","path":"Observation.component.code.coding.code","fixedCode":"b"})");
+    EXPECT_EQ(against(with_components(joined({kA, kB})), elements), "");
+    EXPECT_EQ(against(with_components(joined({kB, kA})), elements),
+              "error structure "
+              "Observation.component[1]"
+              "\n");  // the order
+    EXPECT_EQ(against(with_components(kB), elements),
+              "error structure "
+              "Observation\n");
+    EXPECT_EQ(against(with_components(joined({kA, kC})), elements),
+              "error structure "
+              "Observation.component[1]"
+              "\n");  // closed
+}
+
+TEST(Validation, SlicesByPattern) {
+    const std::string elements = components("open", R"({"type":"pattern","path":"code"})",
+                                            R"(
+        {"id":"Observation.component:a","path":"Observation.component","sliceName":"a","min":1},
+        {"id":"Observation.component:a.code","path":"Observation.component.code",
+            "patternCodeableConcept":{"coding":[{"code":"a"}]}},
+        {"id":"Observation.component:a.value[x]","path":"Observation.component.value[x]","min":1,"type":[{"code":"string"}]})");
+    EXPECT_EQ(against(with_components(joined({kC, kB})), elements),
+              "error structure "
+              "Observation\n");
+    EXPECT_EQ(against(with_components(kA), elements),
+              "error structure "
+              "Observation.component[0]"
+              ".valueInteger\n");
+}
+
+TEST(Validation, SlicesByTypeAndExistence) {
+    const std::string by_type = components("open", R"({"type":"type","path":"value"})",
+                                           R"(
+        {"id":"Observation.component:n","path":"Observation.component","sliceName":"n","min":1},
+        {"id":"Observation.component:n.value[x]","path":"Observation.component.value[x]","type":[{"code":"integer"}]})");
+    EXPECT_EQ(against(with_components(kA), by_type), "");
+    EXPECT_EQ(against(with_components(kB), by_type),
+              "error structure "
+              "Observation\n");
+    const std::string by_existence =
+        components("open", R"({"type":"exists","path":"dataAbsentReason"})",
+                   R"(
+        {"id":"Observation.component:no","path":"Observation.component","sliceName":"no","max":"0"},
+        {"id":"Observation.component:no.dataAbsentReason","path":"Observation.component.dataAbsentReason","min":1})");
+    EXPECT_EQ(against(with_components(kA), by_existence), "");
+    EXPECT_EQ(against(with_components(joined({kA, kC})), by_existence),
+              "error structure "
+              "Observation\n");
+}
+
+TEST(Validation, SlicesByProfileOfWhatIsReferredTo) {
+    TextSource source;
+    source.add(profile_of("Bundle", R"(
+        {"id":"Bundle.entry","path":"Bundle.entry","slicing":{"rules":"open","discriminator":[
+            {"type":"profile","path":"resource"}]}},
+        {"id":"Bundle.entry:p","path":"Bundle.entry","sliceName":"p","min":1,"max":"1"},
+        {"id":"Bundle.entry:p.resource","path":"Bundle.entry.resource","type":[
+            {"code":"Patient","profile":["http://x.org/named"]}]})"));
+    source.add(
+        profile_of("Patient", R"({"id":"Patient.name","path":"Patient.name","min":1})", "named"));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    const auto bundle = [&](std::string_view name) {
+        return issues(
+            R"({"resourceType":"Bundle","type":"collection","entry":[
+            {"fullUrl":"http://x.org/Patient/1","resource":{"resourceType":"Patient","id":"1")" +
+                std::string(name) + "}}]}",
+            source, options);
+    };
+    EXPECT_EQ(bundle(R"(,"name":[{"text":"x"}])"), "");
+    EXPECT_EQ(bundle(""),
+              "error structure "
+              "Bundle\n");
+}
+
+TEST(Validation, TakesInWhatAProfileIsDerivedFrom) {
+    TextSource source;
+    source.add(profile_of("Patient",
+                          R"({"id":"Patient.name","path":"Patient.name","min":1},
+        {"id":"Patient.identifier","path":"Patient.identifier","slicing":{"rules":"open","discriminator":[
+            {"type":"value","path":"system"}]}},
+        {"id":"Patient.identifier:x","path":"Patient.identifier","sliceName":"x"},
+        {"id":"Patient.identifier:x.system","path":"Patient.identifier.system","fixedUri":"http://x.org"})",
+                          "base"));
+    source.add(profile_of("Patient",
+                          R"({"id":"Patient.birthDate","path":"Patient.birthDate","min":1},
+        {"id":"Patient.identifier:x","path":"Patient.identifier","sliceName":"x","min":1})",
+                          "p", "http://x.org/base"));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    EXPECT_EQ(issues(
+                  R"({"resourceType":"Patient","name":[{"text":"x"}],"birthDate":"2000",
+        "identifier":[{"system":"http://x.org","value":"1"}]})",
+                  source, options),
+              "");
+    EXPECT_EQ(
+        issues(R"({"resourceType":"Patient","identifier":[{"system":"http://y.org","value":"1"}]})",
+               source, options),
+        "error structure "
+        "Patient\nerror "
+        "structure "
+        "Patient\nerror "
+        "structure Patient\n");
+}
+
+TEST(Validation, SlicesElementsByPathWhereIdsDoNot) {
+    constexpr std::string_view kElements = R"(
+        {"path":"Observation"},
+        {"path":"Observation.component","slicing":{"rules":"open","discriminator":[{"type":"value","path":"code"}]}},
+        {"path":"Observation.component","sliceName":"a","min":1},
+        {"path":"Observation.component.code"},
+        {"path":"Observation.component.code.coding.code","fixedCode":"a"},
+        {"path":"Observation.valueQuantity","max":"0"})";
+    EXPECT_EQ(against(with_components(kA), kElements), "");
+    EXPECT_EQ(against(with_components(kB), kElements),
+              "error structure "
+              "Observation\n");
+}
+
+TEST(Validation, ChecksExtensionsAgainstTheirDefinitions) {
+    TextSource source;
+    std::string definition = profile_of("Extension",
+                                        R"(
+        {"id":"Extension.extension","path":"Extension.extension","max":"0"},
+        {"id":"Extension.url","path":"Extension.url","fixedUri":"http://x.org/e"},
+        {"id":"Extension.value[x]","path":"Extension.value[x]","min":1,"type":[{"code":"boolean"}]})",
+                                        "e");
+    definition.insert(definition.size() - 1,
+                      R"(,"context":[{"type":"element","expression":"Patient.contact"}])");
+    source.add(definition);
+    const auto patient = [&](std::string_view before, std::string_view value) {
+        return issues(R"({"resourceType":"Patient",)" + std::string(before) +
+                          R"("extension":[{"url":"http://x.org/e",)" + std::string(value) +
+                          (before.empty() ? "}]}"
+                                          : "}]}]"
+                                            "}"),
+                      source);
+    };
+    constexpr std::string_view kContact = R"("contact":[{"name":{"text":"x"},)";
+    EXPECT_EQ(patient(kContact, R"("valueBoolean":true)"), "");
+    EXPECT_EQ(patient(kContact, R"("valueString":"x")"),
+              "error structure "
+              "Patient.contact[0]."
+              "extension[0]."
+              "valueString\n");
+    EXPECT_EQ(patient("", R"("valueBoolean":true)"),
+              "error structure "
+              "Patient.extension[0]\n");
+}
+
+TEST(Validation, SaysWhichProfilesItDoesNotKnow) {
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","meta":{"profile":["http://x.org/unknown"]}})"),
+              "warning not-found "
+              "Patient\n");
+    EXPECT_EQ(
+        issues(
+            R"({"resourceType":"Patient","meta":{"profile":["http://hl7.org/fhir/StructureDefinition/Patient"]}})"),
+        "");
+    EXPECT_EQ(
+        issues(
+            R"({"resourceType":"Patient","meta":{"profile":["http://hl7.org/fhir/StructureDefinition/Group"]}})"),
+        "error structure "
+        "Patient\n");
+}
+
+TEST(Validation, EndsWithProfilesThatReferToThemselves) {
+    TextSource source;
+    source.add(profile_of("Patient", R"({"id":"Patient.name","path":"Patient.name","min":1})", "p",
+                          "http://x.org/p"));
+    source.add(profile_of("Questionnaire",
+                          R"({"id":"Questionnaire.contained","path":"Questionnaire.contained",
+        "type":[{"code":"Questionnaire","profile":["http://x.org/q"]}]})",
+                          "q"));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    EXPECT_EQ(issues(R"({"resourceType":"Patient"})", source, options),
+              "error not-found "
+              "Patient\n");
+    options.profiles = {"http://x.org/q"};
+    EXPECT_EQ(issues(R"({"resourceType":"Questionnaire","status":"draft"})", source, options), "");
+}
+
+TEST(Validation, IsBoundedInIssuesAndSteps) {
+    std::string names;
+    for (int i = 0; i < 500; ++i) {
+        names.append(i == 0 ? "" : ",")
+            .append(R"({"use":"no)")
+            .append(std::to_string(i))
+            .append(R"("})");
+    }
+    const std::string patient = R"({"resourceType":"Patient","name":[)" + names + "]}";
+    const json::Document document = parsed(patient);
+    EXPECT_EQ(validate(document.root(), EmptySource()).issues.size(), 100U);
+    Options options;
+    options.steps = 50;
+    const Report report = validate(document.root(), EmptySource(), options);
+    ASSERT_FALSE(report.issues.empty());
+    EXPECT_EQ(report.issues.back().code, "too-costly");
+    EXPECT_FALSE(report.valid);
+}
+
+TEST(Validation, KnowsSnomedCodesByTheirCheckDigit) {
+    const auto observation = [](std::string_view code) {
+        return issues(
+            R"({"resourceType":"Observation","status":"final","code":{"coding":[
+            {"system":"http://snomed.info/sct","code":")" +
+            std::string(code) + R"("}]}})");
+    };
+    EXPECT_EQ(observation("276885007"), "");
+    EXPECT_EQ(observation("71388002:260686004="
+                          "129304002"),
+              "");
+    EXPECT_EQ(observation("276885008"),
+              "error code-invalid "
+              "Observation.code.coding["
+              "0]\n");
+    EXPECT_EQ(observation("276885007x"),
+              "error code-invalid "
+              "Observation.code.coding["
+              "0]\n");
+    EXPECT_EQ(observation("1"),
+              "error code-invalid "
+              "Observation.code.coding["
+              "0]\n");
+}
+
+}  // namespace
+}  // namespace annals::validation
