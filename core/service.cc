@@ -1,6 +1,7 @@
 #include "core/service.h"
 
 #include "core/interactions/metadata.h"
+#include "core/operations/operations.h"
 #include "core/outcome.h"
 #include "core/representation.h"
 
@@ -65,12 +66,18 @@ Service::Service(const Config& config, storage::Store& store)
     : config_(config),
       store_(store),
       started_(now()),
+      definitions_(store),
       capability_statement_(make_capability_statement(config_, started_)) {
 }
 
 Result<const Interaction*> find_interaction(const Config& config, HttpMethod method,
                                             const Target& target, std::string& allow) {
     const HttpMethod wanted = as_dispatched(method);
+    const Operation* const operation =
+        is_operation(target.level) ? find_operation(target) : nullptr;
+    if (is_operation(target.level) && operation == nullptr) {
+        return Error{Errc::invalid, fmt::format("Unknown operation '{}'", target.operation), ""};
+    }
     bool path_known = false;
     bool switched_off = false;
     for (const Interaction& row : interactions()) {
@@ -78,6 +85,9 @@ Result<const Interaction*> find_interaction(const Config& config, HttpMethod met
             continue;
         }
         path_known = true;
+        if (operation != nullptr && !takes(*operation, target, row.method)) {
+            continue;
+        }
         if (!is_on(row, config)) {
             switched_off = switched_off || row.method == wanted;
             continue;
@@ -98,9 +108,6 @@ Result<const Interaction*> find_interaction(const Config& config, HttpMethod met
     if (path_known) {
         return Error{Errc::method_not_allowed,
                      fmt::format("{} is not supported here", method_name(method)), ""};
-    }
-    if (is_operation(target.level)) {
-        return Error{Errc::invalid, fmt::format("Unknown operation '{}'", target.operation), ""};
     }
     return Error{Errc::not_found, "There is nothing at this path", ""};
 }

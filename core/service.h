@@ -9,6 +9,7 @@
 #include "core/exchange.h"
 #include "core/loop.h"
 #include "core/target.h"
+#include "core/validation/stored_definitions.h"
 #include "storage/store.h"
 
 #include <asio/awaitable.hpp>
@@ -33,6 +34,9 @@ class Service {
     /// When this configuration came into force (CapabilityStatement.date).
     Instant started() const noexcept { return started_; }
 
+    /// The conformance resources that are stored.
+    const validation::Source& definitions() const noexcept { return definitions_; }
+
     /// The CapabilityStatement but for {base_url}, which stands between the two halves as a JSON string.
     const std::pair<std::string, std::string>& capability_statement() const noexcept {
         return capability_statement_;
@@ -42,6 +46,7 @@ class Service {
     Config config_;
     storage::Store& store_;
     Instant started_;
+    validation::StoredDefinitions definitions_;
     std::pair<std::string, std::string> capability_statement_;
 };
 

@@ -504,7 +504,6 @@ Result<void> not_yet(bool asked, std::string_view what) {
 }
 
 Result<void> refuse_unsupported(const Config& config) {
-    ANNALS_TRY_VOID(not_yet(config.validation == "full", "validation = \"full\""));
     ANNALS_TRY_VOID(
         not_yet(config.auth.mode != "none", fmt::format("auth.mode = \"{}\"", config.auth.mode)));
     ANNALS_TRY_VOID(not_yet(!config.tls.cert_file.empty(), "tls.cert_file"));

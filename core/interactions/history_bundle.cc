@@ -155,7 +155,7 @@ class HistoryRun {
     }
 
     Result<bool> apply_version(const HistoryEntry& entry, Record& record, storage::Ticket& wait) {
-        if (Result<void> built = check_resource(service_.config(), entry.facts.resource); !built) {
+        if (Result<void> built = check_resource(service_, entry.facts.resource); !built) {
             return refuse(record, std::move(built.error()));
         }
         auto terms = identifier_terms(entry.type, entry.facts.resource);

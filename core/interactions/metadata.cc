@@ -3,6 +3,7 @@
 #include "codec/json/document.h"
 #include "core/base/digest.h"
 #include "core/interactions/preconditions.h"
+#include "core/operations/operations.h"
 
 #include <fmt/format.h>
 
@@ -52,17 +53,19 @@ std::string interaction_codes(const Config& config, std::initializer_list<Level>
 // What every resource type has in common: everything but "type" and "profile".
 std::string resource_abilities(const Config& config) {
     const auto yes_no = [](bool yes) { return yes ? "true" : "false"; };
+    const std::string operations = operations_json(kOnType | kOnInstance);
     return fmt::format(
         R"("interaction":{},"versioning":"versioned","readHistory":{},"updateCreate":{},)"
         R"("conditionalCreate":{},"conditionalRead":"full-support","conditionalUpdate":{},)"
-        R"("conditionalDelete":"{}","referencePolicy":["literal","local"{}])",
+        R"("conditionalDelete":"{}","referencePolicy":["literal","local"{}]{}{})",
         interaction_codes(config, {Level::instance, Level::instance_history, Level::version,
                                    Level::type, Level::type_history, Level::type_search}),
         yes_no(offers(config, Level::version, HttpMethod::get)), yes_no(config.update_create),
         yes_no(offers(config, Level::type, HttpMethod::post)),
         yes_no(offers(config, Level::type, HttpMethod::put)),
         offers(config, Level::type, HttpMethod::delete_) ? "single" : "not-supported",
-        config.integrity_on_write ? R"(,"enforced")" : "");
+        config.integrity_on_write ? R"(,"enforced")" : "",
+        operations.empty() ? "" : R"(,"operation":)", operations);
 }
 
 }  // namespace
@@ -92,9 +95,11 @@ std::pair<std::string, std::string> make_capability_statement(const Config& conf
             first ? "" : ",", name, name, abilities);
         first = false;
     }
+    const std::string operations = operations_json(kOnSystem);
     after += fmt::format(
-        R"(],"interaction":{}}}]}})",
-        interaction_codes(config, {Level::root, Level::system_history, Level::system_search}));
+        R"(],"interaction":{}{}{}}}]}})",
+        interaction_codes(config, {Level::root, Level::system_history, Level::system_search}),
+        operations.empty() ? "" : R"(,"operation":)", operations);
     return {std::move(before), std::move(after)};
 }
 

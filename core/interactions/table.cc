@@ -8,6 +8,7 @@
 #include "core/interactions/read.h"
 #include "core/interactions/update.h"
 #include "core/interactions/vread.h"
+#include "core/operations/operations.h"
 #include "core/service.h"
 
 #include <array>
@@ -71,6 +72,12 @@ constexpr auto kTable = std::to_array<Interaction>({
     awaiting(Level::instance_history, kDelete, delete_history, hard_delete_on, "", "history-deletion"),
     awaiting(Level::root, kPost, submit_bundle, nullptr, "transaction batch", "batch"),
     awaiting(Level::system_history, kGet, system_history, system_history_on, "history-system", "history"),
+    awaiting(Level::system_operation, kPost, run_operation, nullptr, "", "operations"),
+    awaiting(Level::system_operation, kGet, run_operation, nullptr, "", "operations"),
+    awaiting(Level::type_operation, kPost, run_operation, nullptr, "", "operations"),
+    awaiting(Level::type_operation, kGet, run_operation, nullptr, "", "operations"),
+    awaiting(Level::instance_operation, kPost, run_operation, nullptr, "", "operations"),
+    awaiting(Level::instance_operation, kGet, run_operation, nullptr, "", "operations"),
     plain(Level::metadata, kGet, metadata, nullptr, "", "metadata"),
     plain(Level::root, HttpMethod::options, metadata, nullptr, "", "metadata"),
 });

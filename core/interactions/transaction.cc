@@ -30,9 +30,7 @@ constexpr std::size_t kEntriesPerTurn = 256;
 struct Attempt {
     Attempt(const Service& service, const Request& request,
             std::span<const TransactionEntry> entries)
-        : state(service.config(), service.store(), entries),
-          links(request.base_url),
-          write_of_entry(entries.size()) {}
+        : state(service, entries), links(request.base_url), write_of_entry(entries.size()) {}
 
     TransactionState state;
     TransactionLinks links;
@@ -130,8 +128,7 @@ class TransactionRun {
         for (const json::Value value : list_.elements()) {
             TransactionEntry& entry = entries_[index];
             entry.value = value;
-            Result<void> read =
-                read_transaction_entry(service_.config(), value, index, request_, entry);
+            Result<void> read = read_transaction_entry(service_, value, index, request_, entry);
             if (!read && !add_fault(index, std::move(read.error()))) {
                 co_return false;
             }

@@ -73,7 +73,7 @@ Result<void> read_patch(TransactionEntry& entry) {
     return read_full_url(entry);
 }
 
-Result<void> read_resource(const Config& config, std::size_t index, TransactionEntry& entry) {
+Result<void> read_resource(const Service& service, std::size_t index, TransactionEntry& entry) {
     const json::Value resource = entry.value["resource"];
     if (!resource) {
         return Error{Errc::required, "resource is missing", {}};
@@ -81,7 +81,7 @@ Result<void> read_resource(const Config& config, std::size_t index, TransactionE
     std::array<char, 48> prefix;
     const auto end = fmt::format_to(prefix.data(), "Bundle.entry[{}].resource", index);
     ANNALS_TRY(entry.resource,
-               read_entry_resource(config, resource, entry.target.type, {prefix.data(), end}));
+               read_entry_resource(service, resource, entry.target.type, {prefix.data(), end}));
     if (entry.kind == EntryKind::update) {
         ANNALS_TRY_VOID(check_whole(entry.resource.facts));
     }
@@ -109,7 +109,7 @@ Result<void> read_resource(const Config& config, std::size_t index, TransactionE
 
 }  // namespace
 
-Result<EntryResource> read_entry_resource(const Config& config, json::Value resource, TypeId type,
+Result<EntryResource> read_entry_resource(const Service& service, json::Value resource, TypeId type,
                                           std::string_view prefix) {
     const std::string_view name = resource_type_name(type);
     EntryResource out;
@@ -121,7 +121,7 @@ Result<EntryResource> read_entry_resource(const Config& config, json::Value reso
                      {}};
     }
     // It tells every fault, read_facts() the first.
-    ANNALS_TRY_VOID(check_resource(config, resource, prefix));
+    ANNALS_TRY_VOID(check_resource(service, resource, prefix));
     ANNALS_TRY(out.facts, std::move(facts));
     if (name == "Parameters") {
         return Error{Errc::invalid, "Parameters resources are sent, not stored", {}};
@@ -131,7 +131,7 @@ Result<EntryResource> read_entry_resource(const Config& config, json::Value reso
     return out;
 }
 
-Result<void> read_transaction_entry(const Config& config, json::Value value, std::size_t index,
+Result<void> read_transaction_entry(const Service& service, json::Value value, std::size_t index,
                                     const Request& outer, TransactionEntry& entry) {
     entry.value = value;
     ANNALS_TRY(entry.asked, read_entry_request(value, outer.base_url));
@@ -147,7 +147,7 @@ Result<void> read_transaction_entry(const Config& config, json::Value value, std
         return {};
     }
     return entry.asked.method == HttpMethod::patch ? read_patch(entry)
-                                                   : read_resource(config, index, entry);
+                                                   : read_resource(service, index, entry);
 }
 
 Response transaction_failed(const TransactionFault& fault, json::Value entry,

@@ -8,11 +8,11 @@
 
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
-#include "core/config/config.h"
 #include "core/interactions/bundle_entry.h"
 #include "core/interactions/criteria.h"
 #include "core/interactions/patch_document.h"
 #include "core/interactions/preconditions.h"
+#include "core/service.h"
 #include "core/target.h"
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct EntryResource {
 
 /// Reads `resource`, whose type the URL says is `type`. `prefix` begins the expressions of its structure's faults
 /// instead of its type. Errors: those of a PUT.
-Result<EntryResource> read_entry_resource(const Config& config, json::Value resource, TypeId type,
+Result<EntryResource> read_entry_resource(const Service& service, json::Value resource, TypeId type,
                                           std::string_view prefix = {});
 
 /// An entry. Lifetime: points into the bundle's Document and into itself: it does not move.
@@ -58,7 +58,7 @@ struct TransactionEntry {
 
 /// Reads `value`, the entry at `index`, into `entry`. Errors: any 4xx that the request alone would get; faults of
 /// the resource's structure have expressions below Bundle.entry[index].
-Result<void> read_transaction_entry(const Config& config, json::Value value, std::size_t index,
+Result<void> read_transaction_entry(const Service& service, json::Value value, std::size_t index,
                                     const Request& outer, TransactionEntry& entry);
 
 /// A transaction's fault, and whose it is.

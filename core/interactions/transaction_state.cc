@@ -209,7 +209,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     }
     ANNALS_TRY(const auto stored, store_.load(*info));
     ANNALS_TRY(decision.document, entry.patch->apply(config_, stored.body));
-    Result<EntryResource> patched = read_entry_resource(config_, decision.document.root(), type);
+    Result<EntryResource> patched = read_entry_resource(service_, decision.document.root(), type);
     if (!patched) {
         return fault_of_patched(std::move(patched.error()));
     }

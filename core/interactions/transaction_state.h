@@ -40,10 +40,13 @@ struct EntryDecision {
 /// Decides a transaction's entries one after the other, in FHIR's order; each one sees what the earlier ones did.
 class TransactionState {
   public:
-    /// Lifetime: `entries` and the store outlive it.
-    TransactionState(const Config& config, const storage::Store& store,
-                     std::span<const TransactionEntry> entries)
-        : config_(config), store_(store), entries_(entries), decisions_(entries.size()) {}
+    /// Lifetime: `entries` and the service outlive it.
+    TransactionState(const Service& service, std::span<const TransactionEntry> entries)
+        : service_(service),
+          config_(service.config()),
+          store_(service.store()),
+          entries_(entries),
+          decisions_(entries.size()) {}
 
     /// Decides the entry at `index`, which is no read.
     /// Errors: any 4xx.
@@ -85,6 +88,7 @@ class TransactionState {
     /// The newest version of a resource; counts in seen().
     storage::Head head_of(TypeId type, std::string_view id);
 
+    const Service& service_;
     const Config& config_;
     const storage::Store& store_;
     std::span<const TransactionEntry> entries_;

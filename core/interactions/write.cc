@@ -4,6 +4,7 @@
 #include "core/interactions/answer.h"
 #include "core/outcome.h"
 #include "core/subset.h"
+#include "core/validation/validate.h"
 
 #include <fmt/format.h>
 
@@ -26,6 +27,31 @@ storage::BodyPiece piece_of(const json::Run& run) {
             return {storage::BodyPiece::Kind::instant, {}};
     }
     return {storage::BodyPiece::Kind::text, run.text};
+}
+
+/// The errors that full validation finds in a resource whose structure is sound.
+Result<void> check_in_full(const Service& service, json::Value resource, std::string_view prefix) {
+    validation::Options options;
+    options.structure_is_checked = true;
+    validation::Report report = validation::validate(resource, service.definitions(), options);
+    std::optional<Error> fault;
+    for (Issue& issue : report.issues) {
+        if (issue.severity != "error") {
+            continue;
+        }
+        if (!prefix.empty()) {
+            const std::size_t type = std::min(issue.expression.find('.'), issue.expression.size());
+            issue.expression.replace(0, type, prefix);
+        }
+        const Errc code = issue.code == "too-costly" ? Errc::too_costly : Errc::business_rule;
+        Error error{code, std::move(issue.diagnostics), std::move(issue.expression)};
+        if (fault) {
+            fault->others.push_back(std::move(error));
+        } else {
+            fault = std::move(error);
+        }
+    }
+    return fault ? Result<void>(*std::move(fault)) : Result<void>();
 }
 
 }  // namespace
@@ -81,12 +107,14 @@ std::optional<std::pair<TypeId, std::string_view>> local_reference(std::string_v
     return std::pair{*type, id};
 }
 
-Result<void> check_resource(const Config& config, json::Value resource, std::string_view prefix) {
+Result<void> check_resource(const Service& service, json::Value resource, std::string_view prefix) {
+    const Config& config = service.config();
     if (config.validation == "off") {
         return {};
     }
-    return schema::check_structure(
-        resource, {.allow_unknown_elements = config.allow_unknown_elements}, prefix);
+    ANNALS_TRY_VOID(schema::check_structure(
+        resource, {.allow_unknown_elements = config.allow_unknown_elements}, prefix));
+    return config.validation == "full" ? check_in_full(service, resource, prefix) : Result<void>();
 }
 
 SubmittedResource::~SubmittedResource() {
@@ -125,7 +153,7 @@ Result<void> SubmittedResource::take(const Service& service, const Request& requ
                      fmt::format("{}.resourceType", resource_type_name(facts->type))};
     }
     // It tells every fault, read_facts() the first.
-    ANNALS_TRY_VOID(check_resource(service.config(), document_.root()));
+    ANNALS_TRY_VOID(check_resource(service, document_.root()));
     ANNALS_TRY(facts_, std::move(facts));
     ANNALS_TRY(terms_, identifier_terms(type, facts_.resource));
 

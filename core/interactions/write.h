@@ -43,10 +43,11 @@ Result<void> check_whole(const json::ResourceFacts& facts);
 std::optional<std::pair<TypeId, std::string_view>> local_reference(std::string_view reference,
                                                                    std::string_view base_url);
 
-/// Whether `resource` is built as R4 defines its type, as far as `validation` asks; expressions begin with
-/// `prefix`, or else with its type.
-/// Errors: structure, required, value: the first fault, all others in Error::others.
-Result<void> check_resource(const Config& config, json::Value resource,
+/// Whether `resource` is what `validation` asks for: built as R4 defines its type, and in full also true to
+/// bindings, invariants and the profiles that it claims; expressions begin with `prefix`, or else with its type.
+/// Errors: structure, required, value; in full also business_rule: the first fault, all others in
+///         Error::others.
+Result<void> check_resource(const Service& service, json::Value resource,
                             std::string_view prefix = {});
 
 /// The resource in a request's body, parsed once, and submitted as often as it takes.

@@ -147,7 +147,6 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
 
 TEST(LoadConfig, RefusesWhatThisVersionCannotDo) {
     for (const auto& [set, key] : std::vector<std::pair<std::string, std::string>>{
-             {"validation=full", "validation"},
              {"auth.mode=jwt", "auth.mode"},
              {"tls.cert_file=x", "tls.cert_file"},
              {"tls.key_file=x", "tls.key_file"},

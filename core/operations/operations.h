@@ -1,0 +1,44 @@
+// Operations: named interactions ($validate), one row each in one table.
+//
+// Layer:   core. A new operation is a file here and a row in table.cc.
+// Spec:    FHIR R4 operations.html; spec.md, Named operations. Pages: docs/api/operations.md and one each.
+// Threads: plain functions and constant data.
+
+#pragma once
+
+#include "core/service.h"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace annals::core {
+
+/// Levels and, for a row's `by_get`, where it can be called by GET: bits.
+enum OperationLevel : std::uint8_t { kOnSystem = 1, kOnType = 2, kOnInstance = 4 };
+
+struct Operation {
+    std::string_view name;  ///< with its $
+    std::uint8_t levels;
+    std::uint8_t by_get;  ///< levels where every input can stand in the query
+    bool affects_state;
+    std::string_view definition;  ///< canonical URL of its OperationDefinition
+    AwaitingHandler handler;
+};
+
+std::span<const Operation> operations() noexcept;
+
+/// The operation that `target` names at its level; null if there is none.
+const Operation* find_operation(const Target& target) noexcept;
+
+/// May it be called by `method` at the level of `target`?
+bool takes(const Operation& operation, const Target& target, HttpMethod method) noexcept;
+
+/// Runs the operation that `target` names. Requires: there is one, and it takes the method.
+asio::awaitable<Response> run_operation(const Service& service, const Request& request,
+                                        const Target& target);
+
+/// CapabilityStatement's operation[] for these levels: a JSON array; empty if there are none.
+std::string operations_json(std::uint8_t levels);
+
+}  // namespace annals::core

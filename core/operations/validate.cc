@@ -1,0 +1,203 @@
+#include "core/operations/validate.h"
+
+#include "core/interactions/answer.h"
+#include "core/interactions/write.h"
+#include "core/outcome.h"
+#include "core/validation/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::core {
+
+namespace {
+
+/// What is asked: by Parameters, by the query, or by the resource alone.
+struct Asked {
+    json::Value resource;  ///< missing: the stored one
+    std::string mode;
+    std::vector<std::string> profiles;
+};
+
+constexpr std::size_t kProfilesAskedMax = 20;
+
+Result<void> take_mode(Asked& asked, std::string mode) {
+    static constexpr std::string_view kModes[] = {"create", "update", "delete", "profile"};
+    if (std::find(std::begin(kModes), std::end(kModes), mode) == std::end(kModes)) {
+        return Error{Errc::invalid, fmt::format("There is no mode '{}'", mode), ""};
+    }
+    asked.mode = std::move(mode);
+    return {};
+}
+
+Result<void> take_profile(Asked& asked, std::string profile) {
+    if (profile.empty() || asked.profiles.size() >= kProfilesAskedMax) {
+        return Error{Errc::invalid, "A profile is empty, or there are too many", ""};
+    }
+    asked.profiles.push_back(std::move(profile));
+    return {};
+}
+
+/// Are these the operation's own Parameters, and not some that are to be validated?
+bool is_call(json::Value root) {
+    if (!root["resourceType"].equals("Parameters") || root["parameter"].size() == 0) {
+        return false;
+    }
+    for (const json::Value parameter : root["parameter"].elements()) {
+        const json::Value name = parameter["name"];
+        if (!name.equals("resource") && !name.equals("mode") && !name.equals("profile")) {
+            return false;
+        }
+    }
+    return true;
+}
+
+Result<void> read_call(json::Value root, Asked& asked) {
+    for (const json::Value parameter : root["parameter"].elements()) {
+        const json::Value name = parameter["name"];
+        if (name.equals("resource")) {
+            if (asked.resource || !parameter["resource"].is_object()) {
+                return Error{Errc::invalid,
+                             "The parameter resource is there once, and has a resource",
+                             "Parameters.parameter"};
+            }
+            asked.resource = parameter["resource"];
+            continue;
+        }
+        json::Value value;
+        for (const auto [key, member] : parameter.members()) {
+            value = key.raw_string().starts_with("value") ? member : value;
+        }
+        if (!value.is_string()) {
+            return Error{Errc::invalid, fmt::format("The parameter {} has no value", name.string()),
+                         "Parameters.parameter"};
+        }
+        if (name.equals("mode")) {
+            ANNALS_TRY_VOID(take_mode(asked, value.string()));
+        } else {
+            ANNALS_TRY_VOID(take_profile(asked, value.string()));
+        }
+    }
+    return {};
+}
+
+Result<void> read_query(const Request& request, Asked& asked) {
+    ANNALS_TRY(const Parameters parameters, parse_query(request.query));
+    for (const auto& [name, value] : parameters) {
+        if (name == "mode") {
+            ANNALS_TRY_VOID(take_mode(asked, value));
+        } else if (name == "profile") {
+            ANNALS_TRY_VOID(take_profile(asked, value));
+        }
+    }
+    return {};
+}
+
+Response answer(const std::vector<Issue>& issues) {
+    Response response;
+    response.body = Body(
+        issues.empty() ? outcome_json({{"information", "informational", "No issues detected", ""}})
+                       : outcome_json(issues));
+    return response;
+}
+
+/// A type or id that differs from the URL's.
+std::optional<Issue> mismatch(const Target& target, const Asked& asked, json::Value resource) {
+    if (target.level == Level::system_operation) {
+        return {};
+    }
+    const std::string type = resource["resourceType"].string();
+    if (type != resource_type_name(target.type)) {
+        return Issue{"error", "invalid",
+                     fmt::format("The resource is a {}, the URL's type is {}", type,
+                                 resource_type_name(target.type)),
+                     type};
+    }
+    const json::Value id = resource["id"];
+    if (target.level == Level::instance_operation && asked.mode == "update" &&
+        !id.equals(target.id)) {
+        return Issue{"error", "invalid",
+                     fmt::format("The resource's id is not the URL's: {}", target.id),
+                     type + ".id"};
+    }
+    return {};
+}
+
+Result<std::vector<Issue>> run(const Service& service, const Request& request, const Target& target,
+                               const std::optional<storage::VersionInfo>& stored) {
+    Asked asked;
+    ANNALS_TRY_VOID(read_query(request, asked));
+    json::Document body;
+    if (!request.body.empty()) {
+        ANNALS_TRY(body, thread_parser().parse(request.body));
+        if (is_call(body.root())) {
+            ANNALS_TRY_VOID(read_call(body.root(), asked));
+        } else {
+            asked.resource = body.root();
+        }
+    }
+    if (asked.mode == "profile" && asked.profiles.empty()) {
+        return Error{Errc::required, "The mode profile demands a profile", ""};
+    }
+    if (asked.mode == "delete" && stored) {
+        return std::vector<Issue>();  // there is nothing that a deletion would break
+    }
+
+    // What is inside of Parameters, or stored, gets a document of its own, so that places begin with it.
+    json::Document own;
+    storage::Pin pin;
+    if (!asked.resource) {
+        if (!stored) {
+            return Error{Errc::required, "There is no resource to validate", ""};
+        }
+        ANNALS_TRY(const storage::StoredVersion version, service.store().load(*stored));
+        pin = version.pin;
+        ANNALS_TRY(own, thread_parser().parse(version.body));
+        asked.resource = own.root();
+    } else if (asked.resource.index() != 0) {
+        ANNALS_TRY(own, thread_parser().parse(asked.resource.raw()));
+        asked.resource = own.root();
+    }
+
+    std::vector<Issue> issues;
+    if (const auto issue = mismatch(target, asked, asked.resource)) {
+        issues.push_back(*issue);
+    }
+    validation::Options options;
+    options.profiles = asked.profiles;
+    options.refuse_unknown_elements = true;
+    validation::Report report =
+        validation::validate(asked.resource, service.definitions(), options);
+    issues.insert(issues.end(), std::make_move_iterator(report.issues.begin()),
+                  std::make_move_iterator(report.issues.end()));
+    return issues;
+}
+
+}  // namespace
+
+asio::awaitable<Response> validate_operation(const Service& service, const Request& request,
+                                             const Target& target) {
+    std::optional<storage::VersionInfo> stored;
+    if (target.level == Level::instance_operation) {
+        stored = service.store().current(target.type, target.id);
+        if (!stored) {
+            co_return answer_absent(request, target.type, target.id);
+        }
+        if (stored->deletion) {
+            co_return answer_deleted(service, request, target.id, *stored);
+        }
+    }
+    if (!request.body.empty()) {
+        if (const Result<void> fit = check_content_type(request); !fit) {
+            co_return outcome_response(fit.error(), request);
+        }
+    }
+    const Result<std::vector<Issue>> issues = run(service, request, target, stored);
+    if (!issues) {
+        co_return outcome_response(issues.error(), request);
+    }
+    co_return answer(*issues);
+}
+
+}  // namespace annals::core
