@@ -392,7 +392,8 @@ void Walk::check_members(std::uint32_t first, std::uint32_t end, std::uint16_t t
     Hint* const all = hints;
     Hint* before = all + tables::kElementCount + type_index;
     Seen seen;
-    for (std::uint32_t at = first; at < end; at = nodes[at + 1].next) {
+    std::uint32_t next = first;
+    for (std::uint32_t at = first; at < end; at = next) {
         const char* const key = text + nodes[at].begin + 1;  // with the tree's padding behind it
         const std::uint32_t size = nodes[at].end - nodes[at].begin - 2;
         std::uint16_t element = before->next;
@@ -401,6 +402,7 @@ void Walk::check_members(std::uint32_t first, std::uint32_t end, std::uint16_t t
                 tables::kTypes[type_index], tables::padded_name(key, size), key);
             if (found == nullptr || (found->flags & tables::kValue) != 0) {
                 seen = check_other_member(at, type_index, seen);
+                next = nodes[at + 1].next;
                 if (full_) {
                     break;
                 }
@@ -421,10 +423,13 @@ void Walk::check_members(std::uint32_t first, std::uint32_t end, std::uint16_t t
         }
         seen.bits |= bit;
         if (hint.check == Check::complex) {
+            next = nodes[at + 1].next;
             check_complex(at + 1, row, {at, kNone});
         } else if (hint.check == Check::array) {
+            next = nodes[at + 1].next;
             check_array(at, row);
         } else {
+            next = at + 2;  // known sooner than node.next, which it is unless something is wrong
             const Node& node = nodes[at + 1];
             // All that is quick to know at once, so that there is little to branch on.
             const bool token = hint.check == Check::token;
@@ -436,6 +441,7 @@ void Walk::check_members(std::uint32_t first, std::uint32_t end, std::uint16_t t
                 static_cast<unsigned>(node.control) | static_cast<unsigned>(token & node.escaped) |
                 (std::uint64_t{length - 1} >> hint.size_bits) | low;
             if (wrong != 0 || hint.check == Check::special) {
+                next = node.next;
                 check_primitive(at + 1, type_index == tables::kReferenceType, row, {at, kNone});
             }
         }
@@ -478,8 +484,13 @@ void Walk::check_members(std::uint32_t first, std::uint32_t end, std::uint16_t t
             valid = is_id_text(text);
             break;
         case Primitive::string:
-            valid = reference && is_reference_row(row) ? !node.escaped && is_reference(text)
-                                                       : text.size() <= kStringBytesMax;
+            // Most references that aren't relative are of this kind: urn:uuid:..., http://...
+            valid =
+                reference && is_reference_row(row)
+                    ? !node.escaped && ((text.front() >= 'a' && text.size() <= 64 &&
+                                         (low_bytes(text.data()) & first_bits(text.size())) == 0) ||
+                                        is_reference(text))
+                    : text.size() <= kStringBytesMax;
             break;
         case Primitive::markdown:
             valid = text.size() <= kStringBytesMax;
