@@ -174,7 +174,9 @@ inline Name name_of(std::string_view text) noexcept {
         return {load_word(text.data()), load_word(text.data() + text.size() - 8), text.size()};
     }
     Name name{0, 0, text.size()};
-    std::memcpy(&name.first, text.data(), text.size());
+    if (!text.empty()) {
+        std::memcpy(&name.first, text.data(), text.size());
+    }
     return name;
 }
 

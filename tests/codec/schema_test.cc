@@ -46,6 +46,7 @@ TEST(Schema, FindsEveryTypeAndElementByItsName) {
 
 TEST(Schema, FindsNothingThatR4DoesNotHave) {
     EXPECT_FALSE(find_type(""));
+    EXPECT_FALSE(find_type({}));
     EXPECT_FALSE(find_type("patient"));
     EXPECT_FALSE(find_type("Patient.name"));
     const Type patient = find_type("Patient");
