@@ -1,7 +1,9 @@
 // A document and a patch, or a document and bytes that choose operations on it. What holds: nothing crashes; what
-// comes out is JSON as the parser has it, within the limits, and equals what a patch of plain copies makes; what
-// is refused is refused by that one too.
+// comes out is JSON as the parser has it, within the limits; what a JSON Patch makes equals what a patch of plain
+// copies makes, and what is refused is refused by that one too; a FHIRPath Patch leaves nothing empty behind that
+// was not there, and no list beside another that is longer.
 
+#include "codec/patch/fhirpath_patch.h"
 #include "codec/patch/json_patch.h"
 
 #include <algorithm>
@@ -264,13 +266,91 @@ void check(Value document, Value patch) {
     ANNALS_CHECK(equal(made, model), *result);
 }
 
+/// FHIRPath to every place below `value`.
+void list_paths(Value value, const std::string& at, std::vector<std::string>& out) {
+    out.push_back(at);
+    std::size_t index = 0;
+    for (const Value element : value.elements()) {
+        list_paths(element, at + "[" + std::to_string(index++) + "]", out);
+    }
+    for (const auto [key, member] : value.members()) {
+        std::string name = key.string();
+        name = name.starts_with('_') ? name.substr(1) : name;
+        list_paths(member, at + "." + name, out);
+    }
+}
+
+/// Parameters whose operations the bytes choose.
+std::string made_parameters(Value resource, std::string_view bytes) {
+    static constexpr const char* kTypes[] = {"add", "insert", "delete", "replace", "move"};
+    static constexpr const char* kNames[] = {"name",   "given",    "extension", "id",
+                                             "active", "deceased", "contact",   "value"};
+    static constexpr const char* kValues[] = {
+        R"("valueString":"s")",
+        R"("valueBoolean":true)",
+        R"("_valueString":{"id":"i"})",
+        R"("valueHumanName":{"given":["a","b"],"_given":[null,{"id":"x"}]})",
+        R"("part":[{"name":"url","valueUri":"u"},{"name":"value","valueString":"v"}])",
+        R"("part":[{"name":"given","valueString":"v"},{"name":"given","_valueString":{"id":"y"}}])",
+        R"("part":[{"name":"name","valueHumanName":{"text":"t"}}])",
+        R"("valueString":"t","_valueString":{"extension":[{"url":"u"}]})"};
+    std::vector<std::string> paths;
+    list_paths(resource, resource["resourceType"].string(), paths);
+    std::string out = R"({"resourceType":"Parameters","parameter":[)";
+    for (std::size_t i = 0; i + 4 <= bytes.size() && i < 80; i += 4) {
+        const auto byte = [&](std::size_t k) { return static_cast<std::uint8_t>(bytes[i + k]); };
+        out += i == 0 ? "" : ",";
+        out += R"({"name":"operation","part":[{"name":"type","valueCode":")" +
+               std::string(kTypes[byte(0) % 5]);
+        out += R"("},{"name":"path","valueString":)" + json::quoted(paths[byte(1) % paths.size()]);
+        out += R"(},{"name":"name","valueString":")" + std::string(kNames[byte(2) % 8]);
+        out += R"("},{"name":"value",)" + std::string(kValues[byte(3) % 8]);
+        for (const char* name : {"index", "source", "destination"}) {
+            out += R"(},{"name":")" + std::string(name) + R"(","valueInteger":)" +
+                   std::to_string(byte(2) / (name[0] == 'd' ? 2 : 1) % 4);
+        }
+        out += "}]}";
+    }
+    return out + "]}";
+}
+
+/// Empty objects and arrays, and lists with more beside them than in them.
+std::size_t count_odd(Value value) {
+    std::size_t odd = (value.is_object() || value.is_array()) && value.size() == 0 ? 1 : 0;
+    for (const Value element : value.elements()) {
+        odd += count_odd(element);
+    }
+    for (const auto [key, member] : value.members()) {
+        odd += count_odd(member);
+        const std::string name = key.string();
+        const Value other = name.starts_with('_') ? value[name.substr(1)] : Value();
+        odd += other.is_array() && member.is_array() && other.size() < member.size() ? 1 : 0;
+    }
+    return odd;
+}
+
+void check_fhirpath(Value resource, Value parameters) {
+    constexpr Limits kLimits{.bytes_max = 1 << 16, .steps_max = 1 << 20};
+    const Result<std::string> result = apply_fhirpath_patch(resource, parameters, kLimits);
+    if (!result) {
+        ANNALS_CHECK(result.error().code == Errc::invalid, result.error().detail);
+        return;
+    }
+    json::Parser parser;
+    const Result<json::Document> after = parser.parse(*result);
+    ANNALS_CHECK(after && after->text() == *result, *result);
+    if (count_odd(resource) + count_odd(parameters) == 0) {
+        ANNALS_CHECK(count_odd(after->root()) == 0, *result);
+    }
+}
+
 }  // namespace
 }  // namespace annals::patch
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace annals;
     static json::Parser parser;
-    // The patch, a zero byte, the document; after a first byte of 1 the patch is made of the bytes.
+    // The patch, a zero byte, the document; after a first byte of 1 or 2 the patch is made of the bytes.
     const std::vector<char> copy(data, data + size);
     const std::string_view all(copy.data(), copy.size());
     const std::size_t cut = all.find('\0');
@@ -281,12 +361,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!document) {
         return 0;
     }
-    const bool made = all.front() == 1;
-    Result<json::Document> patch =
-        parser.parse(made ? patch::made_patch(document->root(), all.substr(1, cut - 1))
-                          : std::string(all.substr(0, cut)));
+    const char first = all.front();
+    const std::string_view chosen = all.substr(1).substr(0, cut == 0 ? 0 : cut - 1);
+    std::string made(all.substr(0, cut));
+    if (first == 1) {
+        made = patch::made_patch(document->root(), chosen);
+    } else if (first == 2) {
+        made = patch::made_parameters(document->root(), chosen);
+    }
+    Result<json::Document> patch = parser.parse(made);
     if (patch) {
-        patch::check(document->root(), patch->root());
+        patch->root().is_array() ? patch::check(document->root(), patch->root())
+                                 : patch::check_fhirpath(document->root(), patch->root());
         parser.recycle(std::move(*patch));
     }
     parser.recycle(std::move(*document));
