@@ -17,6 +17,9 @@ namespace {
 /// index, so many clients may patch one resource at once: they take turns in the order in which they came.
 constexpr int kTurnsMax = 1 << 14;
 
+/// How often it is applied in vain: only another loop, or a write that is no patch, can be faster than a turn.
+constexpr int kAppliedMax = 1 << 10;
+
 /// The version that a patch is computed from, or why there is none.
 struct Base {
     storage::StoredVersion version;
@@ -96,8 +99,8 @@ asio::awaitable<Response> run_patch(const Service& service, const Request& reque
         co_return response;
     }
 
-    int attempts = 0;
-    for (int turn = 0; turn < kTurnsMax && attempts < kAttemptsMax; ++turn) {
+    int applied_in_vain = 0;
+    for (int turn = 0; turn < kTurnsMax && applied_in_vain < kAppliedMax; ++turn) {
         Base base = criteria != nullptr ? find_by_criteria(service, request, *criteria)
                                         : find_by_id(service, request, target);
         if (base.pending.value != 0) {
@@ -129,7 +132,7 @@ asio::awaitable<Response> run_patch(const Service& service, const Request& reque
         if (response) {
             co_return *std::move(response);
         }
-        ++attempts;
+        ++applied_in_vain;
     }
     co_return outcome_response(too_many_attempts(), request);
 }

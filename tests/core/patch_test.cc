@@ -247,6 +247,39 @@ TEST_F(Patch, LosesNoneOfManyAtOnce) {
     }
 }
 
+TEST_F(Patch, LosesNoneOfManyOnSeveralLoops) {
+    constexpr int kClients = 150;
+    ASSERT_EQ(send("PUT", "/Patient/1", patient_with("1", {{"mrn", "7"}})).status, 201);
+    core::Loop second(store());
+    core::Loop third(store());
+    std::thread of_second([&] { second.run(); });
+    std::thread of_third([&] { third.run(); });
+    std::vector<std::future<Answer>> answers;
+    for (int i = 0; i < kClients; ++i) {
+        core::Loop& its = i % 3 == 0 ? loop() : i % 3 == 1 ? second : third;
+        answers.push_back(std::async(std::launch::async, [&, i] {
+            return send_on(its, "PATCH", "/Patient/1",
+                           fmt::format(R"([{{"op":"add","path":"/identifier/-","value":)"
+                                       R"({{"value":"n{}."}}}}])",
+                                       i),
+                           {{"Content-Type", std::string(kJsonPatch)}});
+        }));
+    }
+    for (std::future<Answer>& answer : answers) {
+        const Answer got = answer.get();
+        EXPECT_EQ(got.status, 200) << got.body;
+    }
+    const Answer read = send("GET", "/Patient/1");
+    EXPECT_EQ(read.etag, 1U + kClients);
+    for (int i = 0; i < kClients; ++i) {
+        EXPECT_TRUE(read.says(fmt::format(R"("n{}.")", i)));
+    }
+    second.stop();
+    third.stop();
+    of_second.join();
+    of_third.join();
+}
+
 TEST_F(Patch, OfManyWithOneIfMatchOneWins) {
     ASSERT_EQ(put_patient("1"), 201);
     std::vector<std::future<Answer>> answers;

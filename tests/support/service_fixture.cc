@@ -96,6 +96,11 @@ void ServiceFixture::stop() {
 
 Answer ServiceFixture::send(std::string_view method, std::string_view target, std::string_view body,
                             const Headers& headers) {
+    return send_on(*loop_, method, target, body, headers);
+}
+
+Answer ServiceFixture::send_on(core::Loop& loop, std::string_view method, std::string_view target,
+                               std::string_view body, const Headers& headers) {
     const std::size_t mark = target.find('?');
     core::Request request;
     request.method = method_of(method);
@@ -107,11 +112,11 @@ Answer ServiceFixture::send(std::string_view method, std::string_view target, st
     request.body = body;
     request.base_url = kBaseUrl;
     request.request_id = "test-1";
-    request.loop = loop_.get();
+    request.loop = &loop;
 
     std::promise<Answer> promise;
     std::future<Answer> future = promise.get_future();
-    core::spawn(*loop_, "test request", run_request(*service_, request, promise));
+    core::spawn(loop, "test request", run_request(*service_, request, promise));
     return future.get();
 }
 

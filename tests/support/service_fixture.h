@@ -71,6 +71,10 @@ class ServiceFixture : public ::testing::Test {
     Answer send(std::string_view method, std::string_view target, std::string_view body = {},
                 const Headers& headers = {});
 
+    /// The same on another loop of the store.
+    Answer send_on(core::Loop& loop, std::string_view method, std::string_view target,
+                   std::string_view body = {}, const Headers& headers = {});
+
     /// Runs `work` on the loop's thread, ahead of which nothing else of the loop runs.
     void on_loop(const std::function<void()>& work);
 
