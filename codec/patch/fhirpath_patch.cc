@@ -649,12 +649,12 @@ Result<std::string> apply_fhirpath_patch(Value resource, Value parameters, const
             parser.recycle(std::move(document));
             document = *std::move(parsed);
             resource = document.root();
+            bytes_parsed += text.size();
         }
         Application application(resource, parameters, limits, steps, evaluator);
         if (Result<void> applied = application.apply(operation); !applied) {
             return fault(std::move(applied.error()));
         }
-        bytes_parsed += resource.raw().size();
         if (application.tree().exhausted() ||
             bytes_parsed / kParsedBytesPerStep > limits.steps_max) {
             return fault({Errc::invalid, "the patch takes too many steps", {}});
