@@ -20,7 +20,7 @@ unsigned byte(char c) noexcept {
 }
 
 bool is_white(char c) noexcept {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 // Two digits at `text`, or 100.
