@@ -75,7 +75,11 @@ void check_text(Context& context, const Spot& spot) {
         !looks_like_markup(value.string())) {
         return;
     }
-    context.tell(context.options.refuse_markup ? Severity::error : Severity::warning, "value", spot,
+    // A script in what is plain text is never meant well.
+    const bool is_script = spot.type.primitive() == schema::Primitive::string &&
+                           value.string().find("<script") != std::string::npos;
+    context.tell(context.options.refuse_markup || is_script ? Severity::error : Severity::warning,
+                 "value", spot,
                  "The text has what looks like HTML; readers must not take it for that");
 }
 
