@@ -33,6 +33,7 @@ storage::BodyPiece piece_of(const json::Run& run) {
 Result<void> check_in_full(const Service& service, json::Value resource, std::string_view prefix) {
     validation::Options options;
     options.structure_is_checked = true;
+    options.refuse_unknown_codes = false;
     validation::Report report = validation::validate(resource, service.definitions(), options);
     std::optional<Error> fault;
     for (Issue& issue : report.issues) {

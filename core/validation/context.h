@@ -102,6 +102,12 @@ struct Context {
     /// Takes `count` steps; false if there are none left.
     bool spend(std::uint64_t count = 1);
 
+    /// Tells of a code that its system does not have.
+    void tell_unknown_code(std::uint32_t node, std::string text) {
+        tell(options.refuse_unknown_codes ? Severity::error : Severity::warning, "code-invalid",
+             node, std::move(text));
+    }
+
     bool exhausted() const noexcept { return steps_left == 0; }
 };
 

@@ -208,8 +208,8 @@ void check_include(Context& context, json::Value include) {
         }
         const std::string code = item["code"].string();
         if (!code.empty() && !is_snomed_code(code)) {
-            context.tell(Severity::error, "code-invalid", item.index(),
-                         fmt::format("'{}' is no code of SNOMED CT", code));
+            context.tell_unknown_code(item.index(),
+                                      fmt::format("'{}' is no code of SNOMED CT", code));
         }
     }
     for (const json::Value filter : include["filter"].elements()) {

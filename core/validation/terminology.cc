@@ -418,8 +418,8 @@ void check_coding(Context& context, const Spot& spot) {
     const Code code = code_of(value);
     if (*code.system == kSnomed) {
         if (!is_snomed_code(code.code)) {
-            context.error("code-invalid", spot,
-                          fmt::format("'{}' is no code of SNOMED CT", code.code));
+            context.tell_unknown_code(spot.node(),
+                                      fmt::format("'{}' is no code of SNOMED CT", code.code));
         }
         return;
     }
@@ -434,8 +434,8 @@ void check_coding(Context& context, const Spot& spot) {
     }
     const auto content = content_of(context, *code.system, value["version"].string());
     if (content && content->is_complete() && !content->contains(code.code)) {
-        context.error("code-invalid", spot,
-                      fmt::format("The code system has no code {}", described(code)));
+        context.tell_unknown_code(spot.node(),
+                                  fmt::format("The code system has no code {}", described(code)));
     } else if (content && !code.display.empty() && !content->names(code.code, code.display)) {
         context.tell(context.options.refuse_wrong_displays ? Severity::error : Severity::warning,
                      "invalid", spot,

@@ -56,6 +56,8 @@ struct Options {
     bool refuse_markup = false;
     /// A display that is none of the code's names is an error, and not a warning.
     bool refuse_wrong_displays = false;
+    /// A code that its own system does not have is an error, and not a warning. Bindings are another matter.
+    bool refuse_unknown_codes = true;
     /// The structure has been checked already, without a fault.
     bool structure_is_checked = false;
     std::size_t issues_max = 100;      ///< further ones are not told

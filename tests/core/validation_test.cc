@@ -499,6 +499,15 @@ TEST(Validation, IsBoundedInIssuesAndSteps) {
     EXPECT_FALSE(report.valid);
 }
 
+TEST(Validation, OnlyWarnsOfUnknownCodesWhereThatIsAsked) {
+    Options options;
+    options.refuse_unknown_codes = false;
+    EXPECT_EQ(issues(R"({"resourceType":"Observation","status":"final","code":{"coding":[
+        {"system":"http://snomed.info/sct","code":"1"}]}})",
+                     EmptySource(), options),
+              "warning code-invalid Observation.code.coding[0]\n");
+}
+
 TEST(Validation, KnowsSnomedCodesByTheirCheckDigit) {
     const auto observation = [](std::string_view code) {
         return issues(
