@@ -212,6 +212,10 @@ class ZstdDecoder final : public Decoder {
             out.resize(size + kOutputStep);
             ZSTD_outBuffer output{out.data() + size, kOutputStep, 0};
             const std::size_t before = input.pos;
+            if (!begins_frame(bytes.substr(input.pos))) {
+                out.resize(size);
+                return Step::corrupt;
+            }
             const std::size_t hint = ZSTD_decompressStream(context_, &output, &input);
             out.resize(size + output.pos);
             if (ZSTD_isError(hint) != 0) {
@@ -222,6 +226,7 @@ class ZstdDecoder final : public Decoder {
             }
             if (input.pos > before || output.pos > 0) {
                 complete_ = hint == 0;  // without progress, it speaks of a next frame
+                magic_seen_ = complete_ ? 0 : magic_seen_;
             }
             if (input.pos == input.size && output.pos < output.size) {
                 return Step::taken;
@@ -232,7 +237,31 @@ class ZstdDecoder final : public Decoder {
     bool complete() const noexcept override { return complete_; }
 
   private:
+    /// Whether what comes next may be the rest of a frame's magic number, or of a skippable one's. The library takes
+    /// formats from before the standard, too, by code that few look after.
+    bool begins_frame(std::string_view bytes) noexcept {
+        constexpr std::array<std::uint8_t, 4> kFrame{0x28, 0xb5, 0x2f, 0xfd};
+        constexpr std::array<std::uint8_t, 4> kSkippable{0x50, 0x2a, 0x4d, 0x18};
+        while (magic_seen_ < kFrame.size() && !bytes.empty()) {
+            const auto byte = static_cast<std::uint8_t>(bytes.front());
+            if (magic_seen_ == 0) {
+                skippable_ = (byte & 0xf0) == kSkippable[0];
+            }
+            const bool right = magic_seen_ == 0
+                                   ? skippable_ || byte == kFrame[0]
+                                   : byte == (skippable_ ? kSkippable : kFrame)[magic_seen_];
+            if (!right) {
+                return false;
+            }
+            ++magic_seen_;
+            bytes.remove_prefix(1);
+        }
+        return true;
+    }
+
     ZSTD_DCtx* context_;
+    std::size_t magic_seen_ = 0;  // bytes of the present frame's
+    bool skippable_ = false;      // what frame it is
     bool complete_ = false;
 };
 

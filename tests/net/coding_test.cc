@@ -124,6 +124,38 @@ TEST(Coding, RefusesWhatIsDamaged) {
     }
 }
 
+TEST(Coding, RefusesZstdOfBeforeTheStandardInWhateverPortions) {
+    const std::string legacy("\x25\xb5\x2f\xfd\x04XH\xb1\xabP", 10);
+    for (const std::size_t portion : {1U, 2U, 10U}) {
+        for (const std::string& before : {std::string(), encoded(Coding::zstd, "a frame")}) {
+            const auto decoder = make_decoder(Coding::zstd);
+            const std::string bytes = before + legacy;
+            std::string out;
+            auto step = Decoder::Step::taken;
+            for (std::size_t i = 0; i < bytes.size() && step == Decoder::Step::taken;
+                 i += portion) {
+                step = decoder->add(std::string_view(bytes).substr(i, portion), 1 << 20, out);
+            }
+            EXPECT_EQ(step, Decoder::Step::corrupt) << portion;
+        }
+    }
+}
+
+TEST(Coding, PassesOverSkippableZstdFrames) {
+    const std::string bytes =
+        std::string("\x5a\x2a\x4d\x18\x03\0\0\0abc", 11) + encoded(Coding::zstd, "the body");
+    for (const std::size_t portion : {1U, 3U, 64U}) {
+        const auto decoder = make_decoder(Coding::zstd);
+        std::string out;
+        for (std::size_t i = 0; i < bytes.size(); i += portion) {
+            ASSERT_EQ(decoder->add(std::string_view(bytes).substr(i, portion), 1 << 20, out),
+                      Decoder::Step::taken);
+        }
+        EXPECT_TRUE(decoder->complete());
+        EXPECT_EQ(out, "the body");
+    }
+}
+
 TEST(Coding, RefusesGzipWhoseSumIsWrong) {
     std::string bytes = encoded(Coding::gzip, sample(1000));
     bytes[bytes.size() - 8] = static_cast<char>(bytes[bytes.size() - 8] ^ 1);
