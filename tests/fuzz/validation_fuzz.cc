@@ -57,6 +57,9 @@ void run(std::string_view text) {
             source.add(*std::move(document));
         }
     }
+    if (!resource.root()) {
+        return;
+    }
     Options options;
     options.steps = 200'000;
     if (const std::string profile = source.first(); !profile.empty()) {
