@@ -309,6 +309,11 @@ void Writer::write_complex(std::string& out, const schema::Element& definition, 
     out.append("<").append(name);
     append_attribute(out, " id=\"", id, narrative_);
     append_attribute(out, " url=\"", url, narrative_);
+    write_content(out, name, base, depth);
+}
+
+void Writer::write_content(std::string& out, std::string_view name, std::size_t base,
+                           std::size_t depth) {
     if (entries_.size() == base) {
         out += "/>";
         return;
@@ -343,15 +348,7 @@ void Writer::write_primitive(std::string& out, const schema::Element& definition
     out.append("<").append(name);
     append_attribute(out, " id=\"", id, narrative_);
     append_attribute(out, " value=\"", value, narrative_);
-    if (entries_.size() == base) {
-        out += "/>";
-        return;
-    }
-    out += '>';
-    write_entries(out, base, entries_.size(), depth + 1);
-    entries_.resize(base);
-    begin_line(out, depth);
-    out.append("</").append(name).append(">");
+    write_content(out, name, base, depth);
 }
 
 void Writer::write_narrative(std::string& out, json::Value value, std::size_t depth) {

@@ -55,6 +55,9 @@ class Writer {
                        std::size_t depth);
     void write_primitive(std::string& out, const schema::Element& definition, json::Value value,
                          json::Value extra, std::size_t depth);
+    /// Ends the start tag of `name`: with the entries from `base` on as its content, if there are any.
+    void write_content(std::string& out, std::string_view name, std::size_t base,
+                       std::size_t depth);
     void write_narrative(std::string& out, json::Value value, std::size_t depth);
     void begin_line(std::string& out, std::size_t depth) const;
 
