@@ -13,12 +13,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <memory>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace annals {
@@ -167,6 +169,8 @@ class Replay {
         if (!body.empty() && !typed) {
             headers.emplace_back("Content-Type", "application/fhir+json");
         }
+        // Instants are whole milliseconds: what conversations say of _at and _since needs their writes apart.
+        std::this_thread::sleep_for(std::chrono::milliseconds(method == "GET" ? 0 : 2));
         const test::HttpResponse response =
             test::exchange(server_->port(), method, target, body, headers);
         std::string shown = std::to_string(response.status) + "\n";
