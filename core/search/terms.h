@@ -1,0 +1,52 @@
+// The vocabulary of the search index: which number stands for what, the same for those who index and those who ask.
+//
+// Layer:   core/search.
+// Spec:    FHIR R4 search.html; docs/search.md.
+// Threads: plain functions.
+
+#pragma once
+
+#include "core/base/resource_types.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace annals::core::search {
+
+/// A column: all that one search parameter (of one type, for each type has an index of its own) has of one kind.
+using Column = std::uint64_t;
+using Term = std::uint64_t;
+
+/// The column of a parameter by its code ("birthdate", "_lastUpdated").
+Column column_of(std::string_view code) noexcept;
+
+/// A column beside it: `part` is ":text" (token display texts), ":units" (texts `system\x1Fcode\x1Funit` of a
+/// quantity's units), ":lat" and ":lon" (special near), ":identifier" (tokens of Reference.identifier), or
+/// "=" and a unit's text (the values in that unit).
+Column beside(Column column, std::string_view part) noexcept;
+
+/// The parameter has any value at all (`:missing`).
+Term present(Column column) noexcept;
+
+/// Tokens; each value brings all forms that it has.
+Term token(Column column, std::string_view code) noexcept;  ///< `code`, whatever its system
+Term token(Column column, std::string_view system,
+           std::string_view code) noexcept;                          ///< `system|code`; `|code`: ""
+Term token_system(Column column, std::string_view system) noexcept;  ///< `system|`
+Term token_of_type(Column column, std::string_view type_system, std::string_view type_code,
+                   std::string_view value) noexcept;
+
+/// A string exactly as it was written (`:exact`); a uri, and a reference that is no local one, exactly.
+Term exact(Column column, std::string_view text) noexcept;
+
+/// A reference to the resource whose SearchRun::key() is `target`; also what SearchEntries::Link says.
+Term reference(Column column, std::uint64_t target) noexcept;
+
+/// The document of the resource with this SearchRun::key(): `_id`, chains.
+Term identity(std::uint64_t key) noexcept;
+
+/// How numbers become integers of the same order.
+std::int64_t ordered(double number) noexcept;
+double number_of(std::int64_t ordered) noexcept;
+
+}  // namespace annals::core::search

@@ -1,0 +1,66 @@
+// SearchEntries: what one version can be found by, as core hands it to the store.
+//
+// Layer:   storage; depends on nothing. What the numbers mean is core's business (core/search/terms.h).
+// Threads: plain values.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::storage {
+
+/// What one version can be found by. Reused from version to version to keep its memory.
+struct SearchEntries {
+    /// A stretch of an ordered scale, both ends inside: microseconds of a date, an ordered number.
+    struct Interval {
+        std::uint64_t column = 0;
+        std::int64_t low = 0;
+        std::int64_t high = 0;
+
+        bool operator==(const Interval&) const = default;
+    };
+
+    /// A reference to another resource: SearchRun::key() of what it refers to.
+    struct Link {
+        std::uint64_t column = 0;
+        std::uint64_t target = 0;
+
+        bool operator==(const Link&) const = default;
+    };
+
+    /// A text that is found by its beginning or a part of it.
+    struct Text {
+        std::uint64_t column = 0;
+        std::uint32_t begin = 0;  ///< in `characters`
+        std::uint32_t size = 0;
+    };
+
+    std::vector<std::uint64_t> terms;
+    std::vector<Interval> intervals;
+    std::vector<Link> links;
+    std::vector<Text> texts;
+    std::string characters;
+
+    std::string_view text(const Text& text) const noexcept {
+        return std::string_view(characters).substr(text.begin, text.size);
+    }
+
+    void add_text(std::uint64_t column, std::string_view text) {
+        texts.push_back({column, static_cast<std::uint32_t>(characters.size()),
+                         static_cast<std::uint32_t>(text.size())});
+        characters += text;
+    }
+
+    void clear() noexcept {
+        terms.clear();
+        intervals.clear();
+        links.clear();
+        texts.clear();
+        characters.clear();
+    }
+};
+
+}  // namespace annals::storage
