@@ -22,13 +22,6 @@ struct SearchRuns {
     Position vacuumed_through;
 };
 
-/// One version, to be found from the next publication on.
-struct IndexedDocument {
-    Position position;
-    std::uint64_t key = 0;  ///< resource_key().low
-    const SearchEntries* entries = nullptr;
-};
-
 class SearchIndex {
   public:
     /// Adds documents of one type as a new run; positions ascend, above all that were there.

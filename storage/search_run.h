@@ -5,22 +5,39 @@
 // ascend by position.
 //
 // Layer:   storage.
-// Memory:  flat sorted arrays, and compressed bitmaps (CRoaring) for what many documents have; bytes() counts.
+// Memory:  flat arrays of exactly the size needed, and compressed bitmaps (CRoaring) for what many documents
+//          have; bytes() counts. Positions and documents are 32 bits, as in the index.
 // Threads: immutable but for when documents died, one atomic for each document; from any thread.
 
 #pragma once
 
 #include "core/base/ids.h"
+#include "core/base/result.h"
 #include "storage/search_entries.h"
 
 #include <roaring/roaring.h>
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace annals::storage {
+
+/// One version, to be found by its entries. Whoever makes it (the store) has added to what the extractor found: the
+/// interval of `_lastUpdated` and the term of the resource's identity.
+struct IndexedDocument {
+    Position position;
+    std::uint64_t key = 0;  ///< resource_key().low
+    const SearchEntries* entries = nullptr;
+};
+
+/// Said of a document that is what its resource is now.
+inline constexpr Position kNotDied{~std::uint64_t{0}};
 
 /// The documents that have something in common, ascending: a list or a bitmap. Lifetime: of the run.
 struct Postings {
@@ -31,53 +48,105 @@ struct Postings {
     bool contains(std::uint32_t document) const noexcept;
 };
 
-/// One interval of one document.
-struct DocumentInterval {
-    std::int64_t low = 0;
-    std::int64_t high = 0;
-    std::uint32_t document = 0;
-};
+/// Intervals side by side: arrays of one size.
+struct Intervals {
+    std::span<const std::int64_t> low;
+    std::span<const std::int64_t> high;  ///< never below `low`
+    std::span<const std::uint32_t> document;
 
-/// Thirty-two days in microseconds: longer intervals are kept apart, so that those that reach into a stretch are
-/// found near it.
-inline constexpr std::int64_t kShortSpan = 32LL * 24 * 3600 * 1'000'000;
+    std::size_t size() const noexcept { return low.size(); }
+
+    Intervals part(std::size_t begin, std::size_t count) const noexcept {
+        return {low.subspan(begin, count), high.subspan(begin, count),
+                document.subspan(begin, count)};
+    }
+};
 
 /// The intervals of one column. A document may have several. Lifetime: of the run.
 struct IntervalColumn {
-    /// Ascending by low, those of at most kShortSpan; arrays of one size.
-    std::span<const std::int64_t> low;
-    std::span<const std::int64_t> high;
-    std::span<const std::uint32_t> document;
-    /// Ascending by low, the longer ones, open ends included.
-    std::span<const DocumentInterval> longer;
-    /// All of them again, ascending by document: what one document has is found by a binary search.
-    std::span<const DocumentInterval> by_document;
+    /// The shorter ones and after them the longer ones, each of them ascending by low.
+    Intervals all;
+    std::uint32_t shorter_count = 0;
+    /// No shorter one is longer than this (high - low): one that reaches to a point begins at most so far before it.
+    std::uint64_t short_span = 0;
+    /// Indexes into `all`, ascending by document.
+    std::span<const std::uint32_t> by_document;
 
-    /// The intervals of a document.
-    std::span<const DocumentInterval> of(std::uint32_t document) const noexcept;
+    /// Ascending by low; what reaches into a stretch is found near it.
+    Intervals shorter() const noexcept { return all.part(0, shorter_count); }
+
+    /// Ascending by low; open ends are among these. To be looked through from one end.
+    Intervals longer() const noexcept {
+        return all.part(shorter_count, all.size() - shorter_count);
+    }
+
+    /// The intervals of a document, as indexes into `all`. Cost: a binary search.
+    std::span<const std::uint32_t> of(std::uint32_t document) const noexcept;
 };
 
-struct DocumentLink {
-    std::uint32_t document = 0;
-    std::uint64_t target = 0;  ///< SearchRun::key() of the resource that is referred to
+/// The references of one column, ascending by document; arrays of one size. Lifetime: of the run.
+struct LinkColumn {
+    std::span<const std::uint32_t> document;
+    std::span<const std::uint32_t> target;   ///< indexes into `targets`
+    std::span<const std::uint64_t> targets;  ///< of the whole run: distinct, ascending
+
+    std::size_t size() const noexcept { return document.size(); }
+
+    /// SearchRun::key() of the resource that the link refers to.
+    std::uint64_t key(std::size_t link) const noexcept { return targets[target[link]]; }
+
+    /// What a document refers to, as indexes into `targets`. Cost: a binary search.
+    std::span<const std::uint32_t> of(std::uint32_t document) const noexcept;
 };
 
 class SearchRun {
   public:
-    /// Documents: every number below this.
-    std::uint32_t size() const noexcept;
+    /// A run of `documents`, one at least, ascending by position. Terms that a document has twice count once.
+    static std::shared_ptr<const SearchRun> build(std::span<const IndexedDocument> documents);
 
-    Position position(std::uint32_t document) const noexcept;
+    /// A run of all that is in `runs`, which ascend by position and are disjoint, but for the documents that were
+    /// erased or died at or before `horizon`; null if none is left. It says of its documents that they died when
+    /// the others said so at the time of the call or a little later. Requires: fits_one().
+    static std::shared_ptr<const SearchRun> merge(
+        std::span<const std::shared_ptr<const SearchRun>> runs, Position horizon);
+
+    /// Whether one run has room for all that is in `runs` (its numbers are 32 bits).
+    static bool fits_one(std::span<const std::shared_ptr<const SearchRun>> runs) noexcept;
+
+    /// Appends all of the run but for what died when. Format: versioned, checksummed; search_run_file.cc.
+    void write(std::string& out) const;
+
+    /// Reads what write() wrote; no document has died. Errors: corrupt, also for another version of the format.
+    static Result<std::shared_ptr<const SearchRun>> read(std::string_view bytes);
+
+    SearchRun(const SearchRun&) = delete;
+    SearchRun& operator=(const SearchRun&) = delete;
+    ~SearchRun();
+
+    /// Documents: every number below this.
+    std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(positions_.size()); }
+
+    Position position(std::uint32_t document) const noexcept { return {positions_[document]}; }
 
     /// resource_key().low of the document's resource.
-    std::uint64_t key(std::uint32_t document) const noexcept;
+    std::uint64_t key(std::uint32_t document) const noexcept { return keys_[document]; }
 
-    /// The document is what its resource was at every position from its own up to but without this one; the
-    /// largest number while it is current, 0 if it was erased.
-    Position died_at(std::uint32_t document) const noexcept;
+    /// The document is what its resource was at every position from its own up to but without this one; kNotDied
+    /// while it is current, 0 if it was erased.
+    Position died_at(std::uint32_t document) const noexcept {
+        const std::uint32_t at = died_[document].load(std::memory_order_relaxed);
+        return at == kCurrent ? kNotDied : Position{at};
+    }
 
-    /// False while no document has died: then died_at() need not be looked at.
-    bool any_died() const noexcept;
+    /// The one thing that changes; an erased document stays erased. From any thread, but one at a time.
+    void mark_died(std::uint32_t document, Position at) const noexcept;
+
+    /// How many have died or were erased. While it is 0, died_at() need not be looked at.
+    std::uint32_t died_count() const noexcept {
+        return died_count_.load(std::memory_order_relaxed);
+    }
+
+    bool any_died() const noexcept { return died_count() != 0; }
 
     /// How many documents stand at or before `position`: they are the first ones.
     std::uint32_t size_at(Position position) const noexcept;
@@ -98,16 +167,72 @@ class SearchRun {
     TextRange texts(std::uint64_t column, std::string_view prefix) const noexcept;
     std::string_view text(std::uint32_t index) const noexcept;
     Postings text_postings(std::uint32_t index) const noexcept;
-    /// The texts of one document in a column, by index; for sorting. Cost: a binary search.
+    /// The texts of one document in a column, by index, ascending; for sorting. Cost: a binary search.
     std::span<const std::uint32_t> texts_of(std::uint64_t column,
                                             std::uint32_t document) const noexcept;
 
     IntervalColumn intervals(std::uint64_t column) const noexcept;
 
-    /// The references of a column, ascending by document.
-    std::span<const DocumentLink> links(std::uint64_t column) const noexcept;
+    LinkColumn links(std::uint64_t column) const noexcept;
 
-    std::uint64_t bytes() const noexcept;
+    /// All of its memory.
+    std::uint64_t bytes() const noexcept { return bytes_; }
+
+  private:
+    friend class SearchRunMaker;
+
+    /// A column of texts, intervals or links: where what it has ends; it begins where the one before ends.
+    struct Column {
+        std::uint64_t column = 0;
+        std::uint64_t short_span = 0;     ///< of intervals
+        std::uint32_t shorter_count = 0;  ///< of intervals
+        std::uint32_t end = 0;
+        std::uint32_t by_document_end = 0;  ///< of texts
+        std::uint32_t unused = 0;
+    };
+
+    static constexpr std::uint32_t kCurrent = 0xffff'ffff;
+
+    SearchRun();
+
+    Postings postings_of(const std::uint32_t& reference) const noexcept;
+    const Column* find_column(std::span<const Column> columns, std::uint64_t column) const noexcept;
+
+    // Documents.
+    std::span<const std::uint32_t> positions_;
+    std::span<const std::uint64_t> keys_;
+    std::unique_ptr<std::atomic<std::uint32_t>[]> died_;
+    mutable std::atomic<std::uint32_t> died_count_ = 0;
+
+    // Terms ascend; the one at i is carried by what term_postings_[i] refers to (postings_of). Where the terms
+    // whose upper bits are b begin is directory_[b].
+    std::span<const std::uint64_t> terms_;
+    std::span<const std::uint32_t> term_postings_;
+    std::span<const std::uint32_t> directory_;
+    std::uint32_t directory_shift_ = 63;
+    std::span<const std::uint32_t> lists_;  ///< each after its size
+    std::vector<roaring_bitmap_t*> bitmaps_;
+
+    std::span<const Column> text_columns_;
+    std::span<const std::uint32_t> text_ends_;  ///< in characters_
+    std::span<const std::uint32_t> text_postings_;
+    std::span<const char> characters_;
+    std::span<const std::uint32_t> text_documents_;  ///< by document, with text_indexes_
+    std::span<const std::uint32_t> text_indexes_;
+
+    std::span<const Column> interval_columns_;
+    std::span<const std::int64_t> interval_lows_;
+    std::span<const std::int64_t> interval_highs_;
+    std::span<const std::uint32_t> interval_documents_;
+    std::span<const std::uint32_t> intervals_by_document_;
+
+    std::span<const Column> link_columns_;
+    std::span<const std::uint32_t> link_documents_;
+    std::span<const std::uint32_t> link_targets_;
+    std::span<const std::uint64_t> targets_;
+
+    std::vector<std::unique_ptr<std::byte[]>> blocks_;  ///< what the spans lie in
+    std::uint64_t bytes_ = 0;
 };
 
 }  // namespace annals::storage
