@@ -28,6 +28,13 @@ Column beside(Column column, std::string_view part) noexcept;
 /// The parameter has any value at all (`:missing`).
 Term present(Column column) noexcept;
 
+/// A text that is hashed once for several columns.
+struct TextHash {
+    std::uint64_t value = 0;
+};
+
+TextHash text_hash(std::string_view text) noexcept;
+
 /// Tokens; each value brings all forms that it has.
 Term token(Column column, std::string_view code) noexcept;  ///< `code`, whatever its system
 Term token(Column column, std::string_view system,
@@ -35,6 +42,10 @@ Term token(Column column, std::string_view system,
 Term token_system(Column column, std::string_view system) noexcept;  ///< `system|`
 Term token_of_type(Column column, std::string_view type_system, std::string_view type_code,
                    std::string_view value) noexcept;
+
+Term token(Column column, TextHash code) noexcept;
+Term token(Column column, TextHash system, TextHash code) noexcept;
+Term token_system(Column column, TextHash system) noexcept;
 
 /// A string exactly as it was written (`:exact`); a uri, and a reference that is no local one, exactly.
 Term exact(Column column, std::string_view text) noexcept;

@@ -1,0 +1,86 @@
+#include "core/search/ranges.h"
+
+#include "core/base/instant.h"
+#include "core/search/terms.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace annals::core::search {
+namespace {
+
+Instant at(std::string_view text) {
+    return parse_instant(text).value();
+}
+
+TEST(DateRange, CoversWhatThePrecisionSays) {
+    const auto year = date_range("2026");
+    ASSERT_TRUE(year);
+    EXPECT_EQ(year->low, at("2026-01-01T00:00:00Z").us);
+    EXPECT_EQ(year->high, at("2027-01-01T00:00:00Z").us - 1);
+    const auto month = date_range("2024-02");
+    ASSERT_TRUE(month);
+    EXPECT_EQ(month->high, at("2024-03-01T00:00:00Z").us - 1);
+    const auto day = date_range("2024-02-29");
+    ASSERT_TRUE(day);
+    EXPECT_EQ(day->high - day->low, 24LL * 3600 * 1'000'000 - 1);
+    const auto second = date_range("2026-01-02T03:04:05+01:00");
+    ASSERT_TRUE(second);
+    EXPECT_EQ(second->low, at("2026-01-02T02:04:05Z").us);
+    EXPECT_EQ(second->high, second->low + 999'999);
+    const auto milli = date_range("2026-01-02T03:04:05.678Z");
+    ASSERT_TRUE(milli);
+    EXPECT_EQ(milli->high, milli->low + 999);
+}
+
+TEST(DateRange, ReadsADayWithoutAZoneAsUtc) {
+    EXPECT_EQ(date_range("2026-01-02")->low, at("2026-01-02T00:00:00Z").us);
+}
+
+TEST(DateRange, IsNothingForWhatIsNoDate) {
+    for (const char* text :
+         {"", "x", "2026-13", "2026-02-30", "20260101", "2026-01-01T25:00:00Z"}) {
+        EXPECT_FALSE(date_range(text)) << text;
+    }
+}
+
+void expect_number(std::string_view text, double low, double value, double high) {
+    const auto number = number_range(text);
+    ASSERT_TRUE(number) << text;
+    EXPECT_EQ(number->value, value) << text;
+    EXPECT_EQ(number_of(number->range.low), low) << text;
+    EXPECT_EQ(number_of(number->range.high + 1), high) << text;
+}
+
+TEST(NumberRange, CoversHalfOfTheLastDigitToEitherSide) {
+    expect_number("100", 99.5, 100, 100.5);
+    expect_number("100.00", 99.995, 100, 100.005);
+    expect_number("5.4", 5.35, 5.4, 5.45);
+    expect_number("0", -0.5, 0, 0.5);
+    expect_number("0.0", -0.05, 0, 0.05);
+    expect_number("7", 6.5, 7, 7.5);
+    expect_number("-7.1", -7.15, -7.1, -7.05);
+    expect_number("5.4e-3", 0.00535, 0.0054, 0.00545);
+}
+
+TEST(NumberRange, ReadsAnExponentAsTheStandardsExampleDoes) {
+    expect_number("1e2", 95, 100, 105);
+    expect_number("1E+2", 95, 100, 105);
+}
+
+TEST(NumberRange, IsNothingForWhatIsNoNumber) {
+    for (const char* text : {"", "x", "-", "1.", ".5", "1e", "1e999", "1 ", "nan", "inf", "0x10"}) {
+        EXPECT_FALSE(number_range(text)) << text;
+        EXPECT_FALSE(number_value(text)) << text;
+    }
+    EXPECT_FALSE(number_range(std::string(1000, '1')));
+}
+
+TEST(NumberValue, IsZeroForWhatIsTooSmall) {
+    EXPECT_EQ(number_value("1e-390"), 0.0);
+    EXPECT_EQ(number_range("1e-390")->value, 0.0);
+}
+
+}  // namespace
+}  // namespace annals::core::search
