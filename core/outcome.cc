@@ -58,6 +58,8 @@ ErrorMeaning meaning_of(Errc code) noexcept {
             return {400, "required", "A required element is missing"};
         case Errc::value:
             return {400, "value", "A value is in the wrong format"};
+        case Errc::not_supported:
+            return {400, "not-supported", "The request asks for something that is not supported"};
         case Errc::unauthenticated:
             return {401, "login", "Authentication is required"};
         case Errc::bad_credentials:

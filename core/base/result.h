@@ -23,6 +23,7 @@ enum class Errc : std::uint8_t {
     structure,           ///< 400 structure: wrong shape or JSON kind
     required,            ///< 400 required: something is missing
     value,               ///< 400 value: a primitive in the wrong format
+    not_supported,       ///< 400 not-supported: a part of the request that this server can't do
     not_found,           ///< 404 not-found
     deleted,             ///< 410 deleted
     method_not_allowed,  ///< 405 not-supported

@@ -8,6 +8,7 @@
 #include "codec/json/document.h"
 #include "core/base/resource_types.h"
 #include "core/search/terms.h"
+#include "storage/search_entries.h"
 
 #include <cstdint>
 #include <functional>
@@ -34,7 +35,35 @@ enum class Comparison : std::uint8_t {
 struct Range {
     std::int64_t low = 0;
     std::int64_t high = 0;
+
+    bool operator==(const Range&) const = default;
 };
+
+/// Whether `own` compares to `asked` as `comparison` says.
+constexpr bool compares(Comparison comparison, Range own, Range asked) noexcept {
+    const bool inside = own.low >= asked.low && own.high <= asked.high;
+    switch (comparison) {
+        case Comparison::eq:
+            return inside;
+        case Comparison::ne:
+            return !inside;
+        case Comparison::gt:
+            return own.high > asked.high;
+        case Comparison::lt:
+            return own.low < asked.low;
+        case Comparison::ge:
+            return own.high > asked.high || inside;
+        case Comparison::le:
+            return own.low < asked.low || inside;
+        case Comparison::sa:
+            return own.low > asked.high;
+        case Comparison::eb:
+            return own.high < asked.low;
+        case Comparison::ap:
+            return own.low <= asked.high && own.high >= asked.low;
+    }
+    return false;
+}
 
 struct Plan {
     enum class Kind : std::uint8_t {
@@ -43,7 +72,7 @@ struct Plan {
         all_of,    ///< of `parts`
         any_of,    ///< of `parts`
         negation,  ///< of parts[0]
-        terms,     ///< carries any of `terms` (ascending)
+        terms,     ///< carries any of `terms` (ascending, each once)
         prefix,    ///< has a text in `column` that begins with `text`
         contains,  ///< ... that contains `text`
         interval,  ///< has an interval in `column` that compares to `range` as `comparison` says
@@ -65,5 +94,46 @@ struct Plan {
     TypeId type;
     std::function<bool(json::Value resource)> check;
 };
+
+/// What matches anything, or nothing.
+Plan everything();
+Plan nothing();
+
+/// What has any of these terms, in any order.
+Plan carrying(std::vector<Term> terms);
+
+/// Conjunction and disjunction, as flat as they can be: nested ones of the same kind are taken apart, terms under
+/// any_of() become one condition, and what `everything` or `nothing` decides is decided.
+Plan all_of(std::vector<Plan> parts);
+Plan any_of(std::vector<Plan> parts);
+Plan negation_of(Plan part);
+
+Plan begins_with(Column column, std::string text);
+Plan containing(Column column, std::string text);
+Plan interval(Column column, Comparison comparison, Range range);
+Plan chain(Column column, TypeId type, Plan of);
+Plan has(Column column, TypeId type, Plan of);
+Plan verified(Plan candidates, std::function<bool(json::Value resource)> check);
+
+/// Decides a chain or a has for the resource at hand: only who asks knows the other resources.
+using Related = std::function<bool(const Plan& part)>;
+
+/// Whether one resource matches, of which these are the entries (terms ascending) and this is the body.
+/// Its identity() term and its interval of `_lastUpdated` count if they were added to the entries. Without `related`
+/// chains and has match nothing.
+bool matches(const Plan& plan, const storage::SearchEntries& entries, json::Value resource,
+             const Related& related = {});
+
+/// What must be watched for a decision that was made by a plan to stay true.
+struct Watch {
+    /// A new version of the plan's own type can only match if it carries one of these (identity() terms among
+    /// them); none: any version of the type may.
+    std::optional<std::vector<Term>> terms;
+    /// Other types that chains and has look at, ascending, each once; the plan's own type only if they do.
+    std::vector<TypeId> others;
+};
+
+/// The fewest terms that every match carries one of.
+Watch guard_terms(const Plan& plan);
 
 }  // namespace annals::core::search

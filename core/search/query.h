@@ -1,33 +1,33 @@
 // Query: what a search asks, read from its parameters.
 //
 // Layer:   core/search.
-// Spec:    FHIR R4 search.html, search_filter.html; contract.md, Search.
+// Spec:    FHIR R4 search.html, search_filter.html; contract.md, Search; docs/search.md, What can be asked.
 // Threads: plain functions and values.
 
 #pragma once
 
+#include "core/base/instant.h"
 #include "core/base/result.h"
 #include "core/search/parameters.h"
 #include "core/search/plan.h"
-#include "storage/store.h"
+#include "core/search/stored.h"
+#include "core/subset.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-namespace annals::core {
-class Service;
-}
 
 namespace annals::core::search {
 
 /// A decoded name and value of a query string or form, in order.
 using QueryPair = std::pair<std::string, std::string>;
 
-/// Decodes `a=b&c=d` (percent and plus). Errors: invalid.
+/// Decodes `a=b&c=d` (percent and plus). Errors: invalid; too_costly beyond kSearchPairsMax.
 Result<std::vector<QueryPair>> decode_pairs(std::string_view text);
 
 struct SortKey {
@@ -45,7 +45,6 @@ struct Include {
 };
 
 enum class TotalMode : std::uint8_t { unasked, none, estimate, accurate };
-enum class Summary : std::uint8_t { unasked, true_, text, data, count, false_ };
 
 struct Query {
     /// For each type searched, what it must match. One for a type's search, several for the system's.
@@ -57,8 +56,9 @@ struct Query {
     std::vector<TypePlan> types;
     std::vector<SortKey> sort;
     std::vector<Include> includes;
-    std::optional<std::uint64_t> count;  ///< `_count` as asked
+    std::optional<std::uint64_t> count;  ///< `_count` as asked; 0 of _summary=count, too
     TotalMode total = TotalMode::unasked;
+    Subset subset;           ///< _summary and _elements; Summary::count also where `_count` is 0
     bool contained = false;  ///< _contained=true or both
     bool containing = true;  ///< false: contained resources alone are matched (_contained=true)
     bool contained_type = false;        ///< _containedType=contained
@@ -69,21 +69,32 @@ struct Query {
 
 /// How a query is read.
 struct QueryContext {
-    const Service& service;
+    /// At the query's snapshot: value sets, code systems and lists are read there.
+    const StoredResources& stored;
     std::shared_ptr<const ParameterSet> parameters;
-    Position bound;  ///< the snapshot that value sets, lists and code systems are read at
-    std::string_view base_url;
-    bool strict =
-        false;  ///< an unknown parameter is an error (Prefer: handling=strict; conditional interactions)
-    bool conditional =
-        false;  ///< only criteria are allowed: no result parameters but those about the answer
+    std::string base_url;         ///< what is below it is local; may be empty
+    Instant now = annals::now();  ///< what `ap` measures a date's distance from
+    /// An unknown parameter is an error (Prefer: handling=strict).
+    bool strict = false;
+    /// Of a conditional interaction: criteria only, at least one, read strictly. Of result parameters `_format`,
+    /// `_pretty`, `_summary` and `_elements` are passed over, for they are about the answer.
+    bool conditional = false;
 };
 
-/// Reads the parameters of a search of `types` (empty: the whole system, narrowed by `_type`), within a
-/// compartment's plan if `within` is given for each type.
+/// Reads the parameters of a search of `types` (empty: the whole system), narrowed by `_type`. The plans may be asked
+/// as long as the context's parameters live.
 ///
-/// Errors: invalid (a malformed value, naming the parameter), not_supported (a modifier), too_costly.
+/// Errors: invalid (a malformed value, naming the parameter), not_supported (a modifier, or what only some servers
+///         can do), too_costly.
 Result<Query> parse_query(const QueryContext& context, std::vector<TypeId> types,
                           std::span<const QueryPair> pairs);
+
+/// Bounds on what one query may ask.
+inline constexpr std::size_t kSearchPairsMax = 1000;          ///< parameters
+inline constexpr std::size_t kSearchValueBytesMax = 1 << 20;  ///< of one value
+inline constexpr std::size_t kSearchChainMax = 10;            ///< links of a chain, _has among them
+inline constexpr std::size_t kSearchConditionsMax =
+    100'000;                                        ///< values, codes and targets, all in all
+inline constexpr std::size_t kFilterDepthMax = 50;  ///< parentheses, brackets and negations
 
 }  // namespace annals::core::search

@@ -1,0 +1,298 @@
+#include "core/search/plan.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace annals::core::search {
+
+namespace {
+
+using Kind = Plan::Kind;
+
+void sort_unique(auto& values) {
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+Plan of_kind(Kind kind) {
+    Plan plan;
+    plan.kind = kind;
+    return plan;
+}
+
+bool has_text(const Plan& plan, const storage::SearchEntries& entries) {
+    for (const auto& text : entries.texts) {
+        if (text.column != plan.column) {
+            continue;
+        }
+        const std::string_view own = entries.text(text);
+        if (plan.kind == Kind::prefix ? own.starts_with(plan.text)
+                                      : own.find(plan.text) != std::string_view::npos) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool has_interval(const storage::SearchEntries& entries, Column column, Comparison comparison,
+                  Range range) {
+    return std::any_of(entries.intervals.begin(), entries.intervals.end(),
+                       [&](const auto& interval) {
+                           return interval.column == column &&
+                                  compares(comparison, {interval.low, interval.high}, range);
+                       });
+}
+
+bool has_quantity(const Plan& plan, const storage::SearchEntries& entries) {
+    const Column units = beside(plan.column, ":units");
+    for (const auto& text : entries.texts) {
+        if (text.column != units) {
+            continue;
+        }
+        const std::string_view unit = entries.text(text);
+        const std::optional<Range> range = plan.in_unit(unit);
+        if (range && has_interval(entries, beside(plan.column, "=" + std::string(unit)),
+                                  plan.comparison, *range)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// The fewest terms that every match carries one of; none if any resource may match.
+std::optional<std::vector<Term>> terms_of(const Plan& plan) {
+    switch (plan.kind) {
+        case Kind::nothing:
+            return std::vector<Term>();
+        case Kind::terms:
+            return plan.terms;
+        case Kind::verified:
+            return terms_of(plan.parts[0]);
+        case Kind::all_of: {
+            std::optional<std::vector<Term>> best;
+            for (const Plan& part : plan.parts) {
+                auto terms = terms_of(part);
+                if (terms && (!best || terms->size() < best->size())) {
+                    best = std::move(terms);
+                }
+            }
+            return best;
+        }
+        case Kind::any_of: {
+            std::vector<Term> all;
+            for (const Plan& part : plan.parts) {
+                const auto terms = terms_of(part);
+                if (!terms) {
+                    return std::nullopt;
+                }
+                all.insert(all.end(), terms->begin(), terms->end());
+            }
+            sort_unique(all);
+            return all;
+        }
+        case Kind::everything:
+        case Kind::negation:
+        case Kind::prefix:
+        case Kind::contains:
+        case Kind::interval:
+        case Kind::quantity:
+        case Kind::chain:
+        case Kind::has:
+            return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+void add_others(const Plan& plan, std::vector<TypeId>& others) {
+    if (plan.kind == Kind::chain || plan.kind == Kind::has) {
+        others.push_back(plan.type);
+    }
+    for (const Plan& part : plan.parts) {
+        add_others(part, others);
+    }
+}
+
+}  // namespace
+
+Plan everything() {
+    return {};
+}
+
+Plan nothing() {
+    return of_kind(Kind::nothing);
+}
+
+Plan carrying(std::vector<Term> terms) {
+    if (terms.empty()) {
+        return nothing();
+    }
+    Plan plan = of_kind(Kind::terms);
+    plan.terms = std::move(terms);
+    sort_unique(plan.terms);
+    return plan;
+}
+
+Plan all_of(std::vector<Plan> parts) {
+    Plan plan = of_kind(Kind::all_of);
+    for (Plan& part : parts) {
+        if (part.kind == Kind::nothing) {
+            return nothing();
+        }
+        if (part.kind == Kind::all_of) {
+            std::move(part.parts.begin(), part.parts.end(), std::back_inserter(plan.parts));
+        } else if (part.kind != Kind::everything) {
+            plan.parts.push_back(std::move(part));
+        }
+    }
+    if (plan.parts.empty()) {
+        return everything();
+    }
+    return plan.parts.size() == 1 ? Plan(std::move(plan.parts[0])) : plan;
+}
+
+Plan any_of(std::vector<Plan> parts) {
+    Plan plan = of_kind(Kind::any_of);
+    std::vector<Term> terms;
+    const auto take = [&](Plan&& part) {
+        if (part.kind == Kind::terms) {
+            terms.insert(terms.end(), part.terms.begin(), part.terms.end());
+        } else if (part.kind != Kind::nothing) {
+            plan.parts.push_back(std::move(part));
+        }
+    };
+    for (Plan& part : parts) {
+        if (part.kind == Kind::everything) {
+            return everything();
+        }
+        if (part.kind != Kind::any_of) {
+            take(std::move(part));
+            continue;
+        }
+        for (Plan& inner : part.parts) {
+            take(std::move(inner));
+        }
+    }
+    if (!terms.empty()) {
+        plan.parts.push_back(carrying(std::move(terms)));
+    }
+    if (plan.parts.empty()) {
+        return nothing();
+    }
+    return plan.parts.size() == 1 ? Plan(std::move(plan.parts[0])) : plan;
+}
+
+Plan negation_of(Plan part) {
+    switch (part.kind) {
+        case Kind::everything:
+            return nothing();
+        case Kind::nothing:
+            return everything();
+        case Kind::negation:
+            return Plan(std::move(part.parts[0]));
+        default:
+            break;
+    }
+    Plan plan = of_kind(Kind::negation);
+    plan.parts.push_back(std::move(part));
+    return plan;
+}
+
+Plan begins_with(Column column, std::string text) {
+    // Every value begins with nothing at all.
+    if (text.empty()) {
+        return carrying({present(column)});
+    }
+    Plan plan = of_kind(Kind::prefix);
+    plan.column = column;
+    plan.text = std::move(text);
+    return plan;
+}
+
+Plan containing(Column column, std::string text) {
+    Plan plan = begins_with(column, std::move(text));
+    if (plan.kind == Kind::prefix) {
+        plan.kind = Kind::contains;
+    }
+    return plan;
+}
+
+Plan interval(Column column, Comparison comparison, Range range) {
+    Plan plan = of_kind(Kind::interval);
+    plan.column = column;
+    plan.comparison = comparison;
+    plan.range = range;
+    return plan;
+}
+
+Plan chain(Column column, TypeId type, Plan of) {
+    if (of.kind == Kind::nothing) {
+        return of;
+    }
+    Plan plan = of_kind(Kind::chain);
+    plan.column = column;
+    plan.type = type;
+    plan.parts.push_back(std::move(of));
+    return plan;
+}
+
+Plan has(Column column, TypeId type, Plan of) {
+    Plan plan = chain(column, type, std::move(of));
+    if (plan.kind == Kind::chain) {
+        plan.kind = Kind::has;
+    }
+    return plan;
+}
+
+Plan verified(Plan candidates, std::function<bool(json::Value resource)> check) {
+    if (candidates.kind == Kind::nothing) {
+        return candidates;
+    }
+    Plan plan = of_kind(Kind::verified);
+    plan.parts.push_back(std::move(candidates));
+    plan.check = std::move(check);
+    return plan;
+}
+
+bool matches(const Plan& plan, const storage::SearchEntries& entries, json::Value resource,
+             const Related& related) {
+    const auto one = [&](const Plan& part) { return matches(part, entries, resource, related); };
+    switch (plan.kind) {
+        case Kind::everything:
+            return true;
+        case Kind::nothing:
+            return false;
+        case Kind::all_of:
+            return std::all_of(plan.parts.begin(), plan.parts.end(), one);
+        case Kind::any_of:
+            return std::any_of(plan.parts.begin(), plan.parts.end(), one);
+        case Kind::negation:
+            return !one(plan.parts[0]);
+        case Kind::terms:
+            return std::any_of(plan.terms.begin(), plan.terms.end(), [&](Term term) {
+                return std::binary_search(entries.terms.begin(), entries.terms.end(), term);
+            });
+        case Kind::prefix:
+        case Kind::contains:
+            return has_text(plan, entries);
+        case Kind::interval:
+            return has_interval(entries, plan.column, plan.comparison, plan.range);
+        case Kind::quantity:
+            return has_quantity(plan, entries);
+        case Kind::chain:
+        case Kind::has:
+            return related && related(plan);
+        case Kind::verified:
+            return one(plan.parts[0]) && plan.check(resource);
+    }
+    return false;
+}
+
+Watch guard_terms(const Plan& plan) {
+    Watch watch;
+    watch.terms = terms_of(plan);
+    add_others(plan, watch.others);
+    sort_unique(watch.others);
+    return watch;
+}
+
+}  // namespace annals::core::search

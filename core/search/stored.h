@@ -1,0 +1,37 @@
+// StoredResources: what reading a query asks of the store, as it stood at the query's snapshot.
+//
+// Layer:   core/search.
+// Threads: const members from any thread; an object belongs to one query.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "core/base/resource_types.h"
+#include "core/base/result.h"
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+namespace annals::core::search {
+
+/// Null where there is no such resource.
+using StoredDocument = std::shared_ptr<const json::Document>;
+
+class StoredResources {
+  public:
+    virtual ~StoredResources() = default;
+
+    /// SearchRun::key() of a resource, be there one or not.
+    virtual std::uint64_t key(TypeId type, std::string_view id) const = 0;
+
+    /// The resource, if it is live. Errors: corrupt.
+    virtual Result<StoredDocument> read(TypeId type, std::string_view id) const = 0;
+
+    /// The resource whose element `url` is this, of several the one of `version` if that is not empty, else the one
+    /// that was written last. Errors: corrupt.
+    virtual Result<StoredDocument> find(TypeId type, std::string_view url,
+                                        std::string_view version) const = 0;
+};
+
+}  // namespace annals::core::search
