@@ -73,6 +73,9 @@ Connection::Connection(Worker& worker, asio::ip::tcp::socket socket, bool overlo
         next_->previous_ = this;
     }
     worker_.connections = this;
+    if (worker_.shared.tls != nullptr) {
+        tls_ = std::make_unique<TlsStream>(*worker_.shared.tls, socket_.native_handle());
+    }
     worker_.metrics.connections.add();
     worker_.metrics.connections_opened.add();
     if (overload_) {
@@ -84,6 +87,9 @@ Connection::~Connection() {
     (previous_ != nullptr ? previous_->next_ : worker_.connections) = next_;
     if (next_ != nullptr) {
         next_->previous_ = previous_;
+    }
+    if (tls_ != nullptr && !abandoned_) {
+        tls_->close();
     }
     worker_.metrics.connections.subtract();
     Shared& shared = worker_.shared;
@@ -147,8 +153,49 @@ asio::awaitable<void> Connection::run(std::unique_ptr<Connection> connection) {
     co_await connection->serve();
 }
 
+// Whether the socket has become what `step` waits for.
+asio::awaitable<bool> Connection::wait_for(TlsStream::Step step) {
+    const auto kind = step == TlsStream::Step::wants_write ? asio::ip::tcp::socket::wait_write
+                                                           : asio::ip::tcp::socket::wait_read;
+    const Waited waited = co_await socket_.async_wait(kind, use_tuple);
+    co_return !std::get<0>(waited) && !abandoned_;
+}
+
+// The handshake. False if there is nobody to talk to.
+asio::awaitable<bool> Connection::greet() {
+    enter(Phase::greeting, worker_.shared.config.limits.header_timeout);
+    for (;;) {
+        const TlsStream::Step step = tls_->handshake();
+        if (step == TlsStream::Step::done) {
+            phase_ = Phase::working;
+            co_return true;
+        }
+        if (step == TlsStream::Step::closed || step == TlsStream::Step::broken ||
+            !co_await wait_for(step)) {
+            co_return false;
+        }
+    }
+}
+
+asio::awaitable<Moved> Connection::read_encrypted(std::span<char> room) {
+    for (;;) {
+        std::size_t count = 0;
+        const TlsStream::Step step = tls_->read(room, count);
+        if (step == TlsStream::Step::done) {
+            co_return Moved{asio::error_code(), count};
+        }
+        if (step == TlsStream::Step::closed || step == TlsStream::Step::broken ||
+            !co_await wait_for(step)) {
+            co_return Moved{asio::error::eof, 0};
+        }
+    }
+}
+
 asio::awaitable<void> Connection::serve() {
     Turn turn = Turn::read;
+    if (tls_ != nullptr && !co_await greet()) {
+        co_return;
+    }
     if (overload_) {
         refuse(Error{Errc::overloaded, "", ""}, 0);
         turn = Turn::refused;
@@ -159,7 +206,7 @@ asio::awaitable<void> Connection::serve() {
         }
         Output::Sent sent = Output::Sent::all;
         if (!output_.empty()) {
-            sent = output_.send(socket_.native_handle());
+            sent = output_.send(socket_.native_handle(), tls_.get());
         }
         if (sent == Output::Sent::blocked) {
             sent = co_await write();
@@ -187,8 +234,10 @@ asio::awaitable<void> Connection::serve() {
                 co_return;
             }
             const std::span<char> room = reader_.room();
-            const Moved moved =
-                co_await socket_.async_read_some(asio::buffer(room.data(), room.size()), use_tuple);
+            const Moved moved = tls_ != nullptr
+                                    ? co_await read_encrypted(room)
+                                    : co_await socket_.async_read_some(
+                                          asio::buffer(room.data(), room.size()), use_tuple);
             turn = end_read(std::get<0>(moved), std::get<1>(moved));
             if (turn != Turn::read) {
                 continue;
@@ -269,7 +318,7 @@ void Connection::prepare(core::Request& request) {
     } else {
         if (host != base_url_host_) {
             base_url_host_ = host;
-            base_url_ = "http://";
+            base_url_ = tls_ != nullptr ? "https://" : "http://";
             base_url_ += host;
             base_url_ += kRoot;
         }
@@ -348,7 +397,7 @@ void Connection::answer_late() {
                              microseconds_since(request_begin_));
     Output late;
     late.add(response, framing(true));
-    late.send(socket_.native_handle());
+    late.send(socket_.native_handle(), tls_.get());
     asio::error_code ignored;
     socket_.shutdown(asio::socket_base::shutdown_both, ignored);
     abandoned_ = true;
@@ -401,7 +450,7 @@ Connection::Turn Connection::end_read(asio::error_code ec, std::size_t count) {
 
 asio::awaitable<Output::Sent> Connection::write() {
     for (;;) {
-        const Output::Sent sent = output_.send(socket_.native_handle());
+        const Output::Sent sent = output_.send(socket_.native_handle(), tls_.get());
         if (sent != Output::Sent::blocked) {
             co_return sent;
         }
@@ -440,6 +489,9 @@ asio::awaitable<Output::Sent> Connection::write_slices() {
 asio::awaitable<void> Connection::linger() {
     // Closed with unread bytes, the kernel would reset the connection and the client might never see the
     // response (RFC 9112 section 9.6).
+    if (tls_ != nullptr) {
+        tls_->close();
+    }
     asio::error_code ec;
     socket_.shutdown(asio::socket_base::shutdown_send, ec);
     enter(Phase::lingering, kLinger);

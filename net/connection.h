@@ -5,8 +5,10 @@
 
 #pragma once
 
+#include "net/await.h"
 #include "net/output.h"
 #include "net/request_reader.h"
+#include "net/tls.h"
 #include "net/worker.h"
 
 #include <asio/awaitable.hpp>
@@ -15,6 +17,7 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace annals::net {
@@ -47,6 +50,7 @@ class Connection {
   private:
     enum class Phase : std::uint8_t {
         working,    ///< not waiting
+        greeting,   ///< for the client's part of the TLS handshake
         idle,       ///< for a request to begin
         head,       ///< for the rest of the head
         body,       ///< for the rest of the body
@@ -68,6 +72,9 @@ class Connection {
 
     static asio::awaitable<void> run(std::unique_ptr<Connection> connection);
     asio::awaitable<void> serve();
+    asio::awaitable<bool> greet();
+    asio::awaitable<Moved> read_encrypted(std::span<char> room);
+    asio::awaitable<bool> wait_for(TlsStream::Step step);
     asio::awaitable<Turn> handle();
     asio::awaitable<Output::Sent> write();
     asio::awaitable<Output::Sent> write_slices();
@@ -87,6 +94,7 @@ class Connection {
 
     Worker& worker_;
     asio::ip::tcp::socket socket_;
+    std::unique_ptr<TlsStream> tls_;  ///< null: plain
     Connection* previous_ = nullptr;
     Connection* next_ = nullptr;
 

@@ -3,6 +3,7 @@
 #include "core/base/check.h"
 #include "core/base/instant.h"
 #include "core/outcome.h"
+#include "net/tls.h"
 
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -178,15 +179,58 @@ void Output::add_body(core::Body body) {
     }
 }
 
-Output::Sent Output::send(int fd) {
+std::string_view Output::bytes_of(const Segment& segment) const noexcept {
+    return {segment.data != nullptr ? segment.data : text_.data() + segment.offset, segment.size};
+}
+
+void Output::sent(std::size_t count) noexcept {
+    size_ -= count;
+    while (count > 0) {
+        Segment& segment = segments_[first_];
+        const std::size_t taken = std::min(count, segment.size);
+        segment.size -= taken;
+        segment.offset += taken;
+        if (segment.data != nullptr) {
+            segment.data += taken;
+        }
+        count -= taken;
+        if (segment.size == 0) {
+            ++first_;
+        }
+    }
+}
+
+Output::Sent Output::send_encrypted(TlsStream& tls) {
+    for (;;) {
+        // As much as goes into one record goes out together.
+        while (first_ < segments_.size()) {
+            const std::size_t taken = tls.add(bytes_of(segments_[first_]));
+            if (taken == 0) {
+                break;
+            }
+            sent(taken);
+        }
+        const TlsStream::Step step = tls.flush();
+        if (step != TlsStream::Step::done) {
+            return step == TlsStream::Step::wants_write ? Sent::blocked : Sent::broken;
+        }
+        if (first_ == segments_.size()) {
+            clear();
+            return Sent::all;
+        }
+    }
+}
+
+Output::Sent Output::send(int fd, TlsStream* tls) {
+    if (tls != nullptr) {
+        return send_encrypted(*tls);
+    }
     while (first_ < segments_.size()) {
         std::array<iovec, kIovecsMax> pieces;
         const std::size_t count = std::min(segments_.size() - first_, kIovecsMax);
         for (std::size_t i = 0; i < count; ++i) {
-            const Segment& segment = segments_[first_ + i];
-            const char* data =
-                segment.data != nullptr ? segment.data : text_.data() + segment.offset;
-            pieces[i] = {const_cast<char*>(data), segment.size};
+            const std::string_view bytes = bytes_of(segments_[first_ + i]);
+            pieces[i] = {const_cast<char*>(bytes.data()), bytes.size()};
         }
         msghdr message{};
         message.msg_iov = pieces.data();
@@ -200,21 +244,7 @@ Output::Sent Output::send(int fd) {
             }
             return errno == EAGAIN || errno == EWOULDBLOCK ? Sent::blocked : Sent::broken;
         }
-        auto sent = static_cast<std::size_t>(result);
-        size_ -= sent;
-        while (sent > 0) {
-            Segment& segment = segments_[first_];
-            const std::size_t taken = std::min(sent, segment.size);
-            segment.size -= taken;
-            segment.offset += taken;
-            if (segment.data != nullptr) {
-                segment.data += taken;
-            }
-            sent -= taken;
-            if (segment.size == 0) {
-                ++first_;
-            }
-        }
+        sent(static_cast<std::size_t>(result));
     }
     clear();
     return Sent::all;

@@ -16,6 +16,8 @@
 
 namespace annals::net {
 
+class TlsStream;
+
 /// How a response is framed, beyond what it says itself.
 struct Framing {
     bool head = false;      ///< answers HEAD: the headers of GET, no body
@@ -51,8 +53,8 @@ class Output {
 
     std::size_t size() const noexcept { return size_; }
 
-    /// Sends as much as the non-blocking socket `fd` takes.
-    Sent send(int fd);
+    /// Sends as much as the non-blocking socket `fd` takes; encrypted by `tls`, if there is one, on that socket.
+    Sent send(int fd, TlsStream* tls = nullptr);
 
     void clear();
 
@@ -63,6 +65,9 @@ class Output {
         std::size_t size;
     };
 
+    Sent send_encrypted(TlsStream& tls);
+    std::string_view bytes_of(const Segment& segment) const noexcept;
+    void sent(std::size_t count) noexcept;
     void add_body(core::Body body);
     void extend_text(std::size_t from);
 

@@ -29,6 +29,9 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 /// After shutdown_timeout: for handlers that still wait for the store.
 constexpr std::chrono::seconds kAbandonedHandlersTime{5};
 
+/// How often is looked whether the files of the certificate have changed.
+constexpr std::chrono::seconds kCertificateInterval{1};
+
 struct Address {
     std::string host;
     std::string port;
@@ -85,11 +88,13 @@ struct Server::Impl {
             shared.workers.push_back(std::make_unique<Worker>(shared, store));
         }
         acceptor.emplace(shared.workers.front()->loop.context());
+        certificate_timer.emplace(shared.workers.front()->loop.context());
     }
 
     Result<void> listen();
     void run();
     asio::awaitable<void> accept();
+    asio::awaitable<void> watch_certificates();
     void hand_over(int fd);
     void stop(std::chrono::milliseconds grace);
     void on_each_loop(void (*action)(Worker&));
@@ -98,7 +103,9 @@ struct Server::Impl {
     Shared shared;
     std::string url;
     std::uint16_t port = 0;
-    std::optional<asio::ip::tcp::acceptor> acceptor;  // on the first worker's loop
+    // On the first worker's loop.
+    std::optional<asio::ip::tcp::acceptor> acceptor;
+    std::optional<asio::steady_timer> certificate_timer;
     std::size_t next_worker = 0;
     bool accepting = false;  // guarded by shared.mutex once the threads run
     std::vector<std::thread> threads;
@@ -137,7 +144,8 @@ Result<void> Server::Impl::listen() {
     }
     port = acceptor->local_endpoint(ec).port();
     const bool six = address.host.find(':') != std::string::npos;
-    url = fmt::format("http://{}{}{}:{}/fhir", six ? "[" : "", address.host, six ? "]" : "", port);
+    url = fmt::format("http{}://{}{}{}:{}/fhir", shared.tls != nullptr ? "s" : "", six ? "[" : "",
+                      address.host, six ? "]" : "", port);
     shared.base_url = url;
     return {};
 }
@@ -145,6 +153,9 @@ Result<void> Server::Impl::listen() {
 void Server::Impl::run() {
     accepting = true;
     core::spawn(shared.workers.front()->loop, "acceptor", accept());
+    if (shared.tls != nullptr) {
+        core::spawn(shared.workers.front()->loop, "certificates", watch_certificates());
+    }
     for (const std::unique_ptr<Worker>& worker : shared.workers) {
         core::spawn(worker->loop, "sweep", worker->sweep());
         threads.emplace_back([loop = &worker->loop] { loop->run(); });
@@ -182,6 +193,17 @@ asio::awaitable<void> Server::Impl::accept() {
     shared.all_closed.notify_all();
 }
 
+asio::awaitable<void> Server::Impl::watch_certificates() {
+    asio::steady_timer& timer = *certificate_timer;
+    while (!shared.stopping.load(std::memory_order_relaxed)) {
+        timer.expires_after(kCertificateInterval);
+        if (const Waited waited = co_await timer.async_wait(use_tuple); std::get<0>(waited)) {
+            break;
+        }
+        shared.tls->reload_if_changed();
+    }
+}
+
 void Server::Impl::hand_over(int fd) {
     Worker& worker = *shared.workers[next_worker];
     next_worker = (next_worker + 1) % shared.workers.size();
@@ -214,6 +236,7 @@ void Server::Impl::stop(std::chrono::milliseconds grace) {
     asio::post(shared.workers.front()->loop.context(), [this] {
         asio::error_code ignored;
         acceptor->close(ignored);
+        certificate_timer->cancel();
     });
     on_each_loop([](Worker& worker) { worker.close_idle(); });
     bool closed = wait_closed(grace);
@@ -249,6 +272,9 @@ Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
                                               const core::Service& service, storage::Store& store,
                                               const Handlers& handlers) {
     auto impl = std::make_unique<Impl>(config, service, store, handlers);
+    if (!config.tls.cert_file.empty()) {
+        ANNALS_TRY(impl->shared.tls, TlsContext::create(config.tls));
+    }
     ANNALS_TRY_VOID(impl->listen());
     impl->run();
     return std::unique_ptr<Server>(new Server(std::move(impl)));

@@ -9,6 +9,7 @@
 #include "core/loop.h"
 #include "net/handlers.h"
 #include "net/metrics.h"
+#include "net/tls.h"
 
 #include <asio/awaitable.hpp>
 #include <asio/steady_timer.hpp>
@@ -39,7 +40,8 @@ struct Shared {
     const core::Service& service;
     storage::Store& store;
     const Handlers handlers;
-    std::string base_url;  ///< for requests without a Host: of the listening address
+    std::unique_ptr<TlsContext> tls;  ///< null: plain HTTP
+    std::string base_url;             ///< for requests without a Host: of the listening address
     std::vector<std::unique_ptr<Worker>> workers;  ///< const once the threads run
 
     std::atomic<bool> stopping{false};

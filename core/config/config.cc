@@ -506,16 +506,13 @@ Result<void> not_yet(bool asked, std::string_view what) {
 Result<void> refuse_unsupported(const Config& config) {
     ANNALS_TRY_VOID(
         not_yet(config.auth.mode != "none", fmt::format("auth.mode = \"{}\"", config.auth.mode)));
-    ANNALS_TRY_VOID(not_yet(!config.tls.cert_file.empty(), "tls.cert_file"));
-    ANNALS_TRY_VOID(not_yet(!config.tls.key_file.empty(), "tls.key_file"));
-    ANNALS_TRY_VOID(not_yet(!config.tls.client_ca_file.empty(), "tls.client_ca_file"));
     ANNALS_TRY_VOID(not_yet(config.integrity_on_delete, "referential_integrity.on_delete = true"));
     ANNALS_TRY_VOID(not_yet(config.history_cleanup_enabled, "history_cleanup_enabled = true"));
     ANNALS_TRY_VOID(not_yet(!config.cors_origins.empty(), "cors.origins"));
     return {};
 }
 
-bool is_loopback(std::string_view listen) {
+bool is_loopback_host(std::string_view listen) {
     std::string_view host = listen.substr(0, listen.rfind(':'));
     if (host.starts_with('[') && host.ends_with(']')) {
         host = host.substr(1, host.size() - 2);
@@ -568,9 +565,14 @@ Result<void> check_together(const Config& config) {
     if (config.allow_damaged && !config.read_only) {
         return usage("allow_damaged needs read_only");
     }
+    if (config.tls.cert_file.empty() != config.tls.key_file.empty()) {
+        return usage("tls.cert_file and tls.key_file are given together or not at all");
+    }
+    if (!config.tls.client_ca_file.empty() && config.tls.cert_file.empty()) {
+        return usage("tls.client_ca_file needs tls.cert_file and tls.key_file");
+    }
     ANNALS_TRY_VOID(refuse_unsupported(config));
-    if (config.auth.mode == "none" && !config.allow_unauthenticated &&
-        !is_loopback(config.listen)) {
+    if (config.auth.mode == "none" && !config.allow_unauthenticated && !is_loopback(config)) {
         return usage(fmt::format(
             "listen = \"{}\" is not a loopback address, and without authentication that needs "
             "allow_unauthenticated = true",
@@ -580,6 +582,10 @@ Result<void> check_together(const Config& config) {
 }
 
 }  // namespace
+
+bool is_loopback(const Config& config) {
+    return is_loopback_host(config.listen);
+}
 
 Result<Config> load_config(const ConfigSources& sources) {
     Config config;

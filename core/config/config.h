@@ -98,6 +98,9 @@ struct ConfigSources {
 /// Errors: usage; the detail is one line that names the key or the file.
 Result<Config> load_config(const ConfigSources& sources);
 
+/// Whether `listen` names this machine only.
+bool is_loopback(const Config& config);
+
 /// ANNALS_* of the process environment, ANNALS_TEST_* left out.
 std::vector<std::pair<std::string, std::string>> config_environment();
 

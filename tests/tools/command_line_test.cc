@@ -1,5 +1,6 @@
 // The real binary's command line: exit codes, what goes to which stream, export and import.
 
+#include "tests/support/certificates.h"
 #include "tests/support/child_process.h"
 #include "tests/support/temporary_directory.h"
 #include "tools/commands/http_client.h"
@@ -409,6 +410,51 @@ TEST(Replicate, GivesUpOnAServerThatIsNotThere) {
                 "--retry-for", "1", "--state", directory / "state"});
     EXPECT_EQ(done.exit_code, 1);
     EXPECT_NE(done.errors.find("127.0.0.1:9"), std::string::npos) << done.errors;
+}
+
+TEST(CommandLine, ServesImportsAndReplicatesOverTls) {
+    const TemporaryDirectory directory;
+    const test::Certificate certificate("annals");
+    certificate.write(directory / "cert.pem", directory / "key.pem");
+    const std::vector<std::string> tls{"--set", "tls.cert_file=" + (directory / "cert.pem"),
+                                       "--set", "tls.key_file=" + (directory / "key.pem")};
+    RunningServer source(kBinary, directory / "a", tls);
+    RunningServer target(kBinary, directory / "b", tls);
+    ASSERT_TRUE(source.url().starts_with("https://")) << source.process().errors();
+    test::write_whole_file(directory / "patient.ndjson",
+                           R"({"resourceType":"Patient","id":"p","active":true})"
+                           "\n");
+    const std::vector<std::string> import{"import", "--server", source.url(),
+                                          directory / "patient.ndjson"};
+
+    const Finished distrustful = annals(import);
+    EXPECT_NE(distrustful.exit_code, 0);
+    EXPECT_NE(distrustful.errors.find("the server's certificate"), std::string::npos)
+        << distrustful.errors;
+
+    ::setenv("SSL_CERT_FILE", std::string(directory / "cert.pem").c_str(), 1);
+    const Finished imported = annals(import);
+    EXPECT_EQ(imported.exit_code, 0) << imported.errors;
+    const Finished copied =
+        annals({"replicate", "--from", source.url(), "--to", target.url(), "--quiet"});
+    EXPECT_EQ(copied.exit_code, 0) << copied.errors;
+    const Finished exported =
+        annals({"export", "--server", target.url(), "--to", directory / "out", "--history"});
+    EXPECT_EQ(exported.exit_code, 0) << exported.errors;
+    EXPECT_NE(test::read_whole_file(directory / "out/history.ndjson").find(R"("id":"p")"),
+              std::string::npos);
+    ::unsetenv("SSL_CERT_FILE");
+}
+
+TEST(CommandLine, SaysWhichCertificateIsOfNoUse) {
+    const TemporaryDirectory directory;
+    const Finished missing =
+        annals({"serve", "--data", directory / "data", "--listen", "127.0.0.1:0", "--set",
+                "tls.cert_file=" + (directory / "none.pem"), "--set",
+                "tls.key_file=" + (directory / "none.pem")});
+    EXPECT_EQ(missing.exit_code, 2);
+    EXPECT_NE(missing.errors.find("tls.cert_file"), std::string::npos) << missing.errors;
+    EXPECT_FALSE(std::filesystem::exists(directory / "data"));
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ struct Site {
     std::string port;
     std::string base;  ///< "/fhir"
     std::string authority;
+    bool tls = false;
 };
 
 /// A workload's figures.

@@ -1,7 +1,10 @@
 #include "tools/bench/load.h"
 
+#include "tools/commands/tls_client.h"
+
 #include <fmt/format.h>
 
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -78,6 +81,7 @@ Result<int> connect_to(const std::string& host, const std::string& port) {
 struct Connection {
     Conversation* conversation = nullptr;
     Descriptor socket;
+    std::unique_ptr<tools::TlsClient> tls;  // null: plain
     AnswerReader reader;
     std::string request;  // being sent
     std::string ahead;    // the next one, made while the server works
@@ -159,7 +163,12 @@ class Loop {
   private:
     Result<void> open(Connection& connection) {
         ANNALS_TRY(const int fd, connect_to(options_.host, options_.port));
+        connection.tls.reset();
         connection.socket.reset(fd);
+        if (options_.tls) {
+            ANNALS_TRY(connection.tls, tools::TlsClient::connect(fd, options_.host));
+            ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+        }
         epoll_event event{};
         event.events = EPOLLIN;
         event.data.ptr = &connection;
@@ -172,6 +181,7 @@ class Loop {
 
     void end(Connection& connection) {
         connection.ended = true;
+        connection.tls.reset();
         connection.socket.reset();
         --busy_;
     }
@@ -203,9 +213,12 @@ class Loop {
 
     void send(Connection& connection) {
         while (connection.sent < connection.request.size()) {
+            const char* const bytes = connection.request.data() + connection.sent;
+            const std::size_t size = connection.request.size() - connection.sent;
             const ssize_t sent =
-                ::send(connection.socket.get(), connection.request.data() + connection.sent,
-                       connection.request.size() - connection.sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+                connection.tls != nullptr
+                    ? connection.tls->send(bytes, size)
+                    : ::send(connection.socket.get(), bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
             if (sent < 0) {
                 if (errno == EAGAIN || errno == EWOULDBLOCK) {
                     return wait_to_send(connection, true);
@@ -224,9 +237,20 @@ class Loop {
     }
 
     void receive(Connection& connection) {
+        receive_once(connection);
+        // What OpenSSL holds does not wake us up.
+        while (!failed_ && !connection.ended && connection.tls != nullptr &&
+               connection.tls->has_more()) {
+            receive_once(connection);
+        }
+    }
+
+    void receive_once(Connection& connection) {
         char* const room = connection.reader.room();
-        const ssize_t received =
-            ::recv(connection.socket.get(), room, connection.reader.room_size(), MSG_DONTWAIT);
+        const std::size_t size = connection.reader.room_size();
+        const ssize_t received = connection.tls != nullptr
+                                     ? connection.tls->receive(room, size)
+                                     : ::recv(connection.socket.get(), room, size, MSG_DONTWAIT);
         if (received < 0 && (errno == EAGAIN || errno == EINTR)) {
             return;
         }
@@ -262,6 +286,7 @@ class Loop {
         const bool closes = connection.reader.closes();
         connection.reader.next();
         if (closes) {
+            connection.tls.reset();
             connection.socket.reset();
             if (Result<void> opened = open(connection); !opened) {
                 failed_ = opened.error();

@@ -46,6 +46,7 @@ class Conversation {
 struct LoadOptions {
     std::string host;
     std::string port;
+    bool tls = false;
     std::chrono::nanoseconds warm_up{0};
     std::chrono::nanoseconds duration{0};  ///< 0: until every conversation has ended
     unsigned threads = 1;

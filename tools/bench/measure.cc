@@ -39,7 +39,8 @@ struct Counters {
 };
 
 std::optional<Counters> read_counters(const Site& site) {
-    tools::HttpClient client({.host = site.host, .port = site.port, .base_path = ""});
+    tools::HttpClient client(
+        {.host = site.host, .port = site.port, .base_path = "", .tls = site.tls});
     tools::HttpRequest request;
     request.target = "/metrics";
     const Result<tools::HttpReply> reply = client.send(request);
@@ -100,6 +101,7 @@ LoadOptions load_options(const Site& site, const Settings& settings, bool timed)
     };
     return {.host = site.host,
             .port = site.port,
+            .tls = site.tls,
             .warm_up = timed ? nanoseconds(settings.warm_up) : std::chrono::nanoseconds(0),
             .duration = timed ? nanoseconds(settings.seconds) : std::chrono::nanoseconds(0),
             .threads = static_cast<unsigned>(settings.client_threads),

@@ -36,7 +36,7 @@ class WorkingFolder {
 
 Result<Site> site_of(std::string_view url) {
     ANNALS_TRY(const tools::ServerUrl server, tools::parse_server_url(url));
-    return Site{server.host, server.port, server.base_path, server.authority()};
+    return Site{server.host, server.port, server.base_path, server.authority(), server.tls};
 }
 
 // "create:16"

@@ -1,5 +1,7 @@
 #include "tools/commands/http_client.h"
 
+#include "tools/commands/tls_client.h"
+
 #include <fmt/format.h>
 #include <llhttp.h>
 
@@ -99,18 +101,18 @@ std::string ServerUrl::authority() const {
 }
 
 std::string ServerUrl::text() const {
-    return "http://" + authority() + base_path;
+    return (tls ? "https://" : "http://") + authority() + base_path;
 }
 
 Result<ServerUrl> parse_server_url(std::string_view text) {
     const auto refuse = [&](std::string_view why) {
         return Error{Errc::usage, fmt::format("'{}': {}", text, why), ""};
     };
-    constexpr std::string_view kScheme = "http://";
-    if (!text.starts_with(kScheme)) {
-        return refuse("a server's root is written http://HOST:PORT/fhir");
+    const bool tls = text.starts_with("https://");
+    if (!tls && !text.starts_with("http://")) {
+        return refuse("a server's root is written http://HOST:PORT/fhir or https://HOST:PORT/fhir");
     }
-    std::string_view rest = text.substr(kScheme.size());
+    std::string_view rest = text.substr(text.find("//") + 2);
     if (rest.find_first_of("?# ") != std::string_view::npos) {
         return refuse("a server's root has neither query nor blanks");
     }
@@ -121,6 +123,7 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
         path.remove_suffix(1);
     }
     ServerUrl url;
+    url.tls = tls;
     url.base_path = path;
     std::size_t host_end = authority.rfind(':');
     if (authority.starts_with('[')) {
@@ -133,7 +136,8 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
     } else {
         url.host = authority.substr(0, host_end);
     }
-    url.port = host_end == std::string_view::npos ? "80" : authority.substr(host_end + 1);
+    url.port =
+        host_end == std::string_view::npos ? (tls ? "443" : "80") : authority.substr(host_end + 1);
     if (url.host.empty() || url.port.empty() ||
         url.port.find_first_not_of("0123456789") != std::string::npos) {
         return refuse("host or port is missing");
@@ -167,9 +171,11 @@ struct HttpClient::Impl {
     llhttp_settings_t settings = make_settings();
     std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(kReadBytes);
     int fd = -1;
-    bool sent = false;  ///< some of the last request's bytes went out
+    std::unique_ptr<TlsClient> tls;  ///< null: plain
+    bool sent = false;               ///< some of the last request's bytes went out
 
     void close() {
+        tls.reset();
         if (fd >= 0) {
             ::close(fd);
             fd = -1;
@@ -178,8 +184,19 @@ struct HttpClient::Impl {
 
     /// True if the server has closed (or spoiled) the idle connection.
     bool stale() const {
+        if (tls != nullptr) {
+            // Session tickets may lie there and mean no harm.
+            char byte = 0;
+            const ssize_t there = ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+            return there == 0 || (there < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+        }
         pollfd entry{fd, POLLIN, 0};
         return ::poll(&entry, 1, 0) != 0;
+    }
+
+    ssize_t receive() {
+        return tls != nullptr ? tls->receive(buffer.get(), kReadBytes)
+                              : ::recv(fd, buffer.get(), kReadBytes, 0);
     }
 
     Result<void> connect();
@@ -209,6 +226,14 @@ Result<void> HttpClient::Impl::connect() {
         const int on = 1;
         ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         if (::connect(fd, address->ai_addr, address->ai_addrlen) == 0) {
+            if (server.tls) {
+                auto greeted = TlsClient::connect(fd, server.host);
+                if (!greeted) {
+                    close();
+                    return greeted.error();
+                }
+                tls = *std::move(greeted);
+            }
             return {};
         }
         number = errno;
@@ -242,7 +267,10 @@ Result<void> HttpClient::Impl::write(const HttpRequest& request) {
         msghdr message{};
         message.msg_iov = vectors;
         message.msg_iovlen = count;
-        const ssize_t written = ::sendmsg(fd, &message, MSG_NOSIGNAL);
+        const ssize_t written =
+            tls != nullptr
+                ? tls->send(static_cast<const char*>(vectors[0].iov_base), vectors[0].iov_len)
+                : ::sendmsg(fd, &message, MSG_NOSIGNAL);
         if (written < 0) {
             if (errno == EINTR) {
                 continue;
@@ -267,7 +295,7 @@ Result<HttpReply> HttpClient::Impl::read(bool head_request, bool& nothing_came) 
     llhttp_init(&parser, HTTP_RESPONSE, &settings);
     parser.data = &reading;
     while (!reading.complete) {
-        const ssize_t got = ::recv(fd, buffer.get(), kReadBytes, 0);
+        const ssize_t got = receive();
         if (got < 0) {
             if (errno == EINTR) {
                 continue;
@@ -371,7 +399,7 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
                     (reply->status >= 500 && reply->status != 501 && request.repeatable);
             why = fmt::format("{}: status {}", impl_->server.authority(), reply->status);
         } else {
-            again = request.repeatable || !impl_->sent;
+            again = (request.repeatable || !impl_->sent) && reply.error().code != Errc::usage;
             why = reply.error().detail;
         }
         const bool stopped = patience.stop && patience.stop();

@@ -23,13 +23,14 @@ struct ServerUrl {
     std::string host;
     std::string port;
     std::string base_path;  ///< "/fhir": no slash at the end, empty for the root
+    bool tls = false;       ///< https
 
     /// "host:port" as Host has it; an IPv6 address in brackets.
     std::string authority() const;
     std::string text() const;
 };
 
-/// Reads a server's root. Errors: usage (not http://, no host, a query).
+/// Reads a server's root. Errors: usage (neither http:// nor https://, no host, a query).
 Result<ServerUrl> parse_server_url(std::string_view text);
 
 /// Path and query of `link` (a URL that the server gave), to be asked of the same connection whatever
@@ -77,7 +78,8 @@ class HttpClient {
     /// Sends one request and reads the whole reply, connecting first where needed. A kept-alive
     /// connection that the server has closed meanwhile is opened again without a word.
     ///
-    /// Errors: io (connection refused, reset, a reply that is no HTTP), timeout.
+    /// Errors: io (connection refused, reset, a reply that is no HTTP), timeout, usage (the server's certificate is
+    ///         not to be trusted; no patience helps).
     Result<HttpReply> send(const HttpRequest& request);
 
     /// send(), again and again with growing pauses while the server can't be reached or answers 429 or

@@ -5,6 +5,7 @@
 #include "core/config/config.h"
 #include "core/service.h"
 #include "net/server.h"
+#include "net/tls.h"
 #include "storage/file_system.h"
 #include "storage/store.h"
 #include "tools/commands/arguments.h"
@@ -128,6 +129,16 @@ int serve(const ArgumentList& arguments) {
     const sigset_t signals = block_signals();
     if (auto free = try_address(config->listen); !free) {
         return fail(free.error().detail, kExitUsage);
+    }
+
+    if (!config->tls.cert_file.empty()) {
+        if (auto tls = net::TlsContext::create(config->tls); !tls) {
+            return fail(tls.error().detail, kExitUsage);
+        }
+    } else if (!core::is_loopback(*config)) {
+        log_warning(fmt::format(
+            "listening on {} without TLS: everything, credentials included, can be read on its way",
+            config->listen));
     }
 
     storage::OpenReport report;

@@ -1,0 +1,236 @@
+#include "net/tls.h"
+
+#include "core/base/log.h"
+
+#include <fmt/format.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509_vfy.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstring>
+#include <limits>
+
+namespace annals::net {
+
+namespace {
+
+/// A record's worth: more in one go only fills more records.
+constexpr std::size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
+
+/// Name, key for encryption and key for authentication of session tickets.
+constexpr std::size_t kTicketKeyBytes = 80;
+
+// Forward secrecy and authenticated encryption only.
+constexpr const char* kCiphers12 = "ECDHE+AESGCM:ECDHE+CHACHA20";
+constexpr const char* kGroups = "X25519:P-256:P-384";
+
+/// The first thing that OpenSSL has to say, and forgets the rest.
+std::string openssl_reason() {
+    const unsigned long code = ERR_get_error();
+    ERR_clear_error();
+    const char* const reason = code == 0 ? nullptr : ERR_reason_error_string(code);
+    if (reason != nullptr) {
+        return reason;
+    }
+    // Errors of the system have no text among OpenSSL's own.
+    return ERR_SYSTEM_ERROR(code) ? std::strerror(ERR_GET_REASON(code)) : "unknown reason";
+}
+
+Error file_error(std::string_view key, const std::string& file) {
+    return {Errc::usage, fmt::format("{}: {}: {}", key, file, openssl_reason()), ""};
+}
+
+int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
+                    const unsigned char* in, unsigned int in_size, void*) {
+    static constexpr std::array<unsigned char, 9> kHttp11{8,   'h', 't', 't', 'p',
+                                                          '/', '1', '.', '1'};
+    unsigned char* chosen = nullptr;
+    if (SSL_select_next_proto(&chosen, out_size, kHttp11.data(), kHttp11.size(), in, in_size) !=
+        OPENSSL_NPN_NEGOTIATED) {
+        return SSL_TLSEXT_ERR_ALERT_FATAL;
+    }
+    *out = chosen;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+}  // namespace
+
+// ---- the context ----
+
+Result<std::unique_ptr<TlsContext>> TlsContext::create(const core::Config::Tls& files) {
+    // OpenSSL writes in a way that a closed socket answers with a signal.
+    std::signal(SIGPIPE, SIG_IGN);
+    std::unique_ptr<TlsContext> context(new TlsContext(files));
+    context->times_ = context->times();
+    ANNALS_TRY(context->current_, context->read());
+    return context;
+}
+
+Result<std::shared_ptr<SSL_CTX>> TlsContext::read() const {
+    ERR_clear_error();
+    const std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+    SSL_CTX* const ctx = context.get();
+    if (ctx == nullptr || SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1 ||
+        SSL_CTX_set_cipher_list(ctx, kCiphers12) != 1 ||
+        SSL_CTX_set1_groups_list(ctx, kGroups) != 1) {
+        return Error{Errc::usage, fmt::format("tls: {}", openssl_reason()), ""};
+    }
+    SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                                 SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
+    SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                              SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_read_ahead(ctx, 1);
+    SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, nullptr);
+    // Sessions are resumed by tickets, which the server need not remember.
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+    static constexpr std::string_view kSessions = "annals";
+    SSL_CTX_set_session_id_context(ctx, reinterpret_cast<const unsigned char*>(kSessions.data()),
+                                   kSessions.size());
+
+    if (SSL_CTX_use_certificate_chain_file(ctx, files_.cert_file.c_str()) != 1) {
+        return file_error("tls.cert_file", files_.cert_file);
+    }
+    if (SSL_CTX_use_PrivateKey_file(ctx, files_.key_file.c_str(), SSL_FILETYPE_PEM) != 1 ||
+        SSL_CTX_check_private_key(ctx) != 1) {
+        return file_error("tls.key_file", files_.key_file);
+    }
+    if (!files_.client_ca_file.empty()) {
+        STACK_OF(X509_NAME)* const names = SSL_load_client_CA_file(files_.client_ca_file.c_str());
+        if (names == nullptr || SSL_CTX_load_verify_file(ctx, files_.client_ca_file.c_str()) != 1) {
+            sk_X509_NAME_pop_free(names, X509_NAME_free);
+            return file_error("tls.client_ca_file", files_.client_ca_file);
+        }
+        SSL_CTX_set_client_CA_list(ctx, names);
+        SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+    }
+    return context;
+}
+
+std::vector<std::filesystem::file_time_type> TlsContext::times() const {
+    std::vector<std::filesystem::file_time_type> times;
+    for (const std::string* file : {&files_.cert_file, &files_.key_file, &files_.client_ca_file}) {
+        std::error_code ignored;
+        times.push_back(std::filesystem::last_write_time(*file, ignored));
+    }
+    return times;
+}
+
+void TlsContext::reload_if_changed() {
+    // Looked at first: what changes while the files are read is read again next time.
+    auto found = times();
+    if (found == times_) {
+        return;
+    }
+    times_ = std::move(found);
+    auto read_again = read();
+    if (!read_again) {
+        log_warning(fmt::format("the certificate stays as it was: {}", read_again.error().detail));
+        return;
+    }
+    if (files_.client_ca_file.empty()) {
+        std::array<unsigned char, kTicketKeyBytes> keys;
+        if (SSL_CTX_get_tlsext_ticket_keys(current_.get(), keys.data(), keys.size()) == 1) {
+            SSL_CTX_set_tlsext_ticket_keys(read_again->get(), keys.data(), keys.size());
+        }
+        OPENSSL_cleanse(keys.data(), keys.size());
+    }
+    {
+        const std::lock_guard lock(mutex_);
+        current_ = *std::move(read_again);
+    }
+    log_info("the certificate was read again");
+}
+
+std::shared_ptr<SSL_CTX> TlsContext::current() const {
+    const std::lock_guard lock(mutex_);
+    return current_;
+}
+
+// ---- one connection ----
+
+void TlsStream::Free::operator()(SSL* ssl) const noexcept {
+    SSL_free(ssl);
+}
+
+TlsStream::TlsStream(const TlsContext& context, int fd) : ssl_(SSL_new(context.current().get())) {
+    if (ssl_ != nullptr && SSL_set_fd(ssl_.get(), fd) == 1) {
+        SSL_set_accept_state(ssl_.get());
+    } else {
+        ssl_.reset();
+    }
+}
+
+TlsStream::~TlsStream() = default;
+
+TlsStream::Step TlsStream::step_after(int result) {
+    switch (SSL_get_error(ssl_.get(), result)) {
+        case SSL_ERROR_WANT_READ:
+            return Step::wants_read;
+        case SSL_ERROR_WANT_WRITE:
+            return Step::wants_write;
+        case SSL_ERROR_ZERO_RETURN:
+            return Step::closed;
+        default:
+            usable_ = false;
+            ERR_clear_error();
+            return Step::broken;
+    }
+}
+
+TlsStream::Step TlsStream::handshake() {
+    if (ssl_ == nullptr) {
+        return Step::broken;
+    }
+    ERR_clear_error();
+    const int result = SSL_do_handshake(ssl_.get());
+    if (result == 1) {
+        usable_ = true;
+        return Step::done;
+    }
+    return step_after(result);
+}
+
+TlsStream::Step TlsStream::read(std::span<char> room, std::size_t& count) {
+    ERR_clear_error();
+    const int result = SSL_read_ex(ssl_.get(), room.data(), room.size(), &count);
+    return result == 1 ? Step::done : step_after(result);
+}
+
+std::size_t TlsStream::add(std::string_view bytes) {
+    if (record_ == nullptr) {
+        record_ = std::make_unique_for_overwrite<char[]>(kRecordBytes);
+    }
+    const std::size_t taken = std::min(bytes.size(), kRecordBytes - end_);
+    std::memcpy(record_.get() + end_, bytes.data(), taken);
+    end_ += taken;
+    return taken;
+}
+
+TlsStream::Step TlsStream::flush() {
+    while (begin_ < end_) {
+        ERR_clear_error();
+        std::size_t written = 0;
+        const int result =
+            SSL_write_ex(ssl_.get(), record_.get() + begin_, end_ - begin_, &written);
+        if (result != 1) {
+            return step_after(result);
+        }
+        begin_ += written;
+    }
+    begin_ = end_ = 0;
+    return Step::done;
+}
+
+void TlsStream::close() {
+    if (usable_) {
+        ERR_clear_error();
+        SSL_shutdown(ssl_.get());
+        ERR_clear_error();
+        usable_ = false;
+    }
+}
+
+}  // namespace annals::net

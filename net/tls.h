@@ -1,0 +1,97 @@
+// TLS: certificates that can be changed while the server runs, and encrypted bytes over a non-blocking socket.
+//
+// Layer:   net; with tls.cc the one user of OpenSSL's SSL interface on the server's side.
+// Spec:    RFC 8446 (1.3), RFC 5246 (1.2) as BCP 195 (RFC 9325) has it; contract.md, tls.*.
+// Threads: a TlsContext is for all threads; a TlsStream belongs to one connection.
+
+#pragma once
+
+#include "core/base/result.h"
+#include "core/config/config.h"
+
+#include <openssl/types.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace annals::net {
+
+/// What new connections are encrypted with.
+class TlsContext {
+  public:
+    /// Reads the certificate chain, its key and, if named, the authorities that clients must be certified by.
+    /// Errors: usage: one line that names the key of the configuration, the file and what is wrong with it.
+    static Result<std::unique_ptr<TlsContext>> create(const core::Config::Tls& files);
+
+    /// Reads the files again if one of them has changed since. New connections have the new certificate,
+    /// sessions of the old one can still be resumed (unless clients need certificates); if the files are of no
+    /// use, a warning is logged and the old ones stay.
+    void reload_if_changed();
+
+    /// The context for a connection that begins now.
+    std::shared_ptr<SSL_CTX> current() const;
+
+  private:
+    explicit TlsContext(core::Config::Tls files) : files_(std::move(files)) {}
+
+    Result<std::shared_ptr<SSL_CTX>> read() const;
+    std::vector<std::filesystem::file_time_type> times() const;
+
+    const core::Config::Tls files_;
+    std::vector<std::filesystem::file_time_type> times_;  ///< of the thread that reloads
+    mutable std::mutex mutex_;
+    std::shared_ptr<SSL_CTX> current_;
+};
+
+/// The server's side of one encrypted connection.
+class TlsStream {
+  public:
+    enum class Step : std::uint8_t {
+        done,
+        wants_read,   ///< again when the socket can be read
+        wants_write,  ///< again when it can be written
+        closed,       ///< the client has closed in good order
+        broken,       ///< a fault of the peer or the network; the connection is of no use any more
+    };
+
+    /// Lifetime: `fd`, which does not block, outlives the stream.
+    TlsStream(const TlsContext& context, int fd);
+    ~TlsStream();
+    TlsStream(const TlsStream&) = delete;
+    TlsStream& operator=(const TlsStream&) = delete;
+
+    /// Goes on with the handshake. Requires: it has not been done.
+    Step handshake();
+
+    /// Reads into `room`; `count` bytes if done.
+    Step read(std::span<char> room, std::size_t& count);
+
+    /// Takes bytes to be sent, up to a record; returns how many fit.
+    std::size_t add(std::string_view bytes);
+
+    /// Sends what was added.
+    Step flush();
+
+    /// Tells the client that nothing more comes, as far as the socket takes it at once.
+    void close();
+
+  private:
+    struct Free {
+        void operator()(SSL* ssl) const noexcept;
+    };
+
+    Step step_after(int result);
+
+    std::unique_ptr<SSL, Free> ssl_;
+    std::unique_ptr<char[]> record_;  ///< allocated while there is something to send
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+    bool usable_ = false;  ///< the handshake is done and nothing has gone wrong since
+};
+
+}  // namespace annals::net

@@ -1,0 +1,363 @@
+// TLS as clients see it: versions, resumption, certificates of both sides, and that HTTP over it is HTTP.
+
+#include "net/tls.h"
+
+#include "tests/net/fake_service.h"
+#include "tests/support/certificates.h"
+
+#include <gmock/gmock.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+namespace annals::test {
+namespace {
+
+/// The certificate's files and a server with them.
+class TlsServer {
+  public:
+    explicit TlsServer(const Certificate& certificate, const Certificate* clients = nullptr,
+                       const std::function<void(core::Config&)>& change = {})
+        : folder_() {
+        certificate.write(file("cert.pem"), file("key.pem"));
+        if (clients != nullptr) {
+            clients->write(file("ca.pem"), file("ca_key.pem"));
+        }
+        server_ = std::make_unique<FakeServer>([&](core::Config& config) {
+            config.tls.cert_file = file("cert.pem");
+            config.tls.key_file = file("key.pem");
+            config.tls.client_ca_file = clients != nullptr ? file("ca.pem") : "";
+            if (change) {
+                change(config);
+            }
+        });
+    }
+
+    std::string file(const std::string& name) const { return folder_ / name; }
+
+    std::uint16_t port() const { return server_->port(); }
+
+    std::string url() const { return server_->server().url(); }
+
+  private:
+    TemporaryDirectory folder_;
+    std::unique_ptr<FakeServer> server_;
+};
+
+int connect_to(std::uint16_t port) {
+    const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+    const timeval limit{10, 0};
+    ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    return fd;
+}
+
+/// A blocking client.
+class Peer {
+  public:
+    struct Options {
+        int version_min = TLS1_2_VERSION;
+        int version_max = TLS1_3_VERSION;
+        const Certificate* certificate = nullptr;
+        SSL_SESSION* session = nullptr;
+        std::string protocols = {};  ///< ALPN, each with its length before it
+    };
+
+    Peer(std::uint16_t port, const Options& options)
+        : context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free), fd_(connect_to(port)) {
+        SSL_CTX* const context = context_.get();
+        SSL_CTX_set_security_level(context, 0);  // to be able to offer what is too old
+        SSL_CTX_set_min_proto_version(context, options.version_min);
+        SSL_CTX_set_max_proto_version(context, options.version_max);
+        if (options.certificate != nullptr) {
+            SSL_CTX_use_certificate(context, options.certificate->certificate());
+            SSL_CTX_use_PrivateKey(context, options.certificate->key());
+        }
+        ssl_.reset(SSL_new(context), SSL_free);
+        SSL_set_fd(ssl_.get(), fd_);
+        if (options.session != nullptr) {
+            SSL_set_session(ssl_.get(), options.session);
+        }
+        if (!options.protocols.empty()) {
+            SSL_set_alpn_protos(ssl_.get(),
+                                reinterpret_cast<const unsigned char*>(options.protocols.data()),
+                                static_cast<unsigned>(options.protocols.size()));
+        }
+        greeted_ = SSL_connect(ssl_.get()) == 1;
+        ERR_clear_error();
+    }
+
+    explicit Peer(std::uint16_t port) : Peer(port, Options()) {}
+
+    ~Peer() { ::close(fd_); }
+
+    Peer(const Peer&) = delete;
+    Peer& operator=(const Peer&) = delete;
+
+    bool greeted() const { return greeted_; }
+
+    SSL* ssl() const { return ssl_.get(); }
+
+    bool send(std::string_view bytes) {
+        return SSL_write(ssl_.get(), bytes.data(), static_cast<int>(bytes.size())) ==
+               static_cast<int>(bytes.size());
+    }
+
+    /// Everything until the server closes or `size` bytes have come.
+    std::string receive(std::size_t size = SIZE_MAX) {
+        std::string all;
+        char room[16384];
+        while (all.size() < size) {
+            const int count = SSL_read(ssl_.get(), room, sizeof room);
+            if (count <= 0) {
+                break;
+            }
+            all.append(room, static_cast<std::size_t>(count));
+        }
+        return all;
+    }
+
+    /// One request on a connection that is closed after it.
+    std::string ask(const std::string& target) {
+        EXPECT_TRUE(
+            send("GET " + target + " HTTP/1.1\r\nHost: annals.test\r\nConnection: close\r\n\r\n"));
+        return receive();
+    }
+
+    std::string server_name() const {
+        X509* const certificate = SSL_get1_peer_certificate(ssl_.get());
+        char name[100] = {};
+        X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName, name,
+                                  sizeof name);
+        X509_free(certificate);
+        return name;
+    }
+
+    std::shared_ptr<SSL_SESSION> session() const {
+        return {SSL_get1_session(ssl_.get()), SSL_SESSION_free};
+    }
+
+  private:
+    std::shared_ptr<SSL_CTX> context_;
+    std::shared_ptr<SSL> ssl_;
+    int fd_;
+    bool greeted_ = false;
+};
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST(Tls, AnswersHttpInBothVersions) {
+    const TlsServer server{Certificate("server")};
+    EXPECT_THAT(server.url(), StartsWith("https://"));
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        Peer peer(server.port(), {.version_min = version, .version_max = version});
+        ASSERT_TRUE(peer.greeted());
+        EXPECT_EQ(SSL_version(peer.ssl()), version);
+        const std::string answer = peer.ask("/fhir/text");
+        EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 "));
+        EXPECT_THAT(answer, EndsWith("hello"));
+        EXPECT_TRUE((SSL_get_shutdown(peer.ssl()) & SSL_RECEIVED_SHUTDOWN) != 0)
+            << "the end was not told by close_notify";
+    }
+}
+
+TEST(Tls, RefusesWhatIsOlderThan12) {
+    const TlsServer server{Certificate("server")};
+    const Peer peer(server.port(), {.version_min = TLS1_VERSION, .version_max = TLS1_1_VERSION});
+    EXPECT_FALSE(peer.greeted());
+}
+
+TEST(Tls, UsesForwardSecretAuthenticatedEncryptionOnly) {
+    const TlsServer server{Certificate("server")};
+    const Peer peer(server.port(), {.version_max = TLS1_2_VERSION});
+    ASSERT_TRUE(peer.greeted());
+    const std::string cipher = SSL_get_cipher_name(peer.ssl());
+    EXPECT_THAT(cipher, StartsWith("ECDHE-"));
+    EXPECT_TRUE(cipher.find("GCM") != std::string::npos ||
+                cipher.find("CHACHA20") != std::string::npos)
+        << cipher;
+}
+
+TEST(Tls, NamesItselfByHttpsInLinks) {
+    const TlsServer server{Certificate("server")};
+    Peer peer(server.port());
+    EXPECT_THAT(peer.ask("/fhir/describe"), HasSubstr("base=https://annals.test/fhir"));
+}
+
+TEST(Tls, CarriesBodiesOfManyRecordsBothWays) {
+    const TlsServer server{Certificate("server")};
+    Peer peer(server.port());
+    ASSERT_TRUE(peer.greeted());
+    const std::string body(3'000'000, 'x');
+    ASSERT_TRUE(
+        peer.send("POST /fhir/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n"
+                  "Connection: close\r\n\r\n"));
+    ASSERT_TRUE(peer.send(body));
+    EXPECT_THAT(peer.receive(), EndsWith("\r\n\r\n" + body));
+
+    EXPECT_EQ(Peer(server.port()).ask("/fhir/view?5000000").substr(0, 12), "HTTP/1.1 200");
+    EXPECT_GT(Peer(server.port()).ask("/fhir/pieces?3000").size(), 3'000'000U);
+    EXPECT_GT(Peer(server.port()).ask("/fhir/slices?300").size(), 3'000'000U);
+}
+
+TEST(Tls, AnswersPipelinedRequestsInOrder) {
+    const TlsServer server{Certificate("server")};
+    Peer peer(server.port());
+    std::string requests;
+    for (int i = 0; i < 50; ++i) {
+        requests += "GET /fhir/describe?" + std::to_string(i) + " HTTP/1.1\r\nHost: a\r\n" +
+                    (i == 49 ? "Connection: close\r\n\r\n" : "\r\n");
+    }
+    ASSERT_TRUE(peer.send(requests));
+    const std::string answers = peer.receive();
+    std::size_t at = 0;
+    for (int i = 0; i < 50; ++i) {
+        at = answers.find("query=" + std::to_string(i) + " ", at);
+        ASSERT_NE(at, std::string::npos) << i;
+    }
+}
+
+TEST(Tls, ClosesAConnectionThatSpeaksPlainHttp) {
+    const TlsServer server{Certificate("server")};
+    Connection plain(server.port());
+    ASSERT_TRUE(plain.send("GET /fhir/text HTTP/1.1\r\nHost: a\r\n\r\n"));
+    EXPECT_TRUE(plain.closed_by_peer());
+    EXPECT_THAT(Peer(server.port()).ask("/fhir/text"), EndsWith("hello"));
+}
+
+TEST(Tls, EndsAHandshakeThatIsNotGoneOnWith) {
+    const TlsServer server{Certificate("server"), nullptr, [](core::Config& config) {
+                               config.limits.header_timeout = std::chrono::milliseconds(100);
+                           }};
+    Connection silent(server.port());
+    EXPECT_TRUE(silent.closed_by_peer());
+    Connection slow(server.port());
+    ASSERT_TRUE(slow.send(std::string_view("\x16\x03\x01\x02\x00\x01", 6)));
+    EXPECT_TRUE(slow.closed_by_peer());
+}
+
+TEST(Tls, ResumesSessions) {
+    const TlsServer server{Certificate("server")};
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        const Peer::Options first{.version_min = version, .version_max = version};
+        Peer before(server.port(), first);
+        EXPECT_THAT(before.ask("/fhir/text"), EndsWith("hello"));  // tickets come with the answer
+        EXPECT_EQ(SSL_session_reused(before.ssl()), 0);
+        const auto session = before.session();
+        Peer::Options again = first;
+        again.session = session.get();
+        Peer after(server.port(), again);
+        ASSERT_TRUE(after.greeted());
+        EXPECT_EQ(SSL_session_reused(after.ssl()), 1) << version;
+        EXPECT_THAT(after.ask("/fhir/text"), EndsWith("hello"));
+    }
+}
+
+TEST(Tls, ChoosesHttp11AmongProtocolsAndRefusesOthers) {
+    const TlsServer server{Certificate("server")};
+    const Peer both(server.port(), {.protocols = std::string("\x02h2\x08http/1.1")});
+    ASSERT_TRUE(both.greeted());
+    const unsigned char* chosen = nullptr;
+    unsigned size = 0;
+    SSL_get0_alpn_selected(both.ssl(), &chosen, &size);
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(chosen), size), "http/1.1");
+    EXPECT_FALSE(Peer(server.port(), {.protocols = std::string("\x02h2")}).greeted());
+}
+
+// With TLS 1.3 a client learns that its certificate was refused when it reads.
+bool is_served(std::uint16_t port, const Certificate* certificate, int version) {
+    Peer peer(port, {.version_max = version, .certificate = certificate});
+    return peer.greeted() &&
+           peer.send("GET /fhir/text HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") &&
+           peer.receive().ends_with("hello");
+}
+
+TEST(Tls, AsksClientsForACertificateOfItsAuthority) {
+    const Certificate authority("authority");
+    const TlsServer server{Certificate("server"), &authority};
+    const Certificate known("known", &authority);
+    const Certificate stranger("stranger");
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        EXPECT_TRUE(is_served(server.port(), &known, version));
+        EXPECT_FALSE(is_served(server.port(), &stranger, version));
+        EXPECT_FALSE(is_served(server.port(), nullptr, version));
+    }
+}
+
+template <typename Condition>
+bool becomes_true(Condition condition) {
+    for (int i = 0; i < 100 && !condition(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return condition();
+}
+
+TEST(Tls, TakesANewCertificateWithoutARestart) {
+    const TlsServer server{Certificate("old")};
+    Peer open(server.port());
+    EXPECT_EQ(open.server_name(), "old");
+    Peer other(server.port());
+    EXPECT_THAT(other.ask("/fhir/text"), EndsWith("hello"));
+    const auto session = other.session();
+
+    Certificate("new").write(server.file("cert.pem"), server.file("key.pem"));
+    EXPECT_TRUE(becomes_true([&] { return Peer(server.port()).server_name() == "new"; }));
+    EXPECT_THAT(open.ask("/fhir/text"), EndsWith("hello"));  // connections go on
+    const Peer resumed(server.port(), {.session = session.get()});
+    EXPECT_EQ(SSL_session_reused(resumed.ssl()), 1);
+}
+
+TEST(Tls, KeepsItsCertificateWhenTheNewOneIsOfNoUse) {
+    const TlsServer server{Certificate("old")};
+    core::Config::Tls files{server.file("cert.pem"), server.file("key.pem"), ""};
+    const auto context = net::TlsContext::create(files);
+    ASSERT_TRUE(context);
+    const auto before = (*context)->current();
+    const auto later = std::filesystem::file_time_type::clock::now() + std::chrono::hours(1);
+
+    Certificate("new").write(server.file("cert.pem"), server.file("unused.pem"));
+    std::filesystem::last_write_time(server.file("cert.pem"), later);
+    (*context)->reload_if_changed();  // the key is not the certificate's
+    EXPECT_EQ((*context)->current(), before);
+
+    Certificate("new").write(server.file("cert.pem"), server.file("key.pem"));
+    std::filesystem::last_write_time(server.file("key.pem"), later);
+    (*context)->reload_if_changed();
+    EXPECT_NE((*context)->current(), before);
+}
+
+TEST(Tls, SaysWhichFileIsOfNoUse) {
+    const TlsServer server{Certificate("server"), nullptr};
+    const std::string cert = server.file("cert.pem");
+    const std::string key = server.file("key.pem");
+    const auto error_of = [](core::Config::Tls files) {
+        const auto context = net::TlsContext::create(files);
+        EXPECT_FALSE(context);
+        return context ? "" : context.error().detail;
+    };
+    EXPECT_THAT(error_of({server.file("none.pem"), key, ""}),
+                testing::AllOf(StartsWith("tls.cert_file: "), HasSubstr("none.pem")));
+    EXPECT_THAT(error_of({cert, cert, ""}), StartsWith("tls.key_file: "));
+    EXPECT_THAT(error_of({cert, key, key}), StartsWith("tls.client_ca_file: "));
+    Certificate("other").write(server.file("unused.pem"), server.file("other_key.pem"));
+    EXPECT_THAT(error_of({cert, server.file("other_key.pem"), ""}), StartsWith("tls.key_file: "));
+}
+
+}  // namespace
+}  // namespace annals::test

@@ -1,0 +1,57 @@
+#include "tests/support/certificates.h"
+
+#include "core/base/check.h"
+
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+
+#include <cstdio>
+
+namespace annals::test {
+
+namespace {
+
+void add_extension(X509* certificate, int nid, const char* value) {
+    X509_EXTENSION* const extension = X509V3_EXT_conf_nid(nullptr, nullptr, nid, value);
+    ANNALS_CHECK(extension != nullptr);
+    X509_add_ext(certificate, extension, -1);
+    X509_EXTENSION_free(extension);
+}
+
+}  // namespace
+
+Certificate::Certificate(const std::string& common_name, const Certificate* issuer)
+    : key_(EVP_EC_gen("P-256"), EVP_PKEY_free), certificate_(X509_new(), X509_free) {
+    X509* const x509 = certificate_.get();
+    X509_set_version(x509, X509_VERSION_3);
+    std::uint32_t serial = 0;
+    RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial);
+    ASN1_INTEGER_set_uint64(X509_get_serialNumber(x509), serial);
+    X509_gmtime_adj(X509_getm_notBefore(x509), -3600);
+    X509_gmtime_adj(X509_getm_notAfter(x509), 24L * 3600);
+    X509_set_pubkey(x509, key_.get());
+    X509_NAME* const name = X509_get_subject_name(x509);
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8,
+                               reinterpret_cast<const unsigned char*>(common_name.c_str()), -1, -1,
+                               0);
+    X509_set_issuer_name(x509,
+                         issuer == nullptr ? name : X509_get_subject_name(issuer->certificate()));
+    add_extension(x509, NID_basic_constraints, "critical,CA:TRUE");
+    add_extension(x509, NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1");
+    ANNALS_CHECK(X509_sign(x509, issuer == nullptr ? key_.get() : issuer->key(), EVP_sha256()) > 0);
+}
+
+void Certificate::write(const std::string& certificate_file, const std::string& key_file) const {
+    std::FILE* file = std::fopen(certificate_file.c_str(), "w");
+    ANNALS_CHECK(file != nullptr && PEM_write_X509(file, certificate_.get()) == 1);
+    std::fclose(file);
+    file = std::fopen(key_file.c_str(), "w");
+    ANNALS_CHECK(file != nullptr && PEM_write_PrivateKey(file, key_.get(), nullptr, nullptr, 0,
+                                                         nullptr, nullptr) == 1);
+    std::fclose(file);
+}
+
+}  // namespace annals::test

@@ -1,0 +1,30 @@
+// Certificates made on the spot, for tests of TLS.
+
+#pragma once
+
+#include <openssl/types.h>
+
+#include <memory>
+#include <string>
+
+namespace annals::test {
+
+/// A key and the certificate for it, signed by another or by itself.
+class Certificate {
+  public:
+    /// For the names "localhost" and 127.0.0.1; `common_name` tells one from another. `issuer` null: self-signed.
+    explicit Certificate(const std::string& common_name, const Certificate* issuer = nullptr);
+
+    X509* certificate() const { return certificate_.get(); }
+
+    EVP_PKEY* key() const { return key_.get(); }
+
+    /// Writes PEM files.
+    void write(const std::string& certificate_file, const std::string& key_file) const;
+
+  private:
+    std::shared_ptr<EVP_PKEY> key_;
+    std::shared_ptr<X509> certificate_;
+};
+
+}  // namespace annals::test
