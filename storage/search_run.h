@@ -24,6 +24,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace annals::storage {
@@ -99,6 +100,24 @@ struct LinkColumn {
     std::span<const std::uint32_t> of(std::uint32_t document) const noexcept;
 };
 
+struct FreeBitmap {
+    void operator()(roaring_bitmap_t* bitmap) const noexcept { roaring_bitmap_free(bitmap); }
+};
+
+using SearchBitmap = std::unique_ptr<roaring_bitmap_t, FreeBitmap>;
+
+/// A column of texts, intervals or links within a run's arrays: where it ends; it begins where the one before ends.
+struct SearchRunColumn {
+    std::uint64_t column = 0;
+    std::uint64_t short_span = 0;       ///< of intervals
+    std::uint32_t shorter_count = 0;    ///< of intervals
+    std::uint32_t end = 0;              ///< in the arrays of texts, intervals or links
+    std::uint32_t by_document_end = 0;  ///< of texts: in their arrays by document
+    std::uint32_t unused = 0;
+};
+
+struct SearchRunParts;
+
 class SearchRun {
   public:
     /// A run of `documents`, one at least, ascending by position. Terms that a document has twice count once.
@@ -121,7 +140,7 @@ class SearchRun {
 
     SearchRun(const SearchRun&) = delete;
     SearchRun& operator=(const SearchRun&) = delete;
-    ~SearchRun();
+    ~SearchRun() = default;
 
     /// Documents: every number below this.
     std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(positions_.size()); }
@@ -179,24 +198,33 @@ class SearchRun {
     std::uint64_t bytes() const noexcept { return bytes_; }
 
   private:
-    friend class SearchRunMaker;
-
-    /// A column of texts, intervals or links: where what it has ends; it begins where the one before ends.
-    struct Column {
-        std::uint64_t column = 0;
-        std::uint64_t short_span = 0;     ///< of intervals
-        std::uint32_t shorter_count = 0;  ///< of intervals
-        std::uint32_t end = 0;
-        std::uint32_t by_document_end = 0;  ///< of texts
-        std::uint32_t unused = 0;
-    };
+    class Merger;
+    using Column = SearchRunColumn;
 
     static constexpr std::uint32_t kCurrent = 0xffff'ffff;
 
-    SearchRun();
+    SearchRun() = default;
+
+    /// Copies the parts into arrays of exactly their size, and takes their bitmaps. Empties them; with `again`
+    /// they keep their memory.
+    static std::shared_ptr<SearchRun> make(SearchRunParts& parts, bool again);
+    template <typename T>
+    std::span<const T> keep(std::vector<T>& part, bool again);
+    void index_terms();
+    void count_bytes() noexcept;
+
+    /// All arrays in the order in which they lie and are written, those of 8 bytes first.
+    template <typename Run>
+    static auto arrays(Run& run) noexcept {
+        return std::tie(run.keys_, run.terms_, run.text_columns_, run.interval_columns_,
+                        run.interval_lows_, run.interval_highs_, run.link_columns_, run.targets_,
+                        run.positions_, run.term_postings_, run.lists_, run.text_ends_,
+                        run.text_postings_, run.text_documents_, run.text_indexes_,
+                        run.interval_documents_, run.intervals_by_document_, run.link_documents_,
+                        run.link_targets_, run.characters_);
+    }
 
     Postings postings_of(const std::uint32_t& reference) const noexcept;
-    const Column* find_column(std::span<const Column> columns, std::uint64_t column) const noexcept;
 
     // Documents.
     std::span<const std::uint32_t> positions_;
@@ -209,9 +237,9 @@ class SearchRun {
     std::span<const std::uint64_t> terms_;
     std::span<const std::uint32_t> term_postings_;
     std::span<const std::uint32_t> directory_;
-    std::uint32_t directory_shift_ = 63;
+    unsigned directory_shift_ = 0;
     std::span<const std::uint32_t> lists_;  ///< each after its size
-    std::vector<roaring_bitmap_t*> bitmaps_;
+    std::vector<SearchBitmap> bitmaps_;
 
     std::span<const Column> text_columns_;
     std::span<const std::uint32_t> text_ends_;  ///< in characters_
@@ -232,6 +260,8 @@ class SearchRun {
     std::span<const std::uint64_t> targets_;
 
     std::vector<std::unique_ptr<std::byte[]>> blocks_;  ///< what the spans lie in
+    std::byte* free_ = nullptr;                         ///< the rest of the last block
+    std::uint64_t free_bytes_ = 0;
     std::uint64_t bytes_ = 0;
 };
 

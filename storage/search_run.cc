@@ -1,0 +1,345 @@
+#include "storage/search_run.h"
+
+#include "storage/search_run_parts.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace annals::storage {
+
+namespace {
+
+/// Blocks of more arrays than one are at most this large.
+constexpr std::size_t kSharedBlockMax = 256 << 10;
+/// Terms that share an entry of the directory, about.
+constexpr std::size_t kTermsPerBucket = 16;
+
+/// The first element that is not below `value`. Branch-free: what is looked for is anywhere.
+template <typename T>
+std::size_t lower_bound_of(std::span<const T> sorted, T value) noexcept {
+    const T* first = sorted.data();
+    std::size_t count = sorted.size();
+    while (count > 1) {
+        const std::size_t half = count / 2;
+        first += first[half - 1] < value ? half : 0;
+        count -= half;
+    }
+    const auto index = static_cast<std::size_t>(first - sorted.data());
+    return index + (count == 1 && *first < value ? 1 : 0);
+}
+
+struct Stretch {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+};
+
+Stretch stretch(std::span<const SearchRunColumn> columns, const SearchRunColumn* column) noexcept {
+    return {column == columns.data() ? 0 : column[-1].end, column->end};
+}
+
+/// Where `document` stands in `ascending`.
+Stretch equal_stretch(std::span<const std::uint32_t> ascending, std::uint32_t document) noexcept {
+    const std::size_t begin = lower_bound_of(ascending, document);
+    std::size_t end = begin;
+    while (end < ascending.size() && ascending[end] == document) {
+        ++end;
+    }
+    return {begin, end};
+}
+
+}  // namespace
+
+const SearchRunColumn* find_column(std::span<const SearchRunColumn> columns,
+                                   std::uint64_t column) noexcept {
+    const auto found = std::ranges::lower_bound(columns, column, {}, &SearchRunColumn::column);
+    return found != columns.end() && found->column == column ? &*found : nullptr;
+}
+
+std::uint32_t Postings::size() const noexcept {
+    return bitmap == nullptr ? static_cast<std::uint32_t>(list.size())
+                             : static_cast<std::uint32_t>(roaring_bitmap_get_cardinality(bitmap));
+}
+
+bool Postings::contains(std::uint32_t document) const noexcept {
+    return bitmap == nullptr ? std::ranges::binary_search(list, document)
+                             : roaring_bitmap_contains(bitmap, document);
+}
+
+std::span<const std::uint32_t> IntervalColumn::of(std::uint32_t document) const noexcept {
+    const auto of_index = [this](std::uint32_t index) { return all.document[index]; };
+    const auto found = std::ranges::equal_range(by_document, document, {}, of_index);
+    return {found.begin(), found.end()};
+}
+
+std::span<const std::uint32_t> LinkColumn::of(std::uint32_t of_document) const noexcept {
+    const Stretch found = equal_stretch(document, of_document);
+    return target.subspan(found.begin, found.end - found.begin);
+}
+
+void SearchRun::mark_died(std::uint32_t document, Position at) const noexcept {
+    std::atomic<std::uint32_t>& died = died_[document];
+    const std::uint32_t before = died.load(std::memory_order_relaxed);
+    if (before == 0) {
+        return;
+    }
+    const std::uint32_t after =
+        at.value < kCurrent ? static_cast<std::uint32_t>(at.value) : kCurrent;
+    died.store(after, std::memory_order_relaxed);
+    if (before == kCurrent && after != kCurrent) {
+        died_count_.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+std::uint32_t SearchRun::size_at(Position position) const noexcept {
+    if (position.value >= positions_.back()) {
+        return size();
+    }
+    return static_cast<std::uint32_t>(
+        lower_bound_of(positions_, static_cast<std::uint32_t>(position.value) + 1));
+}
+
+std::uint32_t SearchRun::find(Position position) const noexcept {
+    if (position.value > positions_.back()) {
+        return size();
+    }
+    const auto wanted = static_cast<std::uint32_t>(position.value);
+    const std::size_t at = lower_bound_of(positions_, wanted);
+    return positions_[at] == wanted ? static_cast<std::uint32_t>(at) : size();
+}
+
+Postings SearchRun::postings_of(const std::uint32_t& reference) const noexcept {
+    if ((reference & kElsewhere) == 0) {
+        return {.list = {&reference, 1}};
+    }
+    const std::uint32_t at = reference & kReferenceMask;
+    if ((reference & kInBitmap) == kInBitmap) {
+        return {.list = {}, .bitmap = bitmaps_[at].get()};
+    }
+    return {.list = lists_.subspan(std::size_t{at} + 1, lists_[at])};
+}
+
+Postings SearchRun::postings(std::uint64_t term) const noexcept {
+    Stretch bucket{0, terms_.size()};
+    if (!directory_.empty()) {
+        const std::uint64_t upper = term >> directory_shift_;
+        bucket = {directory_[upper], directory_[upper + 1]};
+    }
+    const std::size_t at =
+        bucket.begin +
+        lower_bound_of(terms_.subspan(bucket.begin, bucket.end - bucket.begin), term);
+    if (at == bucket.end || terms_[at] != term) {
+        return {};
+    }
+    return postings_of(term_postings_[at]);
+}
+
+SearchRun::TextRange SearchRun::texts(std::uint64_t column) const noexcept {
+    const Column* const found = find_column(text_columns_, column);
+    if (found == nullptr) {
+        return {};
+    }
+    const Stretch all = stretch(text_columns_, found);
+    return {static_cast<std::uint32_t>(all.begin), static_cast<std::uint32_t>(all.end)};
+}
+
+SearchRun::TextRange SearchRun::texts(std::uint64_t column,
+                                      std::string_view prefix) const noexcept {
+    const TextRange all = texts(column);
+    // The first text whose beginning, as long as the prefix, is not below it (or: is above it).
+    const auto bound = [this, prefix](std::uint32_t first, std::uint32_t last, int above) {
+        while (first < last) {
+            const std::uint32_t middle = first + (last - first) / 2;
+            if (text(middle).substr(0, prefix.size()).compare(prefix) < above) {
+                first = middle + 1;
+            } else {
+                last = middle;
+            }
+        }
+        return first;
+    };
+    const std::uint32_t first = bound(all.first, all.last, 0);
+    return {first, bound(first, all.last, 1)};
+}
+
+std::string_view SearchRun::text(std::uint32_t index) const noexcept {
+    const std::uint32_t begin = index == 0 ? 0 : text_ends_[index - 1];
+    return {characters_.data() + begin, text_ends_[index] - begin};
+}
+
+Postings SearchRun::text_postings(std::uint32_t index) const noexcept {
+    return postings_of(text_postings_[index]);
+}
+
+std::span<const std::uint32_t> SearchRun::texts_of(std::uint64_t column,
+                                                   std::uint32_t document) const noexcept {
+    const Column* const found = find_column(text_columns_, column);
+    if (found == nullptr) {
+        return {};
+    }
+    const std::size_t begin = found == text_columns_.data() ? 0 : found[-1].by_document_end;
+    const Stretch of =
+        equal_stretch(text_documents_.subspan(begin, found->by_document_end - begin), document);
+    return text_indexes_.subspan(begin + of.begin, of.end - of.begin);
+}
+
+IntervalColumn SearchRun::intervals(std::uint64_t column) const noexcept {
+    const Column* const found = find_column(interval_columns_, column);
+    if (found == nullptr) {
+        return {};
+    }
+    const Stretch in = stretch(interval_columns_, found);
+    const std::size_t count = in.end - in.begin;
+    return {.all = Intervals{interval_lows_, interval_highs_, interval_documents_}.part(in.begin,
+                                                                                        count),
+            .shorter_count = found->shorter_count,
+            .short_span = found->short_span,
+            .by_document = intervals_by_document_.subspan(in.begin, count)};
+}
+
+LinkColumn SearchRun::links(std::uint64_t column) const noexcept {
+    const Column* const found = find_column(link_columns_, column);
+    if (found == nullptr) {
+        return {};
+    }
+    const Stretch in = stretch(link_columns_, found);
+    const std::size_t count = in.end - in.begin;
+    return {.document = link_documents_.subspan(in.begin, count),
+            .target = link_targets_.subspan(in.begin, count),
+            .targets = targets_};
+}
+
+std::uint32_t SearchRunParts::add_postings(std::span<const std::uint32_t> documents) {
+    if (documents.size() == 1) {
+        return documents[0];
+    }
+    if (documents.size() <= kListMax) {
+        const auto at = static_cast<std::uint32_t>(lists.size());
+        lists.push_back(static_cast<std::uint32_t>(documents.size()));
+        lists.insert(lists.end(), documents.begin(), documents.end());
+        return kElsewhere | at;
+    }
+    SearchBitmap bitmap(roaring_bitmap_of_ptr(documents.size(), documents.data()));
+    roaring_bitmap_run_optimize(bitmap.get());
+    roaring_bitmap_shrink_to_fit(bitmap.get());
+    bitmaps.push_back(std::move(bitmap));
+    return kInBitmap | static_cast<std::uint32_t>(bitmaps.size() - 1);
+}
+
+void ShortSpan::add(std::int64_t low, std::int64_t high) noexcept {
+    ++counts_[static_cast<std::size_t>(std::bit_width(length(low, high)))];
+    if (low != INT64_MIN) {  // not an open beginning
+        first_ = std::min(first_, low);
+        last_ = std::max(last_, low);
+    }
+}
+
+void ShortSpan::decide() noexcept {
+    std::uint64_t all = 0;
+    for (const std::uint32_t count : counts_) {
+        all += count;
+    }
+    // A search looks through the longer ones, and through the shorter ones that begin within one span.
+    const double stretch = last_ < first_ ? 1 : static_cast<double>(length(first_, last_)) + 1;
+    double least = std::numeric_limits<double>::infinity();
+    std::uint64_t shorter = 0;
+    for (std::size_t bits = 0; bits < counts_.size(); ++bits) {
+        shorter += counts_[bits];
+        const std::uint64_t span = bits == 0 ? 0 : ~std::uint64_t{0} >> (64 - bits);
+        const double cost =
+            static_cast<double>(all - shorter) +
+            static_cast<double>(shorter) * std::min(1.0, static_cast<double>(span) / stretch);
+        if (cost < least) {
+            least = cost;
+            span_ = span;
+            shorter_count_ = static_cast<std::uint32_t>(shorter);
+        }
+    }
+}
+
+template <typename T>
+std::span<const T> SearchRun::keep(std::vector<T>& part, bool again) {
+    const std::size_t bytes = part.size() * sizeof(T);
+    if (bytes == 0) {
+        return {};
+    }
+    if (bytes > free_bytes_) {
+        blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
+        free_ = blocks_.back().get();
+        free_bytes_ = bytes;
+        bytes_ += bytes;
+    }
+    T* const to = reinterpret_cast<T*>(free_);
+    std::memcpy(to, part.data(), bytes);
+    free_ += bytes;
+    free_bytes_ -= bytes;
+    const std::span<const T> kept(to, part.size());
+    if (again) {
+        part.clear();
+    } else {
+        part = {};  // gives its memory back before the next one is copied
+    }
+    return kept;
+}
+
+std::shared_ptr<SearchRun> SearchRun::make(SearchRunParts& parts, bool again) {
+    std::shared_ptr<SearchRun> run(new SearchRun);
+    const auto from = parts.arrays();
+    const std::size_t all = std::apply(
+        [](const auto&... part) { return ((part.size() * sizeof(part[0])) + ...); }, from);
+    if (all <= kSharedBlockMax) {
+        run->blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(all));
+        run->free_ = run->blocks_.back().get();
+        run->free_bytes_ = all;
+        run->bytes_ = all;
+    }
+    std::apply(
+        [&](auto&... to) {
+            std::apply([&](auto&... part) { ((to = run->keep(part, again)), ...); }, from);
+        },
+        arrays(*run));
+    run->bitmaps_ = std::exchange(parts.bitmaps, {});
+    run->bitmaps_.shrink_to_fit();
+
+    run->died_ = std::make_unique_for_overwrite<std::atomic<std::uint32_t>[]>(run->size());
+    for (std::uint32_t document = 0; document < run->size(); ++document) {
+        run->died_[document].store(kCurrent, std::memory_order_relaxed);
+    }
+    run->index_terms();
+    run->count_bytes();
+    return run;
+}
+
+void SearchRun::index_terms() {
+    if (terms_.size() < 2 * kTermsPerBucket) {
+        return;
+    }
+    const auto bits = static_cast<unsigned>(std::bit_width(terms_.size() / kTermsPerBucket) - 1);
+    directory_shift_ = 64 - bits;
+    const std::size_t buckets = std::size_t{1} << bits;
+    std::vector<std::uint32_t> directory(buckets + 1);
+    std::size_t bucket = 0;
+    for (std::size_t at = 0; at < terms_.size(); ++at) {
+        for (const std::uint64_t upper = terms_[at] >> directory_shift_; bucket <= upper;
+             ++bucket) {
+            directory[bucket] = static_cast<std::uint32_t>(at);
+        }
+    }
+    for (; bucket <= buckets; ++bucket) {
+        directory[bucket] = static_cast<std::uint32_t>(terms_.size());
+    }
+    directory_ = keep(directory, false);
+}
+
+void SearchRun::count_bytes() noexcept {
+    bytes_ += sizeof(SearchRun) + 32 + size() * sizeof(died_[0]) +
+              blocks_.capacity() * (sizeof blocks_[0] + 16) +
+              bitmaps_.capacity() * sizeof bitmaps_[0];
+    for (const SearchBitmap& bitmap : bitmaps_) {
+        // What the allocator and the bitmap's own tables add for it and for each container.
+        const auto containers = static_cast<std::uint64_t>(bitmap->high_low_container.size);
+        bytes_ += roaring_bitmap_portable_size_in_bytes(bitmap.get()) + 96 + 56 * containers;
+    }
+}
+
+}  // namespace annals::storage

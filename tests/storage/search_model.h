@@ -1,0 +1,50 @@
+// What search runs must say, by plain loops over the documents; and documents at random.
+
+#pragma once
+
+#include "storage/search_run.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace annals::storage {
+
+struct ModelDocument {
+    Position position;
+    std::uint64_t key = 0;
+    SearchEntries entries;
+    Position died = kNotDied;
+};
+
+/// A vocabulary in which some terms are everybody's, some a few documents', some one document's.
+class ModelMaker {
+  public:
+    explicit ModelMaker(std::uint64_t seed) : random_(seed) {}
+
+    std::uint64_t below(std::uint64_t bound) {
+        return std::uniform_int_distribution<std::uint64_t>(0, bound - 1)(random_);
+    }
+
+    ModelDocument next();
+
+    std::uint64_t last() const noexcept { return position_; }
+
+    static std::uint64_t mix(std::uint64_t number) noexcept;
+
+  private:
+    std::mt19937_64 random_;
+    std::uint64_t position_ = 0;
+};
+
+std::vector<IndexedDocument> indexed(const std::vector<const ModelDocument*>& documents);
+std::vector<const ModelDocument*> pointers(const std::deque<ModelDocument>& documents);
+
+/// Expects `run` to say of all its documents exactly what is true of `documents`.
+void expect_says(const SearchRun& run, const std::vector<const ModelDocument*>& documents);
+
+}  // namespace annals::storage

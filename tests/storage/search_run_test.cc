@@ -1,0 +1,263 @@
+#include "storage/search_run.h"
+
+#include "core/base/digest.h"
+#include "tests/storage/search_model.h"
+
+#include <gtest/gtest.h>
+
+namespace annals::storage {
+namespace {
+
+std::deque<ModelDocument> documents_of(ModelMaker& maker, std::size_t count) {
+    std::deque<ModelDocument> documents;
+    for (std::size_t i = 0; i < count; ++i) {
+        documents.push_back(maker.next());
+    }
+    return documents;
+}
+
+TEST(SearchRun, SaysWhatItsDocumentsSay) {
+    ModelMaker maker(1);
+    for (const std::size_t count : {1U, 2U, 3U, 10U, 127U, 128U, 129U, 400U, 1500U}) {
+        const auto documents = documents_of(maker, count);
+        const auto run = SearchRun::build(indexed(pointers(documents)));
+        expect_says(*run, pointers(documents));
+        ASSERT_FALSE(testing::Test::HasFailure()) << count;
+    }
+}
+
+TEST(SearchRun, OfADocumentWithoutEntriesSaysItsPositionAndKey) {
+    const SearchEntries nothing;
+    const IndexedDocument document{{7}, 8, &nothing};
+    const auto run = SearchRun::build({&document, 1});
+    ASSERT_EQ(run->size(), 1U);
+    EXPECT_EQ(run->position(0).value, 7U);
+    EXPECT_EQ(run->key(0), 8U);
+    EXPECT_EQ(run->postings(0).size(), 0U);
+    EXPECT_EQ(run->texts(0, "a").last, 0U);
+}
+
+TEST(SearchRun, LeavesOutIntervalsThatEndBeforeTheyBegin) {
+    SearchEntries entries;
+    entries.intervals = {{1, 5, 4}, {1, 4, 5}};
+    const IndexedDocument document{{7}, 8, &entries};
+    const auto run = SearchRun::build({&document, 1});
+    ASSERT_EQ(run->intervals(1).all.size(), 1U);
+    EXPECT_EQ(run->intervals(1).all.low[0], 4);
+}
+
+TEST(SearchRun, TellsShortIntervalsFromLongOnes) {
+    std::deque<SearchEntries> entries;
+    std::vector<IndexedDocument> documents;
+    for (std::int64_t i = 0; i < 1000; ++i) {
+        SearchEntries& one = entries.emplace_back();
+        one.intervals = {{1, i * 100, i % 10 == 0 ? INT64_MAX : i * 100 + 50}};
+        documents.push_back({{static_cast<std::uint64_t>(i) + 1}, 0, &one});
+    }
+    const auto run = SearchRun::build(documents);
+    EXPECT_EQ(run->intervals(1).shorter().size(), 900U);
+    EXPECT_EQ(run->intervals(1).longer().size(), 100U);
+    EXPECT_EQ(run->intervals(1).short_span, 63U);
+}
+
+TEST(SearchRun, RemembersWhoDied) {
+    ModelMaker maker(2);
+    auto documents = documents_of(maker, 10);
+    const auto run = SearchRun::build(indexed(pointers(documents)));
+    EXPECT_FALSE(run->any_died());
+    run->mark_died(3, {100});
+    run->mark_died(3, {101});
+    run->mark_died(4, {0});
+    run->mark_died(4, {102});
+    documents[3].died = {101};
+    documents[4].died = {0};
+    expect_says(*run, pointers(documents));
+}
+
+TEST(SearchRun, MergesIntoWhatOneRunOfAllWouldSay) {
+    ModelMaker maker(3);
+    for (std::uint64_t round = 0; round < 30; ++round) {
+        std::deque<ModelDocument> documents = documents_of(maker, 1 + maker.below(1200));
+        const auto all = pointers(documents);
+        std::vector<std::shared_ptr<const SearchRun>> runs;
+        for (std::size_t begin = 0; begin < all.size();) {
+            const std::size_t count = std::min<std::size_t>(
+                1 + maker.below(round % 3 == 0 ? 3 : 400), all.size() - begin);
+            runs.push_back(SearchRun::build(
+                indexed({all.begin() + static_cast<std::ptrdiff_t>(begin),
+                         all.begin() + static_cast<std::ptrdiff_t>(begin + count)})));
+            begin += count;
+        }
+        const Position horizon{maker.last() - maker.below(2000)};
+        const std::uint64_t share = round % 4;
+        for (ModelDocument& document : documents) {
+            if (maker.below(4) >= share) {
+                continue;
+            }
+            document.died = maker.below(10) == 0
+                                ? Position{0}
+                                : Position{document.position.value + 1 + maker.below(3000)};
+            for (const auto& run : runs) {
+                if (const std::uint32_t number = run->find(document.position);
+                    number != run->size()) {
+                    run->mark_died(number, document.died);
+                }
+            }
+        }
+        std::vector<const ModelDocument*> left;
+        for (const ModelDocument& document : documents) {
+            if (document.died > horizon) {
+                left.push_back(&document);
+            }
+        }
+        ASSERT_TRUE(SearchRun::fits_one(runs));
+        const auto merged = SearchRun::merge(runs, horizon);
+        ASSERT_EQ(merged == nullptr, left.empty());
+        if (merged != nullptr) {
+            expect_says(*merged, left);
+            const std::vector again{merged};
+            expect_says(*SearchRun::merge(again, {}), left);
+        }
+        ASSERT_FALSE(testing::Test::HasFailure()) << round;
+    }
+}
+
+TEST(SearchRun, OfNothingButTheDeadIsNone) {
+    ModelMaker maker(4);
+    const auto documents = documents_of(maker, 20);
+    const std::vector runs{SearchRun::build(indexed(pointers(documents)))};
+    for (std::uint32_t i = 0; i < 20; ++i) {
+        runs[0]->mark_died(i, {i % 2 == 0 ? 0 : 500ULL});
+    }
+    EXPECT_EQ(SearchRun::merge(runs, {500}), nullptr);
+    ASSERT_NE(SearchRun::merge(runs, {499}), nullptr);
+    EXPECT_EQ(SearchRun::merge(runs, {499})->size(), 10U);
+}
+
+TEST(SearchRun, IsReadAsItWasWritten) {
+    ModelMaker maker(5);
+    for (const std::size_t count : {1U, 2U, 50U, 300U, 5000U}) {
+        const auto documents = documents_of(maker, count);
+        const auto run = SearchRun::build(indexed(pointers(documents)));
+        run->mark_died(0, {12345});  // isn't written
+        std::string bytes = "before";
+        run->write(bytes);
+        const auto read = SearchRun::read(std::string_view(bytes).substr(6));
+        ASSERT_TRUE(read) << read.error().detail;
+        expect_says(**read, pointers(documents));
+        EXPECT_LE((*read)->bytes(), run->bytes());
+        std::string again;
+        (*read)->write(again);
+        EXPECT_EQ(again, bytes.substr(6));
+    }
+}
+
+TEST(SearchRun, DamagedIsRefused) {
+    ModelMaker maker(6);
+    const auto documents = documents_of(maker, 40);
+    std::string bytes;
+    SearchRun::build(indexed(pointers(documents)))->write(bytes);
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+        ASSERT_FALSE(SearchRun::read(std::string_view(bytes).substr(0, size)));
+    }
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+        std::string damaged = bytes;
+        damaged[at] = static_cast<char>(damaged[at] ^ (1 << (at % 8)));
+        const auto read = SearchRun::read(damaged);
+        ASSERT_FALSE(read);
+        ASSERT_EQ(read.error().code, Errc::corrupt);
+    }
+    ASSERT_FALSE(SearchRun::read(bytes + "x"));
+}
+
+/// Asks for everything there is, whatever it says.
+std::uint64_t walk(const SearchRun& run) {
+    std::uint64_t sum = 0;
+    const auto add = [&](const Postings& postings) {
+        for (const std::uint32_t document : postings.list) {
+            sum += run.key(document);
+        }
+        if (postings.bitmap != nullptr) {
+            std::vector<std::uint32_t> documents(postings.size());
+            roaring_bitmap_to_uint32_array(postings.bitmap, documents.data());
+            for (const std::uint32_t document : documents) {
+                sum += run.key(document);
+            }
+        }
+    };
+    for (std::uint64_t term = 1000; term < 1008; ++term) {
+        add(run.postings(ModelMaker::mix(term)));
+    }
+    for (std::uint64_t number = 0; number < 8; ++number) {
+        add(run.postings(number));
+        add(run.postings(~number));
+    }
+    for (std::uint64_t column = 0; column < 30; ++column) {
+        const SearchRun::TextRange range = run.texts(column);
+        for (std::uint32_t text = range.first; text < range.last; ++text) {
+            sum += run.text(text).size() +
+                   static_cast<unsigned char>(run.text(text).empty() ? 'x' : run.text(text).back());
+            add(run.text_postings(text));
+        }
+        sum += run.texts(column, "text").last;
+        for (std::uint32_t document = 0; document < run.size(); ++document) {
+            for (const std::uint32_t text : run.texts_of(column, document)) {
+                sum += run.text(text).size();
+            }
+            for (const std::uint32_t index : run.intervals(column).of(document)) {
+                sum += static_cast<std::uint64_t>(run.intervals(column).all.low[index]);
+            }
+            for (const std::uint32_t target : run.links(column).of(document)) {
+                sum += run.links(column).targets[target];
+            }
+        }
+    }
+    return sum;
+}
+
+TEST(SearchRun, DamagedWithARightChecksumIsRefusedOrHarmless) {
+    ModelMaker maker(7);
+    const auto documents = documents_of(maker, 300);
+    std::string bytes;
+    SearchRun::build(indexed(pointers(documents)))->write(bytes);
+    const auto try_reading = [](std::string damaged) {
+        const std::uint64_t checksum =
+            hash64(std::string_view(damaged).substr(0, damaged.size() - 8));
+        std::memcpy(damaged.data() + damaged.size() - 8, &checksum, 8);
+        const auto read = SearchRun::read(damaged);
+        if (!read) {
+            return false;
+        }
+        walk(**read);
+        const std::vector runs{*read};
+        walk(*SearchRun::merge(runs, {}));
+        return true;
+    };
+    ASSERT_TRUE(try_reading(bytes));
+    std::size_t refused = 0;
+    for (std::size_t at = 0; at + 8 < bytes.size(); at += 1 + maker.below(40)) {
+        std::string damaged = bytes;
+        damaged[at] = static_cast<char>(maker.below(256));
+        refused += try_reading(damaged) ? 0 : 1;
+        damaged = bytes;
+        damaged[at] = '\xff';
+        refused += try_reading(damaged) ? 0 : 1;
+    }
+    EXPECT_GT(refused, 100U);
+    for (std::size_t size = 0; size + 8 < bytes.size(); size += 1 + maker.below(100)) {
+        EXPECT_FALSE(try_reading(bytes.substr(0, size) + "checksum"));
+    }
+}
+
+TEST(SearchRun, CountsItsMemory) {
+    ModelMaker maker(8);
+    const auto documents = documents_of(maker, 2000);
+    const auto run = SearchRun::build(indexed(pointers(documents)));
+    std::string bytes;
+    run->write(bytes);
+    EXPECT_GT(run->bytes(), bytes.size());
+    EXPECT_LT(run->bytes(), bytes.size() + bytes.size() / 2);
+}
+
+}  // namespace
+}  // namespace annals::storage
