@@ -435,8 +435,8 @@ TEST(CommandLine, ServesImportsAndReplicatesOverTls) {
     ::setenv("SSL_CERT_FILE", std::string(directory / "cert.pem").c_str(), 1);
     const Finished imported = annals(import);
     EXPECT_EQ(imported.exit_code, 0) << imported.errors;
-    const Finished copied =
-        annals({"replicate", "--from", source.url(), "--to", target.url(), "--quiet"});
+    const Finished copied = annals({"replicate", "--from", source.url(), "--to", target.url(),
+                                    "--state", directory / "state"});
     EXPECT_EQ(copied.exit_code, 0) << copied.errors;
     const Finished exported =
         annals({"export", "--server", target.url(), "--to", directory / "out", "--history"});
