@@ -89,6 +89,9 @@ void SearchRun::mark_died(std::uint32_t document, Position at) const noexcept {
     if (before == kCurrent && after != kCurrent) {
         died_count_.fetch_add(1, std::memory_order_relaxed);
     }
+    if (after == 0) {
+        erased_count_.fetch_add(1, std::memory_order_relaxed);
+    }
 }
 
 std::uint32_t SearchRun::size_at(Position position) const noexcept {

@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -123,11 +124,16 @@ class SearchRun {
     /// A run of `documents`, one at least, ascending by position. Terms that a document has twice count once.
     static std::shared_ptr<const SearchRun> build(std::span<const IndexedDocument> documents);
 
+    struct Merged {
+        std::shared_ptr<const SearchRun> run;  ///< null if no document is left
+        Position dropped_through;              ///< the last death of a document that was dropped
+    };
+
     /// A run of all that is in `runs`, which ascend by position and are disjoint, but for the documents that were
-    /// erased or died at or before `horizon`; null if none is left. It says of its documents that they died when
-    /// the others said so at the time of the call or a little later. Requires: fits_one().
-    static std::shared_ptr<const SearchRun> merge(
-        std::span<const std::shared_ptr<const SearchRun>> runs, Position horizon);
+    /// erased or died at or before `horizon`. It says of its documents that they died when the others said so
+    /// at the time of the call or a little later. Null too when `stop` asks for it. Requires: fits_one().
+    static Merged merge(std::span<const std::shared_ptr<const SearchRun>> runs, Position horizon,
+                        const std::stop_token& stop = {});
 
     /// Whether one run has room for all that is in `runs` (its numbers are 32 bits).
     static bool fits_one(std::span<const std::shared_ptr<const SearchRun>> runs) noexcept;
@@ -166,6 +172,11 @@ class SearchRun {
     }
 
     bool any_died() const noexcept { return died_count() != 0; }
+
+    /// How many were erased.
+    std::uint32_t erased_count() const noexcept {
+        return erased_count_.load(std::memory_order_relaxed);
+    }
 
     /// How many documents stand at or before `position`: they are the first ones.
     std::uint32_t size_at(Position position) const noexcept;
@@ -231,6 +242,7 @@ class SearchRun {
     std::span<const std::uint64_t> keys_;
     std::unique_ptr<std::atomic<std::uint32_t>[]> died_;
     mutable std::atomic<std::uint32_t> died_count_ = 0;
+    mutable std::atomic<std::uint32_t> erased_count_ = 0;
 
     // Terms ascend; the one at i is carried by what term_postings_[i] refers to (postings_of). Where the terms
     // whose upper bits are b begin is directory_[b].

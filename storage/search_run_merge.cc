@@ -142,11 +142,12 @@ std::vector<std::uint64_t> all_columns(std::span<const Source> sources, ColumnsO
 /// One merge; a member of the run for the sake of its arrays.
 class SearchRun::Merger {
   public:
-    /// False if no document is left.
-    bool number_documents(std::span<const std::shared_ptr<const SearchRun>> runs, Position horizon);
-    std::shared_ptr<const SearchRun> merge();
+    explicit Merger(const std::stop_token& stop) : stop_(stop) {}
+
+    Merged merge(std::span<const std::shared_ptr<const SearchRun>> runs, Position horizon);
 
   private:
+    void number_documents(std::span<const std::shared_ptr<const SearchRun>> runs, Position horizon);
     void merge_terms();
     void merge_texts();
     void merge_intervals();
@@ -154,14 +155,16 @@ class SearchRun::Merger {
     void merge_targets();
     void merge_links();
 
+    const std::stop_token& stop_;
     SearchRunParts parts_;
     std::vector<Source> sources_;
+    std::uint32_t dropped_through_ = 0;
     std::vector<std::uint32_t> died_;
     Gatherer gatherer_;
     std::vector<std::vector<std::uint32_t>> new_targets_;  ///< by source, by target
 };
 
-bool SearchRun::Merger::number_documents(std::span<const std::shared_ptr<const SearchRun>> runs,
+void SearchRun::Merger::number_documents(std::span<const std::shared_ptr<const SearchRun>> runs,
                                          Position horizon) {
     std::size_t documents = 0;
     for (const auto& run : runs) {
@@ -187,6 +190,7 @@ bool SearchRun::Merger::number_documents(std::span<const std::shared_ptr<const S
                     }
                 }
                 source.numbers[document] = kDropped;
+                dropped_through_ = std::max(dropped_through_, died);
                 continue;
             }
             if (!source.numbers.empty()) {
@@ -200,7 +204,6 @@ bool SearchRun::Merger::number_documents(std::span<const std::shared_ptr<const S
             sources_.push_back(std::move(source));
         }
     }
-    return !sources_.empty();
 }
 
 void SearchRun::Merger::merge_terms() {
@@ -219,7 +222,7 @@ void SearchRun::Merger::merge_terms() {
     parts_.terms.reserve(terms);
     parts_.term_postings.reserve(terms);
     parts_.lists.reserve(lists + lists / 2);
-    while (!heads.empty()) {
+    while (!heads.empty() && !stop_.stop_requested()) {
         const std::uint64_t term = heads.key();
         gatherer_.clear();
         do {
@@ -244,6 +247,9 @@ void SearchRun::Merger::merge_texts() {
     std::vector<std::vector<std::uint32_t>> indexes(sources_.size());  // new ones, of one column
     for (const std::uint64_t column :
          all_columns(sources_, [](const SearchRun& run) { return run.text_columns_; })) {
+        if (stop_.stop_requested()) {
+            return;
+        }
         heads.clear();
         std::vector<std::uint32_t> first(sources_.size());
         for (std::uint32_t i = 0; i < sources_.size(); ++i) {
@@ -308,7 +314,9 @@ void SearchRun::Merger::merge_intervals() {
     parts_.intervals_by_document.reserve(intervals);
     for (const std::uint64_t column :
          all_columns(sources_, [](const SearchRun& run) { return run.interval_columns_; })) {
-        merge_interval_column(column);
+        if (!stop_.stop_requested()) {
+            merge_interval_column(column);
+        }
     }
 }
 
@@ -451,11 +459,20 @@ void SearchRun::Merger::merge_links() {
     }
 }
 
-std::shared_ptr<const SearchRun> SearchRun::Merger::merge() {
+SearchRun::Merged SearchRun::Merger::merge(std::span<const std::shared_ptr<const SearchRun>> runs,
+                                           Position horizon) {
+    number_documents(runs, horizon);
+    const Position dropped_through{dropped_through_};
+    if (sources_.empty()) {
+        return {nullptr, dropped_through};
+    }
     merge_terms();
     merge_texts();
     merge_intervals();
     merge_links();
+    if (stop_.stop_requested()) {
+        return {};
+    }
     std::shared_ptr<SearchRun> run = make(parts_, false);
     std::uint32_t died_count = 0;
     for (std::uint32_t document = 0; document < run->size(); ++document) {
@@ -463,13 +480,12 @@ std::shared_ptr<const SearchRun> SearchRun::Merger::merge() {
         died_count += died_[document] != kCurrent ? 1 : 0;
     }
     run->died_count_.store(died_count, std::memory_order_relaxed);
-    return run;
+    return {std::move(run), dropped_through};
 }
 
-std::shared_ptr<const SearchRun> SearchRun::merge(
-    std::span<const std::shared_ptr<const SearchRun>> runs, Position horizon) {
-    Merger merger;
-    return merger.number_documents(runs, horizon) ? merger.merge() : nullptr;
+SearchRun::Merged SearchRun::merge(std::span<const std::shared_ptr<const SearchRun>> runs,
+                                   Position horizon, const std::stop_token& stop) {
+    return Merger(stop).merge(runs, horizon);
 }
 
 bool SearchRun::fits_one(std::span<const std::shared_ptr<const SearchRun>> runs) noexcept {

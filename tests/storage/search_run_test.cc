@@ -111,12 +111,12 @@ TEST(SearchRun, MergesIntoWhatOneRunOfAllWouldSay) {
             }
         }
         ASSERT_TRUE(SearchRun::fits_one(runs));
-        const auto merged = SearchRun::merge(runs, horizon);
+        const auto merged = SearchRun::merge(runs, horizon).run;
         ASSERT_EQ(merged == nullptr, left.empty());
         if (merged != nullptr) {
             expect_says(*merged, left);
             const std::vector again{merged};
-            expect_says(*SearchRun::merge(again, {}), left);
+            expect_says(*SearchRun::merge(again, {}).run, left);
         }
         ASSERT_FALSE(testing::Test::HasFailure()) << round;
     }
@@ -129,9 +129,23 @@ TEST(SearchRun, OfNothingButTheDeadIsNone) {
     for (std::uint32_t i = 0; i < 20; ++i) {
         runs[0]->mark_died(i, {i % 2 == 0 ? 0 : 500ULL});
     }
-    EXPECT_EQ(SearchRun::merge(runs, {500}), nullptr);
-    ASSERT_NE(SearchRun::merge(runs, {499}), nullptr);
-    EXPECT_EQ(SearchRun::merge(runs, {499})->size(), 10U);
+    EXPECT_EQ(runs[0]->erased_count(), 10U);
+    EXPECT_EQ(SearchRun::merge(runs, {500}).run, nullptr);
+    EXPECT_EQ(SearchRun::merge(runs, {500}).dropped_through.value, 500U);
+    const SearchRun::Merged merged = SearchRun::merge(runs, {499});
+    ASSERT_NE(merged.run, nullptr);
+    EXPECT_EQ(merged.run->size(), 10U);
+    EXPECT_EQ(merged.run->erased_count(), 0U);
+    EXPECT_EQ(merged.dropped_through.value, 0U);
+}
+
+TEST(SearchRun, IsNotMergedWhenItIsToldToStop) {
+    ModelMaker maker(9);
+    const auto documents = documents_of(maker, 20);
+    const std::vector runs{SearchRun::build(indexed(pointers(documents)))};
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_EQ(SearchRun::merge(runs, {}, stop.get_token()).run, nullptr);
 }
 
 TEST(SearchRun, IsReadAsItWasWritten) {
@@ -230,7 +244,7 @@ TEST(SearchRun, DamagedWithARightChecksumIsRefusedOrHarmless) {
         }
         walk(**read);
         const std::vector runs{*read};
-        walk(*SearchRun::merge(runs, {}));
+        walk(*SearchRun::merge(runs, {}).run);
         return true;
     };
     ASSERT_TRUE(try_reading(bytes));
