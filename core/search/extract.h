@@ -1,8 +1,10 @@
 // Extraction: from a resource to what it can be found by.
 //
+// One walk over the resource serves all parameters whose expressions are paths; others are evaluated as FHIRPath.
+//
 // Layer:   core/search.
 // Spec:    FHIR R4 search.html; docs/search.md says what each data type yields for each parameter type.
-// Threads: an Extractor belongs to one thread; search_entries_of() is for all.
+// Threads: an Extractor belongs to one thread.
 
 #pragma once
 
@@ -10,8 +12,10 @@
 #include "core/search/parameters.h"
 #include "storage/search_entries.h"
 
+#include <cstdint>
 #include <memory>
-#include <string_view>
+#include <string>
+#include <vector>
 
 namespace annals::core::search {
 
@@ -21,12 +25,20 @@ class Extractor {
     /// references below it are local.
     Extractor(std::shared_ptr<const ParameterSet> parameters, std::uint64_t seed,
               std::string base_url);
+    ~Extractor();
+    Extractor(const Extractor&) = delete;
+    Extractor& operator=(const Extractor&) = delete;
 
-    /// Everything that `resource`, of `type`, can be found by, but its key and `_lastUpdated`, which the store adds.
-    /// Terms ascend, each once. What a parameter can't be evaluated for is left out.
+    const std::shared_ptr<const ParameterSet>& parameters() const noexcept;
+
+    /// Puts everything that `resource`, of `type`, can be found by into `entries`, but its key and `_lastUpdated`,
+    /// which the store adds. Everything ascends, each once; texts by column and characters. What a parameter can't
+    /// be evaluated for, and what is beyond the bounds of values.h, is left out.
+    /// Cost: no allocation once the type was seen and `entries` have grown.
     void extract(TypeId type, json::Value resource, storage::SearchEntries& entries);
 
-    /// The same for one parameter alone: for sorting by it, and for verifying.
+    /// The same for one parameter alone: for sorting by it, and for verifying. Lifetime: the parameter is of
+    /// parameters().
     void extract(const Parameter& parameter, TypeId type, json::Value resource,
                  storage::SearchEntries& entries);
 
@@ -34,6 +46,10 @@ class Extractor {
     std::vector<std::vector<storage::SearchEntries>> extract_composite(const Parameter& parameter,
                                                                        TypeId type,
                                                                        json::Value resource);
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
 };
 
 }  // namespace annals::core::search

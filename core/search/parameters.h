@@ -6,9 +6,10 @@
 
 #pragma once
 
-#include "codec/fhirpath/fhirpath.h"
+#include "codec/json/document.h"
 #include "codec/schema/schema.h"
 #include "core/base/resource_types.h"
+#include "core/base/result.h"
 #include "core/search/terms.h"
 
 #include <memory>
@@ -21,7 +22,7 @@ namespace annals::core::search {
 
 struct Parameter {
     std::string code;
-    std::string url;
+    std::string url;  ///< of its definition
     schema::SearchType type = schema::SearchType::string;
     std::string expression;       ///< the part for this resource type
     std::vector<TypeId> targets;  ///< of a reference; empty: any type
@@ -33,14 +34,24 @@ struct Parameter {
 
     std::vector<Component> components;  ///< of a composite
     Column column = 0;                  ///< column_of(code)
-    bool ready =
-        true;  ///< false: made by a SearchParameter whose resources are not all indexed yet
+    bool standard = true;               ///< R4's own; else made by a SearchParameter
+    bool ready = true;                  ///< false: what is stored is not all indexed by it yet
 };
 
 class ParameterSet {
   public:
-    /// R4's own. Lifetime: the program's.
+    /// R4's own. Made once.
     static std::shared_ptr<const ParameterSet> standard();
+
+    /// R4's own and what SearchParameter resources add; one of theirs does not take the place of another with the
+    /// same code. What can't be used of them is left out and said in `faults` (Error::expression: "SearchParameter"
+    /// and its id), if that is given. Those whose url is in `unready` are not ready. Only active ones count.
+    static std::shared_ptr<const ParameterSet> with(std::span<const json::Value> resources,
+                                                    std::span<const std::string> unready = {},
+                                                    std::vector<Error>* faults = nullptr);
+
+    ParameterSet(const ParameterSet&) = delete;
+    ParameterSet& operator=(const ParameterSet&) = delete;
 
     /// All parameters of a type, those of Resource and DomainResource included, by code.
     std::span<const Parameter> of(TypeId type) const noexcept;
@@ -49,7 +60,22 @@ class ParameterSet {
     const Parameter* find(TypeId type, std::string_view code) const noexcept;
 
     /// What the entries depend on: changes when an expression, a type or the vocabulary does.
-    std::uint64_t fingerprint() const noexcept;
+    std::uint64_t fingerprint() const noexcept { return fingerprint_; }
+
+  private:
+    ParameterSet() = default;
+
+    struct Definition;
+    static std::vector<Definition> standard_definitions();
+    static Result<Definition> read(json::Value resource);
+    void add(std::vector<Definition> definitions, std::vector<Error>* faults);
+
+    std::vector<std::vector<Parameter>> of_type_;  // by TypeId, by code
+    std::uint64_t fingerprint_ = 0;
 };
+
+/// The part of `expression` that is for resources of `type`: of a union those operands that begin with the type, one
+/// that it is derived from, or no type at all. Empty if there is none.
+std::string expression_for(std::string_view expression, schema::Type type);
 
 }  // namespace annals::core::search

@@ -1,0 +1,311 @@
+#include "core/search/extract.h"
+
+#include "codec/fhirpath/fhirpath.h"
+#include "core/search/selection.h"
+#include "core/search/values.h"
+#include "core/search/walk.h"
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace annals::core::search {
+
+namespace {
+
+using fhirpath::Item;
+using schema::SearchType;
+using storage::SearchEntries;
+
+/// An expression that costs more than this on one resource finds nothing in it.
+constexpr std::uint64_t kStepsMax = 500'000;
+
+/// What the store adds by itself.
+constexpr std::array<std::string_view, 2> kStores = {"_id", "_lastUpdated"};
+
+/// The definition of the element at `node` inside of a resource; missing if there is none.
+schema::Element element_at(json::Value value, schema::Type type, std::uint32_t node) {
+    schema::Element element;
+    while (value && value.index() != node) {
+        json::Value inside;
+        for (const auto [key, member] : value.members()) {
+            if (member.index() <= node && node < member.node().next) {
+                element = type.find(key.string());
+                type = element.type();
+                inside = member;
+                break;
+            }
+        }
+        if (inside.is_array() && inside.index() != node) {
+            for (const json::Value one : inside.elements()) {
+                if (one.index() <= node && node < one.node().next) {
+                    inside = one;
+                    break;
+                }
+            }
+        }
+        if (type == schema::resource_base_type()) {
+            type = schema::find_type(inside["resourceType"].string());
+        }
+        value = inside;
+    }
+    return element;
+}
+
+/// How a computed value of no element is read.
+ValueKind computed_kind(SearchType search, Item::Kind kind) {
+    const bool temporal = kind == Item::Kind::date || kind == Item::Kind::date_time;
+    const bool number = kind == Item::Kind::integer || kind == Item::Kind::decimal;
+    const bool text = kind == Item::Kind::string;
+    switch (search) {
+        case SearchType::token:
+            return kind == Item::Kind::boolean ? ValueKind::token_boolean
+                   : text || number            ? ValueKind::token_text
+                                               : ValueKind::none;
+        case SearchType::string:
+            return text ? ValueKind::string_text : ValueKind::none;
+        case SearchType::reference:
+            return text ? ValueKind::reference_text : ValueKind::none;
+        case SearchType::uri:
+            return text ? ValueKind::uri_text : ValueKind::none;
+        case SearchType::date:
+            return temporal ? ValueKind::date_text : ValueKind::none;
+        case SearchType::number:
+            return number ? ValueKind::number_text : ValueKind::none;
+        case SearchType::quantity:
+            return number ? ValueKind::quantity_text : ValueKind::none;
+        default:
+            return ValueKind::none;
+    }
+}
+
+/// A parameter whose expression is more than paths.
+struct Computed {
+    fhirpath::Expression expression;
+    SearchType search = SearchType::string;
+    const Columns* columns = nullptr;
+};
+
+/// Parameters of one type, ready to be followed.
+struct Compiled {
+    explicit Compiled(schema::Type of) : type(of), walk(of) {}
+
+    schema::Type type;
+    std::deque<Columns> columns;
+    Walk walk;
+    std::vector<Computed> computed;
+    const Columns* presence = nullptr;
+
+    void add(const Parameter& parameter, std::string_view expression) {
+        auto parsed = fhirpath::Expression::parse(expression);
+        if (!parsed) {
+            return;
+        }
+        const Columns& own = columns.emplace_back(parameter.column);
+        if (presence == nullptr && parameter.type == SearchType::token) {
+            if (const auto path = presence_of(*parsed, type); path && walk.add_presence(*path)) {
+                presence = &own;
+                return;
+            }
+        }
+        const auto paths = paths_of(*parsed, type);
+        // All of its paths or none: what can be walked is not evaluated again.
+        Walk trial(type);
+        if (paths && std::all_of(paths->begin(), paths->end(), [&](const Path& path) {
+                return trial.add(path, parameter.type, own);
+            })) {
+            for (const Path& path : *paths) {
+                walk.add(path, parameter.type, own);
+            }
+            return;
+        }
+        computed.push_back({*std::move(parsed), parameter.type, &own});
+    }
+};
+
+void sort_entries(SearchEntries& entries) {
+    const auto once = [](auto& values, const auto& less) {
+        std::sort(values.begin(), values.end(), less);
+        values.erase(std::unique(values.begin(), values.end()), values.end());
+    };
+    once(entries.terms, std::less<>());
+    once(entries.intervals, [](const auto& a, const auto& b) {
+        return std::tie(a.column, a.low, a.high) < std::tie(b.column, b.low, b.high);
+    });
+    once(entries.links, [](const auto& a, const auto& b) {
+        return std::tie(a.column, a.target) < std::tie(b.column, b.target);
+    });
+    auto& texts = entries.texts;
+    std::sort(texts.begin(), texts.end(), [&](const auto& a, const auto& b) {
+        return a.column != b.column ? a.column < b.column : entries.text(a) < entries.text(b);
+    });
+    texts.erase(std::unique(texts.begin(), texts.end(),
+                            [&](const auto& a, const auto& b) {
+                                return a.column == b.column && entries.text(a) == entries.text(b);
+                            }),
+                texts.end());
+}
+
+}  // namespace
+
+struct Extractor::Impl {
+    Impl(std::shared_ptr<const ParameterSet> set, std::uint64_t seed, std::string base_url)
+        : parameters(std::move(set)), writer(seed, base_url), base(std::move(base_url)) {
+        hooks.resolve = [this](std::string_view text) -> Result<std::optional<Item>> {
+            const auto target = read_reference(text, base).type;
+            return target ? std::optional(Item::of_type(schema::Type(*target))) : std::nullopt;
+        };
+    }
+
+    const Compiled& compiled(TypeId type) {
+        std::unique_ptr<Compiled>& made = of_type[type.value];
+        if (!made) {
+            made = std::make_unique<Compiled>(schema::Type(type));
+            for (const Parameter& parameter : parameters->of(type)) {
+                if (parameter.type != SearchType::composite && !parameter.expression.empty() &&
+                    std::find(kStores.begin(), kStores.end(), parameter.code) == kStores.end()) {
+                    made->add(parameter, parameter.expression);
+                }
+            }
+            made->walk.finish();
+        }
+        return *made;
+    }
+
+    /// One expression on values of one type, for one parameter.
+    const Compiled& compiled(const Parameter& parameter, const std::string& expression,
+                             schema::Type type) {
+        // The text stands in the parameter set, where it stays.
+        std::unique_ptr<Compiled>& made = single[{&expression, type.index()}];
+        if (!made) {
+            made = std::make_unique<Compiled>(type);
+            made->add(parameter, expression);
+            made->walk.finish();
+        }
+        return *made;
+    }
+
+    void run(const Compiled& with, json::Value root, const Item& context, SearchEntries& entries) {
+        writer.begin(root, entries);
+        with.walk.run(context.value(), writer);
+        if (with.presence != nullptr) {
+            const Use use{with.presence, {}};
+            writer.write(ValueKind::token_boolean, writer.take_presence() ? "true" : "false",
+                         {&use, 1}, {});
+        }
+        for (const Computed& computed : with.computed) {
+            evaluate(computed, root, context);
+        }
+    }
+
+    Result<std::span<const Item>> items_of(const fhirpath::Expression& expression, json::Value root,
+                                           const Item& context) {
+        fhirpath::Environment environment;
+        environment.resource = Item::resource(root);
+        environment.hooks = &hooks;
+        environment.limits.steps = kStepsMax;
+        return evaluator.evaluate(expression, context, environment);
+    }
+
+    void evaluate(const Computed& computed, json::Value root, const Item& context) {
+        const auto items = items_of(computed.expression, root, context);
+        if (!items) {
+            return;
+        }
+        const Use use{computed.columns, {}};
+        for (const Item& item : *items) {
+            if (!item.is_element()) {
+                writer.write(computed_kind(computed.search, item.kind()), fhirpath::to_text(item),
+                             {&use, 1}, {});
+                continue;
+            }
+            const json::Value value = item.value();
+            std::string_view system;
+            if (value && computed.search == SearchType::token) {
+                system =
+                    implied_system(element_at(root, Item::resource(root).type(), value.index()));
+            }
+            writer.write(value_kind(computed.search, item.type()), value, {&use, 1}, system);
+        }
+    }
+
+    struct KeyHash {
+        std::size_t operator()(const std::pair<const std::string*, std::uint16_t>& key) const {
+            return std::hash<const std::string*>()(key.first) * 31 + key.second;
+        }
+    };
+
+    std::shared_ptr<const ParameterSet> parameters;
+    ValueWriter writer;
+    std::string base;
+    fhirpath::Hooks hooks;
+    fhirpath::Evaluator evaluator;
+    std::array<std::unique_ptr<Compiled>, kResourceTypeCount> of_type;
+    std::unordered_map<std::pair<const std::string*, std::uint16_t>, std::unique_ptr<Compiled>,
+                       KeyHash>
+        single;
+    std::unordered_map<const Parameter*, std::optional<fhirpath::Expression>> composites;
+};
+
+Extractor::Extractor(std::shared_ptr<const ParameterSet> parameters, std::uint64_t seed,
+                     std::string base_url)
+    : impl_(std::make_unique<Impl>(std::move(parameters), seed, std::move(base_url))) {
+}
+
+Extractor::~Extractor() = default;
+
+const std::shared_ptr<const ParameterSet>& Extractor::parameters() const noexcept {
+    return impl_->parameters;
+}
+
+void Extractor::extract(TypeId type, json::Value resource, storage::SearchEntries& entries) {
+    entries.clear();
+    impl_->run(impl_->compiled(type), resource, Item::resource(resource), entries);
+    sort_entries(entries);
+}
+
+void Extractor::extract(const Parameter& parameter, TypeId type, json::Value resource,
+                        storage::SearchEntries& entries) {
+    entries.clear();
+    impl_->run(impl_->compiled(parameter, parameter.expression, schema::Type(type)), resource,
+               Item::resource(resource), entries);
+    sort_entries(entries);
+}
+
+std::vector<std::vector<storage::SearchEntries>> Extractor::extract_composite(
+    const Parameter& parameter, TypeId /*type*/, json::Value resource) {
+    auto [whole, is_new] = impl_->composites.try_emplace(&parameter);
+    if (is_new) {
+        if (auto parsed = fhirpath::Expression::parse(parameter.expression)) {
+            whole->second = *std::move(parsed);
+        }
+    }
+    std::vector<std::vector<SearchEntries>> elements;
+    if (!whole->second) {
+        return elements;
+    }
+    const auto items = impl_->items_of(*whole->second, resource, Item::resource(resource));
+    if (!items) {
+        return elements;
+    }
+    // What is an element stays when the components are evaluated.
+    const std::vector<Item> contexts(items->begin(), items->end());
+    for (const Item& context : contexts) {
+        if (!context.is_element()) {
+            continue;
+        }
+        std::vector<SearchEntries>& components = elements.emplace_back();
+        for (const Parameter::Component& component : parameter.components) {
+            SearchEntries& entries = components.emplace_back();
+            impl_->run(impl_->compiled(*component.parameter, component.expression, context.type()),
+                       resource, context, entries);
+            sort_entries(entries);
+        }
+    }
+    return elements;
+}
+
+}  // namespace annals::core::search

@@ -1,0 +1,150 @@
+#include "core/search/fold.h"
+
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <array>
+
+namespace annals::core::search {
+
+namespace {
+
+/// 0: white space; otherwise what an ASCII character becomes.
+constexpr std::array<char, 128> kAscii = [] {
+    std::array<char, 128> table{};
+    for (int c = 0; c < 128; ++c) {
+        const bool blank = c <= ' ' || c == 0x7f;
+        const char lower = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+        table[static_cast<std::size_t>(c)] = blank ? '\0' : lower;
+    }
+    return table;
+}();
+
+/// Appends characters one after the other and collapses white space.
+class Out {
+  public:
+    explicit Out(std::string& text) : text_(text) { text_.clear(); }
+
+    void blank() { blank_ = !text_.empty(); }
+
+    void separate() {
+        if (blank_) {
+            text_ += ' ';
+            blank_ = false;
+        }
+    }
+
+    void ascii(char c) {
+        const char folded = kAscii[static_cast<unsigned char>(c)];
+        if (folded == 0) {
+            blank();
+        } else {
+            separate();
+            text_ += folded;
+        }
+    }
+
+    void character(utf8proc_int32_t c) {
+        if (c < 0x80) {
+            ascii(static_cast<char>(c));
+            return;
+        }
+        separate();
+        if (const std::string_view written = written_out(c); !written.empty()) {
+            text_ += written;
+            return;
+        }
+        std::array<utf8proc_uint8_t, 4> bytes;
+        const auto size = utf8proc_encode_char(c, bytes.data());
+        text_.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(size));
+    }
+
+  private:
+    /// Latin letters with a stroke or joined have no decomposition, and are typed without it.
+    static std::string_view written_out(utf8proc_int32_t c) {
+        switch (c) {
+            case 0x00e6:
+                return "ae";
+            case 0x00f0:
+            case 0x0111:
+                return "d";
+            case 0x00f8:
+                return "o";
+            case 0x00fe:
+                return "th";
+            case 0x0127:
+                return "h";
+            case 0x0131:
+                return "i";
+            case 0x0142:
+                return "l";
+            case 0x0153:
+                return "oe";
+            case 0x0167:
+                return "t";
+            default:
+                return {};
+        }
+    }
+
+    std::string& text_;
+    bool blank_ = false;
+};
+
+bool is_mark(utf8proc_category_t category) {
+    return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_ME;
+}
+
+bool is_blank(utf8proc_category_t category) {
+    return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL ||
+           category == UTF8PROC_CATEGORY_ZP || category == UTF8PROC_CATEGORY_CC;
+}
+
+}  // namespace
+
+void fold(std::string_view text, std::string& folded) {
+    Out out(folded);
+    std::size_t at = 0;
+    for (std::size_t count = 0; at < text.size() && count < kFoldedCharsMax; ++count) {
+        if (static_cast<unsigned char>(text[at]) < 0x80) {
+            out.ascii(text[at++]);
+            continue;
+        }
+        utf8proc_int32_t c = 0;
+        const auto size =
+            utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at),
+                             static_cast<utf8proc_ssize_t>(text.size() - at), &c);
+        if (size <= 0) {
+            ++at;
+            continue;
+        }
+        at += static_cast<std::size_t>(size);
+        // One character alone: marks fall away, so their order doesn't matter.
+        std::array<utf8proc_int32_t, 32> parts;
+        int boundary = 0;
+        const auto decomposed = utf8proc_decompose_char(
+            c, parts.data(), static_cast<utf8proc_ssize_t>(parts.size()),
+            static_cast<utf8proc_option_t>(UTF8PROC_COMPAT | UTF8PROC_DECOMPOSE |
+                                           UTF8PROC_CASEFOLD | UTF8PROC_IGNORE),
+            &boundary);
+        const auto parts_count = std::clamp<utf8proc_ssize_t>(
+            decomposed, 0, static_cast<utf8proc_ssize_t>(parts.size()));
+        for (utf8proc_ssize_t i = 0; i < parts_count; ++i) {
+            const utf8proc_int32_t part = parts[static_cast<std::size_t>(i)];
+            const utf8proc_category_t category = utf8proc_category(part);
+            if (is_blank(category)) {
+                out.blank();
+            } else if (!is_mark(category)) {
+                out.character(part);
+            }
+        }
+    }
+}
+
+std::string fold(std::string_view text) {
+    std::string folded;
+    fold(text, folded);
+    return folded;
+}
+
+}  // namespace annals::core::search

@@ -1,0 +1,381 @@
+#include "core/search/parameters.h"
+
+#include "codec/fhirpath/fhirpath.h"
+#include "core/base/digest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace annals::core::search {
+
+namespace {
+
+/// Changes whenever the same resource and parameters yield other entries.
+constexpr std::uint64_t kVocabularyVersion = 1;
+
+constexpr std::string_view kStandardUrl = "http://hl7.org/fhir/SearchParameter/";
+constexpr std::size_t kCodeBytesMax = 64;
+constexpr std::size_t kComponentsMax = 8;
+/// Parameters of all SearchParameter resources together, by type.
+constexpr std::size_t kAddedParametersMax = 20'000;
+
+constexpr std::array<std::string_view, 9> kTypeNames = {
+    "number", "date", "string", "token", "reference", "composite", "quantity", "uri", "special"};
+
+std::optional<schema::SearchType> find_search_type(std::string_view name) {
+    const auto* const found = std::find(kTypeNames.begin(), kTypeNames.end(), name);
+    return found == kTypeNames.end()
+               ? std::nullopt
+               : std::optional(static_cast<schema::SearchType>(found - kTypeNames.begin()));
+}
+
+bool is_name_char(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+std::string_view trim(std::string_view text) {
+    constexpr std::string_view kBlanks = " \t\r\n";
+    const std::size_t first = text.find_first_not_of(kBlanks);
+    return first == std::string_view::npos
+               ? std::string_view()
+               : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+/// Calls `operand` for each operand of the unions at the top of `expression`.
+template <typename See>
+void for_each_operand(std::string_view expression, const See& operand) {
+    int depth = 0;
+    char quote = 0;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < expression.size(); ++i) {
+        const char c = expression[i];
+        if (quote != 0) {
+            if (c == '\\') {
+                ++i;
+            } else if (c == quote) {
+                quote = 0;
+            }
+        } else if (c == '\'' || c == '`' || c == '"') {
+            quote = c;
+        } else if (c == '(' || c == '[' || c == '{') {
+            ++depth;
+        } else if (c == ')' || c == ']' || c == '}') {
+            --depth;
+        } else if (c == '|' && depth == 0) {
+            operand(trim(expression.substr(begin, i - begin)));
+            begin = i + 1;
+        }
+    }
+    operand(trim(expression.substr(begin)));
+}
+
+/// The resource type that a path begins with, in brackets or not; missing if it is none.
+schema::Type type_at_start(std::string_view operand) {
+    operand.remove_prefix(std::min(operand.find_first_not_of("( "), operand.size()));
+    std::size_t size = 0;
+    while (size < operand.size() && is_name_char(operand[size])) {
+        ++size;
+    }
+    const schema::Type type = schema::find_type(operand.substr(0, size));
+    return type && type.is_resource() ? type : schema::Type();
+}
+
+}  // namespace
+
+std::string expression_for(std::string_view expression, schema::Type type) {
+    std::string part;
+    for_each_operand(expression, [&](std::string_view operand) {
+        const schema::Type start = type_at_start(operand);
+        if (operand.empty() || (start && !type.is_a(start))) {
+            return;
+        }
+        part += part.empty() ? "" : " | ";
+        part += operand;
+    });
+    return part;
+}
+
+/// A search parameter before it is told apart by types.
+struct ParameterSet::Definition {
+    struct Component {
+        std::string url;
+        std::string expression;
+    };
+
+    std::string code;
+    std::string url;
+    schema::SearchType type = schema::SearchType::string;
+    std::string expression;
+    std::vector<schema::Type> bases;
+    std::vector<TypeId> targets;
+    std::vector<Component> components;
+    bool standard = true;
+    bool ready = true;
+    std::string expression_of_fault;
+};
+
+namespace {
+
+TypeId type_id(std::size_t index) {
+    return TypeId{static_cast<std::uint16_t>(index)};
+}
+
+template <typename Types>
+std::vector<TypeId> concrete(const Types& types) {
+    std::vector<TypeId> ids;
+    for (const schema::Type type : types) {
+        if (const auto id = type.resource_type()) {
+            ids.push_back(*id);
+        }
+    }
+    return ids;
+}
+
+}  // namespace
+
+std::span<const Parameter> ParameterSet::of(TypeId type) const noexcept {
+    return of_type_[type.value];
+}
+
+const Parameter* ParameterSet::find(TypeId type, std::string_view code) const noexcept {
+    const std::vector<Parameter>& own = of_type_[type.value];
+    const auto found = std::lower_bound(own.begin(), own.end(), code,
+                                        [](const Parameter& parameter, std::string_view wanted) {
+                                            return parameter.code < wanted;
+                                        });
+    return found != own.end() && found->code == code ? &*found : nullptr;
+}
+
+/// Definitions of one code and type: the first stands. Faults go to the definition's own text.
+void ParameterSet::add(std::vector<Definition> definitions, std::vector<Error>* faults) {
+    const auto fault = [&](const Definition& definition, std::string detail) {
+        if (faults != nullptr) {
+            faults->push_back({Errc::invalid, std::move(detail), definition.expression_of_fault});
+        }
+    };
+    of_type_.resize(kResourceTypeCount);
+    std::size_t added = 0;
+    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+        const schema::Type type(type_id(t));
+        std::vector<Parameter>& own = of_type_[t];
+        std::vector<std::pair<std::string, const Definition*>> composites;
+        for (const Definition& definition : definitions) {
+            const bool applies = std::any_of(definition.bases.begin(), definition.bases.end(),
+                                             [&](schema::Type base) { return type.is_a(base); });
+            if (!applies) {
+                continue;
+            }
+            if (std::any_of(own.begin(), own.end(), [&](const Parameter& parameter) {
+                    return parameter.code == definition.code;
+                })) {
+                fault(definition, fmt::format("{} has another search parameter {}", type.name(),
+                                              definition.code));
+                continue;
+            }
+            Parameter parameter;
+            parameter.code = definition.code;
+            parameter.url = definition.url;
+            parameter.type = definition.type;
+            parameter.expression = expression_for(definition.expression, type);
+            parameter.targets = definition.targets;
+            parameter.column = column_of(definition.code);
+            parameter.standard = definition.standard;
+            parameter.ready = definition.ready;
+            if (!definition.standard) {
+                if (parameter.expression.empty()) {
+                    fault(definition,
+                          fmt::format("the expression has no part for {}", type.name()));
+                    continue;
+                }
+                if (++added > kAddedParametersMax) {
+                    fault(definition, "there are too many search parameters");
+                    continue;
+                }
+                const auto parsed = fhirpath::Expression::parse(parameter.expression);
+                const auto checked = parsed ? parsed->check(type) : Result<void>(parsed.error());
+                if (!checked) {
+                    fault(definition, fmt::format("the expression for {}: {}", type.name(),
+                                                  checked.error().detail));
+                    continue;
+                }
+            }
+            own.push_back(std::move(parameter));
+            if (!definition.components.empty()) {
+                composites.emplace_back(definition.code, &definition);
+            }
+        }
+        std::sort(own.begin(), own.end(),
+                  [](const Parameter& a, const Parameter& b) { return a.code < b.code; });
+        // Components are found once everything has its place; a composite that lacks one is left out, which
+        // moves others, so those go first.
+        const auto find_url = [&](std::string_view url) -> const Parameter* {
+            const auto found =
+                std::find_if(own.begin(), own.end(), [&](const Parameter& parameter) {
+                    return parameter.url == url &&
+                           parameter.type != schema::SearchType::composite &&
+                           parameter.type != schema::SearchType::special;
+                });
+            return found == own.end() ? nullptr : &*found;
+        };
+        std::erase_if(composites, [&](const auto& composite) {
+            for (const Definition::Component& component : composite.second->components) {
+                if (find_url(component.url) == nullptr) {
+                    fault(*composite.second,
+                          fmt::format("{} has no search parameter {}", type.name(), component.url));
+                    std::erase_if(own, [&](const Parameter& parameter) {
+                        return parameter.code == composite.first;
+                    });
+                    return true;
+                }
+            }
+            return false;
+        });
+        for (const auto& [code, definition] : composites) {
+            auto& parameter = *std::find_if(own.begin(), own.end(),
+                                            [&](const Parameter& p) { return p.code == code; });
+            for (const Definition::Component& component : definition->components) {
+                parameter.components.push_back({find_url(component.url), component.expression});
+            }
+        }
+    }
+    fingerprint_ = kVocabularyVersion;
+    for (const std::vector<Parameter>& own : of_type_) {
+        fingerprint_ = hash64("type", fingerprint_);
+        for (const Parameter& parameter : own) {
+            fingerprint_ = hash64(parameter.code, fingerprint_);
+            fingerprint_ =
+                hash64(kTypeNames[static_cast<std::size_t>(parameter.type)], fingerprint_);
+            fingerprint_ = hash64(parameter.expression, fingerprint_);
+        }
+    }
+}
+
+std::vector<ParameterSet::Definition> ParameterSet::standard_definitions() {
+    std::vector<Definition> definitions;
+    for (const schema::SearchParameter from : schema::search_parameters()) {
+        Definition definition;
+        definition.code = from.code();
+        definition.url = std::string(kStandardUrl) + std::string(from.id());
+        definition.type = from.type();
+        definition.expression = from.expression();
+        for (const schema::Type base : from.bases()) {
+            definition.bases.push_back(base);
+        }
+        definition.targets = concrete(from.targets());
+        for (std::size_t i = 0; i < from.component_count(); ++i) {
+            const auto component = from.component(i);
+            // The standard writes value.as(DateTime), which would be System.DateTime, and means the data type.
+            std::string expression(component.expression);
+            if (const std::size_t at = expression.find("as(DateTime)"); at != std::string::npos) {
+                expression[at + 3] = 'd';
+            }
+            definition.components.push_back(
+                {std::string(kStandardUrl) + std::string(component.parameter.id()),
+                 std::move(expression)});
+        }
+        definitions.push_back(std::move(definition));
+    }
+    return definitions;
+}
+
+std::shared_ptr<const ParameterSet> ParameterSet::standard() {
+    static const std::shared_ptr<const ParameterSet> set = [] {
+        const std::shared_ptr<ParameterSet> made(new ParameterSet);
+        made->add(standard_definitions(), nullptr);
+        return made;
+    }();
+    return set;
+}
+
+Result<ParameterSet::Definition> ParameterSet::read(json::Value resource) {
+    Definition definition;
+    definition.standard = false;
+    definition.code = resource["code"].string();
+    definition.url = resource["url"].string();
+    definition.expression = resource["expression"].string();
+    const std::string type = resource["type"].string();
+    const auto invalid = [&](std::string detail) {
+        return Error{Errc::invalid, std::move(detail),
+                     fmt::format("SearchParameter/{}", resource["id"].string())};
+    };
+    definition.expression_of_fault = invalid("").expression;
+    if (definition.url.empty()) {
+        return invalid("a search parameter has a url");
+    }
+    if (definition.code.empty() || definition.code.size() > kCodeBytesMax ||
+        definition.code.find_first_of(":.,&=|$ ") != std::string::npos) {
+        return invalid(fmt::format("{} can't be a parameter's name", definition.code));
+    }
+    if (definition.expression.empty()) {
+        return invalid("a search parameter needs an expression");
+    }
+    const auto search_type = find_search_type(type);
+    if (!search_type || search_type == schema::SearchType::special) {
+        return invalid(fmt::format("search parameters of type {} can't be made", type));
+    }
+    definition.type = *search_type;
+    for (const json::Value base : resource["base"].elements()) {
+        const schema::Type found = schema::find_type(base.string());
+        if (!found || !found.is_resource()) {
+            return invalid(fmt::format("there is no resource type {}", base.string()));
+        }
+        definition.bases.push_back(found);
+    }
+    for (const json::Value target : resource["target"].elements()) {
+        if (const auto found = find_resource_type(target.string())) {
+            definition.targets.push_back(*found);
+        }
+    }
+    for (const json::Value component : resource["component"].elements()) {
+        std::string url = component["definition"].string();
+        url.resize(std::min(url.find('|'), url.size()));
+        definition.components.push_back({std::move(url), component["expression"].string()});
+        const auto parsed = fhirpath::Expression::parse(definition.components.back().expression);
+        if (!parsed) {
+            return invalid(fmt::format("a component's expression: {}", parsed.error().detail));
+        }
+    }
+    const bool composite = definition.type == schema::SearchType::composite;
+    if (composite != !definition.components.empty() ||
+        definition.components.size() > kComponentsMax) {
+        return invalid(
+            fmt::format("a composite has 1 to {} components, others none", kComponentsMax));
+    }
+    return definition;
+}
+
+std::shared_ptr<const ParameterSet> ParameterSet::with(std::span<const json::Value> resources,
+                                                       std::span<const std::string> unready,
+                                                       std::vector<Error>* faults) {
+    std::vector<Definition> definitions = standard_definitions();
+    const std::size_t standard_count = definitions.size();
+    for (const json::Value resource : resources) {
+        if (!resource["status"].equals("active")) {
+            continue;
+        }
+        Result<Definition> definition = read(resource);
+        if (!definition) {
+            if (faults != nullptr) {
+                faults->push_back(std::move(definition.error()));
+            }
+            continue;
+        }
+        // One that R4 has already, published again with its own package, changes nothing.
+        if (definition->url.starts_with(kStandardUrl) &&
+            std::any_of(definitions.begin(),
+                        definitions.begin() + static_cast<std::ptrdiff_t>(standard_count),
+                        [&](const Definition& other) { return other.url == definition->url; })) {
+            continue;
+        }
+        definition->ready =
+            std::find(unready.begin(), unready.end(), definition->url) == unready.end();
+        definitions.push_back(*std::move(definition));
+    }
+    const std::shared_ptr<ParameterSet> made(new ParameterSet);
+    made->add(std::move(definitions), faults);
+    return made;
+}
+
+}  // namespace annals::core::search

@@ -1,0 +1,180 @@
+// Values: what one value of a resource yields, by its data type and by the type of the parameter.
+//
+// Layer:   core/search, inside extraction.
+// Spec:    FHIR R4 search.html; docs/search.md, "What a resource can be found by".
+// Threads: a ValueWriter belongs to one thread.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "codec/schema/schema.h"
+#include "core/search/ranges.h"
+#include "core/search/terms.h"
+#include "storage/search_entries.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace annals::core::search {
+
+/// How a value is read.
+enum class ValueKind : std::uint8_t {
+    none,  ///< this type of parameter finds nothing in this data type
+    token_text,
+    token_boolean,
+    token_coding,
+    token_concept,
+    token_identifier,
+    token_contact,
+    string_text,
+    string_name,
+    string_address,
+    string_coding,
+    string_concept,
+    reference_reference,
+    reference_text,
+    reference_resource,
+    date_text,
+    date_period,
+    date_timing,
+    number_text,
+    number_range,
+    number_quantity,
+    quantity_text,
+    quantity_quantity,
+    quantity_money,
+    quantity_range,
+    quantity_sampled,
+    uri_text,
+    near_position,
+    presence,  ///< of Patient.deceased: true unless it says false
+};
+
+/// What a parameter of `search` reads from an element of `type`.
+ValueKind value_kind(schema::SearchType search, schema::Type type) noexcept;
+
+/// The system that an element's codes are of, as its required binding says, if that is of one system alone. Lifetime:
+/// the program's.
+std::string_view implied_system(schema::Element element) noexcept;
+
+/// The columns of one parameter.
+struct Columns {
+    explicit Columns(Column of) noexcept;
+
+    Column column;
+    Column text;
+    Column units;
+    Column identifier;
+    Column latitude;
+    Column longitude;
+    Term present;
+};
+
+/// A parameter that a value is for.
+struct Use {
+    const Columns* columns = nullptr;
+    std::optional<TypeId> refers_to;  ///< of a reference: only if it leads to this type
+};
+
+/// At most so much is kept of one version; what is beyond is not found.
+inline constexpr std::size_t kTermsMax = 10'000;
+inline constexpr std::size_t kIntervalsMax = 10'000;
+inline constexpr std::size_t kLinksMax = 10'000;
+inline constexpr std::size_t kTextBytesMax = 1 << 20;
+/// A longer uri is found by its whole, and not by a part of it.
+inline constexpr std::size_t kUriBytesMax = 1000;
+
+/// Where a reference leads, by its text alone.
+struct ReferenceText {
+    std::optional<TypeId> type;  ///< of Type/id, whatever is before it
+    std::string_view id;
+    std::string_view unversioned;  ///< without /_history/n
+    bool versioned = false;
+    bool local = false;  ///< Type/id, or that below the base
+};
+
+ReferenceText read_reference(std::string_view text, std::string_view base_url) noexcept;
+
+class ValueWriter {
+  public:
+    /// As Extractor.
+    ValueWriter(std::uint64_t seed, std::string base_url);
+
+    /// Writes what follows to `entries`; `root` is the resource that the values are of.
+    void begin(json::Value root, storage::SearchEntries& entries) noexcept {
+        root_ = root;
+        out_ = &entries;
+    }
+
+    /// What `value` yields for each of `uses`. `system` is that of a bare code, or empty.
+    void write(ValueKind kind, json::Value value, std::span<const Use> uses,
+               std::string_view system);
+
+    /// The same for a value that was computed; only kinds *_text and token_boolean.
+    void write(ValueKind kind, std::string_view text, std::span<const Use> uses,
+               std::string_view system);
+
+    /// A `presence` was written since this was asked last.
+    bool take_presence() noexcept { return std::exchange(presence_, false); }
+
+    /// The type that a Reference leads to, by its text, by what is contained, or as it says itself.
+    std::optional<TypeId> type_of(json::Value reference);
+
+  private:
+    static constexpr std::size_t kScratch = 6;
+
+    std::string_view text_of(json::Value value, std::size_t scratch);
+    void term(Term term);
+    void terms_present(std::span<const Use> uses);
+    void interval(Column column, std::int64_t low, std::int64_t high);
+    void text(Column column, std::string_view text);
+    void folded_text(std::string_view text, std::span<const Use> uses, Column Columns::* column);
+    void bare_code(std::string_view code, std::span<const Use> uses, Column Columns::* column);
+    void coded(std::optional<std::string_view> system, std::string_view code,
+               std::span<const Use> uses, Column Columns::* column);
+
+    void coding(json::Value value, std::span<const Use> uses);
+    void concept_codes(json::Value value, std::span<const Use> uses);
+    void identifier(json::Value value, std::span<const Use> uses, Column Columns::* column);
+    void contact(json::Value value, std::span<const Use> uses);
+    void string_value(std::string_view text, std::span<const Use> uses);
+    void string_parts(json::Value value, std::span<const Use> uses,
+                      std::span<const std::string_view> parts);
+    void string_display(json::Value value, std::string_view member, std::span<const Use> uses);
+    void reference(json::Value value, std::span<const Use> uses);
+    void reference_text(std::string_view text, const ReferenceText& target,
+                        std::span<const Use> uses);
+    void reference_resource(json::Value value, std::span<const Use> uses);
+    std::optional<TypeId> contained_type(std::string_view id) const;
+    void period(json::Value value, std::span<const Use> uses);
+    void timing(json::Value value, std::span<const Use> uses);
+    void date(std::string_view text, std::span<const Use> uses);
+    std::optional<double> number_of_member(json::Value object, std::string_view member);
+    void number_interval(std::int64_t low, std::int64_t high, std::span<const Use> uses);
+    void number_bounds(json::Value value, std::span<const Use> uses);
+    /// `system\x1Fcode\x1Funit` of a Quantity, in its own scratch.
+    std::string_view unit_of(json::Value quantity);
+    void in_unit(std::string_view unit, std::int64_t low, std::int64_t high,
+                 std::span<const Use> uses);
+    void quantity(json::Value value, std::span<const Use> uses);
+    void money(json::Value value, std::span<const Use> uses);
+    void quantity_range(json::Value value, std::span<const Use> uses);
+    void sampled(json::Value value, std::span<const Use> uses);
+    void position(json::Value value, std::span<const Use> uses);
+
+    std::uint64_t seed_;
+    std::string base_url_;
+    json::Value root_;
+    storage::SearchEntries* out_ = nullptr;
+    bool presence_ = false;
+    std::array<std::string, kScratch> scratch_;
+    std::string unit_;
+    std::string column_text_;
+    std::string folded_;
+};
+
+}  // namespace annals::core::search

@@ -1,0 +1,139 @@
+#include "core/search/parameters.h"
+
+#include "codec/json/document.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace annals::core::search {
+namespace {
+
+TypeId type(std::string_view name) {
+    return find_resource_type(name).value();
+}
+
+json::Document parse(std::string_view text) {
+    json::Parser parser;
+    return std::move(*parser.parse(text));
+}
+
+const Parameter& standard(std::string_view of, std::string_view code) {
+    static const auto set = ParameterSet::standard();
+    return *set->find(type(of), code);
+}
+
+TEST(Parameters, OfATypeIncludeThoseOfResource) {
+    const auto set = ParameterSet::standard();
+    for (const char* code : {"_id", "_lastUpdated", "_profile", "_tag", "birthdate", "name"}) {
+        EXPECT_NE(set->find(type("Patient"), code), nullptr) << code;
+    }
+    EXPECT_NE(set->find(type("Patient"), "_text"), nullptr);
+    EXPECT_EQ(set->find(type("Bundle"), "_text"), nullptr);
+    EXPECT_EQ(set->find(type("Patient"), "no-such"), nullptr);
+    EXPECT_EQ(set->find(type("Patient"), "BIRTHDATE"), nullptr);
+}
+
+TEST(Parameters, AreOrderedByCodeAndHaveOneOfEach) {
+    const auto set = ParameterSet::standard();
+    for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
+        const auto all = set->of(TypeId{static_cast<std::uint16_t>(i)});
+        EXPECT_TRUE(std::is_sorted(all.begin(), all.end(),
+                                   [](const auto& a, const auto& b) { return a.code <= b.code; }));
+        for (const Parameter& parameter : all) {
+            EXPECT_EQ(parameter.column, column_of(parameter.code));
+        }
+    }
+}
+
+TEST(Parameters, HaveThePartOfTheExpressionForTheirType) {
+    EXPECT_EQ(standard("Observation", "patient").expression,
+              "Observation.subject.where(resolve() is Patient)");
+    EXPECT_EQ(standard("MedicationRequest", "code").expression,
+              "(MedicationRequest.medication as CodeableConcept)");
+    EXPECT_EQ(standard("InsurancePlan", "name").expression, "name | alias");
+    EXPECT_EQ(standard("Patient", "_tag").expression, "Resource.meta.tag");
+    EXPECT_EQ(expression_for("A.where(x = 'a|b') | (Patient.b | Patient.c) | Group.d",
+                             schema::find_type("Patient")),
+              "A.where(x = 'a|b') | (Patient.b | Patient.c)");
+}
+
+TEST(Parameters, CompositesHaveTheirComponents) {
+    const Parameter& composite = standard("Observation", "code-value-quantity");
+    ASSERT_EQ(composite.components.size(), 2u);
+    EXPECT_EQ(composite.components[0].parameter->code, "code");
+    EXPECT_EQ(composite.components[1].parameter->code, "value-quantity");
+    EXPECT_EQ(composite.components[1].expression, "value.as(Quantity)");
+    const auto set = ParameterSet::standard();
+    for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
+        for (const Parameter& parameter : set->of(TypeId{static_cast<std::uint16_t>(i)})) {
+            EXPECT_EQ(parameter.components.empty(),
+                      parameter.type != schema::SearchType::composite);
+        }
+    }
+}
+
+constexpr std::string_view kEyes =
+    R"json({"resourceType":"SearchParameter","id":"eyes","status":"active",
+    "url":"http://example.org/eyes","code":"eye-color","base":["Patient"],"type":"token",
+    "expression":"Patient.extension.where(url='http://example.org/eyes').value.as(CodeableConcept)"
+})json";
+
+TEST(Parameters, AddWhatSearchParameterResourcesSay) {
+    const auto document = parse(kEyes);
+    std::vector<Error> faults;
+    const auto set = ParameterSet::with(std::vector{document.root()}, {}, &faults);
+    EXPECT_TRUE(faults.empty());
+    const Parameter* const added = set->find(type("Patient"), "eye-color");
+    ASSERT_NE(added, nullptr);
+    EXPECT_FALSE(added->standard);
+    EXPECT_TRUE(added->ready);
+    EXPECT_EQ(set->find(type("Group"), "eye-color"), nullptr);
+    EXPECT_NE(set->fingerprint(), ParameterSet::standard()->fingerprint());
+    const std::vector<std::string> unready = {"http://example.org/eyes"};
+    const auto waiting = ParameterSet::with(std::vector{document.root()}, unready);
+    EXPECT_FALSE(waiting->find(type("Patient"), "eye-color")->ready);
+    EXPECT_EQ(waiting->fingerprint(), set->fingerprint());
+}
+
+TEST(Parameters, LeaveOutWhatIsNotActive) {
+    std::string draft(kEyes);
+    draft.replace(draft.find("active"), 6, "draft!");
+    const auto document = parse(draft);
+    EXPECT_EQ(ParameterSet::with(std::vector{document.root()})->fingerprint(),
+              ParameterSet::standard()->fingerprint());
+}
+
+TEST(Parameters, SayWhatIsWrongOfThoseThatCannotBeUsed) {
+    const auto with = [](std::string_view from, std::string_view to) {
+        std::string text(kEyes);
+        text.replace(text.find(from), from.size(), to);
+        return text;
+    };
+    const std::vector<std::string> texts = {
+        with("Patient.extension.where(url='http://example.org/eyes')", "Patient.(("),
+        with("Patient.extension.where(url='http://example.org/eyes').value.as(CodeableConcept)",
+             "Patient.noSuchElement"),
+        with("\"Patient\"", "\"Nobody\""),
+        with("\"token\"", "\"special\""),
+        with("\"token\"", "\"composite\""),
+        with("eye-color", "eye:color"),
+        with("eye-color", "birthdate"),
+        with("\"Patient\"", "\"Group\""),
+        with("\"url\":\"http://example.org/eyes\",", ""),
+    };
+    for (const std::string& text : texts) {
+        const auto document = parse(text);
+        std::vector<Error> faults;
+        const auto set = ParameterSet::with(std::vector{document.root()}, {}, &faults);
+        ASSERT_EQ(faults.size(), 1u) << text;
+        EXPECT_EQ(faults[0].expression, "SearchParameter/eyes");
+        EXPECT_FALSE(faults[0].detail.empty());
+        EXPECT_EQ(set->fingerprint(), ParameterSet::standard()->fingerprint()) << text;
+    }
+}
+
+}  // namespace
+}  // namespace annals::core::search
