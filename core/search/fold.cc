@@ -20,10 +20,34 @@ constexpr std::array<char, 128> kAscii = [] {
     return table;
 }();
 
+/// Folds the ASCII characters at the front of `text` into `folded`, at most kFoldedCharsMax; says how many those were,
+/// and whether a blank is still to come before the next character.
+std::size_t fold_ascii(std::string_view text, std::string& folded, bool& blank) {
+    text = text.substr(0, kFoldedCharsMax);
+    folded.resize(text.size());
+    char* out = folded.data();
+    blank = false;
+    std::size_t at = 0;
+    for (; at < text.size() && static_cast<unsigned char>(text[at]) < 0x80; ++at) {
+        const char c = kAscii[static_cast<unsigned char>(text[at])];
+        if (c == 0) {
+            blank = out != folded.data();
+            continue;
+        }
+        if (blank) {
+            *out++ = ' ';
+            blank = false;
+        }
+        *out++ = c;
+    }
+    folded.resize(static_cast<std::size_t>(out - folded.data()));
+    return at;
+}
+
 /// Appends characters one after the other and collapses white space.
 class Out {
   public:
-    explicit Out(std::string& text) : text_(text) { text_.clear(); }
+    Out(std::string& text, bool blank) : text_(text), blank_(blank) {}
 
     void blank() { blank_ = !text_.empty(); }
 
@@ -88,7 +112,7 @@ class Out {
     }
 
     std::string& text_;
-    bool blank_ = false;
+    bool blank_;
 };
 
 bool is_mark(utf8proc_category_t category) {
@@ -103,9 +127,10 @@ bool is_blank(utf8proc_category_t category) {
 }  // namespace
 
 void fold(std::string_view text, std::string& folded) {
-    Out out(folded);
-    std::size_t at = 0;
-    for (std::size_t count = 0; at < text.size() && count < kFoldedCharsMax; ++count) {
+    bool blank = false;
+    std::size_t at = fold_ascii(text, folded, blank);
+    Out out(folded, blank);
+    for (std::size_t count = at; at < text.size() && count < kFoldedCharsMax; ++count) {
         if (static_cast<unsigned char>(text[at]) < 0x80) {
             out.ascii(text[at++]);
             continue;

@@ -1,0 +1,560 @@
+#include "core/search/extract.h"
+
+#include "codec/json/document.h"
+#include "core/search/fold.h"
+#include "core/search/ranges.h"
+#include "core/search/values.h"
+#include "storage/index.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace annals::core::search {
+namespace {
+
+using storage::SearchEntries;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+constexpr std::uint64_t kSeed = 7;
+constexpr std::string_view kBase = "http://example.org/fhir";
+constexpr std::int64_t kNever = INT64_MIN;
+constexpr std::int64_t kForever = INT64_MAX;
+
+TypeId type(std::string_view name) {
+    return find_resource_type(name).value();
+}
+
+std::uint64_t key(std::string_view of, std::string_view id) {
+    return storage::resource_key(kSeed, type(of), id).low;
+}
+
+/// A resource and what it can be found by.
+class Found {
+  public:
+    explicit Found(std::string_view text,
+                   std::shared_ptr<const ParameterSet> parameters = ParameterSet::standard())
+        : extractor_(std::move(parameters), kSeed, std::string(kBase)) {
+        auto parsed = parser_.parse(text);
+        EXPECT_TRUE(parsed) << text;
+        document_ = std::move(*parsed);
+        type_ = type(document_.root()["resourceType"].string());
+        extractor_.extract(type_, document_.root(), entries_);
+    }
+
+    bool has(Term term) const {
+        return std::binary_search(entries_.terms.begin(), entries_.terms.end(), term);
+    }
+
+    bool is_present(std::string_view code) const { return has(present(column_of(code))); }
+
+    std::vector<std::string> texts(Column column) const {
+        std::vector<std::string> texts;
+        for (const auto& text : entries_.texts) {
+            if (text.column == column) {
+                texts.emplace_back(entries_.text(text));
+            }
+        }
+        return texts;
+    }
+
+    std::vector<std::pair<std::int64_t, std::int64_t>> intervals(Column column) const {
+        std::vector<std::pair<std::int64_t, std::int64_t>> intervals;
+        for (const auto& interval : entries_.intervals) {
+            if (interval.column == column) {
+                intervals.emplace_back(interval.low, interval.high);
+            }
+        }
+        return intervals;
+    }
+
+    std::vector<std::uint64_t> links(std::string_view code) const {
+        std::vector<std::uint64_t> links;
+        for (const auto& link : entries_.links) {
+            if (link.column == column_of(code)) {
+                links.push_back(link.target);
+            }
+        }
+        return links;
+    }
+
+    std::size_t count_terms() const { return entries_.terms.size(); }
+
+    const SearchEntries& entries() const { return entries_; }
+
+    Extractor& extractor() { return extractor_; }
+
+    json::Value resource() const { return document_.root(); }
+
+  private:
+    json::Parser parser_;
+    json::Document document_;
+    TypeId type_;
+    Extractor extractor_;
+    SearchEntries entries_;
+};
+
+std::pair<std::int64_t, std::int64_t> dates(std::string_view first, std::string_view last) {
+    return {date_range(first)->low, date_range(last)->high};
+}
+
+std::pair<std::int64_t, std::int64_t> point(double value) {
+    return {ordered(value), ordered(value)};
+}
+
+TEST(ExtractString, TakesAllPartsOfAName) {
+    const Found found(R"({"resourceType":"Patient","name":[{"text":"Dr Peter Müller",
+        "family":"Müller","given":["Peter","James"],"prefix":["Dr"],"suffix":["MD"],"use":"usual"}]})");
+    EXPECT_THAT(found.texts(column_of("name")),
+                UnorderedElementsAre("dr peter muller", "muller", "peter", "james", "dr", "md"));
+    EXPECT_THAT(found.texts(column_of("family")), ElementsAre("muller"));
+    EXPECT_THAT(found.texts(column_of("given")), UnorderedElementsAre("peter", "james"));
+    EXPECT_TRUE(found.has(exact(column_of("family"), "Müller")));
+    EXPECT_FALSE(found.has(exact(column_of("family"), "muller")));
+    EXPECT_TRUE(found.is_present("family"));
+    EXPECT_FALSE(found.is_present("address"));
+}
+
+TEST(ExtractString, TakesAllPartsOfAnAddress) {
+    const Found found(
+        R"({"resourceType":"Patient","address":[{"text":"a","line":["b","c"],"city":"d",
+        "district":"e","state":"f","postalCode":"g","country":"h","use":"home","type":"both"}]})");
+    EXPECT_THAT(found.texts(column_of("address")),
+                UnorderedElementsAre("a", "b", "c", "d", "e", "f", "g", "h"));
+    EXPECT_THAT(found.texts(column_of("address-city")), ElementsAre("d"));
+    EXPECT_TRUE(found.has(token(column_of("address-use"), "home")));
+}
+
+TEST(ExtractString, ResolvesEscapes) {
+    const Found found(R"({"resourceType":"Patient","name":[{"family":"M\u00fcl\"ler"}]})");
+    EXPECT_THAT(found.texts(column_of("family")), ElementsAre("mul\"ler"));
+    EXPECT_TRUE(found.has(exact(column_of("family"), "Mül\"ler")));
+}
+
+TEST(ExtractString, TakesMarkdown) {
+    const Found found(R"({"resourceType":"ValueSet","description":"Some *Text*"})");
+    EXPECT_THAT(found.texts(column_of("description")), ElementsAre("some *text*"));
+}
+
+TEST(ExtractToken, OfACodingHasEveryForm) {
+    const Found found(R"({"resourceType":"Encounter","class":{"system":"http://s","code":"AMB",
+        "display":"Ambulatory Visit"}})");
+    const Column column = column_of("class");
+    EXPECT_TRUE(found.has(token(column, "AMB")));
+    EXPECT_TRUE(found.has(token(column, "http://s", "AMB")));
+    EXPECT_TRUE(found.has(token_system(column, "http://s")));
+    EXPECT_FALSE(found.has(token(column, "", "AMB")));
+    EXPECT_FALSE(found.has(token(column, "amb")));
+    EXPECT_THAT(found.texts(beside(column, ":text")), ElementsAre("ambulatory visit"));
+}
+
+TEST(ExtractToken, OfACodingWithoutASystemIsFoundByNoSystem) {
+    const Found found(R"({"resourceType":"Encounter","class":{"code":"AMB"}})");
+    EXPECT_TRUE(found.has(token(column_of("class"), "AMB")));
+    EXPECT_TRUE(found.has(token(column_of("class"), "", "AMB")));
+}
+
+TEST(ExtractToken, OfAConceptHasItsCodingsAndItsText) {
+    const Found found(R"({"resourceType":"Observation","code":{"coding":[{"system":"a","code":"1",
+        "display":"One"},{"system":"b","code":"2"}],"text":"Number"}})");
+    for (const char* code : {"code", "combo-code"}) {
+        const Column column = column_of(code);
+        EXPECT_TRUE(found.has(token(column, "a", "1")));
+        EXPECT_TRUE(found.has(token(column, "b", "2")));
+        EXPECT_FALSE(found.has(token(column, "a", "2")));
+        EXPECT_THAT(found.texts(beside(column, ":text")), UnorderedElementsAre("one", "number"));
+    }
+}
+
+TEST(ExtractToken, OfAnIdentifierHasItsType) {
+    const Found found(R"({"resourceType":"Patient","identifier":[{"type":{"coding":[{"system":
+        "http://t","code":"MR"}],"text":"Medical Record"},"system":"urn:oid:1.2","value":"12345"}]})");
+    const Column column = column_of("identifier");
+    EXPECT_TRUE(found.has(token(column, "12345")));
+    EXPECT_TRUE(found.has(token(column, "urn:oid:1.2", "12345")));
+    EXPECT_TRUE(found.has(token_system(column, "urn:oid:1.2")));
+    EXPECT_TRUE(found.has(token_of_type(column, "http://t", "MR", "12345")));
+    EXPECT_FALSE(found.has(token(column, "MR")));
+    EXPECT_THAT(found.texts(beside(column, ":text")), ElementsAre("medical record"));
+}
+
+TEST(ExtractToken, OfAContactPointIsItsValue) {
+    const Found found(R"({"resourceType":"Patient","telecom":[{"system":"phone","value":"555"},
+        {"system":"email","value":"a@b"}]})");
+    EXPECT_TRUE(found.has(token(column_of("telecom"), "555")));
+    EXPECT_TRUE(found.has(token(column_of("telecom"), "email", "a@b")));
+    EXPECT_TRUE(found.has(token(column_of("phone"), "555")));
+    EXPECT_FALSE(found.has(token(column_of("phone"), "a@b")));
+    EXPECT_TRUE(found.has(token(column_of("email"), "a@b")));
+}
+
+TEST(ExtractToken, OfACodeKnowsTheSystemThatItIsBoundTo) {
+    const Found found(R"({"resourceType":"Patient","gender":"male","active":true})");
+    const Column gender = column_of("gender");
+    EXPECT_TRUE(found.has(token(gender, "male")));
+    EXPECT_TRUE(found.has(token(gender, "", "male")));
+    EXPECT_TRUE(found.has(token(gender, "http://hl7.org/fhir/administrative-gender", "male")));
+    EXPECT_TRUE(found.has(token_system(gender, "http://hl7.org/fhir/administrative-gender")));
+    EXPECT_TRUE(found.has(token(column_of("active"), "true")));
+    EXPECT_FALSE(found.has(token(column_of("active"), "false")));
+}
+
+TEST(ExtractToken, OfDeceasedIsWhetherItIsSo) {
+    const auto dead = [](std::string_view text) {
+        return Found(text).has(token(column_of("deceased"), "true"));
+    };
+    EXPECT_FALSE(dead(R"({"resourceType":"Patient"})"));
+    EXPECT_FALSE(dead(R"({"resourceType":"Patient","deceasedBoolean":false})"));
+    EXPECT_TRUE(dead(R"({"resourceType":"Patient","deceasedBoolean":true})"));
+    EXPECT_TRUE(dead(R"({"resourceType":"Patient","deceasedDateTime":"2020"})"));
+    const Found alive(R"({"resourceType":"Patient"})");
+    EXPECT_TRUE(alive.has(token(column_of("deceased"), "false")));
+    EXPECT_TRUE(alive.is_present("deceased"));
+}
+
+TEST(ExtractReference, LinksToWhatIsStoredHere) {
+    const Found relative(R"({"resourceType":"Observation","subject":{"reference":"Patient/1"}})");
+    EXPECT_THAT(relative.links("subject"), ElementsAre(key("Patient", "1")));
+    EXPECT_THAT(relative.links("patient"), ElementsAre(key("Patient", "1")));
+    EXPECT_TRUE(relative.has(reference(column_of("subject"), key("Patient", "1"))));
+    EXPECT_FALSE(relative.has(exact(column_of("subject"), "Patient/1")));
+    const Found absolute(R"({"resourceType":"Observation",
+        "subject":{"reference":"http://example.org/fhir/Group/g"}})");
+    EXPECT_THAT(absolute.links("subject"), ElementsAre(key("Group", "g")));
+    EXPECT_THAT(absolute.links("patient"), IsEmpty());
+    EXPECT_FALSE(absolute.is_present("patient"));
+}
+
+TEST(ExtractReference, OfAVersionIsFoundWithAndWithoutIt) {
+    const Found found(R"({"resourceType":"Observation",
+        "subject":{"reference":"http://example.org/fhir/Patient/1/_history/3"}})");
+    EXPECT_TRUE(found.has(reference(column_of("subject"), key("Patient", "1"))));
+    EXPECT_TRUE(found.has(exact(column_of("subject"), "Patient/1/_history/3")));
+}
+
+TEST(ExtractReference, ElsewhereIsFoundByItsText) {
+    const Found found(R"({"resourceType":"Observation","subject":{"reference":
+        "http://other.org/Patient/1/_history/2"},"performer":[{"reference":"urn:uuid:5"}],
+        "encounter":{"reference":"#inside"},"contained":[{"resourceType":"Encounter","id":"inside"}]})");
+    EXPECT_TRUE(found.has(exact(column_of("subject"), "http://other.org/Patient/1")));
+    EXPECT_TRUE(found.has(exact(column_of("patient"), "http://other.org/Patient/1/_history/2")));
+    EXPECT_TRUE(found.has(exact(column_of("performer"), "urn:uuid:5")));
+    EXPECT_TRUE(found.is_present("encounter"));
+    EXPECT_FALSE(found.has(exact(column_of("encounter"), "#inside")));
+    EXPECT_THAT(found.entries().links, IsEmpty());
+}
+
+TEST(ExtractReference, ToWhatIsContainedCountsByItsType) {
+    const Found found(R"({"resourceType":"Observation","subject":{"reference":"#p"},
+        "contained":[{"resourceType":"Patient","id":"p"}]})");
+    EXPECT_TRUE(found.is_present("patient"));
+}
+
+TEST(ExtractReference, IsFoundByItsIdentifierAndTheTypeThatItStates) {
+    const Found found(R"({"resourceType":"Observation","subject":{"type":"Patient",
+        "identifier":{"system":"s","value":"v"}}})");
+    EXPECT_TRUE(found.has(token(beside(column_of("subject"), ":identifier"), "s", "v")));
+    EXPECT_TRUE(found.has(token(beside(column_of("patient"), ":identifier"), "v")));
+    EXPECT_TRUE(found.is_present("patient"));
+}
+
+TEST(ExtractReference, OfACanonicalIsFoundWithAndWithoutItsVersion) {
+    const Found found(R"({"resourceType":"QuestionnaireResponse","questionnaire":"http://q|2.0"})");
+    EXPECT_TRUE(found.has(exact(column_of("questionnaire"), "http://q|2.0")));
+    EXPECT_TRUE(found.has(exact(column_of("questionnaire"), "http://q")));
+    const Found local(
+        R"({"resourceType":"QuestionnaireResponse","questionnaire":"http://example.org/fhir/Questionnaire/q"})");
+    EXPECT_THAT(local.links("questionnaire"), ElementsAre(key("Questionnaire", "q")));
+}
+
+TEST(ExtractReference, OfADocumentIsItsComposition) {
+    const Found found(R"({"resourceType":"Bundle","type":"document","entry":[{"resource":
+        {"resourceType":"Composition","id":"c"}},{"resource":{"resourceType":"Patient","id":"p"}}]})");
+    EXPECT_THAT(found.links("composition"), ElementsAre(key("Composition", "c")));
+}
+
+TEST(ExtractDate, OfEveryTypeIsAnInterval) {
+    const Found date(R"({"resourceType":"Patient","birthDate":"1974-12"})");
+    EXPECT_THAT(date.intervals(column_of("birthdate")), ElementsAre(dates("1974-12", "1974-12")));
+    const auto observed = [](std::string_view element) {
+        return Found(R"({"resourceType":"Observation",)" + std::string(element) + "}")
+            .intervals(column_of("date"));
+    };
+    EXPECT_THAT(observed(R"("effectiveDateTime":"2020-02-03T04:05:06+02:00")"),
+                ElementsAre(dates("2020-02-03T02:05:06Z", "2020-02-03T02:05:06Z")));
+    EXPECT_THAT(observed(R"("effectiveInstant":"2020-02-03T04:05:06.789Z")"),
+                ElementsAre(dates("2020-02-03T04:05:06.789Z", "2020-02-03T04:05:06.789Z")));
+    EXPECT_THAT(observed(R"("effectivePeriod":{"start":"2020","end":"2021-02"})"),
+                ElementsAre(dates("2020", "2021-02")));
+    EXPECT_THAT(observed(R"("effectivePeriod":{"start":"2020"})"),
+                ElementsAre(std::pair(date_range("2020")->low, kForever)));
+    EXPECT_THAT(observed(R"("effectivePeriod":{"end":"2020"})"),
+                ElementsAre(std::pair(kNever, date_range("2020")->high)));
+    EXPECT_THAT(observed(R"("effectivePeriod":{"start":"2021","end":"2020"})"), IsEmpty());
+    EXPECT_THAT(
+        observed(R"("effectiveTiming":{"event":["2020","2022"],
+        "repeat":{"boundsPeriod":{"start":"2023","end":"2024"}}})"),
+        UnorderedElementsAre(dates("2020", "2020"), dates("2022", "2022"), dates("2023", "2024")));
+}
+
+TEST(ExtractNumber, IsAPoint) {
+    const Found decimal(
+        R"({"resourceType":"RiskAssessment","prediction":[{"probabilityDecimal":0.020}]})");
+    EXPECT_THAT(decimal.intervals(column_of("probability")), ElementsAre(point(0.02)));
+    const Found range(R"({"resourceType":"RiskAssessment","prediction":[{"probabilityRange":
+        {"low":{"value":0.1},"high":{"value":0.2}}},{"probabilityRange":{"low":{"value":3}}}]})");
+    EXPECT_THAT(range.intervals(column_of("probability")),
+                UnorderedElementsAre(std::pair(ordered(0.1), ordered(0.2)),
+                                     std::pair(ordered(3), kForever)));
+}
+
+std::vector<std::pair<std::int64_t, std::int64_t>> quantities(std::string_view element,
+                                                              std::string_view unit) {
+    const Found found(R"({"resourceType":"Observation",)" + std::string(element) + "}");
+    const Column column = column_of("value-quantity");
+    EXPECT_THAT(found.texts(beside(column, ":units")), ElementsAre(std::string(unit)));
+    return found.intervals(beside(column, "=" + std::string(unit)));
+}
+
+TEST(ExtractQuantity, IsAnIntervalInItsUnit) {
+    constexpr std::string_view kUnit = "http://unitsofmeasure.org\x1Fmm[Hg]\x1FmmHg";
+    const auto compared = [&](const std::string& comparator) {
+        return quantities(
+            R"("valueQuantity":{"value":107,)" +
+                (comparator.empty() ? "" : R"("comparator":")" + comparator + "\",") +
+                R"("unit":"mmHg","system":"http://unitsofmeasure.org","code":"mm[Hg]"})",
+            kUnit);
+    };
+    EXPECT_THAT(compared(""), ElementsAre(point(107)));
+    EXPECT_THAT(compared("<"), ElementsAre(std::pair(kNever, ordered(107) - 1)));
+    EXPECT_THAT(compared("<="), ElementsAre(std::pair(kNever, ordered(107))));
+    EXPECT_THAT(compared(">"), ElementsAre(std::pair(ordered(107) + 1, kForever)));
+    EXPECT_THAT(compared(">="), ElementsAre(std::pair(ordered(107), kForever)));
+    EXPECT_THAT(quantities(R"("valueQuantity":{"value":-1.5})", "\x1F\x1F"),
+                ElementsAre(point(-1.5)));
+}
+
+TEST(ExtractQuantity, OfSampledDataSpansItsValues) {
+    EXPECT_THAT(
+        quantities(R"("valueSampledData":{"origin":{"value":10,"unit":"V"},"period":1,"factor":2,
+        "dimensions":1,"lowerLimit":-7,"data":"1 E 3 -2 L"})",
+                   "\x1F\x1FV"),
+        ElementsAre(std::pair(ordered(-4), ordered(16))));
+}
+
+TEST(ExtractQuantity, OfMoneyIsInItsCurrency) {
+    const Found found(R"({"resourceType":"Invoice","totalGross":{"value":12.5,"currency":"EUR"}})");
+    const Column column = column_of("totalgross");
+    const std::string unit =
+        "urn:iso:std:iso:4217\x1F"
+        "EUR\x1F"
+        "EUR";
+    EXPECT_THAT(found.texts(beside(column, ":units")), ElementsAre(unit));
+    EXPECT_THAT(found.intervals(beside(column, "=" + unit)), ElementsAre(point(12.5)));
+}
+
+TEST(ExtractQuantity, OfARangeHasBothEnds) {
+    const Found found(R"({"resourceType":"ValueSet","useContext":[{"valueRange":{"low":{"value":1,
+        "unit":"a"},"high":{"value":2,"unit":"a"}}},{"valueRange":{"low":{"value":3,"unit":"d"},
+        "high":{"value":4,"unit":"mo"}}}]})");
+    const Column column = column_of("context-quantity");
+    EXPECT_THAT(found.intervals(beside(column,
+                                       "=\x1F\x1F"
+                                       "a")),
+                ElementsAre(std::pair(ordered(1), ordered(2))));
+    EXPECT_THAT(found.intervals(beside(column,
+                                       "=\x1F\x1F"
+                                       "d")),
+                ElementsAre(std::pair(ordered(3), kForever)));
+    EXPECT_THAT(found.intervals(beside(column, "=\x1F\x1Fmo")),
+                ElementsAre(std::pair(kNever, ordered(4))));
+}
+
+TEST(ExtractUri, IsExactAndATextAsItStands) {
+    const Found found(
+        R"({"resourceType":"ValueSet","url":"http://Example.org/VS","meta":{"profile":["http://p|1"]}})");
+    EXPECT_TRUE(found.has(exact(column_of("url"), "http://Example.org/VS")));
+    EXPECT_THAT(found.texts(column_of("url")), ElementsAre("http://Example.org/VS"));
+    EXPECT_TRUE(found.has(exact(column_of("_profile"), "http://p|1")));
+    EXPECT_TRUE(found.has(exact(column_of("_profile"), "http://p")));
+}
+
+TEST(ExtractMeta, IsFoundInEveryResource) {
+    const Found found(
+        R"({"resourceType":"Basic","id":"1","meta":{"lastUpdated":"2020-01-01T00:00:00Z",
+        "source":"urn:x","tag":[{"system":"s","code":"t"}],"security":[{"code":"R"}]}})");
+    EXPECT_TRUE(found.has(token(column_of("_tag"), "s", "t")));
+    EXPECT_TRUE(found.has(token(column_of("_security"), "R")));
+    EXPECT_TRUE(found.has(exact(column_of("_source"), "urn:x")));
+    EXPECT_FALSE(found.is_present("_id"));
+    EXPECT_FALSE(found.is_present("_lastUpdated"));
+}
+
+TEST(ExtractNear, IsLatitudeAndLongitude) {
+    const Found found(
+        R"({"resourceType":"Location","position":{"longitude":-83.69,"latitude":42.26}})");
+    EXPECT_THAT(found.intervals(beside(column_of("near"), ":lat")), ElementsAre(point(42.26)));
+    EXPECT_THAT(found.intervals(beside(column_of("near"), ":lon")), ElementsAre(point(-83.69)));
+}
+
+TEST(ExtractOne, GivesThatParameterAlone) {
+    Found found(R"({"resourceType":"Patient","id":"p","gender":"male","birthDate":"1974"})");
+    SearchEntries entries;
+    const auto standard = ParameterSet::standard();
+    found.extractor().extract(*standard->find(type("Patient"), "birthdate"), type("Patient"),
+                              found.resource(), entries);
+    EXPECT_EQ(entries.intervals.size(), 1u);
+    EXPECT_THAT(entries.terms, ElementsAre(present(column_of("birthdate"))));
+    found.extractor().extract(*standard->find(type("Patient"), "_id"), type("Patient"),
+                              found.resource(), entries);
+    EXPECT_THAT(entries.terms, ::testing::Contains(token(column_of("_id"), "p")));
+}
+
+TEST(ExtractComposite, KeepsTheValuesOfAnElementTogether) {
+    Found found(R"({"resourceType":"Observation","code":{"coding":[{"code":"panel"}]},
+        "valueQuantity":{"value":1},"component":[
+        {"code":{"coding":[{"code":"systolic"}]},"valueQuantity":{"value":107}},
+        {"code":{"coding":[{"code":"diastolic"}]},"valueQuantity":{"value":60}}]})");
+    const auto& parameter =
+        *ParameterSet::standard()->find(type("Observation"), "combo-code-value-quantity");
+    const auto elements =
+        found.extractor().extract_composite(parameter, type("Observation"), found.resource());
+    ASSERT_EQ(elements.size(), 3u);
+    const Column code = column_of("combo-code");
+    const Column value = beside(column_of("combo-value-quantity"), "=\x1F\x1F");
+    const auto is = [&](std::size_t element, std::string_view wanted, double number) {
+        ASSERT_EQ(elements[element].size(), 2u);
+        EXPECT_THAT(elements[element][0].terms, ::testing::Contains(token(code, wanted)));
+        ASSERT_EQ(elements[element][1].intervals.size(), 1u);
+        EXPECT_EQ(elements[element][1].intervals[0],
+                  (SearchEntries::Interval{value, ordered(number), ordered(number)}));
+    };
+    is(0, "panel", 1);
+    is(1, "systolic", 107);
+    is(2, "diastolic", 60);
+}
+
+TEST(ExtractComposite, ReachesOutOfTheElement) {
+    Found found(R"({"resourceType":"MolecularSequence","referenceSeq":{"chromosome":{"coding":
+        [{"code":"1"}]}},"variant":[{"start":5,"end":6}]})");
+    const auto& parameter =
+        *ParameterSet::standard()->find(type("MolecularSequence"), "chromosome-variant-coordinate");
+    const auto elements =
+        found.extractor().extract_composite(parameter, type("MolecularSequence"), found.resource());
+    ASSERT_EQ(elements.size(), 1u);
+    ASSERT_EQ(elements[0].size(), 3u);
+    EXPECT_THAT(elements[0][0].terms, ::testing::Contains(token(column_of("chromosome"), "1")));
+    EXPECT_EQ(elements[0][1].intervals.size(), 1u);
+}
+
+TEST(ExtractComposite, FindsDatesOfEitherType) {
+    Found found(
+        R"({"resourceType":"Observation","code":{"text":"x"},"valueDateTime":"2020-01-01"})");
+    const auto& parameter = *ParameterSet::standard()->find(type("Observation"), "code-value-date");
+    const auto elements =
+        found.extractor().extract_composite(parameter, type("Observation"), found.resource());
+    ASSERT_EQ(elements.size(), 1u);
+    EXPECT_EQ(elements[0][1].intervals.size(), 1u);
+}
+
+std::shared_ptr<const ParameterSet> with_parameter(std::string_view search_type,
+                                                   std::string_view expression) {
+    json::Parser parser;
+    const auto document = parser.parse(
+        R"({"resourceType":"SearchParameter","id":"x","status":"active","url":"http://x","code":"x",
+        "base":["Patient"],"type":")" +
+        std::string(search_type) + R"(","expression":")" + std::string(expression) + "\"}");
+    std::vector<Error> faults;
+    auto set = ParameterSet::with(std::vector{document->root()}, {}, &faults);
+    EXPECT_TRUE(faults.empty()) << faults[0].detail;
+    return set;
+}
+
+TEST(ExtractAdded, FollowsExtensions) {
+    constexpr std::string_view kPatient =
+        R"({"resourceType":"Patient","extension":[{"url":"u","valueCode":"blue"},
+        {"url":"v","valueCode":"red"}]})";
+    for (const char* expression :
+         {"Patient.extension('u').value", "Patient.extension.where(url='u').value",
+          "Patient.extension.where(url = 'u' and true).value.as(code)"}) {
+        const Found found(kPatient, with_parameter("token", expression));
+        EXPECT_TRUE(found.has(token(column_of("x"), "blue"))) << expression;
+        EXPECT_FALSE(found.has(token(column_of("x"), "red"))) << expression;
+    }
+}
+
+TEST(ExtractAdded, TakesComputedValues) {
+    constexpr std::string_view kPatient = R"({"resourceType":"Patient","birthDate":"1974-12-25",
+        "name":[{"given":["Peter","James"],"family":"C"}],"multipleBirthInteger":3})";
+    const Column x = column_of("x");
+    EXPECT_TRUE(Found(kPatient, with_parameter("token", "Patient.name.given.count() > 1"))
+                    .has(token(x, "true")));
+    EXPECT_THAT(Found(kPatient, with_parameter(
+                                    "string", "Patient.name.select(family & ', ' & given.first())"))
+                    .texts(x),
+                ElementsAre("c, peter"));
+    EXPECT_THAT(
+        Found(kPatient, with_parameter("number", "Patient.name.given.count()")).intervals(x),
+        ElementsAre(point(2)));
+    EXPECT_THAT(
+        Found(kPatient, with_parameter("number", "Patient.multipleBirth.as(integer)")).intervals(x),
+        ElementsAre(point(3)));
+    EXPECT_THAT(Found(kPatient, with_parameter("date", "Patient.birthDate.first()")).intervals(x),
+                ElementsAre(dates("1974-12-25", "1974-12-25")));
+    EXPECT_THAT(Found(kPatient, with_parameter("token", "Patient.gender.first()")).texts(x),
+                IsEmpty());
+}
+
+TEST(ExtractAdded, KnowsTheSystemOfAComputedCode) {
+    EXPECT_TRUE(
+        Found(R"({"resourceType":"Patient","gender":"male"})",
+              with_parameter("token", "Patient.gender.first()"))
+            .has(token(column_of("x"), "http://hl7.org/fhir/administrative-gender", "male")));
+}
+
+TEST(Extract, GivesEveryTermOnceAndInOrder) {
+    const Found found(R"({"resourceType":"Patient","name":[{"family":"A"},{"family":"A"}],
+        "address":[{"city":"A"}],"contact":[{"name":{"family":"A"}}]})");
+    const auto& terms = found.entries().terms;
+    EXPECT_TRUE(std::is_sorted(terms.begin(), terms.end()));
+    EXPECT_EQ(std::adjacent_find(terms.begin(), terms.end()), terms.end());
+    EXPECT_THAT(found.texts(column_of("family")), ElementsAre("a"));
+}
+
+TEST(Extract, PassesOverWhatHasTheWrongShape) {
+    const Found found(
+        R"({"resourceType":"Observation","status":7,"code":"x","subject":["Patient/1"],
+        "effectiveDateTime":"yesterday","effectivePeriod":{"start":"never"},"category":[null,{"coding":[null,3,[]]}],
+        "valueQuantity":{"value":"1"},"component":{"code":[{"coding":{"code":"y"}}]},"issued":false})");
+    EXPECT_TRUE(found.has(token(column_of("status"), "7")));
+    EXPECT_TRUE(found.has(token(column_of("component-code"), "y")));
+    EXPECT_THAT(found.entries().intervals, IsEmpty());
+    EXPECT_THAT(found.entries().links, IsEmpty());
+}
+
+TEST(Extract, IsBounded) {
+    std::string text = R"({"resourceType":"Patient","identifier":[)";
+    for (int i = 0; i < 20'000; ++i) {
+        text += (i == 0 ? "{\"value\":\"" : ",{\"value\":\"") + std::to_string(i) + "\"}";
+    }
+    text += R"(],"name":[)";
+    for (int i = 0; i < 2000; ++i) {
+        text += (i == 0 ? "" : ",") + std::string("{\"family\":\"") + std::to_string(i) +
+                std::string(2000, 'x') + "\"}";
+    }
+    text += "]}";
+    const Found found(text);
+    EXPECT_LE(found.count_terms(), kTermsMax);
+    EXPECT_LE(found.entries().characters.size(), kTextBytesMax);
+    for (const auto& family : found.texts(column_of("family"))) {
+        EXPECT_EQ(family.size(), kFoldedCharsMax);
+    }
+}
+
+}  // namespace
+}  // namespace annals::core::search
