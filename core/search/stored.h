@@ -22,6 +22,9 @@ class StoredResources {
   public:
     virtual ~StoredResources() = default;
 
+    /// Under which keys are made (Store::search_seed).
+    virtual std::uint64_t seed() const = 0;
+
     /// SearchRun::key() of a resource, be there one or not.
     virtual std::uint64_t key(TypeId type, std::string_view id) const = 0;
 

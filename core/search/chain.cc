@@ -1,0 +1,218 @@
+// Criteria by their names: parameters, chains over references in both directions, and what every type has.
+
+#include "core/base/ids.h"
+#include "core/search/reading.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::core::search {
+
+namespace {
+
+using MaybePlan = std::optional<Plan>;
+
+Error too_deep(std::string_view name) {
+    return {
+        Errc::too_costly,
+        fmt::format("search parameter '{}': a chain has at most {} links", name, kSearchChainMax),
+        {}};
+}
+
+Result<Plan> id_plan(Reading& reading, TypeId type, std::string_view name,
+                     std::string_view modifier, std::string_view value) {
+    const auto bad = [&](std::string_view why) {
+        return Error{Errc::invalid, fmt::format("search parameter '{}': {}", name, why), {}};
+    };
+    if (modifier == "missing" && (value == "true" || value == "false")) {
+        return value == "true" ? nothing() : everything();
+    }
+    if (!modifier.empty() && modifier != "not") {
+        return Error{Errc::not_supported,
+                     fmt::format("search parameter '{}': the modifier ':{}' is not supported", name,
+                                 modifier),
+                     {}};
+    }
+    std::vector<Term> terms;
+    for (const std::string_view id : split_unescaped(value, ',')) {
+        if (!is_resource_id(id)) {
+            return bad("ids have 1 to 64 of A-Z a-z 0-9 - .");
+        }
+        terms.push_back(identity(reading.context.stored.key(type, id)));
+    }
+    ANNALS_TRY_VOID(reading.spend(terms.size()));
+    Plan plan = carrying(std::move(terms));
+    return modifier == "not" ? negation_of(std::move(plan)) : plan;
+}
+
+bool leads_to(const Parameter& parameter, TypeId type) {
+    return parameter.type == schema::SearchType::reference &&
+           (parameter.targets.empty() ||
+            std::find(parameter.targets.begin(), parameter.targets.end(), type) !=
+                parameter.targets.end());
+}
+
+// A name up to its first '.', taken apart at its first ':'.
+struct Segment {
+    std::string_view code;
+    std::string_view modifier;
+    std::optional<std::string_view> rest;  ///< behind the '.'
+};
+
+Segment first_segment(std::string_view name) {
+    Segment segment;
+    const std::size_t dot = name.find('.');
+    if (dot != std::string_view::npos) {
+        segment.rest = name.substr(dot + 1);
+        name = name.substr(0, dot);
+    }
+    const std::size_t colon = name.find(':');
+    segment.code = name.substr(0, colon);
+    segment.modifier =
+        colon == std::string_view::npos ? std::string_view() : name.substr(colon + 1);
+    return segment;
+}
+
+const Parameter* find_ready(const Reading& reading, TypeId type, std::string_view code) {
+    const Parameter* parameter = reading.context.parameters->find(type, code);
+    return parameter != nullptr && parameter->ready ? parameter : nullptr;
+}
+
+// The parameters that search.html#all names and that are not simply values of the resource. Nothing: it is none.
+Result<MaybePlan> common_plan(Reading& reading, TypeId type, std::string_view name,
+                              const Segment& segment, std::string_view value) {
+    if (segment.code == "_id") {
+        ANNALS_TRY(Plan plan, id_plan(reading, type, name, segment.modifier, value));
+        return MaybePlan(std::move(plan));
+    }
+    if (segment.code != "_filter" && segment.code != "_list" && segment.code != "_text" &&
+        segment.code != "_content" && segment.code != "_query") {
+        return MaybePlan();
+    }
+    if (!segment.modifier.empty()) {
+        return Error{Errc::not_supported,
+                     fmt::format("search parameter '{}': the modifier ':{}' is not supported", name,
+                                 segment.modifier),
+                     {}};
+    }
+    if (segment.code == "_query") {
+        return Error{Errc::not_supported, fmt::format("_query: there is no query '{}'", value), {}};
+    }
+    ANNALS_TRY_VOID(reading.spend());
+    Result<Plan> plan = segment.code == "_filter" ? filter_plan(reading, type, value)
+                        : segment.code == "_list" ? list_plan(reading, type, value)
+                                                  : full_text_plan(name, value);
+    if (!plan) {
+        return std::move(plan.error());
+    }
+    return MaybePlan(*std::move(plan));
+}
+
+}  // namespace
+
+Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
+    if (asked.parameter.type != schema::SearchType::reference) {
+        return asked.bad("only references can be followed");
+    }
+    if (asked.depth >= kSearchChainMax) {
+        return too_deep(asked.name);
+    }
+    std::vector<TypeId> types = asked.parameter.targets;
+    if (!asked.modifier.empty()) {
+        const auto type = find_resource_type(asked.modifier);
+        if (!type) {
+            return asked.unsupported();
+        }
+        if (!leads_to(asked.parameter, *type)) {
+            return asked.bad(fmt::format("it does not lead to {}", asked.modifier));
+        }
+        types = {*type};
+    } else if (types.empty()) {
+        for (std::uint16_t type = 0; type < kResourceTypeCount; ++type) {
+            types.push_back(TypeId{type});
+        }
+    }
+    // Some of the types may not know what is asked for, or know it as something else.
+    std::vector<Plan> plans;
+    std::optional<Error> fault;
+    bool known = false;
+    for (const TypeId type : types) {
+        ANNALS_TRY_VOID(asked.reading.spend());
+        Result<MaybePlan> plan = target(type, asked.depth + 1);
+        if (!plan && plan.error().code == Errc::too_costly) {
+            return std::move(plan.error());
+        }
+        if (!plan) {
+            fault = fault ? std::move(fault) : std::move(plan.error());
+        } else if (*plan) {
+            known = true;
+            plans.push_back(chain(asked.parameter.column, type, **std::move(plan)));
+        }
+    }
+    if (!known && fault) {
+        return *std::move(fault);
+    }
+    return known ? MaybePlan(any_of(std::move(plans))) : MaybePlan();
+}
+
+Result<MaybePlan> has_plan(
+    Reading& reading, TypeId type, std::string_view name, std::size_t depth,
+    const std::function<Result<MaybePlan>(TypeId, std::string_view, std::size_t)>& target) {
+    if (depth >= kSearchChainMax) {
+        return too_deep(name);
+    }
+    const auto bad = [&](std::string_view why) {
+        return Error{Errc::invalid, fmt::format("search parameter '{}': {}", name, why), {}};
+    };
+    std::string_view rest = name.substr(std::string_view("_has:").size());
+    const std::size_t first = rest.find(':');
+    const std::size_t second = first == std::string_view::npos ? first : rest.find(':', first + 1);
+    if (second == std::string_view::npos) {
+        return bad("_has:Type:reference:parameter is needed");
+    }
+    const auto source = find_resource_type(rest.substr(0, first));
+    if (!source) {
+        return bad(fmt::format("'{}' is not a resource type", rest.substr(0, first)));
+    }
+    const std::string_view code = rest.substr(first + 1, second - first - 1);
+    const Parameter* parameter = find_ready(reading, *source, code);
+    if (parameter == nullptr || !leads_to(*parameter, type)) {
+        return bad(fmt::format("'{}' of {} does not lead to {}", code, rest.substr(0, first),
+                               resource_type_name(type)));
+    }
+    ANNALS_TRY_VOID(reading.spend());
+    ANNALS_TRY(MaybePlan plan, target(*source, rest.substr(second + 1), depth + 1));
+    return plan ? MaybePlan(has(parameter->column, *source, *std::move(plan))) : MaybePlan();
+}
+
+Result<MaybePlan> criterion_plan(Reading& reading, TypeId type, std::string_view name,
+                                 std::string_view value, std::size_t depth) {
+    if (name.starts_with("_has:")) {
+        return has_plan(reading, type, name, depth,
+                        [&](TypeId source, std::string_view rest, std::size_t below) {
+                            return criterion_plan(reading, source, rest, value, below);
+                        });
+    }
+    const Segment segment = first_segment(name);
+    if (!segment.rest) {
+        ANNALS_TRY(MaybePlan common, common_plan(reading, type, name, segment, value));
+        if (common) {
+            return MaybePlan(std::move(common));
+        }
+    }
+    const Parameter* parameter = find_ready(reading, type, segment.code);
+    if (parameter == nullptr) {
+        return MaybePlan();
+    }
+    const Asked asked{reading, type, *parameter, name, segment.modifier, depth};
+    if (!segment.rest) {
+        ANNALS_TRY(Plan plan, parameter_plan(asked, value));
+        return MaybePlan(std::move(plan));
+    }
+    return link_plan(asked, [&](TypeId target, std::size_t below) {
+        return criterion_plan(reading, target, *segment.rest, value, below);
+    });
+}
+
+}  // namespace annals::core::search

@@ -1,0 +1,66 @@
+// Filter: the expression language of `_filter`, read into a tree.
+//
+// Layer:   core/search, behind query.h; filter_plan() (reading.h) makes a plan of it.
+// Spec:    FHIR R4 search_filter.html: and, or (from the left, neither before the other), not (...), parentheses,
+//          paths with [filters], all operators; names with _has and :Type as elsewhere in search.
+// Threads: plain values.
+
+#pragma once
+
+#include "core/base/result.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::core::search {
+
+struct Filter {
+    enum class Kind : std::uint8_t {
+        test,      ///< `path operation value`
+        negation,  ///< not parts[0]
+        sequence,  ///< parts[0], then with operations[i] parts[i + 1], from the left
+    };
+
+    enum class Operation : std::uint8_t {
+        eq,
+        ne,
+        co,
+        sw,
+        ew,
+        gt,
+        lt,
+        ge,
+        le,
+        ap,
+        sa,
+        eb,
+        pr,
+        po,
+        ss,
+        sb,
+        in,
+        ni,
+        re
+    };
+
+    struct Step {
+        std::string name;  ///< "subject", "subject:Patient", "_has:Observation:patient:code"
+        std::vector<Filter> where;  ///< one or none: what stands in brackets behind it
+    };
+
+    Kind kind = Kind::test;
+    std::vector<Filter> parts;
+    std::vector<bool> conjunctions;  ///< of a sequence: true for `and`
+
+    std::vector<Step> path;
+    Operation operation = Operation::eq;
+    std::string value;
+};
+
+/// Reads a filter. Errors: invalid, with where; too_costly beyond kFilterDepthMax or kFilterTestsMax.
+Result<Filter> parse_filter(std::string_view text);
+
+inline constexpr std::size_t kFilterTestsMax = 1000;
+
+}  // namespace annals::core::search

@@ -1,0 +1,204 @@
+#include "core/search/fold.h"
+#include "core/search/reading.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace annals::core::search {
+
+namespace {
+
+constexpr std::size_t kWordsMax = 100;  // of one value
+
+bool is_word_byte(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+           (static_cast<unsigned char>(c) & 0x80);
+}
+
+// Appends the words of `text`, folded, a blank behind each.
+void append_words(std::string_view text, std::string& out) {
+    // fold() looks at the beginning of a text only, so it gets no more than that at once.
+    constexpr std::size_t kPieceBytes = 256;
+    std::string folded;
+    while (!text.empty()) {
+        std::size_t size = text.size();
+        if (size > kPieceBytes) {
+            const std::size_t blank = text.find_last_of(" \t\r\n", kPieceBytes);
+            size = blank == std::string_view::npos || blank == 0 ? kPieceBytes : blank;
+        }
+        fold(text.substr(0, size), folded);
+        text.remove_prefix(size);
+        for (const char c : folded) {
+            if (is_word_byte(c)) {
+                out += c;
+            } else if (!out.ends_with(' ')) {
+                out += ' ';
+            }
+        }
+        if (!out.ends_with(' ')) {
+            out += ' ';
+        }
+    }
+}
+
+void append_utf8(std::uint32_t c, std::string& out) {
+    if (c < 0x80) {
+        out += static_cast<char>(c);
+    } else if (c < 0x800) {
+        out += static_cast<char>(0xC0 | (c >> 6));
+        out += static_cast<char>(0x80 | (c & 0x3F));
+    } else if (c < 0x10000) {
+        out += static_cast<char>(0xE0 | (c >> 12));
+        out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
+        out += static_cast<char>(0x80 | (c & 0x3F));
+    } else {
+        out += static_cast<char>(0xF0 | (c >> 18));
+        out += static_cast<char>(0x80 | ((c >> 12) & 0x3F));
+        out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
+        out += static_cast<char>(0x80 | (c & 0x3F));
+    }
+}
+
+// What stands between `&` and `;`; what isn't known separates words.
+void append_entity(std::string_view name, std::string& out) {
+    if (name.starts_with('#')) {
+        const bool hex = name.size() > 1 && (name[1] == 'x' || name[1] == 'X');
+        const std::string_view digits = name.substr(hex ? 2 : 1);
+        std::uint32_t c = 0;
+        const auto read =
+            std::from_chars(digits.data(), digits.data() + digits.size(), c, hex ? 16 : 10);
+        const bool surrogate = c >= 0xD800 && c < 0xE000;
+        if (read.ec == std::errc() && c > 0 && c < 0x110000 && !surrogate) {
+            append_utf8(c, out);
+            return;
+        }
+    }
+    out += ' ';
+}
+
+// A narrative's text: its markup separates words.
+std::string plain_text(std::string_view xhtml) {
+    std::string out;
+    out.reserve(xhtml.size());
+    for (std::size_t i = 0; i < xhtml.size();) {
+        const char c = xhtml[i];
+        const std::size_t end = c == '<'   ? xhtml.find('>', i)
+                                : c == '&' ? xhtml.find(';', i)
+                                           : std::string_view::npos;
+        if (c == '<') {
+            out += ' ';
+            i = end == std::string_view::npos ? xhtml.size() : end + 1;
+        } else if (end != std::string_view::npos) {
+            append_entity(xhtml.substr(i + 1, end - i - 1), out);
+            i = end + 1;
+        } else {
+            out += c;
+            ++i;
+        }
+    }
+    return out;
+}
+
+// The words of every string below `value`.
+void append_strings(json::Value value, bool is_narrative, std::string& out) {
+    if (value.is_string()) {
+        const std::string text = value.string();
+        append_words(is_narrative ? plain_text(text) : text, out);
+    }
+    for (const json::Value element : value.elements()) {
+        append_strings(element, false, out);
+    }
+    for (const auto [key, member] : value.members()) {
+        append_strings(member, key.equals("div"), out);
+    }
+}
+
+// Alternatives of words and phrases that must all be there; each with a blank before and behind it.
+using Wanted = std::vector<std::vector<std::string>>;
+
+Result<Wanted> read_wanted(std::string_view name, std::string_view value) {
+    Wanted wanted(1);
+    std::size_t words = 0;
+    const auto take = [&](std::string_view text) {
+        std::string phrase = " ";
+        append_words(text, phrase);
+        if (phrase.size() > 1) {
+            wanted.back().push_back(std::move(phrase));
+            ++words;
+        }
+    };
+    while (!value.empty()) {
+        if (value.front() == ' ') {
+            value.remove_prefix(1);
+            continue;
+        }
+        if (value.front() == '"') {
+            const std::size_t end = value.find('"', 1);
+            if (end == std::string_view::npos) {
+                return Error{
+                    Errc::invalid,
+                    fmt::format("search parameter '{}': a quotation mark is not closed", name),
+                    {}};
+            }
+            take(value.substr(1, end - 1));
+            value.remove_prefix(end + 1);
+            continue;
+        }
+        const std::string_view word = value.substr(0, value.find_first_of(" \""));
+        value.remove_prefix(word.size());
+        if (word == "OR") {
+            wanted.emplace_back();
+        } else if (word != "AND") {
+            take(word);
+        }
+    }
+    const bool lacks = std::any_of(wanted.begin(), wanted.end(),
+                                   [](const auto& alternative) { return alternative.empty(); });
+    if (lacks || words > kWordsMax) {
+        return Error{Errc::invalid,
+                     fmt::format("search parameter '{}': 1 to {} words or quoted phrases are "
+                                 "needed, with AND or OR between them or nothing",
+                                 name, kWordsMax),
+                     {}};
+    }
+    return wanted;
+}
+
+bool is_found(const Wanted& wanted, const std::string& words) {
+    return std::any_of(wanted.begin(), wanted.end(), [&](const auto& alternative) {
+        return std::all_of(alternative.begin(), alternative.end(), [&](const std::string& phrase) {
+            return words.find(phrase) != std::string::npos;
+        });
+    });
+}
+
+}  // namespace
+
+// search.html#all: the server says what a text search is. Here: whole words, without regard to case and accents.
+Result<Plan> full_text_plan(std::string_view name, std::string_view value) {
+    Wanted wanted;
+    for (const std::string_view alternative : split_unescaped(value, ',')) {
+        const auto text = unescape(alternative);
+        if (!text) {
+            return Error{
+                Errc::invalid, fmt::format("search parameter '{}': unknown escape", name), {}};
+        }
+        ANNALS_TRY(Wanted more, read_wanted(name, *text));
+        std::move(more.begin(), more.end(), std::back_inserter(wanted));
+    }
+    const bool narrative_only = name == "_text";
+    return verified(everything(), [wanted = std::move(wanted), narrative_only](json::Value body) {
+        std::string words = " ";
+        if (narrative_only) {
+            append_strings(body["text"]["div"], true, words);
+        } else {
+            append_strings(body, false, words);
+        }
+        return is_found(wanted, words);
+    });
+}
+
+}  // namespace annals::core::search

@@ -1,0 +1,181 @@
+#include "core/search/query.h"
+
+#include "core/search/reading.h"
+#include "core/search/result_parameters.h"
+#include "core/target.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace annals::core::search {
+
+namespace {
+
+Error invalid(std::string detail) {
+    return {Errc::invalid, std::move(detail), {}};
+}
+
+std::vector<TypeId> all_types() {
+    std::vector<TypeId> types;
+    for (std::uint16_t type = 0; type < kResourceTypeCount; ++type) {
+        types.push_back(TypeId{type});
+    }
+    return types;
+}
+
+// `_type` narrows what is searched; several of them, too, for they must all hold.
+Result<void> narrow(std::vector<TypeId>& types, std::string_view value) {
+    std::vector<TypeId> named;
+    while (true) {
+        const std::size_t comma = value.find(',');
+        const std::string_view name = value.substr(0, comma);
+        const auto type = find_resource_type(name);
+        if (!type) {
+            return invalid(fmt::format("_type: '{}' is not a resource type", name));
+        }
+        named.push_back(*type);
+        if (comma == std::string_view::npos) {
+            break;
+        }
+        value.remove_prefix(comma + 1);
+    }
+    std::erase_if(types, [&](TypeId type) {
+        return std::find(named.begin(), named.end(), type) == named.end();
+    });
+    return {};
+}
+
+// What is asked of each type, in the order of Query::types.
+using Conditions = std::vector<std::vector<Plan>>;
+
+// True if all of the types know the criterion: it then is in `conditions`.
+Result<bool> add_criterion(Reading& reading, const std::vector<TypeId>& types,
+                           const QueryPair& pair, Conditions& conditions) {
+    std::vector<Plan> plans;
+    for (const TypeId type : types) {
+        ANNALS_TRY(std::optional<Plan> plan,
+                   criterion_plan(reading, type, pair.first, pair.second));
+        if (!plan) {
+            return false;
+        }
+        plans.push_back(*std::move(plan));
+    }
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        conditions[i].push_back(std::move(plans[i]));
+    }
+    return true;
+}
+
+std::string unknown(const std::vector<TypeId>& types, std::string_view name) {
+    return types.size() == 1
+               ? fmt::format("search parameter '{}' is not known for {}", name,
+                             resource_type_name(types.front()))
+               : fmt::format("search parameter '{}' is not known for all types that are searched",
+                             name);
+}
+
+struct Reader {
+    const QueryContext& context;
+    Reading reading{context};
+    Query query{};
+    std::vector<TypeId> types{};
+    Conditions conditions{};
+
+    // Passes over what is not understood, or refuses it.
+    Result<void> pass_over(std::string detail) {
+        if (context.strict) {
+            return invalid(std::move(detail));
+        }
+        query.warnings.push_back(std::move(detail));
+        return {};
+    }
+
+    Result<void> take(const QueryPair& pair) {
+        const auto& [name, value] = pair;
+        if (context.conditional && is_about_the_answer(name)) {
+            return {};
+        }
+        if (value.empty()) {
+            return pass_over(fmt::format("search parameter '{}' has no value", name));
+        }
+        if (name == "_type") {
+            query.used.push_back(pair);
+            return {};
+        }
+        ANNALS_TRY(const bool about_result, take_result_parameter(context, types, pair, query));
+        if (about_result && context.conditional) {
+            return invalid(fmt::format("'{}' is not a criterion", name));
+        }
+        if (about_result) {
+            return {};
+        }
+        ANNALS_TRY(const bool known, add_criterion(reading, types, pair, conditions));
+        if (!known) {
+            return pass_over(unknown(types, name));
+        }
+        query.used.push_back(pair);
+        return {};
+    }
+};
+
+}  // namespace
+
+Result<std::vector<QueryPair>> decode_pairs(std::string_view text) {
+    const auto ampersands = static_cast<std::size_t>(std::count(text.begin(), text.end(), '&'));
+    if (ampersands >= kSearchPairsMax) {
+        return Error{Errc::too_costly,
+                     fmt::format("The search has more than {} parameters", kSearchPairsMax),
+                     {}};
+    }
+    return core::parse_query(text);
+}
+
+Result<Query> parse_query(const QueryContext& asked, std::vector<TypeId> types,
+                          std::span<const QueryPair> pairs) {
+    QueryContext context = asked;
+    context.strict = asked.strict || asked.conditional;
+    Reader reader{context};
+    if (pairs.size() > kSearchPairsMax) {
+        return Error{Errc::too_costly,
+                     fmt::format("The search has more than {} parameters", kSearchPairsMax),
+                     {}};
+    }
+    reader.types = types.empty() ? all_types() : std::move(types);
+    for (const auto& [name, value] : pairs) {
+        if (value.size() > kSearchValueBytesMax) {
+            return Error{Errc::too_costly,
+                         fmt::format("search parameter '{}': the value is too long", name),
+                         {}};
+        }
+        if (name == "_type" && !value.empty()) {
+            ANNALS_TRY_VOID(narrow(reader.types, value));
+        }
+    }
+    reader.conditions.resize(reader.types.size());
+    for (const QueryPair& pair : pairs) {
+        ANNALS_TRY_VOID(reader.take(pair));
+    }
+    Query query = std::move(reader.query);
+    if (query.subset.summary != Summary::none && !query.subset.elements.empty()) {
+        return invalid("_summary and _elements cannot be combined");
+    }
+    if (query.count == 0) {
+        query.subset = {Summary::count, {}};
+    }
+    if (query.subset.summary == Summary::count) {
+        query.count = 0;
+    }
+    bool any = false;
+    for (std::size_t i = 0; i < reader.types.size(); ++i) {
+        any = any || !reader.conditions[i].empty();
+        query.types.push_back({reader.types[i], all_of(std::move(reader.conditions[i]))});
+    }
+    if (context.conditional && !any) {
+        return invalid("there are no search criteria");
+    }
+    return query;
+}
+
+}  // namespace annals::core::search

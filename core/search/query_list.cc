@@ -1,0 +1,54 @@
+#include "core/base/ids.h"
+#include "core/search/reading.h"
+
+#include <fmt/format.h>
+
+namespace annals::core::search {
+
+namespace {
+
+Result<void> add_entries(Reading& reading, TypeId type, json::Value list,
+                         std::vector<Term>& terms) {
+    for (const json::Value entry : list["entry"].elements()) {
+        if (entry["deleted"].raw() == "true") {
+            continue;
+        }
+        const std::string text = entry["item"]["reference"].string();
+        const auto local = read_local(text, reading.context.base_url);
+        if (local && local->type == type) {
+            ANNALS_TRY_VOID(reading.spend());
+            terms.push_back(identity(reading.context.stored.key(type, local->id)));
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+// search.html#list: what stored Lists name, as they are at the snapshot. A list that there isn't is empty.
+Result<Plan> list_plan(Reading& reading, TypeId type, std::string_view value) {
+    const TypeId list_type = *find_resource_type("List");
+    std::vector<Term> terms;
+    for (std::string_view id : split_unescaped(value, ',')) {
+        if (id.starts_with('$')) {
+            return Error{Errc::not_supported,
+                         fmt::format("_list: the functional list '{}' is not supported", id),
+                         {}};
+        }
+        if (const auto local = read_local(id, reading.context.base_url);
+            local && local->type == list_type) {
+            id = local->id;
+        }
+        if (!is_resource_id(id)) {
+            return Error{Errc::invalid, fmt::format("_list: '{}' is not the id of a List", id), {}};
+        }
+        ANNALS_TRY_VOID(reading.spend());
+        ANNALS_TRY(const StoredDocument list, reading.context.stored.read(list_type, id));
+        if (list) {
+            ANNALS_TRY_VOID(add_entries(reading, type, list->root(), terms));
+        }
+    }
+    return carrying(std::move(terms));
+}
+
+}  // namespace annals::core::search

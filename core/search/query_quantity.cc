@@ -1,0 +1,153 @@
+#include "codec/fhirpath/ucum.h"
+#include "core/search/ranges.h"
+#include "core/search/reading.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+namespace annals::core::search {
+
+namespace {
+
+using fhirpath::Decimal;
+using fhirpath::Unit;
+
+constexpr std::string_view kUcum = "http://unitsofmeasure.org";
+
+// What a number is compared with (search.html#number): its digits say how exact it is meant where it is to be equal;
+// elsewhere it is itself. `ap` is a tenth of it to either side, or what its digits cover.
+Range asked_range(Comparison comparison, const Number& number) {
+    switch (comparison) {
+        case Comparison::eq:
+        case Comparison::ne:
+            return number.range;
+        case Comparison::ap: {
+            const double tenth = std::abs(number.value) / 10;
+            return {std::min(number.range.low, ordered(number.value - tenth)),
+                    std::max(number.range.high, ordered(number.value + tenth))};
+        }
+        default:
+            return {ordered(number.value), ordered(number.value)};
+    }
+}
+
+std::optional<double> converted(double value, const Unit& from, const Unit& to) {
+    std::array<char, 32> text;
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
+    const auto decimal =
+        Decimal::parse({text.data(), static_cast<std::size_t>(end.ptr - text.data())});
+    const auto result = decimal ? fhirpath::convert(*decimal, from, to) : std::nullopt;
+    if (!result) {
+        return std::nullopt;
+    }
+    std::array<char, Decimal::kCharsMax> out;
+    return number_value({out.data(), result->write(out.data())});
+}
+
+// Both ends in another unit. What ends just before a number goes on to do so.
+std::optional<Range> converted(Range range, const Unit& from, const Unit& to) {
+    const bool point = range.low == range.high;
+    const auto low = converted(number_of(range.low), from, to);
+    const auto high = point ? low : converted(number_of(range.high + 1), from, to);
+    if (!low || !high) {
+        return std::nullopt;
+    }
+    return Range{ordered(*low), point ? ordered(*low) : ordered(*high) - 1};
+}
+
+// What a unit's text in the index says: system, code, and the unit as people read it.
+struct UnitText {
+    std::string_view system;
+    std::string_view code;
+    std::string_view unit;
+};
+
+UnitText read_unit(std::string_view text) {
+    const std::size_t first = text.find('\x1F');
+    if (first == std::string_view::npos) {
+        return {};
+    }
+    const std::size_t second = text.find('\x1F', first + 1);
+    if (second == std::string_view::npos) {
+        return {};
+    }
+    return {text.substr(0, first), text.substr(first + 1, second - first - 1),
+            text.substr(second + 1)};
+}
+
+// `value|system|code`: the same unit, or in UCUM any of the same dimension.
+std::function<std::optional<Range>(std::string_view)> in_units_of(std::string system,
+                                                                  std::string code, Range range) {
+    auto from = system == kUcum ? fhirpath::parse_unit(code) : std::nullopt;
+    return [system = std::move(system), code = std::move(code), range,
+            from = std::move(from)](std::string_view text) -> std::optional<Range> {
+        const UnitText unit = read_unit(text);
+        if (unit.system != system) {
+            return std::nullopt;
+        }
+        if (unit.code == code || code.empty()) {
+            return range;
+        }
+        const auto to = from ? fhirpath::parse_unit(unit.code) : std::nullopt;
+        return to && from->same_dimension(*to) ? converted(range, *from, *to) : std::nullopt;
+    };
+}
+
+// `value||code`: the unit is called that, in code or in words; without a name any is it.
+std::function<std::optional<Range>(std::string_view)> in_units_called(std::string name,
+                                                                      Range range) {
+    if (name.empty()) {
+        return [range](std::string_view) { return range; };
+    }
+    return [name = std::move(name), range](std::string_view text) -> std::optional<Range> {
+        const UnitText unit = read_unit(text);
+        return unit.code == name || unit.unit == name ? std::optional(range) : std::nullopt;
+    };
+}
+
+}  // namespace
+
+Result<Plan> number_plan(const Asked& asked, Comparison comparison, std::string_view value) {
+    if (!asked.modifier.empty()) {
+        return asked.unsupported();
+    }
+    const auto number = number_range(value);
+    if (!number) {
+        return asked.bad("a number is needed");
+    }
+    return interval(asked.parameter.column, comparison, asked_range(comparison, *number));
+}
+
+Result<Plan> number_plan(const Asked& asked, std::string_view value) {
+    const Prefixed prefixed = take_prefix(value);
+    return number_plan(asked, prefixed.comparison, prefixed.rest);
+}
+
+Result<Plan> quantity_plan(const Asked& asked, Comparison comparison, std::string_view value) {
+    if (!asked.modifier.empty()) {
+        return asked.unsupported();
+    }
+    const auto parts = split_unescaped(value, '|');
+    const auto number = number_range(parts[0]);
+    if (!number || parts.size() == 2 || parts.size() > 3) {
+        return asked.bad("number, number|system|code or number||code is needed");
+    }
+    Plan plan = interval(asked.parameter.column, comparison, asked_range(comparison, *number));
+    auto system = parts.size() == 3 ? unescape(parts[1]) : std::string();
+    auto code = parts.size() == 3 ? unescape(parts[2]) : std::string();
+    if (!system || !code) {
+        return asked.bad("unknown escape");
+    }
+    plan.kind = Plan::Kind::quantity;
+    plan.in_unit = system->empty() ? in_units_called(*std::move(code), plan.range)
+                                   : in_units_of(*std::move(system), *std::move(code), plan.range);
+    return plan;
+}
+
+Result<Plan> quantity_plan(const Asked& asked, std::string_view value) {
+    const Prefixed prefixed = take_prefix(value);
+    return quantity_plan(asked, prefixed.comparison, prefixed.rest);
+}
+
+}  // namespace annals::core::search

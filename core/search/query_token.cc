@@ -1,0 +1,135 @@
+#include "core/search/fold.h"
+#include "core/search/reading.h"
+#include "core/search/value_sets.h"
+
+namespace annals::core::search {
+
+namespace {
+
+struct Token {
+    std::optional<std::string> system;  ///< none: any; empty: without one
+    std::string code;                   ///< empty: any
+};
+
+Result<Token> read_token(const Asked& asked, std::string_view value) {
+    const auto parts = split_unescaped(value, '|');
+    if (parts.size() > 2) {
+        return asked.bad("code, system|code, |code or system| is needed");
+    }
+    auto code = unescape(parts.back());
+    auto system = unescape(parts.front());
+    if (!code || !system) {
+        return asked.bad("unknown escape");
+    }
+    Token token;
+    token.code = *std::move(code);
+    if (parts.size() == 2) {
+        token.system = *std::move(system);
+    }
+    if (token.code.empty() && (!token.system || token.system->empty())) {
+        return asked.bad("a code or a system is needed");
+    }
+    return token;
+}
+
+Term term_of(Column column, const Token& token) {
+    if (!token.system) {
+        return search::token(column, token.code);
+    }
+    return token.code.empty() ? token_system(column, *token.system)
+                              : search::token(column, *token.system, token.code);
+}
+
+Result<Plan> in_value_set(const Asked& asked, std::string_view value) {
+    const auto name = unescape(value);
+    if (!name) {
+        return asked.bad("unknown escape");
+    }
+    Result<Expansion> expansion = expand(asked.reading.context.stored, *name);
+    if (!expansion) {
+        expansion.error().detail =
+            "search parameter '" + std::string(asked.name) + "': " + expansion.error().detail;
+        return std::move(expansion.error());
+    }
+    ANNALS_TRY_VOID(asked.reading.spend(expansion->codes.size() + expansion->systems.size()));
+    std::vector<Term> terms;
+    for (const Coding& coding : expansion->codes) {
+        terms.push_back(token(asked.parameter.column, coding.system, coding.code));
+    }
+    for (const std::string& system : expansion->systems) {
+        terms.push_back(token_system(asked.parameter.column, system));
+    }
+    return carrying(std::move(terms));
+}
+
+Result<Plan> by_hierarchy(const Asked& asked, std::string_view value) {
+    ANNALS_TRY(const Token token, read_token(asked, value));
+    if (!token.system || token.system->empty() || token.code.empty()) {
+        return asked.bad("system|code is needed");
+    }
+    const StoredResources& stored = asked.reading.context.stored;
+    auto codes = asked.modifier == "above" ? codes_above(stored, *token.system, token.code)
+                                           : codes_below(stored, *token.system, token.code);
+    if (!codes) {
+        codes.error().detail =
+            "search parameter '" + std::string(asked.name) + "': " + codes.error().detail;
+        return std::move(codes.error());
+    }
+    ANNALS_TRY_VOID(asked.reading.spend(codes->size()));
+    std::vector<Term> terms;
+    for (const std::string& code : *codes) {
+        terms.push_back(search::token(asked.parameter.column, *token.system, code));
+    }
+    return carrying(std::move(terms));
+}
+
+Result<Plan> by_type(const Asked& asked, std::string_view value) {
+    const auto parts = split_unescaped(value, '|');
+    if (parts.size() != 3) {
+        return asked.bad("system|code|value is needed");
+    }
+    const auto system = unescape(parts[0]);
+    const auto code = unescape(parts[1]);
+    const auto identifier = unescape(parts[2]);
+    if (!system || !code || !identifier) {
+        return asked.bad("unknown escape");
+    }
+    if (system->empty() || code->empty() || identifier->empty()) {
+        return asked.bad("none of system|code|value may be empty");
+    }
+    return carrying({token_of_type(asked.parameter.column, *system, *code, *identifier)});
+}
+
+}  // namespace
+
+Result<Plan> token_in(const Asked& asked, Column column, std::string_view value) {
+    ANNALS_TRY(const Token token, read_token(asked, value));
+    return carrying({term_of(column, token)});
+}
+
+// search.html#token. Of `:not` and `:not-in` this is what is then negated.
+Result<Plan> token_plan(const Asked& asked, std::string_view value) {
+    const std::string_view modifier = asked.modifier;
+    if (modifier.empty() || modifier == "not") {
+        return token_in(asked, asked.parameter.column, value);
+    }
+    if (modifier == "text") {
+        const auto text = unescape(value);
+        if (!text) {
+            return asked.bad("unknown escape");
+        }
+        return begins_with(beside(asked.parameter.column, ":text"), fold(*text));
+    }
+    if (modifier == "in" || modifier == "not-in") {
+        return in_value_set(asked, value);
+    }
+    if (modifier == "above" || modifier == "below") {
+        return by_hierarchy(asked, value);
+    }
+    if (modifier == "of-type") {
+        return by_type(asked, value);
+    }
+    return asked.unsupported();
+}
+
+}  // namespace annals::core::search

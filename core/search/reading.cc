@@ -1,0 +1,185 @@
+#include "core/search/reading.h"
+
+#include "core/base/ids.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace annals::core::search {
+
+Result<void> Reading::spend(std::size_t conditions) {
+    spent += conditions;
+    if (spent > kSearchConditionsMax) {
+        return Error{Errc::too_costly,
+                     fmt::format("The search has more than {} conditions", kSearchConditionsMax),
+                     {}};
+    }
+    return {};
+}
+
+Error Asked::bad(std::string_view why) const {
+    return {Errc::invalid, fmt::format("search parameter '{}': {}", name, why), {}};
+}
+
+Error Asked::unsupported() const {
+    return {
+        Errc::not_supported,
+        fmt::format("search parameter '{}': the modifier ':{}' is not supported", name, modifier),
+        {}};
+}
+
+std::vector<std::string_view> split_unescaped(std::string_view text, char separator) {
+    std::vector<std::string_view> parts;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\\') {
+            ++i;
+        } else if (text[i] == separator) {
+            parts.push_back(text.substr(begin, i - begin));
+            begin = i + 1;
+        }
+    }
+    parts.push_back(text.substr(begin));
+    return parts;
+}
+
+std::optional<std::string> unescape(std::string_view text) {
+    std::string plain;
+    plain.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '\\') {
+            ++i;
+            if (i == text.size() ||
+                std::string_view(",$|\\").find(text[i]) == std::string_view::npos) {
+                return std::nullopt;
+            }
+        }
+        plain += text[i];
+    }
+    return plain;
+}
+
+Prefixed take_prefix(std::string_view value) noexcept {
+    static constexpr std::array<std::pair<std::string_view, Comparison>, 9> kPrefixes{{
+        {"eq", Comparison::eq},
+        {"ne", Comparison::ne},
+        {"gt", Comparison::gt},
+        {"lt", Comparison::lt},
+        {"ge", Comparison::ge},
+        {"le", Comparison::le},
+        {"sa", Comparison::sa},
+        {"eb", Comparison::eb},
+        {"ap", Comparison::ap},
+    }};
+    for (const auto& [prefix, comparison] : kPrefixes) {
+        if (value.starts_with(prefix)) {
+            return {comparison, value.substr(prefix.size())};
+        }
+    }
+    return {Comparison::eq, value};
+}
+
+std::optional<LocalReference> read_local(std::string_view text, std::string_view base_url) {
+    if (!base_url.empty() && text.starts_with(base_url)) {
+        std::string_view rest = text.substr(base_url.size());
+        if (base_url.ends_with('/') || rest.starts_with('/')) {
+            text = rest.starts_with('/') ? rest.substr(1) : rest;
+        }
+    }
+    const std::size_t slash = text.find('/');
+    if (slash == std::string_view::npos) {
+        return std::nullopt;
+    }
+    const auto type = find_resource_type(text.substr(0, slash));
+    std::string_view id = text.substr(slash + 1);
+    std::string_view version;
+    if (const std::size_t next = id.find('/'); next != std::string_view::npos) {
+        static constexpr std::string_view kHistory = "/_history/";
+        if (!id.substr(next).starts_with(kHistory)) {
+            return std::nullopt;
+        }
+        version = id.substr(next + kHistory.size());
+        id = id.substr(0, next);
+        if (!is_resource_id(version)) {
+            return std::nullopt;
+        }
+    }
+    if (!type || !is_resource_id(id)) {
+        return std::nullopt;
+    }
+    return LocalReference{*type, id, version};
+}
+
+Plan presence_plan(const Asked& asked) {
+    if (asked.parameter.code == "_lastUpdated" || asked.parameter.code == "_id") {
+        return everything();
+    }
+    if (asked.parameter.type != schema::SearchType::composite) {
+        return carrying({present(asked.parameter.column)});
+    }
+    std::vector<Plan> parts;
+    for (const Parameter::Component& component : asked.parameter.components) {
+        parts.push_back(carrying({present(component.parameter->column)}));
+    }
+    return composite_of(asked, std::move(parts));
+}
+
+Result<Plan> missing_plan(const Asked& asked, std::string_view value) {
+    if (value != "true" && value != "false") {
+        return asked.bad("true or false is needed");
+    }
+    ANNALS_TRY_VOID(asked.reading.spend());
+    Plan any = presence_plan(asked);
+    return value == "true" ? negation_of(std::move(any)) : any;
+}
+
+Result<Plan> value_plan(const Asked& asked, std::string_view value) {
+    switch (asked.parameter.type) {
+        case schema::SearchType::number:
+            return number_plan(asked, value);
+        case schema::SearchType::date:
+            return date_plan(asked, value);
+        case schema::SearchType::string:
+            return string_plan(asked, value);
+        case schema::SearchType::token:
+            return token_plan(asked, value);
+        case schema::SearchType::reference:
+            return reference_plan(asked, value);
+        case schema::SearchType::composite:
+            return composite_plan(asked, value);
+        case schema::SearchType::quantity:
+            return quantity_plan(asked, value);
+        case schema::SearchType::uri:
+            return uri_plan(asked, value);
+        case schema::SearchType::special:
+            return near_plan(asked, value);
+    }
+    return asked.bad("unknown type");
+}
+
+Result<Plan> parameter_plan(const Asked& asked, std::string_view value) {
+    if (value.empty()) {
+        return asked.bad("a value is needed");
+    }
+    if (asked.modifier == "missing") {
+        return missing_plan(asked, value);
+    }
+    std::vector<Plan> alternatives;
+    for (const std::string_view alternative : split_unescaped(value, ',')) {
+        if (alternative.empty()) {
+            return asked.bad("a value is needed before and after every comma");
+        }
+        ANNALS_TRY_VOID(asked.reading.spend());
+        ANNALS_TRY(Plan plan, value_plan(asked, alternative));
+        alternatives.push_back(std::move(plan));
+    }
+    Plan plan = any_of(std::move(alternatives));
+    if (asked.modifier == "not" || asked.modifier == "not-in") {
+        return negation_of(std::move(plan));
+    }
+    return plan;
+}
+
+}  // namespace annals::core::search

@@ -1,0 +1,251 @@
+#include "core/search/result_parameters.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace annals::core::search {
+
+namespace {
+
+constexpr std::size_t kSortKeysMax = 20;
+constexpr std::size_t kIncludesMax = 200;
+
+Error invalid(std::string_view name, std::string_view why) {
+    return {Errc::invalid, fmt::format("{}: {}", name, why), {}};
+}
+
+/// What is not known: said in a warning, or refused.
+Result<void> pass_over(const QueryContext& context, std::string detail, Query& query) {
+    if (context.strict) {
+        return Error{Errc::invalid, std::move(detail), {}};
+    }
+    query.warnings.push_back(std::move(detail));
+    return {};
+}
+
+/// A parameter that may be given once only.
+Result<void> once(const Query& query, const QueryPair& pair) {
+    const bool again =
+        std::any_of(query.used.begin(), query.used.end(),
+                    [&](const QueryPair& other) { return other.first == pair.first; });
+    return again ? Result<void>(invalid(pair.first, "is given more than once")) : Result<void>();
+}
+
+Result<void> take_count(const QueryPair& pair, Query& query) {
+    const std::string& text = pair.second;
+    std::uint64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc::result_out_of_range && at == end) {
+        number = UINT64_MAX;
+    } else if (text.empty() || error != std::errc() || at != end) {
+        return invalid(pair.first, fmt::format("'{}' is not an integer of at least 0", text));
+    }
+    query.count = number;
+    return {};
+}
+
+Result<void> take_total(const QueryPair& pair, Query& query) {
+    if (pair.second == "none") {
+        query.total = TotalMode::none;
+    } else if (pair.second == "estimate") {
+        query.total = TotalMode::estimate;
+    } else if (pair.second == "accurate") {
+        query.total = TotalMode::accurate;
+    } else {
+        return invalid(pair.first,
+                       fmt::format("'{}' is none of none, estimate, accurate", pair.second));
+    }
+    return {};
+}
+
+Result<void> take_contained(const QueryPair& pair, Query& query) {
+    if (pair.second != "true" && pair.second != "false" && pair.second != "both") {
+        return invalid(pair.first, fmt::format("'{}' is none of true, false, both", pair.second));
+    }
+    query.contained = pair.second != "false";
+    query.containing = pair.second != "true";
+    return {};
+}
+
+Result<void> take_contained_type(const QueryPair& pair, Query& query) {
+    if (pair.second != "container" && pair.second != "contained") {
+        return invalid(pair.first,
+                       fmt::format("'{}' is none of container, contained", pair.second));
+    }
+    query.contained_type = pair.second == "contained";
+    return {};
+}
+
+/// The parameter of that code by which all of the types can be sorted.
+const Parameter* find_sortable(const QueryContext& context, const std::vector<TypeId>& types,
+                               std::string_view code) {
+    const Parameter* found = nullptr;
+    for (const TypeId type : types) {
+        const Parameter* parameter = context.parameters->find(type, code);
+        if (parameter == nullptr || !parameter->ready ||
+            parameter->type == schema::SearchType::composite ||
+            parameter->type == schema::SearchType::special) {
+            return nullptr;
+        }
+        found = found == nullptr ? parameter : found;
+    }
+    return found;
+}
+
+Result<void> take_sort(const QueryContext& context, const std::vector<TypeId>& types,
+                       const QueryPair& pair, Query& query) {
+    std::string_view rest = pair.second;
+    std::string used;
+    while (true) {
+        const std::size_t comma = rest.find(',');
+        const std::string_view text = rest.substr(0, comma);
+        SortKey key;
+        key.descending = text.starts_with('-');
+        key.code = key.descending ? text.substr(1) : text;
+        if (key.code.empty()) {
+            return invalid(pair.first, "the name of a search parameter is needed");
+        }
+        bool known = key.code == "_lastUpdated" || key.code == "_id" || key.code == "_score";
+        if (!known) {
+            key.parameter = find_sortable(context, types, key.code);
+            known = key.parameter != nullptr;
+        }
+        if (!known) {
+            ANNALS_TRY_VOID(pass_over(
+                context, fmt::format("_sort: there is no order by '{}'", key.code), query));
+        } else if (query.sort.size() == kSortKeysMax) {
+            return Error{
+                Errc::too_costly, fmt::format("_sort: more than {} keys", kSortKeysMax), {}};
+        } else {
+            used.append(used.empty() ? "" : ",").append(text);
+            query.sort.push_back(std::move(key));
+        }
+        if (comma == std::string_view::npos) {
+            break;
+        }
+        rest.remove_prefix(comma + 1);
+    }
+    if (!used.empty()) {
+        query.used.emplace_back(pair.first, std::move(used));
+    }
+    return {};
+}
+
+/// `*`, `Type:*`, `Type:parameter` and `Type:parameter:Target`. Nothing but a warning if it names what is unknown.
+Result<void> take_include(const QueryContext& context, std::string_view modifier,
+                          const QueryPair& pair, Query& query) {
+    Include include;
+    include.reverse = pair.first.starts_with("_rev");
+    if (!modifier.empty() && modifier != "iterate" && modifier != "recurse") {
+        return Error{Errc::not_supported,
+                     fmt::format("{}: the modifier ':{}' is not supported", pair.first, modifier),
+                     {}};
+    }
+    include.iterate = !modifier.empty();
+    if (query.includes.size() == kIncludesMax) {
+        return Error{Errc::too_costly, fmt::format("more than {} includes", kIncludesMax), {}};
+    }
+    if (pair.second == "*") {
+        query.includes.push_back(std::move(include));
+        query.used.push_back(pair);
+        return {};
+    }
+    const std::string_view text = pair.second;
+    const std::size_t first = text.find(':');
+    if (first == std::string_view::npos) {
+        return invalid(pair.first,
+                       fmt::format("'{}' is not of the form Type:parameter[:Target]", text));
+    }
+    const std::size_t second = text.find(':', first + 1);
+    const std::string_view code = text.substr(first + 1, second - first - 1);
+    include.source = find_resource_type(text.substr(0, first));
+    if (!include.source) {
+        return invalid(pair.first,
+                       fmt::format("'{}' is not a resource type", text.substr(0, first)));
+    }
+    if (second != std::string_view::npos) {
+        include.target = find_resource_type(text.substr(second + 1));
+        if (!include.target) {
+            return invalid(pair.first,
+                           fmt::format("'{}' is not a resource type", text.substr(second + 1)));
+        }
+    }
+    if (code != "*") {
+        include.parameter = context.parameters->find(*include.source, code);
+        if (include.parameter == nullptr || !include.parameter->ready ||
+            include.parameter->type != schema::SearchType::reference) {
+            return pass_over(context,
+                             fmt::format("{}: {} has no reference parameter '{}'", pair.first,
+                                         text.substr(0, first), code),
+                             query);
+        }
+    }
+    query.includes.push_back(std::move(include));
+    query.used.push_back(pair);
+    return {};
+}
+
+}  // namespace
+
+bool is_about_the_answer(std::string_view name) noexcept {
+    static constexpr std::array<std::string_view, 4> kNames{"_format", "_pretty", "_summary",
+                                                            "_elements"};
+    return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+Result<bool> take_result_parameter(const QueryContext& context, const std::vector<TypeId>& types,
+                                   const QueryPair& pair, Query& query) {
+    const std::string_view whole = pair.first;
+    const std::string_view name = whole.substr(0, whole.find(':'));
+    const std::string_view modifier =
+        name.size() == whole.size() ? std::string_view() : whole.substr(name.size() + 1);
+    if (name == "_include" || name == "_revinclude") {
+        ANNALS_TRY_VOID(take_include(context, modifier, pair, query));
+        return true;
+    }
+    static constexpr std::array<std::string_view, 10> kOthers{
+        "_sort",   "_count",  "_total",  "_contained", "_containedType",
+        "_cursor", "_format", "_pretty", "_summary",   "_elements"};
+    if (std::find(kOthers.begin(), kOthers.end(), name) == kOthers.end()) {
+        return false;
+    }
+    if (!modifier.empty()) {
+        return Error{Errc::not_supported, fmt::format("{}: it has no modifiers", whole), {}};
+    }
+    if (name == "_elements") {
+        ANNALS_TRY_VOID(read_elements(pair.second, query.subset.elements));
+        query.used.push_back(pair);
+        return true;
+    }
+    ANNALS_TRY_VOID(once(query, pair));
+    if (name == "_sort") {
+        ANNALS_TRY_VOID(take_sort(context, types, pair, query));
+        return true;
+    }
+    if (name == "_cursor") {
+        if (query.cursor) {
+            return invalid(name, "is given more than once");
+        }
+        query.cursor = pair.second;
+        return true;
+    }
+    if (name == "_count") {
+        ANNALS_TRY_VOID(take_count(pair, query));
+    } else if (name == "_total") {
+        ANNALS_TRY_VOID(take_total(pair, query));
+    } else if (name == "_contained") {
+        ANNALS_TRY_VOID(take_contained(pair, query));
+    } else if (name == "_containedType") {
+        ANNALS_TRY_VOID(take_contained_type(pair, query));
+    } else if (name == "_summary") {
+        ANNALS_TRY(query.subset.summary, read_summary(pair.second));
+    }
+    query.used.push_back(pair);
+    return true;
+}
+
+}  // namespace annals::core::search

@@ -1,0 +1,372 @@
+#include "core/search/query.h"
+
+#include "tests/core/search/corpus.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace annals::core::search {
+namespace {
+
+struct Case {
+    const char* query;
+    const char* expected;
+};
+
+void check(const Corpus& corpus, const char* type, std::initializer_list<Case> cases) {
+    for (const Case& c : cases) {
+        EXPECT_EQ(corpus.ask(type, c.query), c.expected) << type << '?' << c.query;
+    }
+}
+
+/// Two patients, what was done for them, and by whom.
+void fill(Corpus& corpus) {
+    corpus.add(R"({"resourceType":"Organization","id":"good","name":"Good Health"})");
+    corpus.add(R"({"resourceType":"Organization","id":"best","name":"Best Care",
+        "partOf":{"reference":"Organization/good"}})");
+    corpus.add(R"({"resourceType":"Practitioner","id":"joe","name":[{"family":"Joe"}]})");
+    corpus.add(R"({"resourceType":"Patient","id":"peter","name":[{"family":"Peter"}],
+        "birthDate":"1970-01-01","generalPractitioner":[{"reference":"Practitioner/joe"}],
+        "managingOrganization":{"reference":"Organization/best"},
+        "meta":{"tag":[{"system":"http://t","code":"x"}],"profile":["http://p/A|1"],
+                "security":[{"code":"R"}],"source":"http://src/here"},
+        "text":{"status":"generated","div":"<div>A <b>B&#233;n&amp;Co</b> heart attack</div>"}})");
+    corpus.add(R"({"resourceType":"Patient","id":"paul","name":[{"family":"Paul"}],
+        "text":{"status":"generated","div":"<div>attack of the heart</div>"}})");
+    corpus.add(R"({"resourceType":"Encounter","id":"e1","status":"finished","class":{"code":"AMB"},
+        "subject":{"reference":"Patient/peter"}})");
+    corpus.add(R"({"resourceType":"Observation","id":"o1","status":"final",
+        "code":{"coding":[{"system":"http://loinc.org","code":"1234-5"}]},
+        "subject":{"reference":"Patient/peter"},"encounter":{"reference":"Encounter/e1"}})");
+    corpus.add(R"({"resourceType":"Observation","id":"o2","status":"final",
+        "code":{"coding":[{"system":"http://loinc.org","code":"9999-9"}]},
+        "subject":{"reference":"Patient/paul"}})");
+    corpus.add(R"({"resourceType":"Provenance","id":"audit","recorded":"2020-01-01T00:00:00Z",
+        "target":[{"reference":"Observation/o1"}],
+        "agent":[{"who":{"reference":"Practitioner/joe"}}]})");
+    corpus.add(R"({"resourceType":"Group","id":"102","type":"person","actual":true,
+        "member":[{"entity":{"reference":"Patient/peter"}}]})");
+    corpus.add(R"({"resourceType":"List","id":"42","status":"current","mode":"working","entry":[
+        {"item":{"reference":"Patient/peter"}},{"item":{"reference":"Observation/o2"}},
+        {"deleted":true,"item":{"reference":"Patient/paul"}}]})");
+}
+
+TEST(Query, FollowsChainsOfAnyDepth) {
+    Corpus corpus;
+    fill(corpus);
+    check(
+        corpus, "Observation",
+        {{"subject:Patient.name=peter", "o1"},
+         {"subject.name=peter", "o1"},
+         {"patient.name=paul", "o2"},
+         {"patient.name:exact=Paul", "o2"},
+         {"patient.name:missing=true", ""},
+         {"patient.birthdate=lt1980", "o1"},
+         {"subject:Patient.general-practitioner.name=joe", "o1"},
+         {"subject:Patient.general-practitioner:Practitioner.name=joe", "o1"},
+         {"patient.organization.partof.name=good", "o1"},
+         {"patient.organization.name=good", ""},
+         {"subject._id=paul", "o2"},
+         {"subject:Patient._tag=http://t|x", "o1"},
+         {"subject.name=peter,paul", "o1 o2"},
+         {"subject.name=peter&subject.name=paul", ""},
+         {"encounter.patient.name=peter", "o1"},
+         {"subject:Patient.nothing=x",
+          "invalid: search parameter 'subject:Patient.nothing' is not known for Observation"},
+         {"code.name=x", "invalid: search parameter 'code.name': only references can be followed"},
+         {"subject:Encounter.status=x",
+          "invalid: search parameter 'subject:Encounter.status': it does not lead to Encounter"},
+         {"subject:Patient.birthdate=x",
+          "invalid: search parameter 'birthdate': a date, a date with a time, or a year or month "
+          "is needed"}});
+}
+
+TEST(Query, FollowsReferencesBackwards) {
+    Corpus corpus;
+    fill(corpus);
+    check(
+        corpus, "Patient",
+        {{"_has:Observation:patient:code=1234-5", "peter"},
+         {"_has:Observation:patient:code=1234-5,9999-9", "peter paul"},
+         {"_has:Observation:subject:_has:Provenance:target:agent=Practitioner/joe", "peter"},
+         {"_has:Observation:patient:encounter.status=finished", "peter"},
+         {"_has:Group:member:_id=102", "peter"},
+         {"general-practitioner.name=joe&_has:Observation:patient:code=1234-5", "peter"},
+         {"_has:Observation:patient:code:not=1234-5", "paul"},
+         {"_has:Observation:patient:nothing=1",
+          "invalid: search parameter '_has:Observation:patient:nothing' is not known for Patient"},
+         {"_has:Observation:code:status=1",
+          "invalid: search parameter '_has:Observation:code:status': 'code' of Observation does "
+          "not lead to Patient"},
+         {"_has:Nothing:patient:code=1",
+          "invalid: search parameter '_has:Nothing:patient:code': 'Nothing' is not a resource "
+          "type"},
+         {"_has:Observation:patient=1",
+          "invalid: search parameter '_has:Observation:patient': _has:Type:reference:parameter is "
+          "needed"}});
+    check(corpus, "Encounter", {{"patient._has:Group:member:_id=102", "e1"}});
+}
+
+TEST(Query, AnswersWhatEveryTypeCanBeAskedFor) {
+    Corpus corpus;
+    fill(corpus);
+    check(corpus, "Patient",
+          {{"_id=peter", "peter"},
+           {"_id=peter,paul,other", "peter paul"},
+           {"_id:not=peter", "paul"},
+           {"_id=a_b", "invalid: search parameter '_id': ids have 1 to 64 of A-Z a-z 0-9 - ."},
+           {"_tag=http://t|x", "peter"},
+           {"_tag:not=x", "paul"},
+           {"_security=R", "peter"},
+           {"_profile=http://p/A", "peter"},
+           {"_profile=http://p/A|1", "peter"},
+           {"_profile=http://p/A|2", ""},
+           {"_profile:below=http://p/", "peter"},
+           {"_source=http://src/here", "peter"},
+           {"_source:below=http://src/", "peter"},
+           {"_source:above=http://src/here/there", "peter"},
+           {"_list=42", "peter"},
+           {"_list=List/42", "peter"},
+           {"_list=43", ""},
+           {"_list=$current-problems",
+            "not-supported: _list: the functional list '$current-problems' is not supported"},
+           {"_query=mine", "not-supported: _query: there is no query 'mine'"},
+           {"_lastUpdated:missing=true", ""},
+           {"_tag:text=x", ""}});
+    check(corpus, "Observation", {{"_list=42", "o2"}});
+}
+
+TEST(Query, SearchesTextsForWordsAndPhrases) {
+    Corpus corpus;
+    fill(corpus);
+    check(corpus, "Patient",
+          {{"_text=attack", "peter paul"},
+           {"_text=att", ""},
+           {"_text=Heart%20attack", "peter paul"},
+           {"_text=%22heart%20attack%22", "peter"},
+           {"_text=%22attack%20of%22%20heart", "paul"},
+           {"_text=b%C3%A9n", "peter"},
+           {"_text=ben%20AND%20co", "peter"},
+           {"_text=ben%20OR%20of", "peter paul"},
+           {"_text=ben,of", "peter paul"},
+           {"_text=div", ""},
+           {"_text=1970", ""},
+           {"_content=1970-01-01", "peter"},
+           {"_content=peter", "peter"},
+           {"_content=attack", "peter paul"},
+           {"_content=%22Practitioner/joe%22", "peter"},
+           {"_text=%22heart", "invalid: search parameter '_text': a quotation mark is not closed"},
+           {"_text=x%20OR%20",
+            "invalid: search parameter '_text': 1 to 100 words or quoted phrases are needed, with "
+            "AND or OR between them or nothing"},
+           {"_text:exact=x",
+            "not-supported: search parameter '_text:exact': the modifier ':exact' is not "
+            "supported"}});
+}
+
+TEST(Query, SearchesSeveralTypesByWhatTheyHaveInCommon) {
+    Corpus corpus;
+    fill(corpus);
+    check(corpus, "",
+          {{"_id=peter,o1,102", "peter o1 102"},
+           {"_type=Patient,Observation&_id=peter,o1,102", "peter o1"},
+           {"_type=Patient&name=paul", "paul"},
+           {"_type=Patient,Practitioner&name=joe,paul", "joe paul"},
+           {"_type=Patient&_type=Patient,Group", "peter paul"},
+           {"_type=Nothing", "invalid: _type: 'Nothing' is not a resource type"},
+           {"_type=Patient,Observation&birthdate=1970",
+            "invalid: search parameter 'birthdate' is not known for all types that are searched"}});
+    EXPECT_EQ(corpus.parse("", "")->types.size(), kResourceTypeCount);
+    EXPECT_EQ(corpus.parse("", "_type=Patient,Group")->types.size(), 2U);
+    EXPECT_EQ(corpus.ask("Patient", "_type=Group"), "");
+}
+
+TEST(Query, SaysWhatItPassedOverAndWhatItUsed) {
+    Corpus corpus;
+    fill(corpus);
+    const auto query =
+        corpus.parse("Patient", "name=p%2Bq&nothing=1&_count=5&birthdate=&_sort=foo,-birthdate");
+    ASSERT_TRUE(query);
+    EXPECT_EQ(query->used,
+              (std::vector<QueryPair>{{"name", "p+q"}, {"_count", "5"}, {"_sort", "-birthdate"}}));
+    EXPECT_EQ(query->warnings,
+              (std::vector<std::string>{"search parameter 'nothing' is not known for Patient",
+                                        "search parameter 'birthdate' has no value",
+                                        "_sort: there is no order by 'foo'"}));
+    // A modifier, and a value that is wrong, are never passed over.
+    EXPECT_EQ(corpus.parse("Patient", "name:x=1").error().code, Errc::not_supported);
+    EXPECT_EQ(corpus.parse("Patient", "birthdate=x").error().code, Errc::invalid);
+    EXPECT_EQ(corpus.parse("Patient", "_query=x").error().code, Errc::not_supported);
+}
+
+TEST(Query, IsRefusedWhereItIsStrict) {
+    Corpus corpus;
+    fill(corpus);
+    EXPECT_EQ(corpus.ask("Patient", "nothing=1"),
+              "invalid: search parameter 'nothing' is not known for Patient");
+    EXPECT_EQ(corpus.ask("Patient", "birthdate="),
+              "invalid: search parameter 'birthdate' has no value");
+    EXPECT_EQ(corpus.ask("Patient", "_sort=foo"), "invalid: _sort: there is no order by 'foo'");
+    EXPECT_EQ(corpus.ask("Patient", "_include=Patient:foo"),
+              "invalid: _include: Patient has no reference parameter 'foo'");
+}
+
+TEST(Query, ReadsResultParameters) {
+    Corpus corpus;
+    fill(corpus);
+    const auto query = corpus.parse(
+        "Patient",
+        "_sort=family,-_lastUpdated,_id&_count=10&_total=accurate&_summary=text&_contained=both"
+        "&_containedType=contained&_format=json&_pretty=true&_cursor=abc");
+    ASSERT_TRUE(query);
+    ASSERT_EQ(query->sort.size(), 3U);
+    EXPECT_EQ(query->sort[0].parameter->code, "family");
+    EXPECT_FALSE(query->sort[0].descending);
+    EXPECT_EQ(query->sort[1].parameter, nullptr);
+    EXPECT_EQ(query->sort[1].code, "_lastUpdated");
+    EXPECT_TRUE(query->sort[1].descending);
+    EXPECT_EQ(query->sort[2].code, "_id");
+    EXPECT_EQ(query->count, 10U);
+    EXPECT_EQ(query->total, TotalMode::accurate);
+    EXPECT_EQ(query->subset.summary, Summary::text);
+    EXPECT_TRUE(query->contained);
+    EXPECT_TRUE(query->containing);
+    EXPECT_TRUE(query->contained_type);
+    EXPECT_EQ(query->cursor, "abc");
+    EXPECT_EQ(query->used.size(), 8U) << "all but the cursor";
+
+    EXPECT_FALSE(corpus.parse("Patient", "_contained=true")->containing);
+    EXPECT_FALSE(corpus.parse("Patient", "_contained=false")->contained);
+    EXPECT_EQ(corpus.parse("Patient", "_total=none")->total, TotalMode::none);
+    EXPECT_EQ(corpus.parse("Patient", "_total=estimate")->total, TotalMode::estimate);
+    EXPECT_EQ(corpus.parse("Patient", "_elements=name,birthDate")->subset.elements.size(), 2U);
+    EXPECT_EQ(corpus.parse("Patient", "_count=99999999999999999999")->count, UINT64_MAX);
+}
+
+TEST(Query, CountsWithoutEntriesByCountZeroAndBySummary) {
+    Corpus corpus;
+    fill(corpus);
+    for (const char* text : {"_count=0", "_summary=count", "_summary=count&_count=7"}) {
+        const auto query = corpus.parse("Patient", text);
+        ASSERT_TRUE(query) << text;
+        EXPECT_EQ(query->count, 0U) << text;
+        EXPECT_EQ(query->subset.summary, Summary::count) << text;
+    }
+}
+
+TEST(Query, ReadsIncludes) {
+    Corpus corpus;
+    fill(corpus);
+    const auto query = corpus.parse(
+        "Observation",
+        "_include=Observation:subject&_include=Observation:subject:Patient&_include=*"
+        "&_include:iterate=Patient:*&_include:recurse=Organization:partof"
+        "&_revinclude=Provenance:target&_revinclude:iterate=Provenance:target:Observation");
+    ASSERT_TRUE(query);
+    ASSERT_EQ(query->includes.size(), 7U);
+    const auto type = [](const char* name) { return find_resource_type(name); };
+    EXPECT_EQ(query->includes[0].source, type("Observation"));
+    EXPECT_EQ(query->includes[0].parameter->code, "subject");
+    EXPECT_EQ(query->includes[0].target, std::nullopt);
+    EXPECT_FALSE(query->includes[0].reverse);
+    EXPECT_EQ(query->includes[1].target, type("Patient"));
+    EXPECT_EQ(query->includes[2].source, std::nullopt);
+    EXPECT_EQ(query->includes[3].parameter, nullptr);
+    EXPECT_EQ(query->includes[3].source, type("Patient"));
+    EXPECT_TRUE(query->includes[3].iterate);
+    EXPECT_TRUE(query->includes[4].iterate);
+    EXPECT_TRUE(query->includes[5].reverse);
+    EXPECT_EQ(query->includes[6].target, type("Observation"));
+    EXPECT_TRUE(query->includes[6].iterate);
+    EXPECT_EQ(query->used.size(), 7U);
+}
+
+TEST(Query, RefusesMalformedResultParameters) {
+    Corpus corpus;
+    fill(corpus);
+    check(corpus, "Patient",
+          {{"_count=-1", "invalid: _count: '-1' is not an integer of at least 0"},
+           {"_count=1.5", "invalid: _count: '1.5' is not an integer of at least 0"},
+           {"_count=1&_count=2", "invalid: _count: is given more than once"},
+           {"_total=some", "invalid: _total: 'some' is none of none, estimate, accurate"},
+           {"_contained=x", "invalid: _contained: 'x' is none of true, false, both"},
+           {"_containedType=x", "invalid: _containedType: 'x' is none of container, contained"},
+           {"_sort=-", "invalid: _sort: the name of a search parameter is needed"},
+           {"_sort:asc=name", "not-supported: _sort:asc: it has no modifiers"},
+           {"_include=Patient",
+            "invalid: _include: 'Patient' is not of the form Type:parameter[:Target]"},
+           {"_include=Nothing:x", "invalid: _include: 'Nothing' is not a resource type"},
+           {"_include=Patient:link:Nothing", "invalid: _include: 'Nothing' is not a resource type"},
+           {"_include:exact=Patient:link",
+            "not-supported: _include:exact: the modifier ':exact' is not supported"},
+           {"_summary=true&_elements=id", "invalid: _summary and _elements cannot be combined"},
+           {"_cursor=a&_cursor=b", "invalid: _cursor: is given more than once"}});
+}
+
+TEST(Query, OfAConditionalInteractionHasCriteriaOnly) {
+    Corpus corpus;
+    fill(corpus);
+    const auto parse = [&](const char* text) {
+        QueryContext context = corpus.context();
+        context.conditional = true;
+        const auto pairs = decode_pairs(text);
+        const TypeId type = *find_resource_type("Patient");
+        const auto query = parse_query(context, {type}, *pairs);
+        return query ? std::string("fine") : Corpus::fault(query.error());
+    };
+    EXPECT_EQ(parse("identifier=x&_format=json&_pretty=true&_summary=text"), "fine");
+    EXPECT_EQ(parse("name=x&_has:Group:member:_id=1"), "fine");
+    EXPECT_EQ(parse(""), "invalid: there are no search criteria");
+    EXPECT_EQ(parse("_format=json"), "invalid: there are no search criteria");
+    EXPECT_EQ(parse("identifier="), "invalid: search parameter 'identifier' has no value");
+    EXPECT_EQ(parse("identifier=x&_count=1"), "invalid: '_count' is not a criterion");
+    EXPECT_EQ(parse("identifier=x&_include=Patient:link"),
+              "invalid: '_include' is not a criterion");
+    EXPECT_EQ(parse("identifier=x&nothing=1"),
+              "invalid: search parameter 'nothing' is not known for Patient");
+}
+
+TEST(Query, IsBounded) {
+    Corpus corpus;
+    fill(corpus);
+    std::string many = "_id=1";
+    for (std::size_t i = 0; i < kSearchPairsMax; ++i) {
+        many += "&_id=1";
+    }
+    const auto refused = [&](const char* type, const std::string& query) {
+        const auto parsed = corpus.parse(type, query);
+        return !parsed && parsed.error().code == Errc::too_costly;
+    };
+    EXPECT_TRUE(refused("Patient", many));
+    std::string values = "_id=1";
+    for (std::size_t i = 0; i < kSearchConditionsMax; ++i) {
+        values += ",1";
+    }
+    EXPECT_TRUE(refused("Patient", values));
+    EXPECT_TRUE(refused("Patient", "name=" + std::string(kSearchValueBytesMax + 1, 'x')));
+    std::string chain = "link:Patient";
+    for (std::size_t i = 0; i < kSearchChainMax; ++i) {
+        chain += ".link:Patient";
+    }
+    EXPECT_TRUE(refused("Patient", chain + ".name=x"));
+    // References that lead to any type, among them several with such references, again and again.
+    EXPECT_TRUE(refused("Composition", "subject.subject.subject.subject.subject.subject._id=1"));
+    std::string has;
+    for (std::size_t i = 0; i < 2000; ++i) {
+        has += "_has:Patient:link:";
+    }
+    EXPECT_TRUE(refused("Patient", has + "name=x"));
+}
+
+TEST(DecodePairs, ReadsPercentAndPlus) {
+    const auto pairs = decode_pairs("a=b%20c+d&%6eame=%C3%A9&x&=y&z=");
+    ASSERT_TRUE(pairs);
+    EXPECT_EQ(*pairs,
+              (std::vector<QueryPair>{{"a", "b c d"}, {"name", "é"}, {"x", ""}, {"z", ""}}));
+    EXPECT_EQ(decode_pairs("a=%4").error().code, Errc::invalid);
+    EXPECT_EQ(decode_pairs("a=%ff").error().code, Errc::invalid);
+}
+
+}  // namespace
+}  // namespace annals::core::search

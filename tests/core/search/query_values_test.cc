@@ -1,0 +1,477 @@
+#include "tests/core/search/corpus.h"
+
+#include <gtest/gtest.h>
+
+namespace annals::core::search {
+namespace {
+
+struct Case {
+    const char* query;
+    const char* expected;
+};
+
+void check(const Corpus& corpus, const char* type, std::initializer_list<Case> cases) {
+    for (const Case& c : cases) {
+        EXPECT_EQ(corpus.ask(type, c.query), c.expected) << type << '?' << c.query;
+    }
+}
+
+TEST(StringQuery, IsByBeginningByPartOrExact) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"Patient","id":"eve","name":[{"given":["Eve"]}]})");
+    corpus.add(R"({"resourceType":"Patient","id":"evelyn","name":[{"given":["Evelyn"]}]})");
+    corpus.add(R"({"resourceType":"Patient","id":"severine","name":[{"given":["Séverine"]}]})");
+    corpus.add(R"({"resourceType":"Patient","id":"comma","name":[{"family":"a,b$c|d\\e"}]})");
+    corpus.add(R"({"resourceType":"Patient","id":"none"})");
+    check(corpus, "Patient",
+          {{"given=eve", "eve evelyn"},
+           {"given=EVE", "eve evelyn"},
+           {"given:contains=eve", "eve evelyn severine"},
+           {"given:contains=%C3%A9v%C3%A9", "eve evelyn severine"},
+           {"given:exact=Eve", "eve"},
+           {"given:exact=eve", ""},
+           {"name=evelyn", "evelyn"},
+           {"given=eve,sev", "eve evelyn severine"},
+           {"given=eve&given=evel", "evelyn"},
+           {"family=a%5C,b", "comma"},
+           {"family:exact=a%5C,b%5C$c%5C|d%5C%5Ce", "comma"},
+           {"family=a,x", "comma"},
+           {"name:missing=true", "none"},
+           {"given:missing=true", "comma none"},
+           {"given:missing=false", "eve evelyn severine"},
+           {"given:missing=maybe",
+            "invalid: search parameter 'given:missing': true or false is needed"},
+           {"given:text=x",
+            "not-supported: search parameter 'given:text': the modifier ':text' is not supported"},
+           {"given:not=x",
+            "not-supported: search parameter 'given:not': the modifier ':not' is not supported"},
+           {"given=a%5Cb", "invalid: search parameter 'given': unknown escape"},
+           {"given=a,,b",
+            "invalid: search parameter 'given': a value is needed before and after every comma"},
+           {"given=", "invalid: search parameter 'given' has no value"}});
+}
+
+TEST(TokenQuery, IsByCodeAndSystem) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"Condition","id":"icd","code":{"text":"Bad headache",
+        "coding":[{"system":"http://i","code":"R51","display":"Headache"}]},
+        "subject":{"reference":"Patient/1"}})");
+    corpus.add(R"({"resourceType":"Condition","id":"own","code":{"coding":[{"code":"R51"}]},
+        "subject":{"reference":"Patient/1"}})");
+    corpus.add(R"({"resourceType":"Condition","id":"two","code":{"coding":[
+        {"system":"http://i","code":"X"},{"system":"http://j","code":"R51"}]},
+        "subject":{"reference":"Patient/1"}})");
+    corpus.add(R"({"resourceType":"Condition","id":"none","subject":{"reference":"Patient/1"}})");
+    check(
+        corpus, "Condition",
+        {{"code=R51", "icd own two"},
+         {"code=http://i|R51", "icd"},
+         {"code=|R51", "own"},
+         {"code=http://i|", "icd two"},
+         {"code=http://i|X,http://i|R51", "icd two"},
+         {"code=X&code=R51", "two"},
+         {"code=r51", ""},
+         {"code:not=R51", "none"},
+         {"code:not=http://i|R51", "own two none"},
+         {"code:not=http://i|R51,X", "own none"},
+         {"code:text=head", "icd"},
+         {"code:text=bad", "icd"},
+         {"code:missing=true", "none"},
+         {"code=|", "invalid: search parameter 'code': a code or a system is needed"},
+         {"code=a|b|c",
+          "invalid: search parameter 'code': code, system|code, |code or system| is needed"},
+         {"code:exact=R51",
+          "not-supported: search parameter 'code:exact': the modifier ':exact' is not supported"},
+         {"code:in=http://nowhere",
+          "invalid: search parameter 'code:in': the value set 'http://nowhere' is not known here"},
+         {"code:below=http://i|R51",
+          "invalid: search parameter 'code:below': the code system 'http://i' is not stored here"},
+         {"code:below=R51", "invalid: search parameter 'code:below': system|code is needed"}});
+}
+
+TEST(TokenQuery, KnowsBooleansCodesIdentifiersAndContacts) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"Patient","id":"a","active":true,"gender":"male",
+        "identifier":[{"system":"urn:oid:1.2","value":"446053","type":{"coding":[
+        {"system":"http://t","code":"MR"}]}}],
+        "telecom":[{"system":"email","value":"a@b.org","use":"home"}]})");
+    corpus.add(R"({"resourceType":"Patient","id":"b","active":false,"gender":"female",
+        "identifier":[{"value":"446053"}],"telecom":[{"system":"phone","value":"555"}]})");
+    check(corpus, "Patient",
+          {{"active=true", "a"},
+           {"active:not=true", "b"},
+           {"gender=male", "a"},
+           {"gender=male,female", "a b"},
+           {"gender:not=male", "b"},
+           {"gender=http://hl7.org/fhir/administrative-gender|male", "a"},
+           {"gender:in=http://hl7.org/fhir/ValueSet/administrative-gender", "a b"},
+           {"gender:not-in=http://hl7.org/fhir/ValueSet/administrative-gender", ""},
+           {"identifier=446053", "a b"},
+           {"identifier=urn:oid:1.2|446053", "a"},
+           {"identifier=|446053", "b"},
+           {"identifier:of-type=http://t|MR|446053", "a"},
+           {"identifier:of-type=http://t|XX|446053", ""},
+           {"identifier:of-type=MR|446053",
+            "invalid: search parameter 'identifier:of-type': system|code|value is needed"},
+           {"identifier:of-type=|MR|446053",
+            "invalid: search parameter 'identifier:of-type': none of system|code|value may be "
+            "empty"},
+           {"email=a@b.org", "a"},
+           {"phone=555", "b"},
+           {"telecom=email|a@b.org", "a"}});
+}
+
+TEST(TokenQuery, LooksIntoStoredValueSetsAndCodeSystems) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"CodeSystem","id":"cs","url":"http://s","content":"complete",
+        "property":[{"code":"up","uri":"http://hl7.org/fhir/concept-properties#parent","type":"code"},
+                    {"code":"kind","type":"string"}],
+        "concept":[{"code":"a","concept":[{"code":"a1","concept":[{"code":"a11"}]},
+                   {"code":"a2","property":[{"code":"kind","valueString":"special"}]}]},
+                   {"code":"b","property":[{"code":"up","valueCode":"a2"}]},{"code":"c"}]})");
+    corpus.add(R"({"resourceType":"ValueSet","id":"listed","url":"http://v/listed","version":"2",
+        "compose":{"include":[{"system":"http://s","concept":[{"code":"a1"},{"code":"c"}]}]}})");
+    corpus.add(R"({"resourceType":"ValueSet","id":"isa","url":"http://v/isa","compose":{"include":[
+        {"system":"http://s","filter":[{"property":"concept","op":"is-a","value":"a1"}]}]}})");
+    corpus.add(R"({"resourceType":"ValueSet","id":"nested","url":"http://v/nested","compose":{
+        "include":[{"valueSet":["http://v/isa","http://v/listed"]},{"system":"http://other"}],
+        "exclude":[{"system":"http://s","concept":[{"code":"a11"}]}]}})");
+    corpus.add(
+        R"({"resourceType":"ValueSet","id":"kinds","url":"http://v/kinds","compose":{"include":[
+        {"system":"http://s","filter":[{"property":"kind","op":"=","value":"special"}]}]}})");
+    corpus.add(
+        R"({"resourceType":"ValueSet","id":"loop","url":"http://v/loop","compose":{"include":[
+        {"valueSet":["http://v/loop"]}]}})");
+    corpus.add(R"({"resourceType":"ValueSet","id":"expanded","url":"http://v/expanded","expansion":{
+        "timestamp":"2020-01-01","contains":[{"system":"http://s","code":"b","contains":[
+        {"system":"http://s","code":"c"}]},{"abstract":true,"system":"http://s","code":"a"}]}})");
+    for (const char* code : {"a", "a1", "a11", "a2", "b", "c", "x"}) {
+        corpus.add(std::string(R"({"resourceType":"Observation","id":")") + code +
+                   R"(","status":"final","code":{"coding":[{"system":")" +
+                   (code[0] == 'x' ? "http://other" : "http://s") + R"(","code":")" + code +
+                   R"("}]}})");
+    }
+    check(corpus, "Observation",
+          {{"code:below=http://s|a1", "a1 a11"},
+           {"code:below=http://s|a", "a a1 a11 a2 b"},
+           {"code:above=http://s|a11", "a a1 a11"},
+           {"code:above=http://s|b", "a a2 b"},
+           {"code:below=http://s|unknown", ""},
+           {"code:below=http://s|c,http://s|b", "b c"},
+           {"code:in=http://v/listed", "a1 c"},
+           {"code:in=http://v/listed|2", "a1 c"},
+           {"code:in=ValueSet/listed", "a1 c"},
+           {"code:not-in=http://v/listed", "a a11 a2 b x"},
+           {"code:in=http://v/isa", "a1 a11"},
+           {"code:in=http://v/nested", "a1 x"},
+           {"code:in=http://v/kinds", "a2"},
+           {"code:in=http://v/expanded", "b c"},
+           {"code:in=http://v/listed,http://v/kinds", "a1 a2 c"},
+           {"code:in=http://v/listed%5C|2", "a1 c"},
+           {"code:in=http://v/listed|3",
+            "invalid: search parameter 'code:in': the value set 'http://v/listed|3' is not known "
+            "here"},
+           {"code:in=http://v/loop",
+            "too-costly: search parameter 'code:in': the value set refers to too many others"}});
+}
+
+TEST(ReferenceQuery, IsByIdTypeUrlAndIdentifier) {
+    Corpus corpus;
+    const auto add = [&](const char* id, const std::string& subject) {
+        corpus.add(R"({"resourceType":"Observation","id":")" + std::string(id) +
+                   R"(","status":"final","code":{"text":"x"},"subject":)" + subject + "}");
+    };
+    add("rel", R"({"reference":"Patient/23"})");
+    add("abs", R"({"reference":"http://example.org/fhir/Patient/23"})");
+    add("ver", R"({"reference":"Patient/23/_history/2"})");
+    add("grp", R"({"reference":"Group/23"})");
+    add("far", R"({"reference":"http://far.org/fhir/Patient/23"})");
+    add("urn", R"({"reference":"urn:uuid:0c3151bd-1cbf-4d64-b04d-cd9187a4c6e0"})");
+    add("idn", R"({"identifier":{"system":"http://acme","value":"2345"}})");
+    check(corpus, "Observation",
+          {{"subject=23", "rel abs ver grp"},
+           {"subject=Patient/23", "rel abs ver"},
+           {"subject:Patient=23", "rel abs ver"},
+           {"subject:Patient=Patient/23", "rel abs ver"},
+           {"subject=http://example.org/fhir/Patient/23", "rel abs ver"},
+           {"subject=Patient/23/_history/2", "ver"},
+           {"subject=http://example.org/fhir/Patient/23/_history/2", "ver"},
+           {"subject=http://far.org/fhir/Patient/23", "far"},
+           {"subject=urn:uuid:0c3151bd-1cbf-4d64-b04d-cd9187a4c6e0", "urn"},
+           {"subject=Patient/23,Group/23", "rel abs ver grp"},
+           {"patient=23", "rel abs ver"},
+           {"subject:identifier=http://acme|2345", "idn"},
+           {"subject:identifier=2345", "idn"},
+           {"subject:missing=true", ""},
+           {"subject:Patient=Group/23",
+            "invalid: search parameter 'subject:Patient': an id is needed"},
+           {"subject:Encounter=23",
+            "invalid: search parameter 'subject:Encounter': it does not lead to Encounter"},
+           {"subject:Nothing=23",
+            "not-supported: search parameter 'subject:Nothing': the modifier ':Nothing' is not "
+            "supported"},
+           {"subject=a/b/c",
+            "invalid: search parameter 'subject': an id, Type/id or an absolute URL is needed"}});
+}
+
+TEST(ReferenceQuery, FindsCanonicalsWithAndWithoutVersion) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"QuestionnaireResponse","id":"q1","status":"completed",
+        "questionnaire":"http://q.org/Q|1.0"})");
+    corpus.add(R"({"resourceType":"QuestionnaireResponse","id":"q2","status":"completed",
+        "questionnaire":"http://q.org/Q"})");
+    check(corpus, "QuestionnaireResponse",
+          {{"questionnaire=http://q.org/Q", "q1 q2"}, {"questionnaire=http://q.org/Q|1.0", "q1"}});
+}
+
+TEST(DateQuery, ComparesPeriodsByThePrefixes) {
+    Corpus corpus;
+    const auto add = [&](const char* id, const char* date) {
+        corpus.add(R"({"resourceType":"Patient","id":")" + std::string(id) + R"(","birthDate":")" +
+                   date + "\"}");
+    };
+    add("y2013", "2013");
+    add("jan", "2013-01");
+    add("d14", "2013-01-14");
+    add("d15", "2013-01-15");
+    add("feb", "2013-02");
+    check(corpus, "Patient",
+          {{"birthdate=2013-01-14", "d14"},
+           {"birthdate=eq2013-01-14", "d14"},
+           {"birthdate=2013-01", "jan d14 d15"},
+           {"birthdate=2013", "y2013 jan d14 d15 feb"},
+           {"birthdate=ne2013-01-14", "y2013 jan d15 feb"},
+           {"birthdate=lt2013-01-14", "y2013 jan"},
+           {"birthdate=gt2013-01-14", "y2013 jan d15 feb"},
+           {"birthdate=ge2013-01-15", "y2013 jan d15 feb"},
+           {"birthdate=le2013-01-14", "y2013 jan d14"},
+           {"birthdate=sa2013-01-14", "d15 feb"},
+           {"birthdate=eb2013-01-15", "d14"},
+           {"birthdate=ge2013-01-14&birthdate=lt2013-02", "y2013 jan d14 d15"},
+           {"birthdate=2013-01-14,2013-01-15", "d14 d15"},
+           {"birthdate=2013-02-30",
+            "invalid: search parameter 'birthdate': a date, a date with a time, or a year or month "
+            "is needed"},
+           {"birthdate:exact=2013",
+            "not-supported: search parameter 'birthdate:exact': the modifier ':exact' is not "
+            "supported"}});
+}
+
+TEST(DateQuery, ReadsTimesOfAnyPrecisionAndZone) {
+    Corpus corpus;
+    const auto add = [&](const char* id, const char* date) {
+        corpus.add(R"({"resourceType":"Observation","id":")" + std::string(id) +
+                   R"(","status":"final","code":{"text":"x"},"effectiveDateTime":")" + date +
+                   "\"}");
+    };
+    add("s30", "2013-01-14T10:00:30Z");
+    add("zone", "2013-01-14T12:00:30.250+02:00");
+    add("m01", "2013-01-14T10:01:00Z");
+    check(corpus, "Observation",
+          {{"date=2013-01-14T10:00", "s30 zone"},
+           {"date=2013-01-14T10:00Z", "s30 zone"},
+           {"date=2013-01-14T12:00%2B02:00", "s30 zone"},
+           {"date=2013-01-14T12:00+02:00", "s30 zone"},
+           {"date=2013-01-14T10:00:30Z", "s30 zone"},
+           {"date=2013-01-14T10:00:30.250Z", "zone"},
+           {"date=gt2013-01-14T10:00", "m01"},
+           {"date=2013-01-14T10",
+            "invalid: search parameter 'date': a date, a date with a time, or a year or month is "
+            "needed"}});
+}
+
+TEST(DateQuery, OpenPeriodsReachForEver) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"Encounter","id":"open","status":"in-progress",
+        "class":{"code":"AMB"},"period":{"start":"2013-01-14"}})");
+    corpus.add(R"({"resourceType":"Encounter","id":"closed","status":"finished",
+        "class":{"code":"AMB"},"period":{"start":"2013-01-14","end":"2013-02-01"}})");
+    check(corpus, "Encounter",
+          {{"date=gt2050", "open"},
+           {"date=eb2013-03", "closed"},
+           {"date=sa2013-01-13", "open closed"},
+           {"date=2013", "closed"}});
+}
+
+TEST(DateQuery, ApproximatesByATenthOfTheDistanceToNow) {
+    Corpus corpus;  // whose now is 2020-01-01
+    const auto add = [&](const char* id) {
+        corpus.add(R"({"resourceType":"Patient","id":")" + std::string(id) + R"(","birthDate":")" +
+                   id + "\"}");
+    };
+    for (const char* date :
+         {"2008-12-15", "2009-01-01", "2010-01-01", "2010-12-31", "2011-02-15"}) {
+        add(date);
+    }
+    check(corpus, "Patient",
+          {{"birthdate=ap2010-01-01", "2009-01-01 2010-01-01 2010-12-31"},
+           {"birthdate=ap2020-01-01", ""}});
+}
+
+TEST(NumberQuery, TakesDigitsForPrecisionWhereItIsToBeEqual) {
+    Corpus corpus;
+    for (const char* number : {"94.9", "95", "99.4", "99.5", "100", "100.4", "100.5", "110"}) {
+        corpus.add(R"({"resourceType":"RiskAssessment","id":")" + std::string(number) +
+                   R"(","status":"final","subject":{"reference":"Patient/1"},
+                   "prediction":[{"probabilityDecimal":)" +
+                   number + "}]}");
+    }
+    check(corpus, "RiskAssessment",
+          {{"probability=100", "99.5 100 100.4"},
+           {"probability=100.00", "100"},
+           {"probability=1e2", "95 99.4 99.5 100 100.4 100.5"},
+           {"probability=eq100", "99.5 100 100.4"},
+           {"probability=ne100", "94.9 95 99.4 100.5 110"},
+           {"probability=lt100", "94.9 95 99.4 99.5"},
+           {"probability=le100", "94.9 95 99.4 99.5 100"},
+           {"probability=gt100", "100.4 100.5 110"},
+           {"probability=ge100", "100 100.4 100.5 110"},
+           {"probability=sa100", "100.4 100.5 110"},
+           {"probability=eb100", "94.9 95 99.4 99.5"},
+           {"probability=ap100", "94.9 95 99.4 99.5 100 100.4 100.5 110"},
+           {"probability=ap122", "110"},
+           {"probability=abc", "invalid: search parameter 'probability': a number is needed"},
+           {"probability=5|x|y", "invalid: search parameter 'probability': a number is needed"}});
+}
+
+TEST(QuantityQuery, ConvertsUnitsOfUcum) {
+    Corpus corpus;
+    const auto add = [&](const char* id, const char* quantity) {
+        corpus.add(R"({"resourceType":"Observation","id":")" + std::string(id) +
+                   R"(","status":"final","code":{"text":"x"},"valueQuantity":)" + quantity + "}");
+    };
+    add("mg", R"({"value":5.40,"unit":"mg","system":"http://unitsofmeasure.org","code":"mg"})");
+    add("g", R"({"value":0.0054,"system":"http://unitsofmeasure.org","code":"g"})");
+    add("ug", R"({"value":5395,"system":"http://unitsofmeasure.org","code":"ug"})");
+    add("big",
+        R"({"value":7,"unit":"milligram","system":"http://unitsofmeasure.org","code":"mg"})");
+    add("own", R"({"value":5.4,"unit":"mg"})");
+    add("pill", R"({"value":5.4,"unit":"pill","system":"http://pills","code":"P"})");
+    add("sec", R"({"value":5.4,"system":"http://unitsofmeasure.org","code":"s"})");
+    check(
+        corpus, "Observation",
+        {{"value-quantity=5.4", "mg own pill sec"},
+         {"value-quantity=5.4|http://unitsofmeasure.org|mg", "mg g ug"},
+         {"value-quantity=5.40|http://unitsofmeasure.org|mg", "mg g ug"},
+         {"value-quantity=5.400|http://unitsofmeasure.org|mg", "mg g"},
+         {"value-quantity=0.0054|http://unitsofmeasure.org|g", "mg g ug"},
+         {"value-quantity=5.4||mg", "mg own"},
+         {"value-quantity=7||milligram", "big"},
+         {"value-quantity=5.4|http://pills|P", "pill"},
+         {"value-quantity=5.4|http://pills|Q", ""},
+         {"value-quantity=gt6|http://unitsofmeasure.org|mg", "big"},
+         {"value-quantity=gt0.006|http://unitsofmeasure.org|g", "big"},
+         {"value-quantity=ge0.007|http://unitsofmeasure.org|g", "big"},
+         {"value-quantity=le7|http://unitsofmeasure.org|mg", "mg g ug big"},
+         {"value-quantity=lt7|http://unitsofmeasure.org|mg", "mg g ug"},
+         {"value-quantity=ap7|http://unitsofmeasure.org|mg", "big"},
+         {"value-quantity=ne5.4|http://unitsofmeasure.org|mg", "big"},
+         {"value-quantity=5.4|mg",
+          "invalid: search parameter 'value-quantity': number, number|system|code or number||code "
+          "is needed"},
+         {"value-quantity=|http://unitsofmeasure.org|mg",
+          "invalid: search parameter 'value-quantity': number, number|system|code or number||code "
+          "is needed"}});
+}
+
+TEST(UriQuery, IsExactOrAboveOrBelow) {
+    Corpus corpus;
+    const auto add = [&](const char* id, const char* url) {
+        corpus.add(R"({"resourceType":"ValueSet","id":")" + std::string(id) +
+                   R"(","status":"draft","url":")" + url + "\"}");
+    };
+    add("root", "http://acme.org/fhir");
+    add("a", "http://acme.org/fhir/ValueSet/123");
+    add("b", "http://acme.org/fhir/ValueSet/123/_history/5");
+    add("urn", "urn:oid:1.2.3.4.5");
+    check(corpus, "ValueSet",
+          {{"url=http://acme.org/fhir/ValueSet/123", "a"},
+           {"url=http://ACME.org/fhir/ValueSet/123", ""},
+           {"url:below=http://acme.org/fhir/", "a b"},
+           {"url:below=http://acme.org/fhir", "root a b"},
+           {"url:above=http://acme.org/fhir/ValueSet/123/_history/5", "root a b"},
+           {"url=urn:oid:1.2.3.4.5", "urn"},
+           {"url:below=urn:oid:1.2",
+            "invalid: search parameter 'url:below': a URN has nothing above or below it"},
+           {"url:contains=x",
+            "not-supported: search parameter 'url:contains': the modifier ':contains' is not "
+            "supported"}});
+}
+
+TEST(CompositeQuery, HoldsOfOneElement) {
+    Corpus corpus;
+    const auto component = [](const char* code, const char* value) {
+        return std::string(R"({"code":{"coding":[{"system":"http://loinc.org","code":")") + code +
+               R"("}]},"valueQuantity":{"value":)" + value +
+               R"(,"system":"http://unitsofmeasure.org","code":"mm[Hg]"}})";
+    };
+    const auto add = [&](const char* id, const std::string& components) {
+        corpus.add(R"({"resourceType":"Observation","id":")" + std::string(id) +
+                   R"(","status":"final","code":{"coding":[{"system":"http://loinc.org",
+                   "code":"85354-9"}]},"component":[)" +
+                   components + "]}");
+    };
+    add("normal", component("8480-6", "120") + "," + component("8462-4", "80"));
+    add("swapped", component("8480-6", "80") + "," + component("8462-4", "120"));
+    corpus.add(R"({"resourceType":"Observation","id":"plain","status":"final","code":{"coding":[
+        {"system":"http://loinc.org","code":"8480-6"}]},
+        "valueQuantity":{"value":125,"system":"http://unitsofmeasure.org","code":"mm[Hg]"}})");
+    check(corpus, "Observation",
+          {{"component-code-value-quantity=8480-6$gt100", "normal"},
+           {"component-code-value-quantity=http://loinc.org|8480-6$lt100", "swapped"},
+           {"component-code-value-quantity=8462-4$120||mm[Hg]", "swapped"},
+           {"combo-code-value-quantity=8480-6$gt100", "normal plain"},
+           {"code-value-quantity=8480-6$gt100", "plain"},
+           {"code-value-quantity=8480-6$gt100,85354-9$gt1", "plain"},
+           {"combo-code-value-quantity=8462-4$gt100,8480-6$gt121", "swapped plain"},
+           {"code-value-quantity:missing=false", "plain"},
+           {"code-value-quantity=8480-6",
+            "invalid: search parameter 'code-value-quantity': 2 values with '$' between them are "
+            "needed"},
+           {"code-value-quantity=8480-6$",
+            "invalid: search parameter 'code-value-quantity': a value is needed before and after "
+            "every '$'"},
+           {"code-value-quantity=8480-6$abc",
+            "invalid: search parameter 'code-value-quantity': number, number|system|code or "
+            "number||code is needed"}});
+}
+
+TEST(NearQuery, IsTheDistanceOnTheGlobe) {
+    Corpus corpus;
+    const auto add = [&](const char* id, const char* latitude, const char* longitude) {
+        corpus.add(R"({"resourceType":"Location","id":")" + std::string(id) +
+                   R"(","position":{"latitude":)" + latitude + R"(,"longitude":)" + longitude +
+                   "}}");
+    };
+    add("here", "42.25", "-83.69");
+    add("near", "42.30", "-83.70");    // about 5.6 km
+    add("corner", "42.33", "-83.58");  // in the box of 11 km, but 12.7 km away
+    add("far", "43.5", "-83.69");
+    add("east", "0", "179.99");
+    add("west", "0", "-179.99");
+    add("pole", "89.99", "10");
+    corpus.add(R"({"resourceType":"Location","id":"nowhere"})");
+    check(
+        corpus, "Location",
+        {{"near=42.25|-83.69|11|km", "here near"},
+         {"near=42.25|-83.69|11", "here near"},
+         {"near=42.25|-83.69|13|km", "here near corner"},
+         {"near=42.25|-83.69|5000|m", "here"},
+         {"near=42.25|-83.69|4|[mi_us]", "here near"},
+         {"near=42.25|-83.69", "here near corner"},
+         {"near=0|180|3|km", "east west"},
+         {"near=89.99|-170|3|km", "pole"},
+         {"near=42.25|-83.69|1|km,0|180|3|km", "here east west"},
+         {"near:missing=true", "nowhere"},
+         {"near=91|0",
+          "invalid: search parameter 'near': latitudes go from -90 to 90, longitudes from -180 to "
+          "180"},
+         {"near=1",
+          "invalid: search parameter 'near': latitude|longitude|distance|units is needed"},
+         {"near=1|1|2|parsec",
+          "invalid: search parameter 'near': the distance is a number of km, m, cm, mm, [mi_i], "
+          "[mi_us], [nmi_i], [yd_i] or [ft_i]"}});
+}
+
+}  // namespace
+}  // namespace annals::core::search
