@@ -84,7 +84,7 @@ class SearchIndex {
     std::shared_ptr<const SearchRuns> runs(TypeId type) const;
 
     /// Rewrites, in the background, all runs that the type has now with what `entries_of` says (it is called by the
-    /// merging thread); deaths stay as they are. What is added meanwhile isn't touched. Then calls `done`, on that
+    /// merging thread); deaths stay as they are. What is added meanwhile may be among it. Then calls `done`, on that
     /// thread; not if the index is destroyed before. Several run one after the other.
     void rebuild(TypeId type, EntriesOf entries_of, std::function<void()> done = {});
 
