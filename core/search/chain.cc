@@ -97,7 +97,8 @@ Result<MaybePlan> common_plan(Reading& reading, TypeId type, std::string_view na
                      {}};
     }
     if (segment.code == "_query") {
-        return Error{Errc::not_supported, fmt::format("_query: there is no query '{}'", value), {}};
+        return Error{
+            Errc::not_supported, fmt::format("_query: there is no query '{}'", shown(value)), {}};
     }
     ANNALS_TRY_VOID(reading.spend());
     Result<Plan> plan = segment.code == "_filter" ? filter_plan(reading, type, value)

@@ -33,7 +33,7 @@ Result<void> narrow(std::vector<TypeId>& types, std::string_view value) {
         const std::string_view name = value.substr(0, comma);
         const auto type = find_resource_type(name);
         if (!type) {
-            return invalid(fmt::format("_type: '{}' is not a resource type", name));
+            return invalid(fmt::format("_type: '{}' is not a resource type", shown(name)));
         }
         named.push_back(*type);
         if (comma == std::string_view::npos) {
@@ -144,6 +144,11 @@ Result<Query> parse_query(const QueryContext& asked, std::vector<TypeId> types,
     }
     reader.types = types.empty() ? all_types() : std::move(types);
     for (const auto& [name, value] : pairs) {
+        if (name.size() > kSearchNameBytesMax) {
+            return Error{Errc::too_costly,
+                         fmt::format("search parameter '{}...': the name is too long", shown(name)),
+                         {}};
+        }
         if (value.size() > kSearchValueBytesMax) {
             return Error{Errc::too_costly,
                          fmt::format("search parameter '{}': the value is too long", name),

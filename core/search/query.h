@@ -91,6 +91,7 @@ Result<Query> parse_query(const QueryContext& context, std::vector<TypeId> types
 
 /// Bounds on what one query may ask.
 inline constexpr std::size_t kSearchPairsMax = 1000;          ///< parameters
+inline constexpr std::size_t kSearchNameBytesMax = 1000;      ///< of one name, chains and all
 inline constexpr std::size_t kSearchValueBytesMax = 1 << 20;  ///< of one value
 inline constexpr std::size_t kSearchChainMax = 10;            ///< links of a chain, _has among them
 inline constexpr std::size_t kSearchConditionsMax =

@@ -32,7 +32,7 @@ Result<Plan> list_plan(Reading& reading, TypeId type, std::string_view value) {
     for (std::string_view id : split_unescaped(value, ',')) {
         if (id.starts_with('$')) {
             return Error{Errc::not_supported,
-                         fmt::format("_list: the functional list '{}' is not supported", id),
+                         fmt::format("_list: the functional list '{}' is not supported", shown(id)),
                          {}};
         }
         if (const auto local = read_local(id, reading.context.base_url);
@@ -40,7 +40,8 @@ Result<Plan> list_plan(Reading& reading, TypeId type, std::string_view value) {
             id = local->id;
         }
         if (!is_resource_id(id)) {
-            return Error{Errc::invalid, fmt::format("_list: '{}' is not the id of a List", id), {}};
+            return Error{
+                Errc::invalid, fmt::format("_list: '{}' is not the id of a List", shown(id)), {}};
         }
         ANNALS_TRY_VOID(reading.spend());
         ANNALS_TRY(const StoredDocument list, reading.context.stored.read(list_type, id));

@@ -30,6 +30,18 @@ Error Asked::unsupported() const {
         {}};
 }
 
+std::string_view shown(std::string_view text) noexcept {
+    constexpr std::size_t kShownBytes = 100;
+    if (text.size() <= kShownBytes) {
+        return text;
+    }
+    std::size_t end = kShownBytes;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) {
+        --end;
+    }
+    return text.substr(0, end);
+}
+
 std::vector<std::string_view> split_unescaped(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
     std::size_t begin = 0;

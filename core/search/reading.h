@@ -43,6 +43,9 @@ struct Asked {
 
 // ---- texts ----
 
+/// The beginning of what a client sent, short enough to be said back.
+std::string_view shown(std::string_view text) noexcept;
+
 /// The parts of `text` between separators that no backslash escapes; escapes stay.
 std::vector<std::string_view> split_unescaped(std::string_view text, char separator);
 

@@ -1,5 +1,7 @@
 #include "core/search/result_parameters.h"
 
+#include "core/search/reading.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,7 +44,8 @@ Result<void> take_count(const QueryPair& pair, Query& query) {
     if (error == std::errc::result_out_of_range && at == end) {
         number = UINT64_MAX;
     } else if (text.empty() || error != std::errc() || at != end) {
-        return invalid(pair.first, fmt::format("'{}' is not an integer of at least 0", text));
+        return invalid(pair.first,
+                       fmt::format("'{}' is not an integer of at least 0", shown(text)));
     }
     query.count = number;
     return {};
@@ -57,14 +60,15 @@ Result<void> take_total(const QueryPair& pair, Query& query) {
         query.total = TotalMode::accurate;
     } else {
         return invalid(pair.first,
-                       fmt::format("'{}' is none of none, estimate, accurate", pair.second));
+                       fmt::format("'{}' is none of none, estimate, accurate", shown(pair.second)));
     }
     return {};
 }
 
 Result<void> take_contained(const QueryPair& pair, Query& query) {
     if (pair.second != "true" && pair.second != "false" && pair.second != "both") {
-        return invalid(pair.first, fmt::format("'{}' is none of true, false, both", pair.second));
+        return invalid(pair.first,
+                       fmt::format("'{}' is none of true, false, both", shown(pair.second)));
     }
     query.contained = pair.second != "false";
     query.containing = pair.second != "true";
@@ -74,7 +78,7 @@ Result<void> take_contained(const QueryPair& pair, Query& query) {
 Result<void> take_contained_type(const QueryPair& pair, Query& query) {
     if (pair.second != "container" && pair.second != "contained") {
         return invalid(pair.first,
-                       fmt::format("'{}' is none of container, contained", pair.second));
+                       fmt::format("'{}' is none of container, contained", shown(pair.second)));
     }
     query.contained_type = pair.second == "contained";
     return {};
@@ -116,7 +120,7 @@ Result<void> take_sort(const QueryContext& context, const std::vector<TypeId>& t
         }
         if (!known) {
             ANNALS_TRY_VOID(pass_over(
-                context, fmt::format("_sort: there is no order by '{}'", key.code), query));
+                context, fmt::format("_sort: there is no order by '{}'", shown(key.code)), query));
         } else if (query.sort.size() == kSortKeysMax) {
             return Error{
                 Errc::too_costly, fmt::format("_sort: more than {} keys", kSortKeysMax), {}};
@@ -158,20 +162,20 @@ Result<void> take_include(const QueryContext& context, std::string_view modifier
     const std::size_t first = text.find(':');
     if (first == std::string_view::npos) {
         return invalid(pair.first,
-                       fmt::format("'{}' is not of the form Type:parameter[:Target]", text));
+                       fmt::format("'{}' is not of the form Type:parameter[:Target]", shown(text)));
     }
     const std::size_t second = text.find(':', first + 1);
     const std::string_view code = text.substr(first + 1, second - first - 1);
     include.source = find_resource_type(text.substr(0, first));
     if (!include.source) {
         return invalid(pair.first,
-                       fmt::format("'{}' is not a resource type", text.substr(0, first)));
+                       fmt::format("'{}' is not a resource type", shown(text.substr(0, first))));
     }
     if (second != std::string_view::npos) {
         include.target = find_resource_type(text.substr(second + 1));
         if (!include.target) {
-            return invalid(pair.first,
-                           fmt::format("'{}' is not a resource type", text.substr(second + 1)));
+            return invalid(pair.first, fmt::format("'{}' is not a resource type",
+                                                   shown(text.substr(second + 1))));
         }
     }
     if (code != "*") {
@@ -180,7 +184,7 @@ Result<void> take_include(const QueryContext& context, std::string_view modifier
             include.parameter->type != schema::SearchType::reference) {
             return pass_over(context,
                              fmt::format("{}: {} has no reference parameter '{}'", pair.first,
-                                         text.substr(0, first), code),
+                                         text.substr(0, first), shown(code)),
                              query);
         }
     }

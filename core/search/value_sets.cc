@@ -2,6 +2,7 @@
 
 #include "codec/schema/schema.h"
 #include "core/base/ids.h"
+#include "core/search/reading.h"
 
 #include <fmt/format.h>
 
@@ -175,7 +176,7 @@ Result<Codes> reached(const StoredResources& stored, std::string_view system, st
                       bool upwards) {
     ANNALS_TRY(const auto hierarchy, find_code_system(stored, system, {}));
     if (!hierarchy) {
-        return invalid(fmt::format("the code system '{}' is not stored here", system));
+        return invalid(fmt::format("the code system '{}' is not stored here", shown(system)));
     }
     Codes codes = hierarchy->reached(code, upwards);
     if (codes.size() > kExpansionMax) {
@@ -346,7 +347,7 @@ Result<Expansion> Expander::of_system(json::Value include, const std::string& sy
     const json::Value filters = include["filter"];
     if (!hierarchy || (!hierarchy->is_complete() && !filters)) {
         if (filters) {
-            return invalid(fmt::format("the code system '{}' is not stored here", system));
+            return invalid(fmt::format("the code system '{}' is not stored here", shown(system)));
         }
         out.systems.push_back(system);
         return out;
@@ -442,7 +443,7 @@ Result<Expansion> Expander::value_set(std::string_view name) {
     }
     const schema::ValueSet own = schema::find_value_set(canonical.url);
     if (!own || !own.enumerated()) {
-        return invalid(fmt::format("the value set '{}' is not known here", name));
+        return invalid(fmt::format("the value set '{}' is not known here", shown(name)));
     }
     Expansion expansion;
     for (std::size_t i = 0; i < own.size(); ++i) {

@@ -345,6 +345,7 @@ TEST(Query, IsBounded) {
     }
     EXPECT_TRUE(refused("Patient", values));
     EXPECT_TRUE(refused("Patient", "name=" + std::string(kSearchValueBytesMax + 1, 'x')));
+    EXPECT_TRUE(refused("Patient", std::string(kSearchNameBytesMax + 1, 'x') + "=1"));
     std::string chain = "link:Patient";
     for (std::size_t i = 0; i < kSearchChainMax; ++i) {
         chain += ".link:Patient";
