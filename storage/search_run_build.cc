@@ -1,12 +1,15 @@
 // SearchRun::build: from documents to sorted arrays.
 //
+// Most of what documents have they have in common: equal keys are found by hashing, and only distinct ones sorted.
+//
 // Layer:   storage.
 // Threads: each has scratch memory of its own.
 
+#include "core/base/digest.h"
 #include "storage/search_run_parts.h"
 
 #include <algorithm>
-#include <tuple>
+#include <bit>
 
 namespace annals::storage {
 
@@ -15,202 +18,359 @@ namespace {
 /// Scratch memory of larger batches is given back.
 constexpr std::size_t kKeptDocumentsMax = 4096;
 
-struct TermOf {
-    std::uint64_t term;
-    std::uint32_t document;
+/// Gives every distinct number a small one, in order of appearance.
+class Groups {
+  public:
+    void clear(std::size_t expected) {
+        keys_.clear();
+        resize(std::bit_ceil(std::clamp<std::size_t>(expected, 32, 1024)));
+    }
+
+    std::size_t size() const noexcept { return keys_.size(); }
+
+    std::uint64_t key(std::uint32_t group) const noexcept { return keys_[group]; }
+
+    /// The group of `key`; size() before it was called if there was none.
+    std::uint32_t add(std::uint64_t key) {
+        std::uint32_t& slot = find(key);
+        if (slot != kNone) {
+            return slot;
+        }
+        const auto group = static_cast<std::uint32_t>(keys_.size());
+        slot = group;
+        keys_.push_back(key);
+        if (keys_.size() * 2 > slots_.size()) {
+            resize(slots_.size() * 2);
+        }
+        return group;
+    }
+
+    /// The groups, ascending by key.
+    std::span<const std::uint32_t> ordered() {
+        sorted_.clear();
+        for (std::uint32_t group = 0; group < keys_.size(); ++group) {
+            sorted_.push_back({keys_[group], group});
+        }
+        std::ranges::sort(sorted_, {}, &Sorted::key);
+        order_.clear();
+        for (const Sorted& sorted : sorted_) {
+            order_.push_back(sorted.group);
+        }
+        return order_;
+    }
+
+  private:
+    struct Sorted {
+        std::uint64_t key;
+        std::uint32_t group;
+    };
+
+    static constexpr std::uint32_t kNone = 0xffff'ffff;
+
+    std::uint32_t& find(std::uint64_t key) noexcept {
+        std::size_t at = (key * 0x9e37'79b9'7f4a'7c15) >> shift_;
+        while (slots_[at] != kNone && keys_[slots_[at]] != key) {
+            at = (at + 1) & (slots_.size() - 1);
+        }
+        return slots_[at];
+    }
+
+    void resize(std::size_t slots) {
+        slots_.assign(slots, kNone);
+        shift_ = 64 - std::countr_zero(slots);
+        for (std::uint32_t group = 0; group < keys_.size(); ++group) {
+            find(keys_[group]) = group;
+        }
+    }
+
+    std::vector<std::uint64_t> keys_;
+    std::vector<std::uint32_t> slots_;
+    int shift_ = 0;
+    std::vector<Sorted> sorted_;
+    std::vector<std::uint32_t> order_;
 };
 
-struct TextOf {
-    std::uint64_t column;
-    std::string_view text;
-    std::uint32_t document;
+/// Values by key: those of one key together, in the order in which they came.
+template <typename Value>
+class Grouped {
+  public:
+    void clear(std::size_t expected) {
+        groups_.clear(expected);
+        members_.clear();
+    }
+
+    void add(std::uint64_t key, const Value& value) {
+        members_.push_back({groups_.add(key), value});
+    }
+
+    /// Calls use(key, values) for each key, ascending. The values may be changed.
+    template <typename Use>
+    void for_each(Use use) {
+        const std::span<const std::uint32_t> order = groups_.ordered();
+        ends_.assign(groups_.size(), 0);
+        for (const Member& member : members_) {
+            ++ends_[member.group];
+        }
+        std::uint32_t end = 0;
+        for (const std::uint32_t group : order) {
+            end += std::exchange(ends_[group], end);
+        }
+        values_.resize(members_.size());
+        for (const Member& member : members_) {
+            values_[ends_[member.group]++] = member.value;
+        }
+        std::uint32_t begin = 0;
+        for (const std::uint32_t group : order) {
+            use(groups_.key(group), std::span(values_).subspan(begin, ends_[group] - begin));
+            begin = ends_[group];
+        }
+    }
+
+  private:
+    struct Member {
+        std::uint32_t group;
+        Value value;
+    };
+
+    Groups groups_;
+    std::vector<Member> members_;
+    std::vector<std::uint32_t> ends_;
+    std::vector<Value> values_;
 };
 
-struct IntervalOf {
-    std::uint64_t column;
+struct Interval {
     std::int64_t low;
     std::int64_t high;
     std::uint32_t document;
+
+    auto operator<=>(const Interval&) const = default;
 };
 
-struct LinkOf {
+struct Text {
     std::uint64_t column;
-    std::uint64_t target;
-    std::uint32_t document;
+    std::string_view text;
+
+    auto operator<=>(const Text&) const = default;
 };
 
-struct Scratch {
-    SearchRunParts parts;
-    std::vector<TermOf> terms;
-    std::vector<TextOf> texts;
-    std::vector<IntervalOf> intervals;
-    std::vector<LinkOf> links;
-    std::vector<std::uint32_t> documents;
-    std::vector<std::uint64_t> pairs;  ///< a document in the upper half, an index in the lower
-
-    void collect(std::span<const IndexedDocument> batch);
-    void make_terms();
-    void make_texts();
-    void make_intervals();
-    void make_links();
-};
-
+/// Documents before indexes, in one number.
 constexpr std::uint64_t pair(std::uint32_t document, std::uint32_t index) noexcept {
     return std::uint64_t{document} << 32 | index;
 }
 
-void Scratch::collect(std::span<const IndexedDocument> batch) {
-    terms.clear();
-    texts.clear();
-    intervals.clear();
-    links.clear();
-    std::uint32_t number = 0;
+constexpr std::uint32_t document_of(std::uint64_t pair) noexcept {
+    return static_cast<std::uint32_t>(pair >> 32);
+}
+
+constexpr std::uint32_t index_of(std::uint64_t pair) noexcept {
+    return static_cast<std::uint32_t>(pair);
+}
+
+/// Most arrive in order.
+template <typename Value>
+void sort_if_needed(std::span<Value> values) {
+    if (!std::ranges::is_sorted(values)) {
+        std::ranges::sort(values);
+    }
+}
+
+template <typename Value>
+std::span<Value> without_repeats(std::span<Value> sorted) {
+    const auto repeats = std::ranges::unique(sorted);
+    return sorted.first(sorted.size() - repeats.size());
+}
+
+class Builder {
+  public:
+    SearchRunParts& build(std::span<const IndexedDocument> batch);
+
+  private:
+    void build_terms(std::span<const IndexedDocument> batch);
+    void number_texts(std::span<const IndexedDocument> batch);
+    void build_texts(std::span<const IndexedDocument> batch);
+    void build_intervals(std::span<const IndexedDocument> batch);
+    void build_interval_column(std::uint64_t column, std::span<const Interval> intervals);
+    void build_links(std::span<const IndexedDocument> batch);
+
+    SearchRunParts parts_;
+    Grouped<std::uint32_t> terms_;
+    Groups text_hashes_;
+    std::vector<Text> texts_;                   ///< distinct, by group
+    std::vector<std::uint32_t> text_order_;     ///< groups, ascending
+    std::vector<std::uint32_t> ranks_;          ///< by group: its place among all, ascending
+    std::vector<std::uint32_t> group_of_;       ///< of each text of each document
+    Grouped<std::uint32_t> documents_by_text_;  ///< by rank
+    Grouped<std::uint64_t> texts_by_document_;  ///< by column: pairs with ranks
+    Grouped<Interval> intervals_;               ///< by column
+    Groups targets_;
+    Grouped<std::uint64_t> links_;  ///< by column: pairs with ranks of targets
+    std::vector<std::uint64_t> pairs_;
+};
+
+SearchRunParts& Builder::build(std::span<const IndexedDocument> batch) {
     for (const IndexedDocument& document : batch) {
-        ANNALS_CHECK(document.position.value < 0xffff'ffff &&
-                     (number == 0 || parts.positions.back() < document.position.value));
-        parts.positions.push_back(static_cast<std::uint32_t>(document.position.value));
-        parts.keys.push_back(document.key);
-        const SearchEntries& entries = *document.entries;
-        for (const std::uint64_t term : entries.terms) {
-            terms.push_back({term, number});
+        ANNALS_CHECK(
+            document.position.value < 0xffff'ffff &&
+            (parts_.positions.empty() || parts_.positions.back() < document.position.value));
+        parts_.positions.push_back(static_cast<std::uint32_t>(document.position.value));
+        parts_.keys.push_back(document.key);
+    }
+    build_terms(batch);
+    build_texts(batch);
+    build_intervals(batch);
+    build_links(batch);
+    return parts_;
+}
+
+void Builder::build_terms(std::span<const IndexedDocument> batch) {
+    terms_.clear(batch.size() * batch[0].entries->terms.size());
+    for (std::uint32_t document = 0; document < batch.size(); ++document) {
+        for (const std::uint64_t term : batch[document].entries->terms) {
+            terms_.add(term, document);
         }
-        for (const SearchEntries::Text& text : entries.texts) {
-            texts.push_back({text.column, entries.text(text), number});
+    }
+    terms_.for_each([this](std::uint64_t term, std::span<std::uint32_t> documents) {
+        parts_.add_term(term, without_repeats(documents));
+    });
+}
+
+/// Finds the distinct texts and their order.
+void Builder::number_texts(std::span<const IndexedDocument> batch) {
+    text_hashes_.clear(batch.size());
+    texts_.clear();
+    group_of_.clear();
+    for (const IndexedDocument& document : batch) {
+        for (const SearchEntries::Text& entry : document.entries->texts) {
+            const Text text{entry.column, document.entries->text(entry)};
+            std::uint64_t hash = hash64(text.text, text.column);
+            std::uint32_t group = text_hashes_.add(hash);
+            while (group < texts_.size() && texts_[group] != text) {
+                group = text_hashes_.add(++hash);  // another text has this hash
+            }
+            if (group == texts_.size()) {
+                texts_.push_back(text);
+            }
+            group_of_.push_back(group);
         }
-        for (const SearchEntries::Interval& interval : entries.intervals) {
+    }
+    text_order_.resize(texts_.size());
+    for (std::uint32_t group = 0; group < texts_.size(); ++group) {
+        text_order_[group] = group;
+    }
+    std::ranges::sort(text_order_, {}, [this](std::uint32_t group) { return texts_[group]; });
+    ranks_.resize(texts_.size());
+    for (std::uint32_t rank = 0; rank < texts_.size(); ++rank) {
+        ranks_[text_order_[rank]] = rank;
+    }
+}
+
+void Builder::build_texts(std::span<const IndexedDocument> batch) {
+    number_texts(batch);
+    documents_by_text_.clear(texts_.size());
+    texts_by_document_.clear(0);
+    const std::uint32_t* group = group_of_.data();
+    for (std::uint32_t document = 0; document < batch.size(); ++document) {
+        for (const SearchEntries::Text& entry : batch[document].entries->texts) {
+            const std::uint32_t rank = ranks_[*group++];
+            documents_by_text_.add(rank, document);
+            texts_by_document_.add(entry.column, pair(document, rank));
+        }
+    }
+    documents_by_text_.for_each([this](std::uint64_t rank, std::span<std::uint32_t> documents) {
+        parts_.add_text(texts_[text_order_[rank]].text, without_repeats(documents));
+    });
+    std::uint32_t end = 0;
+    texts_by_document_.for_each([&](std::uint64_t column, std::span<std::uint64_t> pairs) {
+        sort_if_needed(pairs);
+        for (const std::uint64_t of : without_repeats(pairs)) {
+            parts_.text_documents.push_back(document_of(of));
+            parts_.text_indexes.push_back(index_of(of));
+            end = std::max(end, index_of(of) + 1);
+        }
+        parts_.end_text_column(column, end);
+    });
+}
+
+void Builder::build_intervals(std::span<const IndexedDocument> batch) {
+    intervals_.clear(0);
+    for (std::uint32_t document = 0; document < batch.size(); ++document) {
+        for (const SearchEntries::Interval& interval : batch[document].entries->intervals) {
             // What ends before it begins (a period can say so) is found nowhere.
             if (interval.low <= interval.high) {
-                intervals.push_back({interval.column, interval.low, interval.high, number});
+                intervals_.add(interval.column, {interval.low, interval.high, document});
             }
         }
-        for (const SearchEntries::Link& link : entries.links) {
-            links.push_back({link.column, link.target, number});
-        }
-        ++number;
     }
+    intervals_.for_each([this](std::uint64_t column, std::span<Interval> intervals) {
+        sort_if_needed(intervals);
+        build_interval_column(column, intervals);
+    });
 }
 
-void Scratch::make_terms() {
-    std::ranges::sort(terms, [](const TermOf& a, const TermOf& b) {
-        return a.term != b.term ? a.term < b.term : a.document < b.document;
-    });
-    for (std::size_t at = 0; at < terms.size();) {
-        const std::uint64_t term = terms[at].term;
-        documents.clear();
-        for (; at < terms.size() && terms[at].term == term; ++at) {
-            if (documents.empty() || documents.back() != terms[at].document) {
-                documents.push_back(terms[at].document);
+void Builder::build_interval_column(std::uint64_t column, std::span<const Interval> intervals) {
+    ShortSpan short_span;
+    for (const Interval& interval : intervals) {
+        short_span.add(interval.low, interval.high);
+    }
+    short_span.decide();
+    pairs_.clear();
+    const auto add = [&](bool shorter) {
+        for (const Interval& interval : intervals) {
+            const std::uint64_t length = ShortSpan::length(interval.low, interval.high);
+            if ((length <= short_span.span()) == shorter) {
+                pairs_.push_back(
+                    pair(interval.document, static_cast<std::uint32_t>(pairs_.size())));
+                parts_.interval_lows.push_back(interval.low);
+                parts_.interval_highs.push_back(interval.high);
+                parts_.interval_documents.push_back(interval.document);
             }
         }
-        parts.add_term(term, documents);
+    };
+    add(true);
+    add(false);
+    sort_if_needed(std::span(pairs_));
+    for (const std::uint64_t of : pairs_) {
+        parts_.intervals_by_document.push_back(index_of(of));
     }
+    parts_.end_interval_column(column, short_span.span(), short_span.shorter_count());
 }
 
-void Scratch::make_texts() {
-    std::ranges::sort(texts, [](const TextOf& a, const TextOf& b) {
-        if (a.column != b.column) {
-            return a.column < b.column;
+void Builder::build_links(std::span<const IndexedDocument> batch) {
+    targets_.clear(batch.size());
+    for (const IndexedDocument& document : batch) {
+        for (const SearchEntries::Link& link : document.entries->links) {
+            targets_.add(link.target);
         }
-        const int order = a.text.compare(b.text);
-        return order != 0 ? order < 0 : a.document < b.document;
+    }
+    ranks_.resize(targets_.size());
+    for (const std::uint32_t group : targets_.ordered()) {
+        ranks_[group] = static_cast<std::uint32_t>(parts_.targets.size());
+        parts_.targets.push_back(targets_.key(group));
+    }
+    links_.clear(0);
+    for (std::uint32_t document = 0; document < batch.size(); ++document) {
+        for (const SearchEntries::Link& link : batch[document].entries->links) {
+            links_.add(link.column, pair(document, ranks_[targets_.add(link.target)]));
+        }
+    }
+    links_.for_each([this](std::uint64_t column, std::span<std::uint64_t> pairs) {
+        sort_if_needed(pairs);
+        for (const std::uint64_t of : without_repeats(pairs)) {
+            parts_.link_documents.push_back(document_of(of));
+            parts_.link_targets.push_back(index_of(of));
+        }
+        parts_.end_link_column(column);
     });
-    for (std::size_t at = 0; at < texts.size();) {
-        const std::uint64_t column = texts[at].column;
-        pairs.clear();
-        while (at < texts.size() && texts[at].column == column) {
-            const std::string_view text = texts[at].text;
-            documents.clear();
-            for (; at < texts.size() && texts[at].column == column && texts[at].text == text;
-                 ++at) {
-                if (documents.empty() || documents.back() != texts[at].document) {
-                    documents.push_back(texts[at].document);
-                    pairs.push_back(pair(texts[at].document, parts.text_count()));
-                }
-            }
-            parts.add_text(text, documents);
-        }
-        std::ranges::sort(pairs);
-        for (const std::uint64_t of : pairs) {
-            parts.text_documents.push_back(static_cast<std::uint32_t>(of >> 32));
-            parts.text_indexes.push_back(static_cast<std::uint32_t>(of));
-        }
-        parts.end_text_column(column);
-    }
-}
-
-void Scratch::make_intervals() {
-    std::ranges::sort(intervals, {}, [](const IntervalOf& interval) {
-        return std::tie(interval.column, interval.low, interval.high, interval.document);
-    });
-    for (std::size_t at = 0; at < intervals.size();) {
-        const std::uint64_t column = intervals[at].column;
-        const std::size_t begin = at;
-        ShortSpan short_span;
-        for (; at < intervals.size() && intervals[at].column == column; ++at) {
-            short_span.add(intervals[at].low, intervals[at].high);
-        }
-        short_span.decide();
-        const std::span<const IntervalOf> all(&intervals[begin], at - begin);
-        pairs.clear();
-        for (const bool shorter : {true, false}) {
-            for (const IntervalOf& interval : all) {
-                if ((ShortSpan::length(interval.low, interval.high) <= short_span.span()) ==
-                    shorter) {
-                    pairs.push_back(
-                        pair(interval.document, static_cast<std::uint32_t>(pairs.size())));
-                    parts.interval_lows.push_back(interval.low);
-                    parts.interval_highs.push_back(interval.high);
-                    parts.interval_documents.push_back(interval.document);
-                }
-            }
-        }
-        std::ranges::sort(pairs);
-        for (const std::uint64_t of : pairs) {
-            parts.intervals_by_document.push_back(static_cast<std::uint32_t>(of));
-        }
-        parts.end_interval_column(column, short_span.span(), short_span.shorter_count());
-    }
-}
-
-void Scratch::make_links() {
-    for (const LinkOf& link : links) {
-        parts.targets.push_back(link.target);
-    }
-    std::ranges::sort(parts.targets);
-    const auto repeated = std::ranges::unique(parts.targets);
-    parts.targets.erase(repeated.begin(), repeated.end());
-    std::ranges::sort(links, {}, [](const LinkOf& link) {
-        return std::tie(link.column, link.document, link.target);
-    });
-    for (std::size_t at = 0; at < links.size(); ++at) {
-        const LinkOf& link = links[at];
-        const bool repeats = at != 0 && links[at - 1].column == link.column &&
-                             links[at - 1].document == link.document &&
-                             links[at - 1].target == link.target;
-        if (!repeats) {
-            parts.link_documents.push_back(link.document);
-            parts.link_targets.push_back(static_cast<std::uint32_t>(
-                std::ranges::lower_bound(parts.targets, link.target) - parts.targets.begin()));
-        }
-        if (at + 1 == links.size() || links[at + 1].column != link.column) {
-            parts.end_link_column(link.column);
-        }
-    }
 }
 
 }  // namespace
 
 std::shared_ptr<const SearchRun> SearchRun::build(std::span<const IndexedDocument> documents) {
     ANNALS_CHECK(!documents.empty());
-    static thread_local Scratch scratch;
-    scratch.collect(documents);
-    scratch.make_terms();
-    scratch.make_texts();
-    scratch.make_intervals();
-    scratch.make_links();
-    std::shared_ptr<SearchRun> run = make(scratch.parts, true);
+    static thread_local Builder builder;
+    std::shared_ptr<SearchRun> run = make(builder.build(documents), true);
     if (documents.size() > kKeptDocumentsMax) {
-        scratch = {};
+        builder = {};
     }
     return run;
 }

@@ -298,7 +298,7 @@ void SearchRun::Merger::merge_texts() {
         const std::uint32_t before =
             parts_.text_columns.empty() ? 0 : parts_.text_columns.back().end;
         if (parts_.text_count() != before) {
-            parts_.end_text_column(column);
+            parts_.end_text_column(column, parts_.text_count());
         }
     }
 }

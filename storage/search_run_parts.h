@@ -83,10 +83,11 @@ struct SearchRunParts {
         return static_cast<std::uint32_t>(text_ends.size());
     }
 
-    void end_text_column(std::uint64_t column) {
+    /// The column's texts end before the one with number `end`.
+    void end_text_column(std::uint64_t column, std::uint32_t end) {
         text_columns.push_back(
             {.column = column,
-             .end = text_count(),
+             .end = end,
              .by_document_end = static_cast<std::uint32_t>(text_documents.size())});
     }
 
