@@ -224,6 +224,37 @@ TEST(ReferenceQuery, FindsCanonicalsWithAndWithoutVersion) {
           {{"questionnaire=http://q.org/Q", "q1 q2"}, {"questionnaire=http://q.org/Q|1.0", "q1"}});
 }
 
+TEST(ReferenceQuery, GoesThroughThePartsOfWhatItLeadsTo) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"Location","id":"town"})");
+    corpus.add(
+        R"({"resourceType":"Location","id":"house","partOf":{"reference":"Location/town"}})");
+    corpus.add(
+        R"({"resourceType":"Location","id":"room","partOf":{"reference":"Location/house"}})");
+    corpus.add(R"({"resourceType":"Location","id":"other"})");
+    for (const char* place : {"town", "house", "room", "other"}) {
+        corpus.add(R"({"resourceType":"Procedure","id":"in-)" + std::string(place) +
+                   R"(","status":"completed","subject":{"reference":"Patient/1"},
+                   "location":{"reference":"Location/)" +
+                   place + R"("}})");
+    }
+    check(corpus, "Procedure",
+          {{"location:below=town", "in-town in-house in-room"},
+           {"location:below=Location/house", "in-house in-room"},
+           {"location:below=room", "in-room"},
+           {"location:above=room", "in-town in-house in-room"},
+           {"location:above=house", "in-town in-house"},
+           {"location:above=other", "in-other"},
+           {"location:below=Patient/1",
+            "invalid: search parameter 'location:below': it does not lead to what has parts of its "
+            "own type"},
+           {"patient:below=1",
+            "invalid: search parameter 'patient:below': it does not lead to what has parts of its "
+            "own type"}});
+    check(corpus, "Location",
+          {{"partof:below=town", "house room"}, {"partof:above=house", "house room"}});
+}
+
 TEST(DateQuery, ComparesPeriodsByThePrefixes) {
     Corpus corpus;
     const auto add = [&](const char* id, const char* date) {
