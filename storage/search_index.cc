@@ -29,7 +29,25 @@ constexpr std::size_t kMarksAtEndMax = 256;
 constexpr std::uint32_t kLargeRun = 1 << 16;
 constexpr std::chrono::milliseconds kBuryEvery{50};
 
+/// A batch that weighs more becomes several runs, so that none outgrows its 32-bit numbers.
+constexpr std::size_t kRunWeightMax = 16 << 20;
+
 using Runs = std::vector<std::shared_ptr<const SearchRun>>;
+
+std::size_t weight_of(const SearchEntries& entries) noexcept {
+    return entries.terms.size() + entries.intervals.size() + entries.links.size() +
+           entries.texts.size() + entries.characters.size();
+}
+
+/// How many of the documents make one run.
+std::size_t run_size_of(std::span<const IndexedDocument> documents) noexcept {
+    std::size_t weight = 0;
+    std::size_t count = 0;
+    while (count < documents.size() && weight < kRunWeightMax) {
+        weight += weight_of(*documents[count++].entries);
+    }
+    return count;
+}
 
 Position first_position(const SearchRun& run) noexcept {
     return run.position(0);
@@ -483,6 +501,7 @@ Runs SearchIndex::Impl::rewrite(const SearchRun& run, Rebuild& rebuild, Position
     std::vector<SearchEntries> entries(std::min<std::size_t>(kRebuiltAtOnce, run.size()));
     std::vector<IndexedDocument> documents;
     std::vector<Position> died;
+    std::size_t weight = 0;
     Runs runs;
     const auto flush = [&] {
         if (documents.empty()) {
@@ -496,6 +515,7 @@ Runs SearchIndex::Impl::rewrite(const SearchRun& run, Rebuild& rebuild, Position
         }
         documents.clear();
         died.clear();
+        weight = 0;
     };
     for (std::uint32_t document = 0; document < run.size() && !stop.stop_requested(); ++document) {
         const Position died_at = run.died_at(document);
@@ -511,7 +531,8 @@ Runs SearchIndex::Impl::rewrite(const SearchRun& run, Rebuild& rebuild, Position
         }
         documents.push_back({run.position(document), run.key(document), &found});
         died.push_back(died_at);
-        if (documents.size() == entries.size()) {
+        weight += weight_of(found);
+        if (documents.size() == entries.size() || weight >= kRunWeightMax) {
             flush();
         }
     }
@@ -553,16 +574,22 @@ void SearchIndex::add(TypeId type, std::span<const IndexedDocument> documents) {
     if (documents.empty()) {
         return;
     }
-    std::shared_ptr<const SearchRun> run = SearchRun::build(documents);
+    Runs added;
+    while (!documents.empty()) {
+        const std::size_t count = run_size_of(documents);
+        added.push_back(SearchRun::build(documents.first(count)));
+        documents = documents.subspan(count);
+    }
     const std::lock_guard lock(impl_->edit);
     const SearchRuns& before = *impl_->types[type.value].current;
-    ANNALS_CHECK(before.runs.empty() || last_position(*before.runs.back()) < first_position(*run));
-    impl_->last = std::max(impl_->last, last_position(*run).value);
-    impl_->bytes += run->bytes();
+    ANNALS_CHECK(before.runs.empty() ||
+                 last_position(*before.runs.back()) < first_position(*added.front()));
+    impl_->last = std::max(impl_->last, last_position(*added.back()).value);
+    impl_->bytes += bytes_of(added);
     auto runs = std::make_shared<SearchRuns>();
-    runs->runs.reserve(before.runs.size() + 1);
+    runs->runs.reserve(before.runs.size() + added.size());
     runs->runs = before.runs;
-    runs->runs.push_back(std::move(run));
+    runs->runs.insert(runs->runs.end(), added.begin(), added.end());
     runs->vacuumed_through = before.vacuumed_through;
     const bool too_many = runs->runs.size() > impl_->options.runs_max;
     const bool complete = too_many || impl_->completes_a_tier(runs->runs);

@@ -73,7 +73,8 @@ class SearchIndex {
     /// anything is added to the type. False, and nothing done, unless they ascend and are disjoint.
     bool restore(TypeId type, SearchRuns runs);
 
-    /// Adds documents of one type as a new run; positions ascend, above all that were there.
+    /// Adds documents of one type as a new run (as several, if they are very large); positions ascend, above all
+    /// that were there.
     void add(TypeId type, std::span<const IndexedDocument> documents);
 
     /// The document at `position` stopped being current at `at` (0: it was erased). Ignored if there is none.
@@ -91,7 +92,8 @@ class SearchIndex {
     /// How far the rebuilds of a type are; none if there is none.
     std::optional<Progress> rebuilding(TypeId type) const;
 
-    /// Rewrites, in the background, all runs that have erased documents now, so that nothing of them is left.
+    /// Rewrites, in the background, all runs that have erased documents now, so that nothing of them is left (in
+    /// memory, and in what is written of the runs from then on).
     void drop_erased();
 
     /// Waits until there is nothing to merge, to rebuild or to drop.

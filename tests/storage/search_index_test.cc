@@ -95,6 +95,22 @@ TEST(SearchIndex, FindsADocumentAtOnceAndOnlyInItsType) {
     EXPECT_EQ(index.bytes(), index.runs(kType)->runs[0]->bytes());
 }
 
+TEST(SearchIndex, MakesSeveralRunsOfAVeryLargeBatch) {
+    SearchIndex index;
+    std::deque<ModelDocument> documents;
+    ModelMaker maker(9);
+    for (int i = 0; i < 40; ++i) {
+        documents.push_back(maker.next());
+        documents.back().entries.add_text(
+            5, std::string(1 << 20, static_cast<char>('a' + maker.below(5))));
+    }
+    index.add(kType, indexed(pointers(documents)));
+    const auto runs = index.runs(kType);
+    ASSERT_EQ(runs->runs.size(), 3U);
+    EXPECT_EQ(runs->runs[0]->size(), 16U);
+    EXPECT_EQ(runs->runs[2]->find(documents.back().position), 7U);
+}
+
 TEST(SearchIndex, SaysWhatIsTrueWhateverIsMergedMeanwhile) {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
         SearchIndex index(small_options());
