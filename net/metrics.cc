@@ -100,6 +100,21 @@ void add_store(Page& page, const storage::Store& store) {
                 metrics.index_bytes);
     page.single("annals_store_gathered_bytes", "gauge", "Bytes submitted and not yet settled.",
                 metrics.gathered_bytes);
+    page.single("annals_search_index_bytes", "gauge", "Bytes of the search index in memory.",
+                metrics.search.bytes);
+    page.single("annals_search_documents", "gauge", "Versions that can be found.",
+                metrics.search.documents);
+    page.single("annals_search_documents_superseded", "gauge",
+                "Of these, kept for pages of a search that began before.",
+                metrics.search.documents_died);
+    page.single("annals_search_runs", "gauge", "Runs of the search index.", metrics.search.runs);
+    page.single("annals_search_merges_total", "counter", "Merges of runs.", metrics.search.merges);
+    page.single("annals_search_merge_seconds_total", "counter", "Time spent merging runs.",
+                static_cast<double>(metrics.search.merge_us) / 1e6);
+    page.single("annals_search_checkpoints_total", "counter",
+                "Checkpoints of the search index written.", metrics.search_checkpoints);
+    page.single("annals_search_checkpoint_bytes", "gauge",
+                "Bytes of the newest checkpoint on disk.", metrics.search_checkpoint_bytes);
 
     const storage::Totals all = store.totals();
     page.single("annals_store_versions", "gauge", "Versions and deletions in the store.",

@@ -329,7 +329,7 @@ void Index::publish(Position through) {
     my.terms.reclaim();
 }
 
-std::uint64_t Index::erase(const IndexedErase& erase) {
+std::uint64_t Index::erase(const IndexedErase& erase, std::vector<Position>* erased) {
     Impl& my = *impl_;
     publish({my.added});
     const std::optional<std::uint32_t> number = my.find_resource_as_writer(erase.key);
@@ -345,6 +345,9 @@ std::uint64_t Index::erase(const IndexedErase& erase) {
         if (!my.erased(position)) {
             my.mark_erased(position);
             ++count;
+            if (erased != nullptr) {
+                erased->push_back({position});
+            }
         }
         highest = std::max<std::uint64_t>(highest, my.entry(position).version);
     };
@@ -465,6 +468,14 @@ Location Index::location(Position position) const {
     const std::uint64_t packed = impl_->entry(position.value).location;
     return {.segment = static_cast<std::uint32_t>(packed >> kOffsetBits),
             .offset = packed & ((std::uint64_t{1} << kOffsetBits) - 1)};
+}
+
+Index::Link Index::link(Position position) const noexcept {
+    const VersionEntry& entry = impl_->entry(position.value);
+    return {.info = impl_->info(position.value),
+            .key = impl_->resources[entry.resource].key,
+            .previous = {entry.previous},
+            .erased = impl_->erased(position.value)};
 }
 
 std::uint32_t Index::resource_count() const noexcept {

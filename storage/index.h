@@ -80,7 +80,8 @@ class Index {
     /// current() and head() go on to report the deletion, version(), at(), history and totals don't
     /// know it. When a resource's last version goes, it is absent, whatever the scope;
     /// Head::erased_through is then its highest number ever, and the next add starts a new chain.
-    std::uint64_t erase(const IndexedErase& erase);
+    /// `erased` gets the positions of what it erased, if it isn't null.
+    std::uint64_t erase(const IndexedErase& erase, std::vector<Position>* erased = nullptr);
 
     /// Makes everything at or before `through` visible, atomically. Requires: it was added.
     void publish(Position through);
@@ -104,6 +105,17 @@ class Index {
     std::uint64_t erasable(const IndexedErase& erase) const;
 
     Location location(Position position) const;
+
+    /// A version in its resource's chain, erased or not.
+    struct Link {
+        VersionInfo info;
+        Hash128 key;        ///< of the resource
+        Position previous;  ///< 0: the first of its chain
+        bool erased = false;
+    };
+
+    /// Requires: a position that is visible.
+    Link link(Position position) const noexcept;
 
     /// HistoryQuery::id is ignored: one resource is given as `key`. `more` is exact, and false where
     /// `count` is 0. Cost: of the page; with `since` also of the blocks of 1024 that `since` cuts; by

@@ -45,10 +45,12 @@ void prefer_this_thread() noexcept {
 
 }  // namespace
 
-LogWriter::LogWriter(Sequencer& sequencer, SegmentWriter& segments, Index& index, Options options)
+LogWriter::LogWriter(Sequencer& sequencer, SegmentWriter& segments, Index& index,
+                     SearchFeed* search, Options options)
     : sequencer_(sequencer),
       segments_(segments),
       index_(index),
+      search_(search),
       options_(options),
       written_(index.last_position()),
       instant_(sequencer.last_instant()) {
@@ -207,6 +209,9 @@ Result<void> LogWriter::sync() {
 
 void LogWriter::publish(Batch& batch, std::size_t begin, std::size_t end,
                         std::uint64_t file_offset) {
+    if (search_ != nullptr) {
+        publish_search(batch, begin, end);
+    }
     const std::uint64_t moved = file_offset - batch.frames[begin].offset;  // Modulo 2^64.
     std::uint64_t versions = 0;
     for (std::size_t i = begin; i < end; ++i) {
@@ -217,7 +222,7 @@ void LogWriter::publish(Batch& batch, std::size_t begin, std::size_t end,
             record.offset += moved;
             segments_.footer().add(record);
             if (record.kind == RecordKind::erase) {
-                index_.erase({record.key, record.scope, record.version});
+                erase(record);
                 continue;
             }
             index_.add({.key = record.key,
@@ -237,6 +242,50 @@ void LogWriter::publish(Batch& batch, std::size_t begin, std::size_t end,
     written_ = last.last_position;
     instant_ = last.instant;
     sequencer_.release(batch, begin, end);
+}
+
+/// Before anything of the index is published: a search must find what a read finds.
+void LogWriter::publish_search(Batch& batch, std::size_t begin, std::size_t end) {
+    const Position first = batch.frames[begin].first_position;
+    const auto document_of = [&](Position position) -> BatchDocument& {
+        return batch.documents[position.value - batch.frames.front().first_position.value];
+    };
+    const auto each_version = [&](const auto& call) {
+        for (std::size_t i = begin; i < end; ++i) {
+            const BatchFrame& frame = batch.frames[i];
+            for (std::size_t r = 0; r < frame.record_count; ++r) {
+                if (const Hint& record = batch.records[frame.first_record + r];
+                    record.kind == RecordKind::version) {
+                    call(record, document_of(record.position));
+                }
+            }
+        }
+    };
+    each_version([&](const Hint& record, const BatchDocument& document) {
+        if (document.superseded >= first) {
+            // No snapshot stands between two versions of one publication.
+            document_of(document.superseded).entries = BatchDocument::kNone;
+        } else if (document.superseded.value != 0) {
+            search_->died(record.type, document.superseded, record.position);
+        }
+    });
+    each_version([&](const Hint& record, const BatchDocument& document) {
+        if (document.entries != BatchDocument::kNone) {
+            search_->add(record.type, record.position, record.key.low, record.instant,
+                         batch.entries[document.entries]);
+        }
+    });
+    search_->publish();
+}
+
+void LogWriter::erase(const Hint& record) {
+    erased_.clear();
+    index_.erase({record.key, record.scope, record.version}, &erased_);
+    if (search_ != nullptr) {
+        for (const Position position : erased_) {
+            search_->erased(record.type, position);
+        }
+    }
 }
 
 void LogWriter::fail(const Error& error) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "storage/index.h"
+#include "storage/search_feed.h"
 #include "storage/segment_writer.h"
 #include "storage/sequencer.h"
 #include "storage/store.h"
@@ -19,7 +20,7 @@
 
 namespace annals::storage {
 
-/// Takes what the sequencer gathered, writes it with one write, syncs once, publishes to the index and
+/// Takes what the sequencer gathered, writes it with one write, syncs once, publishes to the indexes and
 /// tells listeners once.
 ///
 /// After a write that found the device full, everything not yet durable is dropped and the log goes on
@@ -32,8 +33,9 @@ class LogWriter {
         std::uint32_t sync_interval_ms = 100;
     };
 
-    /// Starts the thread. Lifetime: all outlive the writer.
-    LogWriter(Sequencer& sequencer, SegmentWriter& segments, Index& index, Options options);
+    /// Starts the thread. `search` may be null. Lifetime: all outlive the writer.
+    LogWriter(Sequencer& sequencer, SegmentWriter& segments, Index& index, SearchFeed* search,
+              Options options);
 
     /// Writes what was gathered, syncs, marks the log's end and stops. Requires: nobody submits any more.
     ~LogWriter();
@@ -60,6 +62,8 @@ class LogWriter {
     Result<void> write_run(Batch& batch, std::size_t begin, std::size_t end);
     Result<void> sync();
     void publish(Batch& batch, std::size_t begin, std::size_t end, std::uint64_t file_offset);
+    void publish_search(Batch& batch, std::size_t begin, std::size_t end);
+    void erase(const Hint& record);
     void fail(const Error& error);
     void settle(Ticket through, bool ok);
     std::optional<Sequencer::Clock::time_point> next_sync() const;
@@ -67,11 +71,13 @@ class LogWriter {
     Sequencer& sequencer_;
     SegmentWriter& segments_;
     Index& index_;
+    SearchFeed* const search_;
     const Options options_;
 
     // The log writer's thread alone.
     Position written_;
     Instant instant_;
+    std::vector<Position> erased_;
     Sequencer::Clock::time_point last_sync_ = Sequencer::Clock::now();
 
     std::mutex settle_mutex_;  ///< guards the three below

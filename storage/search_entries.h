@@ -54,6 +54,13 @@ struct SearchEntries {
         characters += text;
     }
 
+    /// Memory of what it holds.
+    std::size_t bytes() const noexcept {
+        return terms.size() * sizeof(terms[0]) + intervals.size() * sizeof(intervals[0]) +
+               links.size() * sizeof(links[0]) + texts.size() * sizeof(texts[0]) +
+               characters.size();
+    }
+
     void clear() noexcept {
         terms.clear();
         intervals.clear();

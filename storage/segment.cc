@@ -2,6 +2,8 @@
 
 #include "core/base/bytes.h"
 
+#include <fmt/format.h>
+
 namespace annals::storage {
 
 SegmentTable::~SegmentTable() {
@@ -45,6 +47,31 @@ std::optional<FrameAt> find_frame(std::string_view bytes, std::uint64_t from, st
         }
     }
     return std::nullopt;
+}
+
+Result<StoredVersion> load_version(const SegmentTable& segments, const Location& location,
+                                   const VersionInfo& info) {
+    const Segment* segment = segments.find(location.segment);
+    const auto corrupt = [&](std::string_view why) {
+        return Error{Errc::corrupt,
+                     fmt::format("segments/{}: offset {}: {}", segment_name(location.segment),
+                                 location.offset, why),
+                     {}};
+    };
+    if (segment == nullptr) {
+        return Error{Errc::not_found, "the version was erased", {}};
+    }
+    auto record = decode_record(segment->view(), location.offset);
+    if (!record) {
+        return corrupt("damaged record");
+    }
+    if (record->kind != RecordKind::version || record->version != info.version ||
+        record->instant != info.instant || record->deletion != info.deletion ||
+        record->type != resource_type_name(info.type)) {
+        return corrupt("the record is of another version");
+    }
+    return StoredVersion{
+        .info = info, .id = record->id, .body = record->body, .pin = segment->data};
 }
 
 SegmentScan scan_segment(std::string_view bytes, const SegmentHeader& header) {

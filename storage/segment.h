@@ -7,6 +7,7 @@
 #pragma once
 
 #include "storage/format.h"
+#include "storage/index.h"
 
 #include <array>
 #include <atomic>
@@ -52,6 +53,10 @@ class SegmentTable {
     std::array<std::atomic<Chunk*>, (kNumberMax + 1) / kChunk> chunks_{};
     std::atomic<std::uint64_t> size_{0};
 };
+
+/// The bytes of a version whose record is at `location`, checksum verified. Errors: corrupt, not_found.
+Result<StoredVersion> load_version(const SegmentTable& segments, const Location& location,
+                                   const VersionInfo& info);
 
 struct FrameAt {
     std::uint64_t offset = 0;

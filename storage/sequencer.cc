@@ -11,6 +11,7 @@ using Status = Submission::Status;
 constexpr auto kProbeInterval = std::chrono::seconds(1);
 constexpr std::size_t kBufferBytesKept =
     16 << 20;  // A rare huge batch doesn't hold its memory for ever.
+constexpr std::size_t kEntriesKept = 4096;
 constexpr std::int64_t kMicrosecondsPerMillisecond = 1000;
 
 bool met(Expect expect, const Head& head, VersionNumber expected,
@@ -71,7 +72,10 @@ Hint to_hint(const Record& record, TypeId type, const Hash128& key) {
 Sequencer::Sequencer(const Index& index, Start start, std::function<Instant()> clock)
     : index_(index),
       store_id_(start.store_id),
+      search_(start.search),
+      identity_(start.identity),
       clock_(std::move(clock)),
+      recent_(start.last_position),
       released_(start.last_position),
       last_position_(start.last_position),
       last_instant_(start.last_instant) {
@@ -135,9 +139,11 @@ std::optional<Sequencer::Refusal> Sequencer::unacceptable(const Commit& commit,
                                                           std::uint64_t& bytes) const {
     constexpr VersionNumber kWidest{kVersionNumberMax};
     bytes = kFrameHeaderBytes;
+    std::uint64_t search_bytes = 0;
     for (std::size_t i = 0; i < commit.writes.size(); ++i) {
         const VersionWrite& write = commit.writes[i];
         bytes += record_bytes(to_record(write), body_bytes(write.body, kWidest));
+        search_bytes += search_ && write.search != nullptr ? write.search->bytes() : 0;
         if (write.terms.size() > kTermsPerVersionMax || !is_resource_id(write.id) ||
             (write.version && (write.version->value == 0 || *write.version > kWidest))) {
             return Refusal{.status = Status::too_large, .failed = i};
@@ -153,6 +159,7 @@ std::optional<Sequencer::Refusal> Sequencer::unacceptable(const Commit& commit,
         commit.writes.size() + commit.erases.size() > kCommitRecordsMax) {
         return Refusal{.status = Status::too_large};
     }
+    bytes += search_bytes;
     return std::nullopt;
 }
 
@@ -167,10 +174,17 @@ Head Sequencer::head_of(const Hash128& key, bool& erased) const {
 
 std::optional<Sequencer::Refusal> Sequencer::check_guards(const Commit& commit) const {
     for (const Guard& guard : commit.guards) {
-        if (const auto found = terms_.find(guard.term); found != terms_.end()) {
+        if (guard.identifier == 0) {
+            if (const auto hit = recent_.find(guard)) {
+                const bool settled = hit->position <= released_;
+                return Refusal{.status = Status::busy, .ticket = settled ? Ticket{} : hit->ticket};
+            }
+            continue;
+        }
+        if (const auto found = terms_.find(guard.identifier); found != terms_.end()) {
             return Refusal{.status = Status::busy, .ticket = found->second};
         }
-        for (const VersionInfo& carrier : index_.carriers(guard.type, guard.term)) {
+        for (const VersionInfo& carrier : index_.carriers(*guard.type, guard.identifier)) {
             if (carrier.position > guard.as_of) {
                 return Refusal{.status = Status::busy};
             }
@@ -287,6 +301,9 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
         hint.size = static_cast<std::uint32_t>(out.size() - hint.offset);
         frame.terms += write.terms.size();
         gathering_.records.push_back(hint);
+        gather_document(write, frame);
+        const std::uint64_t key = keys_[i].low;
+        recent_.add(write.type, ticket, identity_ != nullptr ? identity_(key) : key, write.search);
         for (const std::uint64_t term : write.terms) {
             terms_[term] = ticket;
         }
@@ -305,8 +322,27 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
     frame.record_count = gathering_.records.size() - frame.first_record;
     frame.last_position = last_position_;
     gathering_.frames.push_back(frame);
-    unsettled_bytes_.fetch_add(frame.length, std::memory_order_relaxed);
+    unsettled_bytes_.fetch_add(frame.length + frame.search_bytes, std::memory_order_relaxed);
     any_gathered_.store(true, std::memory_order_release);
+}
+
+void Sequencer::gather_document(const VersionWrite& write, BatchFrame& frame) {
+    if (!search_) {
+        return;
+    }
+    BatchDocument& document = gathering_.documents.emplace_back();
+    if (const Head& previous = write.outcome.previous; previous.exists && !previous.deletion) {
+        document.superseded = previous.position;
+    }
+    if (write.search == nullptr || write.deletion) {
+        return;
+    }
+    document.entries = gathering_.entries_used++;
+    if (document.entries == gathering_.entries.size()) {
+        gathering_.entries.emplace_back();
+    }
+    gathering_.entries[document.entries] = *write.search;
+    frame.search_bytes += write.search->bytes();
 }
 
 Head Sequencer::head(TypeId type, std::string_view id) const {
@@ -340,7 +376,7 @@ void Sequencer::stop() {
 }
 
 Sequencer::Taken Sequencer::take(Batch& batch, std::optional<Clock::time_point> deadline) {
-    if (batch.bytes.capacity() > kBufferBytesKept) {
+    if (batch.bytes.capacity() > kBufferBytesKept || batch.entries.size() > kEntriesKept) {
         batch = {};
     }
     batch.clear();
@@ -370,7 +406,7 @@ void Sequencer::release(const Batch& batch, std::size_t begin, std::size_t end) 
     const std::lock_guard lock(mutex_);
     for (std::size_t i = begin; i < end; ++i) {
         const BatchFrame& frame = batch.frames[i];
-        bytes += frame.length;
+        bytes += frame.length + frame.search_bytes;
         released_ = frame.last_position;
         for (std::size_t r = frame.first_record; r < frame.first_record + frame.record_count; ++r) {
             const Hint& record = batch.records[r];
@@ -386,6 +422,7 @@ void Sequencer::release(const Batch& batch, std::size_t begin, std::size_t end) 
             }
         }
     }
+    recent_.settle(released_);
     unsettled_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
@@ -395,6 +432,7 @@ Ticket Sequencer::drop(WriteState state) {
     heads_.clear();
     terms_.clear();
     last_position_ = released_;
+    recent_.drop_after(released_);
     flush_wanted_ = false;
     any_gathered_.store(false, std::memory_order_relaxed);
     unsettled_bytes_.store(0, std::memory_order_relaxed);

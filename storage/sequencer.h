@@ -8,6 +8,7 @@
 
 #include "core/base/digest.h"
 #include "storage/index.h"
+#include "storage/recent_writes.h"
 #include "storage/segment_footer.h"
 #include "storage/store.h"
 
@@ -35,18 +36,32 @@ struct BatchFrame {
     std::size_t first_record = 0;
     std::size_t record_count = 0;
     std::uint64_t terms = 0;
+    std::uint64_t search_bytes = 0;  ///< of SearchEntries
+};
+
+/// What the search index is to hear of a version.
+struct BatchDocument {
+    static constexpr std::size_t kNone = ~std::size_t{0};
+
+    std::size_t entries = kNone;  ///< in Batch::entries
+    Position superseded;          ///< the live version whose place it takes; 0: none
 };
 
 /// Accepted commits, encoded but for what only the writer knows (salt, offsets, checksum of the frame).
 struct Batch {
     std::string bytes;
     std::vector<BatchFrame> frames;
-    std::vector<Hint> records;  ///< offsets count within `bytes`; terms are left out
+    std::vector<Hint> records;             ///< offsets count within `bytes`; terms are left out
+    std::vector<BatchDocument> documents;  ///< one for each version, in order; none without search
+    std::vector<SearchEntries> entries;    ///< the first `entries_used`; the rest is memory to use
+    std::size_t entries_used = 0;
 
     void clear() noexcept {
         bytes.clear();
         frames.clear();
         records.clear();
+        documents.clear();
+        entries_used = 0;
     }
 };
 
@@ -56,6 +71,8 @@ class Sequencer {
         std::uint64_t store_id = 0;
         Position last_position;
         Instant last_instant;
+        bool search = false;  ///< what versions can be found by is wanted
+        std::uint64_t (*identity)(std::uint64_t key) = nullptr;  ///< SearchSetup::identity
     };
 
     /// Lifetime: `index` outlives the sequencer.
@@ -117,6 +134,7 @@ class Sequencer {
     };
 
     std::optional<Refusal> unacceptable(const Commit& commit, std::uint64_t& bytes) const;
+    void gather_document(const VersionWrite& write, BatchFrame& frame);
     std::optional<Refusal> refuse(const Commit& commit);
     std::optional<Refusal> check_guards(const Commit& commit) const;
     Head head_of(const Hash128& key, bool& erased) const;
@@ -125,6 +143,8 @@ class Sequencer {
 
     const Index& index_;
     const std::uint64_t store_id_;
+    const bool search_;
+    std::uint64_t (*const identity_)(std::uint64_t key);
     const std::function<Instant()> clock_;
 
     mutable std::mutex mutex_;
@@ -132,6 +152,7 @@ class Sequencer {
     Batch gathering_;
     std::unordered_map<Hash128, InFlight, KeyHash> heads_;
     std::unordered_map<std::uint64_t, Ticket> terms_;
+    RecentWrites recent_;
     std::vector<Hash128> keys_;  ///< of the commit at hand: writes, then erases
     Position released_;          ///< newest position in the index
     Position last_position_;

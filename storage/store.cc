@@ -7,6 +7,8 @@
 #include "storage/index.h"
 #include "storage/log_writer.h"
 #include "storage/recovery.h"
+#include "storage/search_recovery.h"
+#include "storage/search_saver.h"
 #include "storage/sequencer.h"
 
 #include <fmt/format.h>
@@ -22,6 +24,13 @@ struct Store::Impl {
     Index index;
     std::uint64_t log_bytes = 0;  ///< of a read-only store
 
+    // None without search.
+    std::unique_ptr<SearchIndex> search;
+    SearchSetup setup;
+    std::unique_ptr<SearchFeed> feed;
+    std::unique_ptr<SearchCheckpoint> checkpoint;
+    std::unique_ptr<SearchSaver> saver;  ///< none in a read-only store either
+
     // None in a read-only store. In this order: each uses what stands above it.
     std::unique_ptr<SegmentWriter> segment_writer;
     std::unique_ptr<Sequencer> sequencer;
@@ -30,6 +39,16 @@ struct Store::Impl {
     Hash128 key(TypeId type, std::string_view id) const noexcept {
         return resource_key(store_id, type, id);
     }
+
+    PerType<std::uint64_t> fingerprints() const {
+        PerType<std::uint64_t> all;
+        all.fill(setup.fingerprint);
+        return all;
+    }
+
+    /// Makes all that is in the log findable.
+    void recover_search(FileSystem& fs, const std::string& directory, const StoreOptions& options,
+                        SearchSetup with, OpenReport& report);
 };
 
 namespace {
@@ -53,13 +72,34 @@ Result<void> prepare_directory(FileSystem& fs, const std::string& directory,
 
 }  // namespace
 
+void Store::Impl::recover_search(FileSystem& fs, const std::string& directory,
+                                 const StoreOptions& options, SearchSetup with,
+                                 OpenReport& report) {
+    setup = std::move(with);
+    search = std::make_unique<SearchIndex>(options.search_index);
+    feed = std::make_unique<SearchFeed>(*search, setup);
+    checkpoint = std::make_unique<SearchCheckpoint>(
+        fs, index,
+        SearchCheckpoint::Options{
+            .directory = directory, .store_id = store_id, .read_only = options.read_only});
+    report.versions_extracted =
+        storage::recover_search(index, segments, setup, checkpoint->load(fingerprints()),
+                                options.search_index.positions_retained, *feed);
+    if (!options.read_only) {
+        saver = std::make_unique<SearchSaver>(
+            *checkpoint, *feed, [this] { return fingerprints(); },
+            options.search_checkpoint_versions);
+    }
+}
+
 Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory,
                                            StoreOptions options, OpenReport* report) {
     const auto start = std::chrono::steady_clock::now();
     OpenReport unused;
     OpenReport& found = report != nullptr ? *report : unused;
     found = {};
-    auto impl = std::make_unique<Impl>();
+    auto owned = std::make_unique<Impl>();
+    Impl* const impl = owned.get();
     const std::string segments = directory + "/segments";
     ANNALS_TRY_VOID(prepare_directory(fs, directory, segments, options, impl->lock));
     ANNALS_TRY(Recovered recovered,
@@ -70,6 +110,10 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
     }
     impl->store_id = recovered.store_id;
     impl->log_bytes = recovered.log_bytes;
+    std::unique_ptr<Store> store(new Store(std::move(owned)));
+    if (options.search) {
+        impl->recover_search(fs, directory, options, options.search(*store), found);
+    }
 
     if (!options.read_only) {
         impl->segment_writer = std::make_unique<SegmentWriter>(
@@ -89,7 +133,11 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
         }
         impl->sequencer = std::make_unique<Sequencer>(
             impl->index,
-            Sequencer::Start{impl->store_id, recovered.last_position, recovered.last_instant},
+            Sequencer::Start{.store_id = impl->store_id,
+                             .last_position = recovered.last_position,
+                             .last_instant = recovered.last_instant,
+                             .search = impl->search != nullptr,
+                             .identity = impl->setup.identity},
             options.clock ? std::move(options.clock) : std::function<Instant()>(now));
         if (!begun) {
             log_warning(
@@ -97,13 +145,13 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
             impl->sequencer->drop(WriteState::no_space);
         }
         impl->log_writer = std::make_unique<LogWriter>(
-            *impl->sequencer, *impl->segment_writer, impl->index,
+            *impl->sequencer, *impl->segment_writer, impl->index, impl->feed.get(),
             LogWriter::Options{options.durability, options.sync_interval_ms});
     }
     found.segments = impl->segments.size();
     found.resources = impl->index.totals({}).resources;
     found.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return std::unique_ptr<Store>(new Store(std::move(impl)));
+    return store;
 }
 
 Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
@@ -178,28 +226,7 @@ Head Store::head(TypeId type, std::string_view id) const {
 }
 
 Result<StoredVersion> Store::load(const VersionInfo& info) const {
-    const Location location = impl_->index.location(info.position);
-    const Segment* segment = impl_->segments.find(location.segment);
-    const auto corrupt = [&](std::string_view why) {
-        return Error{Errc::corrupt,
-                     fmt::format("segments/{}: offset {}: {}", segment_name(location.segment),
-                                 location.offset, why),
-                     {}};
-    };
-    if (segment == nullptr) {
-        return Error{Errc::not_found, "the version was erased", {}};
-    }
-    auto record = decode_record(segment->view(), location.offset);
-    if (!record) {
-        return corrupt("damaged record");
-    }
-    if (record->kind != RecordKind::version || record->version != info.version ||
-        record->instant != info.instant || record->deletion != info.deletion ||
-        record->type != resource_type_name(info.type)) {
-        return corrupt("the record is of another version");
-    }
-    return StoredVersion{
-        .info = info, .id = record->id, .body = record->body, .pin = segment->data};
+    return load_version(impl_->segments, impl_->index.location(info.position), info);
 }
 
 HistoryPage Store::history(const HistoryQuery& query) const {
@@ -224,6 +251,22 @@ std::vector<VersionInfo> Store::carriers(TypeId type, std::uint64_t term) const 
     return impl_->index.carriers(type, term);
 }
 
+std::uint64_t Store::search_seed() const noexcept {
+    return impl_->store_id;
+}
+
+std::uint64_t Store::search_key(TypeId type, std::string_view id) const noexcept {
+    return impl_->key(type, id).low;
+}
+
+std::shared_ptr<const SearchRuns> Store::search(TypeId type) const {
+    if (impl_->search == nullptr) {
+        static const auto kNothing = std::make_shared<const SearchRuns>();
+        return kNothing;
+    }
+    return impl_->search->runs(type);
+}
+
 Totals Store::totals(std::optional<TypeId> type) const {
     return impl_->index.totals(type);
 }
@@ -237,6 +280,13 @@ StoreMetrics Store::metrics() const {
         impl_->log_writer->count(metrics);
         metrics.log_bytes = impl_->segment_writer->log_bytes();
         metrics.gathered_bytes = impl_->sequencer->unsettled_bytes();
+    }
+    if (impl_->search != nullptr) {
+        metrics.search = impl_->search->stats();
+    }
+    if (impl_->saver != nullptr) {
+        metrics.search_checkpoints = impl_->saver->written_count();
+        metrics.search_checkpoint_bytes = impl_->saver->bytes();
     }
     return metrics;
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "storage/search_index.h"
 #include "storage/types.h"
 
 #include <functional>
@@ -27,6 +28,21 @@ enum class Durability : std::uint8_t {
     none,      ///< after write(); synced by the operating system
 };
 
+class Store;
+
+/// Fills `entries` with what a version can be found by; its instant and its resource the store adds. Errors: go to
+/// the log; the version can't be found by anything else then.
+using SearchExtract = std::function<Result<void>(TypeId type, std::string_view id,
+                                                 std::string_view body, SearchEntries& entries)>;
+
+/// How versions are made findable: core/search in the store's words.
+struct SearchSetup {
+    std::function<SearchExtract()> extractor;  ///< makes one for one thread; called from any thread
+    std::uint64_t fingerprint = 0;             ///< of all that entries depend on
+    std::uint64_t last_updated_column = 0;     ///< the column of versions' instants
+    std::uint64_t (*identity)(std::uint64_t key) = nullptr;  ///< the term of a resource
+};
+
 struct StoreOptions {
     Durability durability = Durability::commit;
     std::uint32_t sync_interval_ms = 100;
@@ -35,6 +51,11 @@ struct StoreOptions {
     bool read_only = false;          ///< takes no lock, cuts no tail, accepts no commit
     bool allow_damaged = false;      ///< with read_only: serve what is whole
     std::function<Instant()> clock;  ///< default: now()
+
+    /// Called once while the store opens: it can be read then, but not searched. Null: nothing is indexed.
+    std::function<SearchSetup(const Store& store)> search;
+    SearchIndexOptions search_index;
+    std::uint64_t search_checkpoint_versions = 32'768;  ///< so many new ones bring a checkpoint
 };
 
 /// A place where the store is not what was written.
@@ -50,7 +71,8 @@ struct OpenReport {
     std::uint64_t versions = 0;
     std::uint64_t resources = 0;
     std::uint64_t torn_bytes_cut = 0;
-    std::vector<Damage> damages;  ///< only with allow_damaged; otherwise opening fails
+    std::uint64_t versions_extracted = 0;  ///< for search, as no checkpoint had them
+    std::vector<Damage> damages;           ///< only with allow_damaged; otherwise opening fails
     double seconds = 0;
 };
 
@@ -97,12 +119,15 @@ struct StoreMetrics {
     std::uint64_t versions_written = 0;
     std::uint64_t bytes_written = 0;
     std::uint64_t syncs = 0;
-    double sync_seconds = 0;           ///< sum of the time spent in fdatasync
-    double recent_sync_seconds = 0;    ///< how long a sync takes lately: a running mean
-    std::uint64_t segments = 0;        ///< now
-    std::uint64_t log_bytes = 0;       ///< now, on disk
-    std::uint64_t index_bytes = 0;     ///< now, in memory
-    std::uint64_t gathered_bytes = 0;  ///< now, submitted and not yet settled
+    double sync_seconds = 0;                    ///< sum of the time spent in fdatasync
+    double recent_sync_seconds = 0;             ///< how long a sync takes lately: a running mean
+    std::uint64_t segments = 0;                 ///< now
+    std::uint64_t log_bytes = 0;                ///< now, on disk
+    std::uint64_t index_bytes = 0;              ///< now, in memory
+    std::uint64_t gathered_bytes = 0;           ///< now, submitted and not yet settled
+    SearchIndexStats search;                    ///< now, but for merges
+    std::uint64_t search_checkpoints = 0;       ///< written
+    std::uint64_t search_checkpoint_bytes = 0;  ///< now, on disk
 };
 
 /// Can the store take writes?
@@ -185,6 +210,18 @@ class Store {
     /// Newest visible versions (live only) of the resources of `type` that ever carried `term`; the
     /// caller verifies the body, for a term may have gone or be another's by hash.
     std::vector<VersionInfo> carriers(TypeId type, std::uint64_t term) const;
+
+    // ---- search ----
+
+    /// The seed of resource_key(), whose lower half is a resource's key in the search index.
+    std::uint64_t search_seed() const noexcept;
+
+    /// SearchRun::key() of a resource.
+    std::uint64_t search_key(TypeId type, std::string_view id) const noexcept;
+
+    /// The search index of a type; empty without StoreOptions::search. Read last_position() before:
+    /// then every version at or before it is there.
+    std::shared_ptr<const SearchRuns> search(TypeId type) const;
 
     /// Counters of one type, or of the store.
     Totals totals(std::optional<TypeId> type = {}) const;

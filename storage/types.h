@@ -9,6 +9,7 @@
 #include "core/base/ids.h"
 #include "core/base/instant.h"
 #include "core/base/resource_types.h"
+#include "storage/search_entries.h"
 
 #include <compare>
 #include <cstdint>
@@ -71,8 +72,9 @@ struct VersionWrite {
     std::string_view id;
     Method method = Method::put;
     bool deletion = false;
-    std::span<const BodyPiece> body;       ///< minified JSON; empty for a deletion
-    std::span<const std::uint64_t> terms;  ///< identifier_term() of each Resource.identifier
+    std::span<const BodyPiece> body;        ///< minified JSON; empty for a deletion
+    std::span<const std::uint64_t> terms;   ///< identifier_term() of each Resource.identifier
+    const SearchEntries* search = nullptr;  ///< null: it can't be found (a deletion); terms ascend
     Expect expect = Expect::anything;
     VersionNumber expected_version;        ///< for Expect::version
     std::optional<VersionNumber> version;  ///< keep this number (history bundle); else newest + 1
@@ -108,12 +110,16 @@ struct Erase {
     } outcome;
 };
 
-/// "No resource of `type` may have gained `term` after `as_of`": what makes a conditional create
-/// race-free. Conservative: it also fails when a resource that carries the term changed in any way.
+/// "No version of `type` that carries any of `terms` was written after `as_of`": what makes conditional
+/// interactions race-free. A version carries the terms of its SearchEntries, that of its resource's identity
+/// (SearchSetup::identity) and, as terms, the targets of its links. Without terms: no version of the type at all, deletions included. Versions in flight count.
+///
+/// Lifetime: `terms` is read during submit() only.
 struct Guard {
-    TypeId type;
-    std::uint64_t term = 0;
-    Position as_of;
+    std::optional<TypeId> type;            ///< none: any
+    std::span<const std::uint64_t> terms;  ///< ascending
+    Position as_of;                        ///< what the caller has seen: Store::last_position()
+    std::uint64_t identifier = 0;  ///< if not 0, instead of `terms`: VersionWrite::terms has it
 };
 
 /// "This resource must be live when the commit is decided" (referential integrity on write).

@@ -207,7 +207,8 @@ Result<CriteriaMatches> find_matches(const storage::Store& store, const Criteria
     if (by_identifier != criteria.all.end()) {
         for (const IdentifierToken& token : by_identifier->identifiers) {
             const std::uint64_t term = storage::identifier_term(criteria.type, token.value);
-            matches.guards.push_back({criteria.type, term, as_of});
+            matches.guards.push_back(
+                {.type = criteria.type, .terms = {}, .as_of = as_of, .identifier = term});
             for (const storage::VersionInfo& info : store.carriers(criteria.type, term)) {
                 if (matches.found.size() == kCriteriaMatchesMax) {
                     return matches;

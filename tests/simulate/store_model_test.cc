@@ -343,10 +343,10 @@ class Simulation {
         }
         failed = 0;
         for (const Guard& guard : commit.guards) {
-            if (term_in_flight(guard.term)) {
+            if (term_in_flight(guard.identifier)) {
                 return Status::busy;
             }
-            for (const VersionInfo& carrier : base_.carriers(guard.type, guard.term)) {
+            for (const VersionInfo& carrier : base_.carriers(*guard.type, guard.identifier)) {
                 if (carrier.position > guard.as_of) {
                     return Status::busy;
                 }

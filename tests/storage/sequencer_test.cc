@@ -9,6 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 namespace annals::storage {
 namespace {
 
@@ -20,7 +23,10 @@ using Status = Submission::Status;
 /// A store whose clock stands still until told otherwise.
 class SequencerTest : public testing::Test {
   protected:
-    SequencerTest() {
+    SequencerTest() { reopen(); }
+
+    void reopen() {
+        store_.reset();
         StoreOptions options;
         options.segment_bytes = 64 << 10;
         options.prepare_segments = false;
@@ -219,6 +225,129 @@ TEST_F(SequencerTest, AnswersBusyWhereAGuardedTermIsInFlightOrNewer) {
     EXPECT_EQ(third.status, Status::busy);
     EXPECT_EQ(third.ticket, Ticket{0});
     EXPECT_EQ(create("b", {1}).status, Status::accepted);
+}
+
+TEST_F(SequencerTest, AnswersBusyWhereAVersionCarriesAGuardedTermSinceThen) {
+    SearchEntries entries;
+    entries.terms = {5, 42};
+    entries.links = {{1, 77}};
+    const auto create = [&](std::string_view type, std::string_view id, const Guard& guard) {
+        return submit([&](CommitBuilder& b) {
+            b.put(type, id, "x").search = &entries;
+            b.guard(guard);
+        });
+    };
+    const std::vector<std::uint64_t> term = {41, 42};
+    const std::vector<std::uint64_t> other = {41, 43};
+    const std::vector<std::uint64_t> target = {77};
+    const TypeId patient = type_of("Patient");
+    const auto guard = [&](std::optional<TypeId> type, std::span<const std::uint64_t> terms,
+                           std::uint64_t as_of) {
+        return Guard{.type = type, .terms = terms, .as_of = {as_of}};
+    };
+    const Submission first = create("Patient", "a", guard(patient, term, 0));
+    ASSERT_EQ(first.status, Status::accepted);
+    for (const Guard& forbidden :
+         {guard(patient, term, 0), guard({}, target, 0), guard(patient, {}, 0), guard({}, {}, 0)}) {
+        const Submission second = create("Patient", "b", forbidden);
+        EXPECT_EQ(second.status, Status::busy);
+        EXPECT_EQ(second.ticket, first.ticket);
+    }
+    done(first);
+    EXPECT_EQ(create("Patient", "b", guard(patient, term, 0)).status, Status::busy);
+    EXPECT_EQ(create("Patient", "b", guard(patient, term, 0)).ticket, Ticket{0});
+    EXPECT_EQ(create("Observation", "b", guard(type_of("Observation"), term, 0)).status,
+              Status::accepted);
+    EXPECT_EQ(create("Patient", "b", guard(patient, other, 0)).status, Status::accepted);
+    ASSERT_TRUE(store_->wait(create("Patient", "c", guard({}, {}, 3)).ticket));
+    // Deletions count where every version does.
+    ASSERT_EQ(remove("c").status, Status::accepted);
+    EXPECT_EQ(create("Patient", "d", guard(patient, {}, 4)).status, Status::busy);
+    EXPECT_EQ(create("Patient", "d", guard(patient, term, 4)).status, Status::accepted);
+}
+
+TEST_F(SequencerTest, AnswersBusyWhereAGuardAsksAboutMoreThanIsKnown) {
+    done(put("a"));
+    done(put("a"));
+    reopen();
+    const auto create = [&](std::uint64_t as_of) {
+        return submit([&](CommitBuilder& b) {
+            b.put("Patient", "b", "x");
+            b.guard(Guard{.type = type_of("Observation"), .terms = {}, .as_of = {as_of}});
+        });
+    };
+    EXPECT_EQ(create(1).status, Status::busy);
+    EXPECT_EQ(create(1).ticket, Ticket{0});
+    EXPECT_EQ(create(2).status, Status::accepted);
+}
+
+TEST_F(SequencerTest, HoldsNoDroppedVersionAgainstAGuard) {
+    SearchEntries entries;
+    entries.terms = {42};
+    const std::vector<std::uint64_t> term = {42};
+    const auto create = [&](std::string_view id) {
+        return submit([&](CommitBuilder& b) {
+            b.put("Patient", id, "x").search = &entries;
+            b.guard(Guard{.type = type_of("Patient"), .terms = term, .as_of = {0}});
+        });
+    };
+    fs_.fail_next(SimFileSystem::Call::write, Errc::no_store);
+    const Submission first = create("a");
+    ASSERT_EQ(first.status, Status::accepted);
+    EXPECT_FALSE(store_->wait(first.ticket));
+    Submission second;
+    do {
+        second = create("b");
+    } while (second.status == Status::no_space);
+    ASSERT_EQ(second.status, Status::accepted);
+    EXPECT_TRUE(store_->wait(second.ticket));
+}
+
+TEST_F(SequencerTest, LetsExactlyOneOfManyThreadsCreate) {
+    constexpr int kThreads = 8;
+    constexpr std::uint64_t kRounds = 40;
+    std::atomic<int> created = 0;
+    std::atomic<int> seen = 0;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&, t] {
+            for (std::uint64_t round = 1; round <= kRounds; ++round) {
+                SearchEntries entries;
+                entries.terms = {round};
+                while (true) {
+                    const Position as_of = store_->last_position();
+                    const std::string id = std::to_string(round);
+                    // Who looks for the term: whichever of the ids has it.
+                    bool there = false;
+                    for (int other = 0; other < kThreads; ++other) {
+                        there = there || store_->current(type_of("Patient"),
+                                                         id + "-" + std::to_string(other), as_of);
+                    }
+                    if (there) {
+                        ++seen;
+                        break;
+                    }
+                    CommitBuilder builder;
+                    builder.put("Patient", id + "-" + std::to_string(t), "x").search = &entries;
+                    builder.guard(
+                        Guard{.type = type_of("Patient"), .terms = entries.terms, .as_of = as_of});
+                    const Submission submission = store_->submit(builder.commit());
+                    if (submission.status == Status::accepted) {
+                        ASSERT_TRUE(store_->wait(submission.ticket));
+                        ++created;
+                        break;
+                    }
+                    ASSERT_EQ(submission.status, Status::busy);
+                    ASSERT_TRUE(store_->wait(submission.ticket));
+                }
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    EXPECT_EQ(created, static_cast<int>(kRounds));
+    EXPECT_EQ(seen, static_cast<int>(kRounds) * (kThreads - 1));
 }
 
 TEST_F(SequencerTest, GivesInstantsInMillisecondsThatNeverGoBack) {

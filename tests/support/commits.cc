@@ -61,7 +61,12 @@ storage::Erase& CommitBuilder::erase(std::string_view type, std::string_view id,
 }
 
 CommitBuilder& CommitBuilder::guard(std::string_view type, std::uint64_t term, Position as_of) {
-    guards_.push_back({type_of(type), term, as_of});
+    guards_.push_back({.type = type_of(type), .terms = {}, .as_of = as_of, .identifier = term});
+    return *this;
+}
+
+CommitBuilder& CommitBuilder::guard(const storage::Guard& guard) {
+    guards_.push_back(guard);
     return *this;
 }
 

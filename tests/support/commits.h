@@ -30,6 +30,7 @@ class CommitBuilder {
                           storage::Erase::Scope scope = storage::Erase::Scope::everything,
                           VersionNumber version = {});
     CommitBuilder& guard(std::string_view type, std::uint64_t term, Position as_of);
+    CommitBuilder& guard(const storage::Guard& guard);
     CommitBuilder& require(std::string_view type, std::string_view id);
 
     storage::Commit commit();

@@ -1,0 +1,443 @@
+#include "storage/search_checkpoint.h"
+
+#include "core/base/bytes.h"
+#include "core/base/digest.h"
+#include "core/base/log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <set>
+#include <thread>
+
+namespace annals::storage {
+namespace {
+
+constexpr std::string_view kMagic = "ANNALSCP";
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kHeaderBytes = 56;
+constexpr std::size_t kTypeBytes = 32;
+constexpr std::size_t kRunBytes = 40;
+constexpr std::size_t kChecksumBytes = 8;
+constexpr std::size_t kAligned = 8;
+constexpr std::uint64_t kManifestBytesMax = 256 << 20;
+constexpr std::string_view kManifestName = "manifest";
+constexpr std::string_view kManifestDraft = "manifest.tmp";
+constexpr std::string_view kFileSuffix = ".run";
+constexpr std::size_t kNumberDigits = 10;
+
+std::string file_name(std::uint64_t number) {
+    return fmt::format("{:0{}}{}", number, kNumberDigits, kFileSuffix);
+}
+
+std::optional<std::uint64_t> file_number(std::string_view name) {
+    if (!name.ends_with(kFileSuffix)) {
+        return std::nullopt;
+    }
+    name.remove_suffix(kFileSuffix.size());
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (error != std::errc() || end != name.data() + name.size()) {
+        return std::nullopt;
+    }
+    return number;
+}
+
+Error corrupt(std::string_view why) {
+    return {Errc::corrupt, std::string(why), {}};
+}
+
+template <typename T>
+void append(std::string& out, T value) {
+    char bytes[sizeof value];
+    store_le(bytes, value);
+    out.append(bytes, sizeof bytes);
+}
+
+void align(std::string& out) {
+    out.resize((out.size() + kAligned - 1) / kAligned * kAligned, '\0');
+}
+
+/// Takes numbers from the front of bytes whose size was checked.
+template <typename T>
+T take(std::string_view& bytes) {
+    const T value = load_le<T>(bytes.data());
+    bytes.remove_prefix(sizeof(T));
+    return value;
+}
+
+std::uint32_t erased_count(const SearchRun& run) {
+    std::uint32_t count = 0;
+    for (std::uint32_t document = 0; run.any_died() && document < run.size(); ++document) {
+        count += run.died_at(document).value == 0 ? 1 : 0;
+    }
+    return count;
+}
+
+}  // namespace
+
+SearchCheckpoint::SearchCheckpoint(FileSystem& fs, const Index& index, Options options)
+    : fs_(fs),
+      index_(index),
+      options_(std::move(options)),
+      folder_(options_.directory + "/search") {
+}
+
+// ---- the manifest ----
+
+std::string SearchCheckpoint::encode(const Manifest& manifest) const {
+    std::string out(kMagic);
+    append(out, kVersion);
+    append(out, static_cast<std::uint32_t>(kResourceTypeCount));
+    append(out, options_.store_id);
+    append(out, manifest.witness.position.value);
+    append(out, manifest.witness.version.value);
+    append(out, manifest.witness.instant.us);
+    append(out, manifest.witness.key);
+    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+        const TypeEntry& entry = manifest.types[t];
+        const std::string_view name = resource_type_names()[t];
+        append(out, entry.fingerprint);
+        append(out, entry.covered.value);
+        append(out, entry.vacuumed_through.value);
+        append(out, static_cast<std::uint32_t>(entry.runs.size()));
+        append(out, static_cast<std::uint32_t>(name.size()));
+        out += name;
+        align(out);
+        for (const Place& place : entry.runs) {
+            append(out, place.file);
+            append(out, place.offset);
+            append(out, place.bytes);
+            append(out, place.checksum);
+            append(out, std::uint64_t{place.documents});
+        }
+    }
+    append(out, hash64(out, options_.store_id));
+    return out;
+}
+
+Result<SearchCheckpoint::Manifest> SearchCheckpoint::decode(std::string_view bytes) const {
+    if (bytes.size() < kHeaderBytes + kChecksumBytes || !bytes.starts_with(kMagic)) {
+        return corrupt("no manifest");
+    }
+    std::string_view left =
+        bytes.substr(kMagic.size(), bytes.size() - kMagic.size() - kChecksumBytes);
+    if (take<std::uint32_t>(left) != kVersion) {
+        return corrupt("another version of the format");
+    }
+    if (load_le<std::uint64_t>(bytes.data() + bytes.size() - kChecksumBytes) !=
+        hash64(bytes.substr(0, bytes.size() - kChecksumBytes), options_.store_id)) {
+        return corrupt("damaged, or of another store");
+    }
+    // What follows was written by write(); the checks are against another program's idea of it.
+    Manifest manifest;
+    const auto types = take<std::uint32_t>(left);
+    if (take<std::uint64_t>(left) != options_.store_id) {
+        return corrupt("of another store");
+    }
+    manifest.witness.position = {take<std::uint64_t>(left)};
+    manifest.witness.version = {take<std::uint64_t>(left)};
+    manifest.witness.instant = {take<std::int64_t>(left)};
+    manifest.witness.key = take<std::uint64_t>(left);
+    for (std::uint32_t t = 0; t < types; ++t) {
+        if (left.size() < kTypeBytes) {
+            return corrupt("cut");
+        }
+        TypeEntry entry;
+        entry.fingerprint = take<std::uint64_t>(left);
+        entry.covered = {take<std::uint64_t>(left)};
+        entry.vacuumed_through = {take<std::uint64_t>(left)};
+        const auto runs = take<std::uint32_t>(left);
+        const auto name_bytes = take<std::uint32_t>(left);
+        const std::uint64_t padded =
+            (std::uint64_t{name_bytes} + kAligned - 1) / kAligned * kAligned;
+        if (left.size() < padded + std::uint64_t{runs} * kRunBytes) {
+            return corrupt("cut");
+        }
+        const auto type = find_resource_type(left.substr(0, name_bytes));
+        if (!type || entry.covered > manifest.witness.position) {
+            return corrupt("not made by this program");
+        }
+        left.remove_prefix(padded);
+        for (std::uint32_t r = 0; r < runs; ++r) {
+            Place place;
+            place.file = take<std::uint64_t>(left);
+            place.offset = take<std::uint64_t>(left);
+            place.bytes = take<std::uint64_t>(left);
+            place.checksum = take<std::uint64_t>(left);
+            place.documents = static_cast<std::uint32_t>(take<std::uint64_t>(left));
+            entry.runs.push_back(place);
+        }
+        manifest.types[type->value] = std::move(entry);
+    }
+    return manifest;
+}
+
+Result<SearchCheckpoint::Manifest> SearchCheckpoint::read_manifest() const {
+    ANNALS_TRY(const auto file, fs_.open(path(kManifestName), FileSystem::Mode::read));
+    ANNALS_TRY(const std::uint64_t size, file->size());
+    if (size > kManifestBytesMax) {
+        return corrupt("too large");
+    }
+    std::string bytes(size, '\0');
+    ANNALS_TRY(const std::size_t read, file->read(0, bytes));
+    bytes.resize(read);
+    return decode(bytes);
+}
+
+SearchCheckpoint::Witness SearchCheckpoint::witness_at(Position position) const {
+    const Index::Link link = index_.link(position);
+    return {.position = position,
+            .version = link.info.version,
+            .instant = link.info.instant,
+            .key = link.key.low};
+}
+
+// ---- loading ----
+
+Result<std::shared_ptr<const SearchRun>> SearchCheckpoint::load_run(TypeId type, const Place& place,
+                                                                    Position after,
+                                                                    Position through) const {
+    ANNALS_TRY(const auto file, fs_.open(path(file_name(place.file)), FileSystem::Mode::read));
+    ANNALS_TRY(const std::uint64_t size, file->size());
+    if (place.bytes == 0 || place.offset > size || place.bytes > size - place.offset) {
+        return corrupt("a file is cut");
+    }
+    ANNALS_TRY(const auto data, file->map(size));
+    const std::string_view bytes(data.get() + place.offset, place.bytes);
+    if (hash64(bytes, options_.store_id) != place.checksum) {
+        return corrupt("a file is damaged");
+    }
+    ANNALS_TRY(auto run, SearchRun::read(bytes));
+    if (run->size() != place.documents) {
+        return corrupt("a file is of another checkpoint");
+    }
+    for (std::uint32_t document = 0; document < run->size(); ++document) {
+        const Position position = run->position(document);
+        if (position <= after || position > through) {
+            return corrupt("positions that don't ascend");
+        }
+        after = position;
+        const Index::Link link = index_.link(position);
+        if (link.info.type != type || link.info.deletion || link.key.low != run->key(document)) {
+            return corrupt("a document that the log doesn't have");
+        }
+    }
+    return run;
+}
+
+Result<CheckpointedType> SearchCheckpoint::load_type(TypeId type, const TypeEntry& entry) const {
+    CheckpointedType loaded;
+    loaded.covered = entry.covered;
+    loaded.runs.vacuumed_through = entry.vacuumed_through;
+    Position after;
+    for (const Place& place : entry.runs) {
+        ANNALS_TRY(auto run, load_run(type, place, after, entry.covered));
+        after = run->position(run->size() - 1);
+        loaded.runs.runs.push_back(std::move(run));
+    }
+    return loaded;
+}
+
+PerType<CheckpointedType> SearchCheckpoint::load(const PerType<std::uint64_t>& fingerprints) {
+    PerType<CheckpointedType> types;
+    if (!fs_.exists(folder_)) {
+        return types;
+    }
+    auto manifest = read_manifest();
+    if (manifest && (manifest->witness.position > index_.last_position() ||
+                     manifest->witness.position.value == 0 ||
+                     witness_at(manifest->witness.position) != manifest->witness)) {
+        manifest = corrupt("of another log");
+    }
+    if (!manifest) {
+        if (manifest.error().code != Errc::not_found) {
+            log_warning(fmt::format("search: the checkpoint doesn't fit ({}): indexed anew",
+                                    manifest.error().detail));
+        }
+        if (!options_.read_only) {
+            // As positions go on, it could seem to fit one day.
+            (void)fs_.remove(path(kManifestName));
+            remove_others({});
+        }
+        return types;
+    }
+    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+        const TypeId type{static_cast<std::uint16_t>(t)};
+        const TypeEntry& entry = manifest->types[t];
+        if (entry.fingerprint != fingerprints[t]) {
+            if (!entry.runs.empty()) {
+                log_info(
+                    fmt::format("search: {}: other parameters than those of the checkpoint: "
+                                "indexed anew",
+                                resource_type_name(type)));
+            }
+            continue;
+        }
+        auto loaded = load_type(type, entry);
+        if (!loaded) {
+            log_warning(fmt::format("search: {}: the checkpoint doesn't fit ({}): indexed anew",
+                                    resource_type_name(type), loaded.error().detail));
+            continue;
+        }
+        for (std::size_t r = 0; r < entry.runs.size(); ++r) {
+            if (entry.runs[r].documents >= options_.own_file_documents) {
+                kept_.push_back({.run = loaded->runs.runs[r], .place = entry.runs[r]});
+            }
+        }
+        types[t] = *std::move(loaded);
+    }
+    if (!options_.read_only) {
+        remove_others(*manifest);
+    }
+    return types;
+}
+
+// ---- writing ----
+
+Result<void> SearchCheckpoint::write_file(std::uint64_t number, std::string_view bytes) {
+    ANNALS_TRY(const auto file, fs_.open(path(file_name(number)), FileSystem::Mode::create));
+    ANNALS_TRY_VOID(file->write(0, bytes));
+    return file->sync();
+}
+
+Result<void> SearchCheckpoint::add_run(const std::shared_ptr<const SearchRun>& run,
+                                       TypeEntry& entry, Draft& draft) {
+    const std::uint32_t erased = erased_count(*run);
+    const auto kept =
+        std::ranges::find_if(kept_, [&](const Kept& there) { return there.run.lock() == run; });
+    if (kept != kept_.end() && kept->erased == erased) {
+        entry.runs.push_back(kept->place);
+        draft.kept.push_back(*kept);
+        return {};
+    }
+    const auto written = erased == 0 ? run : SearchRun::merge({&run, 1}, {0}).run;
+    if (written == nullptr) {
+        return {};
+    }
+    Place place;
+    place.documents = written->size();
+    if (run->size() < options_.own_file_documents) {
+        place.file = draft.files.front();
+        place.offset = draft.pack.size();
+        written->write(draft.pack);
+        place.bytes = draft.pack.size() - place.offset;
+        place.checksum =
+            hash64(std::string_view(draft.pack).substr(place.offset), options_.store_id);
+        align(draft.pack);
+        draft.packed_documents += place.documents;
+    } else {
+        std::string bytes;
+        written->write(bytes);
+        place.file = ++last_file_;
+        place.bytes = bytes.size();
+        place.checksum = hash64(bytes, options_.store_id);
+        draft.files.push_back(place.file);
+        ANNALS_TRY_VOID(write_file(place.file, bytes));
+        draft.kept.push_back({.run = run, .erased = erased, .place = place});
+    }
+    entry.runs.push_back(place);
+    return {};
+}
+
+Result<void> SearchCheckpoint::write_files(const PerType<std::shared_ptr<const SearchRuns>>& runs,
+                                           Draft& draft) {
+    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+        for (const auto& run : runs[t]->runs) {
+            ANNALS_TRY_VOID(add_run(run, draft.manifest.types[t], draft));
+        }
+    }
+    return write_file(draft.files.front(), draft.pack);
+}
+
+Result<void> SearchCheckpoint::write_manifest(const Manifest& manifest) {
+    const std::string draft = path(kManifestDraft);
+    if (fs_.exists(draft)) {
+        ANNALS_TRY_VOID(fs_.remove(draft));
+    }
+    ANNALS_TRY(const auto file, fs_.open(draft, FileSystem::Mode::create));
+    ANNALS_TRY_VOID(file->write(0, encode(manifest)));
+    return file->sync();
+}
+
+Result<void> SearchCheckpoint::write(const SearchIndex& search,
+                                     const PerType<std::uint64_t>& fingerprints) {
+    const Position last = index_.last_position();
+    if (last.value == 0) {
+        return {};
+    }
+    Draft draft;
+    PerType<std::shared_ptr<const SearchRuns>> runs;
+    Position through = last;
+    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+        runs[t] = search.runs({static_cast<std::uint16_t>(t)});
+        TypeEntry& entry = draft.manifest.types[t];
+        entry.fingerprint = fingerprints[t];
+        entry.vacuumed_through = runs[t]->vacuumed_through;
+        entry.covered = last;
+        if (!runs[t]->runs.empty()) {
+            const SearchRun& newest = *runs[t]->runs.back();
+            entry.covered = std::max(last, newest.position(newest.size() - 1));
+        }
+        through = std::max(through, entry.covered);
+    }
+    // What the search index has seen, the index sees next.
+    while (index_.last_position() < through) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    draft.manifest.witness = witness_at(through);
+    draft.files.push_back(++last_file_);
+
+    if (!fs_.exists(folder_)) {
+        ANNALS_TRY_VOID(fs_.make_directory(folder_));
+        ANNALS_TRY_VOID(fs_.sync_directory(options_.directory));
+    }
+    auto written = write_files(runs, draft);
+    if (written) {
+        written = write_manifest(draft.manifest);
+    }
+    if (written) {
+        written = fs_.sync_directory(folder_);
+    }
+    if (!written) {
+        for (const std::uint64_t number : draft.files) {
+            (void)fs_.remove(path(file_name(number)));
+        }
+        (void)fs_.remove(path(kManifestDraft));
+        return written;
+    }
+    ANNALS_TRY_VOID(fs_.rename(path(kManifestDraft), path(kManifestName)));
+    ANNALS_TRY_VOID(fs_.sync_directory(folder_));
+    kept_ = std::move(draft.kept);
+    packed_documents_ = draft.packed_documents;
+    remove_others(draft.manifest);
+    return {};
+}
+
+void SearchCheckpoint::remove_others(const Manifest& manifest) {
+    std::set<std::string> used;
+    bytes_ = 0;
+    for (const TypeEntry& entry : manifest.types) {
+        for (const Place& place : entry.runs) {
+            used.insert(file_name(place.file));
+            bytes_ += place.bytes;
+        }
+    }
+    used.insert(std::string(kManifestName));
+    const auto names = fs_.list(folder_);
+    if (!names) {
+        return;
+    }
+    for (const std::string& name : *names) {
+        if (const auto number = file_number(name)) {
+            last_file_ = std::max(last_file_, *number);
+        }
+        if (!used.contains(name)) {
+            (void)fs_.remove(path(name));
+        }
+    }
+}
+
+}  // namespace annals::storage

@@ -1,0 +1,136 @@
+// SearchCheckpoint: the search index on disk, so that opening a store need not read its whole log again.
+//
+// Layer:   storage.
+// Format:  docs/format.md, "Search checkpoint".
+// Threads: one at a time.
+
+#pragma once
+
+#include "storage/file_system.h"
+#include "storage/index.h"
+#include "storage/search_index.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace annals::storage {
+
+/// One number for each resource type.
+template <typename T>
+using PerType = std::array<T, kResourceTypeCount>;
+
+/// What a checkpoint holds of a type: all that can be found of its versions at or before `covered`.
+struct CheckpointedType {
+    SearchRuns runs;
+    Position covered;
+};
+
+class SearchCheckpoint {
+  public:
+    struct Options {
+        std::string directory;  ///< of the store
+        std::uint64_t store_id = 0;
+        bool read_only = false;
+        /// Runs of so many documents have a file of their own, which stays as long as they do.
+        std::uint32_t own_file_documents = 32'768;
+    };
+
+    /// Lifetime: `fs` and `index` outlive it.
+    SearchCheckpoint(FileSystem& fs, const Index& index, Options options);
+
+    /// What is on disk and fits: of this store, its log and each type's fingerprint. Of a type that doesn't fit there
+    /// is nothing; the log says why. Nothing has died in it. Removes what a crash left behind.
+    PerType<CheckpointedType> load(const PerType<std::uint64_t>& fingerprints);
+
+    /// Makes what `search` has what load() gives after the next opening; after a failure, what was there before.
+    /// What was erased is in no file any more when this returns.
+    ///
+    /// Errors: no_store, io. Cost: what runs of their own file have grown to, and all smaller ones.
+    Result<void> write(const SearchIndex& search, const PerType<std::uint64_t>& fingerprints);
+
+    /// Documents of runs without a file of their own, written last.
+    std::uint64_t packed_documents() const noexcept { return packed_documents_; }
+
+    std::uint64_t bytes() const noexcept { return bytes_; }
+
+  private:
+    /// A run in a file.
+    struct Place {
+        std::uint64_t file = 0;
+        std::uint64_t offset = 0;
+        std::uint64_t bytes = 0;
+        std::uint64_t checksum = 0;
+        std::uint32_t documents = 0;
+    };
+
+    struct TypeEntry {
+        std::uint64_t fingerprint = 0;
+        Position covered;
+        Position vacuumed_through;
+        std::vector<Place> runs;
+    };
+
+    /// A version of the log that a checkpoint has seen: another log doesn't have it.
+    struct Witness {
+        Position position;
+        VersionNumber version;
+        Instant instant;
+        std::uint64_t key = 0;
+
+        bool operator==(const Witness&) const = default;
+    };
+
+    struct Manifest {
+        Witness witness;
+        PerType<TypeEntry> types;
+    };
+
+    /// Runs that have a file of their own.
+    struct Kept {
+        std::weak_ptr<const SearchRun> run;
+        std::uint32_t erased = 0;  ///< documents of it that were erased when it was written
+        Place place;
+    };
+
+    /// What one write() makes.
+    struct Draft {
+        Manifest manifest;
+        std::vector<Kept> kept;
+        std::vector<std::uint64_t> files;  ///< new ones
+        std::string pack;                  ///< runs without a file of their own
+        std::uint64_t packed_documents = 0;
+    };
+
+    std::string path(std::string_view name) const { return fmt::format("{}/{}", folder_, name); }
+
+    std::string encode(const Manifest& manifest) const;
+    Result<Manifest> decode(std::string_view bytes) const;
+    Result<Manifest> read_manifest() const;
+    Witness witness_at(Position position) const;
+    Result<CheckpointedType> load_type(TypeId type, const TypeEntry& entry) const;
+    Result<std::shared_ptr<const SearchRun>> load_run(TypeId type, const Place& place,
+                                                      Position after, Position through) const;
+
+    Result<void> add_run(const std::shared_ptr<const SearchRun>& run, TypeEntry& entry,
+                         Draft& draft);
+    Result<void> write_file(std::uint64_t number, std::string_view bytes);
+    Result<void> write_files(const PerType<std::shared_ptr<const SearchRuns>>& runs, Draft& draft);
+    Result<void> write_manifest(const Manifest& manifest);
+    void remove_others(const Manifest& manifest);
+
+    FileSystem& fs_;
+    const Index& index_;
+    const Options options_;
+    const std::string folder_;
+    std::vector<Kept> kept_;
+    std::uint64_t last_file_ = 0;  ///< highest number of a file seen
+    std::uint64_t packed_documents_ = 0;
+    std::uint64_t bytes_ = 0;
+};
+
+}  // namespace annals::storage

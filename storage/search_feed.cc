@@ -1,0 +1,36 @@
+#include "storage/search_feed.h"
+
+#include <algorithm>
+
+namespace annals::storage {
+
+void SearchFeed::add(TypeId type, Position position, std::uint64_t key, Instant instant,
+                     SearchEntries& entries) {
+    if (identity_ != nullptr) {
+        const std::uint64_t term = identity_(key);
+        entries.terms.insert(std::ranges::lower_bound(entries.terms, term), term);
+    }
+    entries.intervals.push_back({last_updated_column_, instant.us, instant.us});
+    std::vector<IndexedDocument>& documents = documents_[type.value];
+    if (documents.empty()) {
+        types_.push_back(type);
+    }
+    documents.push_back({.position = position, .key = key, .entries = &entries});
+}
+
+void SearchFeed::publish() {
+    for (const TypeId type : types_) {
+        std::vector<IndexedDocument>& documents = documents_[type.value];
+        index_.add(type, documents);
+        published_count_.fetch_add(documents.size(), std::memory_order_relaxed);
+        documents.clear();
+    }
+    types_.clear();
+}
+
+void SearchFeed::erased(TypeId type, Position position) {
+    index_.died(type, position, {0});
+    erased_count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace annals::storage

@@ -1,0 +1,62 @@
+// SearchFeed: hands versions to the search index, those of one publication together.
+//
+// Layer:   storage.
+// Threads: one at a time (the log writer's, or open()'s), but for the counts.
+
+#pragma once
+
+#include "core/base/instant.h"
+#include "storage/search_index.h"
+#include "storage/store.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+namespace annals::storage {
+
+class SearchFeed {
+  public:
+    /// Lifetime: `index` outlives the feed.
+    SearchFeed(SearchIndex& index, const SearchSetup& setup)
+        : index_(index),
+          identity_(setup.identity),
+          last_updated_column_(setup.last_updated_column) {}
+
+    SearchIndex& index() noexcept { return index_; }
+
+    const SearchIndex& index() const noexcept { return index_; }
+
+    /// A version to be found from the next publish() on; adds to `entries` what storage knows by itself: its
+    /// resource and its instant. Requires: positions ascend. Lifetime: of `entries`, until publish().
+    void add(TypeId type, Position position, std::uint64_t key, Instant instant,
+             SearchEntries& entries);
+
+    void publish();
+
+    /// The version at `position` stopped being current at `at`.
+    void died(TypeId type, Position position, Position at) { index_.died(type, position, at); }
+
+    void erased(TypeId type, Position position);
+
+    /// How many versions were published, and how many erased, so far.
+    std::uint64_t published_count() const noexcept {
+        return published_count_.load(std::memory_order_relaxed);
+    }
+
+    std::uint64_t erased_count() const noexcept {
+        return erased_count_.load(std::memory_order_relaxed);
+    }
+
+  private:
+    SearchIndex& index_;
+    std::uint64_t (*const identity_)(std::uint64_t key);
+    const std::uint64_t last_updated_column_;
+    std::array<std::vector<IndexedDocument>, kResourceTypeCount> documents_;
+    std::vector<TypeId> types_;  ///< those with documents
+    std::atomic<std::uint64_t> published_count_ = 0;
+    std::atomic<std::uint64_t> erased_count_ = 0;
+};
+
+}  // namespace annals::storage

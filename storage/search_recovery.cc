@@ -1,0 +1,211 @@
+#include "storage/search_recovery.h"
+
+#include "core/base/log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+
+namespace annals::storage {
+namespace {
+
+/// Positions that one thread takes at a time.
+constexpr std::uint64_t kSlice = 4096;
+constexpr unsigned kThreadsMax = 8;
+constexpr auto kProgressInterval = std::chrono::seconds(10);
+constexpr std::uint64_t kFailuresLogged = 10;
+
+/// Says how far a long rebuild is.
+class Progress {
+  public:
+    explicit Progress(std::uint64_t total) : total_(total) {}
+
+    void done(std::uint64_t positions) {
+        done_ += positions;
+        if (const auto now = std::chrono::steady_clock::now(); now - last_ >= kProgressInterval) {
+            last_ = now;
+            log_info(fmt::format("search: {} of {} positions indexed", done_, total_));
+        }
+    }
+
+  private:
+    const std::uint64_t total_;
+    std::uint64_t done_ = 0;
+    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+class Extraction {
+  public:
+    Extraction(const Index& index, const SegmentTable& segments, const ExtractRange& range)
+        : index_(index), segments_(segments), range_(range) {}
+
+    /// The versions wanted of (after, through]; into `out`, whose memory is used again.
+    std::size_t extract(Position after, Position through, const SearchExtract& extract,
+                        std::vector<ExtractedVersion>& out) {
+        std::size_t count = 0;
+        for (std::uint64_t p = after.value + 1; p <= through.value; ++p) {
+            const Index::Link link = index_.link({p});
+            if (link.info.deletion || link.erased || !range_.wanted({p}, link)) {
+                continue;
+            }
+            const auto info = index_.at({p});
+            if (!info) {
+                continue;  // Erased just now.
+            }
+            if (count == out.size()) {
+                out.emplace_back();
+            }
+            ExtractedVersion& version = out[count++];
+            version.info = *info;
+            version.key = link.key.low;
+            version.entries.clear();
+            if (auto done = fill(*info, extract, version.entries); !done) {
+                version.entries.clear();
+                failed(*info, done.error());
+            }
+        }
+        return count;
+    }
+
+    std::uint64_t failures() const noexcept { return failures_; }
+
+  private:
+    Result<void> fill(const VersionInfo& info, const SearchExtract& extract,
+                      SearchEntries& entries) {
+        ANNALS_TRY(const StoredVersion stored,
+                   load_version(segments_, index_.location(info.position), info));
+        return extract(info.type, stored.id, stored.body, entries);
+    }
+
+    void failed(const VersionInfo& info, const Error& error) {
+        if (++failures_ <= kFailuresLogged) {
+            log_warning(fmt::format("search: position {} ({}) can't be found by what it says: {}",
+                                    info.position.value, resource_type_name(info.type),
+                                    error.detail));
+        }
+    }
+
+    const Index& index_;
+    const SegmentTable& segments_;
+    const ExtractRange& range_;
+    std::atomic<std::uint64_t> failures_ = 0;
+};
+
+/// Says of the documents of a run, which comes from a file, what died.
+void mark_deaths(const Index& index, std::span<const std::uint32_t> next, const SearchRun& run) {
+    for (std::uint32_t document = 0; document < run.size(); ++document) {
+        const Position position = run.position(document);
+        if (index.link(position).erased) {
+            run.mark_died(document, {0});
+        } else if (const std::uint32_t at = next[position.value]; at != 0) {
+            run.mark_died(document, {at});
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> successors(const Index& index, Position through) {
+    std::vector<std::uint32_t> next(through.value + 1, 0);
+    for (std::uint64_t p = 1; p <= through.value; ++p) {
+        next[index.link({p}).previous.value] = static_cast<std::uint32_t>(p);
+    }
+    return next;
+}
+
+void extract_versions(const Index& index, const SegmentTable& segments, const SearchSetup& setup,
+                      const ExtractRange& range,
+                      const std::function<void(std::span<ExtractedVersion>)>& hand_over) {
+    /// What one thread is at.
+    struct Worker {
+        SearchExtract extract;
+        std::vector<ExtractedVersion> versions;
+        Position after;
+        Position through;
+        std::future<std::size_t> count;
+    };
+
+    Extraction extraction(index, segments, range);
+    const std::uint64_t total = range.through.value - range.after.value;
+    const std::uint64_t slices = (total + kSlice - 1) / kSlice;
+    const auto threads = std::clamp(std::thread::hardware_concurrency(), 1U, kThreadsMax);
+    std::vector<Worker> workers(std::min<std::uint64_t>(threads, slices));
+    Position next = range.after;
+    const auto start = [&](Worker& worker) {
+        worker.after = next;
+        next = {std::min(next.value + kSlice, range.through.value)};
+        worker.through = next;
+        if (worker.after == worker.through) {
+            return;
+        }
+        worker.count = std::async(slices == 1 ? std::launch::deferred : std::launch::async,
+                                  [&extraction, &worker] {
+                                      return extraction.extract(worker.after, worker.through,
+                                                                worker.extract, worker.versions);
+                                  });
+    };
+    for (Worker& worker : workers) {
+        worker.extract = setup.extractor();
+        start(worker);
+    }
+    Progress progress(total);
+    for (std::uint64_t slice = 0; slice < slices; ++slice) {
+        Worker& worker = workers[slice % workers.size()];
+        const std::size_t count = worker.count.get();
+        hand_over(std::span(worker.versions).first(count));
+        progress.done(worker.through.value - worker.after.value);
+        start(worker);
+    }
+    if (extraction.failures() > kFailuresLogged) {
+        log_warning(fmt::format("search: {} versions can't be found by what they say",
+                                extraction.failures()));
+    }
+}
+
+std::uint64_t recover_search(const Index& index, const SegmentTable& segments,
+                             const SearchSetup& setup, PerType<CheckpointedType> checkpoint,
+                             std::uint64_t positions_retained, SearchFeed& feed) {
+    const Position last = index.last_position();
+    const Position horizon{last.value > positions_retained ? last.value - positions_retained : 0};
+    const std::vector<std::uint32_t> next = successors(index, last);
+    ExtractRange range{.after = last, .through = last, .wanted = {}};
+    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+        CheckpointedType& loaded = checkpoint[t];
+        for (const auto& run : loaded.runs.runs) {
+            mark_deaths(index, next, *run);
+        }
+        if (loaded.covered < horizon) {
+            loaded.runs.vacuumed_through = std::max(loaded.runs.vacuumed_through, horizon);
+        }
+        range.after = std::min(range.after, loaded.covered);
+        const bool restored =
+            feed.index().restore({static_cast<std::uint16_t>(t)}, std::move(loaded.runs));
+        ANNALS_CHECK(restored, "a checkpoint's runs were checked when they were loaded");
+    }
+    range.wanted = [&](Position position, const Index::Link& link) {
+        const std::uint32_t at = next[position.value];
+        return position > checkpoint[link.info.type.value].covered &&
+               (at == 0 || at > horizon.value);
+    };
+    std::uint64_t count = 0;
+    extract_versions(index, segments, setup, range, [&](std::span<ExtractedVersion> versions) {
+        for (ExtractedVersion& version : versions) {
+            feed.add(version.info.type, version.info.position, version.key, version.info.instant,
+                     version.entries);
+        }
+        feed.publish();
+        for (const ExtractedVersion& version : versions) {
+            if (const std::uint32_t at = next[version.info.position.value]; at != 0) {
+                feed.died(version.info.type, version.info.position, {at});
+            }
+        }
+        count += versions.size();
+    });
+    return count;
+}
+
+}  // namespace annals::storage

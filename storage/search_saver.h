@@ -1,0 +1,76 @@
+// SearchSaver: writes checkpoints of the search index in the background when enough has changed, and at the end.
+//
+// Layer:   storage.
+// Threads: a thread of its own, of low priority.
+
+#pragma once
+
+#include "storage/search_checkpoint.h"
+#include "storage/search_feed.h"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace annals::storage {
+
+class SearchSaver {
+  public:
+    /// A checkpoint is never further behind an erase than this, and the time that writing it takes.
+    static constexpr std::chrono::seconds kEraseDelay{30};
+
+    /// Starts the thread. `versions` new ones bring a checkpoint, or a quarter of those that one writes anew, if that
+    /// is more. Lifetime: all outlive the saver.
+    SearchSaver(SearchCheckpoint& checkpoint, SearchFeed& feed,
+                std::function<PerType<std::uint64_t>()> fingerprints, std::uint64_t versions);
+
+    /// Writes what has changed and stops. Requires: nothing is added to the index any more.
+    ~SearchSaver();
+    SearchSaver(const SearchSaver&) = delete;
+    SearchSaver& operator=(const SearchSaver&) = delete;
+
+    /// The next checkpoint is written soon, whatever has changed.
+    void ask() noexcept { asked_.store(true, std::memory_order_relaxed); }
+
+    std::uint64_t written_count() const noexcept {
+        return written_count_.load(std::memory_order_relaxed);
+    }
+
+    /// Bytes of the newest checkpoint.
+    std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    void run();
+    bool changed() const noexcept;
+    bool due(Clock::time_point now);
+    void write();
+
+    SearchCheckpoint& checkpoint_;
+    SearchFeed& feed_;
+    const std::function<PerType<std::uint64_t>()> fingerprints_;
+    const std::uint64_t versions_;
+
+    // The thread's own.
+    std::uint64_t published_ = 0;  ///< counts of the feed when the last checkpoint was begun
+    std::uint64_t erased_ = 0;
+    std::uint64_t dropped_ = 0;  ///< erases that the index was told to drop
+    Clock::time_point erased_since_;
+    Clock::time_point not_before_;
+    bool failing_ = false;
+
+    std::atomic<bool> asked_ = false;
+    std::atomic<std::uint64_t> written_count_ = 0;
+    std::atomic<std::uint64_t> bytes_ = 0;
+    std::mutex mutex_;  ///< guards stopping_
+    std::condition_variable wake_;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+}  // namespace annals::storage

@@ -1,0 +1,402 @@
+// A store that is searched: what is found, and when.
+
+#include "storage/file_system.h"
+#include "storage/store.h"
+#include "tests/support/search_store.h"
+#include "tests/support/sim_file_system.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <thread>
+
+namespace annals::storage {
+namespace {
+
+using test::CommitBuilder;
+using test::describe_search;
+using test::find_term;
+using test::find_word;
+using test::SearchableCommit;
+using test::SimFileSystem;
+using test::type_of;
+using test::word_term;
+using Found = std::set<std::uint64_t>;
+using Status = Submission::Status;
+
+StoreOptions searchable(std::uint64_t fingerprint = 1) {
+    StoreOptions options;
+    options.segment_bytes = 64 << 10;
+    options.prepare_segments = false;
+    options.search = [fingerprint](const Store& store) {
+        return test::word_setup(store, fingerprint);
+    };
+    return options;
+}
+
+std::unique_ptr<Store> open_store(FileSystem& fs, StoreOptions options = searchable(),
+                                  OpenReport* report = nullptr) {
+    auto store = Store::open(fs, "/data", std::move(options), report);
+    EXPECT_TRUE(store) << store.error().detail;
+    return store ? *std::move(store) : nullptr;
+}
+
+Submission submit(Store& store, CommitBuilder& builder) {
+    const Submission submission = store.submit(builder.commit());
+    EXPECT_EQ(submission.status, Status::accepted);
+    return submission;
+}
+
+void done(Store& store, CommitBuilder& builder) {
+    EXPECT_TRUE(store.wait(submit(store, builder).ticket));
+}
+
+void put(Store& store, std::string_view type, std::string_view id, std::string_view text) {
+    SearchableCommit commit(store);
+    commit.put(type, id, text);
+    done(store, commit.builder);
+}
+
+TEST(StoreSearch, FindsWhatWasAcknowledged) {
+    SimFileSystem fs;
+    const auto store = open_store(fs);
+    put(*store, "Patient", "a", "red green");
+    EXPECT_EQ(find_word(*store, "Patient", "red"), Found{1});
+    EXPECT_EQ(find_word(*store, "Patient", "blue"), Found{});
+    EXPECT_EQ(find_word(*store, "Observation", "red"), Found{});
+    put(*store, "Patient", "a", "blue");
+    EXPECT_EQ(find_word(*store, "Patient", "red"), Found{});
+    EXPECT_EQ(find_word(*store, "Patient", "blue"), Found{2});
+    EXPECT_EQ(find_term(*store, type_of("Patient"), word_term("red"), {1}), Found{1});
+    CommitBuilder removal;
+    removal.remove("Patient", "a");
+    done(*store, removal);
+    EXPECT_EQ(find_word(*store, "Patient", "blue"), Found{});
+    EXPECT_EQ(find_term(*store, type_of("Patient"), word_term("blue"), {2}), Found{2});
+}
+
+TEST(StoreSearch, AddsTheInstantAndTheResource) {
+    SimFileSystem fs;
+    const auto store = open_store(fs);
+    put(*store, "Patient", "a", "red");
+    const TypeId patient = type_of("Patient");
+    const std::uint64_t key = store->search_key(patient, "a");
+    EXPECT_EQ(find_term(*store, patient, ~key, {1}), Found{1});
+    const auto runs = store->search(patient);
+    ASSERT_EQ(runs->runs.size(), 1U);
+    EXPECT_EQ(runs->runs[0]->key(0), key);
+    const auto instants = runs->runs[0]->intervals(test::kLastUpdatedColumn);
+    ASSERT_EQ(instants.all.size(), 1U);
+    EXPECT_EQ(instants.all.low[0], store->current(patient, "a")->instant.us);
+    EXPECT_EQ(instants.all.high[0], instants.all.low[0]);
+}
+
+TEST(StoreSearch, FindsNothingWithoutASetup) {
+    SimFileSystem fs;
+    StoreOptions options = searchable();
+    options.search = {};
+    const auto store = open_store(fs, options);
+    put(*store, "Patient", "a", "red");
+    EXPECT_TRUE(store->search(type_of("Patient"))->runs.empty());
+    EXPECT_EQ(store->metrics().search.documents, 0U);
+    EXPECT_FALSE(fs.exists("/data/search"));
+}
+
+TEST(StoreSearch, FindsOnlyTheLastOfSeveralVersionsInOneBatch) {
+    SimFileSystem fs;
+    const auto store = open_store(fs);
+    put(*store, "Patient", "a", "first");
+    fs.hold_syncs();
+    SearchableCommit plug(*store);
+    plug.put("Patient", "z", "plug");
+    submit(*store, plug.builder);
+    store->flush();
+    fs.await_held_sync();
+    for (const char* word : {"second", "third", "fourth"}) {
+        SearchableCommit commit(*store);
+        commit.put("Patient", "a", word);
+        submit(*store, commit.builder);
+    }
+    SearchableCommit made(*store);
+    made.put("Patient", "b", "gone");
+    submit(*store, made.builder);
+    CommitBuilder removal;
+    removal.remove("Patient", "b");
+    const Submission last = submit(*store, removal);
+    EXPECT_EQ(find_word(*store, "Patient", "first"), Found{1});
+    EXPECT_EQ(find_word(*store, "Patient", "fourth"), Found{});
+    fs.release_syncs();
+    ASSERT_TRUE(store->wait(last.ticket));
+    EXPECT_EQ(find_word(*store, "Patient", "first"), Found{});
+    EXPECT_EQ(find_word(*store, "Patient", "third"), Found{});
+    EXPECT_EQ(find_word(*store, "Patient", "fourth"), Found{5});
+    EXPECT_EQ(find_word(*store, "Patient", "gone"), Found{});
+    EXPECT_EQ(find_term(*store, type_of("Patient"), word_term("first"), {4}), Found{});
+    EXPECT_EQ(find_term(*store, type_of("Patient"), word_term("first"), {2}), Found{1});
+}
+
+TEST(StoreSearch, TakesWhatComesLateForTheNewest) {
+    SimFileSystem fs;
+    const auto store = open_store(fs);
+    put(*store, "Patient", "a", "now");
+    SearchableCommit late(*store);
+    VersionWrite& write = late.put("Patient", "a", "then");
+    write.expect = Expect::older;
+    write.version = VersionNumber{7};
+    write.instant = Instant{1'000'000};
+    write.method = Method::history;
+    done(*store, late.builder);
+    EXPECT_EQ(find_word(*store, "Patient", "now"), Found{});
+    EXPECT_EQ(find_word(*store, "Patient", "then"), Found{2});
+}
+
+TEST(StoreSearch, ForgetsWhatIsErasedInEverySnapshot) {
+    SimFileSystem fs;
+    const auto store = open_store(fs);
+    put(*store, "Patient", "a", "one");
+    put(*store, "Patient", "a", "two");
+    put(*store, "Patient", "a", "three");
+    CommitBuilder old;
+    old.erase("Patient", "a", Erase::Scope::version, {1});
+    done(*store, old);
+    const TypeId patient = type_of("Patient");
+    EXPECT_EQ(find_term(*store, patient, word_term("one"), {1}), Found{});
+    EXPECT_EQ(find_term(*store, patient, word_term("two"), {2}), Found{2});
+    EXPECT_EQ(find_word(*store, "Patient", "three"), Found{3});
+    CommitBuilder all;
+    all.erase("Patient", "a");
+    done(*store, all);
+    EXPECT_EQ(find_term(*store, patient, word_term("two"), {2}), Found{});
+    EXPECT_EQ(find_word(*store, "Patient", "three"), Found{});
+    put(*store, "Patient", "a", "four");
+    EXPECT_EQ(find_word(*store, "Patient", "four"), Found{4});
+}
+
+TEST(StoreSearch, FindsTheSameAfterReopening) {
+    SimFileSystem fs;
+    const std::vector<std::string> words = {"red", "green", "7", ">b"};
+    std::string before;
+    for (const bool with_checkpoint : {true, false}) {
+        {
+            const auto store = open_store(fs);
+            put(*store, "Patient", "a", "red 7 >b");
+            put(*store, "Patient", "b", "green red");
+            put(*store, "Observation", "o", "red >a");
+            put(*store, "Patient", "a", "red 8");
+            before = describe_search(*store, words);
+        }
+        EXPECT_TRUE(fs.exists("/data/search/manifest"));
+        if (!with_checkpoint) {
+            ASSERT_TRUE(fs.remove("/data/search/manifest"));
+        }
+        OpenReport report;
+        const auto store = open_store(fs, searchable(), &report);
+        EXPECT_EQ(describe_search(*store, words), before);
+        EXPECT_EQ(report.versions_extracted > 0, !with_checkpoint);
+        EXPECT_EQ(store->metrics().search.documents, with_checkpoint ? 4U : 8U);
+    }
+}
+
+TEST(StoreSearch, ExtractsAnewWhenParametersHaveChanged) {
+    SimFileSystem fs;
+    {
+        put(*open_store(fs), "Patient", "a", "red");
+    }
+    OpenReport report;
+    open_store(fs, searchable(1), &report);
+    EXPECT_EQ(report.versions_extracted, 0U);
+    open_store(fs, searchable(2), &report);
+    EXPECT_EQ(report.versions_extracted, 1U);
+    open_store(fs, searchable(2), &report);
+    EXPECT_EQ(report.versions_extracted, 0U);
+}
+
+TEST(StoreSearch, LeavesOutWhatCannotBeExtracted) {
+    SimFileSystem fs;
+    {
+        const auto store = open_store(fs);
+        const BodyPiece piece{BodyPiece::Kind::text, "headless"};
+        CommitBuilder builder;
+        builder.put("Patient", "a", "x").body = {&piece, 1};
+        done(*store, builder);
+        put(*store, "Patient", "b", "red");
+    }
+    ASSERT_TRUE(fs.remove("/data/search/manifest"));
+    const auto store = open_store(fs);
+    EXPECT_EQ(find_word(*store, "Patient", "red"), Found{2});
+    const TypeId patient = type_of("Patient");
+    EXPECT_EQ(find_term(*store, patient, ~store->search_key(patient, "a"), {2}), Found{1});
+}
+
+TEST(StoreSearch, VacuumsWhatWasSupersededLongAgoWhenItExtractsAnew) {
+    SimFileSystem fs;
+    StoreOptions options = searchable();
+    options.search_index.positions_retained = 10;
+    {
+        const auto store = open_store(fs, options);
+        for (int i = 0; i < 50; ++i) {
+            put(*store, "Patient", "a", "v" + std::to_string(i));
+        }
+    }
+    ASSERT_TRUE(fs.remove("/data/search/manifest"));
+    const auto store = open_store(fs, options);
+    const TypeId patient = type_of("Patient");
+    EXPECT_EQ(store->metrics().search.documents, 11U);
+    EXPECT_EQ(store->search(patient)->vacuumed_through, Position{40});
+    for (std::uint64_t snapshot = 41; snapshot <= 50; ++snapshot) {
+        EXPECT_EQ(
+            find_term(*store, patient, word_term("v" + std::to_string(snapshot - 1)), {snapshot}),
+            Found{snapshot});
+    }
+}
+
+/// Random commits, and what must be found in plain words.
+class RandomStore : public testing::TestWithParam<std::uint64_t> {
+  protected:
+    struct Version {
+        std::string type;
+        std::string id;
+        std::set<std::string> words;
+        bool deletion = false;
+        bool erased = false;
+    };
+
+    RandomStore() : random_(GetParam()) {
+        for (int w = 0; w < 12; ++w) {
+            words_.push_back("w" + std::to_string(w));
+        }
+    }
+
+    std::uint64_t pick(std::uint64_t below) { return random_() % below; }
+
+    /// Submits one commit; false if the resource has to wait.
+    Ticket commit(Store& store) {
+        SearchableCommit commit(store);
+        std::vector<Version> added;
+        std::map<std::string, bool> used;
+        for (std::uint64_t n = 1 + pick(3); n > 0; --n) {
+            const std::string type = pick(3) == 0 ? "Observation" : "Patient";
+            const std::string id = "r" + std::to_string(pick(15));
+            if (used[type + id]) {
+                continue;
+            }
+            used[type + id] = true;
+            Version version;
+            version.type = type;
+            version.id = id;
+            const Head head = store.head(type_of(type), id);
+            if (pick(12) == 0 && head.exists && head.ticket.value == 0) {
+                commit.builder.erase(type, id);
+                for (Version& old : versions_) {
+                    old.erased = old.erased || (old.type == type && old.id == id);
+                }
+                erased_[type + id] = true;
+                continue;
+            }
+            if (head.ticket.value != 0 && erased_[type + id]) {
+                continue;
+            }
+            erased_[type + id] = false;
+            if (pick(5) == 0 && head.exists && !head.deletion) {
+                commit.builder.remove(type, id);
+                version.deletion = true;
+            } else {
+                std::string text;
+                for (std::uint64_t w = pick(5); w > 0; --w) {
+                    const std::string& word = words_[pick(words_.size())];
+                    version.words.insert(word);
+                    text += word + " ";
+                }
+                VersionWrite& write = commit.put(type, id, text);
+                if (pick(6) == 0) {
+                    write.version =
+                        VersionNumber{head.version.value + head.erased_through.value + 1 + pick(5)};
+                    write.instant = Instant{static_cast<std::int64_t>(1 + pick(1000)) * 1000};
+                    write.expect = Expect::older;
+                }
+            }
+            added.push_back(version);
+        }
+        versions_.insert(versions_.end(), added.begin(), added.end());
+        return submit(store, commit.builder).ticket;
+    }
+
+    void check(const Store& store) {
+        const std::uint64_t last = store.last_position().value;
+        ASSERT_EQ(last, versions_.size());
+        for (const std::uint64_t snapshot : {last, last - pick(last / 8 + 1)}) {
+            std::map<std::string, std::map<std::string, Found>> expected;
+            std::map<std::string, std::uint64_t> newest;
+            for (std::uint64_t p = 1; p <= snapshot; ++p) {
+                newest[versions_[p - 1].type + "/" + versions_[p - 1].id] = p;
+            }
+            for (const auto& [resource, p] : newest) {
+                const Version& version = versions_[p - 1];
+                if (!version.erased && !version.deletion) {
+                    for (const std::string& word : version.words) {
+                        expected[version.type][word].insert(p);
+                    }
+                }
+            }
+            for (const std::string type : {"Patient", "Observation"}) {
+                for (const std::string& word : words_) {
+                    // Between versions of one publication there is no snapshot.
+                    if (snapshot == last || snapshots_.contains(snapshot)) {
+                        ASSERT_EQ(find_term(store, type_of(type), word_term(word), {snapshot}),
+                                  expected[type][word])
+                            << type << " " << word << " at " << snapshot << " of " << last;
+                    }
+                }
+            }
+        }
+        snapshots_.insert(last);
+    }
+
+    std::mt19937_64 random_;
+    std::vector<std::string> words_;
+    std::vector<Version> versions_;
+    std::map<std::string, bool> erased_;
+    Found snapshots_;
+};
+
+TEST_P(RandomStore, FindsWhatAListOfVersionsDoes) {
+    SimFileSystem fs;
+    StoreOptions options = searchable();
+    options.segment_bytes = 16 << 10;
+    auto store = open_store(fs, options);
+    for (int step = 0; step < 300; ++step) {
+        Ticket ticket;
+        for (std::uint64_t n = 1 + pick(4); n > 0; --n) {
+            ticket = std::max(ticket, commit(*store));
+        }
+        ASSERT_TRUE(store->wait(ticket));
+        check(*store);
+        if (HasFatalFailure()) {
+            return;
+        }
+        if (pick(40) == 0) {
+            store.reset();
+            if (pick(3) == 0) {
+                (void)fs.remove("/data/search/manifest");
+            }
+            if (pick(3) == 0) {
+                options.read_only = true;
+                check(*open_store(fs, options));
+                options.read_only = false;
+            }
+            store = open_store(fs, options);
+            check(*store);
+            // What died in the publication that brought it is known to extraction alone.
+            StoreOptions anew = searchable(99);
+            anew.read_only = true;
+            ASSERT_EQ(describe_search(*store, words_, store->last_position()),
+                      describe_search(*open_store(fs, anew), words_, store->last_position()));
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomStore, testing::Values(1, 2, 3, 4));
+
+}  // namespace
+}  // namespace annals::storage

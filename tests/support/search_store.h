@@ -1,0 +1,58 @@
+// A store whose versions are found by the words of their text, and what it finds in plain words to compare with.
+//
+// Threads: one.
+
+#pragma once
+
+#include "storage/store.h"
+#include "tests/support/commits.h"
+
+#include <cstdint>
+#include <deque>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::test {
+
+/// The term of a word.
+std::uint64_t word_term(std::string_view word);
+
+/// The column of versions' instants.
+inline constexpr std::uint64_t kLastUpdatedColumn = 0x1a57;
+
+/// What a version with this text is found by: a term for each word, a text "word" in column 1, an interval in
+/// column 2 for a number, a link in column 3 to the resource of the same type whose id follows a ">".
+storage::SearchEntries entries_of(std::uint64_t seed, TypeId type, std::string_view text);
+
+/// For StoreOptions::search: what entries_of() says of the text behind the head that CommitBuilder writes.
+storage::SearchSetup word_setup(const storage::Store& store, std::uint64_t fingerprint = 1);
+
+/// Adds a version that is found by its words.
+class SearchableCommit {
+  public:
+    explicit SearchableCommit(const storage::Store& store) : seed_(store.search_seed()) {}
+
+    storage::VersionWrite& put(std::string_view type, std::string_view id, std::string_view text);
+
+    CommitBuilder builder;
+
+  private:
+    std::uint64_t seed_;
+    std::deque<storage::SearchEntries> entries_;
+};
+
+/// Positions of the documents of `type` that carry `term` in a snapshot.
+std::set<std::uint64_t> find_term(const storage::Store& store, TypeId type, std::uint64_t term,
+                                  Position snapshot);
+
+std::set<std::uint64_t> find_word(const storage::Store& store, std::string_view type,
+                                  std::string_view word);
+
+/// All that the search index says of every version up to the newest position, in words; equal for equal content,
+/// however it is cut into runs and whatever died before `since`.
+std::string describe_search(const storage::Store& store, std::span<const std::string> words,
+                            Position since = {});
+
+}  // namespace annals::test
