@@ -3,6 +3,7 @@
 #include "storage/search_merge_policy.h"
 
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,7 +30,25 @@ constexpr std::size_t kMarksAtEndMax = 256;
 constexpr std::uint32_t kLargeRun = 1 << 16;
 constexpr std::chrono::milliseconds kBuryEvery{50};
 
+/// A batch that weighs more becomes several runs, so that none outgrows its 32-bit numbers.
+constexpr std::size_t kRunWeightMax = 16 << 20;
+
 using Runs = std::vector<std::shared_ptr<const SearchRun>>;
+
+std::size_t weight_of(const SearchEntries& entries) noexcept {
+    return entries.terms.size() + entries.intervals.size() + entries.links.size() +
+           entries.texts.size() + entries.characters.size();
+}
+
+/// How many of the documents make one run.
+std::size_t run_size_of(std::span<const IndexedDocument> documents) noexcept {
+    std::size_t weight = 0;
+    std::size_t count = 0;
+    while (count < documents.size() && weight < kRunWeightMax) {
+        weight += weight_of(*documents[count++].entries);
+    }
+    return count;
+}
 
 Position first_position(const SearchRun& run) noexcept {
     return run.position(0);
@@ -55,6 +74,15 @@ std::uint64_t documents_of(const Runs& runs) noexcept {
     return documents;
 }
 
+std::vector<std::uint32_t> sizes_of(std::span<const std::shared_ptr<const SearchRun>> runs) {
+    std::vector<std::uint32_t> sizes;
+    sizes.reserve(runs.size());
+    for (const auto& run : runs) {
+        sizes.push_back(run->size());
+    }
+    return sizes;
+}
+
 /// The run that may have this position; null if none.
 const SearchRun* find_run(const Runs& runs, Position position) noexcept {
     const auto found = std::ranges::lower_bound(
@@ -68,6 +96,14 @@ void mark_died(const Runs& runs, Position position, Position at) noexcept {
             run->mark_died(document, at);
         }
     }
+}
+
+/// What this thread has used so far.
+std::uint64_t processor_us() noexcept {
+    timespec used{};
+    (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000 +
+           static_cast<std::uint64_t>(used.tv_nsec) / 1000;
 }
 
 bool is_half_dead(const SearchRun& run) noexcept {
@@ -128,15 +164,14 @@ struct SearchIndex::Impl {
     }
 
     MergePolicy policy() const noexcept {
-        return {options.fan_in, options.run_documents_max, options.runs_max};
+        return {options.fan_in, options.run_documents_max, options.runs_wanted};
     }
 
     void publish(Type& type, std::shared_ptr<const SearchRuns> runs);
     void replace(TypeId type, const Runs& inputs, const Runs& outputs, Position dropped_through);
     void note_half_dead(TypeId type, const SearchRun& run);
     void merge_small(TypeId type);
-    void count_merge(std::uint64_t documents, std::chrono::steady_clock::time_point began);
-    bool completes_a_tier(const Runs& runs) const;
+    void count_merge(std::uint64_t documents, std::uint64_t began_us);
     void wake();
 
     void work(const std::stop_token& stop);
@@ -221,21 +256,6 @@ void SearchIndex::Impl::note_half_dead(TypeId id, const SearchRun& run) {
     }
 }
 
-/// Whether the run added last is the one that its tier waited for.
-bool SearchIndex::Impl::completes_a_tier(const Runs& runs) const {
-    const MergePolicy merge_policy = policy();
-    const std::uint32_t tier = merge_policy.tier(runs.back()->size());
-    std::uint32_t found = 0;
-    for (std::size_t i = runs.size(); i > 0; --i) {
-        const std::uint32_t of = merge_policy.tier(runs[i - 1]->size());
-        if (of > tier) {
-            break;
-        }
-        found += of == tier ? 1 : 0;
-    }
-    return found >= options.fan_in;
-}
-
 /// The merging thread has fallen behind: merges a few small ones on the caller's.
 void SearchIndex::Impl::merge_small(TypeId id) {
     const Runs& runs = types[id.value].current->runs;
@@ -246,10 +266,7 @@ void SearchIndex::Impl::merge_small(TypeId id) {
             ++first;
         }
     }
-    std::vector<std::uint32_t> sizes;
-    for (std::size_t i = first; i < runs.size(); ++i) {
-        sizes.push_back(runs[i]->size());
-    }
+    const std::vector<std::uint32_t> sizes = sizes_of(std::span(runs).subspan(first));
     const MergePolicy small{options.fan_in, kSmallMergeDocuments, 0};
     const auto window = small.pick(sizes);
     if (!window) {
@@ -258,21 +275,18 @@ void SearchIndex::Impl::merge_small(TypeId id) {
     const auto begin = runs.begin() + static_cast<std::ptrdiff_t>(first + window->first);
     const Runs inputs(begin, begin + static_cast<std::ptrdiff_t>(window->count));
     if (SearchRun::fits_one(inputs)) {
-        const auto began = std::chrono::steady_clock::now();
+        const std::uint64_t began_us = processor_us();
         const SearchRun::Merged merged = SearchRun::merge(inputs, horizon());
         replace(id, inputs, merged.run == nullptr ? Runs{} : Runs{merged.run},
                 merged.dropped_through);
-        count_merge(documents_of(inputs), began);
+        count_merge(documents_of(inputs), began_us);
     }
 }
 
-void SearchIndex::Impl::count_merge(std::uint64_t documents,
-                                    std::chrono::steady_clock::time_point began) {
-    const auto took = std::chrono::steady_clock::now() - began;
+void SearchIndex::Impl::count_merge(std::uint64_t documents, std::uint64_t began_us) {
     ++merges;
     documents_merged += documents;
-    merge_us += static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(took).count());
+    merge_us += processor_us() - began_us;
 }
 
 void SearchIndex::Impl::wake() {
@@ -333,17 +347,12 @@ std::optional<SearchIndex::Impl::Job> SearchIndex::Impl::next_job() {
 }
 
 std::optional<SearchIndex::Impl::Job> SearchIndex::Impl::next_merge() {
-    std::vector<std::uint32_t> sizes;
     for (std::uint16_t id = 0; dirty.any() && id < kResourceTypeCount; ++id) {
         if (!dirty.test(id)) {
             continue;
         }
         const Runs& runs = types[id].current->runs;
-        sizes.clear();
-        for (const auto& run : runs) {
-            sizes.push_back(run->size());
-        }
-        if (const auto window = policy().pick(sizes)) {
+        if (const auto window = policy().pick(sizes_of(runs))) {
             const auto first = runs.begin() + static_cast<std::ptrdiff_t>(window->first);
             Runs inputs(first, first + static_cast<std::ptrdiff_t>(window->count));
             while (inputs.size() > 2 && !SearchRun::fits_one(inputs)) {
@@ -428,7 +437,7 @@ void SearchIndex::Impl::perform(Job job, std::unique_lock<std::mutex>& lock,
                     .deaths = {}};
     const Position through = horizon();
     lock.unlock();
-    const auto began = std::chrono::steady_clock::now();
+    const std::uint64_t began_us = processor_us();
     const std::uint64_t documents = documents_of(job.inputs);
     Runs outputs;
     Position dropped_through;
@@ -466,7 +475,7 @@ void SearchIndex::Impl::perform(Job job, std::unique_lock<std::mutex>& lock,
     active.reset();
     lock.unlock();
 
-    count_merge(documents, began);
+    count_merge(documents, began_us);
     for (auto& input : job.inputs) {
         if (input->size() >= kLargeRun) {
             replaced.push_back(std::move(input));
@@ -483,6 +492,7 @@ Runs SearchIndex::Impl::rewrite(const SearchRun& run, Rebuild& rebuild, Position
     std::vector<SearchEntries> entries(std::min<std::size_t>(kRebuiltAtOnce, run.size()));
     std::vector<IndexedDocument> documents;
     std::vector<Position> died;
+    std::size_t weight = 0;
     Runs runs;
     const auto flush = [&] {
         if (documents.empty()) {
@@ -496,6 +506,7 @@ Runs SearchIndex::Impl::rewrite(const SearchRun& run, Rebuild& rebuild, Position
         }
         documents.clear();
         died.clear();
+        weight = 0;
     };
     for (std::uint32_t document = 0; document < run.size() && !stop.stop_requested(); ++document) {
         const Position died_at = run.died_at(document);
@@ -511,7 +522,8 @@ Runs SearchIndex::Impl::rewrite(const SearchRun& run, Rebuild& rebuild, Position
         }
         documents.push_back({run.position(document), run.key(document), &found});
         died.push_back(died_at);
-        if (documents.size() == entries.size()) {
+        weight += weight_of(found);
+        if (documents.size() == entries.size() || weight >= kRunWeightMax) {
             flush();
         }
     }
@@ -553,19 +565,25 @@ void SearchIndex::add(TypeId type, std::span<const IndexedDocument> documents) {
     if (documents.empty()) {
         return;
     }
-    std::shared_ptr<const SearchRun> run = SearchRun::build(documents);
+    Runs added;
+    while (!documents.empty()) {
+        const std::size_t count = run_size_of(documents);
+        added.push_back(SearchRun::build(documents.first(count)));
+        documents = documents.subspan(count);
+    }
     const std::lock_guard lock(impl_->edit);
     const SearchRuns& before = *impl_->types[type.value].current;
-    ANNALS_CHECK(before.runs.empty() || last_position(*before.runs.back()) < first_position(*run));
-    impl_->last = std::max(impl_->last, last_position(*run).value);
-    impl_->bytes += run->bytes();
+    ANNALS_CHECK(before.runs.empty() ||
+                 last_position(*before.runs.back()) < first_position(*added.front()));
+    impl_->last = std::max(impl_->last, last_position(*added.back()).value);
+    impl_->bytes += bytes_of(added);
     auto runs = std::make_shared<SearchRuns>();
-    runs->runs.reserve(before.runs.size() + 1);
+    runs->runs.reserve(before.runs.size() + added.size());
     runs->runs = before.runs;
-    runs->runs.push_back(std::move(run));
+    runs->runs.insert(runs->runs.end(), added.begin(), added.end());
     runs->vacuumed_through = before.vacuumed_through;
     const bool too_many = runs->runs.size() > impl_->options.runs_max;
-    const bool complete = too_many || impl_->completes_a_tier(runs->runs);
+    const bool complete = impl_->policy().is_due(sizes_of(runs->runs));
     impl_->publish(impl_->types[type.value], std::move(runs));
     if (too_many) {
         impl_->merge_small(type);

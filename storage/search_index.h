@@ -1,7 +1,7 @@
 // SearchIndex: every type's runs, fed by the log writer, read by snapshots, merged behind their backs.
 //
-// A log-structured merge tree for each type: add() brings a run, and eight of like size that stand side by side become
-// one (storage/search_merge_policy.h). What died is dropped by merges once no page can ask for it any more.
+// A log-structured merge tree for each type: add() brings a run, and neighbours of like size become one
+// (storage/search_merge_policy.h). What died is dropped by merges once no page can ask for it any more.
 //
 // Layer:   storage. Store owns one. Derived: checkpointed, and rebuilt from the log when that doesn't fit.
 // Threads: restore(), add() and died() from one thread at a time (the log writer's, or open()'s); everything else from
@@ -25,11 +25,13 @@ namespace annals::storage {
 struct SearchIndexOptions {
     /// What died at most so many positions ago can still be found by those who read at a position before.
     std::uint64_t positions_retained = 262'144;
-    /// Runs of like size that become one.
+    /// About how many runs of like size become one.
     std::uint32_t fan_in = 8;
     /// No merge makes a run of more documents; it bounds how much memory one takes.
     std::uint32_t run_documents_max = 4 << 20;
-    /// From so many runs of a type on, add() merges small ones itself.
+    /// More runs of a type are merged even if their sizes don't suit.
+    std::uint32_t runs_wanted = 40;
+    /// Where there are more all the same, add() merges small ones itself.
     std::uint32_t runs_max = 64;
 };
 
@@ -47,7 +49,7 @@ struct SearchIndexStats {
     std::uint64_t bytes = 0;
     std::uint64_t merges = 0;
     std::uint64_t documents_merged = 0;  ///< each as often as it was
-    std::uint64_t merge_us = 0;
+    std::uint64_t merge_us = 0;          ///< of processor time, rebuilds included
 };
 
 class SearchIndex {
@@ -73,7 +75,8 @@ class SearchIndex {
     /// anything is added to the type. False, and nothing done, unless they ascend and are disjoint.
     bool restore(TypeId type, SearchRuns runs);
 
-    /// Adds documents of one type as a new run; positions ascend, above all that were there.
+    /// Adds documents of one type as a new run (as several, if they are very large); positions ascend, above all
+    /// that were there.
     void add(TypeId type, std::span<const IndexedDocument> documents);
 
     /// The document at `position` stopped being current at `at` (0: it was erased). Ignored if there is none.
@@ -91,7 +94,8 @@ class SearchIndex {
     /// How far the rebuilds of a type are; none if there is none.
     std::optional<Progress> rebuilding(TypeId type) const;
 
-    /// Rewrites, in the background, all runs that have erased documents now, so that nothing of them is left.
+    /// Rewrites, in the background, all runs that have erased documents now, so that nothing of them is left (in
+    /// memory, and in what is written of the runs from then on).
     void drop_erased();
 
     /// Waits until there is nothing to merge, to rebuild or to drop.

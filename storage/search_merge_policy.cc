@@ -1,13 +1,8 @@
 #include "storage/search_merge_policy.h"
 
-#include <algorithm>
-#include <limits>
-
 namespace annals::storage {
 
 namespace {
-
-constexpr std::uint32_t kFull = std::numeric_limits<std::uint32_t>::max();
 
 /// As much of the window as one run may hold; none if that isn't two runs.
 std::optional<MergeWindow> fitting(std::span<const std::uint32_t> sizes, MergeWindow window,
@@ -24,35 +19,28 @@ std::optional<MergeWindow> fitting(std::span<const std::uint32_t> sizes, MergeWi
 
 }  // namespace
 
-/// A run of more than half of what one may hold is left alone: two of them never fit together.
-std::uint32_t MergePolicy::tier(std::uint32_t size) const noexcept {
-    if (size > documents_max / 2) {
-        return kFull;
-    }
-    std::uint32_t tier = 0;
-    for (std::uint32_t left = size; left >= fan_in; left /= fan_in) {
-        ++tier;
-    }
-    return tier;
+/// Two of more than half of what one may hold never fit together: such runs are left alone.
+bool MergePolicy::is_full(std::uint32_t size) const noexcept {
+    return size > documents_max / 2;
 }
 
-std::optional<MergeWindow> MergePolicy::pick_tier(std::span<const std::uint32_t> sizes,
-                                                  std::uint32_t wanted) const {
+/// Neighbours of fewer than `bound` documents each that have so many together.
+std::optional<MergeWindow> MergePolicy::pick_below(std::span<const std::uint32_t> sizes,
+                                                   std::uint64_t bound) const {
     std::size_t first = 0;
-    std::size_t last = 0;  // the last one of the tier
-    std::size_t found = 0;
+    std::uint64_t documents = 0;
     for (std::size_t i = 0; i <= sizes.size(); ++i) {
-        const std::uint32_t of = i == sizes.size() ? kFull : tier(sizes[i]);
-        if (of == wanted) {
-            first = found == 0 ? i : first;
-            last = i;
-            ++found;
-        } else if (of > wanted) {
-            if (found >= fan_in) {
-                return fitting(sizes, {first, last - first + 1}, documents_max);
-            }
-            found = 0;
+        if (i != sizes.size() && sizes[i] < bound && !is_full(sizes[i])) {
+            documents += sizes[i];
+            continue;
         }
+        if (documents >= bound) {
+            if (const auto window = fitting(sizes, {first, i - first}, documents_max)) {
+                return window;
+            }
+        }
+        first = i + 1;
+        documents = 0;
     }
     return std::nullopt;
 }
@@ -74,20 +62,31 @@ std::optional<MergeWindow> MergePolicy::pick_least(std::span<const std::uint32_t
 }
 
 std::optional<MergeWindow> MergePolicy::pick(std::span<const std::uint32_t> sizes) const {
-    if (sizes.size() < fan_in) {
-        return std::nullopt;
-    }
-    std::uint32_t highest = 0;
+    std::uint64_t all = 0;
     for (const std::uint32_t size : sizes) {
-        const std::uint32_t of = tier(size);
-        highest = of == kFull ? highest : std::max(highest, of);
+        all += size;
     }
-    for (std::uint32_t wanted = 0; wanted <= highest; ++wanted) {
-        if (const auto window = pick_tier(sizes, wanted)) {
+    for (std::uint64_t bound = fan_in; bound <= all; bound *= fan_in) {
+        if (const auto window = pick_below(sizes, bound)) {
             return window;
         }
     }
     return sizes.size() > runs_max ? pick_least(sizes) : std::nullopt;
+}
+
+bool MergePolicy::is_due(std::span<const std::uint32_t> sizes) const {
+    std::uint64_t documents = 0;
+    std::uint64_t bound = fan_in;
+    for (std::size_t i = sizes.size(); i > 0 && !is_full(sizes[i - 1]); --i) {
+        while (sizes[i - 1] >= bound) {
+            bound *= fan_in;
+        }
+        documents += sizes[i - 1];
+        if (documents >= bound && i != sizes.size()) {
+            return true;
+        }
+    }
+    return sizes.size() > runs_max;
 }
 
 }  // namespace annals::storage

@@ -1,4 +1,7 @@
-// Which runs of a type become one: like sizes that stand side by side.
+// Which runs of a type become one.
+//
+// A run is of tier t if it has at least fan_in^t documents and fewer than fan_in^(t+1). Neighbours are merged when
+// together they reach the tier above the highest of theirs: so no document is merged more than once a tier.
 //
 // Layer:   storage; private to search_index.
 // Threads: plain functions.
@@ -19,21 +22,22 @@ struct MergeWindow {
 };
 
 struct MergePolicy {
-    std::uint32_t fan_in = 8;
+    std::uint64_t fan_in = 8;
     std::uint64_t documents_max = 0;  ///< of a merged run
-    std::size_t runs_max = 64;
+    std::size_t runs_max = 48;
 
-    /// What to merge next, given the sizes of the runs in their order: the smallest tier (fan_in^t documents) of which
-    /// fan_in runs have nothing larger between them, with what is smaller between them; if there are too many runs
-    /// all the same, the fan_in neighbours that have the least documents. None when all is well.
+    /// What to merge next, given the sizes of the runs in their order: neighbours that reach the next tier, those of
+    /// the lowest first; if there are too many runs all the same, the fan_in neighbours that have the
+    /// least documents. None when all is well.
     std::optional<MergeWindow> pick(std::span<const std::uint32_t> sizes) const;
 
-    /// 0 for fewer than fan_in documents, 1 for fewer than its square, and so on.
-    std::uint32_t tier(std::uint32_t size) const noexcept;
+    /// Whether pick() finds something where the last run has just been added and all was well before.
+    bool is_due(std::span<const std::uint32_t> sizes) const;
 
   private:
-    std::optional<MergeWindow> pick_tier(std::span<const std::uint32_t> sizes,
-                                         std::uint32_t wanted) const;
+    bool is_full(std::uint32_t size) const noexcept;
+    std::optional<MergeWindow> pick_below(std::span<const std::uint32_t> sizes,
+                                          std::uint64_t bound) const;
     std::optional<MergeWindow> pick_least(std::span<const std::uint32_t> sizes) const;
 };
 

@@ -1,6 +1,5 @@
 // From a filter to a plan.
 
-#include "core/search/extract.h"
 #include "core/search/filter.h"
 #include "core/search/fold.h"
 #include "core/search/reading.h"
@@ -9,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 
 namespace annals::core::search {
 
@@ -54,18 +52,15 @@ Error no_such_operation(const Asked& asked) {
 // Those of the candidates that have a text in the parameter's column for which `holds` is true.
 Plan with_text(const Asked& asked, Plan candidates,
                std::function<bool(std::string_view own)> holds) {
-    auto extractor = std::make_shared<Extractor>(asked.reading.context.parameters,
-                                                 asked.reading.context.stored.seed(),
-                                                 asked.reading.context.base_url);
-    return verified(
-        std::move(candidates), [extractor, holds = std::move(holds), &parameter = asked.parameter,
-                                type = asked.type](json::Value resource) {
-            storage::SearchEntries entries;
-            extractor->extract(parameter, type, resource, entries);
-            return std::any_of(entries.texts.begin(), entries.texts.end(), [&](const auto& text) {
-                return text.column == parameter.column && holds(entries.text(text));
-            });
+    return verified(std::move(candidates), [reader = BodyReader(asked.reading.context),
+                                            holds = std::move(holds), &parameter = asked.parameter,
+                                            type = asked.type](json::Value resource) {
+        storage::SearchEntries entries;
+        reader.extractor().extract(parameter, type, resource, entries);
+        return std::any_of(entries.texts.begin(), entries.texts.end(), [&](const auto& text) {
+            return text.column == parameter.column && holds(entries.text(text));
         });
+    });
 }
 
 // Strings are compared folded, uris as they are.

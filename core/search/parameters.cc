@@ -35,6 +35,14 @@ bool is_name_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+/// Whether `expression` is a plain path that begins with `base`. By it a component is known better than by what R4's
+/// composite says of it: for DocumentReference's relationship it has the code and the target the wrong way round.
+bool is_path_below(std::string_view base, std::string_view expression) {
+    return expression.starts_with(base) && expression.substr(base.size()).starts_with('.') &&
+           std::all_of(expression.begin(), expression.end(),
+                       [](char c) { return c == '.' || is_name_char(c); });
+}
+
 std::string_view trim(std::string_view text) {
     constexpr std::string_view kBlanks = " \t\r\n";
     const std::size_t first = text.find_first_not_of(kBlanks);
@@ -236,7 +244,11 @@ void ParameterSet::add(std::vector<Definition> definitions, std::vector<Error>* 
             auto& parameter = *std::find_if(own.begin(), own.end(),
                                             [&](const Parameter& p) { return p.code == code; });
             for (const Definition::Component& component : definition->components) {
-                parameter.components.push_back({find_url(component.url), component.expression});
+                const Parameter* of = find_url(component.url);
+                parameter.components.push_back(
+                    {of, parameter.standard && is_path_below(parameter.expression, of->expression)
+                             ? of->expression.substr(parameter.expression.size() + 1)
+                             : component.expression});
             }
         }
     }

@@ -68,7 +68,16 @@ Result<bool> add_criterion(Reading& reading, const std::vector<TypeId>& types,
     return true;
 }
 
-std::string unknown(const std::vector<TypeId>& types, std::string_view name) {
+std::string unknown(const QueryContext& context, const std::vector<TypeId>& types,
+                    std::string_view name) {
+    for (const TypeId type : types) {
+        const Parameter* parameter =
+            context.parameters->find(type, name.substr(0, name.find_first_of(":.")));
+        if (parameter != nullptr && !parameter->ready) {
+            return fmt::format(
+                "search parameter '{}' is new: what is stored is still being indexed by it", name);
+        }
+    }
     return types.size() == 1
                ? fmt::format("search parameter '{}' is not known for {}", name,
                              resource_type_name(types.front()))
@@ -113,7 +122,7 @@ struct Reader {
         }
         ANNALS_TRY(const bool known, add_criterion(reading, types, pair, conditions));
         if (!known) {
-            return pass_over(unknown(types, name));
+            return pass_over(unknown(context, types, name));
         }
         query.used.push_back(pair);
         return {};

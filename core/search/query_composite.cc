@@ -1,47 +1,26 @@
-#include "core/search/extract.h"
 #include "core/search/reading.h"
 
 #include <fmt/format.h>
-
-#include <memory>
 
 namespace annals::core::search {
 
 namespace {
 
-// A composite of elements that there can be several of: that its parts hold says nothing of whether they hold of one
-// element, so each is looked at by itself.
-class Alignment {
-  public:
-    Alignment(const Asked& asked, std::vector<Plan> parts)
-        : parameters_(asked.reading.context.parameters),
-          parameter_(asked.parameter),
-          type_(asked.type),
-          parts_(std::move(parts)),
-          // Keys of references must be the index's own; a composite has none of them but through a component.
-          extractor_(parameters_, asked.reading.context.stored.seed(),
-                     asked.reading.context.base_url) {}
-
-    bool holds(json::Value resource) {
-        for (const auto& element : extractor_.extract_composite(parameter_, type_, resource)) {
-            bool all = element.size() == parts_.size();
-            for (std::size_t i = 0; all && i < parts_.size(); ++i) {
-                all = matches(parts_[i], element[i], resource);
-            }
-            if (all) {
-                return true;
-            }
+// That the parts of a composite hold of a resource says nothing of whether they hold of one of its elements, so each is
+// looked at by itself.
+bool is_aligned(const BodyReader& reader, const Parameter& parameter, TypeId type,
+                const std::vector<Plan>& parts, json::Value resource) {
+    for (const auto& element : reader.extractor().extract_composite(parameter, type, resource)) {
+        bool all = element.size() == parts.size();
+        for (std::size_t i = 0; all && i < parts.size(); ++i) {
+            all = matches(parts[i], element[i], resource);
         }
-        return false;
+        if (all) {
+            return true;
+        }
     }
-
-  private:
-    std::shared_ptr<const ParameterSet> parameters_;
-    const Parameter& parameter_;
-    TypeId type_;
-    std::vector<Plan> parts_;
-    Extractor extractor_;
-};
+    return false;
+}
 
 }  // namespace
 
@@ -51,9 +30,11 @@ Plan composite_of(const Asked& asked, std::vector<Plan> parts) {
     if (asked.parameter.expression == resource_type_name(asked.type)) {
         return candidates;
     }
-    auto alignment = std::make_shared<Alignment>(asked, std::move(parts));
     return verified(std::move(candidates),
-                    [alignment](json::Value resource) { return alignment->holds(resource); });
+                    [reader = BodyReader(asked.reading.context), &parameter = asked.parameter,
+                     type = asked.type, parts = std::move(parts)](json::Value resource) {
+                        return is_aligned(reader, parameter, type, parts, resource);
+                    });
 }
 
 // search.html#composite: the parts between `$`, each as its own type has it.

@@ -29,6 +29,64 @@ Result<Plan> by_id(const Asked& asked, std::string_view id) {
     return carrying(std::move(terms));
 }
 
+// How many levels of parts `:above` and `:below` look through.
+constexpr std::size_t kHierarchyLevels = 10;
+
+// The parameter by which resources of a type are parts of others of the type.
+const Parameter* part_of(const Asked& asked, TypeId type) {
+    for (const std::string_view code : {"partof", "part-of"}) {
+        const Parameter* parameter = asked.reading.context.parameters->find(type, code);
+        if (parameter != nullptr && parameter->ready &&
+            parameter->type == schema::SearchType::reference &&
+            std::find(parameter->targets.begin(), parameter->targets.end(), type) !=
+                parameter->targets.end()) {
+            return parameter;
+        }
+    }
+    return nullptr;
+}
+
+// What leads to the resource, or to one that it is a part of, or to one of its parts.
+Plan through_parts(const Asked& asked, const Parameter& part, TypeId type, std::string_view id) {
+    const std::uint64_t key = asked.reading.context.stored.key(type, id);
+    Plan near = nothing();
+    for (std::size_t level = 0; level < kHierarchyLevels; ++level) {
+        std::vector<Plan> either;
+        if (asked.modifier == "below") {
+            either.push_back(carrying({reference(part.column, key)}));
+            either.push_back(chain(part.column, type, std::move(near)));
+        } else {
+            either.push_back(carrying({identity(key)}));
+            either.push_back(has(part.column, type, std::move(near)));
+        }
+        near = any_of(std::move(either));
+    }
+    std::vector<Plan> either;
+    either.push_back(carrying({reference(asked.parameter.column, key)}));
+    either.push_back(chain(asked.parameter.column, type, std::move(near)));
+    return any_of(std::move(either));
+}
+
+// search.html#recursive: of types whose resources are parts of each other.
+Result<Plan> by_hierarchy(const Asked& asked, std::string_view text) {
+    const auto local = read_local(text, asked.reading.context.base_url);
+    if (!local && !is_resource_id(text)) {
+        return asked.bad("an id or Type/id is needed");
+    }
+    std::vector<Plan> plans;
+    for (const TypeId type : asked.parameter.targets) {
+        const Parameter* part = part_of(asked, type);
+        if (part != nullptr && (!local || local->type == type)) {
+            ANNALS_TRY_VOID(asked.reading.spend(kHierarchyLevels));
+            plans.push_back(through_parts(asked, *part, type, local ? local->id : text));
+        }
+    }
+    if (plans.empty()) {
+        return asked.bad("it does not lead to what has parts of its own type");
+    }
+    return any_of(std::move(plans));
+}
+
 }  // namespace
 
 // search.html#reference
@@ -40,6 +98,9 @@ Result<Plan> reference_plan(const Asked& asked, std::string_view value) {
     const auto text = unescape(value);
     if (!text) {
         return asked.bad("unknown escape");
+    }
+    if (asked.modifier == "above" || asked.modifier == "below") {
+        return by_hierarchy(asked, *text);
     }
     const auto local = read_local(*text, asked.reading.context.base_url);
     if (!asked.modifier.empty()) {

@@ -30,6 +30,26 @@ Error Asked::unsupported() const {
         {}};
 }
 
+BodyReader::BodyReader(const QueryContext& context)
+    : parameters_(context.parameters), seed_(context.stored.seed()), base_url_(context.base_url) {
+}
+
+Extractor& BodyReader::extractor() const {
+    struct Kept {
+        std::unique_ptr<Extractor> extractor;
+        std::uint64_t seed = 0;
+        std::string base_url;
+    };
+
+    // What an extractor has compiled is worth more than a search.
+    thread_local Kept kept;
+    if (!kept.extractor || kept.extractor->parameters() != parameters_ || kept.seed != seed_ ||
+        kept.base_url != base_url_) {
+        kept = {std::make_unique<Extractor>(parameters_, seed_, base_url_), seed_, base_url_};
+    }
+    return *kept.extractor;
+}
+
 std::string_view shown(std::string_view text) noexcept {
     constexpr std::size_t kShownBytes = 100;
     if (text.size() <= kShownBytes) {

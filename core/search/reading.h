@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/search/extract.h"
 #include "core/search/query.h"
 
 #include <cstddef>
@@ -39,6 +40,20 @@ struct Asked {
 
     /// not_supported: the modifier.
     Error unsupported() const;
+};
+
+/// What verifying needs to take a body apart again, wherever and whenever a plan is executed.
+class BodyReader {
+  public:
+    explicit BodyReader(const QueryContext& context);
+
+    /// An extractor of the calling thread, which keeps it for the next one who asks for the like.
+    Extractor& extractor() const;
+
+  private:
+    std::shared_ptr<const ParameterSet> parameters_;
+    std::uint64_t seed_;
+    std::string base_url_;
 };
 
 // ---- texts ----

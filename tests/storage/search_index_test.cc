@@ -15,7 +15,11 @@ constexpr TypeId kType{7};
 constexpr TypeId kOtherType{8};
 
 SearchIndexOptions small_options() {
-    return {.positions_retained = 60, .fan_in = 3, .run_documents_max = 400, .runs_max = 6};
+    return {.positions_retained = 60,
+            .fan_in = 3,
+            .run_documents_max = 400,
+            .runs_wanted = 6,
+            .runs_max = 9};
 }
 
 /// One type's documents and what became of them; drives an index along.
@@ -95,6 +99,22 @@ TEST(SearchIndex, FindsADocumentAtOnceAndOnlyInItsType) {
     EXPECT_EQ(index.bytes(), index.runs(kType)->runs[0]->bytes());
 }
 
+TEST(SearchIndex, MakesSeveralRunsOfAVeryLargeBatch) {
+    SearchIndex index;
+    std::deque<ModelDocument> documents;
+    ModelMaker maker(9);
+    for (int i = 0; i < 40; ++i) {
+        documents.push_back(maker.next());
+        documents.back().entries.add_text(
+            5, std::string(1 << 20, static_cast<char>('a' + maker.below(5))));
+    }
+    index.add(kType, indexed(pointers(documents)));
+    const auto runs = index.runs(kType);
+    ASSERT_EQ(runs->runs.size(), 3U);
+    EXPECT_EQ(runs->runs[0]->size(), 16U);
+    EXPECT_EQ(runs->runs[2]->find(documents.back().position), 7U);
+}
+
 TEST(SearchIndex, SaysWhatIsTrueWhateverIsMergedMeanwhile) {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
         SearchIndex index(small_options());
@@ -172,7 +192,7 @@ TEST(SearchIndex, KeepsFewRunsHoweverSmallTheBatches) {
         ASSERT_LE(index.runs(kType)->runs.size(), 80U);
     }
     index.wait_until_idle();
-    EXPECT_LE(index.runs(kType)->runs.size(), 28U);  // seven of each of four tiers
+    EXPECT_LE(index.runs(kType)->runs.size(), 40U);
     model.expect_true(*index.runs(kType));
     const SearchIndexStats stats = index.stats();
     EXPECT_EQ(stats.documents, 3000U);
@@ -215,17 +235,18 @@ TEST(SearchIndex, RewritesARunWhenHalfOfItDiedLongAgo) {
 TEST(SearchIndex, ErasedIsInvisibleAtOnceAndGoneWhenAskedFor) {
     SearchIndex index;
     Model model(4, index);
-    model.add(50);
-    model.add(50);
-    model.die(70, {0});
-    EXPECT_EQ(index.runs(kType)->runs[1]->died_at(20).value, 0U);
+    model.add(25);
+    model.add(25);
+    model.die(30, {0});
+    EXPECT_EQ(index.runs(kType)->runs[1]->died_at(5).value, 0U);
     index.wait_until_idle();
-    EXPECT_EQ(index.runs(kType)->runs[1]->size(), 50U);
+    ASSERT_EQ(index.runs(kType)->runs.size(), 2U);
+    EXPECT_EQ(index.runs(kType)->runs[1]->size(), 25U);
     const auto untouched = index.runs(kType)->runs[0];
     index.drop_erased();
     index.wait_until_idle();
     EXPECT_EQ(index.runs(kType)->runs[0], untouched);
-    EXPECT_EQ(index.runs(kType)->runs[1]->size(), 49U);
+    EXPECT_EQ(index.runs(kType)->runs[1]->size(), 24U);
     EXPECT_EQ(index.runs(kType)->vacuumed_through.value, 0U);
     model.expect_true(*index.runs(kType));
 }
@@ -334,7 +355,7 @@ TEST(SearchIndex, StopsInTheMiddleOfAnything) {
 TEST(SearchIndex, ShowsEveryResourceOnceToReadersWhileItIsWritten) {
     constexpr std::uint64_t kResources = 50;
     constexpr std::uint64_t kVersions = 6000;
-    SearchIndex index({.positions_retained = 500, .fan_in = 3, .runs_max = 8});
+    SearchIndex index({.positions_retained = 500, .fan_in = 3, .runs_wanted = 8, .runs_max = 12});
     std::atomic<std::uint64_t> published = 0;
     std::atomic<bool> stop = false;
     std::atomic<std::uint64_t> looks = 0;

@@ -7,6 +7,7 @@
 #include "codec/json/document.h"
 #include "core/search/extract.h"
 #include "core/search/query.h"
+#include "core/search/ranges.h"
 #include "storage/index.h"
 
 #include <algorithm>
@@ -32,6 +33,10 @@ class Corpus final : public StoredResources {
         stored.type = find_resource_type(root["resourceType"].string()).value();
         stored.id = root["id"].string();
         extractor_.extract(stored.type, root, stored.entries);
+        if (const auto updated = date_range(root["meta"]["lastUpdated"].string())) {
+            stored.entries.intervals.push_back(
+                {column_of("_lastUpdated"), updated->low, updated->high});
+        }
         stored.key = key(stored.type, stored.id);
         stored.entries.terms.push_back(identity(stored.key));
         std::sort(stored.entries.terms.begin(), stored.entries.terms.end());

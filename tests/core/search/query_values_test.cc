@@ -224,6 +224,37 @@ TEST(ReferenceQuery, FindsCanonicalsWithAndWithoutVersion) {
           {{"questionnaire=http://q.org/Q", "q1 q2"}, {"questionnaire=http://q.org/Q|1.0", "q1"}});
 }
 
+TEST(ReferenceQuery, GoesThroughThePartsOfWhatItLeadsTo) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"Location","id":"town"})");
+    corpus.add(
+        R"({"resourceType":"Location","id":"house","partOf":{"reference":"Location/town"}})");
+    corpus.add(
+        R"({"resourceType":"Location","id":"room","partOf":{"reference":"Location/house"}})");
+    corpus.add(R"({"resourceType":"Location","id":"other"})");
+    for (const char* place : {"town", "house", "room", "other"}) {
+        corpus.add(R"({"resourceType":"Procedure","id":"in-)" + std::string(place) +
+                   R"(","status":"completed","subject":{"reference":"Patient/1"},
+                   "location":{"reference":"Location/)" +
+                   place + R"("}})");
+    }
+    check(corpus, "Procedure",
+          {{"location:below=town", "in-town in-house in-room"},
+           {"location:below=Location/house", "in-house in-room"},
+           {"location:below=room", "in-room"},
+           {"location:above=room", "in-town in-house in-room"},
+           {"location:above=house", "in-town in-house"},
+           {"location:above=other", "in-other"},
+           {"location:below=Patient/1",
+            "invalid: search parameter 'location:below': it does not lead to what has parts of its "
+            "own type"},
+           {"patient:below=1",
+            "invalid: search parameter 'patient:below': it does not lead to what has parts of its "
+            "own type"}});
+    check(corpus, "Location",
+          {{"partof:below=town", "house room"}, {"partof:above=house", "house room"}});
+}
+
 TEST(DateQuery, ComparesPeriodsByThePrefixes) {
     Corpus corpus;
     const auto add = [&](const char* id, const char* date) {
@@ -308,6 +339,43 @@ TEST(DateQuery, ApproximatesByATenthOfTheDistanceToNow) {
            {"birthdate=ap2020-01-01", ""}});
 }
 
+TEST(DateQuery, AsksWhenAVersionWasWritten) {
+    Corpus corpus;
+    corpus.add(
+        R"({"resourceType":"Patient","id":"old","meta":{"lastUpdated":"2010-10-01T00:00:00Z"}})");
+    corpus.add(
+        R"({"resourceType":"Patient","id":"new","meta":{"lastUpdated":"2019-10-01T00:00:00Z"}})");
+    check(corpus, "Patient",
+          {{"_lastUpdated=gt2010-10-01", "new"},
+           {"_lastUpdated=2010-10-01", "old"},
+           {"_lastUpdated=ge2010-10-01&_lastUpdated=lt2011", "old"},
+           {"_lastUpdated:missing=false", "old new"},
+           {"_lastUpdated:missing=true", ""}});
+}
+
+TEST(DateQuery, KnowsTimingsByTheirEventsAndBounds) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"ServiceRequest","id":"events","status":"active","intent":"order",
+        "subject":{"reference":"Patient/1"},
+        "occurrenceTiming":{"event":["2013-01-14","2013-03-01"]}})");
+    corpus.add(R"({"resourceType":"ServiceRequest","id":"bounds","status":"active","intent":"order",
+        "subject":{"reference":"Patient/1"},"occurrenceTiming":{"repeat":{"boundsPeriod":
+        {"start":"2013-05-01","end":"2013-06-01"}}}})");
+    check(corpus, "ServiceRequest",
+          {{"occurrence=2013-03", "events"},
+           {"occurrence=2013", "events bounds"},
+           {"occurrence=eb2013-04", "events"},
+           {"occurrence=gt2013-05-15", "bounds"}});
+}
+
+TEST(NumberQuery, TakesWholeNumbers) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"MolecularSequence","id":"two","coordinateSystem":0,
+        "variant":[{"start":2,"end":3}]})");
+    check(corpus, "MolecularSequence",
+          {{"variant-start=2", "two"}, {"variant-start=3", ""}, {"variant-start=gt1", "two"}});
+}
+
 TEST(NumberQuery, TakesDigitsForPrecisionWhereItIsToBeEqual) {
     Corpus corpus;
     for (const char* number : {"94.9", "95", "99.4", "99.5", "100", "100.4", "100.5", "110"}) {
@@ -374,6 +442,24 @@ TEST(QuantityQuery, ConvertsUnitsOfUcum) {
           "is needed"}});
 }
 
+TEST(QuantityQuery, TakesDurationsAndMoney) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"Encounter","id":"e","status":"finished","class":{"code":"AMB"},
+        "length":{"value":30,"unit":"min","system":"http://unitsofmeasure.org","code":"min"}})");
+    corpus.add(R"({"resourceType":"Invoice","id":"i","status":"issued",
+        "totalGross":{"value":12.5,"currency":"EUR"}})");
+    check(corpus, "Encounter",
+          {{"length=gt20", "e"},
+           {"length=gt20||min", "e"},
+           {"length=0.5|http://unitsofmeasure.org|h", "e"},
+           {"length=1800|http://unitsofmeasure.org|s", "e"},
+           {"length=lt20", ""}});
+    check(corpus, "Invoice",
+          {{"totalgross=12.5|urn:iso:std:iso:4217|EUR", "i"},
+           {"totalgross=12.5|urn:iso:std:iso:4217|USD", ""},
+           {"totalgross=12.5||EUR", "i"}});
+}
+
 TEST(UriQuery, IsExactOrAboveOrBelow) {
     Corpus corpus;
     const auto add = [&](const char* id, const char* url) {
@@ -434,6 +520,44 @@ TEST(CompositeQuery, HoldsOfOneElement) {
            {"code-value-quantity=8480-6$abc",
             "invalid: search parameter 'code-value-quantity': number, number|system|code or "
             "number||code is needed"}});
+}
+
+TEST(CompositeQuery, TakesComponentsOfAnyType) {
+    Corpus corpus;
+    const auto add = [&](const char* id, const std::string& value) {
+        corpus.add(R"({"resourceType":"Observation","id":")" + std::string(id) +
+                   R"(","status":"final","code":{"coding":[{"system":"http://l","code":"c"}]},)" +
+                   value + "}");
+    };
+    add("text", R"("valueString":"Red and round")");
+    add("concept", R"("valueCodeableConcept":{"coding":[{"system":"http://v","code":"red"}]})");
+    add("date", R"("valueDateTime":"2020-05-01")");
+    corpus.add(R"({"resourceType":"DocumentReference","id":"doc","status":"current","content":[],
+        "relatesTo":[{"code":"replaces","target":{"reference":"DocumentReference/a"}},
+                     {"code":"appends","target":{"reference":"DocumentReference/b"}}]})");
+    corpus.add(
+        R"({"resourceType":"Group","id":"grp","type":"person","actual":false,"characteristic":[
+        {"code":{"coding":[{"code":"gender"}]},"valueCodeableConcept":{"coding":[{"code":"mixed"}]},
+         "exclude":false},
+        {"code":{"coding":[{"code":"owner"}]},"valueCodeableConcept":{"coding":[{"code":"john"}]},
+         "exclude":false}]})");
+    corpus.add(R"({"resourceType":"DiagnosticReport","id":"report","status":"final",
+        "code":{"text":"x"},"result":[{"reference":"Observation/text"}]})");
+    check(corpus, "Observation",
+          {{"code-value-string=http://l|c$red", "text"},
+           {"code-value-concept=c$http://v|red", "concept"},
+           {"code-value-date=c$2020-05", "date"},
+           {"code-value-date=c$gt2020-05", ""},
+           {"combo-code-value-concept=c$red", "concept"}});
+    check(corpus, "DocumentReference",
+          {{"relationship=DocumentReference/a$replaces", "doc"},
+           {"relationship=DocumentReference/a$appends", ""},
+           {"relationship=b$appends", "doc"}});
+    check(corpus, "Group",
+          {{"characteristic-value=gender$mixed", "grp"},
+           {"characteristic-value=gender$john", ""},
+           {"characteristic-value=gender$john,owner$john", "grp"}});
+    check(corpus, "DiagnosticReport", {{"result.code-value-string=http://l|c$red", "report"}});
 }
 
 TEST(NearQuery, IsTheDistanceOnTheGlobe) {
