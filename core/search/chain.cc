@@ -76,7 +76,8 @@ Segment first_segment(std::string_view name) {
 
 const Parameter* find_ready(const Reading& reading, TypeId type, std::string_view code) {
     const Parameter* parameter = reading.context.parameters->find(type, code);
-    return parameter != nullptr && parameter->ready ? parameter : nullptr;
+    return parameter != nullptr && parameter->ready && !parameter->expression.empty() ? parameter
+                                                                                      : nullptr;
 }
 
 // The parameters that search.html#all names and that are not simply values of the resource. Nothing: it is none.

@@ -257,8 +257,11 @@ struct Planner {
         if (is_last && (code == "_id" || code == "id")) {
             return id_test(type, filter);
         }
+        if (is_last && (code == "_list" || code == "_text" || code == "_content")) {
+            return common_test(type, name, filter);
+        }
         const Parameter* parameter = reading.context.parameters->find(type, code);
-        if (parameter == nullptr || !parameter->ready) {
+        if (parameter == nullptr || !parameter->ready || parameter->expression.empty()) {
             unknown =
                 fmt::format("'{}' is not a search parameter of {}", name, resource_type_name(type));
             return MaybePlan();
@@ -293,6 +296,18 @@ struct Planner {
         both.push_back(*std::move(where));
         both.push_back(*std::move(rest));
         return MaybePlan(all_of(std::move(both)));
+    }
+
+    /// Lists that it is in, words that are in it.
+    Result<MaybePlan> common_test(TypeId type, std::string_view name, const Filter& filter) {
+        const bool fits = filter.operation == Operation::eq ||
+                          filter.operation == (name == "_list" ? Operation::in : Operation::co);
+        if (!fits) {
+            return Error{Errc::not_supported,
+                         fmt::format("_filter: '{}' can't be asked for with this operation", name),
+                         {}};
+        }
+        return criterion_plan(reading, type, name, filter.value);
     }
 
     Result<MaybePlan> id_test(TypeId type, const Filter& filter) {

@@ -90,7 +90,7 @@ const Parameter* find_sortable(const QueryContext& context, const std::vector<Ty
     const Parameter* found = nullptr;
     for (const TypeId type : types) {
         const Parameter* parameter = context.parameters->find(type, code);
-        if (parameter == nullptr || !parameter->ready ||
+        if (parameter == nullptr || !parameter->ready || parameter->expression.empty() ||
             parameter->type == schema::SearchType::composite ||
             parameter->type == schema::SearchType::special) {
             return nullptr;

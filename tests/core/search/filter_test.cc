@@ -181,6 +181,29 @@ TEST(Filter, FollowsPathsThatFiltersNarrow) {
            {"not (_has:Observation:patient:code eq loinc|1234-5)", "petra none"}});
 }
 
+TEST(Filter, TestsWhatEveryTypeHas) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"Patient","id":"a","meta":{"lastUpdated":"2020-01-01T00:00:00Z",
+        "tag":[{"system":"http://t","code":"x"}],"profile":["http://p/A"]},
+        "text":{"status":"generated","div":"<div>heart attack</div>"}})");
+    corpus.add(R"({"resourceType":"Patient","id":"b"})");
+    corpus.add(R"({"resourceType":"List","id":"l","status":"current","mode":"working","entry":[
+        {"item":{"reference":"Patient/b"}}]})");
+    check(corpus, "Patient",
+          {{"_lastUpdated ge 2020", "a"},
+           {"_tag eq http://t|x", "a"},
+           {"_tag pr false", "b"},
+           {"_profile eq http://p/A", "a"},
+           {"_text co heart", "a"},
+           {"_text eq \"heart attack\"", "a"},
+           {"_content co attack", "a"},
+           {"_list eq l", "b"},
+           {"_list in l", "b"},
+           {"_list gt l", "not-supported: _filter: '_list' can't be asked for with this operation"},
+           {"_query eq x", "invalid: _filter: '_query' is not a search parameter of Patient"},
+           {"_filter eq x", "invalid: _filter: '_filter' is not a search parameter of Patient"}});
+}
+
 TEST(Filter, CombinesFromTheLeft) {
     Corpus corpus;
     add_patients(corpus);

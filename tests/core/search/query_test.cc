@@ -292,6 +292,8 @@ TEST(Query, RefusesMalformedResultParameters) {
            {"_total=some", "invalid: _total: 'some' is none of none, estimate, accurate"},
            {"_contained=x", "invalid: _contained: 'x' is none of true, false, both"},
            {"_containedType=x", "invalid: _containedType: 'x' is none of container, contained"},
+           {"_sort=_text", "invalid: _sort: there is no order by '_text'"},
+           {"_sort=near", "invalid: _sort: there is no order by 'near'"},
            {"_sort=-", "invalid: _sort: the name of a search parameter is needed"},
            {"_sort:asc=name", "not-supported: _sort:asc: it has no modifiers"},
            {"_include=Patient",
@@ -325,6 +327,35 @@ TEST(Query, OfAConditionalInteractionHasCriteriaOnly) {
               "invalid: '_include' is not a criterion");
     EXPECT_EQ(parse("identifier=x&nothing=1"),
               "invalid: search parameter 'nothing' is not known for Patient");
+}
+
+TEST(Query, KnowsParametersThatWereAddedOnceAllIsIndexedByThem) {
+    Corpus corpus;
+    fill(corpus);
+    json::Parser parser;
+    const auto definition = parser.parse(R"({"resourceType":"SearchParameter","id":"alive",
+        "url":"http://example.org/alive","name":"alive","status":"active","description":"x",
+        "code":"alive","base":["Patient"],"type":"token","expression":"Patient.active"})");
+    ASSERT_TRUE(definition);
+    const std::vector<json::Value> added{definition->root()};
+    const std::vector<std::string> unready{"http://example.org/alive"};
+    QueryContext context = corpus.context();
+    const TypeId type = *find_resource_type("Patient");
+    const std::vector<QueryPair> pairs{{"alive", "true"}};
+
+    context.parameters = ParameterSet::with(added, unready);
+    const auto waiting = parse_query(context, {type}, pairs);
+    ASSERT_TRUE(waiting);
+    EXPECT_EQ(waiting->warnings,
+              (std::vector<std::string>{"search parameter 'alive' is new: what is stored is still "
+                                        "being indexed by it"}));
+    EXPECT_EQ(waiting->types[0].plan.kind, Plan::Kind::everything);
+
+    context.parameters = ParameterSet::with(added);
+    const auto ready = parse_query(context, {type}, pairs);
+    ASSERT_TRUE(ready);
+    EXPECT_EQ(ready->used, pairs);
+    EXPECT_EQ(ready->types[0].plan.terms, (std::vector<Term>{token(column_of("alive"), "true")}));
 }
 
 TEST(Query, IsBounded) {
