@@ -128,6 +128,43 @@ void parse_and_extract(benchmark::State& state, const std::string& name) {
         static_cast<double>(all) / static_cast<double>(resources.size());
 }
 
+/// Of one parameter alone, as sorting and verifying ask for it.
+void extract_one(benchmark::State& state, const std::string& code) {
+    json::Parser parser;
+    const auto document = parser.parse(resources_of("made").front().text);
+    const TypeId type = *find_resource_type("Observation");
+    const Parameter& parameter = *ParameterSet::standard()->find(type, code);
+    Extractor extractor(ParameterSet::standard(), 1, "");
+    storage::SearchEntries entries;
+    for (auto _ : state) {
+        if (parameter.components.empty()) {
+            extractor.extract(parameter, type, document->root(), entries);
+            benchmark::DoNotOptimize(entries.terms.data());
+        } else {
+            const auto elements = extractor.extract_composite(parameter, type, document->root());
+            benchmark::DoNotOptimize(elements.data());
+        }
+    }
+}
+
+/// What the first resource of a type costs a thread.
+void first_of_a_type(benchmark::State& state) {
+    json::Parser parser;
+    const auto document = parser.parse(resources_of("made").front().text);
+    storage::SearchEntries entries;
+    for (auto _ : state) {
+        Extractor extractor(ParameterSet::standard(), 1, "");
+        extractor.extract(*find_resource_type("Observation"), document->root(), entries);
+        benchmark::DoNotOptimize(entries.terms.data());
+    }
+}
+
+void make_parameters(benchmark::State& state) {
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(ParameterSet::with({}));
+    }
+}
+
 void fold_text(benchmark::State& state, const std::string& text) {
     std::string folded;
     for (auto _ : state) {
@@ -148,6 +185,10 @@ BENCHMARK_CAPTURE(parse, encounters, std::string("Encounter"));
 BENCHMARK_CAPTURE(parse_and_extract, encounters, std::string("Encounter"));
 BENCHMARK_CAPTURE(parse, all, std::string("all"));
 BENCHMARK_CAPTURE(parse_and_extract, all, std::string("all"));
+BENCHMARK_CAPTURE(extract_one, date, std::string("date"));
+BENCHMARK_CAPTURE(extract_one, composite, std::string("combo-code-value-quantity"));
+BENCHMARK(first_of_a_type);
+BENCHMARK(make_parameters);
 BENCHMARK_CAPTURE(fold_text, ascii, std::string("Systolic Blood Pressure"));
 BENCHMARK_CAPTURE(fold_text, accents, std::string("Hôpital Universitaire Genève"));
 

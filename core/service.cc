@@ -67,6 +67,7 @@ Service::Service(const Config& config, storage::Store& store)
       store_(store),
       started_(now()),
       definitions_(store),
+      indexing_(std::make_unique<search::Indexing>(store, config.base_url)),
       capability_statement_(make_capability_statement(config_, started_)) {
 }
 

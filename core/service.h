@@ -8,12 +8,14 @@
 #include "core/config/config.h"
 #include "core/exchange.h"
 #include "core/loop.h"
+#include "core/search/indexing.h"
 #include "core/target.h"
 #include "core/validation/stored_definitions.h"
 #include "storage/store.h"
 
 #include <asio/awaitable.hpp>
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,6 +39,9 @@ class Service {
     /// The conformance resources that are stored.
     const validation::Source& definitions() const noexcept { return definitions_; }
 
+    /// What versions are made findable by. The store was opened with search::search_setup(config.base_url).
+    search::Indexing& indexing() const noexcept { return *indexing_; }
+
     /// The CapabilityStatement but for {base_url}, which stands between the two halves as a JSON string.
     const std::pair<std::string, std::string>& capability_statement() const noexcept {
         return capability_statement_;
@@ -47,6 +52,7 @@ class Service {
     storage::Store& store_;
     Instant started_;
     validation::StoredDefinitions definitions_;
+    std::unique_ptr<search::Indexing> indexing_;
     std::pair<std::string, std::string> capability_statement_;
 };
 

@@ -4,13 +4,17 @@
 
 namespace annals::storage {
 
-void SearchFeed::add(TypeId type, Position position, std::uint64_t key, Instant instant,
-                     SearchEntries& entries) {
+void SearchFeed::complete(std::uint64_t key, Instant instant, SearchEntries& entries) const {
     if (identity_ != nullptr) {
         const std::uint64_t term = identity_(key);
         entries.terms.insert(std::ranges::lower_bound(entries.terms, term), term);
     }
     entries.intervals.push_back({last_updated_column_, instant.us, instant.us});
+}
+
+void SearchFeed::add(TypeId type, Position position, std::uint64_t key, Instant instant,
+                     SearchEntries& entries) {
+    complete(key, instant, entries);
     std::vector<IndexedDocument>& documents = documents_[type.value];
     if (documents.empty()) {
         types_.push_back(type);

@@ -33,6 +33,9 @@ class SearchFeed {
     void add(TypeId type, Position position, std::uint64_t key, Instant instant,
              SearchEntries& entries);
 
+    /// Adds what storage knows by itself.
+    void complete(std::uint64_t key, Instant instant, SearchEntries& entries) const;
+
     void publish();
 
     /// The version at `position` stopped being current at `at`.

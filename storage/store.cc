@@ -27,9 +27,23 @@ struct Store::Impl {
     // None without search.
     std::unique_ptr<SearchIndex> search;
     SearchSetup setup;
+    PerType<std::atomic<std::uint64_t>> search_fingerprints{};  ///< 0: of nothing that is whole
     std::unique_ptr<SearchFeed> feed;
     std::unique_ptr<SearchCheckpoint> checkpoint;
     std::unique_ptr<SearchSaver> saver;  ///< none in a read-only store either
+
+    /// Lets the index's thread in, for rebuilds, until the store closes.
+    struct Gate {
+        std::mutex mutex;
+        bool open = true;
+    };
+
+    std::shared_ptr<Gate> gate = std::make_shared<Gate>();
+
+    ~Impl() {
+        const std::scoped_lock closing(gate->mutex);
+        gate->open = false;
+    }
 
     // None in a read-only store. In this order: each uses what stands above it.
     std::unique_ptr<SegmentWriter> segment_writer;
@@ -42,7 +56,9 @@ struct Store::Impl {
 
     PerType<std::uint64_t> fingerprints() const {
         PerType<std::uint64_t> all;
-        all.fill(setup.fingerprint);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            all[i] = search_fingerprints[i].load(std::memory_order_acquire);
+        }
         return all;
     }
 
@@ -76,6 +92,9 @@ void Store::Impl::recover_search(FileSystem& fs, const std::string& directory,
                                  const StoreOptions& options, SearchSetup with,
                                  OpenReport& report) {
     setup = std::move(with);
+    for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
+        search_fingerprints[i] = setup.fingerprints[i];
+    }
     search = std::make_unique<SearchIndex>(options.search_index);
     feed = std::make_unique<SearchFeed>(*search, setup);
     checkpoint = std::make_unique<SearchCheckpoint>(
@@ -265,6 +284,46 @@ std::shared_ptr<const SearchRuns> Store::search(TypeId type) const {
         return kNothing;
     }
     return impl_->search->runs(type);
+}
+
+void Store::rebuild_search(TypeId type, const SearchSetup& setup, std::function<void()> done) {
+    if (impl_->search == nullptr) {
+        done();
+        return;
+    }
+    // While it goes on, runs are of two kinds: a checkpoint must not take them for one.
+    impl_->search_fingerprints[type.value].store(0, std::memory_order_release);
+    auto entries_of = [impl = impl_.get(), gate = impl_->gate, extract = setup.extractor()](
+                          Position position, SearchEntries& entries) {
+        const std::scoped_lock lock(gate->mutex);
+        const auto info = gate->open ? impl->index.at(position) : std::nullopt;
+        if (!info) {
+            return false;  // erased
+        }
+        const auto stored = load_version(impl->segments, impl->index.location(position), *info);
+        if (!stored || !extract(info->type, stored->id, stored->body, entries)) {
+            entries.clear();
+        }
+        impl->feed->complete(impl->index.link(position).key.low, info->instant, entries);
+        return true;
+    };
+    auto end = [impl = impl_.get(), gate = impl_->gate, type,
+                fingerprint = setup.fingerprints[type.value], done = std::move(done)] {
+        const std::scoped_lock lock(gate->mutex);
+        if (!gate->open) {
+            return;
+        }
+        impl->search_fingerprints[type.value].store(fingerprint, std::memory_order_release);
+        if (impl->saver != nullptr) {
+            impl->saver->ask();
+        }
+        done();
+    };
+    impl_->search->rebuild(type, std::move(entries_of), std::move(end));
+}
+
+std::optional<SearchIndex::Progress> Store::rebuilding_search(TypeId type) const {
+    return impl_->search == nullptr ? std::nullopt : impl_->search->rebuilding(type);
 }
 
 Totals Store::totals(std::optional<TypeId> type) const {

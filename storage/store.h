@@ -11,6 +11,7 @@
 #include "storage/search_index.h"
 #include "storage/types.h"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -38,8 +39,9 @@ using SearchExtract = std::function<Result<void>(TypeId type, std::string_view i
 /// How versions are made findable: core/search in the store's words.
 struct SearchSetup {
     std::function<SearchExtract()> extractor;  ///< makes one for one thread; called from any thread
-    std::uint64_t fingerprint = 0;             ///< of all that entries depend on
-    std::uint64_t last_updated_column = 0;     ///< the column of versions' instants
+    /// Of all that the entries of a type depend on; not 0.
+    std::array<std::uint64_t, kResourceTypeCount> fingerprints{};
+    std::uint64_t last_updated_column = 0;                   ///< the column of versions' instants
     std::uint64_t (*identity)(std::uint64_t key) = nullptr;  ///< the term of a resource
 };
 
@@ -222,6 +224,14 @@ class Store {
     /// The search index of a type; empty without StoreOptions::search. Read last_position() before:
     /// then every version at or before it is there.
     std::shared_ptr<const SearchRuns> search(TypeId type) const;
+
+    /// Makes, in the background, all versions of a type that are visible now findable anew, by a setup that what is
+    /// submitted from now on is extracted by, too; then calls `done` on a thread of the store. Not if the store is
+    /// closed before: then it is done when the store is opened with such a setup.
+    void rebuild_search(TypeId type, const SearchSetup& setup, std::function<void()> done);
+
+    /// How far that is; none if nothing of the type is being rebuilt.
+    std::optional<SearchIndex::Progress> rebuilding_search(TypeId type) const;
 
     /// Counters of one type, or of the store.
     Totals totals(std::optional<TypeId> type = {}) const;

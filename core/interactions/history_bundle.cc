@@ -170,7 +170,10 @@ class HistoryRun {
         write.body = pieces_;
         write.terms = *terms;
         write.expect = entry.version ? Expect::older : Expect::anything;
+        const auto epoch = service_.indexing().epoch();
+        write.search = &epoch->entries_of(entry.type, entry.facts.resource);
         const Submission submission = submit(write);
+        search::Indexing::submitted(*epoch, submission.ticket);
         if (submission.status == Submission::Status::accepted) {
             const storage::Head& previous = write.outcome.previous;
             record.fate = previous.exists && !previous.deletion ? Fate::updated : Fate::created;

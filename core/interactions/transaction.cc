@@ -30,12 +30,17 @@ constexpr std::size_t kEntriesPerTurn = 256;
 struct Attempt {
     Attempt(const Service& service, const Request& request,
             std::span<const TransactionEntry> entries)
-        : state(service, entries), links(request.base_url), write_of_entry(entries.size()) {}
+        : state(service, entries),
+          links(request.base_url),
+          epoch(service.indexing().epoch()),
+          write_of_entry(entries.size()) {}
 
     TransactionState state;
     TransactionLinks links;
     std::deque<std::vector<json::Edit>> edits;
     std::deque<json::BodyPlan> plans;
+    std::shared_ptr<const search::Indexing::Epoch> epoch;
+    std::deque<storage::SearchEntries> entries;  ///< of each write but deletions
     std::vector<storage::BodyPiece> pieces;
     std::vector<std::size_t> pieces_end;  ///< of each write
     std::vector<storage::VersionWrite> writes;
@@ -224,11 +229,29 @@ class TransactionRun {
                                        attempt.edits.back());
             append_pieces(attempt.plans.back(), attempt.pieces);
             write.terms = resource.terms;
+            ANNALS_TRY(write.search, extract(attempt, entry.target.type, resource));
         }
         attempt.pieces_end.push_back(attempt.pieces.size());
         attempt.write_of_entry[index] = attempt.writes.size();
         attempt.writes.push_back(write);
         return {};
+    }
+
+    /// What the version that was planned last can be found by: as it is stored, its links resolved.
+    static Result<const storage::SearchEntries*> extract(Attempt& attempt, TypeId type,
+                                                         const EntryResource& resource) {
+        if (attempt.edits.back().empty()) {
+            return &attempt.entries.emplace_back(
+                attempt.epoch->entries_of(type, resource.facts.resource));
+        }
+        std::string body;
+        for (const json::Run& run : attempt.plans.back().runs()) {
+            body += run.text;
+        }
+        ANNALS_TRY(json::Document document, thread_parser().parse(body));
+        attempt.entries.push_back(attempt.epoch->entries_of(type, document.root()));
+        thread_parser().recycle(std::move(document));
+        return &attempt.entries.back();
     }
 
     /// Requires what the entry refers to, unless the transaction itself brings it.
@@ -311,7 +334,9 @@ class TransactionRun {
         commit.erases = attempt.erases;
         commit.guards = attempt.state.guards();
         commit.requirements = attempt.requirements;
-        return service_.store().submit(commit);
+        const storage::Submission submission = service_.store().submit(commit);
+        search::Indexing::submitted(*attempt.epoch, submission.ticket);
+        return submission;
     }
 
     /// True if the refusal is worth another attempt.

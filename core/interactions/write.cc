@@ -204,9 +204,13 @@ storage::Submission SubmittedResource::submit(const Service& service, storage::V
     commit.writes = std::span(&write, 1);
     commit.guards = guards;
     commit.requirements = requirements;
+    const auto epoch = service.indexing().epoch();
+    write.search = &epoch->entries_of(write.type, facts_.resource);
     storage::Submission submission = service.store().submit(commit);
+    search::Indexing::submitted(*epoch, submission.ticket);
     write.body = {};
     write.terms = {};
+    write.search = nullptr;
     if (submission.status == storage::Submission::Status::requirement_failed) {
         // Back from the list without the self-references to the one with them.
         const storage::Requirement& failed = requirements[submission.failed];

@@ -254,13 +254,15 @@ void ParameterSet::add(std::vector<Definition> definitions, std::vector<Error>* 
     }
     fingerprint_ = kVocabularyVersion;
     for (const std::vector<Parameter>& own : of_type_) {
-        fingerprint_ = hash64("type", fingerprint_);
+        std::uint64_t fingerprint = kVocabularyVersion;
         for (const Parameter& parameter : own) {
-            fingerprint_ = hash64(parameter.code, fingerprint_);
-            fingerprint_ =
-                hash64(kTypeNames[static_cast<std::size_t>(parameter.type)], fingerprint_);
-            fingerprint_ = hash64(parameter.expression, fingerprint_);
+            fingerprint = hash64(parameter.code, fingerprint);
+            fingerprint = hash64(kTypeNames[static_cast<std::size_t>(parameter.type)], fingerprint);
+            fingerprint = hash64(parameter.expression, fingerprint);
         }
+        fingerprints_.push_back(fingerprint);
+        fingerprint_ =
+            hash64({reinterpret_cast<const char*>(&fingerprint), sizeof fingerprint}, fingerprint_);
     }
 }
 

@@ -59,7 +59,10 @@ class ParameterSet {
     /// Null if the type has none of that code.
     const Parameter* find(TypeId type, std::string_view code) const noexcept;
 
-    /// What the entries depend on: changes when an expression, a type or the vocabulary does.
+    /// What the entries of a type depend on: changes when an expression, a type or the vocabulary does.
+    std::uint64_t fingerprint(TypeId type) const noexcept { return fingerprints_[type.value]; }
+
+    /// The same for all types.
     std::uint64_t fingerprint() const noexcept { return fingerprint_; }
 
   private:
@@ -71,6 +74,7 @@ class ParameterSet {
     void add(std::vector<Definition> definitions, std::vector<Error>* faults);
 
     std::vector<std::vector<Parameter>> of_type_;  // by TypeId, by code
+    std::vector<std::uint64_t> fingerprints_;
     std::uint64_t fingerprint_ = 0;
 };
 

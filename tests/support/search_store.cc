@@ -67,7 +67,7 @@ SearchEntries entries_of(std::uint64_t seed, TypeId type, std::string_view text)
 
 SearchSetup word_setup(const Store& store, std::uint64_t fingerprint) {
     SearchSetup setup;
-    setup.fingerprint = fingerprint;
+    setup.fingerprints.fill(fingerprint);
     setup.last_updated_column = kLastUpdatedColumn;
     setup.identity = [](std::uint64_t key) { return ~key; };
     setup.extractor = [seed = store.search_seed()] {

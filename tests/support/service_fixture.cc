@@ -78,7 +78,9 @@ void ServiceFixture::restart_on(std::shared_ptr<storage::FileSystem> files) {
 }
 
 void ServiceFixture::start(const core::Config& config) {
-    auto store = storage::Store::open(*files_, directory_.path(), {});
+    storage::StoreOptions options;
+    options.search = core::search::search_setup(config.base_url);
+    auto store = storage::Store::open(*files_, directory_.path(), std::move(options));
     ANNALS_CHECK(store.has_value(), store.error().detail);
     store_ = *std::move(store);
     service_ = std::make_unique<core::Service>(config, *store_);

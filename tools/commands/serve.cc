@@ -149,8 +149,8 @@ int serve(const ArgumentList& arguments) {
     }
     log_opening(config->data, report);
 
-    const core::Service service(*config, **store);
-    auto server = net::Server::start(*config, service, **store);
+    std::optional<const core::Service> service(std::in_place, *config, **store);
+    auto server = net::Server::start(*config, *service, **store);
     if (!server) {
         return fail(server.error().detail, exit_code_of(server.error()));
     }
@@ -162,6 +162,7 @@ int serve(const ArgumentList& arguments) {
     log_info(signal == SIGINT ? "SIGINT: stopping" : "SIGTERM: stopping");
     (*server)->stop();
     server->reset();
+    service.reset();
     store->reset();
     log_info("stopped");
     return kExitDone;

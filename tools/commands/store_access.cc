@@ -1,5 +1,7 @@
 #include "tools/commands/store_access.h"
 
+#include "core/search/indexing.h"
+
 namespace annals::tools {
 
 int exit_code_of(const Error& error) noexcept {
@@ -24,6 +26,7 @@ storage::StoreOptions store_options(const core::Config& config) {
     options.sync_interval_ms = static_cast<std::uint32_t>(config.sync_interval.count());
     options.read_only = config.read_only;
     options.allow_damaged = config.allow_damaged;
+    options.search = core::search::search_setup(config.base_url);
     return options;
 }
 

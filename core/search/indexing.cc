@@ -1,0 +1,312 @@
+#include "core/search/indexing.h"
+
+#include "core/base/digest.h"
+#include "core/search/stored_parameters.h"
+#include "core/search/terms.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace annals::core::search {
+
+namespace {
+
+/// Extractors that a thread keeps: a process serves one store, tests some.
+constexpr std::size_t kThreadExtractorsMax = 4;
+
+/// The extraction of stored bodies, for one thread of the store's.
+class BodyExtractor {
+  public:
+    BodyExtractor(std::shared_ptr<const ParameterSet> parameters, std::uint64_t seed,
+                  std::string base_url)
+        : extractor_(std::move(parameters), seed, std::move(base_url)) {}
+
+    Result<void> extract(TypeId type, std::string_view body, storage::SearchEntries& entries) {
+        ANNALS_TRY(json::Document document, parser_.parse(body));
+        extractor_.extract(type, document.root(), entries);
+        parser_.recycle(std::move(document));
+        return {};
+    }
+
+  private:
+    json::Parser parser_;
+    Extractor extractor_;
+};
+
+storage::SearchSetup setup_of(std::shared_ptr<const ParameterSet> parameters, std::uint64_t seed,
+                              const std::string& base_url) {
+    storage::SearchSetup setup;
+    for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
+        setup.fingerprints[i] =
+            hash64(base_url, parameters->fingerprint(TypeId{static_cast<std::uint16_t>(i)}));
+    }
+    setup.last_updated_column = column_of("_lastUpdated");
+    setup.identity = [](std::uint64_t key) { return identity(key); };
+    setup.extractor = [parameters = std::move(parameters), seed,
+                       base_url]() -> storage::SearchExtract {
+        auto extractor = std::make_shared<BodyExtractor>(parameters, seed, base_url);
+        return [extractor](TypeId type, std::string_view /*id*/, std::string_view body,
+                           storage::SearchEntries& entries) {
+            return extractor->extract(type, body, entries);
+        };
+    };
+    return setup;
+}
+
+}  // namespace
+
+std::function<storage::SearchSetup(const storage::Store&)> search_setup(std::string base_url) {
+    return [base_url = std::move(base_url)](const storage::Store& store) {
+        StoredParameters stored(store);
+        stored.refresh();
+        return setup_of(stored.make(), store.search_seed(), base_url);
+    };
+}
+
+Extractor& thread_extractor(const std::shared_ptr<const ParameterSet>& parameters,
+                            std::uint64_t seed, std::string_view base_url) {
+    struct Kept {
+        std::uint64_t seed;
+        std::string base_url;
+        std::unique_ptr<Extractor> extractor;
+    };
+
+    thread_local std::vector<Kept> kept;
+    for (const Kept& one : kept) {
+        if (one.extractor->parameters() == parameters && one.seed == seed &&
+            one.base_url == base_url) {
+            return *one.extractor;
+        }
+    }
+    if (kept.size() >= kThreadExtractorsMax) {
+        kept.erase(kept.begin());
+    }
+    kept.push_back({seed, std::string(base_url),
+                    std::make_unique<Extractor>(parameters, seed, std::string(base_url))});
+    return *kept.back().extractor;
+}
+
+void Indexing::Epoch::extract(TypeId type, json::Value resource,
+                              storage::SearchEntries& entries) const {
+    thread_extractor(parameters_, seed_, base_url_).extract(type, resource, entries);
+}
+
+const storage::SearchEntries& Indexing::Epoch::entries_of(TypeId type, json::Value resource) const {
+    thread_local storage::SearchEntries entries;
+    extract(type, resource, entries);
+    return entries;
+}
+
+struct Indexing::Impl {
+    Impl(storage::Store& of, std::string base)
+        : store(of), base_url(std::move(base)), stored(of), thread([this] { run(); }) {}
+
+    ~Impl() {
+        {
+            const std::scoped_lock lock(mutex);
+            stopping = true;
+        }
+        wake.notify_all();
+        thread.join();
+    }
+
+    /// Takes what is stored for what holds, and has the types indexed anew whose parameters changed. Requires:
+    /// `mutex`.
+    void refresh(std::uint64_t stamp) {
+        stored.refresh();
+        const auto before = current.load();
+        faults.clear();
+        auto set = stored.make({}, before == nullptr ? &faults : nullptr);
+        if (before != nullptr) {
+            std::vector<TypeId> changed;
+            for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
+                const TypeId type{static_cast<std::uint16_t>(i)};
+                if (set->fingerprint(type) != before->parameters()->fingerprint(type)) {
+                    changed.push_back(type);
+                    add_unready(*set, *before->parameters(), type);
+                }
+            }
+            set = stored.make(unready, &faults);
+            if (!changed.empty()) {
+                retired.push_back(before);
+                ask(changed);
+            }
+        }
+        current.store(std::make_shared<const Epoch>(std::move(set), store.search_seed(), base_url));
+        seen.store(stamp, std::memory_order_release);
+    }
+
+    /// Parameters of `type` that are new or other than they were can't be asked for until it is indexed anew.
+    void add_unready(const ParameterSet& set, const ParameterSet& before, TypeId type) {
+        for (const Parameter& parameter : set.of(type)) {
+            const Parameter* const was = before.find(type, parameter.code);
+            const bool same = was != nullptr && was->url == parameter.url &&
+                              was->type == parameter.type &&
+                              was->expression == parameter.expression;
+            if (!parameter.standard && !same &&
+                std::find(unready.begin(), unready.end(), parameter.url) == unready.end()) {
+                unready.push_back(parameter.url);
+            }
+        }
+    }
+
+    /// Requires: `mutex`.
+    void ask(std::span<const TypeId> types) {
+        for (const TypeId type : types) {
+            if (std::find(asked.begin(), asked.end(), type) == asked.end()) {
+                asked.push_back(type);
+            }
+        }
+        wake.notify_all();
+    }
+
+    /// The thread: indexes anew what was asked for.
+    void run() {
+        std::unique_lock lock(mutex);
+        for (;;) {
+            wake.wait(lock, [&] { return stopping || !asked.empty(); });
+            if (stopping) {
+                return;
+            }
+            if (!wait_for_writers(lock)) {
+                return;
+            }
+            // From here on all that is written is extracted by this set, or a newer one that asks again.
+            const auto set = current.load()->parameters();
+            under_way = std::move(asked);
+            asked.clear();
+            // The store outlives this, and so may what it calls.
+            const auto left = std::make_shared<std::atomic<std::size_t>>(under_way.size());
+            const storage::SearchSetup setup = setup_of(set, store.search_seed(), base_url);
+            lock.unlock();
+            for (const TypeId type : under_way) {
+                store.rebuild_search(type, setup, [left] { left->fetch_sub(1); });
+            }
+            lock.lock();
+            while (!stopping && left->load() != 0) {
+                wake.wait_for(lock, std::chrono::milliseconds(10));
+            }
+            if (stopping) {
+                return;
+            }
+            under_way.clear();
+            // What changed meanwhile has been asked for and waits.
+            if (asked.empty() && !unready.empty()) {
+                unready.clear();
+                retired.push_back(current.load());
+                current.store(
+                    std::make_shared<const Epoch>(stored.make(), store.search_seed(), base_url));
+            }
+            wake.notify_all();
+        }
+    }
+
+    /// Waits until all that was extracted by sets of before can be found, so that a rebuild sees it. False: the end
+    /// has come.
+    bool wait_for_writers(std::unique_lock<std::mutex>& lock) {
+        while (!retired.empty()) {
+            const std::shared_ptr<const Epoch> epoch = retired.back();
+            retired.pop_back();
+            while (epoch.use_count() > 1) {
+                // Whoever holds it is between two awaits; nobody tells when he is done.
+                if (wake.wait_for(lock, std::chrono::milliseconds(5), [&] { return stopping; })) {
+                    return false;
+                }
+            }
+            const storage::Ticket last{epoch->last_ticket_.load(std::memory_order_acquire)};
+            lock.unlock();
+            // Dropped or durable: either way it is decided.
+            static_cast<void>(store.wait(last));
+            lock.lock();
+        }
+        return !stopping;
+    }
+
+    storage::Store& store;
+    const std::string base_url;
+    std::atomic<std::uint64_t> seen = 0;  ///< StoredParameters::stamp() when `current` was made
+    std::atomic<std::shared_ptr<const Epoch>> current;
+
+    mutable std::mutex mutex;  ///< guards what follows, and who makes `current`
+    std::condition_variable wake;
+    StoredParameters stored;
+    std::vector<Error> faults;
+    std::vector<std::string> unready;                   ///< urls
+    std::vector<std::shared_ptr<const Epoch>> retired;  ///< that may still be in use
+    std::vector<TypeId> asked;
+    std::vector<TypeId> under_way;
+    bool stopping = false;
+    std::thread thread;  // the last: it uses what stands above
+};
+
+Indexing::Indexing(storage::Store& store, std::string base_url)
+    : impl_(std::make_unique<Impl>(store, std::move(base_url))) {
+    const std::scoped_lock lock(impl_->mutex);
+    impl_->refresh(StoredParameters::stamp(store));
+}
+
+Indexing::~Indexing() = default;
+
+std::shared_ptr<const Indexing::Epoch> Indexing::epoch() {
+    const std::uint64_t stamp = StoredParameters::stamp(impl_->store);
+    if (stamp != impl_->seen.load(std::memory_order_acquire)) {
+        const std::scoped_lock lock(impl_->mutex);
+        if (stamp != impl_->seen.load(std::memory_order_relaxed)) {
+            impl_->refresh(stamp);
+        }
+    }
+    return impl_->current.load();
+}
+
+std::shared_ptr<const ParameterSet> Indexing::parameters() {
+    return epoch()->parameters();
+}
+
+void Indexing::submitted(const Epoch& epoch, storage::Ticket ticket) noexcept {
+    std::uint64_t last = epoch.last_ticket_.load(std::memory_order_relaxed);
+    while (last < ticket.value && !epoch.last_ticket_.compare_exchange_weak(
+                                      last, ticket.value, std::memory_order_release)) {
+    }
+}
+
+bool Indexing::reindex(std::span<const TypeId> types) {
+    const std::scoped_lock lock(impl_->mutex);
+    if (!impl_->asked.empty() || !impl_->under_way.empty()) {
+        return false;
+    }
+    impl_->ask(types);
+    return true;
+}
+
+Indexing::Progress Indexing::progress() const {
+    const std::scoped_lock lock(impl_->mutex);
+    Progress progress;
+    progress.running = !impl_->asked.empty() || !impl_->under_way.empty();
+    progress.types = impl_->asked;
+    for (const TypeId type : impl_->under_way) {
+        if (const auto of_type = impl_->store.rebuilding_search(type)) {
+            progress.types.push_back(type);
+            progress.documents_done += of_type->documents_done;
+            progress.documents += of_type->documents;
+        }
+    }
+    return progress;
+}
+
+std::vector<Error> Indexing::faults() const {
+    const std::scoped_lock lock(impl_->mutex);
+    return impl_->faults;
+}
+
+void Indexing::wait_until_idle() {
+    std::unique_lock lock(impl_->mutex);
+    impl_->wake.wait(lock, [&] { return impl_->asked.empty() && impl_->under_way.empty(); });
+}
+
+}  // namespace annals::core::search

@@ -1,0 +1,81 @@
+#include "core/search/stored_parameters.h"
+
+#include <algorithm>
+
+namespace annals::core::search {
+
+namespace {
+
+constexpr std::size_t kPageSize = 1000;
+
+TypeId own_type() {
+    static const TypeId type = find_resource_type("SearchParameter").value();
+    return type;
+}
+
+}  // namespace
+
+StoredParameters::StoredParameters(const storage::Store& store) : store_(store) {
+}
+
+std::uint64_t StoredParameters::stamp(const storage::Store& store) noexcept {
+    // A version or an erase moves at least one of them.
+    const storage::Totals totals = store.totals(own_type());
+    return totals.versions * 0x9e3779b97f4a7c15 + totals.live * 0xd1b54a32d192ed03 +
+           totals.resources;
+}
+
+void StoredParameters::take(const storage::VersionInfo& info) {
+    kept_.erase(info.resource);
+    if (info.deletion || kept_.size() >= kResourcesMax) {
+        return;
+    }
+    const Result<storage::StoredVersion> stored = store_.load(info);
+    if (!stored) {
+        return;  // erased meanwhile
+    }
+    json::Parser parser;
+    Result<json::Document> document = parser.parse(stored->body);
+    if (document) {
+        kept_.emplace(info.resource, Kept{info.position, *std::move(document)});
+    }
+}
+
+void StoredParameters::refresh() {
+    storage::HistoryQuery query;
+    query.type = own_type();
+    query.order = storage::HistoryOrder::oldest_first;
+    query.count = kPageSize;
+    for (bool more = true; more;) {
+        query.after = last_;
+        const storage::HistoryPage page = store_.history(query);
+        for (const storage::VersionInfo& info : page.versions) {
+            take(info);
+            last_ = info;
+        }
+        more = page.more && !page.versions.empty();
+    }
+    // What was erased for good is not in the history.
+    std::erase_if(kept_, [&](const auto& kept) { return !store_.at(kept.second.position); });
+}
+
+std::shared_ptr<const ParameterSet> StoredParameters::make(std::span<const std::string> unready,
+                                                           std::vector<Error>* faults) const {
+    if (kept_.empty()) {
+        return ParameterSet::standard();
+    }
+    // The one that was written first stands where two want one name.
+    std::vector<const Kept*> ordered;
+    for (const auto& [resource, kept] : kept_) {
+        ordered.push_back(&kept);
+    }
+    std::sort(ordered.begin(), ordered.end(),
+              [](const Kept* a, const Kept* b) { return a->position < b->position; });
+    std::vector<json::Value> resources;
+    for (const Kept* kept : ordered) {
+        resources.push_back(kept->document.root());
+    }
+    return ParameterSet::with(resources, unready, faults);
+}
+
+}  // namespace annals::core::search

@@ -1,0 +1,198 @@
+#include "core/search/indexing.h"
+
+#include "core/search/terms.h"
+#include "tests/support/service_fixture.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace annals::core::search {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+TypeId type(std::string_view name) {
+    return find_resource_type(name).value();
+}
+
+class Indexing : public test::ServiceFixture {
+  protected:
+    /// Keys of the live versions with a term.
+    std::vector<std::uint64_t> found(std::string_view of, Term term) {
+        std::vector<std::uint64_t> keys;
+        for (const auto& run : store().search(type(of))->runs) {
+            const auto postings = run->postings(term);
+            for (std::uint32_t document = 0; document < run->size(); ++document) {
+                const bool is_current = run->died_at(document).value == UINT64_MAX;
+                if (is_current && postings.contains(document)) {
+                    keys.push_back(run->key(document));
+                }
+            }
+        }
+        return keys;
+    }
+
+    std::uint64_t key(std::string_view of, std::string_view id) {
+        return store().search_key(type(of), id);
+    }
+
+    std::vector<std::uint64_t> families(std::string_view family) {
+        return found("Patient", exact(column_of("family"), family));
+    }
+
+    std::vector<std::uint64_t> eyes(std::string_view color) {
+        return found("Patient", token(column_of("eyes"), color));
+    }
+
+    const Parameter* eyes_parameter() {
+        return service().indexing().parameters()->find(type("Patient"), "eyes");
+    }
+
+    int put_eyes(std::string_view id, std::string_view color) {
+        return send("PUT", "/Patient/" + std::string(id),
+                    R"({"resourceType":"Patient","id":")" + std::string(id) +
+                        R"(","extension":[{"url":"http://e","valueCode":")" + std::string(color) +
+                        R"("},{"url":"http://f","valueCode":"other"}]})")
+            .status;
+    }
+
+    int put_parameter(std::string_view url = "http://e", std::string_view status = "active") {
+        return send("PUT", "/SearchParameter/eyes",
+                    R"({"resourceType":"SearchParameter","id":"eyes","url":"http://p","name":"eyes",
+                    "status":")" +
+                        std::string(status) + R"(","description":"d","code":"eyes",
+                    "base":["Patient"],"type":"token","expression":"Patient.extension(')" +
+                        std::string(url) + R"(').value"})")
+            .status;
+    }
+};
+
+TEST_F(Indexing, FindsWhatIsCreatedUpdatedAndPatched) {
+    ASSERT_EQ(put_patient("a", "Chalmers"), 201);
+    EXPECT_THAT(families("Chalmers"), ElementsAre(key("Patient", "a")));
+    ASSERT_EQ(put_patient("a", "Windsor"), 200);
+    EXPECT_THAT(families("Chalmers"), IsEmpty());
+    EXPECT_THAT(families("Windsor"), ElementsAre(key("Patient", "a")));
+    ASSERT_EQ(send("PATCH", "/Patient/a",
+                   R"([{"op":"replace","path":"/name/0/family","value":"Patched"}])",
+                   {{"Content-Type", "application/json-patch+json"}})
+                  .status,
+              200);
+    EXPECT_THAT(families("Patched"), ElementsAre(key("Patient", "a")));
+    ASSERT_EQ(send("DELETE", "/Patient/a").status, 204);
+    EXPECT_THAT(families("Patched"), IsEmpty());
+}
+
+TEST_F(Indexing, FindsReferencesOfATransactionAsTheyAreStored) {
+    const auto answer = send("POST", "", R"({"resourceType":"Bundle","type":"transaction","entry":[
+        {"fullUrl":"urn:uuid:0c3151bd-1cbf-4d64-b04d-cd9187a4c6e0","resource":{"resourceType":"Patient",
+        "id":"p","name":[{"family":"Moved"}]},"request":{"method":"PUT","url":"Patient/p"}},
+        {"resource":{"resourceType":"Observation","id":"o","status":"final","code":{"text":"x"},"subject":{
+        "reference":"urn:uuid:0c3151bd-1cbf-4d64-b04d-cd9187a4c6e0"}},
+        "request":{"method":"PUT","url":"Observation/o"}}]})");
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    EXPECT_THAT(families("Moved"), ElementsAre(key("Patient", "p")));
+    EXPECT_THAT(found("Observation", reference(column_of("patient"), key("Patient", "p"))),
+                ElementsAre(key("Observation", "o")));
+}
+
+TEST_F(Indexing, FindsWhatAHistoryBundleBrings) {
+    const auto answer = send("POST", "", R"({"resourceType":"Bundle","type":"history","entry":[
+        {"fullUrl":"http://x/Patient/h","resource":{"resourceType":"Patient","id":"h","meta":{"versionId":"7",
+        "lastUpdated":"2020-01-01T00:00:00Z"},"name":[{"family":"Past"}]},
+        "request":{"method":"PUT","url":"Patient/h"},"response":{"status":"200"}}]})");
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    EXPECT_THAT(families("Past"), ElementsAre(key("Patient", "h")));
+}
+
+TEST_F(Indexing, FindsTheSameAfterARestart) {
+    ASSERT_EQ(put_patient("a", "Chalmers"), 201);
+    ASSERT_EQ(put_parameter(), 201);
+    service().indexing().wait_until_idle();
+    ASSERT_EQ(put_eyes("b", "blue"), 201);
+    restart(core::Config());
+    EXPECT_THAT(families("Chalmers"), ElementsAre(key("Patient", "a")));
+    EXPECT_THAT(eyes("blue"), ElementsAre(key("Patient", "b")));
+    ASSERT_NE(eyes_parameter(), nullptr);
+    EXPECT_TRUE(eyes_parameter()->ready);
+}
+
+TEST_F(Indexing, TakesASearchParameterAndIndexesWhatIsThere) {
+    ASSERT_EQ(put_eyes("a", "blue"), 201);
+    ASSERT_EQ(put_eyes("b", "brown"), 201);
+    EXPECT_EQ(eyes_parameter(), nullptr);
+    ASSERT_EQ(put_parameter(), 201);
+    ASSERT_NE(eyes_parameter(), nullptr);
+    service().indexing().wait_until_idle();
+    EXPECT_TRUE(eyes_parameter()->ready);
+    EXPECT_THAT(eyes("blue"), ElementsAre(key("Patient", "a")));
+    EXPECT_THAT(eyes("other"), IsEmpty());
+    ASSERT_EQ(put_eyes("c", "blue"), 201);
+    EXPECT_THAT(eyes("blue"), UnorderedElementsAre(key("Patient", "a"), key("Patient", "c")));
+    // What can be found by itself still can.
+    EXPECT_THAT(found("Patient", identity(key("Patient", "a"))), ElementsAre(key("Patient", "a")));
+}
+
+TEST_F(Indexing, FollowsAChangedSearchParameter) {
+    ASSERT_EQ(put_eyes("a", "blue"), 201);
+    ASSERT_EQ(put_parameter(), 201);
+    ASSERT_NE(eyes_parameter(), nullptr);
+    ASSERT_EQ(put_parameter("http://f"), 200);
+    ASSERT_NE(eyes_parameter(), nullptr);
+    service().indexing().wait_until_idle();
+    EXPECT_TRUE(eyes_parameter()->ready);
+    EXPECT_THAT(eyes("blue"), IsEmpty());
+    EXPECT_THAT(eyes("other"), ElementsAre(key("Patient", "a")));
+    ASSERT_EQ(put_parameter("http://f", "retired"), 200);
+    EXPECT_EQ(eyes_parameter(), nullptr);
+    service().indexing().wait_until_idle();
+    ASSERT_EQ(put_parameter(), 200);
+    ASSERT_EQ(send("DELETE", "/SearchParameter/eyes").status, 204);
+    EXPECT_EQ(eyes_parameter(), nullptr);
+}
+
+TEST_F(Indexing, SaysWhatIsWrongWithASearchParameter) {
+    ASSERT_EQ(send("PUT", "/SearchParameter/bad",
+                   R"({"resourceType":"SearchParameter","id":"bad","url":"http://p","name":"bad",
+                   "status":"active","description":"d","code":"bad","base":["Patient"],"type":"token",
+                   "expression":"Patient.("})")
+                  .status,
+              201);
+    EXPECT_EQ(service().indexing().parameters()->find(type("Patient"), "bad"), nullptr);
+    ASSERT_EQ(service().indexing().faults().size(), 1u);
+    EXPECT_EQ(service().indexing().faults()[0].expression, "SearchParameter/bad");
+}
+
+TEST_F(Indexing, IndexesAnewWhileOthersWrite) {
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_EQ(put_eyes("before" + std::to_string(i), "blue"), 201);
+    }
+    std::thread writer([&] {
+        for (int i = 0; i < 200; ++i) {
+            put_eyes("during" + std::to_string(i), "blue");
+        }
+    });
+    ASSERT_EQ(put_parameter(), 201);
+    ASSERT_NE(eyes_parameter(), nullptr);
+    writer.join();
+    service().indexing().wait_until_idle();
+    EXPECT_EQ(eyes("blue").size(), 220u);
+}
+
+TEST_F(Indexing, IsAskedForOneReindexAtATime) {
+    ASSERT_EQ(put_patient("a", "Chalmers"), 201);
+    const std::vector<TypeId> types = {type("Patient")};
+    EXPECT_TRUE(service().indexing().reindex(types));
+    service().indexing().wait_until_idle();
+    EXPECT_FALSE(service().indexing().progress().running);
+    EXPECT_THAT(families("Chalmers"), ElementsAre(key("Patient", "a")));
+}
+
+}  // namespace
+}  // namespace annals::core::search
