@@ -156,12 +156,14 @@ class Listener final : public SettleListener {
 
 const TypeId kType{0};
 
-Ticket submit(Store& store, std::string_view id, std::string_view body) {
+Ticket submit(Store& store, std::string_view id, std::string_view body,
+              const SearchEntries* search = nullptr) {
     const BodyPiece piece{BodyPiece::Kind::text, body};
     VersionWrite write;
     write.type = kType;
     write.id = id;
     write.body = {&piece, 1};
+    write.search = search;
     return store.submit({{&write, 1}, {}, {}, {}}).ticket;
 }
 
@@ -257,6 +259,77 @@ void open_store(benchmark::State& state) {
     state.counters["versions/s"] = static_cast<double>(report.versions) / report.seconds;
 }
 
+/// What a resource of some size is found by: 20 terms, some of which are its own, 3 intervals, 3 links, a text.
+SearchEntries entries_of(std::uint64_t number) {
+    constexpr std::uint64_t kTerms = 20;
+    constexpr std::uint64_t kOwnTerms = 5;
+    constexpr std::uint64_t kValues = 50;
+    SearchEntries entries;
+    for (std::uint64_t t = 0; t < kTerms; ++t) {
+        const std::uint64_t value = t < kOwnTerms ? number : (number * (t + 1)) % kValues;
+        entries.terms.push_back((value * kTerms + t) * 0x9e37'79b9'7f4a'7c15ULL);
+    }
+    std::ranges::sort(entries.terms);
+    for (std::uint64_t i = 1; i <= 3; ++i) {
+        const auto at = static_cast<std::int64_t>(number * i);
+        entries.intervals.push_back({i, at, at + 1});
+        entries.links.push_back({i, number / (10 * i)});
+    }
+    entries.add_text(1, "name" + std::to_string(number % 1000));
+    return entries;
+}
+
+/// Creates of new resources, `range(0)` at a time, with (`range(1)`) or without what they are found by. No syncs: the
+/// rest of what a create costs in the store, on the submitting and on the log writer's thread.
+void create(benchmark::State& state) {
+    const auto batch = static_cast<std::size_t>(state.range(0));
+    const bool search = state.range(1) != 0;
+    const ScratchDirectory directory;
+    StoreOptions options;
+    options.durability = Durability::none;
+    if (search) {
+        options.search = [](const Store&) {
+            SearchSetup setup;
+            setup.extractor = [] {
+                return [](TypeId, std::string_view, std::string_view, SearchEntries&) {
+                    return Result<void>();
+                };
+            };
+            setup.identity = [](std::uint64_t key) { return ~key; };
+            return setup;
+        };
+    }
+    auto opened = Store::open(posix_file_system(), directory.path(), options);
+    if (!opened) {
+        state.SkipWithError(opened.error().detail.c_str());
+        return;
+    }
+    constexpr std::size_t kPrepared = 50'000;
+    std::vector<SearchEntries> entries;
+    for (std::uint64_t i = 0; i < kPrepared; ++i) {
+        entries.push_back(entries_of(i));
+    }
+    const std::string body(kBodyBytes, 'b');
+    std::uint64_t number = 0;
+    for (auto _ : state) {
+        Ticket ticket;
+        for (std::size_t i = 0; i < batch; ++i, ++number) {
+            ticket =
+                submit(**opened, "r" + std::to_string(number), body, &entries[number % kPrepared]);
+        }
+        (void)(*opened)->wait(ticket);
+    }
+    state.SetItemsProcessed(static_cast<std::int64_t>(number));
+    const StoreMetrics metrics = (*opened)->metrics();
+    state.counters["search_bytes"] = static_cast<double>(metrics.search.bytes) /
+                                     static_cast<double>(std::max<std::uint64_t>(number, 1));
+}
+
+BENCHMARK(create)
+    ->ArgNames({"batch", "search"})
+    ->ArgsProduct({{1, 16, 64}, {0, 1}})
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
 BENCHMARK(group_commit)->Arg(1)->Arg(16)->Arg(64)->Arg(256)->UseRealTime();
 BENCHMARK(open_store)->Arg(100'000)->Unit(benchmark::kMillisecond);
 

@@ -363,7 +363,7 @@ Result<void> SearchCheckpoint::write_manifest(const Manifest& manifest) {
 }
 
 Result<void> SearchCheckpoint::write(const SearchIndex& search,
-                                     const PerType<std::uint64_t>& fingerprints) {
+                                     const std::function<PerType<std::uint64_t>()>& fingerprints) {
     const Position last = index_.last_position();
     if (last.value == 0) {
         return {};
@@ -371,10 +371,10 @@ Result<void> SearchCheckpoint::write(const SearchIndex& search,
     Draft draft;
     PerType<std::shared_ptr<const SearchRuns>> runs;
     Position through = last;
+    const PerType<std::uint64_t> before = fingerprints();
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
         runs[t] = search.runs({static_cast<std::uint16_t>(t)});
         TypeEntry& entry = draft.manifest.types[t];
-        entry.fingerprint = fingerprints[t];
         entry.vacuumed_through = runs[t]->vacuumed_through;
         entry.covered = last;
         if (!runs[t]->runs.empty()) {
@@ -382,6 +382,10 @@ Result<void> SearchCheckpoint::write(const SearchIndex& search,
             entry.covered = std::max(last, newest.position(newest.size() - 1));
         }
         through = std::max(through, entry.covered);
+    }
+    const PerType<std::uint64_t> after = fingerprints();
+    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+        draft.manifest.types[t].fingerprint = before[t] == after[t] ? before[t] : 0;
     }
     // What the search index has seen, the index sees next.
     while (index_.last_position() < through) {

@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,10 +49,12 @@ class SearchCheckpoint {
     PerType<CheckpointedType> load(const PerType<std::uint64_t>& fingerprints);
 
     /// Makes what `search` has what load() gives after the next opening; after a failure, what was there before.
-    /// What was erased is in no file any more when this returns.
+    /// What was erased is in no file any more when this returns. `fingerprints` says by what parameters each type
+    /// was indexed at the moment; a type for which that changes meanwhile is written as if it were none.
     ///
     /// Errors: no_store, io. Cost: what runs of their own file have grown to, and all smaller ones.
-    Result<void> write(const SearchIndex& search, const PerType<std::uint64_t>& fingerprints);
+    Result<void> write(const SearchIndex& search,
+                       const std::function<PerType<std::uint64_t>()>& fingerprints);
 
     /// Documents of runs without a file of their own, written last.
     std::uint64_t packed_documents() const noexcept { return packed_documents_; }

@@ -80,7 +80,7 @@ void SearchSaver::write() {
     asked_.store(false, std::memory_order_relaxed);
     const std::uint64_t published = feed_.published_count();
     const std::uint64_t erased = feed_.erased_count();
-    if (auto written = checkpoint_.write(feed_.index(), fingerprints_()); !written) {
+    if (auto written = checkpoint_.write(feed_.index(), fingerprints_); !written) {
         if (!failing_) {
             log_warning(
                 fmt::format("search: no checkpoint could be written: {}; opening the store "

@@ -277,6 +277,7 @@ class SearchCheckpointTest : public testing::Test {
     Index index_;
     SearchIndex search_{{.fan_in = 1000}};
     PerType<std::uint64_t> fingerprints_;
+    const std::function<PerType<std::uint64_t>()> now_ = [this] { return fingerprints_; };
     std::uint64_t salt_ = 0;
 };
 
@@ -284,12 +285,12 @@ TEST_F(SearchCheckpointTest, KeepsFilesOfLargeRuns) {
     SearchCheckpoint checkpoint = this->checkpoint();
     add(20);
     add(3);
-    ASSERT_TRUE(checkpoint.write(search_, fingerprints_));
+    ASSERT_TRUE(checkpoint.write(search_, now_));
     EXPECT_EQ(checkpoint.packed_documents(), 3U);
     const auto first = checkpoint_files(fs_);
     ASSERT_EQ(first.size(), 3U);
     add(4);
-    ASSERT_TRUE(checkpoint.write(search_, fingerprints_));
+    ASSERT_TRUE(checkpoint.write(search_, now_));
     EXPECT_EQ(checkpoint.packed_documents(), 7U);
     const auto second = checkpoint_files(fs_);
     ASSERT_EQ(second.size(), 3U);
@@ -302,15 +303,15 @@ TEST_F(SearchCheckpointTest, KeepsFilesOfLargeRuns) {
 TEST_F(SearchCheckpointTest, RewritesFilesOfLargeRunsWithoutWhatWasErased) {
     SearchCheckpoint checkpoint = this->checkpoint();
     add(20);
-    ASSERT_TRUE(checkpoint.write(search_, fingerprints_));
+    ASSERT_TRUE(checkpoint.write(search_, now_));
     EXPECT_TRUE(mentions(fs_, "text-7;"));
     search_.died(kType, {7}, {0});
     index_.erase({{1007, salt_}, Erase::Scope::everything, {}});
-    ASSERT_TRUE(checkpoint.write(search_, fingerprints_));
+    ASSERT_TRUE(checkpoint.write(search_, now_));
     EXPECT_FALSE(mentions(fs_, "text-7;"));
     EXPECT_TRUE(mentions(fs_, "text-8;"));
     const auto once = checkpoint_files(fs_);
-    ASSERT_TRUE(checkpoint.write(search_, fingerprints_));
+    ASSERT_TRUE(checkpoint.write(search_, now_));
     EXPECT_EQ(loaded_documents(), 19U);
     // Not again for the same.
     std::vector<std::string> same;
@@ -321,7 +322,7 @@ TEST_F(SearchCheckpointTest, RewritesFilesOfLargeRunsWithoutWhatWasErased) {
 
 TEST_F(SearchCheckpointTest, FitsOnlyTheLogThatItWasMadeOf) {
     add(5);
-    ASSERT_TRUE(checkpoint().write(search_, fingerprints_));
+    ASSERT_TRUE(checkpoint().write(search_, now_));
     EXPECT_EQ(loaded_documents(), 5U);
     const std::string manifest = fs_.content(kFolder + "/manifest");
     const Index other;
@@ -335,7 +336,7 @@ TEST_F(SearchCheckpointTest, FitsOnlyTheLogThatItWasMadeOf) {
 
 TEST_F(SearchCheckpointTest, LeavesOutTypesOfOtherParameters) {
     add(5);
-    ASSERT_TRUE(checkpoint().write(search_, fingerprints_));
+    ASSERT_TRUE(checkpoint().write(search_, now_));
     fingerprints_[kType.value] = 2;
     EXPECT_EQ(loaded_documents(), 0U);
     fingerprints_[kType.value] = 1;
@@ -343,19 +344,33 @@ TEST_F(SearchCheckpointTest, LeavesOutTypesOfOtherParameters) {
     EXPECT_EQ(loaded_documents(), 5U);
 }
 
+TEST_F(SearchCheckpointTest, LeavesOutTypesWhoseParametersChangeWhileItIsWritten) {
+    add(5);
+    std::uint64_t asked = 0;
+    ASSERT_TRUE(checkpoint().write(search_, [&] {
+        PerType<std::uint64_t> now = fingerprints_;
+        now[kType.value] = ++asked;
+        return now;
+    }));
+    for (const std::uint64_t fingerprint : {1U, 2U}) {
+        fingerprints_[kType.value] = fingerprint;
+        EXPECT_EQ(loaded_documents(), 0U);
+    }
+}
+
 TEST_F(SearchCheckpointTest, KeepsWhatWasThereWhenWritingFails) {
     add(20);
     SearchCheckpoint checkpoint = this->checkpoint();
-    ASSERT_TRUE(checkpoint.write(search_, fingerprints_));
+    ASSERT_TRUE(checkpoint.write(search_, now_));
     const auto before = checkpoint_files(fs_);
     add(30);
     for (const Call call : {Call::write, Call::sync, Call::create, Call::rename}) {
         fs_.fail_next(call, Errc::no_store, 1);
-        EXPECT_FALSE(checkpoint.write(search_, fingerprints_));
+        EXPECT_FALSE(checkpoint.write(search_, now_));
         EXPECT_EQ(loaded_documents(), 20U);
         EXPECT_EQ(checkpoint_files(fs_), before);
     }
-    ASSERT_TRUE(checkpoint.write(search_, fingerprints_));
+    ASSERT_TRUE(checkpoint.write(search_, now_));
     EXPECT_EQ(loaded_documents(), 50U);
 }
 
