@@ -1,4 +1,5 @@
 #include "core/operations/operations.h"
+#include "core/operations/reindex.h"
 #include "core/operations/validate.h"
 
 #include <fmt/format.h>
@@ -13,6 +14,8 @@ namespace {
 constexpr auto kOperations = std::to_array<Operation>({
     {"$validate", kOnSystem | kOnType | kOnInstance, kOnInstance, false,
      "http://hl7.org/fhir/OperationDefinition/Resource-validate", validate_operation},
+    {"$reindex", kOnSystem, kOnSystem, true, "urn:x-annals:OperationDefinition:reindex",
+     reindex_operation},
 });
 // clang-format on
 

@@ -1,0 +1,146 @@
+#include "core/operations/reindex.h"
+
+#include "codec/json/document.h"
+#include "core/interactions/answer.h"
+#include "core/interactions/write.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace annals::core {
+
+namespace {
+
+using search::Indexing;
+
+/// A type by its name, or the types of a search parameter by its url.
+Result<void> take(const search::ParameterSet& parameters, std::string_view name,
+                  const std::string& value, std::vector<TypeId>& types) {
+    if (name == "type") {
+        const auto type = find_resource_type(value);
+        if (!type) {
+            return Error{Errc::invalid, fmt::format("There is no resource type '{}'", value), ""};
+        }
+        types.push_back(*type);
+        return {};
+    }
+    if (name != "url") {
+        return Error{Errc::invalid, fmt::format("There is no parameter '{}'", name), ""};
+    }
+    bool known = false;
+    for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
+        const TypeId type{static_cast<std::uint16_t>(i)};
+        for (const search::Parameter& parameter : parameters.of(type)) {
+            if (parameter.url == value) {
+                types.push_back(type);
+                known = true;
+                break;
+            }
+        }
+    }
+    if (!known) {
+        return Error{Errc::not_found, fmt::format("There is no search parameter {}", value), ""};
+    }
+    return {};
+}
+
+/// The types that are meant; all of them if none is named.
+Result<std::vector<TypeId>> read(const Service& service, const Request& request) {
+    const auto parameters = service.indexing().parameters();
+    std::vector<TypeId> types;
+    ANNALS_TRY(const Parameters query, parse_query(request.query));
+    for (const auto& [name, value] : query) {
+        if (!name.starts_with('_')) {
+            ANNALS_TRY_VOID(take(*parameters, name, value, types));
+        }
+    }
+    if (!request.body.empty()) {
+        ANNALS_TRY_VOID(check_content_type(request));
+        ANNALS_TRY(const json::Document body, thread_parser().parse(request.body));
+        if (!body.root()["resourceType"].equals("Parameters")) {
+            return Error{Errc::invalid, "The body is a Parameters resource", ""};
+        }
+        for (const json::Value parameter : body.root()["parameter"].elements()) {
+            json::Value value;
+            for (const auto [key, member] : parameter.members()) {
+                value = key.raw_string().starts_with("value") ? member : value;
+            }
+            if (!value.is_string()) {
+                return Error{
+                    Errc::invalid,
+                    fmt::format("The parameter '{}' has no value", parameter["name"].string()),
+                    "Parameters.parameter"};
+            }
+            ANNALS_TRY_VOID(take(*parameters, parameter["name"].string(), value.string(), types));
+        }
+    }
+    if (types.empty()) {
+        for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
+            types.push_back(TypeId{static_cast<std::uint16_t>(i)});
+        }
+    }
+    std::sort(types.begin(), types.end());
+    types.erase(std::unique(types.begin(), types.end()), types.end());
+    return types;
+}
+
+std::string percent(const Indexing::Progress& progress) {
+    const std::uint64_t share =
+        progress.documents == 0 ? 0 : progress.documents_done * 100 / progress.documents;
+    return fmt::format("{}% ({} of {} versions, {} types left)", share, progress.documents_done,
+                       progress.documents, progress.types.size());
+}
+
+Response under_way(const Request& request, const Indexing::Progress& progress,
+                   std::string_view said) {
+    Response response;
+    response.status = 202;
+    response.content_location = fmt::format("{}/$reindex", request.base_url);
+    response.headers.emplace_back("X-Progress", percent(progress));
+    response.headers.emplace_back("Retry-After", "1");
+    response.body = Body(outcome_json({{"information", "informational", std::string(said), ""}}));
+    return response;
+}
+
+/// What is there by what has been indexed, and which SearchParameters can't be used.
+Response done(const Service& service) {
+    std::string body =
+        R"({"resourceType":"Parameters","parameter":[{"name":"done","valueBoolean":true})";
+    for (const Error& fault : service.indexing().faults()) {
+        body += R"(,{"name":"fault","part":[{"name":"searchParameter","valueUri":)";
+        json::append_quoted(body, fault.expression);
+        body += R"(},{"name":"diagnostics","valueString":)";
+        json::append_quoted(body, fault.detail);
+        body += "}]}";
+    }
+    Response response;
+    response.body = Body(body + "]}");
+    return response;
+}
+
+}  // namespace
+
+asio::awaitable<Response> reindex_operation(const Service& service, const Request& request,
+                                            const Target& /*target*/) {
+    Indexing& indexing = service.indexing();
+    if (request.method != HttpMethod::post) {
+        const Indexing::Progress progress = indexing.progress();
+        co_return progress.running ? under_way(request, progress, "Being indexed") : done(service);
+    }
+    const Result<std::vector<TypeId>> types = read(service, request);
+    if (!types) {
+        co_return outcome_response(types.error(), request);
+    }
+    if (!indexing.reindex(*types)) {
+        co_return outcome_response({Errc::conflict, "What is stored is being indexed already", ""},
+                                   request);
+    }
+    co_return under_way(request, indexing.progress(),
+                        fmt::format("{} types are indexed anew", types->size()));
+}
+
+}  // namespace annals::core
