@@ -93,6 +93,32 @@ void name_type(const Representation& asked, Response& response) {
     }
 }
 
+// The request of a search by POST with all its parameters in the query.
+Result<std::unique_ptr<ConvertedRequest>> convert_form(const Request& request) {
+    auto converted = std::make_unique<ConvertedRequest>();
+    converted->request = request;
+    if (!request.body.empty()) {
+        const std::string_view type = request.header("Content-Type").value_or("");
+        const std::string_view name = type.substr(0, type.find(';'));
+        if (!equal_ignoring_case(name.substr(0, name.find_last_not_of(" \t") + 1),
+                                 "application/x-www-form-urlencoded")) {
+            return Error{Errc::unsupported_media,
+                         "A search is sent as application/x-www-form-urlencoded", ""};
+        }
+        if (request.body.size() > kFormBytesMax) {
+            return Error{Errc::body_too_large, "The parameters of the search are too long", ""};
+        }
+    }
+    converted->query = request.query;
+    if (!converted->query.empty() && !request.body.empty()) {
+        converted->query += '&';
+    }
+    converted->query += request.body;
+    converted->request.query = converted->query;
+    converted->request.body = {};
+    return converted;
+}
+
 }  // namespace
 
 Result<void> read_representation(const Request& request, const Target& target,
@@ -188,6 +214,9 @@ Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,
                         request.method == HttpMethod::patch;
     if (!writes || request.inside_bundle) {
         return std::unique_ptr<ConvertedRequest>();
+    }
+    if (target.level == Level::type_search || target.level == Level::system_search) {
+        return convert_form(request);
     }
     ANNALS_TRY(const BodyFormat format, read_content_type(request));
     std::unique_ptr<ConvertedRequest> converted;

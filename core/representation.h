@@ -14,6 +14,7 @@
 #include "core/subset.h"
 #include "core/target.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -58,16 +59,19 @@ inline void represent(const Representation& asked, const Request& request, Respo
 /// The same for an answer that was made without read_representation(): an error before or beside the dispatch.
 void represent_error(const Request& request, Response& response);
 
-/// A request whose body was not JSON, with the JSON that its body means.
+/// A request whose body was not JSON, with the JSON or the query that its body means.
 struct ConvertedRequest {
     Request request;
     std::string body;
+    std::string query;  ///< of a search by POST: the URL's and the form's
 };
 
-/// Turns an XML body into JSON, and what is sent to Binary without a FHIR type into a Binary; null if the body is
-/// JSON already or not ours to read. Lifetime: the result points into `request`.
-/// Errors: unsupported_media; those of the XML reader.
+/// Turns an XML body into JSON, what is sent to Binary without a FHIR type into a Binary, and the form of a search
+/// into a query; null if the body is JSON already or not ours to read. Lifetime: the result points into `request`.
+/// Errors: unsupported_media; body_too_large (a form beyond kFormBytesMax); those of the XML reader.
 Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,
                                                        const Target& target);
+
+inline constexpr std::size_t kFormBytesMax = 4 << 20;
 
 }  // namespace annals::core

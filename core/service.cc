@@ -67,8 +67,18 @@ Service::Service(const Config& config, storage::Store& store)
       store_(store),
       started_(now()),
       definitions_(store),
-      indexing_(std::make_unique<search::Indexing>(store, config.base_url)),
-      capability_statement_(make_capability_statement(config_, started_)) {
+      indexing_(std::make_unique<search::Indexing>(store, config.base_url)) {
+}
+
+std::shared_ptr<const CapabilityStatement> Service::capability_statement() const {
+    const std::shared_ptr<const search::ParameterSet> parameters = indexing_->parameters();
+    const std::scoped_lock lock(statement_mutex_);
+    if (statement_ == nullptr || statement_of_ != parameters) {
+        statement_ = std::make_shared<const CapabilityStatement>(
+            make_capability_statement(config_, *parameters, started_));
+        statement_of_ = parameters;
+    }
+    return statement_;
 }
 
 Result<const Interaction*> find_interaction(const Config& config, HttpMethod method,
@@ -129,6 +139,13 @@ asio::awaitable<Response> handle(const Service& service, const Request& request)
     const Result<std::unique_ptr<ConvertedRequest>> converted = convert_body(request, target);
     if (!converted) {
         response = outcome_response(converted.error(), request);
+    } else if (*converted != nullptr && !(*converted)->query.empty()) {
+        // What the answer is to look like may stand in the form.
+        asked = Representation();
+        if (Result<void> read = read_representation((*converted)->request, target, asked); !read) {
+            co_return refusal_of(read.error(), (*converted)->request);
+        }
+        response = co_await row->awaiting(service, (*converted)->request, target);
     } else if (*converted != nullptr) {
         response = co_await row->awaiting(service, (*converted)->request, target);
     } else {

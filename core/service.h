@@ -16,6 +16,7 @@
 #include <asio/awaitable.hpp>
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,9 @@
 #include <utility>
 
 namespace annals::core {
+
+/// A CapabilityStatement but for {base_url}, which belongs between the two halves as a JSON string.
+using CapabilityStatement = std::pair<std::string, std::string>;
 
 /// What handlers share. Lifetime: `store` outlives the service, the service outlives every loop's work.
 class Service {
@@ -42,10 +46,8 @@ class Service {
     /// What versions are made findable by. The store was opened with search::search_setup(config.base_url).
     search::Indexing& indexing() const noexcept { return *indexing_; }
 
-    /// The CapabilityStatement but for {base_url}, which stands between the two halves as a JSON string.
-    const std::pair<std::string, std::string>& capability_statement() const noexcept {
-        return capability_statement_;
-    }
+    /// The CapabilityStatement, of the search parameters that hold now. Cost: made anew when they have changed.
+    std::shared_ptr<const CapabilityStatement> capability_statement() const;
 
   private:
     Config config_;
@@ -53,7 +55,9 @@ class Service {
     Instant started_;
     validation::StoredDefinitions definitions_;
     std::unique_ptr<search::Indexing> indexing_;
-    std::pair<std::string, std::string> capability_statement_;
+    mutable std::mutex statement_mutex_;
+    mutable std::shared_ptr<const CapabilityStatement> statement_;
+    mutable std::shared_ptr<const search::ParameterSet> statement_of_;
 };
 
 using PlainHandler = Response (*)(const Service&, const Request&, const Target&);

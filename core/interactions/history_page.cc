@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/log.h"
+#include "core/interactions/bundle_stream.h"
 #include "core/outcome.h"
 
 #include <fmt/format.h>
@@ -10,46 +11,24 @@ namespace annals::core {
 
 namespace {
 
-// A slice ends when it has so many entries or bytes: between slices other requests of the loop get their turn.
-constexpr std::size_t kSliceEntriesMax = 64;
-constexpr std::size_t kSliceBytesMax = 1 << 20;
-
-// The entries from `next` on, slice by slice, and the Bundle's end.
-class Slices final : public BodySource {
+class HistoryEntries final : public EntrySource {
   public:
-    Slices(const Service& service, std::string_view base_url,
-           std::vector<storage::VersionInfo> versions)
+    HistoryEntries(const Service& service, std::string_view base_url,
+                   std::vector<storage::VersionInfo> versions)
         : service_(service), base_url_(json::quoted(base_url)), versions_(std::move(versions)) {
         base_url_ = base_url_.substr(1, base_url_.size() - 2);
     }
 
-    bool next(Body& slice) override {
-        for (std::size_t count = 0;
-             next_ < versions_.size() && count < kSliceEntriesMax && slice.size() < kSliceBytesMax;
-             ++count, ++next_) {
-            if (!begun_) {
-                slice.append(R"(,"entry":[)");
-            }
-            if (append_history_entry(slice, service_, base_url_, versions_[next_], !begun_)) {
-                begun_ = true;
-            } else if (!begun_) {
-                // What would have been the first entry is gone: the array begins with the next one.
-                slice.clear();
-            }
-        }
-        if (next_ < versions_.size()) {
-            return true;
-        }
-        slice.append(begun_ ? "]}" : "}");
-        return false;
+    std::size_t size() const noexcept override { return versions_.size(); }
+
+    bool append(Body& body, std::size_t index, bool first) override {
+        return append_history_entry(body, service_, base_url_, versions_[index], first);
     }
 
   private:
     const Service& service_;
     std::string base_url_;  // escaped
     std::vector<storage::VersionInfo> versions_;
-    std::size_t next_ = 0;
-    bool begun_ = false;
 };
 
 std::string_view entry_status(const storage::VersionInfo& info) noexcept {
@@ -104,28 +83,11 @@ bool append_history_entry(Body& body, const Service& service, std::string_view b
 
 Response answer_history(const Service& service, std::string_view base_url,
                         HistoryPageContent content) {
-    std::string head = fmt::format(
-        R"({{"resourceType":"Bundle","type":"history","total":{},"link":[)", content.total);
-    bool first = true;
-    for (const auto& [relation, url] : content.links) {
-        head += fmt::format(R"({}{{"relation":"{}","url":)", first ? "" : ",", relation);
-        json::append_quoted(head, url);
-        head += '}';
-        first = false;
-    }
-    head += ']';
-
-    Response response;
-    response.cache_control = "no-cache";
-    response.body.append(head);
-    auto slices = std::make_unique<Slices>(service, base_url, std::move(content.versions));
-    Body slice;
-    const bool more = slices->next(slice);
-    response.body.append(std::move(slice));
-    if (more) {
-        response.more = std::move(slices);
-    }
-    return response;
+    std::string head =
+        fmt::format(R"({{"resourceType":"Bundle","type":"history","total":{},)", content.total);
+    append_links(head, content.links);
+    return stream_bundle(
+        head, std::make_unique<HistoryEntries>(service, base_url, std::move(content.versions)));
 }
 
 }  // namespace annals::core

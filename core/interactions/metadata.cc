@@ -4,6 +4,7 @@
 #include "core/base/digest.h"
 #include "core/interactions/preconditions.h"
 #include "core/operations/operations.h"
+#include "core/search/compartments.h"
 
 #include <fmt/format.h>
 
@@ -68,10 +69,105 @@ std::string resource_abilities(const Config& config) {
         operations.empty() ? "" : R"(,"operation":)", operations);
 }
 
+std::string_view search_type_name(schema::SearchType type) {
+    switch (type) {
+        case schema::SearchType::number:
+            return "number";
+        case schema::SearchType::date:
+            return "date";
+        case schema::SearchType::string:
+            return "string";
+        case schema::SearchType::token:
+            return "token";
+        case schema::SearchType::reference:
+            return "reference";
+        case schema::SearchType::composite:
+            return "composite";
+        case schema::SearchType::quantity:
+            return "quantity";
+        case schema::SearchType::uri:
+            return "uri";
+        case schema::SearchType::special:
+            break;
+    }
+    return "special";
+}
+
+void append_parameter(std::string& out, const search::Parameter& parameter) {
+    out += fmt::format(R"({}{{"name":"{}","definition":)", out.ends_with('[') ? "" : ",",
+                       parameter.code);
+    json::append_quoted(out, parameter.url);
+    out += fmt::format(R"(,"type":"{}"}})", search_type_name(parameter.type));
+}
+
+// "searchInclude" and "searchParam" of a type.
+std::string search_abilities(const search::ParameterSet& parameters, TypeId type) {
+    std::string includes = R"("searchInclude":["*")";
+    std::string params = R"("searchParam":[)";
+    for (const search::Parameter& parameter : parameters.of(type)) {
+        if (!parameter.ready) {
+            continue;
+        }
+        append_parameter(params, parameter);
+        if (parameter.type == schema::SearchType::reference) {
+            includes += fmt::format(R"(,"{}:{}")", resource_type_name(type), parameter.code);
+        }
+    }
+    return includes + "]," + params + "]";
+}
+
+// What may lead to so many types is not told of each of them.
+constexpr std::size_t kToldTargetsMax = 20;
+
+// By type: what refers to it, "Observation:patient".
+std::vector<std::string> reverse_includes(const search::ParameterSet& parameters) {
+    std::vector<std::string> out(kResourceTypeCount);
+    for (std::uint16_t number = 0; number < kResourceTypeCount; ++number) {
+        const TypeId source{number};
+        for (const search::Parameter& parameter : parameters.of(source)) {
+            if (parameter.type != schema::SearchType::reference || !parameter.ready ||
+                parameter.targets.size() > kToldTargetsMax) {
+                continue;
+            }
+            for (const TypeId target : parameter.targets) {
+                std::string& list = out[target.value];
+                list += fmt::format(R"({}"{}:{}")", list.empty() ? "" : ",",
+                                    resource_type_name(source), parameter.code);
+            }
+        }
+    }
+    return out;
+}
+
+std::string compartments() {
+    std::string out = R"("compartment":[)";
+    for (const std::string_view name : search::compartment_types()) {
+        std::string id(name);
+        id.front() = static_cast<char>(id.front() - 'A' + 'a');
+        out += fmt::format(R"({}"http://hl7.org/fhir/CompartmentDefinition/{}")",
+                           out.ends_with('[') ? "" : ",", id);
+    }
+    return out + "]";
+}
+
+// "searchParam" of all types together: what Resource has.
+std::string common_parameters() {
+    std::string out = R"("searchParam":[)";
+    for (const schema::SearchParameter parameter :
+         schema::search_parameters(schema::resource_base_type())) {
+        out += fmt::format(
+            R"({}{{"name":"{}","definition":"http://hl7.org/fhir/SearchParameter/{}","type":"{}"}})",
+            out.ends_with('[') ? "" : ",", parameter.code(), parameter.id(),
+            search_type_name(parameter.type()));
+    }
+    return out + "]";
+}
+
 }  // namespace
 
-std::pair<std::string, std::string> make_capability_statement(const Config& config,
-                                                              Instant started) {
+CapabilityStatement make_capability_statement(const Config& config,
+                                              const search::ParameterSet& parameters,
+                                              Instant started) {
     std::string before = fmt::format(
         R"({{"resourceType":"CapabilityStatement","status":"active","date":"{}",)"
         R"("publisher":"Annals","kind":"instance","software":{{"name":"Annals","version":"{}"}},)"
@@ -84,6 +180,7 @@ std::pair<std::string, std::string> make_capability_statement(const Config& conf
                         R"("application/fhir+xml"],)"
                         R"("rest":[{"mode":"server","resource":[)";
     const std::string abilities = resource_abilities(config);
+    const std::vector<std::string> referrers = reverse_includes(parameters);
     bool first = true;
     for (const std::string_view name : resource_type_names()) {
         // Parameters exists to be sent, not to be stored.
@@ -91,20 +188,28 @@ std::pair<std::string, std::string> make_capability_statement(const Config& conf
             continue;
         }
         after += fmt::format(
-            R"({}{{"type":"{}","profile":"http://hl7.org/fhir/StructureDefinition/{}",{}}})",
+            R"({}{{"type":"{}","profile":"http://hl7.org/fhir/StructureDefinition/{}",{},)",
             first ? "" : ",", name, name, abilities);
+        const TypeId type = *find_resource_type(name);
+        after += search_abilities(parameters, type);
+        if (!referrers[type.value].empty()) {
+            after += fmt::format(R"(,"searchRevInclude":[{}])", referrers[type.value]);
+        }
+        after += '}';
         first = false;
     }
     const std::string operations = operations_json(kOnSystem);
     after += fmt::format(
-        R"(],"interaction":{}{}{}}}]}})",
+        R"(],"interaction":{},{}{}{},{}}}]}})",
         interaction_codes(config, {Level::root, Level::system_history, Level::system_search}),
-        operations.empty() ? "" : R"(,"operation":)", operations);
+        common_parameters(), operations.empty() ? "" : R"(,"operation":)", operations,
+        compartments());
     return {std::move(before), std::move(after)};
 }
 
 Response metadata(const Service& service, const Request& request, const Target&) {
-    const auto& [before, after] = service.capability_statement();
+    const std::shared_ptr<const CapabilityStatement> statement = service.capability_statement();
+    const auto& [before, after] = *statement;
     const std::string url = json::quoted(request.base_url);
 
     Response response;
@@ -116,10 +221,9 @@ Response metadata(const Service& service, const Request& request, const Target&)
         response.status = 304;
         return response;
     }
-    // The halves live in the service, which outlives every response.
-    response.body.append_view(before, nullptr);
+    response.body.append_view(before, statement);
     response.body.append(url);
-    response.body.append_view(after, nullptr);
+    response.body.append_view(after, statement);
     return response;
 }
 

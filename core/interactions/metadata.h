@@ -7,18 +7,16 @@
 #pragma once
 
 #include "core/config/config.h"
+#include "core/search/parameters.h"
 #include "core/service.h"
-
-#include <string>
-#include <utility>
 
 namespace annals::core {
 
 /// 200 with a weak ETag that changes with the configuration; 304 by If-None-Match.
 Response metadata(const Service& service, const Request& request, const Target& target);
 
-/// The statement in two halves; {base_url} as a JSON string belongs between them.
-std::pair<std::string, std::string> make_capability_statement(const Config& config,
-                                                              Instant started);
+CapabilityStatement make_capability_statement(const Config& config,
+                                              const search::ParameterSet& parameters,
+                                              Instant started);
 
 }  // namespace annals::core

@@ -6,6 +6,7 @@
 #include "core/interactions/metadata.h"
 #include "core/interactions/patch.h"
 #include "core/interactions/read.h"
+#include "core/interactions/search.h"
 #include "core/interactions/update.h"
 #include "core/interactions/vread.h"
 #include "core/operations/operations.h"
@@ -65,12 +66,17 @@ constexpr auto kTable = std::to_array<Interaction>({
     plain(Level::instance_history, kGet, instance_history, instance_history_on, "history-instance", "history"),
     awaiting(Level::type_history, kGet, type_history, type_history_on, "history-type", "history"),
     awaiting(Level::type, kPost, create, nullptr, "create", "create"),
+    awaiting(Level::type, kGet, search_resources, nullptr, "search-type", "search"),
+    awaiting(Level::type_search, kPost, search_resources, nullptr, "search-type", "search"),
+    awaiting(Level::compartment, kGet, search_resources, nullptr, "", "search"),
     awaiting(Level::type, kPut, conditional_update, nullptr, "", "update"),
     awaiting(Level::type, kPatch, conditional_patch, nullptr, "", "patch"),
     awaiting(Level::type, kDelete, conditional_delete, nullptr, "", "delete"),
     awaiting(Level::version, kDelete, delete_version, hard_delete_on, "", "history-deletion"),
     awaiting(Level::instance_history, kDelete, delete_history, hard_delete_on, "", "history-deletion"),
     awaiting(Level::root, kPost, submit_bundle, nullptr, "transaction batch", "batch"),
+    awaiting(Level::root, kGet, search_resources, nullptr, "search-system", "search"),
+    awaiting(Level::system_search, kPost, search_resources, nullptr, "search-system", "search"),
     awaiting(Level::system_history, kGet, system_history, system_history_on, "history-system", "history"),
     awaiting(Level::system_operation, kPost, run_operation, nullptr, "", "operations"),
     awaiting(Level::system_operation, kGet, run_operation, nullptr, "", "operations"),

@@ -1,6 +1,7 @@
 // Replays the conversations in cases/ over a socket; README.md beside it explains their form.
 
 #include "codec/json/document.h"
+#include "core/search/indexing.h"
 #include "core/service.h"
 #include "net/server.h"
 #include "storage/file_system.h"
@@ -122,6 +123,7 @@ class Replay {
         }
         storage::StoreOptions options;
         options.segment_bytes = 4 << 20;
+        options.search = core::search::search_setup(config->base_url);
         auto store =
             storage::Store::open(storage::posix_file_system(), directory_ / "data", options);
         if (!store) {

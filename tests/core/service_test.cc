@@ -27,13 +27,15 @@ TEST_F(Dispatch, AnswersWhatAPathDoesNotTakeWithWhatItTakes) {
          std::vector<Case>{{"POST", "/Patient/1", 405, "GET, HEAD, PUT, PATCH, DELETE"},
                            {"BREW", "/Patient/1", 405, "GET, HEAD, PUT, PATCH, DELETE"},
                            {"PATCH", "/Patient/1/_history/1", 405, "GET, HEAD"},
-                           {"GET", "/Patient", 405, "POST, PUT, PATCH, DELETE"},
+                           {"GET", "/Patient/_search", 405, "POST"},
+                           {"GET", "/_search", 405, "POST"},
+                           {"POST", "/Patient/1/Observation", 405, "GET, HEAD"},
                            {"PUT", "/Patient/1/_history/1", 405, "GET, HEAD"},
                            {"POST", "/Patient/1/_history", 405, "GET, HEAD"},
                            {"DELETE", "/_history", 405, "GET, HEAD"},
                            {"POST", "/metadata", 405, "GET, HEAD"},
-                           {"GET", "", 405, "POST, OPTIONS"},
-                           {"GET", "/", 405, "POST, OPTIONS"}}) {
+                           {"PUT", "", 405, "POST, GET, HEAD, OPTIONS"},
+                           {"PUT", "/", 405, "POST, GET, HEAD, OPTIONS"}}) {
         const Answer answer = send(method, path);
         EXPECT_EQ(answer.status, status) << method << path;
         EXPECT_EQ(answer.allow, allow) << method << path;
@@ -45,8 +47,8 @@ TEST_F(Dispatch, KnowsNothingOfOtherPaths) {
     for (const std::string path :
          {"/Patent", "/patient/1", "/Patient/1/2", "/Patient/1/_history/1/2", "//Patient",
           "/Patient//1", "/metadata/1", "/_nothing", "/Patient/_nothing", "/Patient/%31",
-          "/Patient/_search", "/_search", "/Patient/1/Observation", "/Patient/1/*", "/$",
-          "/Patient/1/_history/"}) {
+          "/Patient/1/Observation/_search", "/Observation/1/Patient", "/Patient/1/Organization",
+          "/$", "/Patient/1/_history/"}) {
         const Answer answer = send("GET", path);
         EXPECT_EQ(answer.status, 404) << path;
         EXPECT_TRUE(answer.says(R"("code":"not-found")")) << path;
@@ -147,8 +149,15 @@ TEST_F(Metadata, ListsWhatTheTableDispatches) {
         for (const json::Value interaction : resource["interaction"].elements()) {
             codes.insert(interaction["code"].string());
         }
-        EXPECT_EQ(codes, (std::set<std::string>{"read", "vread", "update", "patch", "delete",
-                                                "create", "history-instance", "history-type"}));
+        EXPECT_EQ(codes,
+                  (std::set<std::string>{"read", "vread", "update", "patch", "delete", "create",
+                                         "history-instance", "history-type", "search-type"}));
+        // Those of Resource at least.
+        EXPECT_GE(resource["searchParam"].size(), 6U);
+        for (const json::Value parameter : resource["searchParam"].elements()) {
+            EXPECT_TRUE(parameter["definition"].string().starts_with("http://hl7.org/"));
+        }
+        EXPECT_GE(resource["searchInclude"].size(), 1U);
         EXPECT_EQ(resource["updateCreate"].raw(), "true");
         EXPECT_TRUE(resource["versioning"].equals("versioned"));
     }
@@ -156,7 +165,10 @@ TEST_F(Metadata, ListsWhatTheTableDispatches) {
     for (const json::Value interaction : rest["interaction"].elements()) {
         codes.insert(interaction["code"].string());
     }
-    EXPECT_EQ(codes, (std::set<std::string>{"transaction", "batch", "history-system"}));
+    EXPECT_EQ(codes,
+              (std::set<std::string>{"transaction", "batch", "history-system", "search-system"}));
+    EXPECT_EQ(rest["compartment"].size(), 5U);
+    EXPECT_TRUE(answer.says(R"("Observation:patient")"));
     EXPECT_EQ(send("OPTIONS", "/").body, answer.body);
 }
 

@@ -1,0 +1,41 @@
+// A Bundle whose entries are made while it is sent, in slices if it is large.
+//
+// Layer:   core/interactions.
+// Threads: runs on the loop of its request.
+
+#pragma once
+
+#include "core/body.h"
+#include "core/exchange.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace annals::core {
+
+/// The entries of a Bundle.
+class EntrySource {
+  public:
+    virtual ~EntrySource() = default;
+
+    virtual std::size_t size() const noexcept = 0;
+
+    /// Appends the entry at `index`, after a comma unless it is the `first`. False if it is not there any more:
+    /// nothing is appended.
+    virtual bool append(Body& body, std::size_t index, bool first) = 0;
+};
+
+/// A link of a Bundle: relation (static text), URL.
+using BundleLink = std::pair<std::string_view, std::string>;
+
+/// Appends `"link":[...]` to the head of a Bundle.
+void append_links(std::string& head, const std::vector<BundleLink>& links);
+
+/// 200 with `head`, which is a Bundle's JSON up to its entries, and them.
+Response stream_bundle(std::string_view head, std::unique_ptr<EntrySource> entries);
+
+}  // namespace annals::core

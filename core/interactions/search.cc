@@ -1,0 +1,293 @@
+#include "core/interactions/search.h"
+
+#include "core/base/digest.h"
+#include "core/interactions/negotiation.h"
+#include "core/interactions/search_bundle.h"
+#include "core/interactions/search_contained.h"
+#include "core/interactions/search_includes.h"
+#include "core/interactions/search_page.h"
+#include "core/outcome.h"
+#include "core/search/compartments.h"
+#include "core/search/snapshot_resources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace annals::core {
+
+namespace {
+
+using search::Cursor;
+using search::Query;
+using search::QueryPair;
+
+// Parameters that say how the answer looks and not what is found.
+bool is_about_the_page(std::string_view name) {
+    static constexpr std::array<std::string_view, 6> kNames{"_count",   "_format",   "_pretty",
+                                                            "_summary", "_elements", "_total"};
+    return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+           name.starts_with("_include") || name.starts_with("_revinclude");
+}
+
+// Percent-encoded but for what a query may have as it is and people like to read.
+std::string encode_parameter(std::string_view text) {
+    constexpr std::string_view kPlain = ":,/$*();@!";
+    std::string out;
+    while (!text.empty()) {
+        const std::size_t at = std::min(text.find_first_of(kPlain), text.size());
+        out += percent_encode(text.substr(0, at));
+        if (at < text.size()) {
+            out += text[at];
+        }
+        text.remove_prefix(std::min(text.size(), at + 1));
+    }
+    return out;
+}
+
+// One search, from its parameters to its Bundle.
+class Search {
+  public:
+    Search(const Service& service, const Request& request, const Target& target)
+        : service_(service),
+          request_(request),
+          target_(target),
+          parameters_(service.indexing().parameters()),
+          turns_(*request.loop, service.config().limits.request_timeout) {}
+
+    asio::awaitable<Result<Response>> run() {
+        Result<void> read = read_request();
+        if (!read) {
+            co_return std::move(read.error());
+        }
+        Result<SearchPage> page = co_await find_page(*snapshot_, query_, cursor_, count_, turns_);
+        if (!page) {
+            co_return std::move(page.error());
+        }
+        SearchBundleContent content;
+        content.total = page->total;
+        content.links = links(*page);
+        content.warnings = std::move(query_.warnings);
+        if (!query_.includes.empty()) {
+            Result<Included> included =
+                co_await find_included(*snapshot_, *parameters_, request_.base_url, query_.includes,
+                                       page->matches, turns_);
+            if (!included) {
+                co_return std::move(included.error());
+            }
+            content.included = std::move(included->versions);
+            if (included->cut_short) {
+                content.warnings.push_back(
+                    fmt::format("More than {} resources would be included; the rest is left out",
+                                kIncludedMax));
+            }
+        }
+        content.matches = std::move(page->matches);
+        if (query_.contained && query_.contained_type) {
+            contained_->take_out(*snapshot_, request_.base_url, content);
+        }
+        co_return answer_search(service_, request_.base_url, std::move(content));
+    }
+
+  private:
+    Result<void> read_request() {
+        ANNALS_TRY(const std::vector<QueryPair> pairs, search::decode_pairs(request_.query));
+        for (const auto& [name, value] : pairs) {
+            if (name == "_cursor") {
+                if (cursor_) {
+                    return search::malformed_cursor();
+                }
+                ANNALS_TRY(cursor_, search::read_cursor(value));
+            }
+        }
+        const storage::Store& store = service_.store();
+        if (cursor_ && cursor_->snapshot > store.last_position()) {
+            return search::malformed_cursor();
+        }
+        if (cursor_) {
+            now_ = cursor_->now;
+            snapshot_.emplace(store, cursor_->snapshot);
+        } else {
+            now_ = now();
+            snapshot_.emplace(store);
+        }
+
+        ANNALS_TRY(std::vector<TypeId> types, searched_types());
+        const search::SnapshotResources stored(*snapshot_);
+        search::QueryContext context{.stored = stored,
+                                     .parameters = parameters_,
+                                     .base_url = std::string(request_.base_url),
+                                     .now = now_,
+                                     .strict = read_preference(request_).strict};
+        ANNALS_TRY(query_, search::parse_query(context, std::move(types), pairs));
+        ANNALS_TRY_VOID(enter_compartment());
+        std::erase_if(query_.used, [](const QueryPair& pair) { return pair.first == "_cursor"; });
+        digest_ = digest();
+        if (cursor_ && cursor_->query != digest_) {
+            return search::malformed_cursor();
+        }
+        set_count();
+        if (query_.contained) {
+            contained_.emplace(store.search_seed(), parameters_, std::string(request_.base_url));
+            contained_->widen(query_);
+        }
+        return {};
+    }
+
+    // The types that the path names; none: all of them.
+    Result<std::vector<TypeId>> searched_types() const {
+        if (target_.level == Level::type || target_.level == Level::type_search) {
+            return std::vector{target_.type};
+        }
+        if (target_.level != Level::compartment) {
+            return std::vector<TypeId>();
+        }
+        if (!search::is_compartment_type(target_.type)) {
+            return Error{Errc::not_found,
+                         fmt::format("{} has no compartments", resource_type_name(target_.type)),
+                         ""};
+        }
+        if (target_.member == "*") {
+            return search::compartment_members(target_.type);
+        }
+        return std::vector{*find_resource_type(target_.member)};
+    }
+
+    // Of each type, only what belongs to the compartment.
+    Result<void> enter_compartment() {
+        if (target_.level != Level::compartment) {
+            return {};
+        }
+        const std::uint64_t key = service_.store().search_key(target_.type, target_.id);
+        for (Query::TypePlan& one : query_.types) {
+            std::optional<search::Plan> inside =
+                search::in_compartment(*parameters_, target_.type, key, one.type);
+            if (!inside) {
+                return Error{
+                    Errc::not_found,
+                    fmt::format("{} resources don't belong to compartments of a {}",
+                                resource_type_name(one.type), resource_type_name(target_.type)),
+                    ""};
+            }
+            std::vector<search::Plan> parts;
+            parts.push_back(*std::move(inside));
+            parts.push_back(std::move(one.plan));
+            one.plan = search::all_of(std::move(parts));
+        }
+        return {};
+    }
+
+    // What the cursor's search must have in common with this one.
+    std::uint32_t digest() const {
+        std::uint64_t hash = hash64(root());
+        for (const auto& [name, value] : query_.used) {
+            if (!is_about_the_page(name)) {
+                hash = hash64(value, hash64(name, hash));
+            }
+        }
+        return static_cast<std::uint32_t>(hash);
+    }
+
+    void set_count() {
+        const Config& config = service_.config();
+        const std::uint64_t asked = query_.count.value_or(config.search_page_size);
+        count_ = static_cast<std::size_t>(std::min(asked, config.max_page_size));
+        for (auto& [name, value] : query_.used) {
+            if (name == "_count") {
+                value = std::to_string(count_);
+            }
+        }
+    }
+
+    // The path of the search, without the server's base.
+    std::string root() const {
+        switch (target_.level) {
+            case Level::type:
+            case Level::type_search:
+                return fmt::format("/{}", resource_type_name(target_.type));
+            case Level::compartment:
+                return fmt::format("/{}/{}/{}", resource_type_name(target_.type), target_.id,
+                                   target_.member);
+            default:
+                return "/";
+        }
+    }
+
+    std::string url(const std::optional<Cursor>& cursor) const {
+        std::string out = fmt::format("{}{}", request_.base_url, root());
+        char separator = '?';
+        for (const auto& [name, value] : query_.used) {
+            out += separator;
+            out += encode_parameter(name);
+            out += '=';
+            out += encode_parameter(value);
+            separator = '&';
+        }
+        if (cursor) {
+            out += separator;
+            out += "_cursor=";
+            out += search::write_cursor(*cursor);
+        }
+        return out;
+    }
+
+    std::vector<BundleLink> links(const SearchPage& page) const {
+        std::vector<BundleLink> links;
+        links.emplace_back("self", url(cursor_));
+        if (count_ == 0) {
+            return links;
+        }
+        Cursor there;
+        there.snapshot = snapshot_->position();
+        there.total = page.total;
+        there.query = digest_;
+        there.now = now_;
+        if (page.begins_inside) {
+            links.emplace_back("first", url({}));
+            if (!page.matches.empty()) {
+                there.backwards = true;
+                there.edge = page.matches.front().position;
+                links.emplace_back("previous", url(there));
+            }
+        }
+        if (page.ends_inside && !page.matches.empty()) {
+            there.backwards = false;
+            there.edge = page.matches.back().position;
+            links.emplace_back("next", url(there));
+            if (page.total) {
+                there.backwards = true;
+                there.edge = {};
+                links.emplace_back("last", url(there));
+            }
+        }
+        return links;
+    }
+
+    const Service& service_;
+    const Request& request_;
+    const Target& target_;
+    std::shared_ptr<const search::ParameterSet> parameters_;
+    Turns turns_;
+    std::optional<Cursor> cursor_;
+    Instant now_;
+    std::optional<search::Snapshot> snapshot_;
+    Query query_;
+    std::uint32_t digest_ = 0;
+    std::size_t count_ = 0;
+    std::optional<ContainedSearch> contained_;
+};
+
+}  // namespace
+
+asio::awaitable<Response> search_resources(const Service& service, const Request& request,
+                                           const Target& target) {
+    Search search(service, request, target);
+    Result<Response> response = co_await search.run();
+    if (!response) {
+        co_return outcome_response(response.error(), request);
+    }
+    co_return *std::move(response);
+}
+
+}  // namespace annals::core

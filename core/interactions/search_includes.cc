@@ -1,0 +1,305 @@
+#include "core/interactions/search_includes.h"
+
+#include "codec/json/resource.h"
+#include "core/search/parameter_values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+#include <unordered_set>
+
+namespace annals::core {
+
+namespace {
+
+using search::Include;
+using search::Parameter;
+using storage::VersionInfo;
+
+// What a reference names.
+struct Named {
+    TypeId type;
+    std::string id;
+    std::optional<VersionNumber> version;
+};
+
+// A literal reference to a resource of this server; none for any other.
+std::optional<Named> read_reference(std::string_view text, std::string_view base_url) {
+    if (text.starts_with(base_url) && text.size() > base_url.size() &&
+        text[base_url.size()] == '/') {
+        text.remove_prefix(base_url.size() + 1);
+    }
+    const std::size_t slash = text.find('/');
+    if (slash == std::string_view::npos) {
+        return {};
+    }
+    const std::optional<TypeId> type = find_resource_type(text.substr(0, slash));
+    text.remove_prefix(slash + 1);
+    const std::string_view id = text.substr(0, text.find('/'));
+    if (!type || !is_resource_id(id)) {
+        return {};
+    }
+    Named named{*type, std::string(id), {}};
+    text.remove_prefix(id.size());
+    constexpr std::string_view kHistory = "/_history/";
+    if (text.starts_with(kHistory)) {
+        std::uint64_t number = 0;
+        const std::string_view digits = text.substr(kHistory.size());
+        const auto [end, error] =
+            std::from_chars(digits.data(), digits.data() + digits.size(), number);
+        if (error == std::errc() && end == digits.data() + digits.size()) {
+            named.version = VersionNumber{number};
+        }
+    } else if (!text.empty()) {
+        return {};
+    }
+    return named;
+}
+
+class Includer {
+  public:
+    Includer(search::Snapshot& snapshot, const search::ParameterSet& parameters,
+             std::string_view base_url, std::span<const Include> includes, Turns& turns)
+        : snapshot_(snapshot),
+          parameters_(parameters),
+          base_url_(base_url),
+          includes_(includes),
+          turns_(turns),
+          reader_(snapshot.store()) {}
+
+    asio::awaitable<Result<Included>> run(std::span<const VersionInfo> matches) {
+        for (const VersionInfo& match : matches) {
+            seen_.insert(match.position.value);
+        }
+        std::vector<VersionInfo> round(matches.begin(), matches.end());
+        for (int depth = 0; depth <= kIterateDepthMax && !round.empty(); ++depth) {
+            const std::size_t before = included_.versions.size();
+            for (const Include& include : includes_) {
+                if (depth > 0 && !include.iterate) {
+                    continue;
+                }
+                Result<void> done = Result<void>();
+                if (include.reverse) {
+                    done = co_await include_referrers(include, round);
+                } else {
+                    done = co_await include_targets(include, round);
+                }
+                if (!done) {
+                    co_return std::move(done.error());
+                }
+                if (included_.cut_short) {
+                    co_return std::move(included_);
+                }
+            }
+            // What this round brought is what the next one starts from.
+            round.assign(included_.versions.begin() + static_cast<std::ptrdiff_t>(before),
+                         included_.versions.end());
+        }
+        co_return std::move(included_);
+    }
+
+  private:
+    // False when there is no room for it.
+    void add(const VersionInfo& info) {
+        if (info.deletion || !seen_.insert(info.position.value).second) {
+            return;
+        }
+        if (included_.versions.size() == kIncludedMax) {
+            included_.cut_short = true;
+            return;
+        }
+        included_.versions.push_back(info);
+    }
+
+    void add_reference(const Include& include, std::string_view reference) {
+        const std::optional<Named> named = read_reference(reference, base_url_);
+        if (!named || (include.target && *include.target != named->type)) {
+            return;
+        }
+        const storage::Store& store = snapshot_.store();
+        // A reference to one version means that version.
+        const std::optional<VersionInfo> info =
+            named->version ? store.version(named->type, named->id, *named->version)
+                           : store.current(named->type, named->id, snapshot_.position());
+        if (info && info->position <= snapshot_.position()) {
+            add(*info);
+        }
+    }
+
+    asio::awaitable<Result<void>> include_targets(const Include& include,
+                                                  const std::vector<VersionInfo>& round) {
+        std::vector<std::string> canonicals;
+        for (const VersionInfo& info : round) {
+            if (include.source && *include.source != info.type) {
+                continue;
+            }
+            const json::Value body = reader_.read(info.position);
+            if (!body) {
+                continue;
+            }
+            if (include.parameter == nullptr) {
+                add_every_reference(include, body);
+            } else {
+                search::for_each_parameter_value(*include.parameter, body, [&](json::Value value) {
+                    if (value.is_object()) {
+                        add_reference(include, value["reference"].string());
+                    } else if (value.is_string()) {
+                        canonicals.push_back(value.string());
+                    }
+                });
+            }
+            if (included_.cut_short) {
+                co_return Result<void>();
+            }
+            if (turns_.pace().is_over()) {
+                Result<void> in_time = co_await turns_.next();
+                if (!in_time) {
+                    co_return std::move(in_time.error());
+                }
+            }
+        }
+        for (const std::string& canonical : canonicals) {
+            Result<void> done = co_await add_canonical(include, canonical);
+            if (!done) {
+                co_return std::move(done.error());
+            }
+        }
+        co_return Result<void>();
+    }
+
+    void add_every_reference(const Include& include, json::Value body) {
+        sites_.clear();
+        json::find_references(body, sites_);
+        for (const json::ReferenceSite& site : sites_) {
+            if (site.kind == json::ReferenceSite::Kind::reference) {
+                add_reference(include, site.value.string());
+            }
+        }
+    }
+
+    // A canonical names a resource by its url.
+    asio::awaitable<Result<void>> add_canonical(const Include& include,
+                                                const std::string& canonical) {
+        if (read_reference(canonical, base_url_)) {
+            add_reference(include, canonical);
+            co_return Result<void>();
+        }
+        const std::string url = canonical.substr(0, canonical.find('|'));
+        const std::string version =
+            url.size() < canonical.size() ? canonical.substr(url.size() + 1) : std::string();
+        std::vector<TypeId> targets = include.parameter->targets;
+        if (include.target) {
+            targets = {*include.target};
+        }
+        std::vector<search::Plan> conditions;
+        conditions.push_back(search::carrying({search::exact(search::column_of("url"), url)}));
+        if (!version.empty()) {
+            conditions.push_back(
+                search::carrying({search::token(search::column_of("version"), version)}));
+        }
+        const search::Plan plan = search::all_of(std::move(conditions));
+        for (const TypeId type : targets) {
+            Result<void> done = co_await add_matches(type, plan, 1);
+            if (!done) {
+                co_return std::move(done.error());
+            }
+        }
+        co_return Result<void>();
+    }
+
+    asio::awaitable<Result<void>> include_referrers(const Include& include,
+                                                    const std::vector<VersionInfo>& round) {
+        std::vector<std::uint64_t> keys;
+        for (const VersionInfo& info : round) {
+            if (include.target && *include.target != info.type) {
+                continue;
+            }
+            if (const Result<storage::StoredVersion> stored = snapshot_.store().load(info)) {
+                keys.push_back(snapshot_.store().search_key(info.type, stored->id));
+            }
+        }
+        std::vector<TypeId> sources;
+        if (include.source) {
+            sources.push_back(*include.source);
+        } else {
+            for (std::uint16_t type = 0; type < kResourceTypeCount; ++type) {
+                sources.push_back({type});
+            }
+        }
+        for (const TypeId source : sources) {
+            if (keys.empty() || snapshot_.runs(source).runs.empty()) {
+                continue;
+            }
+            std::vector<search::Term> terms;
+            const auto add_terms = [&](const Parameter& parameter) {
+                for (const std::uint64_t key : keys) {
+                    terms.push_back(search::reference(parameter.column, key));
+                }
+            };
+            if (include.parameter != nullptr) {
+                add_terms(*include.parameter);
+            } else {
+                for (const Parameter& parameter : parameters_.of(source)) {
+                    if (parameter.type == schema::SearchType::reference) {
+                        add_terms(parameter);
+                    }
+                }
+            }
+            const search::Plan plan = search::carrying(std::move(terms));
+            Result<void> done = co_await add_matches(source, plan, kIncludedMax * 2 + 1);
+            if (!done) {
+                co_return std::move(done.error());
+            }
+            if (included_.cut_short) {
+                break;
+            }
+        }
+        co_return Result<void>();
+    }
+
+    // `plan` lives until this has been awaited.
+    asio::awaitable<Result<void>> add_matches(TypeId type, const search::Plan& plan,
+                                              std::size_t limit) {
+        if (!snapshot_.answers(type)) {
+            co_return search::expired_snapshot();
+        }
+        search::Execution execution(snapshot_, type, plan);
+        execution.want({.limit = limit});
+        Result<void> done = co_await turns_.finish(execution);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        for (const search::Match& match : execution.matches()) {
+            if (const auto info = snapshot_.store().at(match.position())) {
+                add(*info);
+            }
+        }
+        co_return Result<void>();
+    }
+
+    search::Snapshot& snapshot_;
+    const search::ParameterSet& parameters_;
+    std::string_view base_url_;
+    std::span<const Include> includes_;
+    Turns& turns_;
+    search::BodyReader reader_;
+    std::unordered_set<std::uint64_t> seen_;  // positions
+    std::vector<json::ReferenceSite> sites_;
+    Included included_;
+};
+
+}  // namespace
+
+asio::awaitable<Result<Included>> find_included(search::Snapshot& snapshot,
+                                                const search::ParameterSet& parameters,
+                                                std::string_view base_url,
+                                                std::span<const search::Include> includes,
+                                                std::span<const storage::VersionInfo> matches,
+                                                Turns& turns) {
+    Includer includer(snapshot, parameters, base_url, includes, turns);
+    Result<Included> included = co_await includer.run(matches);
+    co_return included;
+}
+
+}  // namespace annals::core

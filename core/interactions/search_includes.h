@@ -1,0 +1,41 @@
+// _include and _revinclude: the resources that come along with the matches of a page.
+//
+// Layer:   core/interactions.
+// Spec:    FHIR R4 search.html#include; docs/api/search.md.
+// Threads: on the loop of its request.
+
+#pragma once
+
+#include "core/interactions/turns.h"
+#include "core/search/query.h"
+#include "core/search/snapshot.h"
+#include "storage/types.h"
+
+#include <asio/awaitable.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace annals::core {
+
+/// At most so many resources are included in one page, and `:iterate` goes so many times on.
+inline constexpr std::size_t kIncludedMax = 1000;
+inline constexpr int kIterateDepthMax = 3;
+
+struct Included {
+    std::vector<storage::VersionInfo> versions;  ///< none twice, none of the matches
+    bool cut_short = false;                      ///< there was more than kIncludedMax
+};
+
+/// What comes along with `matches`. Lifetime: the arguments outlive the call.
+/// Errors: timeout, too_costly.
+asio::awaitable<Result<Included>> find_included(search::Snapshot& snapshot,
+                                                const search::ParameterSet& parameters,
+                                                std::string_view base_url,
+                                                std::span<const search::Include> includes,
+                                                std::span<const storage::VersionInfo> matches,
+                                                Turns& turns);
+
+}  // namespace annals::core

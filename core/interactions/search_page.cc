@@ -1,0 +1,206 @@
+#include "core/interactions/search_page.h"
+
+#include "core/search/execute.h"
+#include "core/search/sort.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace annals::core {
+
+namespace {
+
+using search::Cursor;
+using search::Execution;
+using search::Match;
+using search::Query;
+
+// Counting that takes no more steps than this (of some nanoseconds) is done without being asked for.
+constexpr std::uint64_t kCheapCount = 20'000;
+
+class PageFinder {
+  public:
+    PageFinder(search::Snapshot& snapshot, const Query& query, const std::optional<Cursor>& cursor,
+               std::size_t count, Turns& turns)
+        : snapshot_(snapshot), query_(query), cursor_(cursor), count_(count), turns_(turns) {}
+
+    asio::awaitable<Result<SearchPage>> run() {
+        for (const Query::TypePlan& plan : query_.types) {
+            if (!snapshot_.answers(plan.type)) {
+                co_return search::expired_snapshot();
+            }
+            if (!snapshot_.runs(plan.type).runs.empty()) {
+                executions_.push_back(std::make_unique<Execution>(snapshot_, plan.type, plan.plan));
+            }
+        }
+        if (cursor_) {
+            page_.total = cursor_->total;
+        }
+        Result<void> done = Result<void>();
+        if (count_ > 0 && query_.sort.empty()) {
+            done = co_await newest_first();
+        } else if (count_ > 0) {
+            done = co_await sorted();
+        }
+        if (done) {
+            done = co_await find_total();
+        }
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        co_return std::move(page_);
+    }
+
+  private:
+    bool backwards() const noexcept { return cursor_ && cursor_->backwards; }
+
+    Position edge() const noexcept { return cursor_ ? cursor_->edge : Position{0}; }
+
+    asio::awaitable<Result<void>> newest_first() {
+        search::Wanted wanted;
+        wanted.limit = count_ + 1;
+        wanted.upwards = backwards();
+        if (edge().value != 0) {
+            (backwards() ? wanted.after : wanted.before) = edge();
+        }
+        std::vector<Match> matches;
+        for (const auto& execution : executions_) {
+            execution->want(wanted);
+            Result<void> done = co_await turns_.finish(*execution);
+            if (!done) {
+                co_return std::move(done.error());
+            }
+            if (executions_.size() == 1) {
+                matches = std::move(execution->matches());
+            } else {
+                matches.insert(matches.end(), execution->matches().begin(),
+                               execution->matches().end());
+            }
+        }
+        if (executions_.size() > 1) {
+            std::sort(matches.begin(), matches.end(), [&](const Match& a, const Match& b) {
+                return (a.position() > b.position()) != wanted.upwards;
+            });
+        }
+        const bool more = matches.size() > count_;
+        matches.resize(std::min(matches.size(), count_));
+        if (wanted.upwards) {
+            std::reverse(matches.begin(), matches.end());
+        }
+        take(matches, more);
+        if (!cursor_ && !more) {
+            page_.total = matches.size();
+        }
+        co_return Result<void>();
+    }
+
+    asio::awaitable<Result<void>> sorted() {
+        std::vector<Match> matches;
+        for (const auto& execution : executions_) {
+            execution->want({});
+            Result<void> done = co_await turns_.finish(*execution);
+            if (!done) {
+                co_return std::move(done.error());
+            }
+            matches.insert(matches.end(), execution->matches().begin(), execution->matches().end());
+            execution->want({});
+            if (matches.size() > search::kMatchesMax) {
+                co_return search::too_many_matches();
+            }
+        }
+        page_.total = matches.size();
+        search::Sorter sorter(snapshot_, query_.sort, matches);
+        Result<void> done = co_await turns_.finish(sorter);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        bool found_edge = false;
+        std::vector<std::uint32_t> order = sorter.page(edge(), backwards(), count_ + 1, found_edge);
+        if (!found_edge) {
+            co_return search::malformed_cursor();
+        }
+        const bool more = order.size() > count_;
+        if (more && backwards()) {
+            order.erase(order.begin());
+        } else if (more) {
+            order.pop_back();
+        }
+        std::vector<Match> chosen;
+        for (const std::uint32_t index : order) {
+            chosen.push_back(matches[index]);
+        }
+        take(chosen, more);
+        co_return Result<void>();
+    }
+
+    // The matches of the page in order; `more` lie beyond it in the direction in which it was found.
+    void take(const std::vector<Match>& matches, bool more) {
+        page_.matches.reserve(matches.size());
+        for (const Match& match : matches) {
+            // None: erased a moment ago.
+            if (const auto info = snapshot_.store().at(match.position())) {
+                page_.matches.push_back(*info);
+            }
+        }
+        const bool has_edge = edge().value != 0;
+        page_.begins_inside = backwards() ? more : has_edge;
+        page_.ends_inside = backwards() ? has_edge : more;
+    }
+
+    asio::awaitable<Result<void>> find_total() {
+        using search::TotalMode;
+        if (query_.total == TotalMode::none && count_ > 0) {
+            page_.total.reset();
+            co_return Result<void>();
+        }
+        if (page_.total) {
+            co_return Result<void>();
+        }
+        if (query_.total == TotalMode::unasked && count_ > 0) {
+            if (cursor_) {
+                co_return Result<void>();
+            }
+            std::uint64_t cost = 0;
+            for (const auto& execution : executions_) {
+                const std::uint64_t own = execution->counting_cost();
+                cost = own > kCheapCount ? own : cost + own;
+                if (cost > kCheapCount) {
+                    co_return Result<void>();
+                }
+            }
+        }
+        std::uint64_t total = 0;
+        for (const auto& execution : executions_) {
+            execution->want({.count_only = true});
+            Result<void> done = co_await turns_.finish(*execution);
+            if (!done) {
+                co_return std::move(done.error());
+            }
+            total += execution->count();
+        }
+        page_.total = total;
+        co_return Result<void>();
+    }
+
+    search::Snapshot& snapshot_;
+    const Query& query_;
+    const std::optional<Cursor>& cursor_;
+    std::size_t count_;
+    Turns& turns_;
+    std::vector<std::unique_ptr<Execution>> executions_;  // one for each type that has anything
+    SearchPage page_;
+};
+
+}  // namespace
+
+asio::awaitable<Result<SearchPage>> find_page(search::Snapshot& snapshot,
+                                              const search::Query& query,
+                                              const std::optional<search::Cursor>& cursor,
+                                              std::size_t count, Turns& turns) {
+    PageFinder finder(snapshot, query, cursor, count, turns);
+    Result<SearchPage> page = co_await finder.run();
+    co_return page;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,37 @@
+// One page of a search: its matches, how many there are in all, and whether there are pages around it.
+//
+// Layer:   core/interactions.
+// Spec:    FHIR R4 search.html#sort, #count, #total; docs/search.md, How a search is answered.
+// Threads: on the loop of its request.
+
+#pragma once
+
+#include "core/interactions/turns.h"
+#include "core/search/cursor.h"
+#include "core/search/query.h"
+#include "core/search/snapshot.h"
+#include "storage/types.h"
+
+#include <asio/awaitable.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace annals::core {
+
+struct SearchPage {
+    std::vector<storage::VersionInfo> matches;
+    std::optional<std::uint64_t> total;
+    bool begins_inside = false;  ///< there are matches before these
+    bool ends_inside = false;    ///< there are matches after these
+};
+
+/// The page of `count` matches at `cursor`, or the first one. Lifetime: the arguments outlive the call.
+/// Errors: timeout, too_costly, expired, invalid (the cursor names no match).
+asio::awaitable<Result<SearchPage>> find_page(search::Snapshot& snapshot,
+                                              const search::Query& query,
+                                              const std::optional<search::Cursor>& cursor,
+                                              std::size_t count, Turns& turns);
+
+}  // namespace annals::core

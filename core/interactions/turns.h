@@ -1,0 +1,57 @@
+// Turns: long work on a loop that others share: a millisecond, then theirs, and an end to all of it.
+//
+// Layer:   core/interactions.
+// Spec:    contract.md, limits.request_timeout.
+// Threads: on the loop of its request.
+
+#pragma once
+
+#include "core/base/result.h"
+#include "core/loop.h"
+#include "core/search/execute.h"
+
+#include <asio/awaitable.hpp>
+
+#include <chrono>
+
+namespace annals::core {
+
+/// Lifetime: `loop` outlives this.
+class Turns {
+  public:
+    Turns(Loop& loop, std::chrono::milliseconds time_max)
+        : loop_(loop), end_(std::chrono::steady_clock::now() + time_max) {
+        pace_.begin_turn();
+    }
+
+    /// Of the turn under way.
+    const search::Pace& pace() const noexcept { return pace_; }
+
+    /// Lets others have theirs, and begins a new one. Errors: timeout.
+    asio::awaitable<Result<void>> next();
+
+    /// Calls `work.advance(pace)` until it is done. Errors: its own; timeout.
+    template <typename Work>
+    asio::awaitable<Result<void>> finish(Work& work) {
+        for (;;) {
+            Result<bool> done = work.advance(pace_);
+            if (!done) {
+                co_return std::move(done.error());
+            }
+            if (*done) {
+                co_return Result<void>();
+            }
+            Result<void> in_time = co_await next();
+            if (!in_time) {
+                co_return std::move(in_time.error());
+            }
+        }
+    }
+
+  private:
+    Loop& loop_;
+    std::chrono::steady_clock::time_point end_;
+    search::Pace pace_{std::chrono::milliseconds(1)};
+};
+
+}  // namespace annals::core

@@ -1,0 +1,461 @@
+#include "core/search/bound_plan.h"
+
+#include "core/search/text_matches.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace annals::core::search {
+
+namespace {
+
+using storage::Postings;
+using storage::SearchRun;
+using Kind = BoundPlan::Kind;
+
+// Looking a term up costs as much as going through so many links or keys.
+constexpr std::size_t kLookUpCost = 8;
+// Texts whose postings are counted for an estimate; of more, so many are sampled.
+constexpr std::uint32_t kTextSamples = 32;
+
+std::uint32_t bounded(std::uint64_t count, const SearchRun& run) {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, run.size()));
+}
+
+// The sum of what `size_of` says of [0, count), by a sample if they are many.
+template <typename SizeOf>
+std::uint64_t sum_of(std::uint32_t count, SizeOf size_of) {
+    const std::uint32_t samples = std::min(count, kTextSamples);
+    std::uint64_t sum = 0;
+    for (std::uint32_t i = 0; i < samples; ++i) {
+        sum += size_of(static_cast<std::uint32_t>(std::uint64_t{count} * i / samples));
+    }
+    return samples == 0 ? 0 : sum * count / samples;
+}
+
+BoundPlan nothing_at_all() {
+    BoundPlan condition;
+    condition.kind = Kind::nothing;
+    return condition;
+}
+
+BoundPlan of_postings(std::vector<Postings> postings, const SearchRun& run) {
+    if (postings.empty()) {
+        return nothing_at_all();
+    }
+    BoundPlan condition;
+    condition.kind = Kind::postings;
+    std::uint64_t sum = 0;
+    for (const Postings& one : postings) {
+        sum += one.size();
+    }
+    condition.estimate = bounded(sum, run);
+    condition.work = bounded(sum, run);
+    condition.postings = std::move(postings);
+    return condition;
+}
+
+template <typename Terms, typename TermOf>
+BoundPlan of_terms(const Terms& terms, const SearchRun& run, TermOf term_of) {
+    std::vector<Postings> found;
+    for (const std::uint64_t term : terms) {
+        const Postings postings = run.postings(term_of(term));
+        if (postings.bitmap != nullptr || !postings.list.empty()) {
+            found.push_back(postings);
+        }
+    }
+    return of_postings(std::move(found), run);
+}
+
+BoundPlan of_texts(Column column, SearchRun::TextRange range, const SearchRun& run) {
+    if (range.first == range.last) {
+        return nothing_at_all();
+    }
+    BoundPlan condition;
+    condition.kind = Kind::texts;
+    condition.column = column;
+    condition.text_range = range;
+    condition.estimate =
+        bounded(sum_of(range.last - range.first,
+                       [&](std::uint32_t i) { return run.text_postings(range.first + i).size(); }),
+                run);
+    condition.work = condition.estimate;
+    return condition;
+}
+
+BoundPlan of_chosen(const Plan& plan, const std::shared_ptr<const SearchRun>& run) {
+    BoundPlan condition;
+    condition.kind = Kind::chosen;
+    condition.column = plan.column;
+    condition.chosen_texts = TextMatches::of_thread().get(run, plan.column, plan.text);
+    const std::vector<std::uint32_t>& chosen = *condition.chosen_texts;
+    if (chosen.empty()) {
+        return nothing_at_all();
+    }
+    condition.estimate =
+        bounded(sum_of(static_cast<std::uint32_t>(chosen.size()),
+                       [&](std::uint32_t i) { return run->text_postings(chosen[i]).size(); }),
+                *run);
+    condition.work = condition.estimate;
+    return condition;
+}
+
+BoundPlan of_interval(Column column, const Plan& plan, Range range, const SearchRun& run) {
+    BoundPlan condition;
+    condition.kind = Kind::interval;
+    condition.column = column;
+    condition.plan = &plan;
+    condition.range = range;
+    condition.intervals = run.intervals(column);
+    condition.stretch = find_stretch(condition.intervals, plan.comparison, range);
+    condition.work = condition.stretch.size();
+    condition.estimate =
+        bounded(estimate(condition.intervals, condition.stretch, plan.comparison, range), run);
+    return condition.work == 0 ? nothing_at_all() : condition;
+}
+
+BoundPlan join(Kind kind, std::vector<BoundPlan> parts, const SearchRun& run) {
+    BoundPlan condition;
+    condition.kind = kind;
+    std::uint64_t sum = 0;
+    std::uint64_t work = 0;
+    std::uint32_t least = run.size();
+    for (const BoundPlan& part : parts) {
+        condition.costly = condition.costly || part.costly;
+        sum += part.estimate;
+        work += part.work;
+        least = std::min(least, part.estimate);
+    }
+    condition.estimate = kind == Kind::all_of ? least : bounded(sum, run);
+    condition.work = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(work, std::numeric_limits<std::uint32_t>::max()));
+    condition.parts = std::move(parts);
+    return condition;
+}
+
+BoundPlan of_quantity(const Plan& plan, const SearchRun& run, Resolution& resolution) {
+    auto& units = resolution.units[&plan];
+    const SearchRun::TextRange range = run.texts(beside(plan.column, ":units"));
+    std::vector<BoundPlan> parts;
+    for (std::uint32_t text = range.first; text < range.last; ++text) {
+        const std::string unit(run.text(text));
+        const auto [known, is_new] = units.try_emplace(unit);
+        if (is_new) {
+            known->second = plan.in_unit(unit);
+        }
+        if (known->second) {
+            BoundPlan part =
+                of_interval(beside(plan.column, "=" + unit), plan, *known->second, run);
+            if (part.kind != Kind::nothing) {
+                parts.push_back(std::move(part));
+            }
+        }
+    }
+    if (parts.size() == 1) {
+        return std::move(parts.front());
+    }
+    return parts.empty() ? nothing_at_all() : join(Kind::any_of, std::move(parts), run);
+}
+
+BoundPlan of_chain(const Plan& plan, const SearchRun& run, const KeySet& keys) {
+    const storage::LinkColumn links = run.links(plan.column);
+    if (keys.size() <= links.size() / kLookUpCost) {
+        return of_terms(keys.keys(), run,
+                        [&](std::uint64_t key) { return reference(plan.column, key); });
+    }
+    BoundPlan condition;
+    condition.kind = Kind::linked;
+    condition.links = links;
+    condition.targets.resize((links.targets.size() + 63) / 64);
+    std::size_t count = 0;
+    auto key = keys.keys().begin();
+    for (std::size_t i = 0; i < links.targets.size() && key != keys.keys().end(); ++i) {
+        while (key != keys.keys().end() && *key < links.targets[i]) {
+            ++key;
+        }
+        if (key != keys.keys().end() && *key == links.targets[i]) {
+            condition.targets[i / 64] |= std::uint64_t{1} << (i % 64);
+            ++count;
+        }
+    }
+    if (count == 0) {
+        return nothing_at_all();
+    }
+    condition.estimate = bounded(links.size() * count / links.targets.size() + 1, run);
+    condition.work = static_cast<std::uint32_t>(links.size());
+    return condition;
+}
+
+BoundPlan of_has(const SearchRun& run, const KeySet& keys) {
+    if (keys.size() <= run.size() / kLookUpCost) {
+        return of_terms(keys.keys(), run, [](std::uint64_t key) { return identity(key); });
+    }
+    BoundPlan condition;
+    condition.kind = Kind::keyed;
+    condition.keys = &keys;
+    condition.estimate = bounded(keys.size(), run);
+    condition.work = run.size();
+    return condition;
+}
+
+// For conditions that look at no body.
+class NoBodies final : public BodyCheck {
+  public:
+    bool passes(const Plan&, Position) override { return false; }
+};
+
+bool has_target(const BoundPlan& condition, std::uint32_t target) noexcept {
+    return (condition.targets[target / 64] >> (target % 64) & 1) != 0;
+}
+
+}  // namespace
+
+void KeySet::seal() {
+    std::sort(keys_.begin(), keys_.end());
+    keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
+    const std::size_t slots = std::bit_ceil(keys_.size() * 2 + 2);
+    table_.assign(slots, 0);
+    mask_ = slots - 1;
+    for (const std::uint64_t key : keys_) {
+        if (key == 0) {
+            has_zero_ = true;
+            continue;
+        }
+        std::uint64_t slot = key & mask_;
+        while (table_[slot] != 0) {
+            slot = (slot + 1) & mask_;
+        }
+        table_[slot] = key;
+    }
+}
+
+bool KeySet::contains(std::uint64_t key) const noexcept {
+    if (key == 0) {
+        return has_zero_;
+    }
+    for (std::uint64_t slot = key & mask_; table_[slot] != 0; slot = (slot + 1) & mask_) {
+        if (table_[slot] == key) {
+            return true;
+        }
+    }
+    return false;
+}
+
+BoundPlan bind(const Plan& plan, const std::shared_ptr<const SearchRun>& run,
+               Resolution& resolution) {
+    const auto bind_parts = [&] {
+        std::vector<BoundPlan> parts;
+        parts.reserve(plan.parts.size());
+        for (const Plan& part : plan.parts) {
+            parts.push_back(bind(part, run, resolution));
+        }
+        return parts;
+    };
+    switch (plan.kind) {
+        case Plan::Kind::everything: {
+            BoundPlan condition;
+            condition.estimate = run->size();
+            condition.work = 1;
+            return condition;
+        }
+        case Plan::Kind::nothing:
+            return nothing_at_all();
+        case Plan::Kind::all_of: {
+            std::vector<BoundPlan> parts = bind_parts();
+            const bool none = std::any_of(parts.begin(), parts.end(), [](const BoundPlan& part) {
+                return part.kind == Kind::nothing;
+            });
+            return none ? nothing_at_all() : join(Kind::all_of, std::move(parts), *run);
+        }
+        case Plan::Kind::any_of: {
+            std::vector<BoundPlan> parts = bind_parts();
+            std::erase_if(parts, [](const BoundPlan& part) { return part.kind == Kind::nothing; });
+            return parts.empty() ? nothing_at_all() : join(Kind::any_of, std::move(parts), *run);
+        }
+        case Plan::Kind::negation: {
+            BoundPlan condition = join(Kind::negation, bind_parts(), *run);
+            condition.estimate = condition.costly ? run->size() : run->size() - condition.estimate;
+            condition.work += run->size() / 64;
+            return condition;
+        }
+        case Plan::Kind::terms:
+            return of_terms(plan.terms, *run, [](std::uint64_t term) { return term; });
+        case Plan::Kind::prefix:
+            return of_texts(plan.column, run->texts(plan.column, plan.text), *run);
+        case Plan::Kind::contains:
+            return of_chosen(plan, run);
+        case Plan::Kind::interval:
+            return of_interval(plan.column, plan, plan.range, *run);
+        case Plan::Kind::quantity:
+            return of_quantity(plan, *run, resolution);
+        case Plan::Kind::chain:
+            return of_chain(plan, *run, resolution.keys.at(&plan));
+        case Plan::Kind::has:
+            return of_has(*run, resolution.keys.at(&plan));
+        case Plan::Kind::verified: {
+            BoundPlan condition = join(Kind::verified, bind_parts(), *run);
+            condition.costly = true;
+            condition.plan = &plan;
+            return condition.parts.front().kind == Kind::nothing ? nothing_at_all() : condition;
+        }
+    }
+    return nothing_at_all();
+}
+
+bool test(const BoundPlan& condition, const SearchRun& run, std::uint32_t document,
+          BodyCheck& bodies) {
+    const auto passes = [&](const BoundPlan& part) { return test(part, run, document, bodies); };
+    switch (condition.kind) {
+        case Kind::everything:
+            return true;
+        case Kind::nothing:
+            return false;
+        case Kind::all_of:
+            return std::all_of(condition.parts.begin(), condition.parts.end(), passes);
+        case Kind::any_of:
+            return std::any_of(condition.parts.begin(), condition.parts.end(), passes);
+        case Kind::negation:
+            return !passes(condition.parts.front());
+        case Kind::postings:
+            return std::any_of(
+                condition.postings.begin(), condition.postings.end(),
+                [&](const Postings& postings) { return postings.contains(document); });
+        case Kind::texts: {
+            // Ascending: the first one that is not before the range decides.
+            const auto texts = run.texts_of(condition.column, document);
+            const auto at =
+                std::lower_bound(texts.begin(), texts.end(), condition.text_range.first);
+            return at != texts.end() && *at < condition.text_range.last;
+        }
+        case Kind::chosen: {
+            const auto texts = run.texts_of(condition.column, document);
+            const std::vector<std::uint32_t>& chosen = *condition.chosen_texts;
+            return std::any_of(texts.begin(), texts.end(), [&](std::uint32_t text) {
+                return std::binary_search(chosen.begin(), chosen.end(), text);
+            });
+        }
+        case Kind::interval: {
+            const auto own = condition.intervals.of(document);
+            return std::any_of(own.begin(), own.end(), [&](std::uint32_t i) {
+                return compares(condition.plan->comparison,
+                                {condition.intervals.all.low[i], condition.intervals.all.high[i]},
+                                condition.range);
+            });
+        }
+        case Kind::linked: {
+            const auto own = condition.links.of(document);
+            return std::any_of(own.begin(), own.end(),
+                               [&](std::uint32_t target) { return has_target(condition, target); });
+        }
+        case Kind::keyed:
+            return condition.keys->contains(run.key(document));
+        case Kind::verified:
+            return passes(condition.parts.front()) &&
+                   bodies.passes(*condition.plan, run.position(document));
+    }
+    return false;
+}
+
+void collect(const BoundPlan& condition, const SearchRun& run, DocumentSet& documents) {
+    switch (condition.kind) {
+        case Kind::everything:
+            documents.add_range(0, run.size());
+            return;
+        case Kind::nothing:
+            return;
+        case Kind::all_of: {
+            // What is left of the smallest: costly ones are tested by whoever asked.
+            const auto& parts = condition.parts;
+            const auto least = std::min_element(
+                parts.begin(), parts.end(),
+                [](const BoundPlan& a, const BoundPlan& b) { return a.estimate < b.estimate; });
+            const DocumentSetPool::Handle own = DocumentSetPool::of_thread().take(run.size());
+            collect(*least, run, *own);
+            own->seal();
+            for (auto part = parts.begin(); part != parts.end(); ++part) {
+                if (part != least) {
+                    restrict_to(*part, run, *own);
+                }
+            }
+            documents.add(*own);
+            return;
+        }
+        case Kind::any_of:
+            for (const BoundPlan& part : condition.parts) {
+                collect(part, run, documents);
+            }
+            return;
+        case Kind::negation: {
+            if (condition.costly) {
+                documents.add_range(0, run.size());
+                return;
+            }
+            const DocumentSetPool::Handle own = DocumentSetPool::of_thread().take(run.size());
+            collect(condition.parts.front(), run, *own);
+            own->seal();
+            own->complement();
+            documents.add(*own);
+            return;
+        }
+        case Kind::postings:
+            for (const Postings& postings : condition.postings) {
+                documents.add(postings);
+            }
+            return;
+        case Kind::texts:
+            for (std::uint32_t text = condition.text_range.first; text < condition.text_range.last;
+                 ++text) {
+                documents.add(run.text_postings(text));
+            }
+            return;
+        case Kind::chosen:
+            for (const std::uint32_t text : *condition.chosen_texts) {
+                documents.add(run.text_postings(text));
+            }
+            return;
+        case Kind::interval:
+            add_documents(condition.intervals, condition.stretch, condition.plan->comparison,
+                          condition.range, documents);
+            return;
+        case Kind::linked:
+            for (std::size_t i = 0; i < condition.links.size(); ++i) {
+                if (has_target(condition, condition.links.target[i])) {
+                    documents.add(condition.links.document[i]);
+                }
+            }
+            return;
+        case Kind::keyed:
+            for (std::uint32_t document = 0; document < run.size(); ++document) {
+                if (condition.keys->contains(run.key(document))) {
+                    documents.add(document);
+                }
+            }
+            return;
+        case Kind::verified:
+            collect(condition.parts.front(), run, documents);
+            return;
+    }
+}
+
+void restrict_to(const BoundPlan& condition, const SearchRun& run, DocumentSet& documents) {
+    if (condition.costly || condition.kind == Kind::everything) {
+        return;
+    }
+    if (condition.is_postings()) {
+        documents.intersect(condition.postings.front());
+        return;
+    }
+    // A test is some ten times as much work as a step of collecting.
+    if (condition.kind == Kind::nothing || condition.work / 10 < documents.size()) {
+        const DocumentSetPool::Handle other = DocumentSetPool::of_thread().take(run.size());
+        collect(condition, run, *other);
+        other->seal();
+        documents.intersect(*other);
+        return;
+    }
+    NoBodies none;
+    documents.filter([&](std::uint32_t document) { return test(condition, run, document, none); });
+}
+
+}  // namespace annals::core::search

@@ -1,0 +1,318 @@
+#include "core/search/compartments.h"
+
+#include <algorithm>
+#include <array>
+
+namespace annals::core::search {
+
+namespace {
+
+// A type, and the parameters by which its resources refer to what they belong to.
+struct Member {
+    std::string_view type;
+    std::string_view parameters;
+};
+
+constexpr Member kPatient[] = {
+    {"Account", "subject"},
+    {"AdverseEvent", "subject"},
+    {"AllergyIntolerance", "patient recorder asserter"},
+    {"Appointment", "actor"},
+    {"AppointmentResponse", "actor"},
+    {"AuditEvent", "patient"},
+    {"Basic", "patient author"},
+    {"BodyStructure", "patient"},
+    {"CarePlan", "patient performer"},
+    {"CareTeam", "patient participant"},
+    {"ChargeItem", "subject"},
+    {"Claim", "patient payee"},
+    {"ClaimResponse", "patient"},
+    {"ClinicalImpression", "subject"},
+    {"Communication", "subject sender recipient"},
+    {"CommunicationRequest", "subject sender recipient requester"},
+    {"Composition", "subject author attester"},
+    {"BoundPlan", "patient asserter"},
+    {"Consent", "patient"},
+    {"Coverage", "policy-holder subscriber beneficiary payor"},
+    {"CoverageEligibilityRequest", "patient"},
+    {"CoverageEligibilityResponse", "patient"},
+    {"DetectedIssue", "patient"},
+    {"DeviceRequest", "subject performer"},
+    {"DeviceUseStatement", "subject"},
+    {"DiagnosticReport", "subject"},
+    {"DocumentManifest", "subject author recipient"},
+    {"DocumentReference", "subject author"},
+    {"Encounter", "patient"},
+    {"EnrollmentRequest", "subject"},
+    {"EpisodeOfCare", "patient"},
+    {"ExplanationOfBenefit", "patient payee"},
+    {"FamilyMemberHistory", "patient"},
+    {"Flag", "patient"},
+    {"Goal", "patient"},
+    {"Group", "member"},
+    {"ImagingStudy", "patient"},
+    {"Immunization", "patient"},
+    {"ImmunizationEvaluation", "patient"},
+    {"ImmunizationRecommendation", "patient"},
+    {"Invoice", "subject patient recipient"},
+    {"List", "subject source"},
+    {"MeasureReport", "patient"},
+    {"Media", "subject"},
+    {"MedicationAdministration", "patient performer subject"},
+    {"MedicationDispense", "subject patient receiver"},
+    {"MedicationRequest", "subject"},
+    {"MedicationStatement", "subject"},
+    {"MolecularSequence", "patient"},
+    {"NutritionOrder", "patient"},
+    {"Observation", "subject performer"},
+    {"Patient", "link"},
+    {"Person", "patient"},
+    {"Procedure", "patient performer"},
+    {"Provenance", "patient"},
+    {"QuestionnaireResponse", "subject author"},
+    {"RelatedPerson", "patient"},
+    {"RequestGroup", "subject participant"},
+    {"ResearchSubject", "individual"},
+    {"RiskAssessment", "subject"},
+    {"Schedule", "actor"},
+    {"ServiceRequest", "subject performer"},
+    {"Specimen", "subject"},
+    {"SupplyDelivery", "patient"},
+    {"SupplyRequest", "subject"},
+    {"VisionPrescription", "patient"},
+};
+
+constexpr Member kEncounter[] = {
+    {"CarePlan", "encounter"},
+    {"CareTeam", "encounter"},
+    {"ChargeItem", "context"},
+    {"Claim", "encounter"},
+    {"ClinicalImpression", "encounter"},
+    {"Communication", "encounter"},
+    {"CommunicationRequest", "encounter"},
+    {"Composition", "encounter"},
+    {"BoundPlan", "encounter"},
+    {"DeviceRequest", "encounter"},
+    {"DiagnosticReport", "encounter"},
+    {"DocumentManifest", "related-ref"},
+    {"DocumentReference", "encounter"},
+    {"ExplanationOfBenefit", "encounter"},
+    {"Media", "encounter"},
+    {"MedicationAdministration", "context"},
+    {"MedicationRequest", "encounter"},
+    {"NutritionOrder", "encounter"},
+    {"Observation", "encounter"},
+    {"Procedure", "encounter"},
+    {"QuestionnaireResponse", "encounter"},
+    {"RequestGroup", "encounter"},
+    {"ServiceRequest", "encounter"},
+    {"VisionPrescription", "encounter"},
+};
+
+constexpr Member kRelatedPerson[] = {
+    {"AdverseEvent", "recorder"},
+    {"AllergyIntolerance", "asserter"},
+    {"Appointment", "actor"},
+    {"AppointmentResponse", "actor"},
+    {"Basic", "author"},
+    {"CarePlan", "performer"},
+    {"CareTeam", "participant"},
+    {"ChargeItem", "enterer performer-actor"},
+    {"Claim", "payee"},
+    {"Communication", "sender recipient"},
+    {"CommunicationRequest", "sender recipient requester"},
+    {"Composition", "author"},
+    {"BoundPlan", "asserter"},
+    {"Coverage", "policy-holder subscriber payor"},
+    {"DocumentManifest", "author recipient"},
+    {"DocumentReference", "author"},
+    {"Encounter", "participant"},
+    {"ExplanationOfBenefit", "payee"},
+    {"Invoice", "recipient"},
+    {"MedicationAdministration", "performer"},
+    {"MedicationStatement", "source"},
+    {"Observation", "performer"},
+    {"Patient", "link"},
+    {"Person", "link"},
+    {"Procedure", "performer"},
+    {"Provenance", "agent"},
+    {"QuestionnaireResponse", "author source"},
+    {"RequestGroup", "participant"},
+    {"Schedule", "actor"},
+    {"ServiceRequest", "performer"},
+    {"SupplyRequest", "requester"},
+};
+
+constexpr Member kPractitioner[] = {
+    {"Account", "subject"},
+    {"AdverseEvent", "recorder"},
+    {"AllergyIntolerance", "recorder asserter"},
+    {"Appointment", "actor"},
+    {"AppointmentResponse", "actor"},
+    {"AuditEvent", "agent"},
+    {"Basic", "author"},
+    {"CarePlan", "performer"},
+    {"CareTeam", "participant"},
+    {"ChargeItem", "enterer performer-actor"},
+    {"Claim", "enterer provider payee care-team"},
+    {"ClaimResponse", "requestor"},
+    {"ClinicalImpression", "assessor"},
+    {"Communication", "sender recipient"},
+    {"CommunicationRequest", "sender recipient requester"},
+    {"Composition", "subject author attester"},
+    {"BoundPlan", "asserter"},
+    {"CoverageEligibilityRequest", "enterer provider"},
+    {"CoverageEligibilityResponse", "requestor"},
+    {"DetectedIssue", "author"},
+    {"DeviceRequest", "requester performer"},
+    {"DiagnosticReport", "performer"},
+    {"DocumentManifest", "subject author recipient"},
+    {"DocumentReference", "subject author authenticator"},
+    {"Encounter", "practitioner participant"},
+    {"EpisodeOfCare", "care-manager"},
+    {"ExplanationOfBenefit", "enterer provider payee care-team"},
+    {"Flag", "author"},
+    {"Group", "member"},
+    {"Immunization", "performer"},
+    {"Invoice", "participant"},
+    {"Linkage", "author"},
+    {"List", "source"},
+    {"Media", "subject operator"},
+    {"MedicationAdministration", "performer"},
+    {"MedicationDispense", "performer receiver"},
+    {"MedicationRequest", "requester"},
+    {"MedicationStatement", "source"},
+    {"MessageHeader", "receiver author responsible enterer"},
+    {"NutritionOrder", "provider"},
+    {"Observation", "performer"},
+    {"Patient", "general-practitioner"},
+    {"PaymentNotice", "provider"},
+    {"PaymentReconciliation", "requestor"},
+    {"Person", "practitioner"},
+    {"PractitionerRole", "practitioner"},
+    {"Procedure", "performer"},
+    {"Provenance", "agent"},
+    {"QuestionnaireResponse", "author source"},
+    {"RequestGroup", "participant author"},
+    {"ResearchStudy", "principalinvestigator"},
+    {"RiskAssessment", "performer"},
+    {"Schedule", "actor"},
+    {"ServiceRequest", "performer requester"},
+    {"Specimen", "collector"},
+    {"SupplyDelivery", "supplier receiver"},
+    {"SupplyRequest", "requester"},
+    {"VisionPrescription", "prescriber"},
+};
+
+constexpr Member kDevice[] = {
+    {"Account", "subject"},
+    {"Appointment", "actor"},
+    {"AppointmentResponse", "actor"},
+    {"AuditEvent", "agent"},
+    {"ChargeItem", "enterer performer-actor"},
+    {"Claim", "procedure-udi item-udi detail-udi subdetail-udi"},
+    {"Communication", "sender recipient"},
+    {"CommunicationRequest", "sender recipient"},
+    {"Composition", "author"},
+    {"DetectedIssue", "author"},
+    {"DeviceRequest", "device subject requester performer"},
+    {"DeviceUseStatement", "device"},
+    {"DiagnosticReport", "subject"},
+    {"DocumentManifest", "subject author"},
+    {"DocumentReference", "subject author"},
+    {"ExplanationOfBenefit", "procedure-udi item-udi detail-udi subdetail-udi"},
+    {"Flag", "author"},
+    {"Group", "member"},
+    {"Invoice", "participant"},
+    {"List", "subject source"},
+    {"Media", "subject"},
+    {"MedicationAdministration", "device"},
+    {"MessageHeader", "target"},
+    {"Observation", "subject device"},
+    {"Provenance", "agent"},
+    {"QuestionnaireResponse", "author"},
+    {"RequestGroup", "author"},
+    {"RiskAssessment", "performer"},
+    {"Schedule", "actor"},
+    {"ServiceRequest", "performer requester"},
+    {"Specimen", "subject"},
+    {"SupplyRequest", "requester"},
+};
+
+struct Compartment {
+    std::string_view type;
+    std::span<const Member> members;
+};
+
+constexpr Compartment kCompartments[] = {
+    {"Patient", kPatient},           {"Encounter", kEncounter}, {"RelatedPerson", kRelatedPerson},
+    {"Practitioner", kPractitioner}, {"Device", kDevice},
+};
+
+constexpr std::array<std::string_view, std::size(kCompartments)> kTypes{
+    "Patient", "Encounter", "RelatedPerson", "Practitioner", "Device"};
+
+const Compartment* find_compartment(TypeId type) noexcept {
+    const auto* const found =
+        std::find_if(std::begin(kCompartments), std::end(kCompartments),
+                     [name = resource_type_name(type)](const Compartment& compartment) {
+                         return compartment.type == name;
+                     });
+    return found == std::end(kCompartments) ? nullptr : found;
+}
+
+}  // namespace
+
+std::span<const std::string_view> compartment_types() noexcept {
+    return kTypes;
+}
+
+bool is_compartment_type(TypeId type) noexcept {
+    return find_compartment(type) != nullptr;
+}
+
+std::vector<TypeId> compartment_members(TypeId compartment) {
+    std::vector<TypeId> types;
+    const Compartment* const found = find_compartment(compartment);
+    if (found == nullptr) {
+        return types;
+    }
+    types.push_back(compartment);
+    for (const Member& member : found->members) {
+        if (const auto type = find_resource_type(member.type); type && *type != compartment) {
+            types.push_back(*type);
+        }
+    }
+    std::sort(types.begin(), types.end());
+    return types;
+}
+
+std::optional<Plan> in_compartment(const ParameterSet& parameters, TypeId compartment,
+                                   std::uint64_t key, TypeId type) {
+    const Compartment* const found = find_compartment(compartment);
+    if (found == nullptr) {
+        return {};
+    }
+    std::vector<Term> terms;
+    if (type == compartment) {
+        terms.push_back(identity(key));
+    }
+    for (const Member& member : found->members) {
+        if (member.type != resource_type_name(type)) {
+            continue;
+        }
+        for (std::string_view rest = member.parameters; !rest.empty();) {
+            const std::string_view code = rest.substr(0, rest.find(' '));
+            rest.remove_prefix(std::min(rest.size(), code.size() + 1));
+            if (const Parameter* const parameter = parameters.find(type, code)) {
+                terms.push_back(reference(parameter->column, key));
+            }
+        }
+    }
+    if (terms.empty()) {
+        return {};
+    }
+    return carrying(std::move(terms));
+}
+
+}  // namespace annals::core::search

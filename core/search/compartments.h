@@ -1,0 +1,34 @@
+// Compartments: which resources belong to a Patient, Encounter, RelatedPerson, Practitioner or Device.
+//
+// Layer:   core/search.
+// Spec:    FHIR R4 compartmentdefinition.html and the five definitions of it.
+// Threads: constant data.
+
+#pragma once
+
+#include "core/base/resource_types.h"
+#include "core/search/parameters.h"
+#include "core/search/plan.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace annals::core::search {
+
+/// Types that have compartments.
+std::span<const std::string_view> compartment_types() noexcept;
+
+bool is_compartment_type(TypeId type) noexcept;
+
+/// The types that can belong to a compartment of `compartment`, by number.
+std::vector<TypeId> compartment_members(TypeId compartment);
+
+/// What resources of `type` match that belong to the compartment of the resource with this SearchRun::key(); none
+/// if the type has no part in such compartments. A resource belongs to its own.
+std::optional<Plan> in_compartment(const ParameterSet& parameters, TypeId compartment,
+                                   std::uint64_t key, TypeId type);
+
+}  // namespace annals::core::search

@@ -1,0 +1,122 @@
+#include "core/search/cursor.h"
+
+#include "core/base/base64.h"
+#include "core/base/digest.h"
+
+#include <algorithm>
+
+namespace annals::core::search {
+
+namespace {
+
+// The version, flags, five numbers of 1 to 10 bytes, and a check of four.
+constexpr char kVersion = 1;
+constexpr unsigned char kBackwards = 1;
+constexpr unsigned char kTotal = 2;
+constexpr std::size_t kBytesMax = 2 + 5 * 10 + 4;
+constexpr std::size_t kTextMax = (kBytesMax + 2) / 3 * 4;
+constexpr std::size_t kCheckBytes = 4;
+
+void append_number(std::string& out, std::uint64_t number) {
+    while (number >= 0x80) {
+        out += static_cast<char>((number & 0x7f) | 0x80);
+        number >>= 7;
+    }
+    out += static_cast<char>(number);
+}
+
+std::optional<std::uint64_t> take_number(std::string_view& bytes) {
+    std::uint64_t number = 0;
+    for (unsigned shift = 0; shift < 64 && !bytes.empty(); shift += 7) {
+        const auto byte = static_cast<unsigned char>(bytes.front());
+        bytes.remove_prefix(1);
+        number |= std::uint64_t{byte & 0x7fU} << shift;
+        if (byte < 0x80) {
+            return number;
+        }
+    }
+    return {};
+}
+
+// Tells damage; it is no secret.
+std::string check_of(std::string_view bytes) {
+    std::uint64_t hash = hash64(bytes);
+    std::string check;
+    for (std::size_t i = 0; i < kCheckBytes; ++i) {
+        check += static_cast<char>(hash & 0xff);
+        hash >>= 8;
+    }
+    return check;
+}
+
+}  // namespace
+
+Error malformed_cursor() {
+    return {Errc::invalid, "_cursor: not a continuation of this search", ""};
+}
+
+std::string write_cursor(const Cursor& cursor) {
+    std::string bytes(1, kVersion);
+    bytes += static_cast<char>((cursor.backwards ? kBackwards : 0) | (cursor.total ? kTotal : 0));
+    append_number(bytes, cursor.snapshot.value);
+    append_number(bytes, cursor.edge.value);
+    append_number(bytes, cursor.query);
+    append_number(bytes, static_cast<std::uint64_t>(cursor.now.us));
+    if (cursor.total) {
+        append_number(bytes, *cursor.total);
+    }
+    bytes += check_of(bytes);
+
+    std::string text;
+    append_base64(bytes, text);
+    std::replace(text.begin(), text.end(), '+', '-');
+    std::replace(text.begin(), text.end(), '/', '_');
+    text.erase(std::min(text.find('='), text.size()));
+    return text;
+}
+
+Result<Cursor> read_cursor(std::string_view text) {
+    if (text.size() > kTextMax) {
+        return malformed_cursor();
+    }
+    std::string standard(text);
+    std::replace(standard.begin(), standard.end(), '-', '+');
+    std::replace(standard.begin(), standard.end(), '_', '/');
+    standard.append((4 - standard.size() % 4) % 4, '=');
+    if (!base64_size(standard)) {
+        return malformed_cursor();
+    }
+    std::string bytes;
+    Base64Decoder().add(standard, bytes);
+    if (bytes.size() < 2 + kCheckBytes) {
+        return malformed_cursor();
+    }
+    std::string_view rest = std::string_view(bytes).substr(0, bytes.size() - kCheckBytes);
+    if (check_of(rest) != std::string_view(bytes).substr(rest.size()) || rest[0] != kVersion) {
+        return malformed_cursor();
+    }
+    const auto flags = static_cast<unsigned char>(rest[1]);
+    rest.remove_prefix(2);
+    const auto snapshot = take_number(rest);
+    const auto edge = take_number(rest);
+    const auto query = take_number(rest);
+    const auto now = take_number(rest);
+    Cursor cursor;
+    cursor.backwards = (flags & kBackwards) != 0;
+    if ((flags & kTotal) != 0) {
+        cursor.total = take_number(rest);
+        if (!cursor.total) {
+            return malformed_cursor();
+        }
+    }
+    if (!snapshot || !edge || !query || *query > UINT32_MAX || !now || !rest.empty()) {
+        return malformed_cursor();
+    }
+    cursor.snapshot = {*snapshot};
+    cursor.edge = {*edge};
+    cursor.query = static_cast<std::uint32_t>(*query);
+    cursor.now = {static_cast<std::int64_t>(*now)};
+    return cursor;
+}
+
+}  // namespace annals::core::search

@@ -1,0 +1,115 @@
+#include "core/search/execute.h"
+
+#include "core/search/run_walk.h"
+
+#include <algorithm>
+
+namespace annals::core::search {
+
+Error too_many_matches() {
+    return {Errc::too_costly, "The search matches too much to be evaluated; narrow it down", ""};
+}
+
+// A chain or a has, whose own plan is answered before the plan that it is in.
+struct Execution::Step {
+    const Plan* plan = nullptr;
+    KeySet* keys = nullptr;
+    std::unique_ptr<RunWalk> walk;
+};
+
+Execution::Execution(Snapshot& snapshot, TypeId type, const Plan& plan)
+    : snapshot_(snapshot), type_(type), plan_(plan) {
+    plan_steps(plan);
+}
+
+Execution::~Execution() = default;
+
+void Execution::plan_steps(const Plan& plan) {
+    for (const Plan& part : plan.parts) {
+        plan_steps(part);
+    }
+    if (plan.kind == Plan::Kind::chain || plan.kind == Plan::Kind::has) {
+        steps_.push_back({&plan, &resolution_.keys[&plan], nullptr});
+    }
+}
+
+void Execution::want(const Wanted& wanted) {
+    matches_.clear();
+    walk_.reset();
+    wanted_ = wanted;
+}
+
+Result<bool> Execution::advance(const Pace& pace) {
+    while (next_step_ < steps_.size()) {
+        ANNALS_TRY(const bool done, resolve(steps_[next_step_], pace));
+        if (!done) {
+            return false;
+        }
+        ++next_step_;
+    }
+    if (walk_ == nullptr) {
+        walk_ = std::make_unique<RunWalk>(snapshot_, type_, plan_, resolution_, wanted_,
+                                          [this](const Match& match) {
+                                              if (matches_.size() <= kMatchesMax) {
+                                                  matches_.push_back(match);
+                                              }
+                                          });
+    }
+    const bool done = walk_->advance(pace);
+    if (matches_.size() > kMatchesMax) {
+        return too_many_matches();
+    }
+    return done;
+}
+
+std::uint64_t Execution::count() const noexcept {
+    return walk_ == nullptr ? 0 : walk_->count();
+}
+
+std::uint64_t Execution::counting_cost() {
+    std::uint64_t cost = 0;
+    for (const auto& run : snapshot_.runs(type_).runs) {
+        const BoundPlan condition = bind(plan_, run, resolution_);
+        if (condition.costly) {
+            return std::numeric_limits<std::uint64_t>::max();
+        }
+        const bool counted =
+            condition.is_postings() || condition.kind == BoundPlan::Kind::everything;
+        cost += run->any_died() || !counted ? condition.work + condition.estimate : 1;
+    }
+    return cost;
+}
+
+Result<bool> Execution::resolve(Step& step, const Pace& pace) {
+    if (step.walk == nullptr) {
+        KeySet& keys = *step.keys;
+        const Plan& plan = *step.plan;
+        if (!snapshot_.answers(plan.type)) {
+            return expired_snapshot();
+        }
+        RunWalk::Found found;
+        if (plan.kind == Plan::Kind::chain) {
+            found = [&keys](const Match& match) { keys.add(match.key()); };
+        } else {
+            found = [&keys, column = plan.column](const Match& match) {
+                const storage::LinkColumn links = match.run->links(column);
+                for (const std::uint32_t target : links.of(match.document)) {
+                    keys.add(links.targets[target]);
+                }
+            };
+        }
+        step.walk = std::make_unique<RunWalk>(snapshot_, plan.type, plan.parts.front(), resolution_,
+                                              Wanted{.limit = kMatchesMax}, std::move(found));
+    }
+    if (!step.walk->advance(pace)) {
+        return false;
+    }
+    if (step.walk->count() >= kMatchesMax) {
+        return too_many_matches();
+    }
+    step.keys->seal();
+    step.walk.reset();
+    return true;
+}
+
+}  // namespace annals::core::search

@@ -1,0 +1,165 @@
+#include "core/search/intervals.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <tuple>
+#include <utility>
+
+namespace annals::core::search {
+
+namespace {
+
+constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint32_t kSamples = 32;
+
+// A stretch of lower ends, both ends inside; empty if first > last.
+struct Lows {
+    std::int64_t first = kMin;
+    std::int64_t last = kMax;
+};
+
+std::int64_t minus(std::int64_t a, std::int64_t b) noexcept {
+    return a < kMin + b ? kMin : a - b;
+}
+
+std::int64_t before(std::int64_t a) noexcept {
+    return minus(a, 1);
+}
+
+std::int64_t after(std::int64_t a) noexcept {
+    return a == kMax ? kMax : a + 1;
+}
+
+constexpr Lows kNone{kMax, kMin};
+
+// Where the lower ends of those that compare can be, intervals being at most `span` long.
+Lows candidates(Comparison comparison, Range asked, std::int64_t span) noexcept {
+    switch (comparison) {
+        case Comparison::eq:
+            return {asked.low, asked.high};
+        case Comparison::ne:
+            return {};
+        case Comparison::gt:
+            return {minus(asked.high, span), kMax};
+        case Comparison::lt:
+            return {kMin, before(asked.low)};
+        case Comparison::ge:
+            return {std::min(asked.low, minus(asked.high, span)), kMax};
+        case Comparison::le:
+            return {kMin, asked.high};
+        case Comparison::sa:
+            return asked.high == kMax ? kNone : Lows{after(asked.high), kMax};
+        case Comparison::eb:
+            return {kMin, before(asked.low)};
+        case Comparison::ap:
+            return {minus(asked.low, span), asked.high};
+    }
+    return kNone;
+}
+
+// Where the lower ends of those are that compare wherever they end.
+Lows sure(Comparison comparison, Range asked, std::int64_t span) noexcept {
+    switch (comparison) {
+        case Comparison::eq:
+            return {asked.low, minus(asked.high, span)};
+        case Comparison::ne:
+            return kNone;
+        case Comparison::gt:
+            return asked.high == kMax ? kNone : Lows{after(asked.high), kMax};
+        case Comparison::lt:
+            return asked.low == kMin ? kNone : Lows{kMin, before(asked.low)};
+        case Comparison::ge:
+            return {asked.low, kMax};
+        case Comparison::le:
+            return {kMin, std::max(before(asked.low), minus(asked.high, span))};
+        case Comparison::sa:
+            return candidates(comparison, asked, span);
+        case Comparison::eb:
+            return {kMin, before(minus(asked.low, span))};
+        case Comparison::ap:
+            return {asked.low, asked.high};
+    }
+    return kNone;
+}
+
+// Which of `lows`, ascending, lie in a stretch.
+std::pair<std::uint32_t, std::uint32_t> find(std::span<const std::int64_t> lows,
+                                             Lows wanted) noexcept {
+    if (wanted.first > wanted.last) {
+        return {0, 0};
+    }
+    const auto first = std::lower_bound(lows.begin(), lows.end(), wanted.first);
+    const auto last = std::upper_bound(first, lows.end(), wanted.last);
+    return {static_cast<std::uint32_t>(first - lows.begin()),
+            static_cast<std::uint32_t>(last - lows.begin())};
+}
+
+// How many of [first, last) pass, by a sample.
+template <typename Test>
+std::uint32_t sample(std::uint32_t first, std::uint32_t last, Test test) noexcept {
+    const std::uint32_t size = last - first;
+    if (size <= kSamples) {
+        std::uint32_t count = 0;
+        for (std::uint32_t i = first; i < last; ++i) {
+            count += test(i) ? 1 : 0;
+        }
+        return count;
+    }
+    std::uint64_t passed = 0;
+    for (std::uint32_t i = 0; i < kSamples; ++i) {
+        passed += test(first + static_cast<std::uint32_t>(std::uint64_t{size} * i / kSamples));
+    }
+    // None of the sample is not none at all.
+    return static_cast<std::uint32_t>((passed * 2 + 1) * size / (kSamples * 2));
+}
+
+}  // namespace
+
+IntervalStretch find_stretch(const storage::IntervalColumn& column, Comparison comparison,
+                             Range asked) noexcept {
+    const auto span =
+        static_cast<std::int64_t>(std::min(column.short_span, static_cast<std::uint64_t>(kMax)));
+    const std::span<const std::int64_t> lows = column.shorter().low;
+    IntervalStretch stretch;
+    std::tie(stretch.first, stretch.last) = find(lows, candidates(comparison, asked, span));
+    std::tie(stretch.sure_first, stretch.sure_last) = find(lows, sure(comparison, asked, span));
+    stretch.sure_first = std::clamp(stretch.sure_first, stretch.first, stretch.last);
+    stretch.sure_last = std::clamp(stretch.sure_last, stretch.sure_first, stretch.last);
+    const auto [first, last] = find(column.longer().low, candidates(comparison, asked, kMax));
+    stretch.longer_first = column.shorter_count + first;
+    stretch.longer_last = column.shorter_count + last;
+    return stretch;
+}
+
+std::uint32_t estimate(const storage::IntervalColumn& column, const IntervalStretch& stretch,
+                       Comparison comparison, Range asked) noexcept {
+    const auto test = [&](std::uint32_t i) {
+        return compares(comparison, {column.all.low[i], column.all.high[i]}, asked);
+    };
+    return stretch.sure_last - stretch.sure_first +
+           sample(stretch.first, stretch.sure_first, test) +
+           sample(stretch.sure_last, stretch.last, test) +
+           sample(stretch.longer_first, stretch.longer_last, test);
+}
+
+void add_documents(const storage::IntervalColumn& column, const IntervalStretch& stretch,
+                   Comparison comparison, Range asked, DocumentSet& documents) {
+    const storage::Intervals& all = column.all;
+    const auto add_tested = [&](std::uint32_t first, std::uint32_t last) {
+        for (std::uint32_t i = first; i < last; ++i) {
+            if (compares(comparison, {all.low[i], all.high[i]}, asked)) {
+                documents.add(all.document[i]);
+            }
+        }
+    };
+    add_tested(stretch.first, stretch.sure_first);
+    for (std::uint32_t i = stretch.sure_first; i < stretch.sure_last; ++i) {
+        documents.add(all.document[i]);
+    }
+    add_tested(stretch.sure_last, stretch.last);
+    add_tested(stretch.longer_first, stretch.longer_last);
+}
+
+}  // namespace annals::core::search

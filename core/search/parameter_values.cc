@@ -1,0 +1,52 @@
+#include "core/search/parameter_values.h"
+
+#include "codec/fhirpath/fhirpath.h"
+
+namespace annals::core::search {
+
+void for_each_parameter_value(const Parameter& parameter, json::Value resource,
+                              const std::function<void(json::Value value)>& found) {
+    static fhirpath::ExpressionCache expressions;
+    thread_local fhirpath::Evaluator evaluator;
+    const Result<fhirpath::Expression> expression = expressions.get(parameter.expression);
+    if (!expression) {
+        return;
+    }
+    // `where(resolve() is Patient)` is decided by what the reference says.
+    static const fhirpath::Hooks hooks{
+        .resolve = [](std::string_view reference) -> Result<std::optional<fhirpath::Item>> {
+            const std::size_t history = reference.find("/_history/");
+            reference = reference.substr(0, history);
+            const std::size_t slash = reference.rfind('/');
+            if (slash == std::string_view::npos) {
+                return std::optional<fhirpath::Item>();
+            }
+            const std::string_view path = reference.substr(0, slash);
+            const std::size_t before = path.rfind('/');
+            const std::string_view name =
+                before == std::string_view::npos ? path : path.substr(before + 1);
+            const std::optional<TypeId> type = find_resource_type(name);
+            if (!type) {
+                return std::optional<fhirpath::Item>();
+            }
+            return std::optional(fhirpath::Item::of_type(schema::Type(*type)));
+        },
+        .member_of = {},
+        .subsumes = {},
+        .conforms_to = {},
+        .trace = {}};
+    fhirpath::Environment environment;
+    environment.hooks = &hooks;
+    const auto items =
+        evaluator.evaluate(*expression, fhirpath::Item::resource(resource), environment);
+    if (!items) {
+        return;
+    }
+    for (const fhirpath::Item& item : *items) {
+        if (item.is_element() && item.value()) {
+            found(item.value());
+        }
+    }
+}
+
+}  // namespace annals::core::search

@@ -1,0 +1,20 @@
+// The values that a search parameter has in a resource, as they stand in its JSON: for sorting and including.
+//
+// Layer:   core/search.
+// Threads: plain functions.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "core/search/parameters.h"
+
+#include <functional>
+
+namespace annals::core::search {
+
+/// Calls `found` for each value that the parameter's expression gives for `resource`; for none if it can't be
+/// evaluated. Lifetime: the values are the resource's.
+void for_each_parameter_value(const Parameter& parameter, json::Value resource,
+                              const std::function<void(json::Value value)>& found);
+
+}  // namespace annals::core::search

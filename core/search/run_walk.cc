@@ -1,0 +1,254 @@
+#include "core/search/run_walk.h"
+
+#include <algorithm>
+
+namespace annals::core::search {
+
+namespace {
+
+using storage::SearchRun;
+using Kind = BoundPlan::Kind;
+
+// Steps of collecting that a test is worth.
+constexpr double kTestCost = 20;
+// Documents that are tested between two looks at the clock, without and with bodies.
+constexpr unsigned kTestsPerLook = 512;
+constexpr unsigned kBodiesPerLook = 16;
+
+// Documents of the run that had died at the snapshot, as they stand in `documents`.
+void remove_died(const Snapshot& snapshot, const SearchRun& run, DocumentSet& documents) {
+    if (run.any_died()) {
+        documents.filter(
+            [&](std::uint32_t document) { return run.died_at(document) > snapshot.position(); });
+    }
+}
+
+}  // namespace
+
+class RunWalk::Bodies final : public BodyCheck {
+  public:
+    explicit Bodies(const Snapshot& snapshot) {
+        if (snapshot.has_store()) {
+            reader_.emplace(snapshot.store());
+        }
+    }
+
+    bool passes(const Plan& plan, Position position) override {
+        const json::Value body = reader_ ? reader_->read(position) : json::Value();
+        return body && plan.check(body);
+    }
+
+  private:
+    std::optional<BodyReader> reader_;
+};
+
+struct RunWalk::Open {
+    std::shared_ptr<const SearchRun> run;
+    std::uint32_t first = 0;  // the documents that are looked at
+    std::uint32_t last = 0;
+    BoundPlan condition;
+    std::vector<const BoundPlan*> tests;  // of what drives not, the most selective first
+    DocumentSetPool::Handle set;
+    DocumentWalk documents;
+    bool any_died = false;
+    bool costly = false;
+};
+
+RunWalk::RunWalk(Snapshot& snapshot, TypeId type, const Plan& plan, Resolution& resolution,
+                 const Wanted& wanted, Found found)
+    : snapshot_(snapshot),
+      type_(type),
+      plan_(plan),
+      resolution_(resolution),
+      wanted_(wanted),
+      found_(std::move(found)),
+      runs_left_(snapshot.runs(type).runs.size()),
+      bodies_(std::make_unique<Bodies>(snapshot)) {
+    wanted_.before = std::min(wanted_.before, Position{snapshot.position().value + 1});
+}
+
+RunWalk::~RunWalk() = default;
+
+bool RunWalk::advance(const Pace& pace) {
+    for (;;) {
+        if (open_ == nullptr) {
+            if (count_ >= wanted_.limit || !open_next()) {
+                return true;
+            }
+            if (wanted_.count_only && count_at_once()) {
+                open_.reset();
+                if (pace.is_over()) {
+                    return false;
+                }
+                continue;
+            }
+            choose_driver();
+        }
+        Open& open = *open_;
+        const unsigned per_look = open.costly ? kBodiesPerLook : kTestsPerLook;
+        unsigned looked = 0;
+        std::uint32_t document = 0;
+        bool at_end = true;
+        while (open.documents.next(document)) {
+            if (passes(document)) {
+                ++count_;
+                if (!wanted_.count_only) {
+                    found_({type_, open.run.get(), document});
+                }
+                if (count_ >= wanted_.limit) {
+                    return true;
+                }
+            }
+            if (++looked % per_look == 0 && pace.is_over()) {
+                at_end = false;
+                break;
+            }
+        }
+        if (!at_end) {
+            return false;
+        }
+        open_.reset();
+        if (looked >= per_look && pace.is_over()) {
+            return false;
+        }
+    }
+}
+
+// Binds the plan to the next run that has documents in the window.
+bool RunWalk::open_next() {
+    const auto& runs = snapshot_.runs(type_).runs;
+    while (runs_left_ > 0) {
+        const std::size_t index = wanted_.upwards ? runs.size() - runs_left_ : runs_left_ - 1;
+        --runs_left_;
+        const std::shared_ptr<const SearchRun>& run = runs[index];
+        const std::uint32_t last =
+            wanted_.before.value == 0 ? 0 : run->size_at({wanted_.before.value - 1});
+        const std::uint32_t first =
+            wanted_.after.value == 0 ? 0 : std::min(last, run->size_at(wanted_.after));
+        if (first == last) {
+            continue;
+        }
+        BoundPlan condition = bind(plan_, run, resolution_);
+        if (condition.kind == Kind::nothing) {
+            continue;
+        }
+        open_ = std::make_unique<Open>();
+        open_->run = run;
+        open_->first = first;
+        open_->last = last;
+        open_->condition = std::move(condition);
+        open_->any_died = run->any_died();
+        open_->costly = open_->condition.costly;
+        return true;
+    }
+    return false;
+}
+
+// Counts the run without going from document to document, if that can be.
+bool RunWalk::count_at_once() {
+    Open& open = *open_;
+    if (open.costly) {
+        return false;
+    }
+    const SearchRun& run = *open.run;
+    const bool whole = open.first == 0 && open.last == run.size();
+    if (whole && !open.any_died && open.condition.is_postings()) {
+        count_ += open.condition.postings.front().size();
+        return true;
+    }
+    if (whole && !open.any_died && open.condition.kind == Kind::everything) {
+        count_ += run.size();
+        return true;
+    }
+    const DocumentSetPool::Handle set = DocumentSetPool::of_thread().take(run.size());
+    collect(open.condition, run, *set);
+    set->seal();
+    if (!whole) {
+        set->filter(
+            [&](std::uint32_t document) { return document >= open.first && document < open.last; });
+    }
+    remove_died(snapshot_, run, *set);
+    count_ += set->size();
+    return true;
+}
+
+// Chooses what is gone through: the documents of one condition, as they are or collected, or all documents.
+void RunWalk::choose_driver() {
+    Open& open = *open_;
+    const SearchRun& run = *open.run;
+    std::vector<const BoundPlan*> parts;
+    if (open.condition.kind == Kind::all_of) {
+        for (const BoundPlan& part : open.condition.parts) {
+            parts.push_back(&part);
+        }
+    } else if (open.condition.kind != Kind::everything) {
+        parts.push_back(&open.condition);
+    }
+    std::sort(parts.begin(), parts.end(), [](const BoundPlan* a, const BoundPlan* b) {
+        return a->costly != b->costly ? b->costly : a->estimate < b->estimate;
+    });
+
+    // How many candidates of a driver are gone through before enough of them pass the other conditions.
+    const double size = run.size();
+    const double share_of_run = (open.last - open.first) / size;
+    const double needed = static_cast<double>(std::min<std::uint64_t>(
+        wanted_.limit - std::min<std::uint64_t>(wanted_.limit, count_), run.size()));
+    double passing = 1;
+    for (const BoundPlan* part : parts) {
+        passing *= std::max(0.5, static_cast<double>(part->estimate)) / size;
+    }
+    double cost = std::min(size * share_of_run, needed / passing) *
+                  static_cast<double>(parts.size()) * kTestCost;
+    std::optional<std::size_t> driver;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const BoundPlan& part = *parts[i];
+        const double estimate = std::max(0.5, static_cast<double>(part.estimate));
+        const double tests = static_cast<double>(parts.size()) - (part.costly ? 0 : 1);
+        const double own = std::min(estimate * share_of_run, needed / (passing * size / estimate)) *
+                               (1 + tests * kTestCost) +
+                           (part.is_postings() ? 0 : part.work + estimate);
+        if (own < cost) {
+            cost = own;
+            driver = i;
+        }
+    }
+
+    if (!driver) {
+        open.documents = DocumentWalk::everything(open.first, open.last, wanted_.upwards);
+    } else if (parts[*driver]->is_postings()) {
+        open.documents = DocumentWalk::of(parts[*driver]->postings.front(), open.first, open.last,
+                                          wanted_.upwards);
+    } else {
+        open.set = DocumentSetPool::of_thread().take(run.size());
+        collect(*parts[*driver], run, *open.set);
+        open.set->seal();
+        open.documents = DocumentWalk::of(*open.set, open.first, open.last, wanted_.upwards);
+    }
+    if (driver && !parts[*driver]->costly) {
+        parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(*driver));
+    }
+    // Without a limit nothing is tested that can be taken away at once.
+    if (driver && open.set != nullptr && needed >= size) {
+        std::erase_if(parts, [&](const BoundPlan* part) {
+            if (part->costly) {
+                return false;
+            }
+            restrict_to(*part, run, *open.set);
+            return true;
+        });
+        open.documents = DocumentWalk::of(*open.set, open.first, open.last, wanted_.upwards);
+    }
+    open.tests = std::move(parts);
+}
+
+bool RunWalk::passes(std::uint32_t document) {
+    const Open& open = *open_;
+    if (open.any_died && open.run->died_at(document) <= snapshot_.position()) {
+        return false;
+    }
+    return std::all_of(open.tests.begin(), open.tests.end(), [&](const BoundPlan* condition) {
+        return test(*condition, *open.run, document, *bodies_);
+    });
+}
+
+}  // namespace annals::core::search

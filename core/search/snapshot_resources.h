@@ -1,0 +1,37 @@
+// SnapshotResources: what reading a query asks of the store, answered from a snapshot.
+//
+// Layer:   core/search.
+// Threads: belongs to one thread.
+
+#pragma once
+
+#include "core/search/snapshot.h"
+#include "core/search/stored.h"
+
+#include <string_view>
+
+namespace annals::core::search {
+
+/// Lifetime: the snapshot outlives this.
+class SnapshotResources final : public StoredResources {
+  public:
+    explicit SnapshotResources(Snapshot& snapshot) : snapshot_(snapshot) {}
+
+    std::uint64_t seed() const override { return snapshot_.store().search_seed(); }
+
+    std::uint64_t key(TypeId type, std::string_view id) const override {
+        return snapshot_.store().search_key(type, id);
+    }
+
+    Result<StoredDocument> read(TypeId type, std::string_view id) const override;
+
+    Result<StoredDocument> find(TypeId type, std::string_view url,
+                                std::string_view version) const override;
+
+  private:
+    Result<StoredDocument> load(const storage::VersionInfo& info) const;
+
+    Snapshot& snapshot_;
+};
+
+}  // namespace annals::core::search

@@ -1,0 +1,293 @@
+#include "core/search/sort.h"
+
+#include "core/search/parameter_values.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+#include <optional>
+
+namespace annals::core::search {
+
+namespace {
+
+using schema::SearchType;
+using storage::SearchRun;
+
+// Below this share of a column each document is looked up by itself.
+constexpr std::size_t kLookUpShare = 20;
+constexpr unsigned kBodiesPerLook = 16;
+
+// What a key is sorted by.
+enum class By : std::uint8_t { low_or_high, text, id, body_text, body_number };
+
+By by_of(const SortKey& key) {
+    if (key.parameter == nullptr) {
+        return key.code == "_id" ? By::id : By::low_or_high;
+    }
+    switch (key.parameter->type) {
+        case SearchType::date:
+        case SearchType::number:
+            return By::low_or_high;
+        case SearchType::string:
+            return By::text;
+        case SearchType::quantity:
+            return By::body_number;
+        case SearchType::token:
+        case SearchType::reference:
+        case SearchType::composite:
+        case SearchType::uri:
+        case SearchType::special:
+            break;
+    }
+    return By::body_text;
+}
+
+bool reads_bodies(By by) noexcept {
+    return by == By::id || by == By::body_text || by == By::body_number;
+}
+
+// The value of a Quantity, its low end if it is a Range or the like.
+std::optional<double> number_in(json::Value value) {
+    const json::Value number = value.is_object() ? value["value"] : value;
+    if (!number.is(json::Kind::number)) {
+        return {};
+    }
+    return std::strtod(std::string(number.raw()).c_str(), nullptr);
+}
+
+// What a token, reference or uri is sorted by: its code, else its text.
+std::string text_in(json::Value value) {
+    if (!value.is_object()) {
+        return value.is_string() ? value.string() : std::string(value.raw());
+    }
+    for (json::Value coding : value["coding"].elements()) {
+        if (coding["code"]) {
+            return coding["code"].string();
+        }
+    }
+    for (const char* const name : {"code", "reference", "value", "text", "display"}) {
+        if (value[name].is_string()) {
+            return value[name].string();
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+// The values of one key, by match.
+struct Sorter::Values {
+    By by = By::low_or_high;
+    bool descending = false;
+    bool by_time =
+        false;  // `_lastUpdated`: what came in one instant came in the order of positions
+    std::vector<std::int64_t> numbers;
+    std::vector<std::string> texts;
+    std::vector<bool> missing;
+};
+
+Sorter::Sorter(Snapshot& snapshot, std::span<const SortKey> keys, std::span<const Match> matches)
+    : snapshot_(snapshot), keys_(keys), matches_(matches) {
+    for (const SortKey& key : keys) {
+        Values& values = values_.emplace_back();
+        values.by = by_of(key);
+        values.descending = key.descending;
+        values.by_time = key.parameter == nullptr && key.code == "_lastUpdated";
+        values.missing.assign(matches.size(), true);
+        if (values.by == By::low_or_high || values.by == By::body_number) {
+            values.numbers.resize(matches.size());
+        } else {
+            values.texts.resize(matches.size());
+        }
+    }
+}
+
+Sorter::~Sorter() = default;
+
+Result<bool> Sorter::advance(const Pace& pace) {
+    if (!prepared_) {
+        for (std::size_t i = 0; i < keys_.size(); ++i) {
+            if (values_[i].by == By::low_or_high) {
+                take_dates(keys_[i], values_[i]);
+            } else if (values_[i].by == By::text) {
+                take_texts(keys_[i], values_[i]);
+            }
+        }
+        prepared_ = true;
+    }
+    if (std::none_of(values_.begin(), values_.end(),
+                     [](const Values& values) { return reads_bodies(values.by); })) {
+        return true;
+    }
+    if (matches_.size() > kSortedBodiesMax) {
+        return Error{Errc::too_costly,
+                     "_sort: too many resources match to be sorted by this; narrow the search down",
+                     ""};
+    }
+    return take_bodies(pace);
+}
+
+// Ascending by the earliest, descending by the latest.
+void Sorter::take_dates(const SortKey& key, Values& values) {
+    if (key.parameter == nullptr && key.code != "_lastUpdated") {
+        return;  // `_score`: nothing here matches more or less.
+    }
+    const Column column =
+        key.parameter != nullptr ? key.parameter->column : column_of("_lastUpdated");
+    const auto take = [&](const storage::IntervalColumn& intervals, std::uint32_t interval,
+                          std::size_t match) {
+        const std::int64_t value =
+            values.descending ? intervals.all.high[interval] : intervals.all.low[interval];
+        const bool better =
+            values.missing[match] ||
+            (values.descending ? value > values.numbers[match] : value < values.numbers[match]);
+        if (better) {
+            values.numbers[match] = value;
+            values.missing[match] = false;
+        }
+    };
+    for (std::size_t begin = 0; begin < matches_.size();) {
+        // The matches of one run stand together, all up or all down.
+        const SearchRun* const run = matches_[begin].run;
+        std::size_t end = begin + 1;
+        while (end < matches_.size() && matches_[end].run == run) {
+            ++end;
+        }
+        const storage::IntervalColumn intervals = run->intervals(column);
+        if ((end - begin) * kLookUpShare < intervals.all.size()) {
+            for (std::size_t match = begin; match < end; ++match) {
+                for (const std::uint32_t interval : intervals.of(matches_[match].document)) {
+                    take(intervals, interval, match);
+                }
+            }
+        } else {
+            const bool upwards = matches_[begin].document < matches_[end - 1].document;
+            std::size_t match = upwards ? begin : end - 1;
+            std::size_t left = end - begin;
+            for (const std::uint32_t interval : intervals.by_document) {
+                const std::uint32_t document = intervals.all.document[interval];
+                while (left > 0 && matches_[match].document < document) {
+                    --left;
+                    match = upwards ? match + 1 : match - 1;
+                }
+                if (left == 0) {
+                    break;
+                }
+                if (matches_[match].document == document) {
+                    take(intervals, interval, match);
+                }
+            }
+        }
+        begin = end;
+    }
+}
+
+void Sorter::take_texts(const SortKey& key, Values& values) {
+    for (std::size_t match = 0; match < matches_.size(); ++match) {
+        const SearchRun& run = *matches_[match].run;
+        const auto texts = run.texts_of(key.parameter->column, matches_[match].document);
+        if (!texts.empty()) {
+            // The texts of a run ascend by bytes with their indexes.
+            values.texts[match] = run.text(values.descending ? texts.back() : texts.front());
+            values.missing[match] = false;
+        }
+    }
+}
+
+bool Sorter::take_bodies(const Pace& pace) {
+    BodyReader reader(snapshot_.store());
+    for (; next_body_ < matches_.size(); ++next_body_) {
+        if (next_body_ % kBodiesPerLook == 0 && pace.is_over()) {
+            return false;
+        }
+        const json::Value body = reader.read(matches_[next_body_].position());
+        for (std::size_t i = 0; body && i < keys_.size(); ++i) {
+            Values& values = values_[i];
+            if (values.by == By::id) {
+                values.texts[next_body_] = reader.id();
+                values.missing[next_body_] = false;
+            } else if (values.by == By::body_text) {
+                for_each_parameter_value(*keys_[i].parameter, body, [&](json::Value value) {
+                    std::string text = text_in(value);
+                    std::string& best = values.texts[next_body_];
+                    if (!text.empty() && (values.missing[next_body_] ||
+                                          (values.descending ? text > best : text < best))) {
+                        best = std::move(text);
+                        values.missing[next_body_] = false;
+                    }
+                });
+            } else if (values.by == By::body_number) {
+                for_each_parameter_value(*keys_[i].parameter, body, [&](json::Value value) {
+                    const std::optional<double> number = number_in(value);
+                    if (!number) {
+                        return;
+                    }
+                    std::int64_t& best = values.numbers[next_body_];
+                    const std::int64_t own = ordered(*number);
+                    if (values.missing[next_body_] ||
+                        (values.descending ? own > best : own < best)) {
+                        best = own;
+                        values.missing[next_body_] = false;
+                    }
+                });
+            }
+        }
+    }
+    return true;
+}
+
+bool Sorter::before(std::uint32_t a, std::uint32_t b) const {
+    for (const Values& values : values_) {
+        if (values.missing[a] != values.missing[b]) {
+            return values.missing[b];
+        }
+        if (values.missing[a]) {
+            continue;
+        }
+        if (!values.numbers.empty()) {
+            if (values.numbers[a] != values.numbers[b]) {
+                return (values.numbers[a] < values.numbers[b]) != values.descending;
+            }
+            if (values.by_time && a != b) {
+                return (matches_[a].position() < matches_[b].position()) != values.descending;
+            }
+        } else if (const int order = values.texts[a].compare(values.texts[b]); order != 0) {
+            return (order < 0) != values.descending;
+        }
+    }
+    return matches_[a].position() > matches_[b].position();
+}
+
+std::vector<std::uint32_t> Sorter::page(Position edge, bool backwards, std::size_t count,
+                                        bool& found_edge) const {
+    std::vector<std::uint32_t> order(matches_.size());
+    std::iota(order.begin(), order.end(), 0);
+    found_edge = true;
+    if (edge.value != 0) {
+        const auto at = std::find_if(matches_.begin(), matches_.end(),
+                                     [&](const Match& match) { return match.position() == edge; });
+        found_edge = at != matches_.end();
+        if (!found_edge) {
+            return {};
+        }
+        const auto index = static_cast<std::uint32_t>(at - matches_.begin());
+        std::erase_if(order, [&](std::uint32_t one) {
+            return !(backwards ? before(one, index) : before(index, one));
+        });
+    }
+    const auto wanted = static_cast<std::ptrdiff_t>(std::min(count, order.size()));
+    if (backwards) {
+        std::partial_sort(order.begin(), order.begin() + wanted, order.end(),
+                          [&](std::uint32_t a, std::uint32_t b) { return before(b, a); });
+        order.resize(static_cast<std::size_t>(wanted));
+        std::reverse(order.begin(), order.end());
+    } else {
+        std::partial_sort(order.begin(), order.begin() + wanted, order.end(),
+                          [&](std::uint32_t a, std::uint32_t b) { return before(a, b); });
+        order.resize(static_cast<std::size_t>(wanted));
+    }
+    return order;
+}
+
+}  // namespace annals::core::search

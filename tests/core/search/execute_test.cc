@@ -1,0 +1,378 @@
+#include "core/search/execute.h"
+
+#include "core/search/terms.h"
+#include "storage/search_index.h"
+#include "tests/support/commits.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+namespace annals::test {
+namespace {
+
+using core::search::beside;
+using core::search::Column;
+using core::search::column_of;
+using core::search::Comparison;
+using core::search::Execution;
+using core::search::Match;
+using core::search::Pace;
+using core::search::Plan;
+using core::search::Snapshot;
+using core::search::Wanted;
+using storage::SearchEntries;
+using storage::SearchIndex;
+
+constexpr std::size_t kTypes = 3;
+
+// Versions of random resources, in an index with many small runs and in a list.
+class SearchModel : public ::testing::Test {
+  protected:
+    struct Version {
+        TypeId type;
+        std::uint64_t key = 0;
+        Position position;
+        Position died = storage::kNotDied;
+        bool deletion = false;
+        SearchEntries entries;
+    };
+
+    SearchModel() {
+        for (const std::string_view name : {"Patient", "Observation", "Encounter"}) {
+            types_.push_back(type_of(name));
+        }
+    }
+
+    std::uint64_t number(std::uint64_t below) { return random_() % below; }
+
+    Column column(std::size_t index) const {
+        return column_of(std::string("c") + std::to_string(index));
+    }
+
+    // What a version of a resource carries.
+    void fill(SearchEntries& entries, std::uint64_t key) {
+        for (int i = 0; i < 3; ++i) {
+            if (number(3) != 0) {
+                // Skewed, so that there are rare and common terms.
+                entries.terms.push_back(
+                    core::search::token(column(0), std::to_string(number(1 + number(40)))));
+            }
+        }
+        entries.terms.push_back(core::search::identity(key));
+        static const char* const kTexts[] = {"anna",  "annabel", "berta", "bertram", "carl",
+                                             "carla", "dora",    "emil",  "emilia",  ""};
+        for (std::uint64_t i = number(3); i > 0; --i) {
+            entries.add_text(column(1), kTexts[number(10)]);
+        }
+        for (std::uint64_t i = number(3); i > 0; --i) {
+            const auto low = static_cast<std::int64_t>(number(1000));
+            const std::int64_t size = number(5) == 0
+                                          ? static_cast<std::int64_t>(number(100'000'000))
+                                          : static_cast<std::int64_t>(number(20));
+            entries.intervals.push_back({column(2), low, low + size});
+        }
+        if (number(2) == 0) {
+            const std::string unit = number(2) == 0 ? "kg" : "g";
+            const auto value = static_cast<std::int64_t>(number(50));
+            entries.add_text(beside(column(3), ":units"), unit);
+            entries.intervals.push_back({beside(column(3), "=" + unit), value, value + 1});
+        }
+        for (std::uint64_t i = number(3); i > 0; --i) {
+            const std::uint64_t target = 1 + number(kKeys);
+            entries.links.push_back({column(4), target});
+            entries.terms.push_back(core::search::reference(column(4), target));
+        }
+        std::sort(entries.terms.begin(), entries.terms.end());
+        entries.terms.erase(std::unique(entries.terms.begin(), entries.terms.end()),
+                            entries.terms.end());
+    }
+
+    // Some commits, each of some versions.
+    void write(int commits) {
+        for (int i = 0; i < commits; ++i) {
+            std::map<std::uint16_t, std::vector<std::size_t>> added;
+            std::vector<std::uint64_t> keys;
+            for (std::uint64_t n = 1 + number(30); n > 0; --n) {
+                const std::uint64_t key = 1 + number(kKeys);
+                if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
+                    continue;
+                }
+                keys.push_back(key);
+                ++last_.value;
+                const TypeId type = types_[key % kTypes];
+                const auto before = current_.find(key);
+                if (before != current_.end()) {
+                    Version& old = versions_[before->second];
+                    old.died = last_;
+                    deaths_.push_back({type, old.position, last_});
+                }
+                Version version{type, key, last_, storage::kNotDied, number(6) == 0, {}};
+                if (!version.deletion) {
+                    fill(version.entries, key);
+                    added[type.value].push_back(versions_.size());
+                    current_[key] = versions_.size();
+                } else {
+                    current_.erase(key);
+                }
+                versions_.push_back(std::move(version));
+            }
+            for (const auto& [type, indexes] : added) {
+                std::vector<storage::IndexedDocument> documents;
+                for (const std::size_t index : indexes) {
+                    const Version& version = versions_[index];
+                    documents.push_back({version.position, version.key, &version.entries});
+                }
+                index_.add({type}, documents);
+            }
+            for (const auto& [type, position, at] : deaths_) {
+                index_.died(type, position, at);
+            }
+            deaths_.clear();
+        }
+    }
+
+    Plan random_plan(int depth, TypeId type) {
+        const std::uint64_t kind = number(depth > 0 ? 13 : 7);
+        switch (kind) {
+            case 0:
+            case 1: {
+                std::vector<core::search::Term> terms;
+                for (std::uint64_t i = 1 + number(3); i > 0; --i) {
+                    terms.push_back(core::search::token(column(0), std::to_string(number(40))));
+                }
+                return core::search::carrying(std::move(terms));
+            }
+            case 2:
+                return core::search::begins_with(column(1), number(2) == 0 ? "an" : "carl");
+            case 3:
+                return core::search::containing(column(1), number(2) == 0 ? "a" : "il");
+            case 4:
+            case 5: {
+                const auto low = static_cast<std::int64_t>(number(1000));
+                return core::search::interval(column(2), static_cast<Comparison>(number(9)),
+                                              {low, low + static_cast<std::int64_t>(number(30))});
+            }
+            case 6: {
+                Plan plan;
+                plan.kind = Plan::Kind::quantity;
+                plan.column = column(3);
+                plan.comparison = static_cast<Comparison>(number(9));
+                const auto low = static_cast<std::int64_t>(number(50));
+                plan.in_unit = [low](std::string_view unit) -> std::optional<core::search::Range> {
+                    if (unit != "kg") {
+                        return {};
+                    }
+                    return core::search::Range{low, low + 5};
+                };
+                return plan;
+            }
+            case 7:
+            case 8:
+                return core::search::all_of(
+                    parts(random_plan(depth - 1, type), random_plan(depth - 1, type)));
+            case 9:
+            case 10:
+                return core::search::any_of(
+                    parts(random_plan(depth - 1, type), random_plan(depth - 1, type)));
+            case 11:
+                return core::search::negation_of(random_plan(depth - 1, type));
+            default: {
+                const TypeId other = types_[number(kTypes)];
+                Plan inner =
+                    number(4) == 0 ? core::search::everything() : random_plan(depth - 1, other);
+                return number(2) == 0 ? core::search::chain(column(4), other, std::move(inner))
+                                      : core::search::has(column(4), other, std::move(inner));
+            }
+        }
+    }
+
+    static std::vector<Plan> parts(Plan a, Plan b) {
+        std::vector<Plan> parts;
+        parts.push_back(std::move(a));
+        parts.push_back(std::move(b));
+        return parts;
+    }
+
+    bool is_visible(const Version& version, Position at) const {
+        return !version.deletion && version.position <= at && version.died > at;
+    }
+
+    bool matches(const Plan& plan, const Version& version, Position at) const {
+        const auto related = [&](const Plan& part) {
+            return std::any_of(versions_.begin(), versions_.end(), [&](const Version& other) {
+                if (!is_visible(other, at) || other.type != part.type ||
+                    !matches(part.parts.front(), other, at)) {
+                    return false;
+                }
+                const Version& from = part.kind == Plan::Kind::chain ? version : other;
+                const Version& to = part.kind == Plan::Kind::chain ? other : version;
+                return std::any_of(from.entries.links.begin(), from.entries.links.end(),
+                                   [&](const SearchEntries::Link& link) {
+                                       return link.column == part.column && link.target == to.key;
+                                   });
+            });
+        };
+        return core::search::matches(plan, version.entries, {}, related);
+    }
+
+    // The positions of what matches, newest first, by looking at all there is.
+    std::vector<std::uint64_t> scan(TypeId type, const Plan& plan, Position at) const {
+        std::vector<std::uint64_t> found;
+        for (auto version = versions_.rbegin(); version != versions_.rend(); ++version) {
+            if (version->type == type && is_visible(*version, at) && matches(plan, *version, at)) {
+                found.push_back(version->position.value);
+            }
+        }
+        return found;
+    }
+
+    Snapshot snapshot(Position at) {
+        return Snapshot([this](TypeId type) { return index_.runs(type); }, at);
+    }
+
+    static std::vector<std::uint64_t> run(Execution& execution, const Wanted& wanted,
+                                          const Pace& pace = {}) {
+        execution.want(wanted);
+        for (;;) {
+            const Result<bool> done = execution.advance(pace);
+            EXPECT_TRUE(done.has_value());
+            if (!done || *done) {
+                break;
+            }
+        }
+        std::vector<std::uint64_t> positions;
+        for (const Match& match : execution.matches()) {
+            positions.push_back(match.position().value);
+        }
+        return positions;
+    }
+
+    static constexpr std::uint64_t kKeys = 300;
+
+    std::mt19937_64 random_{42};
+    std::vector<TypeId> types_;
+    SearchIndex index_{{.positions_retained = 1'000'000, .fan_in = 4}};
+    std::vector<Version> versions_;
+    std::map<std::uint64_t, std::size_t> current_;
+    std::vector<std::tuple<TypeId, Position, Position>> deaths_;
+    Position last_;
+};
+
+TEST_F(SearchModel, FindsWhatAScanOfEverythingFinds) {
+    std::size_t found = 0;
+    for (int round = 0; round < 12; ++round) {
+        write(12);
+        for (int i = 0; i < 120; ++i) {
+            const TypeId type = types_[number(kTypes)];
+            const Plan plan = random_plan(3, type);
+            // Also as it was some time ago.
+            const Position at{number(3) == 0 ? 1 + number(last_.value) : last_.value};
+            const std::vector<std::uint64_t> expected = scan(type, plan, at);
+            found += expected.size();
+            Snapshot own = snapshot(at);
+            Execution execution(own, type, plan);
+            ASSERT_EQ(run(execution, {}), expected) << "round " << round << " plan " << i;
+
+            run(execution, {.count_only = true});
+            ASSERT_EQ(execution.count(), expected.size()) << "round " << round << " plan " << i;
+
+            const std::size_t limit = 1 + number(10);
+            std::vector<std::uint64_t> first(
+                expected.begin(),
+                expected.begin() + static_cast<std::ptrdiff_t>(std::min(limit, expected.size())));
+            ASSERT_EQ(run(execution, {.limit = limit}), first)
+                << "round " << round << " plan " << i;
+        }
+    }
+    EXPECT_GT(found, 10'000U);
+}
+
+TEST_F(SearchModel, GoesOnInBothDirectionsFromAnyPlace) {
+    write(60);
+    for (int i = 0; i < 200; ++i) {
+        const TypeId type = types_[number(kTypes)];
+        const Plan plan = random_plan(2, type);
+        const std::vector<std::uint64_t> all = scan(type, plan, last_);
+        const Position edge{1 + number(last_.value)};
+        std::vector<std::uint64_t> older;
+        std::vector<std::uint64_t> newer;
+        for (const std::uint64_t position : all) {
+            if (position < edge.value) {
+                older.push_back(position);
+            } else if (position > edge.value) {
+                newer.push_back(position);
+            }
+        }
+        std::reverse(newer.begin(), newer.end());
+        older.resize(std::min<std::size_t>(older.size(), 5));
+        newer.resize(std::min<std::size_t>(newer.size(), 5));
+        Snapshot own = snapshot(last_);
+        Execution execution(own, type, plan);
+        EXPECT_EQ(run(execution, {.before = edge, .limit = 5}), older);
+        EXPECT_EQ(run(execution, {.after = edge, .upwards = true, .limit = 5}), newer);
+    }
+}
+
+TEST_F(SearchModel, IsWhatItWasWhileWritesGoOn) {
+    write(30);
+    const Position at = last_;
+    std::vector<std::pair<TypeId, Plan>> plans;
+    std::vector<std::vector<std::uint64_t>> before;
+    for (int i = 0; i < 50; ++i) {
+        const TypeId type = types_[number(kTypes)];
+        plans.emplace_back(type, random_plan(2, type));
+        before.push_back(scan(type, plans.back().second, at));
+    }
+    write(60);
+    index_.wait_until_idle();
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        Snapshot own = snapshot(at);
+        Execution execution(own, plans[i].first, plans[i].second);
+        EXPECT_EQ(run(execution, {}), before[i]);
+    }
+}
+
+TEST_F(SearchModel, SaysWhenASnapshotIsTooOld) {
+    SearchIndex index({.positions_retained = 50, .fan_in = 2});
+    const TypeId type = types_.front();
+    // One resource, written again and again: all but the last versions die.
+    for (std::uint64_t position = 1; position <= 2000; ++position) {
+        SearchEntries entries;
+        fill(entries, 1);
+        const storage::IndexedDocument document{{position}, 1, &entries};
+        index.add(type, {&document, 1});
+        index.died(type, {position - 1}, {position});
+    }
+    index.wait_until_idle();
+    const auto runs_of = [&](TypeId of) { return index.runs(of); };
+    EXPECT_FALSE(Snapshot(runs_of, {1}).answers(type));
+    EXPECT_TRUE(Snapshot(runs_of, {2000}).answers(type));
+
+    // A chain into the type fails the search of any other.
+    Snapshot old(runs_of, {1});
+    const Plan plan = core::search::chain(column(4), type, core::search::everything());
+    Execution execution(old, types_.back(), plan);
+    execution.want({});
+    const Result<bool> done = execution.advance(Pace());
+    ASSERT_FALSE(done.has_value());
+    EXPECT_EQ(done.error().code, Errc::expired);
+}
+
+TEST_F(SearchModel, ComesToTheSameInTurns) {
+    write(80);
+    for (int i = 0; i < 60; ++i) {
+        const TypeId type = types_[number(kTypes)];
+        const Plan plan = random_plan(2, type);
+        Snapshot own = snapshot(last_);
+        Execution execution(own, type, plan);
+        // Every turn is over before it begins.
+        Pace pace{std::chrono::microseconds(1)};
+        EXPECT_EQ(run(execution, {}, pace), scan(type, plan, last_));
+    }
+}
+
+}  // namespace
+}  // namespace annals::test

@@ -1,0 +1,449 @@
+// Searches over HTTP's requests and answers, without sockets.
+
+#include "codec/json/document.h"
+#include "tests/support/service_fixture.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace annals::test {
+namespace {
+
+// A searchset as its reader sees it.
+struct Page {
+    int status = 0;
+    std::optional<std::uint64_t> total;
+    std::vector<std::string> matches;   // "Patient/1"
+    std::vector<std::string> included;  // the same
+    std::vector<std::string> warnings;
+    std::map<std::string, std::string> links;  // below {base_url}
+    std::string text;
+};
+
+class Search : public ServiceFixture {
+  protected:
+    Page get(const std::string& target, const Headers& headers = {}) {
+        return read(send("GET", target, {}, headers));
+    }
+
+    static Page read(const Answer& answer) {
+        Page page;
+        page.status = answer.status;
+        page.text = answer.body;
+        json::Parser parser;
+        const auto document = parser.parse(answer.body);
+        EXPECT_TRUE(document.has_value()) << answer.body;
+        if (!document || answer.status != 200) {
+            return page;
+        }
+        const json::Value bundle = document->root();
+        EXPECT_TRUE(bundle["type"].equals("searchset"));
+        EXPECT_EQ(answer.cache_control, "no-cache");
+        if (bundle["total"]) {
+            page.total = std::stoull(std::string(bundle["total"].raw()));
+        }
+        for (const json::Value link : bundle["link"].elements()) {
+            const std::string url = link["url"].string();
+            EXPECT_TRUE(url.starts_with(kBaseUrl));
+            page.links[link["relation"].string()] = url.substr(kBaseUrl.size());
+        }
+        for (const json::Value entry : bundle["entry"].elements()) {
+            const json::Value resource = entry["resource"];
+            const std::string name =
+                resource["resourceType"].string() + "/" + resource["id"].string();
+            const std::string mode = entry["search"]["mode"].string();
+            if (mode == "outcome") {
+                for (const json::Value issue : resource["issue"].elements()) {
+                    page.warnings.push_back(issue["diagnostics"].string());
+                }
+                continue;
+            }
+            EXPECT_TRUE(entry["fullUrl"].string().starts_with(fmt::format("{}/", kBaseUrl)));
+            (mode == "match" ? page.matches : page.included).push_back(name);
+        }
+        return page;
+    }
+
+    void put(std::string_view type, std::string_view id, std::string_view members) {
+        const Answer answer = send("PUT", fmt::format("/{}/{}", type, id),
+                                   fmt::format(R"({{"resourceType":"{}","id":"{}"{}{}}})", type, id,
+                                               members.empty() ? "" : ",", members));
+        ASSERT_LT(answer.status, 300) << answer.body;
+    }
+
+    void put_named(std::string_view id, std::string_view family, std::string_view birth = {}) {
+        put("Patient", id,
+            fmt::format(R"("name":[{{"family":"{}"}}]{})", family,
+                        birth.empty() ? "" : fmt::format(R"(,"birthDate":"{}")", birth)));
+    }
+
+    using Names = std::vector<std::string>;
+};
+
+TEST_F(Search, FindsWhatWasWrittenNewestFirst) {
+    put_named("a", "Chalmers");
+    put_named("b", "Windsor");
+    put_named("c", "Chalmersson");
+    EXPECT_EQ(get("/Patient?family=chalmers").matches, (Names{"Patient/c", "Patient/a"}));
+    const Page all = get("/Patient");
+    EXPECT_EQ(all.matches, (Names{"Patient/c", "Patient/b", "Patient/a"}));
+    EXPECT_EQ(all.total, 3U);
+    EXPECT_EQ(all.links.size(), 1U);
+}
+
+TEST_F(Search, SeesUpdatesAndDeletionsAtOnce) {
+    put_named("a", "Chalmers");
+    put_named("a", "Windsor");
+    EXPECT_TRUE(get("/Patient?family=chalmers").matches.empty());
+    EXPECT_EQ(get("/Patient?family=windsor").matches, Names{"Patient/a"});
+    send("DELETE", "/Patient/a");
+    EXPECT_TRUE(get("/Patient").matches.empty());
+    EXPECT_EQ(get("/Patient").total, 0U);
+    put_named("a", "Windsor");
+    EXPECT_EQ(get("/Patient?family=windsor").matches, Names{"Patient/a"});
+}
+
+TEST_F(Search, GoesThroughPagesForthAndBackWhileWritesGoOn) {
+    for (int i = 0; i < 25; ++i) {
+        put_named(fmt::format("p{:02}", i), i % 5 == 4 ? "Windsor" : "Chalmers");
+    }
+    std::vector<std::string> expected;
+    for (int i = 24; i >= 0; --i) {
+        if (i % 5 != 4) {
+            expected.push_back(fmt::format("Patient/p{:02}", i));
+        }
+    }
+    std::vector<std::string> found;
+    std::vector<std::vector<std::string>> pages;
+    Page page = get("/Patient?family=chalmers&_count=6");
+    std::string last_self;
+    for (int guard = 0; guard < 10; ++guard) {
+        ASSERT_EQ(page.status, 200) << page.text;
+        EXPECT_EQ(page.total, 20U);
+        EXPECT_FALSE(page.matches.empty());
+        found.insert(found.end(), page.matches.begin(), page.matches.end());
+        pages.push_back(page.matches);
+        EXPECT_EQ(page.links.contains("previous"), guard > 0);
+        EXPECT_EQ(page.links.contains("first"), guard > 0);
+        last_self = page.links["self"];
+        if (!page.links.contains("next")) {
+            break;
+        }
+        // Each of these would move what comes.
+        put_named(fmt::format("p{:02}", guard), "Windsor");
+        put_named(fmt::format("new{}", guard), "Chalmers");
+        send("DELETE", fmt::format("/Patient/p{:02}", 10 + guard));
+        page = get(page.links["next"]);
+    }
+    EXPECT_EQ(found, expected);
+    ASSERT_EQ(pages.size(), 4U);
+
+    EXPECT_EQ(get(last_self).matches, pages.back());
+    for (std::size_t i = pages.size() - 1; i-- > 0;) {
+        ASSERT_TRUE(page.links.contains("previous"));
+        page = get(page.links["previous"]);
+        EXPECT_EQ(page.matches, pages[i]);
+        EXPECT_TRUE(page.links.contains("next"));
+    }
+    EXPECT_FALSE(page.links.contains("previous"));
+    const Page end = get(get("/Patient?family=chalmers&_count=6").links["last"]);
+    EXPECT_FALSE(end.links.contains("next"));
+    EXPECT_TRUE(end.links.contains("previous"));
+}
+
+TEST_F(Search, PagesSurviveARestart) {
+    for (int i = 0; i < 10; ++i) {
+        put_named(fmt::format("p{}", i), "Chalmers");
+    }
+    const Page first = get("/Patient?_count=4");
+    put_named("later", "Chalmers");
+    restart(core::Config());
+    const Page second = get(first.links.at("next"));
+    EXPECT_EQ(second.matches, (Names{"Patient/p5", "Patient/p4", "Patient/p3", "Patient/p2"}));
+}
+
+TEST_F(Search, RefusesCursorsThatAreNone) {
+    for (int i = 0; i < 4; ++i) {
+        put_named(fmt::format("p{}", i), "Chalmers");
+    }
+    const Page first = get("/Patient?family=chalmers&_count=2");
+    std::string next = first.links.at("next");
+    EXPECT_EQ(get(next).status, 200);
+    EXPECT_EQ(get("/Patient?_cursor=x").status, 400);
+    EXPECT_EQ(get("/Patient?_cursor=").status, 400);
+    // Of another search.
+    const std::string cursor = next.substr(next.find("_cursor"));
+    EXPECT_EQ(get("/Patient?family=windsor&_count=2&" + cursor).status, 400);
+    EXPECT_EQ(get("/Practitioner?family=chalmers&_count=2&" + cursor).status, 400);
+    // The page's size may change.
+    EXPECT_EQ(get("/Patient?family=chalmers&_count=1&" + cursor).matches, Names{"Patient/p1"});
+    next[next.size() - 3] = next[next.size() - 3] == 'A' ? 'B' : 'A';
+    EXPECT_EQ(get(next).status, 400);
+}
+
+TEST_F(Search, CountsAsAsked) {
+    for (int i = 0; i < 30; ++i) {
+        put_named(fmt::format("p{}", i), i % 2 == 0 ? "Chalmers" : "Windsor");
+    }
+    EXPECT_EQ(get("/Patient").total, 30U);
+    EXPECT_EQ(get("/Patient").matches.size(), 20U);
+    EXPECT_EQ(get("/Patient?_total=none").total, std::nullopt);
+    EXPECT_EQ(get("/Patient?_total=accurate&family=windsor").total, 15U);
+    for (const char* const none : {"/Patient?_count=0", "/Patient?_summary=count"}) {
+        const Page page = get(none);
+        EXPECT_EQ(page.total, 30U);
+        EXPECT_TRUE(page.matches.empty());
+        EXPECT_EQ(page.links.size(), 1U);
+    }
+    const Page most = get("/Patient?_count=5000");
+    EXPECT_EQ(most.matches.size(), 30U);
+    EXPECT_NE(most.links.at("self").find("_count=1000"), std::string::npos);
+}
+
+TEST_F(Search, SortsByDatesTextsAndIds) {
+    put_named("a", "Delta", "1990-05-01");
+    put_named("b", "Alpha", "1980");
+    put_named("c", "Charlie", "2001-02");
+    put_named("d", "Bravo");
+    put_named("e", "Alpha", "1990-05-01");
+    const auto order = [&](const std::string& sort) {
+        std::string ids;
+        for (const std::string& name : get("/Patient?_sort=" + sort).matches) {
+            ids += name.substr(8);
+        }
+        return ids;
+    };
+    EXPECT_EQ(order("birthdate"), "beacd");
+    EXPECT_EQ(order("-birthdate"), "ceabd");
+    EXPECT_EQ(order("family"), "ebdca");
+    EXPECT_EQ(order("-family"), "acdeb");
+    EXPECT_EQ(order("family,birthdate"), "bedca");
+    EXPECT_EQ(order("_id"), "abcde");
+    EXPECT_EQ(order("-_id"), "edcba");
+    EXPECT_EQ(order("_lastUpdated"), "abcde");
+    EXPECT_EQ(order("-_lastUpdated"), "edcba");
+
+    std::string ids;
+    Page page = get("/Patient?_sort=-birthdate&_count=2");
+    put_named("f", "Zulu", "1995");
+    for (int guard = 0; guard < 5; ++guard) {
+        for (const std::string& name : page.matches) {
+            ids += name.substr(8);
+        }
+        if (!page.links.contains("next")) {
+            break;
+        }
+        page = get(page.links["next"]);
+    }
+    EXPECT_EQ(ids, "ceabd");
+    page = get(page.links.at("previous"));
+    EXPECT_EQ(page.matches, (Names{"Patient/a", "Patient/b"}));
+}
+
+TEST_F(Search, SortsByWhatIsReadFromBodies) {
+    put("Observation", "a",
+        R"("status":"final","code":{"coding":[{"code":"b"}]},"subject":{"reference":"Patient/2"},"valueQuantity":{"value":10,"unit":"kg"})");
+    put("Observation", "b",
+        R"("status":"amended","code":{"coding":[{"code":"a"}]},"subject":{"reference":"Patient/1"},"valueQuantity":{"value":9.5,"unit":"kg"})");
+    put("Observation", "c", R"("status":"final","code":{"coding":[{"code":"c"}]})");
+    EXPECT_EQ(get("/Observation?_sort=code").matches,
+              (Names{"Observation/b", "Observation/a", "Observation/c"}));
+    EXPECT_EQ(get("/Observation?_sort=-code").matches,
+              (Names{"Observation/c", "Observation/a", "Observation/b"}));
+    EXPECT_EQ(get("/Observation?_sort=value-quantity").matches,
+              (Names{"Observation/b", "Observation/a", "Observation/c"}));
+    EXPECT_EQ(get("/Observation?_sort=subject").matches,
+              (Names{"Observation/b", "Observation/a", "Observation/c"}));
+    EXPECT_EQ(get("/Observation?_sort=status,-_id").matches,
+              (Names{"Observation/b", "Observation/c", "Observation/a"}));
+}
+
+TEST_F(Search, IncludesWhatMatchesReferTo) {
+    put("Organization", "o", R"("name":"Root")");
+    put("Organization", "p", R"("name":"Part","partOf":{"reference":"Organization/o"})");
+    put("Patient", "a", R"("managingOrganization":{"reference":"Organization/p"})");
+    put("Observation", "x",
+        R"("status":"final","code":{"text":"x"},"subject":{"reference":"Patient/a"})");
+    put("Observation", "y",
+        R"("status":"final","code":{"text":"y"},"subject":{"reference":"Patient/a"})");
+    Page page = get("/Observation?_include=Observation:subject");
+    EXPECT_EQ(page.matches, (Names{"Observation/y", "Observation/x"}));
+    EXPECT_EQ(page.included, Names{"Patient/a"});
+    EXPECT_EQ(page.total, 2U);
+    EXPECT_EQ(get("/Observation?_include=*").included, Names{"Patient/a"});
+    EXPECT_EQ(get("/Observation?_include=Observation:patient").included, Names{"Patient/a"});
+    EXPECT_TRUE(get("/Observation?_include=Observation:subject:Group").included.empty());
+    page =
+        get("/Observation?_include=Observation:subject&_include:iterate=Patient:organization&"
+            "_include:iterate=Organization:partof");
+    EXPECT_EQ(page.included, (Names{"Patient/a", "Organization/p", "Organization/o"}));
+    EXPECT_TRUE(get("/Observation?_include=Patient:organization").included.empty());
+
+    EXPECT_EQ(get("/Patient?_revinclude=Observation:subject").included,
+              (Names{"Observation/y", "Observation/x"}));
+    EXPECT_EQ(get("/Patient?_revinclude=*").included, (Names{"Observation/y", "Observation/x"}));
+    EXPECT_EQ(
+        get("/Organization?_id=o&_revinclude=Organization:partof&"
+            "_revinclude:iterate=Patient:organization&_revinclude:iterate=Observation:subject")
+            .included,
+        (Names{"Organization/p", "Patient/a", "Observation/y", "Observation/x"}));
+}
+
+TEST_F(Search, IncludesNothingTwiceAndNothingDeleted) {
+    put("Patient", "a", "");
+    put("Observation", "x",
+        R"("status":"final","code":{"text":"x"},"subject":{"reference":"Patient/a"},"performer":[{"reference":"Patient/a"},{"reference":"Patient/b"}])");
+    EXPECT_EQ(
+        get("/Observation?_include=Observation:subject&_include=Observation:performer").included,
+        Names{"Patient/a"});
+    send("DELETE", "/Patient/a");
+    EXPECT_TRUE(get("/Observation?_include=*").included.empty());
+}
+
+TEST_F(Search, IncludesTheVersionThatAReferenceNames) {
+    put_named("a", "First");
+    put_named("a", "Second");
+    put("Observation", "x",
+        R"("status":"final","code":{"text":"x"},"subject":{"reference":"Patient/a/_history/1"})");
+    EXPECT_NE(get("/Observation?_include=Observation:subject").text.find("First"),
+              std::string::npos);
+}
+
+TEST_F(Search, SaysWhenThereIsTooMuchToInclude) {
+    put("Patient", "a", "");
+    for (int i = 0; i < 1005; ++i) {
+        put("Observation", fmt::format("o{}", i),
+            R"("status":"final","code":{"text":"x"},"subject":{"reference":"Patient/a"})");
+    }
+    const Page page = get("/Patient?_revinclude=Observation:subject");
+    EXPECT_EQ(page.included.size(), 1000U);
+    ASSERT_EQ(page.warnings.size(), 1U);
+    EXPECT_NE(page.warnings[0].find("1000"), std::string::npos);
+}
+
+TEST_F(Search, SearchesByFormsAndSystemWide) {
+    put_named("a", "Chalmers");
+    put("Practitioner", "b", R"("name":[{"family":"Chalmers"}])");
+    const Headers form{{"Content-Type", "application/x-www-form-urlencoded"}};
+    Page page = read(send("POST", "/Patient/_search?_count=5", "family=chalmers&_sort=_id", form));
+    EXPECT_EQ(page.matches, Names{"Patient/a"});
+    EXPECT_EQ(page.links.at("self"), "/Patient?_count=5&family=chalmers&_sort=_id");
+    EXPECT_EQ(
+        send("POST", "/Patient/_search", "{}", {{"Content-Type", "application/fhir+json"}}).status,
+        415);
+    EXPECT_EQ(read(send("POST", "/Patient/_search")).matches, Names{"Patient/a"});
+    page = get("/?_type=Patient,Practitioner&_lastUpdated=gt2000");
+    EXPECT_EQ(page.matches, (Names{"Practitioner/b", "Patient/a"}));
+    page = get("/?_count=1");
+    EXPECT_EQ(page.matches, Names{"Practitioner/b"});
+    EXPECT_EQ(page.total, 2U);
+    page = get(page.links.at("next"));
+    EXPECT_EQ(page.matches, Names{"Patient/a"});
+    EXPECT_EQ(get(page.links.at("previous")).matches, Names{"Practitioner/b"});
+    EXPECT_EQ(read(send("POST", "/_search", "_type=Patient", form)).matches, Names{"Patient/a"});
+    EXPECT_TRUE(send("POST", "/Patient/_search", "_format=xml", form).body.starts_with("<"));
+}
+
+TEST_F(Search, SearchesCompartments) {
+    put("Patient", "a", "");
+    put("Patient", "b", "");
+    put("Observation", "x",
+        R"("status":"final","code":{"text":"x"},"subject":{"reference":"Patient/a"})");
+    put("Observation", "y",
+        R"("status":"final","code":{"text":"x"},"subject":{"reference":"Patient/b"})");
+    put("Observation", "z",
+        R"("status":"amended","code":{"text":"x"},"performer":[{"reference":"Patient/a"}])");
+    EXPECT_EQ(get("/Patient/a/Observation").matches, (Names{"Observation/z", "Observation/x"}));
+    EXPECT_EQ(get("/Patient/a/Observation?status=final").matches, Names{"Observation/x"});
+    EXPECT_EQ(get("/Patient/a/*").matches, (Names{"Observation/z", "Observation/x", "Patient/a"}));
+    EXPECT_EQ(get("/Patient/a/Observation?_count=1").links.at("self"),
+              "/Patient/a/Observation?_count=1");
+    EXPECT_EQ(get("/Observation/x/Patient").status, 404);
+    EXPECT_EQ(get("/Patient/a/Organization").status, 404);
+}
+
+TEST_F(Search, FindsContainedResources) {
+    put("MedicationRequest", "r",
+        R"("status":"active","intent":"order","subject":{"reference":"Patient/a"},"medicationReference":{"reference":"#m"},"contained":[{"resourceType":"Medication","id":"m","code":{"coding":[{"code":"aspirin"}]}}])");
+    put("Medication", "s", R"("code":{"coding":[{"code":"aspirin"}]})");
+    EXPECT_EQ(get("/Medication?code=aspirin").matches, Names{"Medication/s"});
+    EXPECT_EQ(get("/Medication?code=aspirin&_contained=true").matches,
+              Names{"MedicationRequest/r"});
+    EXPECT_EQ(get("/Medication?code=aspirin&_contained=both").matches,
+              (Names{"Medication/s", "MedicationRequest/r"}));
+    const Page page = get("/Medication?code=aspirin&_contained=true&_containedType=contained");
+    EXPECT_EQ(page.matches, Names{"Medication/m"});
+    EXPECT_NE(page.text.find("MedicationRequest/r#m"), std::string::npos);
+    EXPECT_TRUE(get("/Medication?code=other&_contained=true").matches.empty());
+}
+
+TEST_F(Search, WarnsOfWhatItPassesOver) {
+    put_named("a", "Chalmers");
+    const Page page = get("/Patient?family=chalmers&nonsense=1");
+    EXPECT_EQ(page.matches, Names{"Patient/a"});
+    ASSERT_EQ(page.warnings.size(), 1U);
+    EXPECT_NE(page.warnings[0].find("nonsense"), std::string::npos);
+    EXPECT_EQ(page.links.at("self"), "/Patient?family=chalmers");
+    EXPECT_EQ(get("/Patient?nonsense=1", {{"Prefer", "handling=strict"}}).status, 400);
+}
+
+TEST_F(Search, ChainsAndReverseChains) {
+    put_named("a", "Chalmers");
+    put_named("b", "Windsor");
+    put("Observation", "x",
+        R"("status":"final","code":{"coding":[{"code":"c1"}]},"subject":{"reference":"Patient/a"})");
+    put("Observation", "y",
+        R"("status":"final","code":{"coding":[{"code":"c2"}]},"subject":{"reference":"Patient/b"})");
+    EXPECT_EQ(get("/Observation?subject:Patient.family=chalmers").matches, Names{"Observation/x"});
+    EXPECT_EQ(get("/Patient?_has:Observation:patient:code=c2").matches, Names{"Patient/b"});
+    put("Observation", "x",
+        R"("status":"final","code":{"coding":[{"code":"c1"}]},"subject":{"reference":"Patient/b"})");
+    EXPECT_TRUE(get("/Observation?subject:Patient.family=chalmers").matches.empty());
+}
+
+TEST_F(Search, EndsWhatTakesTooLong) {
+    std::string batch = R"({"resourceType":"Bundle","type":"batch","entry":[)";
+    for (int i = 0; i < 3000; ++i) {
+        batch += fmt::format(
+            R"({}{{"resource":{{"resourceType":"Patient","id":"p{}","language":"{}"}},"request":{{"method":"PUT","url":"Patient/p{}"}}}})",
+            i == 0 ? "" : ",", i, std::string(5000, 'x'), i);
+    }
+    ASSERT_EQ(send("POST", "/", batch + "]}").status, 200);
+    core::Config config;
+    config.limits.request_timeout = std::chrono::milliseconds(1);
+    restart(config);
+    // Every body is read for this.
+    const Answer answer = send("GET", "/Medication?code=x&_contained=true");
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_TRUE(answer.says(R"("code":"timeout")"));
+    EXPECT_EQ(send("GET", "/Patient?_id=p7").status, 200);
+}
+
+TEST_F(Search, AnswersInsideOfABatch) {
+    put_named("a", "Chalmers");
+    const Answer answer = send(
+        "POST", "/",
+        R"({"resourceType":"Bundle","type":"batch","entry":[{"request":{"method":"GET","url":"Patient?family=chalmers"}}]})");
+    json::Parser parser;
+    const auto document = parser.parse(answer.body);
+    ASSERT_TRUE(document.has_value());
+    const json::Value result = (*document->root()["entry"].elements().begin())["resource"];
+    EXPECT_TRUE(result["type"].equals("searchset"));
+    EXPECT_EQ(result["total"].raw(), "1");
+}
+
+TEST_F(Search, LooksAsAsked) {
+    put_named("a", "Chalmers", "1990-01-01");
+    const std::string text = get("/Patient?_elements=birthDate").text;
+    EXPECT_EQ(text.find("Chalmers"), std::string::npos);
+    EXPECT_NE(text.find("SUBSETTED"), std::string::npos);
+    EXPECT_TRUE(send("GET", "/Patient?_format=xml").body.starts_with("<"));
+    EXPECT_EQ(send("HEAD", "/Patient").status, 200);
+}
+
+}  // namespace
+}  // namespace annals::test
