@@ -1,8 +1,11 @@
 #include "core/search/indexing.h"
 
 #include "core/base/digest.h"
+#include "core/base/log.h"
 #include "core/search/stored_parameters.h"
 #include "core/search/terms.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
@@ -138,6 +141,10 @@ struct Indexing::Impl {
                 ask(changed);
             }
         }
+        for (const Error& fault : faults) {
+            log_warning(
+                fmt::format("search: {} can't be used: {}", fault.expression, fault.detail));
+        }
         current.store(std::make_shared<const Epoch>(std::move(set), store.search_seed(), base_url));
         seen.store(stamp, std::memory_order_release);
     }
@@ -219,6 +226,7 @@ struct Indexing::Impl {
                     return false;
                 }
             }
+            std::atomic_thread_fence(std::memory_order_acquire);
             const storage::Ticket last{epoch->last_ticket_.load(std::memory_order_acquire)};
             lock.unlock();
             // Dropped or durable: either way it is decided.

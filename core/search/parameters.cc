@@ -43,6 +43,13 @@ bool is_path_below(std::string_view base, std::string_view expression) {
                        [](char c) { return c == '.' || is_name_char(c); });
 }
 
+/// What may stand in a query before the colon or the dot; those with an underscore in front are the standard's.
+bool is_code(std::string_view code) {
+    return !code.empty() && code.size() <= kCodeBytesMax && code.front() != '_' &&
+           std::all_of(code.begin(), code.end(),
+                       [](char c) { return is_name_char(c) || c == '-'; });
+}
+
 std::string_view trim(std::string_view text) {
     constexpr std::string_view kBlanks = " \t\r\n";
     const std::size_t first = text.find_first_not_of(kBlanks);
@@ -318,8 +325,7 @@ Result<ParameterSet::Definition> ParameterSet::read(json::Value resource) {
     if (definition.url.empty()) {
         return invalid("a search parameter has a url");
     }
-    if (definition.code.empty() || definition.code.size() > kCodeBytesMax ||
-        definition.code.find_first_of(":.,&=|$ ") != std::string::npos) {
+    if (!is_code(definition.code)) {
         return invalid(fmt::format("{} can't be a parameter's name", definition.code));
     }
     if (definition.expression.empty()) {

@@ -121,7 +121,8 @@ Result<Plan> reference_plan(const Asked& asked, std::string_view value) {
         return carrying({term_for(asked, *type, *text)});
     }
     if (local && local->version.empty()) {
-        return carrying({term_for(asked, local->type, local->id)});
+        // Where no base is configured, absolute references are kept as they stand.
+        return carrying({term_for(asked, local->type, local->id), exact(column, *text)});
     }
     if (local) {
         // With its version it is kept from its type on.

@@ -102,6 +102,27 @@ TEST_F(Indexing, FindsReferencesOfATransactionAsTheyAreStored) {
                 ElementsAre(key("Observation", "o")));
 }
 
+TEST_F(Indexing, FindsAnAbsoluteReferenceWithoutAConfiguredBase) {
+    ASSERT_EQ(send("PUT", "/Observation/o",
+                   R"({"resourceType":"Observation","id":"o","status":"final","code":{"text":"x"},
+                   "subject":{"reference":"http://test/fhir/Patient/1"}})")
+                  .status,
+              201);
+    EXPECT_TRUE(
+        send("GET", "/Observation?subject=http://test/fhir/Patient/1").says("Observation/o"));
+    EXPECT_FALSE(
+        send("GET", "/Observation?subject=http://test/fhir/Patient/2").says("Observation/o"));
+}
+
+TEST_F(Indexing, IsAskedByASearchParameterThatIsReady) {
+    ASSERT_EQ(put_eyes("a", "blue"), 201);
+    ASSERT_EQ(put_parameter(), 201);
+    ASSERT_NE(eyes_parameter(), nullptr);
+    service().indexing().wait_until_idle();
+    EXPECT_TRUE(send("GET", "/Patient?eyes=blue").says("Patient/a"));
+    EXPECT_TRUE(send("GET", "/metadata").says(R"("name":"eyes")"));
+}
+
 TEST_F(Indexing, FindsWhatAHistoryBundleBrings) {
     const auto answer = send("POST", "", R"({"resourceType":"Bundle","type":"history","entry":[
         {"fullUrl":"http://x/Patient/h","resource":{"resourceType":"Patient","id":"h","meta":{"versionId":"7",

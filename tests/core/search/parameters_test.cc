@@ -120,6 +120,8 @@ TEST(Parameters, SayWhatIsWrongOfThoseThatCannotBeUsed) {
         with("\"token\"", "\"special\""),
         with("\"token\"", "\"composite\""),
         with("eye-color", "eye:color"),
+        with("eye-color", "eye\\\"color"),
+        with("eye-color", "_count"),
         with("eye-color", "birthdate"),
         with("\"Patient\"", "\"Group\""),
         with("\"url\":\"http://example.org/eyes\",", ""),
