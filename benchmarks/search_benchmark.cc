@@ -21,14 +21,37 @@ constexpr std::uint32_t kPatients = kDocuments / 150;
 constexpr std::int64_t kDay = 86'400'000'000;
 constexpr std::int64_t kSecond = 1'000'000;
 
-const Column kCode = column_of("code");
-const Column kStatus = column_of("status");
-const Column kDate = column_of("date");
-const Column kValue = column_of("value-quantity");
-const Column kSubject = column_of("subject");
-const Column kName = column_of("name");
-const TypeId kObservation = *find_resource_type("Observation");
-const TypeId kPatient = *find_resource_type("Patient");
+Column code_column() {
+    return column_of("code");
+}
+
+Column status_column() {
+    return column_of("status");
+}
+
+Column date_column() {
+    return column_of("date");
+}
+
+Column value_column() {
+    return column_of("value-quantity");
+}
+
+Column subject_column() {
+    return column_of("subject");
+}
+
+Column name_column() {
+    return column_of("name");
+}
+
+TypeId observation_type() {
+    return *find_resource_type("Observation");
+}
+
+TypeId patient_type() {
+    return *find_resource_type("Patient");
+}
 
 void fill_observation(std::mt19937_64& random, std::uint32_t number,
                       storage::SearchEntries& entries) {
@@ -37,18 +60,19 @@ void fill_observation(std::mt19937_64& random, std::uint32_t number,
     while (code < 40 && random() % 2 == 0) {
         ++code;
     }
-    entries.terms = {token(kCode, std::to_string(code)), token(kStatus, "final"),
+    entries.terms = {token(code_column(), std::to_string(code)), token(status_column(), "final"),
                      identity(number + 1)};
     const std::uint64_t patient = number / 150 + 1'000'000'000;
-    entries.terms.push_back(reference(kSubject, patient));
+    entries.terms.push_back(reference(subject_column(), patient));
     std::sort(entries.terms.begin(), entries.terms.end());
-    entries.links.push_back({kSubject, patient});
+    entries.links.push_back({subject_column(), patient});
     const auto taken = static_cast<std::int64_t>(random() % 3650) * kDay +
                        static_cast<std::int64_t>(random() % 86'400) * kSecond;
-    entries.intervals.push_back({kDate, taken, taken + kSecond - 1});
+    entries.intervals.push_back({date_column(), taken, taken + kSecond - 1});
     const double value = static_cast<double>(random() % 2000) / 10;
-    entries.intervals.push_back({beside(kValue, "=kg"), ordered(value), ordered(value + 0.05)});
-    entries.add_text(beside(kValue, ":units"), "kg");
+    entries.intervals.push_back(
+        {beside(value_column(), "=kg"), ordered(value), ordered(value + 0.05)});
+    entries.add_text(beside(value_column(), ":units"), "kg");
 }
 
 struct Index {
@@ -63,7 +87,7 @@ struct Index {
                 fill_observation(random, begin + i, entries[i]);
                 documents.push_back({{++position}, begin + i + 1, &entries[i]});
             }
-            index.add(kObservation, documents);
+            index.add(observation_type(), documents);
         }
         std::vector<storage::SearchEntries> entries(kPatients);
         std::vector<storage::IndexedDocument> documents;
@@ -73,12 +97,12 @@ struct Index {
             for (int letter = 0; letter < 7; ++letter) {
                 name += static_cast<char>('a' + random() % 26);
             }
-            entries[i].add_text(kName, name);
+            entries[i].add_text(name_column(), name);
             documents.push_back({{++position}, i + 1'000'000'000, &entries[i]});
         }
-        index.add(kPatient, documents);
+        index.add(patient_type(), documents);
         for (std::uint32_t i = 0; i < died; ++i) {
-            index.died(kObservation, {1 + random() % kDocuments}, {++position});
+            index.died(observation_type(), {1 + random() % kDocuments}, {++position});
         }
         last = {position};
         index.wait_until_idle();
@@ -102,17 +126,18 @@ Index& index_of(benchmark::State& state) {
 }
 
 Plan code(std::uint64_t number) {
-    return carrying({token(kCode, std::to_string(number))});
+    return carrying({token(code_column(), std::to_string(number))});
 }
 
 Plan year(Comparison comparison, std::int64_t number) {
-    return interval(kDate, comparison, {number * 365 * kDay, (number + 1) * 365 * kDay - 1});
+    return interval(date_column(), comparison,
+                    {number * 365 * kDay, (number + 1) * 365 * kDay - 1});
 }
 
 Plan kilograms(Comparison comparison, double low, double high) {
     Plan plan;
     plan.kind = Plan::Kind::quantity;
-    plan.column = kValue;
+    plan.column = value_column();
     plan.comparison = comparison;
     plan.in_unit = [=](std::string_view) -> std::optional<Range> {
         return Range{ordered(low), ordered(high)};
@@ -132,13 +157,13 @@ void run(benchmark::State& state, const Plan& plan, const Wanted& wanted) {
     std::uint64_t count = 0;
     for (auto _ : state) {
         Snapshot snapshot = index.snapshot();
-        Execution execution(snapshot, kObservation, plan);
+        Execution execution(snapshot, observation_type(), plan);
         execution.want(wanted);
         benchmark::DoNotOptimize(execution.advance(Pace()));
         count = execution.count();
     }
     state.counters["found"] = static_cast<double>(count);
-    state.counters["runs"] = static_cast<double>(index.index.runs(kObservation)->runs.size());
+    state.counters["runs"] = static_cast<double>(index.index.runs(observation_type())->runs.size());
 }
 
 void page(benchmark::State& state, const Plan& plan) {
@@ -158,7 +183,7 @@ void bm_page_rare_code(benchmark::State& state) {
 }
 
 void bm_page_two_codes(benchmark::State& state) {
-    page(state, carrying({token(kCode, "2"), token(kCode, "3")}));
+    page(state, carrying({token(code_column(), "2"), token(code_column(), "3")}));
 }
 
 void bm_page_not_code(benchmark::State& state) {
@@ -186,15 +211,15 @@ void bm_page_rare_quantity(benchmark::State& state) {
 }
 
 void bm_page_patient(benchmark::State& state) {
-    page(state, carrying({reference(kSubject, 1'000'000'777)}));
+    page(state, carrying({reference(subject_column(), 1'000'000'777)}));
 }
 
 void bm_page_chain(benchmark::State& state) {
-    page(state, chain(kSubject, kPatient, begins_with(kName, "ab")));
+    page(state, chain(subject_column(), patient_type(), begins_with(name_column(), "ab")));
 }
 
 void bm_page_chain_contains(benchmark::State& state) {
-    page(state, chain(kSubject, kPatient, containing(kName, "ab")));
+    page(state, chain(subject_column(), patient_type(), containing(name_column(), "ab")));
 }
 
 void bm_count_code(benchmark::State& state) {
@@ -220,12 +245,12 @@ void bm_count_quantity(benchmark::State& state) {
 // The page of a search that is sorted by date and that half of the documents match.
 void bm_sort_date(benchmark::State& state) {
     Index& index = index_of(state);
-    static const Parameter* const date = ParameterSet::standard()->find(kObservation, "date");
+    static const Parameter* const date = ParameterSet::standard()->find(observation_type(), "date");
     const std::vector<SortKey> keys{{date, "date", true}};
     const Plan plan = code(0);
     for (auto _ : state) {
         Snapshot snapshot = index.snapshot();
-        Execution execution(snapshot, kObservation, plan);
+        Execution execution(snapshot, observation_type(), plan);
         execution.want({});
         benchmark::DoNotOptimize(execution.advance(Pace()));
         Sorter sorter(snapshot, keys, execution.matches());

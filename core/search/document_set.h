@@ -7,6 +7,7 @@
 
 #include "storage/search_run.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -38,6 +39,13 @@ class DocumentSet {
     void add(const storage::Postings& postings);
     void add(const DocumentSet& other);
 
+    /// Makes it dense, be it small.
+    void make_dense() {
+        if (!dense_) {
+            become_dense();
+        }
+    }
+
     /// Ends the filling.
     void seal();
 
@@ -50,6 +58,23 @@ class DocumentSet {
 
     /// Leaves what is in `postings`, too.
     void intersect(const storage::Postings& postings);
+
+    /// Takes out those of `documents`, which ascend, for which `goes(document)`.
+    template <typename Goes>
+    void remove(std::span<const std::uint32_t> documents, Goes goes) {
+        if (!dense_) {
+            std::erase_if(list_, [&](std::uint32_t document) {
+                return std::binary_search(documents.begin(), documents.end(), document) &&
+                       goes(document);
+            });
+            return;
+        }
+        for (const std::uint32_t document : documents) {
+            if (goes(document)) {
+                words_[document / 64] &= ~(std::uint64_t{1} << (document % 64));
+            }
+        }
+    }
 
     /// Becomes all that it was not.
     void complement();
@@ -95,7 +120,7 @@ class DocumentSet {
 class DocumentSetPool {
   public:
     struct Return {
-        DocumentSetPool* pool;
+        DocumentSetPool* pool = nullptr;
         void operator()(DocumentSet* set) const noexcept;
     };
 

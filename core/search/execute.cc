@@ -75,7 +75,7 @@ std::uint64_t Execution::counting_cost() {
         }
         const bool counted =
             condition.is_postings() || condition.kind == BoundPlan::Kind::everything;
-        cost += run->any_died() || !counted ? condition.work + condition.estimate : 1;
+        cost += counted ? 1 + run->died_count() : condition.work + condition.estimate;
     }
     return cost;
 }

@@ -144,6 +144,34 @@ std::uint32_t estimate(const storage::IntervalColumn& column, const IntervalStre
            sample(stretch.longer_first, stretch.longer_last, test);
 }
 
+std::uint32_t count_intervals(const storage::IntervalColumn& column, const IntervalStretch& stretch,
+                              Comparison comparison, Range asked,
+                              const DocumentSet* without) noexcept {
+    const std::uint64_t* const gone = without == nullptr ? nullptr : without->words().data();
+    const auto stays = [&](std::uint32_t i) {
+        const std::uint32_t document = column.all.document[i];
+        return gone == nullptr || (gone[document / 64] >> (document % 64) & 1) == 0;
+    };
+    std::uint32_t found = 0;
+    const auto add_tested = [&](std::uint32_t first, std::uint32_t last) {
+        for (std::uint32_t i = first; i < last; ++i) {
+            const Range own{column.all.low[i], column.all.high[i]};
+            found += compares(comparison, own, asked) && stays(i) ? 1 : 0;
+        }
+    };
+    add_tested(stretch.first, stretch.sure_first);
+    if (gone == nullptr) {
+        found += stretch.sure_last - stretch.sure_first;
+    } else {
+        for (std::uint32_t i = stretch.sure_first; i < stretch.sure_last; ++i) {
+            found += stays(i) ? 1 : 0;
+        }
+    }
+    add_tested(stretch.sure_last, stretch.last);
+    add_tested(stretch.longer_first, stretch.longer_last);
+    return found;
+}
+
 void add_documents(const storage::IntervalColumn& column, const IntervalStretch& stretch,
                    Comparison comparison, Range asked, DocumentSet& documents) {
     const storage::Intervals& all = column.all;

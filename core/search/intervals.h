@@ -35,6 +35,11 @@ IntervalStretch find_stretch(const storage::IntervalColumn& column, Comparison c
 std::uint32_t estimate(const storage::IntervalColumn& column, const IntervalStretch& stretch,
                        Comparison comparison, Range asked) noexcept;
 
+/// How many intervals compare, but for those of the documents in `without`, which is dense; null: of none.
+std::uint32_t count_intervals(const storage::IntervalColumn& column, const IntervalStretch& stretch,
+                              Comparison comparison, Range asked,
+                              const DocumentSet* without) noexcept;
+
 /// Adds the documents with an interval that compares.
 void add_documents(const storage::IntervalColumn& column, const IntervalStretch& stretch,
                    Comparison comparison, Range asked, DocumentSet& documents);

@@ -1,5 +1,7 @@
 #include "core/search/run_walk.h"
 
+#include "core/search/run_facts.h"
+
 #include <algorithm>
 
 namespace annals::core::search {
@@ -15,13 +17,8 @@ constexpr double kTestCost = 20;
 constexpr unsigned kTestsPerLook = 512;
 constexpr unsigned kBodiesPerLook = 16;
 
-// Documents of the run that had died at the snapshot, as they stand in `documents`.
-void remove_died(const Snapshot& snapshot, const SearchRun& run, DocumentSet& documents) {
-    if (run.any_died()) {
-        documents.filter(
-            [&](std::uint32_t document) { return run.died_at(document) > snapshot.position(); });
-    }
-}
+// More dead documents than this share of a run are not subtracted one by one.
+constexpr std::uint32_t kDiedShare = 16;
 
 }  // namespace
 
@@ -152,12 +149,36 @@ bool RunWalk::count_at_once() {
     }
     const SearchRun& run = *open.run;
     const bool whole = open.first == 0 && open.last == run.size();
-    if (whole && !open.any_died && open.condition.is_postings()) {
-        count_ += open.condition.postings.front().size();
+    const auto is_dead = [&](std::uint32_t document) {
+        return run.died_at(document) <= snapshot_.position();
+    };
+    const BoundPlan& condition = open.condition;
+    if (whole && (condition.kind == Kind::everything || condition.is_postings()) &&
+        run.died_count() <= run.size() / kDiedShare) {
+        count_ += condition.estimate;
+        if (open.any_died) {
+            for (const std::uint32_t document : RunFacts::of_thread().died(open.run)) {
+                if (is_dead(document) && test(condition, run, document, *bodies_)) {
+                    --count_;
+                }
+            }
+        }
         return true;
     }
-    if (whole && !open.any_died && open.condition.kind == Kind::everything) {
-        count_ += run.size();
+    if (whole && condition.kind == Kind::interval &&
+        RunFacts::of_thread().is_single(open.run, condition.column)) {
+        DocumentSetPool::Handle dead;
+        if (open.any_died) {
+            dead = DocumentSetPool::of_thread().take(run.size());
+            dead->make_dense();
+            for (const std::uint32_t document : RunFacts::of_thread().died(open.run)) {
+                if (is_dead(document)) {
+                    dead->add(document);
+                }
+            }
+        }
+        count_ += count_intervals(condition.intervals, condition.stretch,
+                                  condition.plan->comparison, condition.range, dead.get());
         return true;
     }
     const DocumentSetPool::Handle set = DocumentSetPool::of_thread().take(run.size());
@@ -167,7 +188,9 @@ bool RunWalk::count_at_once() {
         set->filter(
             [&](std::uint32_t document) { return document >= open.first && document < open.last; });
     }
-    remove_died(snapshot_, run, *set);
+    if (open.any_died) {
+        set->remove(RunFacts::of_thread().died(open.run), is_dead);
+    }
     count_ += set->size();
     return true;
 }

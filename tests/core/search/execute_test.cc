@@ -81,7 +81,7 @@ class SearchModel : public ::testing::Test {
             entries.intervals.push_back({beside(column(3), "=" + unit), value, value + 1});
         }
         for (std::uint64_t i = number(3); i > 0; --i) {
-            const std::uint64_t target = 1 + number(kKeys);
+            const std::uint64_t target = 1 + number(keys_);
             entries.links.push_back({column(4), target});
             entries.terms.push_back(core::search::reference(column(4), target));
         }
@@ -96,7 +96,7 @@ class SearchModel : public ::testing::Test {
             std::map<std::uint16_t, std::vector<std::size_t>> added;
             std::vector<std::uint64_t> keys;
             for (std::uint64_t n = 1 + number(30); n > 0; --n) {
-                const std::uint64_t key = 1 + number(kKeys);
+                const std::uint64_t key = 1 + number(keys_);
                 if (std::find(keys.begin(), keys.end(), key) != keys.end()) {
                     continue;
                 }
@@ -250,7 +250,7 @@ class SearchModel : public ::testing::Test {
         return positions;
     }
 
-    static constexpr std::uint64_t kKeys = 300;
+    std::uint64_t keys_ = 300;
 
     std::mt19937_64 random_{42};
     std::vector<TypeId> types_;
@@ -288,6 +288,22 @@ TEST_F(SearchModel, FindsWhatAScanOfEverythingFinds) {
         }
     }
     EXPECT_GT(found, 10'000U);
+}
+
+TEST_F(SearchModel, CountsWhereFewHaveDied) {
+    keys_ = 20'000;
+    write(200);
+    index_.wait_until_idle();
+    for (int i = 0; i < 60; ++i) {
+        const TypeId type = types_[number(kTypes)];
+        const Plan plan = i % 4 == 0 ? core::search::everything() : random_plan(0, type);
+        for (const Position at : {last_, Position{last_.value - number(20)}}) {
+            Snapshot own = snapshot(at);
+            Execution execution(own, type, plan);
+            run(execution, {.count_only = true});
+            EXPECT_EQ(execution.count(), scan(type, plan, at).size());
+        }
+    }
 }
 
 TEST_F(SearchModel, GoesOnInBothDirectionsFromAnyPlace) {
