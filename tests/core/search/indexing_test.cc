@@ -144,6 +144,17 @@ TEST_F(Indexing, FindsTheSameAfterARestart) {
     EXPECT_TRUE(eyes_parameter()->ready);
 }
 
+TEST_F(Indexing, MakesUpAtTheStartForWhatWasInterrupted) {
+    for (int i = 0; i < 50; ++i) {
+        ASSERT_EQ(put_eyes("p" + std::to_string(i), "blue"), 201);
+    }
+    ASSERT_EQ(put_parameter(), 201);
+    ASSERT_NE(eyes_parameter(), nullptr);
+    restart(core::Config());
+    EXPECT_TRUE(eyes_parameter()->ready);
+    EXPECT_EQ(eyes("blue").size(), 50u);
+}
+
 TEST_F(Indexing, TakesASearchParameterAndIndexesWhatIsThere) {
     ASSERT_EQ(put_eyes("a", "blue"), 201);
     ASSERT_EQ(put_eyes("b", "brown"), 201);
