@@ -349,7 +349,7 @@ Result<void> SearchCheckpoint::write_files(const PerType<std::shared_ptr<const S
             ANNALS_TRY_VOID(add_run(run, draft.manifest.types[t], draft));
         }
     }
-    return write_file(draft.files.front(), draft.pack);
+    return draft.pack.empty() ? Result<void>() : write_file(draft.files.front(), draft.pack);
 }
 
 Result<void> SearchCheckpoint::write_manifest(const Manifest& manifest) {

@@ -2,6 +2,7 @@
 
 #include "storage/search_checkpoint.h"
 
+#include "storage/verify.h"
 #include "tests/support/search_store.h"
 #include "tests/support/sim_file_system.h"
 
@@ -55,13 +56,15 @@ void erase(Store& store, std::string_view type, std::string_view id) {
 std::string found_anew(FileSystem& fs) {
     StoreOptions options = searchable(4711);
     options.read_only = true;
-    return describe_search(*open_store(fs, options), kWords);
+    const auto store = open_store(fs, options);
+    return describe_search(*store, kWords, store->last_position());
 }
 
 std::string found(FileSystem& fs, OpenReport* report = nullptr) {
     StoreOptions options = searchable();
     options.read_only = true;
-    return describe_search(*open_store(fs, options, report), kWords);
+    const auto store = open_store(fs, options, report);
+    return describe_search(*store, kWords, store->last_position());
 }
 
 std::vector<std::string> checkpoint_files(const SimFileSystem& fs) {
@@ -149,12 +152,64 @@ TEST(StoreCheckpoint, PowerCutAtAnyPointOfItsWritingDoesNoHarm) {
             ASSERT_EQ(describe_search(*store, kWords, store->last_position()), last)
                 << "call " << n << ", seed " << seed;
             put(*store, "Patient", "p9", "red");
-            const std::string now = describe_search(*store, kWords);
+            const std::string now = describe_search(*store, kWords, store->last_position());
             store.reset();
             ASSERT_EQ(found(*after), now);
             ASSERT_EQ(checkpoint_files(*after).size(), 2U);
         }
     }
+}
+
+TEST(StoreSearchAfterAPowerCut, FindsWhatTheLogHas) {
+    for (std::uint64_t n = 1;; ++n) {
+        SimFileSystem fs;
+        bool reached = true;
+        {
+            StoreOptions options = searchable();
+            options.segment_bytes = 2 << 10;
+            auto store = open_store(fs, options);
+            put(*store, "Patient", "a", "red");
+            store.reset();
+            store = open_store(fs, options);
+            fs.power_off_at(n);
+            const std::uint64_t calls = fs.changing_calls();
+            const std::string text(600, 'x');
+            for (const char* id : {"a", "b", "c", "b"}) {
+                put(*store, "Patient", id, "green " + text);
+            }
+            CommitBuilder removal;
+            removal.erase("Patient", "c");
+            (void)store->wait(store->submit(removal.commit()).ticket);
+            put(*store, "Observation", "o", "blue >b");
+            reached = fs.changing_calls() >= calls + n;
+        }
+        if (!reached) {
+            EXPECT_GT(n, 8U);
+            break;
+        }
+        for (std::uint64_t seed = 0; seed < 4; ++seed) {
+            const auto after = fs.after_power_cut(seed);
+            const auto store = open_store(*after);
+            const std::string expected = found_anew(*after);
+            ASSERT_EQ(describe_search(*store, kWords, store->last_position()), expected)
+                << "call " << n << ", seed " << seed;
+            ASSERT_NE(expected, "");
+        }
+    }
+}
+
+TEST(StoreCheckpoint, IsNothingThatVerifyLooksAt) {
+    SimFileSystem fs;
+    {
+        put(*open_store(fs), "Patient", "a", "red");
+    }
+    for (const std::string& path : checkpoint_files(fs)) {
+        fs.set_content(path, "damaged");
+    }
+    const auto report = verify(fs, "/data");
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->damages.empty());
+    EXPECT_EQ(report->versions, 1U);
 }
 
 TEST(StoreCheckpoint, OfVersionsThatAPowerCutTookIsNotTrusted) {
@@ -289,6 +344,7 @@ TEST_F(SearchCheckpointTest, KeepsFilesOfLargeRuns) {
     EXPECT_EQ(checkpoint.packed_documents(), 3U);
     const auto first = checkpoint_files(fs_);
     ASSERT_EQ(first.size(), 3U);
+    EXPECT_EQ(loaded_documents(), 23U);
     add(4);
     ASSERT_TRUE(checkpoint.write(search_, now_));
     EXPECT_EQ(checkpoint.packed_documents(), 7U);
@@ -305,6 +361,7 @@ TEST_F(SearchCheckpointTest, RewritesFilesOfLargeRunsWithoutWhatWasErased) {
     add(20);
     ASSERT_TRUE(checkpoint.write(search_, now_));
     EXPECT_TRUE(mentions(fs_, "text-7;"));
+    EXPECT_EQ(checkpoint_files(fs_).size(), 2U);
     search_.died(kType, {7}, {0});
     index_.erase({{1007, salt_}, Erase::Scope::everything, {}});
     ASSERT_TRUE(checkpoint.write(search_, now_));

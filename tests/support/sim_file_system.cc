@@ -73,7 +73,9 @@ class SimFileSystem::SimFile final : public storage::File {
         if (auto grown = fs_.grow(*inode_, offset + bytes.size()); !grown) {
             return begun ? grown : begun;
         }
-        std::memcpy(inode_->memory.get() + offset, bytes.data(), bytes.size());
+        if (!bytes.empty()) {
+            std::memcpy(inode_->memory.get() + offset, bytes.data(), bytes.size());
+        }
         inode_->unsynced.push_back({offset, std::string(bytes), {}});
         return begun;
     }
