@@ -1,5 +1,6 @@
 #include "storage/search_run.h"
 
+#include "storage/index_arrays.h"
 #include "storage/search_run_parts.h"
 
 #include <algorithm>
@@ -12,6 +13,8 @@ namespace {
 
 /// Blocks of more arrays than one are at most this large.
 constexpr std::size_t kSharedBlockMax = 256 << 10;
+/// Larger ones lie in huge pages: a look-up in a large run waits for memory, and the fewer pages the less for them.
+constexpr std::uint64_t kPagesFrom = 16 << 20;
 /// Terms that share an entry of the directory, about.
 constexpr std::size_t kTermsPerBucket = 16;
 
@@ -260,6 +263,28 @@ void ShortSpan::decide() noexcept {
     }
 }
 
+void FreeBlock::operator()(std::byte* block) const noexcept {
+    if (pages_bytes != 0) {
+        free_pages(block, pages_bytes);
+    } else {
+        ::operator delete(block);
+    }
+}
+
+/// Makes room for `bytes` more.
+void SearchRun::add_block(std::uint64_t bytes) {
+    if (bytes < kPagesFrom) {
+        blocks_.emplace_back(static_cast<std::byte*>(::operator new(bytes)));
+        bytes_ += bytes;
+    } else {
+        const std::uint64_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
+        blocks_.emplace_back(static_cast<std::byte*>(allocate_pages(rounded)), FreeBlock{rounded});
+        bytes_ += rounded;
+    }
+    free_ = blocks_.back().get();
+    free_bytes_ = bytes;
+}
+
 template <typename T>
 std::span<const T> SearchRun::keep(std::vector<T>& part, bool again) {
     const std::size_t bytes = part.size() * sizeof(T);
@@ -267,10 +292,7 @@ std::span<const T> SearchRun::keep(std::vector<T>& part, bool again) {
         return {};
     }
     if (bytes > free_bytes_) {
-        blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(bytes));
-        free_ = blocks_.back().get();
-        free_bytes_ = bytes;
-        bytes_ += bytes;
+        add_block(bytes);
     }
     T* const to = reinterpret_cast<T*>(free_);
     std::memcpy(to, part.data(), bytes);
@@ -291,10 +313,7 @@ std::shared_ptr<SearchRun> SearchRun::make(SearchRunParts& parts, bool again) {
     const std::size_t all = std::apply(
         [](const auto&... part) { return ((part.size() * sizeof(part[0])) + ...); }, from);
     if (all <= kSharedBlockMax) {
-        run->blocks_.push_back(std::make_unique_for_overwrite<std::byte[]>(all));
-        run->free_ = run->blocks_.back().get();
-        run->free_bytes_ = all;
-        run->bytes_ = all;
+        run->add_block(all);
     }
     std::apply(
         [&](auto&... to) {

@@ -119,6 +119,12 @@ struct SearchRunColumn {
 
 struct SearchRunParts;
 
+/// Frees memory that search runs lie in.
+struct FreeBlock {
+    std::uint64_t pages_bytes = 0;  ///< 0: it isn't pages
+    void operator()(std::byte* block) const noexcept;
+};
+
 class SearchRun {
   public:
     /// A run of `documents`, one at least, ascending by position. Terms that a document has twice count once.
@@ -221,6 +227,7 @@ class SearchRun {
     static std::shared_ptr<SearchRun> make(SearchRunParts& parts, bool again);
     template <typename T>
     std::span<const T> keep(std::vector<T>& part, bool again);
+    void add_block(std::uint64_t bytes);
     void index_terms();
     void count_bytes() noexcept;
 
@@ -271,8 +278,8 @@ class SearchRun {
     std::span<const std::uint32_t> link_targets_;
     std::span<const std::uint64_t> targets_;
 
-    std::vector<std::unique_ptr<std::byte[]>> blocks_;  ///< what the spans lie in
-    std::byte* free_ = nullptr;                         ///< the rest of the last block
+    std::vector<std::unique_ptr<std::byte, FreeBlock>> blocks_;  ///< what the spans lie in
+    std::byte* free_ = nullptr;                                  ///< the rest of the last block
     std::uint64_t free_bytes_ = 0;
     std::uint64_t bytes_ = 0;
 };
