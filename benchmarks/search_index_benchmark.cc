@@ -1,5 +1,5 @@
 // The search index: building, merging, looking up, and what a document takes. The documents are made up after the
-// observations of a synthetic patient record: 26 terms, four intervals, three links, two texts each.
+// observations of a synthetic patient record: 25 terms, four intervals, three links, two texts each.
 
 #include "core/base/digest.h"
 #include "storage/search_index.h"
