@@ -94,11 +94,12 @@ TEST(ServerUrl, IsReadWithAndWithoutPortAndPath) {
     EXPECT_EQ(v6->host, "::1");
     EXPECT_EQ(v6->authority(), "[::1]:81");
     EXPECT_EQ(parse_server_url("http://host/fhir")->port, "80");
+    EXPECT_EQ(parse_server_url("https://host/fhir")->port, "443");
 }
 
 TEST(ServerUrl, IsRefusedWhenItNamesNoServer) {
-    for (const char* text : {"", "host:80", "https://host/fhir", "http://", "http://host:x/fhir",
-                             "http://host/fhir?a=b", "http://:80/fhir"}) {
+    for (const char* text : {"", "host:80", "ftp://host/fhir", "http://", "https://",
+                             "http://host:x/fhir", "http://host/fhir?a=b", "http://:80/fhir"}) {
         EXPECT_FALSE(parse_server_url(text)) << text;
     }
 }
