@@ -2,6 +2,7 @@
 // so this is what finding costs and not what answering does. The argument is how many of them have died.
 
 #include "core/search/execute.h"
+#include "core/search/ordered_walk.h"
 #include "core/search/query.h"
 #include "core/search/sort.h"
 #include "core/search/terms.h"
@@ -260,6 +261,22 @@ void bm_sort_date(benchmark::State& state) {
     }
 }
 
+// The same by walking along the dates.
+void bm_walk_date(benchmark::State& state) {
+    Index& index = index_of(state);
+    static const Parameter* const date = ParameterSet::standard()->find(observation_type(), "date");
+    const Plan plan = code(state.range(0) == 0 ? 0 : 7);
+    for (auto _ : state) {
+        Snapshot snapshot = index.snapshot();
+        Execution execution(snapshot, observation_type(), plan);
+        execution.want({.limit = 0});
+        benchmark::DoNotOptimize(execution.advance(Pace()));
+        OrderedWalk walk(snapshot, execution, {date, "date", true}, {}, 21);
+        benchmark::DoNotOptimize(walk.advance(Pace()));
+        benchmark::DoNotOptimize(walk.found_enough());
+    }
+}
+
 BENCHMARK(bm_page_common_code)->Arg(0)->Arg(10'000);
 BENCHMARK(bm_page_rare_code)->Arg(0);
 BENCHMARK(bm_page_two_codes)->Arg(0);
@@ -278,6 +295,7 @@ BENCHMARK(bm_count_since)->Arg(0)->Arg(10'000);
 BENCHMARK(bm_count_code_and_year)->Arg(0)->Arg(10'000);
 BENCHMARK(bm_count_quantity)->Arg(0);
 BENCHMARK(bm_sort_date)->Arg(0);
+BENCHMARK(bm_walk_date)->Arg(0)->Arg(10'000);
 
 }  // namespace
 }  // namespace annals::core::search

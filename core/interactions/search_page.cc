@@ -1,6 +1,7 @@
 #include "core/interactions/search_page.h"
 
 #include "core/search/execute.h"
+#include "core/search/ordered_walk.h"
 #include "core/search/sort.h"
 
 #include <algorithm>
@@ -95,7 +96,42 @@ class PageFinder {
         co_return Result<void>();
     }
 
+    // The page by walking along the column that it is sorted by; false if that isn't worth it, or not enough.
+    asio::awaitable<Result<bool>> walked_in_order() {
+        if (executions_.size() != 1 || backwards() ||
+            !search::OrderedWalk::can_order(query_.sort)) {
+            co_return false;
+        }
+        Execution& execution = *executions_.front();
+        execution.want({.limit = 0});
+        Result<void> done = co_await turns_.finish(execution);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        search::OrderedWalk walk(snapshot_, execution, query_.sort.front(), edge(), count_ + 1);
+        if (!walk.is_worthwhile()) {
+            co_return false;
+        }
+        done = co_await turns_.finish(walk);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        if (!walk.found_enough()) {
+            co_return false;
+        }
+        walk.matches().pop_back();
+        take(walk.matches(), true);
+        co_return true;
+    }
+
     asio::awaitable<Result<void>> sorted() {
+        Result<bool> walked = co_await walked_in_order();
+        if (!walked) {
+            co_return std::move(walked.error());
+        }
+        if (*walked) {
+            co_return Result<void>();
+        }
         std::vector<Match> matches;
         for (const auto& execution : executions_) {
             execution->want({});

@@ -74,6 +74,13 @@ class Execution {
     /// Errors: too_costly (more matches or keys than are kept).
     Result<bool> advance(const Pace& pace);
 
+    TypeId type() const noexcept { return type_; }
+
+    /// The plan bound to a run. Requires: advance() was true once. Lifetime: of this.
+    BoundPlan bind_to(const std::shared_ptr<const storage::SearchRun>& run) {
+        return bind(plan_, run, resolution_);
+    }
+
     /// In the order wanted.
     std::vector<Match>& matches() noexcept { return matches_; }
 

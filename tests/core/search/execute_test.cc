@@ -1,5 +1,7 @@
 #include "core/search/execute.h"
 
+#include "core/search/ordered_walk.h"
+#include "core/search/sort.h"
 #include "core/search/terms.h"
 #include "storage/search_index.h"
 #include "tests/support/commits.h"
@@ -349,6 +351,62 @@ TEST_F(SearchModel, IsWhatItWasWhileWritesGoOn) {
         Execution execution(own, plans[i].first, plans[i].second);
         EXPECT_EQ(run(execution, {}), before[i]);
     }
+}
+
+TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
+    std::size_t walked = 0;
+    for (int round = 0; round < 6; ++round) {
+        write(20);
+        for (int i = 0; i < 60; ++i) {
+            const TypeId type = types_[number(kTypes)];
+            const Plan plan = number(3) == 0 ? core::search::everything() : random_plan(1, type);
+            const Position at{number(3) == 0 ? 1 + number(last_.value) : last_.value};
+            core::search::Parameter parameter;
+            parameter.type = schema::SearchType::date;
+            parameter.column = column(2);
+            const std::vector<core::search::SortKey> keys{{&parameter, "c2", number(2) == 0}};
+            Snapshot own = snapshot(at);
+            Execution execution(own, type, plan);
+            run(execution, {});
+            core::search::Sorter sorter(own, keys, execution.matches());
+            ASSERT_TRUE(sorter.advance(Pace()).has_value());
+            bool found = false;
+            std::vector<std::uint64_t> expected;
+            for (const std::uint32_t index : sorter.page({}, false, 1'000'000, found)) {
+                expected.push_back(execution.matches()[index].position().value);
+            }
+
+            // In pages, each from where the one before ended, as long as there are enough values.
+            const std::size_t count = 1 + number(7);
+            Position edge;
+            std::size_t next = 0;
+            for (;;) {
+                core::search::OrderedWalk walk(own, execution, keys.front(), edge, count);
+                ASSERT_TRUE(walk.advance(Pace()).has_value());
+                for (std::size_t j = 0; j < walk.matches().size(); ++j) {
+                    ASSERT_LT(next, expected.size());
+                    edge = walk.matches()[j].position();
+                    ASSERT_EQ(edge.value, expected[next++]) << "round " << round << " " << i;
+                    ++walked;
+                }
+                if (!walk.found_enough()) {
+                    break;
+                }
+            }
+            // What is left has no value.
+            for (; next < expected.size(); ++next) {
+                const auto version = std::find_if(
+                    versions_.begin(), versions_.end(),
+                    [&](const Version& one) { return one.position.value == expected[next]; });
+                EXPECT_TRUE(std::none_of(version->entries.intervals.begin(),
+                                         version->entries.intervals.end(),
+                                         [&](const SearchEntries::Interval& interval) {
+                                             return interval.column == column(2);
+                                         }));
+            }
+        }
+    }
+    EXPECT_GT(walked, 2'000U);
 }
 
 TEST_F(SearchModel, SaysWhenASnapshotIsTooOld) {

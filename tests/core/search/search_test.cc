@@ -244,6 +244,38 @@ TEST_F(Search, SortsByDatesTextsAndIds) {
     EXPECT_EQ(page.matches, (Names{"Patient/a", "Patient/b"}));
 }
 
+TEST_F(Search, SortsManyByADatePageByPage) {
+    std::string batch = R"({"resourceType":"Bundle","type":"batch","entry":[)";
+    std::vector<std::pair<std::string, std::string>> born;
+    for (int i = 0; i < 600; ++i) {
+        const std::string date =
+            fmt::format("{}-{:02}-{:02}", 1950 + i * 7 % 50, 1 + i % 12, 1 + i % 28);
+        // The last one has none, and comes last.
+        const std::string id = fmt::format("p{:03}", i);
+        batch += fmt::format(
+            R"({}{{"resource":{{"resourceType":"Patient","id":"{}"{}}},"request":{{"method":"PUT","url":"Patient/{}"}}}})",
+            i == 0 ? "" : ",", id, i == 599 ? "" : fmt::format(R"(,"birthDate":"{}")", date), id);
+        born.emplace_back(i == 599 ? "0" : date, fmt::format("Patient/{}", id));
+    }
+    ASSERT_EQ(send("POST", "/", batch + "]}").status, 200);
+    // Of those born on one day the newest version comes first, which is the one with the highest id.
+    std::sort(born.begin(), born.end(), std::greater<>());
+    std::vector<std::string> found;
+    Page page = get("/Patient?_sort=-birthdate&_count=7");
+    for (;;) {
+        ASSERT_EQ(page.status, 200);
+        found.insert(found.end(), page.matches.begin(), page.matches.end());
+        if (!page.links.contains("next")) {
+            break;
+        }
+        page = get(page.links.at("next"));
+    }
+    ASSERT_EQ(found.size(), born.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i], born[i].second) << i;
+    }
+}
+
 TEST_F(Search, SortsByWhatIsReadFromBodies) {
     put("Observation", "a",
         R"("status":"final","code":{"coding":[{"code":"b"}]},"subject":{"reference":"Patient/2"},"valueQuantity":{"value":10,"unit":"kg"})");

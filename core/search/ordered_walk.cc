@@ -1,0 +1,308 @@
+#include "core/search/ordered_walk.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+namespace annals::core::search {
+
+namespace {
+
+using storage::SearchRun;
+
+// About what it takes to test a document that comes in order, and to find and sort one among all (nanoseconds).
+constexpr double kTestCost = 600;
+constexpr double kSortCost = 60;
+// Longer intervals are in no order of their ends: so many are put in one at once.
+constexpr std::size_t kLongerMax = 20'000;
+// Of one value no more are gathered: the duplicates among them are looked for one by one.
+constexpr std::size_t kGroupMax = 2'000;
+constexpr unsigned kTestsPerLook = 64;
+
+bool is_date_or_number(const SortKey& key) noexcept {
+    if (key.parameter == nullptr) {
+        return key.code == "_lastUpdated";
+    }
+    return key.parameter->type == schema::SearchType::date ||
+           key.parameter->type == schema::SearchType::number;
+}
+
+}  // namespace
+
+class OrderedWalk::Bodies final : public BodyCheck {
+  public:
+    explicit Bodies(const Snapshot& snapshot) {
+        if (snapshot.has_store()) {
+            reader_.emplace(snapshot.store());
+        }
+    }
+
+    bool passes(const Plan& plan, Position position) override {
+        const json::Value body = reader_ ? reader_->read(position) : json::Value();
+        return body && plan.check(body);
+    }
+
+  private:
+    std::optional<BodyReader> reader_;
+};
+
+// One run's intervals on the way.
+struct OrderedWalk::Lane {
+    std::shared_ptr<const SearchRun> run;
+    BoundPlan condition;
+    storage::IntervalColumn column;
+
+    // Upwards: the next of the shorter and of the longer ones. Downwards: the shorter ones before `shorter` are left.
+    std::size_t shorter = 0;
+    std::size_t longer = 0;
+    std::vector<Candidate> heap;  // downwards: those whose ends are known, the latest on top
+
+    static bool is_earlier(const Candidate& a, const Candidate& b) noexcept {
+        return a.value < b.value;
+    }
+
+    void push(std::uint32_t interval) {
+        heap.push_back({column.all.high[interval], column.all.document[interval]});
+        std::push_heap(heap.begin(), heap.end(), is_earlier);
+    }
+
+    // Upwards: the candidate that comes next; false at the end.
+    bool peek_up(Candidate& candidate) const {
+        const storage::Intervals shorter_ones = column.shorter();
+        const storage::Intervals longer_ones = column.longer();
+        const bool has_shorter = shorter < shorter_ones.size();
+        const bool has_longer = longer < longer_ones.size();
+        if (!has_shorter && !has_longer) {
+            return false;
+        }
+        if (has_shorter && (!has_longer || shorter_ones.low[shorter] <= longer_ones.low[longer])) {
+            candidate = {shorter_ones.low[shorter], shorter_ones.document[shorter]};
+        } else {
+            candidate = {longer_ones.low[longer], longer_ones.document[longer]};
+        }
+        return true;
+    }
+
+    void pop_up() {
+        const storage::Intervals shorter_ones = column.shorter();
+        const storage::Intervals longer_ones = column.longer();
+        const bool takes_shorter =
+            shorter < shorter_ones.size() &&
+            (longer == longer_ones.size() || shorter_ones.low[shorter] <= longer_ones.low[longer]);
+        ++(takes_shorter ? shorter : longer);
+    }
+
+    // Downwards: what is not in the heap begins at or before the next one and is no longer than the span.
+    bool peek_down(Candidate& candidate) {
+        const storage::Intervals shorter_ones = column.shorter();
+        while (shorter > 0) {
+            const std::int64_t low = shorter_ones.low[shorter - 1];
+            const auto span =
+                static_cast<std::int64_t>(std::min<std::uint64_t>(column.short_span, INT64_MAX));
+            const std::int64_t bound = low > INT64_MAX - span ? INT64_MAX : low + span;
+            if (!heap.empty() && heap.front().value > bound) {
+                break;
+            }
+            --shorter;
+            push(static_cast<std::uint32_t>(shorter));
+        }
+        if (heap.empty()) {
+            return false;
+        }
+        candidate = heap.front();
+        return true;
+    }
+
+    void pop_down() {
+        std::pop_heap(heap.begin(), heap.end(), is_earlier);
+        heap.pop_back();
+    }
+};
+
+bool OrderedWalk::can_order(std::span<const SortKey> keys) noexcept {
+    return keys.size() == 1 && is_date_or_number(keys.front());
+}
+
+OrderedWalk::OrderedWalk(Snapshot& snapshot, Execution& execution, const SortKey& key,
+                         Position edge, std::size_t count)
+    : snapshot_(snapshot),
+      execution_(execution),
+      column_(key.parameter != nullptr ? key.parameter->column : column_of("_lastUpdated")),
+      descending_(key.descending),
+      by_time_(key.parameter == nullptr),
+      edge_(edge),
+      count_(count),
+      bodies_(std::make_unique<Bodies>(snapshot)) {
+    lost_ = edge_.value != 0 && !find_edge();
+    if (!lost_) {
+        open_lanes();
+    }
+}
+
+OrderedWalk::~OrderedWalk() = default;
+
+bool OrderedWalk::find_edge() {
+    for (const auto& run : snapshot_.runs(execution_.type()).runs) {
+        const std::uint32_t document = run->find(edge_);
+        if (document == run->size()) {
+            continue;
+        }
+        const storage::IntervalColumn column = run->intervals(column_);
+        if (column.of(document).empty()) {
+            return false;
+        }
+        edge_value_ = value_of(column, document);
+        return true;
+    }
+    return false;
+}
+
+void OrderedWalk::open_lanes() {
+    for (const auto& run : snapshot_.runs(execution_.type()).runs) {
+        auto lane = std::make_unique<Lane>();
+        lane->run = run;
+        lane->condition = execution_.bind_to(run);
+        lane->column = run->intervals(column_);
+        if (lane->condition.kind == BoundPlan::Kind::nothing || lane->column.all.size() == 0) {
+            continue;
+        }
+        const auto shorter = lane->column.shorter().low;
+        const auto longer = lane->column.longer().low;
+        if (descending_) {
+            // What begins after the edge's end ends after it, too.
+            lane->shorter =
+                edge_.value == 0
+                    ? shorter.size()
+                    : static_cast<std::size_t>(
+                          std::upper_bound(shorter.begin(), shorter.end(), edge_value_) -
+                          shorter.begin());
+            if (longer.size() > kLongerMax) {
+                lost_ = true;
+                return;
+            }
+            for (std::size_t i = 0; i < longer.size(); ++i) {
+                lane->push(lane->column.shorter_count + static_cast<std::uint32_t>(i));
+            }
+        } else if (edge_.value != 0) {
+            lane->shorter = static_cast<std::size_t>(
+                std::lower_bound(shorter.begin(), shorter.end(), edge_value_) - shorter.begin());
+            lane->longer = static_cast<std::size_t>(
+                std::lower_bound(longer.begin(), longer.end(), edge_value_) - longer.begin());
+        }
+        lanes_.push_back(std::move(lane));
+    }
+}
+
+bool OrderedWalk::is_worthwhile() const noexcept {
+    if (lost_) {
+        return false;
+    }
+    double matches = 0;
+    double documents = 0;
+    for (const auto& lane : lanes_) {
+        matches += lane->condition.estimate;
+        documents += lane->run->size();
+    }
+    const double looked_at = static_cast<double>(count_) * documents / std::max(1.0, matches);
+    return looked_at * kTestCost < matches * kSortCost;
+}
+
+std::int64_t OrderedWalk::value_of(const storage::IntervalColumn& column,
+                                   std::uint32_t document) const {
+    std::int64_t value = descending_ ? INT64_MIN : INT64_MAX;
+    for (const std::uint32_t interval : column.of(document)) {
+        value = descending_ ? std::max(value, column.all.high[interval])
+                            : std::min(value, column.all.low[interval]);
+    }
+    return value;
+}
+
+// The run whose candidate comes next; null at the end.
+OrderedWalk::Lane* OrderedWalk::next_lane() {
+    Lane* next = nullptr;
+    Candidate best;
+    for (const auto& lane : lanes_) {
+        Candidate candidate;
+        if (!(descending_ ? lane->peek_down(candidate) : lane->peek_up(candidate))) {
+            continue;
+        }
+        if (next == nullptr ||
+            (descending_ ? candidate.value > best.value : candidate.value < best.value)) {
+            next = lane.get();
+            best = candidate;
+        }
+    }
+    return next;
+}
+
+bool OrderedWalk::accepts(const Lane& lane, Candidate candidate) {
+    const Position position = lane.run->position(candidate.document);
+    if (edge_.value != 0) {
+        if (descending_ ? candidate.value > edge_value_ : candidate.value < edge_value_) {
+            return false;
+        }
+        const bool behind = by_time_ && !descending_ ? position > edge_ : position < edge_;
+        if (candidate.value == edge_value_ && !behind) {
+            return false;
+        }
+    }
+    // Of several values the first one in this order counts.
+    return snapshot_.sees(*lane.run, candidate.document) &&
+           value_of(lane.column, candidate.document) == candidate.value &&
+           std::none_of(group_.begin(), group_.end(),
+                        [&](const Match& match) { return match.position() == position; }) &&
+           test(lane.condition, *lane.run, candidate.document, *bodies_);
+}
+
+void OrderedWalk::end_group() {
+    const bool upwards = by_time_ && !descending_;
+    std::sort(group_.begin(), group_.end(), [&](const Match& a, const Match& b) {
+        return (a.position() < b.position()) == upwards && a.position() != b.position();
+    });
+    for (const Match& match : group_) {
+        if (matches_.size() < count_) {
+            matches_.push_back(match);
+        }
+    }
+    group_.clear();
+}
+
+Result<bool> OrderedWalk::advance(const Pace& pace) {
+    unsigned looked = 0;
+    while (!lost_ && matches_.size() < count_) {
+        Lane* const lane = next_lane();
+        if (lane == nullptr) {
+            end_group();
+            return true;
+        }
+        Candidate candidate;
+        if (descending_) {
+            lane->peek_down(candidate);
+        } else {
+            lane->peek_up(candidate);
+        }
+        if (!group_.empty() && candidate.value != group_value_) {
+            end_group();
+            continue;
+        }
+        if (descending_) {
+            lane->pop_down();
+        } else {
+            lane->pop_up();
+        }
+        if (accepts(*lane, candidate)) {
+            group_value_ = candidate.value;
+            group_.push_back({execution_.type(), lane->run.get(), candidate.document});
+            if (group_.size() > kGroupMax) {
+                lost_ = true;  // so many of one value are sorted better with all others
+                matches_.clear();
+            }
+        }
+        if (++looked % kTestsPerLook == 0 && pace.is_over()) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace annals::core::search

@@ -1,0 +1,74 @@
+// OrderedWalk: the first matches in the order of a column of dates or numbers, without looking at all matches.
+//
+// Layer:   core/search.
+// Spec:    FHIR R4 search.html#sort; docs/search.md, How a search is answered.
+// Threads: belongs to one thread.
+
+#pragma once
+
+#include "core/search/execute.h"
+#include "core/search/query.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace annals::core::search {
+
+/// Goes through the sorted intervals of every run at once and tests the plan on each document that comes, until enough
+/// have matched. It gives what Sorter gives, but for documents without a value, which are in no column.
+class OrderedWalk {
+  public:
+    /// Whether `keys` are such an order: one key, a date, a number or `_lastUpdated`.
+    static bool can_order(std::span<const SortKey> keys) noexcept;
+
+    /// The first `count` matches of the execution's plan that come after the one at `edge` (0: from the beginning).
+    /// Requires: the execution's advance() was true. Lifetime: snapshot and execution outlive this.
+    OrderedWalk(Snapshot& snapshot, Execution& execution, const SortKey& key, Position edge,
+                std::size_t count);
+    ~OrderedWalk();
+
+    /// Whether this is less work than to find and sort all matches.
+    bool is_worthwhile() const noexcept;
+
+    /// True when it has ended, false when the turn is over.
+    Result<bool> advance(const Pace& pace);
+
+    /// False if fewer than `count` have a value after the edge, or the edge has none: sort all of them then.
+    bool found_enough() const noexcept { return !lost_ && matches_.size() >= count_; }
+
+    std::vector<Match>& matches() noexcept { return matches_; }
+
+  private:
+    class Bodies;
+    struct Lane;
+
+    struct Candidate {
+        std::int64_t value = 0;
+        std::uint32_t document = 0;
+    };
+
+    void open_lanes();
+    bool find_edge();
+    Lane* next_lane();
+    bool accepts(const Lane& lane, Candidate candidate);
+    void end_group();
+    std::int64_t value_of(const storage::IntervalColumn& column, std::uint32_t document) const;
+
+    Snapshot& snapshot_;
+    Execution& execution_;
+    Column column_;
+    bool descending_;
+    bool by_time_;
+    Position edge_;
+    std::int64_t edge_value_ = 0;
+    std::size_t count_;
+    bool lost_ = false;  // the edge has no value, or is not there
+    std::vector<std::unique_ptr<Lane>> lanes_;
+    std::unique_ptr<Bodies> bodies_;
+    std::int64_t group_value_ = 0;
+    std::vector<Match> group_;  // those of the value at hand
+    std::vector<Match> matches_;
+};
+
+}  // namespace annals::core::search
