@@ -2,12 +2,68 @@
 
 #include "core/search/execute.h"
 
+#include <algorithm>
+#include <list>
+#include <mutex>
+
 namespace annals::core::search {
 
 namespace {
 
 // Resources with one url that are looked at for one version.
 constexpr std::size_t kVersionsMax = 100;
+
+/// Code systems and value sets that were parsed are kept a while: they can be large, and a version never changes.
+/// Threads: any.
+class ParsedDefinitions {
+  public:
+    StoredDocument find(std::uint64_t seed, Position position) {
+        const std::lock_guard lock(mutex_);
+        const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) {
+            return kept.seed == seed && kept.position == position;
+        });
+        if (found == kept_.end()) {
+            return nullptr;
+        }
+        kept_.splice(kept_.begin(), kept_, found);
+        return found->document;
+    }
+
+    void keep(std::uint64_t seed, Position position, const StoredDocument& document) {
+        const std::size_t bytes =
+            document->text().size() + document->nodes().size() * sizeof(json::Node);
+        if (bytes > kBytesMax) {
+            return;
+        }
+        const std::lock_guard lock(mutex_);
+        kept_.push_front({seed, position, document, bytes});
+        bytes_ += bytes;
+        while (bytes_ > kBytesMax || kept_.size() > kDocumentsMax) {
+            bytes_ -= kept_.back().bytes;
+            kept_.pop_back();
+        }
+    }
+
+  private:
+    static constexpr std::size_t kBytesMax = 128 << 20;
+    static constexpr std::size_t kDocumentsMax = 64;
+
+    struct Kept {
+        std::uint64_t seed;
+        Position position;
+        StoredDocument document;
+        std::size_t bytes;
+    };
+
+    std::mutex mutex_;
+    std::list<Kept> kept_;   // guarded by mutex_; used last comes first
+    std::size_t bytes_ = 0;  // guarded by mutex_
+};
+
+ParsedDefinitions& parsed_definitions() {
+    static ParsedDefinitions definitions;
+    return definitions;
+}
 
 }  // namespace
 
@@ -34,7 +90,13 @@ Result<StoredDocument> SnapshotResources::find(TypeId type, std::string_view url
         if (!info) {
             continue;
         }
-        ANNALS_TRY(StoredDocument document, load(*info));
+        StoredDocument document = parsed_definitions().find(seed(), info->position);
+        if (document == nullptr) {
+            ANNALS_TRY(document, load(*info));
+            if (document != nullptr) {
+                parsed_definitions().keep(seed(), info->position, document);
+            }
+        }
         // A term may be another url's by hash.
         if (document != nullptr && document->root()["url"].equals(url) &&
             (version.empty() || document->root()["version"].equals(version))) {

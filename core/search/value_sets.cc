@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <list>
+#include <mutex>
 #include <set>
 #include <unordered_map>
 
@@ -54,6 +56,8 @@ class Hierarchy {
         hierarchy.connect();
         return hierarchy;
     }
+
+    const StoredDocument& document() const { return document_; }
 
     bool is_complete() const { return document_->root()["content"].equals("complete"); }
 
@@ -159,17 +163,49 @@ class Hierarchy {
     std::unordered_map<std::string, Codes> children_;
 };
 
-Result<std::optional<Hierarchy>> find_code_system(const StoredResources& stored,
-                                                  std::string_view system,
-                                                  std::string_view version) {
+/// What was made of the code systems that were asked for last. Threads: any.
+class Hierarchies {
+  public:
+    Result<std::shared_ptr<const Hierarchy>> of(const StoredDocument& document) {
+        {
+            const std::lock_guard lock(mutex_);
+            const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const auto& kept) {
+                return kept->document() == document;
+            });
+            if (found != kept_.end()) {
+                kept_.splice(kept_.begin(), kept_, found);
+                return *found;
+            }
+        }
+        ANNALS_TRY(Hierarchy hierarchy, Hierarchy::of(document));
+        auto made = std::make_shared<const Hierarchy>(std::move(hierarchy));
+        const std::lock_guard lock(mutex_);
+        kept_.push_front(made);
+        if (kept_.size() > kKeptMax) {
+            kept_.pop_back();
+        }
+        return made;
+    }
+
+  private:
+    static constexpr std::size_t kKeptMax = 8;
+
+    std::mutex mutex_;
+    std::list<std::shared_ptr<const Hierarchy>> kept_;  // guarded by mutex_; used last comes first
+};
+
+using KnownHierarchy = std::shared_ptr<const Hierarchy>;  // null: not stored
+
+Result<KnownHierarchy> find_code_system(const StoredResources& stored, std::string_view system,
+                                        std::string_view version) {
     const Canonical name = split(system);
     ANNALS_TRY(StoredDocument document, stored.find(*find_resource_type("CodeSystem"), name.url,
                                                     version.empty() ? name.version : version));
     if (!document) {
-        return std::optional<Hierarchy>();
+        return KnownHierarchy();
     }
-    ANNALS_TRY(Hierarchy hierarchy, Hierarchy::of(std::move(document)));
-    return std::optional<Hierarchy>(std::move(hierarchy));
+    static Hierarchies hierarchies;
+    return hierarchies.of(document);
 }
 
 Result<Codes> reached(const StoredResources& stored, std::string_view system, std::string_view code,
@@ -252,12 +288,15 @@ Result<std::set<std::string>> pass(const Hierarchy& hierarchy, json::Value filte
     };
     if (op == "is-a" || op == "descendent-of" || op == "is-not-a" || op == "generalizes") {
         const Codes reached = hierarchy.reached(value, op == "generalizes");
-        const std::set<std::string> near(reached.begin(), reached.end());
-        take_if([&](const std::string& code, json::Value) {
-            return near.contains(code) == (op != "is-not-a") &&
-                   (op != "descendent-of" || code != value);
-        });
-        return passed;
+        std::set<std::string> near(reached.begin(), reached.end());
+        if (op == "is-not-a") {
+            take_if([&](const std::string& code, json::Value) { return !near.contains(code); });
+            return passed;
+        }
+        if (op == "descendent-of") {
+            near.erase(value);
+        }
+        return near;
     }
     if (op == "=" || op == "in" || op == "not-in" || op == "exists") {
         const bool wanted = op != "not-in" && !(op == "exists" && value == "false");
@@ -360,12 +399,21 @@ Result<Expansion> Expander::of_system(json::Value include, const std::string& sy
         }
         passed = std::move(more);
     }
-    for (const auto& [code, item] : hierarchy->concepts()) {
-        if (!passed || passed->contains(code)) {
-            if (out.codes.size() > kExpansionMax) {
+    const auto take = [&](const std::string& code) {
+        out.codes.push_back({system, code});
+        return out.codes.size() <= kExpansionMax;
+    };
+    if (passed) {
+        for (const std::string& code : *passed) {
+            if (hierarchy->knows(code) && !take(code)) {
                 return too_many();
             }
-            out.codes.push_back({system, code});
+        }
+        return out;
+    }
+    for (const auto& [code, item] : hierarchy->concepts()) {
+        if (!take(code)) {
+            return too_many();
         }
     }
     return out;
