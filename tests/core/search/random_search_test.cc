@@ -1,0 +1,260 @@
+// Random searches over random resources, page by page while writes go on, held against a look at all resources.
+
+#include "codec/json/document.h"
+#include "tests/support/service_fixture.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <random>
+
+namespace annals::test {
+namespace {
+
+// What a test knows of a resource.
+struct Patient {
+    std::string family;
+    std::string gender;
+    std::optional<int> born;  // a year
+};
+
+struct Observation {
+    std::string code;
+    std::string subject;
+    int value = 0;
+    int day = 1;  // of January 2020
+};
+
+template <typename T>
+struct Kept {
+    T resource;
+    std::uint64_t order = 0;  // of its last write
+};
+
+class RandomSearch : public ServiceFixture {
+  protected:
+    using Names = std::vector<std::string>;
+
+    std::uint64_t number(std::uint64_t below) { return random_() % below; }
+
+    template <typename Items>
+    const auto& pick(const Items& items) {
+        return items[number(items.size())];
+    }
+
+    void write() {
+        const std::string id = std::to_string(number(60));
+        if (number(2) == 0) {
+            Patient patient{pick(kFamilies), pick(kGenders), {}};
+            if (number(4) != 0) {
+                patient.born = 1950 + static_cast<int>(number(50));
+            }
+            if (number(6) == 0) {
+                remove("Patient", id, patients_);
+                return;
+            }
+            put("Patient", id,
+                fmt::format(
+                    R"("name":[{{"family":"{}"}}],"gender":"{}"{})", patient.family, patient.gender,
+                    patient.born ? fmt::format(R"(,"birthDate":"{}")", *patient.born) : ""));
+            patients_[id] = {patient, ++order_};
+        } else {
+            Observation one{pick(kCodes), std::to_string(number(60)), static_cast<int>(number(100)),
+                            1 + static_cast<int>(number(28))};
+            if (number(6) == 0) {
+                remove("Observation", id, observations_);
+                return;
+            }
+            put("Observation", id,
+                fmt::format(
+                    R"("status":"final","code":{{"coding":[{{"system":"urn:s","code":"{}"}}]}},"subject":{{"reference":"Patient/{}"}},"valueQuantity":{{"value":{},"unit":"kg"}},"effectiveDateTime":"2020-01-{:02}")",
+                    one.code, one.subject, one.value, one.day));
+            observations_[id] = {one, ++order_};
+        }
+    }
+
+    void put(std::string_view type, const std::string& id, const std::string& members) {
+        const Answer answer =
+            send("PUT", fmt::format("/{}/{}", type, id),
+                 fmt::format(R"({{"resourceType":"{}","id":"{}",{}}})", type, id, members));
+        ASSERT_LT(answer.status, 300) << answer.body;
+    }
+
+    template <typename Map>
+    void remove(std::string_view type, const std::string& id, Map& map) {
+        send("DELETE", fmt::format("/{}/{}", type, id));
+        map.erase(id);
+    }
+
+    // The names of those that pass, newest first.
+    template <typename T>
+    static Names names(std::string_view type, const std::map<std::string, Kept<T>>& all,
+                       const std::function<bool(const std::string&, const T&)>& passes) {
+        std::vector<std::pair<std::uint64_t, std::string>> found;
+        for (const auto& [id, kept] : all) {
+            if (passes(id, kept.resource)) {
+                found.emplace_back(kept.order, fmt::format("{}/{}", type, id));
+            }
+        }
+        std::sort(found.rbegin(), found.rend());
+        Names out;
+        for (auto& [order, name] : found) {
+            out.push_back(std::move(name));
+        }
+        return out;
+    }
+
+    Names patients(const std::function<bool(const std::string&, const Patient&)>& passes) const {
+        return names<Patient>("Patient", patients_, passes);
+    }
+
+    Names observations(
+        const std::function<bool(const std::string&, const Observation&)>& passes) const {
+        return names<Observation>("Observation", observations_, passes);
+    }
+
+    Names random_answer(std::string& query) {
+        const std::string family = pick(kFamilies);
+        const std::string start = family.substr(0, 2);
+        const std::string gender = pick(kGenders);
+        const std::string code = pick(kCodes);
+        const int year = 1950 + static_cast<int>(number(50));
+        const int value = static_cast<int>(number(100));
+        const int day = 1 + static_cast<int>(number(28));
+        switch (number(12)) {
+            case 0:
+                query = "/Patient?family=" + start;
+                return patients([&](auto&, auto& p) { return p.family.starts_with(start); });
+            case 1:
+                query = fmt::format("/Patient?family:contains={}&gender={}", start, gender);
+                return patients([&](auto&, auto& p) {
+                    return p.family.find(start) != std::string::npos && p.gender == gender;
+                });
+            case 2:
+                query = "/Patient?gender:not=" + gender;
+                return patients([&](auto&, auto& p) { return p.gender != gender; });
+            case 3:
+                query = fmt::format("/Patient?birthdate=ge{}", year);
+                return patients([&](auto&, auto& p) { return p.born && *p.born >= year; });
+            case 4:
+                query = "/Patient?birthdate:missing=true";
+                return patients([&](auto&, auto& p) { return !p.born; });
+            case 5:
+                query =
+                    fmt::format("/Observation?code=urn:s%7C{}&value-quantity=lt{}", code, value);
+                return observations(
+                    [&](auto&, auto& o) { return o.code == code && o.value < value; });
+            case 6:
+                query = fmt::format("/Observation?date=le2020-01-{:02}", day);
+                return observations([&](auto&, auto& o) { return o.day <= day; });
+            case 7:
+                query = fmt::format("/Observation?subject:Patient.gender={}", gender);
+                return observations([&](auto&, auto& o) {
+                    const auto subject = patients_.find(o.subject);
+                    return subject != patients_.end() && subject->second.resource.gender == gender;
+                });
+            case 8:
+                query = fmt::format("/Patient?_has:Observation:patient:code={}&gender={}", code,
+                                    gender);
+                return patients([&](auto& id, auto& p) {
+                    return p.gender == gender &&
+                           std::any_of(observations_.begin(), observations_.end(),
+                                       [&](const auto& one) {
+                                           return one.second.resource.code == code &&
+                                                  one.second.resource.subject == id;
+                                       });
+                });
+            case 9:
+                query = fmt::format("/Observation?code-value-quantity={}$gt{}", code, value);
+                return observations(
+                    [&](auto&, auto& o) { return o.code == code && o.value > value; });
+            case 10:
+                query = fmt::format("/Observation?_filter=code eq {} or value-quantity gt {}", code,
+                                    value);
+                for (std::size_t i = query.find(' '); i != std::string::npos; i = query.find(' ')) {
+                    query.replace(i, 1, "%20");
+                }
+                return observations(
+                    [&](auto&, auto& o) { return o.code == code || o.value > value; });
+            default:
+                query = fmt::format("/Patient/{}/Observation?code={},{}", value % 60, code, "c1");
+                return observations([&](auto&, auto& o) {
+                    return (o.code == code || o.code == "c1") &&
+                           o.subject == std::to_string(value % 60);
+                });
+        }
+    }
+
+    // One page: what matches, the total, the link to the next.
+    Names page(const std::string& target, std::optional<std::uint64_t>& total, std::string& next) {
+        const Answer answer = send("GET", target);
+        EXPECT_EQ(answer.status, 200) << target << answer.body;
+        json::Parser parser;
+        const auto bundle = parser.parse(answer.body);
+        Names found;
+        next.clear();
+        total.reset();
+        if (!bundle || answer.status != 200) {
+            return found;
+        }
+        if (const json::Value value = bundle->root()["total"]) {
+            total = std::strtoull(std::string(value.raw()).c_str(), nullptr, 10);
+        }
+        for (const json::Value entry : bundle->root()["entry"].elements()) {
+            found.push_back(entry["resource"]["resourceType"].string() + "/" +
+                            entry["resource"]["id"].string());
+        }
+        for (const json::Value link : bundle->root()["link"].elements()) {
+            if (link["relation"].equals("next")) {
+                next = link["url"].string().substr(kBaseUrl.size());
+            }
+        }
+        return found;
+    }
+
+    inline static const std::vector<std::string> kFamilies{"abel",    "abramov", "bell",
+                                                           "belmont", "castle",  "cabell"};
+    inline static const std::vector<std::string> kGenders{"male", "female", "other"};
+    inline static const std::vector<std::string> kCodes{"c1", "c2", "c3", "c4"};
+
+    std::mt19937_64 random_{7};
+    std::uint64_t order_ = 0;
+    std::map<std::string, Kept<Patient>> patients_;
+    std::map<std::string, Kept<Observation>> observations_;
+};
+
+TEST_F(RandomSearch, FindsPageByPageWhatThereWasAtTheFirst) {
+    std::size_t matched = 0;
+    for (int i = 0; i < 300; ++i) {
+        for (std::uint64_t n = number(12); n > 0; --n) {
+            write();
+        }
+        if (i == 150) {
+            restart(core::Config());
+        }
+        std::string query;
+        const Names expected = random_answer(query);
+        matched += expected.size();
+        std::string next = fmt::format("{}&_count={}&_total=accurate", query, 1 + number(8));
+        Names found;
+        while (!next.empty()) {
+            std::optional<std::uint64_t> total;
+            const Names some = page(next, total, next);
+            EXPECT_EQ(total, expected.size()) << query;
+            EXPECT_FALSE(some.empty() && !found.empty()) << "an empty page: " << query;
+            found.insert(found.end(), some.begin(), some.end());
+            if (number(2) == 0) {
+                write();
+            }
+        }
+        ASSERT_EQ(found, expected) << query << " in round " << i;
+    }
+    EXPECT_GT(matched, 1'000U);
+}
+
+}  // namespace
+}  // namespace annals::test
