@@ -101,6 +101,12 @@ const std::vector<Key>& keys() {
         {"update_create", ANNALS_FLAG(update_create), "PUT to an absent id creates it"},
         {"delete_absent", Number{ANNALS_U64(delete_absent), 204, 404},
          "answer to DELETE of what never existed: 404 or 204"},
+        {"conditional_delete",
+         Choice{ANNALS_FIELD(std::string, conditional_delete), "single multiple"},
+         "how many resources a DELETE by criteria may delete: one, or up to "
+         "conditional_delete_max"},
+        {"conditional_delete_max", Number{ANNALS_U64(conditional_delete_max), 1, 10'000},
+         "more matches than this are not deleted by one request"},
         {"referential_integrity.on_delete", ANNALS_FLAG(integrity_on_delete),
          "refuse to delete what a live resource refers to"},
         {"referential_integrity.on_write", ANNALS_FLAG(integrity_on_write),

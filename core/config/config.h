@@ -46,6 +46,8 @@ struct Config {
 
     bool update_create = true;
     std::uint64_t delete_absent = 404;
+    std::string conditional_delete = "single";
+    std::uint64_t conditional_delete_max = 100;
     bool integrity_on_delete = false;
     bool integrity_on_write = false;
     std::string validation = "structure";

@@ -35,7 +35,8 @@ asio::awaitable<Response> create(const Service& service, const Request& request,
                                  const Target& target) {
     std::optional<Criteria> criteria;
     if (const auto text = request.header("If-None-Exist")) {
-        Result<Criteria> parsed = parse_if_none_exist(target.type, *text);
+        Result<Criteria> parsed =
+            parse_if_none_exist(service, target.type, *text, request.base_url);
         if (!parsed) {
             co_return outcome_response(parsed.error(), request);
         }
@@ -50,19 +51,14 @@ asio::awaitable<Response> create(const Service& service, const Request& request,
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
         CriteriaMatches matches;
         if (criteria) {
-            Result<CriteriaMatches> found = find_matches(service.store(), *criteria);
+            Result<CriteriaMatches> found =
+                co_await find_matches(service, *request.loop, *criteria);
             if (!found) {
                 co_return outcome_response(found.error(), request);
             }
             matches = *std::move(found);
-            if (matches.pending.value != 0) {
-                const Result<void> settled = co_await request.loop->settled_ticket(matches.pending);
-                static_cast<void>(settled);
-                continue;
-            }
-            if (matches.found.size() > 1) {
-                co_return outcome_response(several_matches(*criteria, matches.found.size()),
-                                           request);
+            if (matches.more) {
+                co_return outcome_response(several_matches(*criteria, matches.count), request);
             }
             if (matches.found.size() == 1) {
                 co_return answer_existing(request, matches.found.front());

@@ -1,159 +1,105 @@
 #include "core/interactions/criteria.h"
 
-#include "codec/json/resource.h"
-#include "core/base/ids.h"
-#include "core/target.h"
+#include "core/search/execute.h"
+#include "core/search/query.h"
+#include "core/search/snapshot_resources.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace annals::core {
 
 namespace {
 
-/// The parts of `text` between separators that no backslash escapes; escapes stay.
-std::vector<std::string_view> split_unescaped(std::string_view text, char separator) {
-    std::vector<std::string_view> parts;
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '\\') {
-            ++i;
-        } else if (text[i] == separator) {
-            parts.push_back(text.substr(begin, i - begin));
-            begin = i + 1;
-        }
-    }
-    parts.push_back(text.substr(begin));
-    return parts;
-}
+using search::Execution;
+using search::Snapshot;
 
-/// FHIR's escapes of parameter values resolved: \, \$ \| and \\; nothing for any other.
-std::optional<std::string> unescape(std::string_view text) {
-    std::string plain;
-    plain.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '\\') {
-            ++i;
-            if (i == text.size() ||
-                std::string_view(",$|\\").find(text[i]) == std::string_view::npos) {
-                return std::nullopt;
+/// One evaluation of criteria.
+class Finding {
+  public:
+    Finding(const Service& service, const Criteria& criteria, std::size_t limit)
+        : service_(service),
+          criteria_(criteria),
+          snapshot_(service.store()),
+          execution_(snapshot_, criteria.type, criteria.plan) {
+        search::Wanted wanted;
+        wanted.limit = std::max(limit, kMatchesCountedMax) + 1;
+        execution_.want(wanted);
+        limit_ = limit;
+    }
+
+    Execution& execution() noexcept { return execution_; }
+
+    Result<CriteriaMatches> take() {
+        CriteriaMatches matches;
+        const Position as_of = matches.as_of = snapshot_.position();
+        if (!criteria_.watch.terms || !criteria_.watch.terms->empty()) {
+            storage::Guard guard{.type = criteria_.type, .terms = {}, .as_of = as_of};
+            if (criteria_.watch.terms) {
+                guard.terms = *criteria_.watch.terms;
+            }
+            matches.guards.push_back(guard);
+        }
+        for (const TypeId other : criteria_.watch.others) {
+            matches.guards.push_back({.type = other, .terms = {}, .as_of = as_of});
+        }
+        const storage::Store& store = service_.store();
+        matches.count = execution_.matches().size();
+        matches.more = matches.count > limit_;
+        for (const search::Match& match : execution_.matches()) {
+            if (matches.found.size() == limit_) {
+                break;
+            }
+            const auto info = store.at(match.position());
+            if (!info) {
+                continue;  // Erased since the index was read.
+            }
+            auto stored = store.load(*info);
+            if (stored) {
+                matches.found.push_back(*std::move(stored));
+            } else if (stored.error().code != Errc::not_found) {
+                return std::move(stored.error());
             }
         }
-        plain += text[i];
+        return matches;
     }
-    return plain;
-}
 
-Error bad_value(std::string_view name, std::string_view why) {
-    return {Errc::invalid, fmt::format("search parameter '{}': {}", name, why), {}};
-}
-
-Result<IdentifierToken> parse_identifier(std::string_view text) {
-    const auto parts = split_unescaped(text, '|');
-    if (parts.size() > 2) {
-        return bad_value("identifier", "more than one '|'");
-    }
-    const auto value = unescape(parts.back());
-    const auto system = unescape(parts.front());
-    if (!value || !system) {
-        return bad_value("identifier", "unknown escape");
-    }
-    if (value->empty()) {
-        return bad_value("identifier", "a value is needed");
-    }
-    IdentifierToken token;
-    token.value = *value;
-    if (parts.size() == 2) {
-        token.system = *system;
-    }
-    return token;
-}
-
-Result<Criterion> parse_criterion(std::string_view name, std::string_view text) {
-    Criterion criterion;
-    if (text.empty()) {
-        return bad_value(name, "empty value");
-    }
-    for (const std::string_view part : split_unescaped(text, ',')) {
-        if (name == "_id") {
-            if (!is_resource_id(part)) {
-                return bad_value(name, "not an id");
-            }
-            criterion.ids.emplace_back(part);
-        } else {
-            ANNALS_TRY(auto token, parse_identifier(part));
-            criterion.identifiers.push_back(std::move(token));
-        }
-    }
-    return criterion;
-}
-
-bool is_about_the_answer(std::string_view name) {
-    static constexpr std::array<std::string_view, 4> kNames{"_format", "_pretty", "_summary",
-                                                            "_elements"};
-    return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
-}
-
-bool has_identifier(const std::vector<IdentifierToken>& tokens, json::Value resource) {
-    return std::any_of(tokens.begin(), tokens.end(), [&](const IdentifierToken& token) {
-        return json::matches_identifier(resource, token.system, token.value);
-    });
-}
-
-/// Adds `info` to the matches if its bytes match and it is not there yet.
-Result<void> consider(const storage::Store& store, const Criteria& criteria,
-                      const storage::VersionInfo& info, CriteriaMatches& matches) {
-    thread_local json::Parser parser;
-    for (const storage::StoredVersion& other : matches.found) {
-        if (other.info.resource == info.resource) {
-            return {};
-        }
-    }
-    auto stored = store.load(info);
-    if (!stored) {
-        if (stored.error().code == Errc::not_found) {
-            return {};  // Erased since the index was read.
-        }
-        return std::move(stored.error());
-    }
-    ANNALS_TRY(json::Document document, parser.parse(stored->body));
-    if (matches_criteria(criteria, stored->id, document.root())) {
-        matches.found.push_back(*std::move(stored));
-    }
-    parser.recycle(std::move(document));
-    return {};
-}
+  private:
+    const Service& service_;
+    const Criteria& criteria_;
+    Snapshot snapshot_;
+    Execution execution_;
+    std::size_t limit_ = 0;
+};
 
 }  // namespace
 
-Result<Criteria> parse_criteria(TypeId type, std::string_view query) {
-    ANNALS_TRY(const Parameters parameters, parse_query(query));
-    Criteria criteria{type, {}};
-    for (const auto& [name, value] : parameters) {
-        if (is_about_the_answer(name)) {
-            continue;
-        }
-        if (name != "_id" && name != "identifier") {
-            return Error{Errc::invalid,
-                         fmt::format("search parameter '{}' is not supported in criteria", name),
-                         {}};
-        }
-        ANNALS_TRY(auto criterion, parse_criterion(name, value));
-        criteria.all.push_back(std::move(criterion));
-    }
-    if (criteria.all.empty()) {
-        return Error{Errc::invalid, "no search criteria: at least _id or identifier is needed", {}};
-    }
+Result<Criteria> parse_criteria(const Service& service, TypeId type, std::string_view query,
+                                std::string_view base_url) {
+    ANNALS_TRY(const auto pairs, search::decode_pairs(query));
+    Criteria criteria;
+    criteria.type = type;
+    criteria.parameters = service.indexing().parameters();
+    Snapshot snapshot(service.store());
+    const search::SnapshotResources stored(snapshot);
+    search::QueryContext context{.stored = stored,
+                                 .parameters = criteria.parameters,
+                                 .base_url = std::string(base_url),
+                                 .strict = true,
+                                 .conditional = true};
+    ANNALS_TRY(search::Query read, search::parse_query(context, {type}, pairs));
+    criteria.plan = std::move(read.types.front().plan);
+    criteria.watch = search::guard_terms(criteria.plan);
     return criteria;
 }
 
-Result<Criteria> parse_if_none_exist(TypeId type, std::string_view text) {
+Result<Criteria> parse_if_none_exist(const Service& service, TypeId type, std::string_view text,
+                                     std::string_view base_url) {
     // A '?' inside a value comes after the first '='.
     const std::size_t mark = text.find('?');
     if (mark == std::string_view::npos || mark > text.find('=')) {
-        return parse_criteria(type, text);
+        return parse_criteria(service, type, text, base_url);
     }
     std::string_view name = text.substr(0, mark);
     while (!name.empty() && name.back() == '/') {
@@ -168,7 +114,7 @@ Result<Criteria> parse_if_none_exist(TypeId type, std::string_view text) {
                                  resource_type_name(type)),
                      {}};
     }
-    return parse_criteria(type, text.substr(mark + 1));
+    return parse_criteria(service, type, text.substr(mark + 1), base_url);
 }
 
 bool is_conditional_reference(std::string_view reference) noexcept {
@@ -177,65 +123,40 @@ bool is_conditional_reference(std::string_view reference) noexcept {
            find_resource_type(reference.substr(0, mark)).has_value();
 }
 
-Result<Criteria> parse_conditional_reference(std::string_view reference) {
+Result<Criteria> parse_conditional_reference(const Service& service, std::string_view reference,
+                                             std::string_view base_url) {
     const std::size_t mark = reference.find('?');
     const auto type = find_resource_type(reference.substr(0, mark));
     if (mark == std::string_view::npos || !type) {
         return Error{Errc::invalid, "not a conditional reference", {}};
     }
-    return parse_criteria(*type, reference.substr(mark + 1));
+    return parse_criteria(service, *type, reference.substr(mark + 1), base_url);
 }
 
-bool matches_criteria(const Criteria& criteria, std::string_view id, json::Value resource) {
-    return std::all_of(criteria.all.begin(), criteria.all.end(), [&](const Criterion& criterion) {
-        if (!criterion.ids.empty()) {
-            return std::find(criterion.ids.begin(), criterion.ids.end(), id) != criterion.ids.end();
-        }
-        return has_identifier(criterion.identifiers, resource);
-    });
+asio::awaitable<Result<CriteriaMatches>> find_matches(const Service& service, Loop& loop,
+                                                      const Criteria& criteria, std::size_t limit) {
+    Finding finding(service, criteria, limit);
+    Turns turns(loop, service.config().limits.request_timeout);
+    Result<void> done = co_await turns.finish(finding.execution());
+    if (!done) {
+        co_return std::move(done.error());
+    }
+    co_return finding.take();
 }
 
-Result<CriteriaMatches> find_matches(const storage::Store& store, const Criteria& criteria) {
-    CriteriaMatches matches;
-    // Read before anything else: a change after it, seen below or not, trips the guards.
-    const Position as_of = store.last_position();
-
-    // Every match carries a term of any one identifier criterion, so one of them suffices.
-    const auto by_identifier =
-        std::find_if(criteria.all.begin(), criteria.all.end(),
-                     [](const Criterion& criterion) { return criterion.ids.empty(); });
-    if (by_identifier != criteria.all.end()) {
-        for (const IdentifierToken& token : by_identifier->identifiers) {
-            const std::uint64_t term = storage::identifier_term(criteria.type, token.value);
-            matches.guards.push_back(
-                {.type = criteria.type, .terms = {}, .as_of = as_of, .identifier = term});
-            for (const storage::VersionInfo& info : store.carriers(criteria.type, term)) {
-                if (matches.found.size() == kCriteriaMatchesMax) {
-                    return matches;
-                }
-                ANNALS_TRY_VOID(consider(store, criteria, info, matches));
-            }
-        }
-        return matches;
-    }
-    for (const std::string& id : criteria.all.front().ids) {
-        if (const storage::Head head = store.head(criteria.type, id); head.ticket.value != 0) {
-            matches.pending = head.ticket;
-            return matches;
-        }
-        const auto info = store.current(criteria.type, id);
-        if (info && !info->deletion && matches.found.size() < kCriteriaMatchesMax) {
-            ANNALS_TRY_VOID(consider(store, criteria, *info, matches));
-        }
-    }
-    return matches;
+Result<CriteriaMatches> find_matches_now(const Service& service, const Criteria& criteria,
+                                         std::size_t limit) {
+    Finding finding(service, criteria, limit);
+    // A pace without an end is never over.
+    ANNALS_TRY_VOID(finding.execution().advance(search::Pace()));
+    return finding.take();
 }
 
 Error several_matches(const Criteria& criteria, std::size_t count) {
     return {Errc::multiple_matches,
             fmt::format("the criteria match {}{} {} resources",
-                        count >= kCriteriaMatchesMax ? "at least " : "", count,
-                        resource_type_name(criteria.type)),
+                        count > kMatchesCountedMax ? "more than " : "",
+                        std::min(count, kMatchesCountedMax), resource_type_name(criteria.type)),
             {}};
 }
 

@@ -9,6 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <span>
+#include <vector>
+
 namespace annals::core {
 
 namespace {
@@ -37,13 +40,7 @@ Response answer_done(const Request& request, std::string_view outcome) {
 
 // One deletion of one resource, decided on `head`.
 struct Deletion {
-    enum class Kind : std::uint8_t {
-        nothing,  // there is nothing to do
-        soft,
-        hard,
-    };
-    Kind kind = Kind::nothing;
-    Expect expect = Expect::exists;
+    bool nothing = true;  // there is nothing to do
     std::optional<Error> refusal;
 };
 
@@ -66,63 +63,79 @@ Deletion decide(const Config& config, const std::optional<EntityTags>& match, Ty
         deletion.refusal = match_failed(*match, head.version);
         return deletion;
     }
-    deletion.kind = config.hard_delete ? Deletion::Kind::hard : Deletion::Kind::soft;
-    deletion.expect = Expect::version;
+    deletion.nothing = false;
     return deletion;
 }
+
+/// A resource to be deleted, and the version that it is at.
+struct Doomed {
+    std::string_view id;
+    VersionNumber version;
+};
 
 // What became of a submitted deletion.
 struct Submitted {
     Submission submission;
-    VersionNumber version;  // of the deletion version; 0 after a hard deletion
+    VersionNumber version;  // of the deletion version, if one resource was deleted softly
     std::uint64_t versions_erased = 0;
 };
 
-Submitted submit(const Service& service, const Deletion& deletion, TypeId type, std::string_view id,
-                 VersionNumber expected, std::span<const storage::Guard> guards) {
+// One commit for all of them.
+Submitted submit(const Service& service, TypeId type, std::span<const Doomed> all,
+                 std::span<const storage::Guard> guards) {
     Submitted done;
     storage::Commit commit;
     commit.guards = guards;
-    if (deletion.kind == Deletion::Kind::hard) {
-        storage::Erase erase;
-        erase.type = type;
-        erase.id = id;
-        erase.scope = storage::Erase::Scope::everything;
-        erase.expect = deletion.expect;
-        erase.expected_version = expected;
-        commit.erases = std::span(&erase, 1);
-        done.submission = service.store().submit(commit);
-        done.versions_erased = erase.outcome.versions_erased;
-        return done;
+    std::vector<storage::Erase> erases;
+    std::vector<storage::VersionWrite> writes;
+    for (const Doomed& one : all) {
+        if (service.config().hard_delete) {
+            storage::Erase& erase = erases.emplace_back();
+            erase.type = type;
+            erase.id = one.id;
+            erase.scope = storage::Erase::Scope::everything;
+            erase.expect = Expect::version;
+            erase.expected_version = one.version;
+        } else {
+            storage::VersionWrite& write = writes.emplace_back();
+            write.type = type;
+            write.id = one.id;
+            write.method = storage::Method::deletion;
+            write.deletion = true;
+            write.expect = Expect::version;
+            write.expected_version = one.version;
+        }
     }
-    storage::VersionWrite write;
-    write.type = type;
-    write.id = id;
-    write.method = storage::Method::deletion;
-    write.deletion = true;
-    write.expect = deletion.expect;
-    write.expected_version = expected;
-    commit.writes = std::span(&write, 1);
+    commit.erases = erases;
+    commit.writes = writes;
     done.submission = service.store().submit(commit);
-    done.version = write.outcome.version;
+    for (const storage::Erase& erase : erases) {
+        done.versions_erased += erase.outcome.versions_erased;
+    }
+    if (writes.size() == 1) {
+        done.version = writes.front().outcome.version;
+    }
     return done;
 }
 
-std::string describe(const Submitted& done, TypeId type, std::string_view id) {
-    return done.version.value != 0 ? fmt::format("1 resource deleted: {} version {}",
-                                                 resource_name(type, id), done.version.value)
-                                   : fmt::format("1 resource deleted: {} with all {} versions",
-                                                 resource_name(type, id), done.versions_erased);
+std::string describe(const Submitted& done, TypeId type, std::span<const Doomed> all) {
+    if (all.size() > 1) {
+        return fmt::format("{} resources deleted", all.size());
+    }
+    const std::string name = resource_name(type, all.front().id);
+    return done.version.value != 0
+               ? fmt::format("1 resource deleted: {} version {}", name, done.version.value)
+               : fmt::format("1 resource deleted: {} with all {} versions", name,
+                             done.versions_erased);
 }
 
 // Submits the deletion and answers once it is durable, or why it is refused; none once what stood in its way has
-// settled and it can be decided again. Lifetime: `id` and `guards` outlive the await.
+// settled and it can be decided again. Lifetime: `all` and `guards` outlive the await.
 asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
-                                                         const Request& request, Deletion deletion,
-                                                         TypeId type, std::string_view id,
-                                                         VersionNumber expected,
+                                                         const Request& request, TypeId type,
+                                                         std::span<const Doomed> all,
                                                          std::span<const storage::Guard> guards) {
-    const Submitted done = submit(service, deletion, type, id, expected, guards);
+    const Submitted done = submit(service, type, all, guards);
     if (done.submission.status != Status::accepted) {
         const std::optional<Error> refusal =
             co_await settle_refusal(*request.loop, done.submission);
@@ -135,7 +148,7 @@ asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
     if (!durable) {
         co_return outcome_response(durable.error(), request);
     }
-    Response response = answer_done(request, describe(done, type, id));
+    Response response = answer_done(request, describe(done, type, all));
     if (done.version.value != 0) {
         set_version(response, done.version, done.submission.instant);
     }
@@ -157,7 +170,7 @@ asio::awaitable<Response> delete_resource(const Service& service, const Request&
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
         const Head head = service.store().head(target.type, target.id);
         const Deletion deletion = decide(service.config(), *match, target.type, target.id, head);
-        if (deletion.refusal || deletion.kind == Deletion::Kind::nothing) {
+        if (deletion.refusal || deletion.nothing) {
             const Result<void> durable = co_await request.loop->settled_ticket(head.ticket);
             if (!durable) {
                 continue;
@@ -174,8 +187,9 @@ asio::awaitable<Response> delete_resource(const Service& service, const Request&
             co_return response;
         }
 
-        std::optional<Response> response = co_await commit_deletion(
-            service, request, deletion, target.type, target.id, head.version, {});
+        const Doomed doomed{target.id, head.version};
+        std::optional<Response> response =
+            co_await commit_deletion(service, request, target.type, std::span(&doomed, 1), {});
         if (response) {
             co_return *std::move(response);
         }
@@ -188,7 +202,8 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
     if (const Result<void> fit = check_no_body(request); !fit) {
         co_return outcome_response(fit.error(), request);
     }
-    const Result<Criteria> criteria = parse_criteria(target.type, request.query);
+    const Result<Criteria> criteria =
+        parse_criteria(service, target.type, request.query, request.base_url);
     if (!criteria) {
         co_return outcome_response(criteria.error(), request);
     }
@@ -196,34 +211,39 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
     if (!match) {
         co_return outcome_response(match.error(), request);
     }
+    // Which version If-Match is about can only be told of a single match.
+    const bool several = service.config().conditional_delete == "multiple" && !*match;
+    const std::size_t limit = several ? service.config().conditional_delete_max : 1;
 
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-        const Result<CriteriaMatches> matches = find_matches(service.store(), *criteria);
+        const Result<CriteriaMatches> matches =
+            co_await find_matches(service, *request.loop, *criteria, limit);
         if (!matches) {
             co_return outcome_response(matches.error(), request);
-        }
-        if (matches->pending.value != 0) {
-            const Result<void> settled = co_await request.loop->settled_ticket(matches->pending);
-            static_cast<void>(settled);
-            continue;
         }
         if (matches->found.empty()) {
             co_return answer_done(request, "Nothing matches: nothing deleted");
         }
-        if (matches->found.size() > 1) {
-            co_return outcome_response(several_matches(*criteria, matches->found.size()), request);
+        if (matches->more) {
+            Error error = several_matches(*criteria, matches->count);
+            if (several) {
+                error.detail = fmt::format(
+                    "more than {} {} resources match, and no more are "
+                    "deleted at once: nothing deleted",
+                    limit, resource_type_name(target.type));
+            }
+            co_return outcome_response(error, request);
         }
-
-        const storage::StoredVersion& found = matches->found.front();
-        if (*match && !(*match)->any && !(*match)->names(found.info.version)) {
-            co_return outcome_response(match_failed(**match, found.info.version), request);
+        // The criteria were seen to hold for these versions and no others.
+        std::vector<Doomed> all;
+        for (const storage::StoredVersion& found : matches->found) {
+            if (*match && !(*match)->any && !(*match)->names(found.info.version)) {
+                co_return outcome_response(match_failed(**match, found.info.version), request);
+            }
+            all.push_back({found.id, found.info.version});
         }
-        Deletion deletion;
-        deletion.kind = service.config().hard_delete ? Deletion::Kind::hard : Deletion::Kind::soft;
-        // The criteria were seen to hold for this version and no other.
-        deletion.expect = Expect::version;
-        std::optional<Response> response = co_await commit_deletion(
-            service, request, deletion, target.type, found.id, found.info.version, matches->guards);
+        std::optional<Response> response =
+            co_await commit_deletion(service, request, target.type, all, matches->guards);
         if (response) {
             co_return *std::move(response);
         }

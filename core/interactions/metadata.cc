@@ -64,7 +64,8 @@ std::string resource_abilities(const Config& config) {
         yes_no(offers(config, Level::version, HttpMethod::get)), yes_no(config.update_create),
         yes_no(offers(config, Level::type, HttpMethod::post)),
         yes_no(offers(config, Level::type, HttpMethod::put)),
-        offers(config, Level::type, HttpMethod::delete_) ? "single" : "not-supported",
+        offers(config, Level::type, HttpMethod::delete_) ? config.conditional_delete
+                                                         : "not-supported",
         config.integrity_on_write ? R"(,"enforced")" : "",
         operations.empty() ? "" : R"(,"operation":)", operations);
 }

@@ -47,30 +47,27 @@ Base find_by_id(const Service& service, const Request& request, const Target& ta
     return base;
 }
 
-Base find_by_criteria(const Service& service, const Request& request, const Criteria& criteria) {
+asio::awaitable<Base> find_by_criteria(const Service& service, const Request& request,
+                                       const Criteria& criteria) {
     Base base;
-    Result<CriteriaMatches> matches = find_matches(service.store(), criteria);
+    Result<CriteriaMatches> matches = co_await find_matches(service, *request.loop, criteria);
     if (!matches) {
         base.refusal = outcome_response(matches.error(), request);
-        return base;
-    }
-    base.pending = matches->pending;
-    if (base.pending.value != 0) {
-        return base;
+        co_return base;
     }
     if (matches->found.empty()) {
         base.refusal = outcome_response(
             {Errc::not_found,
              fmt::format("No {} matches the criteria", resource_type_name(criteria.type)), ""},
             request);
-    } else if (matches->found.size() > 1) {
-        base.refusal = outcome_response(several_matches(criteria, matches->found.size()), request);
+    } else if (matches->more) {
+        base.refusal = outcome_response(several_matches(criteria, matches->count), request);
     } else {
         base.version = std::move(matches->found.front());
         base.guards = std::move(matches->guards);
         base.pending = service.store().head(criteria.type, base.version.id).ticket;
     }
-    return base;
+    co_return base;
 }
 
 /// Makes `resource` of the patched base. Errors: those that a client gets.
@@ -101,7 +98,7 @@ asio::awaitable<Response> run_patch(const Service& service, const Request& reque
 
     int applied_in_vain = 0;
     for (int turn = 0; turn < kTurnsMax && applied_in_vain < kAppliedMax; ++turn) {
-        Base base = criteria != nullptr ? find_by_criteria(service, request, *criteria)
+        Base base = criteria != nullptr ? co_await find_by_criteria(service, request, *criteria)
                                         : find_by_id(service, request, target);
         if (base.pending.value != 0) {
             // Settled well or dropped: either way the next look sees what is.
@@ -147,7 +144,8 @@ asio::awaitable<Response> patch_resource(const Service& service, const Request& 
 
 asio::awaitable<Response> conditional_patch(const Service& service, const Request& request,
                                             const Target& target) {
-    const Result<Criteria> criteria = parse_criteria(target.type, request.query);
+    const Result<Criteria> criteria =
+        parse_criteria(service, target.type, request.query, request.base_url);
     if (!criteria) {
         co_return outcome_response(criteria.error(), request);
     }

@@ -23,7 +23,7 @@ Error not_here(const EntryRequest& asked, std::string_view why) {
 }
 
 /// Kind and criteria, by method and target.
-Result<void> read_kind(TransactionEntry& entry) {
+Result<void> read_kind(const Service& service, TransactionEntry& entry) {
     const EntryRequest& asked = entry.asked;
     const Level level = entry.target.level;
     switch (asked.method) {
@@ -38,7 +38,8 @@ Result<void> read_kind(TransactionEntry& entry) {
             }
             if (asked.if_none_exist) {
                 ANNALS_TRY(entry.criteria,
-                           parse_if_none_exist(entry.target.type, *asked.if_none_exist));
+                           parse_if_none_exist(service, entry.target.type, *asked.if_none_exist,
+                                               entry.request.base_url));
             }
             return {};
         case HttpMethod::put:
@@ -47,7 +48,8 @@ Result<void> read_kind(TransactionEntry& entry) {
             entry.kind =
                 asked.method == HttpMethod::delete_ ? EntryKind::remove : EntryKind::update;
             if (level == Level::type) {
-                ANNALS_TRY(entry.criteria, parse_criteria(entry.target.type, asked.query));
+                ANNALS_TRY(entry.criteria, parse_criteria(service, entry.target.type, asked.query,
+                                                          entry.request.base_url));
             } else if (level != Level::instance) {
                 return not_here(asked, "");
             }
@@ -137,7 +139,7 @@ Result<void> read_transaction_entry(const Service& service, json::Value value, s
     ANNALS_TRY(entry.asked, read_entry_request(value, outer.base_url));
     entry.request = request_of_entry(entry.asked, outer, {});
     ANNALS_TRY(entry.target, parse_target(entry.asked.path));
-    ANNALS_TRY_VOID(read_kind(entry));
+    ANNALS_TRY_VOID(read_kind(service, entry));
     if (entry.kind == EntryKind::read) {
         return {};
     }

@@ -57,10 +57,8 @@ Result<void> TransactionState::decide(std::size_t index) {
             fmt::format("{} is written by Bundle.entry[{}] already", writer->first, writer->second),
             {}};
     }
-    if (decision.action == Action::write) {
-        for (const std::uint64_t term : resource(index).terms) {
-            writers_by_term_.emplace(term, index);
-        }
+    if (decision.action == Action::write && entry.kind != EntryKind::remove) {
+        written_.push_back(index);
     }
     return {};
 }
@@ -255,39 +253,44 @@ storage::Head TransactionState::head_of(TypeId type, std::string_view id) {
 }
 
 Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria) {
-    ANNALS_TRY(CriteriaMatches matches, find_matches(store_, criteria));
-    pending_ = std::max(pending_, matches.pending);
+    // Those that the transaction writes itself don't count as they are, but as it leaves them.
+    ANNALS_TRY(CriteriaMatches matches, find_matches_now(service_, criteria, writers_.size() + 2));
     guards_.insert(guards_.end(), matches.guards.begin(), matches.guards.end());
 
     std::vector<std::string> ids;
     for (const storage::StoredVersion& stored : matches.found) {
-        if (!writers_.contains(resource_name(criteria.type, stored.id))) {
-            ids.emplace_back(stored.id);
+        if (writers_.contains(resource_name(criteria.type, stored.id))) {
+            continue;
         }
+        ids.emplace_back(stored.id);
+        // What is decided on a match holds while the match stays what it is.
+        const search::Term& identity =
+            identities_.emplace_back(search::identity(store_.search_key(criteria.type, stored.id)));
+        guards_.push_back(
+            {.type = criteria.type, .terms = std::span(&identity, 1), .as_of = matches.as_of});
     }
-    const auto consider = [&](std::size_t index) {
-        const TransactionEntry& entry = entries_[index];
-        const EntryDecision& decision = decisions_[index];
-        if (entry.kind != EntryKind::remove && decision.action == Action::write &&
-            entry.target.type == criteria.type &&
-            matches_criteria(criteria, decision.id, resource(index).facts.resource) &&
-            std::find(ids.begin(), ids.end(), decision.id) == ids.end()) {
-            ids.push_back(decision.id);
-        }
-    };
-    for (const Criterion& criterion : criteria.all) {
-        for (const IdentifierToken& token : criterion.identifiers) {
-            const std::uint64_t term = storage::identifier_term(criteria.type, token.value);
-            const auto [begin, end] = writers_by_term_.equal_range(term);
-            std::for_each(begin, end, [&](const auto& writer) { consider(writer.second); });
-        }
-        for (const std::string& id : criterion.ids) {
-            if (const auto writer = writer_of(resource_name(criteria.type, id))) {
-                consider(*writer);
-            }
-        }
-    }
+    find_among_written(criteria, ids);
     return ids;
+}
+
+void TransactionState::find_among_written(const Criteria& criteria, std::vector<std::string>& ids) {
+    const auto epoch = service_.indexing().epoch();
+    for (; indexed_ < written_.size(); ++indexed_) {
+        const std::size_t index = written_[indexed_];
+        const TypeId type = entries_[index].target.type;
+        storage::SearchEntries& entries =
+            written_entries_.emplace_back(epoch->entries_of(type, resource(index).facts.resource));
+        const search::Term identity =
+            search::identity(store_.search_key(type, decisions_[index].id));
+        entries.terms.insert(std::ranges::lower_bound(entries.terms, identity), identity);
+    }
+    for (std::size_t i = 0; i < written_.size(); ++i) {
+        const std::size_t index = written_[i];
+        if (entries_[index].target.type == criteria.type &&
+            search::matches(criteria.plan, written_entries_[i], resource(index).facts.resource)) {
+            ids.push_back(decisions_[index].id);
+        }
+    }
 }
 
 Result<std::string> TransactionState::resolve(std::string_view reference) {
@@ -295,7 +298,8 @@ Result<std::string> TransactionState::resolve(std::string_view reference) {
     if (const auto known = resolved_.find(text); known != resolved_.end()) {
         return known->second;
     }
-    ANNALS_TRY(const Criteria criteria, parse_conditional_reference(reference));
+    ANNALS_TRY(Criteria parsed, parse_conditional_reference(service_, reference, base_url_));
+    const Criteria& criteria = criteria_.emplace_back(std::move(parsed));
     ANNALS_TRY(const auto found, find(criteria));
     if (found.empty()) {
         return Error{Errc::not_found,

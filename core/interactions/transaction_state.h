@@ -8,8 +8,11 @@
 
 #include "core/config/config.h"
 #include "core/interactions/transaction_entry.h"
+#include "core/search/terms.h"
+#include "storage/search_entries.h"
 #include "storage/store.h"
 
+#include <deque>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,10 +44,12 @@ struct EntryDecision {
 class TransactionState {
   public:
     /// Lifetime: `entries` and the service outlive it.
-    TransactionState(const Service& service, std::span<const TransactionEntry> entries)
+    TransactionState(const Service& service, std::string_view base_url,
+                     std::span<const TransactionEntry> entries)
         : service_(service),
           config_(service.config()),
           store_(service.store()),
+          base_url_(base_url),
           entries_(entries),
           decisions_(entries.size()) {}
 
@@ -66,7 +71,7 @@ class TransactionState {
     /// What must still hold when the commit is decided.
     const std::vector<storage::Guard>& guards() const noexcept { return guards_; }
 
-    /// Not 0: criteria could not be evaluated while this commit was under way. Await it and start again.
+    /// Not 0: a patch could not be computed while this commit was under way. Await it and start again.
     storage::Ticket pending() const noexcept { return pending_; }
 
     /// Not 0: decisions, refusals too, rest on versions of commits up to this one, which may still be dropped.
@@ -82,8 +87,10 @@ class TransactionState {
     Result<void> decide_patch(const TransactionEntry& entry, EntryDecision& decision);
     Result<void> check_head(const TransactionEntry& entry, EntryDecision& decision, bool matched);
 
-    /// The ids of the live resources that match, as the entries decided so far leave them.
+    /// The ids of the live resources that match, as the entries decided so far leave them. What a written resource
+    /// refers to by chains is not followed. Lifetime: `criteria` outlives the commit.
     Result<std::vector<std::string>> find(const Criteria& criteria);
+    void find_among_written(const Criteria& criteria, std::vector<std::string>& ids);
 
     /// The newest version of a resource; counts in seen().
     storage::Head head_of(TypeId type, std::string_view id);
@@ -91,13 +98,18 @@ class TransactionState {
     const Service& service_;
     const Config& config_;
     const storage::Store& store_;
+    std::string base_url_;
     std::span<const TransactionEntry> entries_;
     std::vector<EntryDecision> decisions_;
     std::vector<storage::Guard> guards_;
     storage::Ticket pending_;
     storage::Ticket seen_;
     std::unordered_map<std::string, std::size_t> writers_;  ///< by "Patient/1"
-    std::unordered_multimap<std::uint64_t, std::size_t> writers_by_term_;
+    std::vector<std::size_t> written_;  ///< entries that write a version, but for deletions
+    std::deque<storage::SearchEntries> written_entries_;  ///< of the first `indexed_` of them
+    std::size_t indexed_ = 0;
+    std::deque<search::Term> identities_;  ///< that guards_ watch
+    std::deque<Criteria> criteria_;        ///< of conditional references
     std::unordered_map<std::string, std::string> resolved_;
 };
 

@@ -140,18 +140,29 @@ ConditionalWrite decide_conditional(const Service& service, const Conditions& co
     out.write.type = type;
     out.write.method = storage::Method::put;
 
-    if (matches.found.size() > 1) {
-        out.refusal = several_matches(criteria, matches.found.size());
+    if (matches.more) {
+        out.refusal = several_matches(criteria, matches.count);
         return out;
     }
-    if (matches.found.size() == 1) {
-        out.id = matches.found.front().id;
+    if (!matches.found.empty()) {
+        const storage::StoredVersion& found = matches.found.front();
+        out.id = found.id;
         if (body_id && *body_id != out.id) {
             out.refusal = differing_id(type, *body_id, out.id);
             return out;
         }
-        out.write.expect = Expect::live;
-    } else if (!body_id) {
+        // The criteria were seen to hold for this version and no other.
+        Head head;
+        head.exists = true;
+        head.version = found.info.version;
+        if (Result<void> decided =
+                decide(service.config(), conditions, type, out.id, head, out.write);
+            !decided) {
+            out.refusal = std::move(decided.error());
+        }
+        return out;
+    }
+    if (!body_id) {
         out.id = make_uuid();
         out.write.method = storage::Method::post;
         out.write.expect = Expect::absent;
@@ -159,24 +170,21 @@ ConditionalWrite decide_conditional(const Service& service, const Conditions& co
             out.refusal = match_failed(*conditions.match, {});
         }
         return out;
-    } else if (!is_resource_id(*body_id)) {
+    }
+    if (!is_resource_id(*body_id)) {
         out.refusal = Error{Errc::value, fmt::format("'{}' is not a valid id", *body_id),
                             fmt::format("{}.id", resource_type_name(type))};
         return out;
-    } else {
-        out.id = *body_id;
     }
+    out.id = *body_id;
 
     const Head head = service.store().head(type, out.id);
     out.head_ticket = head.ticket;
-    if (matches.found.empty() && head.exists && !head.deletion) {
+    if (head.exists && !head.deletion) {
         out.refusal = Error{
             Errc::conflict,
             fmt::format("{} exists and does not match the criteria", resource_name(type, out.id)),
             ""};
-        return out;
-    }
-    if (conditions.none() && !matches.found.empty()) {
         return out;
     }
     if (Result<void> decided = decide(service.config(), conditions, type, out.id, head, out.write);
@@ -190,7 +198,8 @@ ConditionalWrite decide_conditional(const Service& service, const Conditions& co
 
 asio::awaitable<Response> conditional_update(const Service& service, const Request& request,
                                              const Target& target) {
-    const Result<Criteria> criteria = parse_criteria(target.type, request.query);
+    const Result<Criteria> criteria =
+        parse_criteria(service, target.type, request.query, request.base_url);
     if (!criteria) {
         co_return outcome_response(criteria.error(), request);
     }
@@ -207,14 +216,10 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
     }
 
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-        const Result<CriteriaMatches> matches = find_matches(service.store(), *criteria);
+        const Result<CriteriaMatches> matches =
+            co_await find_matches(service, *request.loop, *criteria);
         if (!matches) {
             co_return outcome_response(matches.error(), request);
-        }
-        if (matches->pending.value != 0) {
-            const Result<void> settled = co_await request.loop->settled_ticket(matches->pending);
-            static_cast<void>(settled);
-            continue;
         }
         ConditionalWrite decided =
             decide_conditional(service, *conditions, *criteria, *matches, resource.id());

@@ -69,6 +69,8 @@ class TestService {
 
     storage::Store& store() { return *store_; }
 
+    const Service& service() const { return *service_; }
+
     /// Starts all requests at once and waits for all answers.
     std::vector<Answer> send_all(const std::vector<Sent>& all) {
         std::vector<std::promise<Answer>> promises(all.size());

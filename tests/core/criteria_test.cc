@@ -1,81 +1,128 @@
+// Criteria of conditional interactions: what they take, what they find, and that decisions hold at commit.
+
 #include "core/interactions/criteria.h"
 
 #include "tests/core/bundle_fixture.h"
 
-#include <algorithm>
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
 
 namespace annals::core {
 namespace {
 
-TypeId patient_type() {
-    static const TypeId type = *find_resource_type("Patient");
-    return type;
+using testing::HasSubstr;
+
+TypeId type_of(std::string_view name) {
+    return *find_resource_type(name);
 }
 
-Criteria parsed(std::string_view query) {
-    auto criteria = parse_criteria(patient_type(), query);
-    EXPECT_TRUE(criteria.has_value()) << query;
-    return criteria ? *criteria : Criteria{};
+class CriteriaTest : public testing::Test {
+  protected:
+    Result<Criteria> parse(std::string_view query, std::string_view type = "Patient") {
+        return parse_criteria(server_.service(), type_of(type), query, kBase);
+    }
+
+    std::set<std::string> found(std::string_view query, std::string_view type = "Patient") {
+        const auto criteria = parse(query, type);
+        EXPECT_TRUE(criteria.has_value()) << query << ": " << criteria.error().detail;
+        const auto matches = find_matches_now(server_.service(), *criteria, 100);
+        EXPECT_TRUE(matches.has_value());
+        std::set<std::string> ids;
+        for (const storage::StoredVersion& match : matches->found) {
+            ids.emplace(match.id);
+        }
+        return ids;
+    }
+
+    void put(const std::string& target, const std::string& body) {
+        ASSERT_EQ(server_.put(target, body).status, 201) << target;
+    }
+
+    /// Sends it so often at once; how often each status came back.
+    std::map<int, std::size_t> statuses(const Sent& request, std::size_t times) {
+        std::map<int, std::size_t> counts;
+        for (const Answer& answer : server_.send_all(std::vector<Sent>(times, request))) {
+            ++counts[answer.status];
+        }
+        return counts;
+    }
+
+    TestService server_;
+};
+
+using Counts = std::map<int, std::size_t>;
+using Ids = std::set<std::string>;
+
+TEST_F(CriteriaTest, FindByAnySearchParameter) {
+    put("/Patient/1",
+        R"({"resourceType":"Patient","id":"1","identifier":[{"system":"urn:a","value":"x|y"}],)"
+        R"("name":[{"family":"Müller"}],"gender":"female","birthDate":"1970-01-02"})");
+    put("/Patient/2", R"({"resourceType":"Patient","id":"2","identifier":[{"value":"p,q"}],)"
+                      R"("name":[{"family":"Meyer"}],"gender":"male","birthDate":"1980-01-02"})");
+    put("/Observation/o",
+        R"({"resourceType":"Observation","id":"o","status":"final","code":{"text":"c"},)"
+        R"("subject":{"reference":"Patient/1"}})");
+    EXPECT_EQ(found(R"(identifier=x\|y)"), Ids{"1"});
+    EXPECT_EQ(found(R"(identifier=urn:a|x\|y)"), Ids{"1"});
+    EXPECT_EQ(found(R"(identifier=urn:b|x\|y)"), Ids{});
+    EXPECT_EQ(found(R"(identifier=|p\,q)"), Ids{"2"});
+    EXPECT_EQ(found("family=mull"), Ids{"1"});
+    EXPECT_EQ(found("birthdate=gt1975"), Ids{"2"});
+    EXPECT_EQ(found("gender=male,female"), (Ids{"1", "2"}));
+    EXPECT_EQ(found("gender=female&birthdate=gt1975"), Ids{});
+    EXPECT_EQ(found("_id=1,2,3"), (Ids{"1", "2"}));
+    EXPECT_EQ(found("patient.family=mull", "Observation"), Ids{"o"});
+    EXPECT_EQ(found("_has:Observation:patient:status=final"), Ids{"1"});
+    EXPECT_EQ(found(std::string("subject=") + std::string(kBase) + "/Patient/1", "Observation"),
+              Ids{"o"});
 }
 
-bool matches(std::string_view query, std::string_view resource) {
-    const Json body(resource);
-    return matches_criteria(parsed(query), "1", body.root());
+TEST_F(CriteriaTest, FindLiveResourcesByTheirNewestVersion) {
+    const auto with_x = [](std::string_view id) {
+        return patient(id, R"("identifier":[{"value":"x"}])");
+    };
+    put("/Patient/1", with_x("1"));
+    put("/Patient/2", with_x("2"));
+    put("/Patient/3", with_x("3"));
+    EXPECT_EQ(server_.put("/Patient/2", patient("2")).status, 200);
+    EXPECT_EQ(server_.send({HttpMethod::delete_, "/Patient/3"}).status, 204);
+    EXPECT_EQ(found("identifier=x"), Ids{"1"});
+    EXPECT_EQ(found("_id=1,2,3,4"), (Ids{"1", "2"}));
 }
 
-constexpr std::string_view kTwoIdentifiers =
-    R"({"resourceType":"Patient","identifier":[{"system":"urn:a","value":"x|y"},{"value":"p,q"}]})";
-
-TEST(Criteria, ReadsAnIdentifierWithAndWithoutASystem) {
-    EXPECT_EQ(parsed("identifier=x").all[0].identifiers[0], (IdentifierToken{std::nullopt, "x"}));
-    EXPECT_EQ(parsed("identifier=urn:a%7Cx").all[0].identifiers[0],
-              (IdentifierToken{"urn:a", "x"}));
-    EXPECT_EQ(parsed("identifier=|x").all[0].identifiers[0], (IdentifierToken{"", "x"}));
-}
-
-TEST(Criteria, TakesACommaForOr) {
-    EXPECT_EQ(parsed("identifier=x,urn:a|y").all[0].identifiers.size(), 2U);
-    EXPECT_EQ(parsed("_id=1,2").all[0].ids, (std::vector<std::string>{"1", "2"}));
-}
-
-TEST(Criteria, ResolvesFhirsEscapes) {
-    EXPECT_EQ(parsed(R"(identifier=a\,b\|c\$d\\e)").all[0].identifiers[0].value, R"(a,b|c$d\e)");
-    EXPECT_FALSE(parse_criteria(patient_type(), R"(identifier=a\b)").has_value());
-    EXPECT_FALSE(parse_criteria(patient_type(), R"(identifier=a\)").has_value());
-}
-
-TEST(Criteria, NamesTheParameterThatItDoesNotTake) {
-    for (const std::string_view query : {"name=x", "identifier:not=x", "_lastUpdated=gt2020"}) {
-        const auto criteria = parse_criteria(patient_type(), query);
-        ASSERT_FALSE(criteria.has_value());
-        EXPECT_EQ(criteria.error().code, Errc::invalid);
-        EXPECT_NE(criteria.error().detail.find(query.substr(0, query.find('='))),
-                  std::string::npos);
+TEST_F(CriteriaTest, NameTheParameterThatTheyDoNotTake) {
+    for (const std::string_view query : {"nonsense=x", "family:nonsense=x", "birthdate=yesterday",
+                                         "_count=1&family=x", "_sort=family&family=x"}) {
+        const auto criteria = parse(query);
+        ASSERT_FALSE(criteria.has_value()) << query;
+        EXPECT_THAT(criteria.error().detail, HasSubstr(query.substr(0, query.find_first_of("=:"))))
+            << query;
     }
 }
 
-TEST(Criteria, RefusesWhatWouldMatchEverything) {
+TEST_F(CriteriaTest, RefuseWhatWouldMatchEverything) {
     for (const std::string_view query :
-         {"", "&", "_format=json", "identifier=", "identifier=urn:a|", "identifier=x,",
-          "_id=", "_id=a_b", "identifier=a|b|c"}) {
-        EXPECT_FALSE(parse_criteria(patient_type(), query).has_value()) << query;
+         {"", "&", "_format=json", "identifier=", "identifier=x,", "_id=", "_id=a_b"}) {
+        EXPECT_FALSE(parse(query).has_value()) << query;
     }
+    EXPECT_TRUE(parse("_format=json&_id=1&_pretty=true").has_value());
 }
 
-TEST(Criteria, PassesOverParametersThatAreAboutTheAnswer) {
-    EXPECT_EQ(parsed("_format=json&_id=1&_pretty=true").all.size(), 1U);
-}
-
-TEST(Criteria, ReadsIfNoneExistInEveryForm) {
+TEST_F(CriteriaTest, AreReadFromIfNoneExistInEveryForm) {
+    put("/Patient/1", patient("1", R"("identifier":[{"value":"x?y"}])"));
     for (const std::string_view text :
          {"identifier=x?y", "?identifier=x?y", "Patient?identifier=x?y",
           "http://a/fhir/Patient?identifier=x?y", "Patient/?identifier=x?y"}) {
-        const auto criteria = parse_if_none_exist(patient_type(), text);
+        const auto criteria = parse_if_none_exist(server_.service(), type_of("Patient"), text, "");
         ASSERT_TRUE(criteria.has_value()) << text;
-        EXPECT_EQ(criteria->all[0].identifiers[0].value, "x?y");
+        EXPECT_EQ(find_matches_now(server_.service(), *criteria)->found.size(), 1U) << text;
     }
-    EXPECT_FALSE(parse_if_none_exist(patient_type(), "Group?identifier=x").has_value());
-    EXPECT_FALSE(parse_if_none_exist(patient_type(), "").has_value());
+    for (const std::string_view text : {"Group?identifier=x", ""}) {
+        EXPECT_FALSE(
+            parse_if_none_exist(server_.service(), type_of("Patient"), text, "").has_value());
+    }
 }
 
 TEST(Criteria, KnowsAConditionalReference) {
@@ -85,59 +132,51 @@ TEST(Criteria, KnowsAConditionalReference) {
     EXPECT_FALSE(is_conditional_reference("Nothing?identifier=x"));
 }
 
-TEST(Criteria, MatchesByValueAndSystem) {
-    EXPECT_TRUE(matches(R"(identifier=x\|y)", kTwoIdentifiers));
-    EXPECT_TRUE(matches(R"(identifier=urn:a|x\|y)", kTwoIdentifiers));
-    EXPECT_FALSE(matches(R"(identifier=urn:b|x\|y)", kTwoIdentifiers));
-    EXPECT_FALSE(matches(R"(identifier=|x\|y)", kTwoIdentifiers));
-    EXPECT_TRUE(matches(R"(identifier=|p\,q)", kTwoIdentifiers));
-    EXPECT_FALSE(matches("identifier=p", kTwoIdentifiers));
-    EXPECT_TRUE(matches(R"(identifier=none,p\,q)", kTwoIdentifiers));
+TEST_F(CriteriaTest, LetExactlyOneOfManyConditionalCreatesCreate) {
+    // By a term; by what has no term, so that any Patient is watched; and by both.
+    for (const std::string_view criteria :
+         {"identifier=urn:a|x", "birthdate=1970-01-02", "family=sauer&gender=male"}) {
+        const Sent create{
+            HttpMethod::post,
+            "/Patient",
+            {},
+            R"({"resourceType":"Patient","identifier":[{"system":"urn:a","value":"x"}],)"
+            R"("birthDate":"1970-01-02","gender":"male","name":[{"family":"Sauer"}]})",
+            {{"If-None-Exist", std::string(criteria)}}};
+        TestService fresh;
+        std::map<int, std::size_t> counts;
+        for (const Answer& answer : fresh.send_all(std::vector<Sent>(64, create))) {
+            ++counts[answer.status];
+        }
+        EXPECT_EQ(counts, (Counts{{200, 63}, {201, 1}})) << criteria;
+        EXPECT_EQ(fresh.store().totals(type_of("Patient")).live, 1U) << criteria;
+    }
 }
 
-TEST(Criteria, NeedsEveryParameterToMatch) {
-    EXPECT_TRUE(matches(R"(_id=1&identifier=p\,q)", kTwoIdentifiers));
-    EXPECT_FALSE(matches(R"(_id=2&identifier=p\,q)", kTwoIdentifiers));
-}
-
-TEST(Criteria, FindsLiveResourcesOnly) {
-    TestService server;
-    const std::string body = patient("", R"("identifier":[{"value":"x"}])");
-    EXPECT_EQ(server.put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])")).status,
-              201);
-    EXPECT_EQ(server.put("/Patient/2", patient("2", R"("identifier":[{"value":"x"}])")).status,
-              201);
-    EXPECT_EQ(server.put("/Patient/2", patient("2")).status, 200);
-    EXPECT_EQ(server.put("/Patient/3", patient("3", R"("identifier":[{"value":"x"}])")).status,
-              201);
-    EXPECT_EQ(server.send({HttpMethod::delete_, "/Patient/3"}).status, 204);
-
-    auto found = find_matches(server.store(), parsed("identifier=x"));
-    ASSERT_TRUE(found.has_value());
-    ASSERT_EQ(found->found.size(), 1U);
-    EXPECT_EQ(found->found[0].id, "1");
-    EXPECT_EQ(found->guards.size(), 1U);
-
-    found = find_matches(server.store(), parsed("_id=1,2,3,4"));
-    ASSERT_TRUE(found.has_value());
-    EXPECT_EQ(found->found.size(), 2U);
-}
-
-TEST(Criteria, LetExactlyOneOfManyConditionalCreatesCreate) {
-    TestService server;
+TEST_F(CriteriaTest, ThatFollowChainsWatchWhatTheyLookAt) {
+    put("/Patient/1", patient("1", R"("name":[{"family":"Sauer"}])"));
     const Sent create{HttpMethod::post,
-                      "/Patient",
+                      "/Observation",
                       {},
-                      patient("", R"("identifier":[{"system":"urn:a","value":"x"}])"),
-                      {{"If-None-Exist", "identifier=urn:a|x"}}};
-    const auto answers = server.send_all(std::vector<Sent>(64, create));
-    const auto created = std::count_if(answers.begin(), answers.end(),
-                                       [](const Answer& answer) { return answer.status == 201; });
-    const auto found = std::count_if(answers.begin(), answers.end(),
-                                     [](const Answer& answer) { return answer.status == 200; });
-    EXPECT_EQ(created, 1);
-    EXPECT_EQ(found, 63);
-    EXPECT_EQ(server.store().totals(patient_type()).live, 1U);
+                      R"({"resourceType":"Observation","status":"final","code":{"text":"c"},)"
+                      R"("subject":{"reference":"Patient/1"}})",
+                      {{"If-None-Exist", "patient.family=sauer"}}};
+    EXPECT_EQ(statuses(create, 32), (Counts{{200, 31}, {201, 1}}));
+    const auto criteria = parse("patient.family=sauer", "Observation");
+    EXPECT_EQ(find_matches_now(server_.service(), *criteria)->guards.size(), 2U);
+}
+
+TEST_F(CriteriaTest, OfAnUpdateHoldForTheVersionThatIsReplaced) {
+    put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));
+    const Sent update{HttpMethod::put,
+                      "/Patient",
+                      "identifier=x",
+                      patient("", R"("identifier":[{"value":"x"}])"),
+                      {}};
+    const Counts counts = statuses(update, 32);
+    EXPECT_EQ(counts, (Counts{{200, 32}}));
+    EXPECT_EQ(server_.store().totals(type_of("Patient")).live, 1U);
+    EXPECT_EQ(server_.store().current(type_of("Patient"), "1")->version.value, 33U);
 }
 
 }  // namespace

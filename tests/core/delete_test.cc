@@ -122,7 +122,7 @@ TEST_F(ConditionalDelete, RefusesSeveralMatchesAndBadCriteria) {
     EXPECT_EQ(several.status, 412);
     EXPECT_TRUE(several.says(R"("code":"multiple-matches")"));
     EXPECT_TRUE(several.says("2"));
-    for (const std::string query : {"", "?", "?name=x", "?identifier=", "?_count=1"}) {
+    for (const std::string query : {"", "?", "?nothing=x", "?identifier=", "?_count=1"}) {
         const Answer answer =
             send("DELETE", "/Patient" + query, "", {{"Prefer", "handling=lenient"}});
         EXPECT_EQ(answer.status, 400) << query;
@@ -130,6 +130,34 @@ TEST_F(ConditionalDelete, RefusesSeveralMatchesAndBadCriteria) {
     }
     EXPECT_EQ(send("DELETE", "/Patient?identifier=9", "{}").status, 400);
     EXPECT_EQ(store().totals().versions, 2U);
+}
+
+TEST_F(ConditionalDelete, DeletesSeveralAtOnceUpToAMaximumWhereThatIsAllowed) {
+    for (const bool hard_delete : {false, true}) {
+        core::Config config;
+        config.conditional_delete = "multiple";
+        config.conditional_delete_max = 3;
+        config.hard_delete = hard_delete;
+        restart(config);
+        for (const std::string id : {"1", "2", "3", "4"}) {
+            ASSERT_EQ(put_patient(id), 201);
+        }
+        const Answer too_many = send("DELETE", "/Patient?family=chalmers");
+        EXPECT_EQ(too_many.status, 412);
+        EXPECT_TRUE(too_many.says(R"("code":"multiple-matches")"));
+        EXPECT_EQ(store().totals().live, 4U);
+        // If-Match is about one version.
+        EXPECT_EQ(send("DELETE", "/Patient?_id=1,2", "", {{"If-Match", "*"}}).status, 412);
+
+        const Answer deleted =
+            send("DELETE", "/Patient?_id=1,2,4", "", {{"Prefer", "return=OperationOutcome"}});
+        EXPECT_EQ(deleted.status, 200);
+        EXPECT_TRUE(deleted.says("3 resources deleted"));
+        EXPECT_EQ(store().totals().live, 1U);
+        EXPECT_EQ(send("GET", "/Patient/1").status, hard_delete ? 404 : 410);
+        EXPECT_EQ(send("DELETE", "/Patient?family=chalmers").status, 204);
+        EXPECT_EQ(store().totals().live, 0U);
+    }
 }
 
 TEST_F(HistoryDeletion, IsNotAllowedUnlessHardDeleteIsOn) {
