@@ -170,7 +170,7 @@ TEST(Transaction, FailsWhenAConditionalReferenceNamesNoneOrSeveral) {
                    "Bundle.entry[1] POST Observation: 412 ");
     expect_failure(submit("Patient?identifier=none"), "not-found",
                    "Bundle.entry[1] POST Observation: 404 ");
-    expect_failure(submit("Patient?name=x"), "invalid", "search parameter 'name'");
+    expect_failure(submit("Patient?nothing=x"), "invalid", "nothing");
     EXPECT_EQ(server.get("/Patient/3").status, 404);
 }
 
