@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <set>
@@ -22,6 +23,8 @@ constexpr std::size_t kTypeBytes = 32;
 constexpr std::size_t kRunBytes = 40;
 constexpr std::size_t kChecksumBytes = 8;
 constexpr std::size_t kAligned = 8;
+constexpr unsigned kLoadThreadsMax = 8;
+constexpr std::uint64_t kThreadedBytesMin = 1 << 20;
 constexpr std::uint64_t kManifestBytesMax = 256 << 20;
 constexpr std::string_view kManifestName = "manifest";
 constexpr std::string_view kManifestDraft = "manifest.tmp";
@@ -197,9 +200,7 @@ SearchCheckpoint::Witness SearchCheckpoint::witness_at(Position position) const 
 
 // ---- loading ----
 
-Result<std::shared_ptr<const SearchRun>> SearchCheckpoint::load_run(TypeId type, const Place& place,
-                                                                    Position after,
-                                                                    Position through) const {
+SearchCheckpoint::LoadedRun SearchCheckpoint::load_run(TypeId type, const Place& place) const {
     ANNALS_TRY(const auto file, fs_.open(path(file_name(place.file)), FileSystem::Mode::read));
     ANNALS_TRY(const std::uint64_t size, file->size());
     if (place.bytes == 0 || place.offset > size || place.bytes > size - place.offset) {
@@ -211,15 +212,16 @@ Result<std::shared_ptr<const SearchRun>> SearchCheckpoint::load_run(TypeId type,
         return corrupt("a file is damaged");
     }
     ANNALS_TRY(auto run, SearchRun::read(bytes));
-    if (run->size() != place.documents) {
+    if (run->size() == 0 || run->size() != place.documents) {
         return corrupt("a file is of another checkpoint");
     }
+    Position before;
     for (std::uint32_t document = 0; document < run->size(); ++document) {
         const Position position = run->position(document);
-        if (position <= after || position > through) {
+        if (position <= before || position > index_.last_position()) {
             return corrupt("positions that don't ascend");
         }
-        after = position;
+        before = position;
         const Index::Link link = index_.link(position);
         if (link.info.type != type || link.info.deletion || link.key.low != run->key(document)) {
             return corrupt("a document that the log doesn't have");
@@ -228,16 +230,44 @@ Result<std::shared_ptr<const SearchRun>> SearchCheckpoint::load_run(TypeId type,
     return run;
 }
 
-Result<CheckpointedType> SearchCheckpoint::load_type(TypeId type, const TypeEntry& entry) const {
-    CheckpointedType loaded;
-    loaded.covered = entry.covered;
-    loaded.runs.vacuumed_through = entry.vacuumed_through;
-    Position after;
-    for (const Place& place : entry.runs) {
-        ANNALS_TRY(auto run, load_run(type, place, after, entry.covered));
-        after = run->position(run->size() - 1);
-        loaded.runs.runs.push_back(std::move(run));
+PerType<std::vector<SearchCheckpoint::LoadedRun>> SearchCheckpoint::load_runs(
+    const Manifest& manifest, const PerType<std::uint64_t>& fingerprints) const {
+    struct Task {
+        TypeId type;
+        const Place* place;
+        LoadedRun* result;
+    };
+
+    PerType<std::vector<LoadedRun>> loaded;
+    std::vector<Task> tasks;
+    std::uint64_t bytes = 0;
+    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+        const TypeEntry& entry = manifest.types[t];
+        if (entry.fingerprint != fingerprints[t]) {
+            continue;
+        }
+        loaded[t].assign(entry.runs.size(), LoadedRun(corrupt("not read")));
+        for (std::size_t r = 0; r < entry.runs.size(); ++r) {
+            tasks.push_back({{static_cast<std::uint16_t>(t)}, &entry.runs[r], &loaded[t][r]});
+            bytes += entry.runs[r].bytes;
+        }
     }
+    // The longest first, so that none is left for the end.
+    std::ranges::sort(tasks, std::ranges::greater(),
+                      [](const Task& task) { return task.place->bytes; });
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < tasks.size(); i = next++) {
+            *tasks[i].result = load_run(tasks[i].type, *tasks[i].place);
+        }
+    };
+    std::vector<std::jthread> threads;
+    const auto wanted = std::clamp(std::thread::hardware_concurrency(), 1U, kLoadThreadsMax);
+    while (bytes >= kThreadedBytesMin && threads.size() + 1 < wanted) {
+        threads.emplace_back(work);
+    }
+    work();
+    threads.clear();
     return loaded;
 }
 
@@ -264,6 +294,7 @@ PerType<CheckpointedType> SearchCheckpoint::load(const PerType<std::uint64_t>& f
         }
         return types;
     }
+    auto loaded = load_runs(*manifest, fingerprints);
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
         const TypeId type{static_cast<std::uint16_t>(t)};
         const TypeEntry& entry = manifest->types[t];
@@ -276,18 +307,32 @@ PerType<CheckpointedType> SearchCheckpoint::load(const PerType<std::uint64_t>& f
             }
             continue;
         }
-        auto loaded = load_type(type, entry);
-        if (!loaded) {
-            log_warning(fmt::format("search: {}: the checkpoint doesn't fit ({}): indexed anew",
-                                    resource_type_name(type), loaded.error().detail));
-            continue;
-        }
+        CheckpointedType& made = types[t];
+        made.covered = entry.covered;
+        made.runs.vacuumed_through = entry.vacuumed_through;
+        Position before;
         for (std::size_t r = 0; r < entry.runs.size(); ++r) {
+            LoadedRun& run = loaded[t][r];
+            if (run && ((*run)->position(0) <= before ||
+                        (*run)->position((*run)->size() - 1) > entry.covered)) {
+                run = corrupt("runs that don't ascend");
+            }
+            if (!run) {
+                log_warning(fmt::format("search: {}: the checkpoint doesn't fit ({}): indexed anew",
+                                        resource_type_name(type), run.error().detail));
+                made = {};
+                break;
+            }
+            before = (*run)->position((*run)->size() - 1);
+            made.runs.runs.push_back(*run);
+        }
+        for (std::size_t r = 0; r < made.runs.runs.size(); ++r) {
             if (entry.runs[r].documents >= options_.own_file_documents) {
-                kept_.push_back({.run = loaded->runs.runs[r], .place = entry.runs[r]});
+                kept_.push_back({.run = made.runs.runs[r], .place = entry.runs[r]});
+            } else {
+                packed_documents_ += entry.runs[r].documents;
             }
         }
-        types[t] = *std::move(loaded);
     }
     if (!options_.read_only) {
         remove_others(*manifest);

@@ -115,9 +115,11 @@ class SearchCheckpoint {
     Result<Manifest> decode(std::string_view bytes) const;
     Result<Manifest> read_manifest() const;
     Witness witness_at(Position position) const;
-    Result<CheckpointedType> load_type(TypeId type, const TypeEntry& entry) const;
-    Result<std::shared_ptr<const SearchRun>> load_run(TypeId type, const Place& place,
-                                                      Position after, Position through) const;
+    using LoadedRun = Result<std::shared_ptr<const SearchRun>>;
+
+    LoadedRun load_run(TypeId type, const Place& place) const;
+    PerType<std::vector<LoadedRun>> load_runs(const Manifest& manifest,
+                                              const PerType<std::uint64_t>& fingerprints) const;
 
     Result<void> add_run(const std::shared_ptr<const SearchRun>& run, TypeEntry& entry,
                          Draft& draft);
