@@ -11,8 +11,10 @@ constexpr std::size_t kEntriesMax = 256;
 constexpr std::size_t kTextsMax = 1 << 20;
 
 bool contains(std::string_view text, std::string_view needle) noexcept {
-    return needle.empty() ||
-           ::memmem(text.data(), text.size(), needle.data(), needle.size()) != nullptr;
+    if (text.size() < needle.size() || needle.empty()) {
+        return needle.empty();  // neither may be null below
+    }
+    return ::memmem(text.data(), text.size(), needle.data(), needle.size()) != nullptr;
 }
 
 }  // namespace
