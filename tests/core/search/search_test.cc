@@ -345,6 +345,21 @@ TEST_F(Search, IncludesTheVersionThatAReferenceNames) {
               std::string::npos);
 }
 
+TEST_F(Search, IncludesWhatACanonicalUrlNames) {
+    put("Questionnaire", "q1", R"("url":"http://example.org/q","version":"1","status":"active")");
+    put("Questionnaire", "q2", R"("url":"http://example.org/q","version":"2","status":"active")");
+    put("Questionnaire", "other", R"("url":"http://example.org/other","status":"active")");
+    put("QuestionnaireResponse", "r",
+        R"("questionnaire":"http://example.org/q|1","status":"completed")");
+    EXPECT_EQ(get("/QuestionnaireResponse?_include=QuestionnaireResponse:questionnaire").included,
+              Names{"Questionnaire/q1"});
+    // Without a version the one that was written last.
+    put("QuestionnaireResponse", "r",
+        R"("questionnaire":"http://example.org/q","status":"completed")");
+    EXPECT_EQ(get("/QuestionnaireResponse?_include=QuestionnaireResponse:questionnaire").included,
+              Names{"Questionnaire/q2"});
+}
+
 TEST_F(Search, SaysWhenThereIsTooMuchToInclude) {
     put("Patient", "a", "");
     for (int i = 0; i < 1005; ++i) {
@@ -392,6 +407,7 @@ TEST_F(Search, SearchesCompartments) {
     EXPECT_EQ(get("/Patient/a/Observation").matches, (Names{"Observation/z", "Observation/x"}));
     EXPECT_EQ(get("/Patient/a/Observation?status=final").matches, Names{"Observation/x"});
     EXPECT_EQ(get("/Patient/a/*").matches, (Names{"Observation/z", "Observation/x", "Patient/a"}));
+    EXPECT_EQ(get("/Patient/a/*?_type=Patient").matches, Names{"Patient/a"});
     EXPECT_EQ(get("/Patient/a/Observation?_count=1").links.at("self"),
               "/Patient/a/Observation?_count=1");
     EXPECT_EQ(get("/Observation/x/Patient").status, 404);
