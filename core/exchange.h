@@ -20,6 +20,7 @@
 namespace annals::core {
 
 class Loop;
+class Principal;
 
 enum class HttpMethod : std::uint8_t { get, head, post, put, patch, delete_, options, other };
 
@@ -42,10 +43,11 @@ struct Request {
     std::string_view query;  ///< after '?', percent-encoded; empty if none
     std::vector<Header> headers;
     std::string_view body;
-    std::string_view base_url;    ///< "http://host:port/fhir", no trailing slash
-    std::string_view request_id;  ///< X-Request-Id, given or made
-    Loop* loop = nullptr;         ///< of the thread that handles it; never null
-    bool inside_bundle = false;   ///< an entry: answered in JSON whatever it asks for
+    std::string_view base_url;             ///< "http://host:port/fhir", no trailing slash
+    std::string_view request_id;           ///< X-Request-Id, given or made
+    Loop* loop = nullptr;                  ///< of the thread that handles it; never null
+    const Principal* principal = nullptr;  ///< who asks; null: nobody that is known
+    bool inside_bundle = false;            ///< an entry: answered in JSON whatever it asks for
 
     /// The first header of that name (case ignored), trimmed; none if absent.
     std::optional<std::string_view> header(std::string_view name) const noexcept;

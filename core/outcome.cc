@@ -64,6 +64,8 @@ ErrorMeaning meaning_of(Errc code) noexcept {
             return {401, "login", "Authentication is required"};
         case Errc::bad_credentials:
             return {401, "security", "The credentials are not valid"};
+        case Errc::credentials_expired:
+            return {401, "expired", "The token has expired"};
         case Errc::forbidden:
             return {403, "forbidden", "The credentials do not allow this"};
         case Errc::not_found:
@@ -158,9 +160,6 @@ Response outcome_response(const Error& error, const Request& request) {
         }
     } else {
         diagnostics = error.detail.empty() ? std::string(meaning.text) : error.detail;
-    }
-    if (meaning.status == 401) {
-        response.headers.emplace_back("WWW-Authenticate", "Bearer realm=\"fhir\"");
     }
 
     std::vector<Issue> issues;

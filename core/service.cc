@@ -53,6 +53,11 @@ std::optional<Response> refuse(const Service& service, const Request& request, T
         response.allow = std::move(allow);
         return response;
     }
+    if (Result<void> allowed = authorise(service, request, **found, target); !allowed) {
+        Response response = refusal_of(allowed.error(), request);
+        add_challenge(service, allowed.error(), response);
+        return response;
+    }
     if (Result<void> read = read_representation(request, target, asked); !read) {
         return refusal_of(read.error(), request);
     }
@@ -64,6 +69,7 @@ std::optional<Response> refuse(const Service& service, const Request& request, T
 
 Service::Service(const Config& config, storage::Store& store)
     : config_(config),
+      guarded_(config.auth.mode != "none"),
       store_(store),
       started_(now()),
       definitions_(store),

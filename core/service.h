@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "core/access.h"
 #include "core/config/config.h"
 #include "core/exchange.h"
 #include "core/loop.h"
@@ -37,6 +38,9 @@ class Service {
 
     storage::Store& store() const noexcept { return store_; }
 
+    /// Whether anybody is asked who he is (auth.mode is not "none").
+    bool guarded() const noexcept { return guarded_; }
+
     /// When this configuration came into force (CapabilityStatement.date).
     Instant started() const noexcept { return started_; }
 
@@ -51,6 +55,7 @@ class Service {
 
   private:
     Config config_;
+    bool guarded_;
     storage::Store& store_;
     Instant started_;
     validation::StoredDefinitions definitions_;
@@ -74,6 +79,7 @@ struct Interaction {
     bool (*enabled)(const Config&) = nullptr;  ///< null: always
     std::string_view capability;  ///< "read", "transaction batch", ...; empty: not listed
     std::string_view page;        ///< docs/api/<page>.md
+    Access access = Access::administer;
 };
 
 /// The whole table, in the order of the CapabilityStatement.

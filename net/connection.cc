@@ -8,6 +8,7 @@
 #include "net/probes.h"
 
 #include <asio/buffer.hpp>
+#include <asio/steady_timer.hpp>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -30,6 +31,10 @@ constexpr std::size_t kTurnBytesMax = 1 << 20;
 
 /// How long a connection that ends early waits for the client to see why.
 constexpr std::chrono::seconds kLinger{2};
+
+/// How long a request waits for keys that its token may be signed with, and how often it looks.
+constexpr std::chrono::seconds kKeysWait{3};
+constexpr std::chrono::milliseconds kKeysPause{20};
 
 /// Connections over the limit that are told so at the same time; beyond, they are just closed.
 constexpr std::uint64_t kOverloadAnswersMax = 256;
@@ -272,7 +277,12 @@ Connection::Turn Connection::answer_ready() {
         if (request.path.starts_with(kRoot) &&
             (request.path.size() == kRoot.size() || request.path[kRoot.size()] == '/')) {
             request.path.remove_prefix(kRoot.size());
-            response = worker_.shared.handlers.plain(worker_.shared.service, request);
+            if (worker_.authenticator) {
+                response = identify(request);
+            }
+            if (!response && keys_before_ == 0) {
+                response = worker_.shared.handlers.plain(worker_.shared.service, request);
+            }
         } else {
             response = answer_outside(worker_.shared, request);
             core::represent_error(request, *response);
@@ -326,6 +336,49 @@ void Connection::prepare(core::Request& request) {
     }
 }
 
+core::Response Connection::challenge(const Error& error, const core::Request& request) const {
+    core::Response response = core::outcome_response(error, request);
+    core::represent_error(request, response);
+    core::add_challenge(worker_.shared.service, error, response);
+    return response;
+}
+
+// Finds out who sends the request, or answers why that can't be told. With keys_before_ set it is not known yet.
+std::optional<core::Response> Connection::identify(core::Request& request) {
+    auth::Credentials& credentials = *worker_.shared.credentials;
+    const std::uint64_t number = credentials.number();
+    auto who = worker_.authenticator->authenticate(request, now());
+    if (who) {
+        principal_ = *std::move(who);
+        request.principal = principal_.get();
+        return {};
+    }
+    Error error = std::move(who.error());
+    if (error.code == Errc::not_found) {
+        if (keys_before_ == 0 && credentials.ask_for_keys()) {
+            keys_before_ = number;
+            return {};
+        }
+        error.code = Errc::bad_credentials;
+    }
+    return challenge(error, request);
+}
+
+// The same, once newer keys have come, or don't come.
+asio::awaitable<std::optional<core::Response>> Connection::identify_later(core::Request& request) {
+    asio::steady_timer pause(worker_.loop.context());
+    const Clock::time_point end = Clock::now() + kKeysWait;
+    while (worker_.shared.credentials->number() == keys_before_ && Clock::now() < end &&
+           !abandoned_) {
+        pause.expires_after(kKeysPause);
+        const Waited waited = co_await pause.async_wait(use_tuple);
+        static_cast<void>(waited);
+    }
+    std::optional<core::Response> refusal = identify(request);
+    keys_before_ = 0;
+    co_return refusal;
+}
+
 Connection::Turn Connection::answer(core::Response& response) {
     const core::Request& request = reader_.request();
     if (!reader_.accept_encoding().empty()) {
@@ -360,8 +413,14 @@ asio::awaitable<Connection::Turn> Connection::handle() {
     }
     enter(Phase::handling, worker_.shared.config.limits.request_timeout);
     worker_.metrics.in_flight.add();
+    core::Request& request = reader_.request();
+    std::optional<core::Response> refusal;
+    if (keys_before_ != 0) {
+        refusal = co_await identify_later(request);
+    }
     core::Response response =
-        co_await worker_.shared.handlers.awaiting(worker_.shared.service, reader_.request());
+        refusal ? *std::move(refusal)
+                : co_await worker_.shared.handlers.awaiting(worker_.shared.service, request);
     worker_.metrics.in_flight.subtract();
     phase_ = Phase::working;
     if (abandoned_) {

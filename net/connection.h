@@ -85,6 +85,9 @@ class Connection {
     Turn answer_ready();
     Turn answer(core::Response& response);
     void prepare(core::Request& request);
+    std::optional<core::Response> identify(core::Request& request);
+    asio::awaitable<std::optional<core::Response>> identify_later(core::Request& request);
+    core::Response challenge(const Error& error, const core::Request& request) const;
     void make_request_id();
     void refuse(const Error& error, int status);
     void answer_late();
@@ -111,7 +114,9 @@ class Connection {
     Output output_;
     std::unique_ptr<core::BodySource> slices_;
     bool slices_chunked_ = false;
-    bool closing_ = false;  ///< the last response has been added
+    bool closing_ = false;                              ///< the last response has been added
+    std::shared_ptr<const core::Principal> principal_;  ///< of the request under way
+    std::uint64_t keys_before_ = 0;  ///< not 0: who sends it is known when newer keys are there
     std::string request_id_;
     std::string base_url_;
     std::string base_url_host_;

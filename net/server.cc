@@ -29,8 +29,8 @@ constexpr std::chrono::milliseconds kAcceptPause{100};
 /// After shutdown_timeout: for handlers that still wait for the store.
 constexpr std::chrono::seconds kAbandonedHandlersTime{5};
 
-/// How often is looked whether the files of the certificate have changed.
-constexpr std::chrono::seconds kCertificateInterval{1};
+/// How often is looked whether the files of certificates and credentials have changed.
+constexpr std::chrono::seconds kFilesInterval{1};
 
 struct Address {
     std::string host;
@@ -88,13 +88,13 @@ struct Server::Impl {
             shared.workers.push_back(std::make_unique<Worker>(shared, store));
         }
         acceptor.emplace(shared.workers.front()->loop.context());
-        certificate_timer.emplace(shared.workers.front()->loop.context());
+        file_timer.emplace(shared.workers.front()->loop.context());
     }
 
     Result<void> listen();
     void run();
     asio::awaitable<void> accept();
-    asio::awaitable<void> watch_certificates();
+    asio::awaitable<void> watch_files();
     void hand_over(int fd);
     void stop(std::chrono::milliseconds grace);
     void on_each_loop(void (*action)(Worker&));
@@ -105,7 +105,7 @@ struct Server::Impl {
     std::uint16_t port = 0;
     // On the first worker's loop.
     std::optional<asio::ip::tcp::acceptor> acceptor;
-    std::optional<asio::steady_timer> certificate_timer;
+    std::optional<asio::steady_timer> file_timer;
     std::size_t next_worker = 0;
     bool accepting = false;  // guarded by shared.mutex once the threads run
     std::vector<std::thread> threads;
@@ -153,8 +153,8 @@ Result<void> Server::Impl::listen() {
 void Server::Impl::run() {
     accepting = true;
     core::spawn(shared.workers.front()->loop, "acceptor", accept());
-    if (shared.tls != nullptr) {
-        core::spawn(shared.workers.front()->loop, "certificates", watch_certificates());
+    if (shared.tls != nullptr || shared.credentials != nullptr) {
+        core::spawn(shared.workers.front()->loop, "files", watch_files());
     }
     for (const std::unique_ptr<Worker>& worker : shared.workers) {
         core::spawn(worker->loop, "sweep", worker->sweep());
@@ -193,14 +193,19 @@ asio::awaitable<void> Server::Impl::accept() {
     shared.all_closed.notify_all();
 }
 
-asio::awaitable<void> Server::Impl::watch_certificates() {
-    asio::steady_timer& timer = *certificate_timer;
+asio::awaitable<void> Server::Impl::watch_files() {
+    asio::steady_timer& timer = *file_timer;
     while (!shared.stopping.load(std::memory_order_relaxed)) {
-        timer.expires_after(kCertificateInterval);
+        timer.expires_after(kFilesInterval);
         if (const Waited waited = co_await timer.async_wait(use_tuple); std::get<0>(waited)) {
             break;
         }
-        shared.tls->reload_if_changed();
+        if (shared.tls != nullptr) {
+            shared.tls->reload_if_changed();
+        }
+        if (shared.credentials != nullptr) {
+            shared.credentials->reload_if_changed();
+        }
     }
 }
 
@@ -236,7 +241,7 @@ void Server::Impl::stop(std::chrono::milliseconds grace) {
     asio::post(shared.workers.front()->loop.context(), [this] {
         asio::error_code ignored;
         acceptor->close(ignored);
-        certificate_timer->cancel();
+        file_timer->cancel();
     });
     on_each_loop([](Worker& worker) { worker.close_idle(); });
     bool closed = wait_closed(grace);
@@ -268,6 +273,13 @@ Server::~Server() {
     impl_->stop(std::chrono::milliseconds(0));
 }
 
+Result<void> Server::check(const core::Config& config) {
+    if (!config.tls.cert_file.empty()) {
+        ANNALS_TRY_VOID(TlsContext::create(config.tls));
+    }
+    return config.auth.mode == "none" ? Result<void>() : auth::Credentials::check(config);
+}
+
 Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
                                               const core::Service& service, storage::Store& store,
                                               const Handlers& handlers) {
@@ -276,6 +288,12 @@ Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
         ANNALS_TRY(impl->shared.tls, TlsContext::create(config.tls));
     }
     ANNALS_TRY_VOID(impl->listen());
+    if (config.auth.mode != "none") {
+        ANNALS_TRY(impl->shared.credentials, auth::Credentials::open(config));
+        for (const std::unique_ptr<Worker>& worker : impl->shared.workers) {
+            worker->authenticator.emplace(config.auth, *impl->shared.credentials);
+        }
+    }
     impl->run();
     return std::unique_ptr<Server>(new Server(std::move(impl)));
 }

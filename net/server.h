@@ -27,6 +27,10 @@ class Server {
                                                  storage::Store& store,
                                                  const Handlers& handlers = {});
 
+    /// Whether the files that `config` names, of certificates and credentials, are of use.
+    /// Errors: usage; one line that names the key and the file.
+    static Result<void> check(const core::Config& config);
+
     /// Stops at once if stop() was not called.
     ~Server();
     Server(const Server&) = delete;

@@ -7,6 +7,7 @@
 
 #include "core/base/instant.h"
 #include "core/loop.h"
+#include "net/auth/authenticator.h"
 #include "net/handlers.h"
 #include "net/metrics.h"
 #include "net/tls.h"
@@ -21,6 +22,7 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,8 +42,9 @@ struct Shared {
     const core::Service& service;
     storage::Store& store;
     const Handlers handlers;
-    std::unique_ptr<TlsContext> tls;  ///< null: plain HTTP
-    std::string base_url;             ///< for requests without a Host: of the listening address
+    std::unique_ptr<TlsContext> tls;                 ///< null: plain HTTP
+    std::unique_ptr<auth::Credentials> credentials;  ///< null: nobody is asked who he is
+    std::string base_url;  ///< for requests without a Host: of the listening address
     std::vector<std::unique_ptr<Worker>> workers;  ///< const once the threads run
 
     std::atomic<bool> stopping{false};
@@ -68,6 +71,7 @@ struct Worker {
 
     Shared& shared;
     LoopMetrics metrics;
+    std::optional<auth::Authenticator> authenticator;
     Connection* connections = nullptr;  ///< a list
     Clock::time_point time;             ///< of the last sweep
     std::array<char, kHttpDateChars> date;

@@ -19,38 +19,39 @@ namespace annals {
 /// One value per reaction that a caller (in the end: a FHIR client) can have. What it means on the
 /// wire, status and FHIR issue code, is one table: core/outcome.cc.
 enum class Errc : std::uint8_t {
-    invalid,             ///< 400 invalid: malformed input
-    structure,           ///< 400 structure: wrong shape or JSON kind
-    required,            ///< 400 required: something is missing
-    value,               ///< 400 value: a primitive in the wrong format
-    not_supported,       ///< 400 not-supported: a part of the request that this server can't do
-    not_found,           ///< 404 not-found
-    deleted,             ///< 410 deleted
-    method_not_allowed,  ///< 405 not-supported
-    not_acceptable,      ///< 406 not-supported
-    request_timeout,     ///< 408 timeout: the client was too slow
-    conflict,            ///< 409 conflict
-    precondition,        ///< 412 conflict: If-Match failed
-    multiple_matches,    ///< 412 multiple-matches
-    body_too_large,      ///< 413 too-long
-    too_costly,          ///< 413 too-costly
-    uri_too_long,        ///< 414 too-long
-    unsupported_media,   ///< 415 not-supported
-    business_rule,       ///< 422 business-rule
-    processing,          ///< 422 processing
-    headers_too_large,   ///< 431 too-long
-    expired,             ///< 410 expired: a page link that can't be honoured any more
-    unauthenticated,     ///< 401 login
-    bad_credentials,     ///< 401 security
-    forbidden,           ///< 403 forbidden
-    overloaded,          ///< 503 transient: a bounded queue is full
-    timeout,             ///< 503 timeout: the server was too slow
-    no_store,            ///< 503 no-store: disk full, a failed sync, or read-only
-    corrupt,             ///< 500 exception: bytes on disk are damaged
-    io,                  ///< 500 exception: the operating system refused
-    internal,            ///< 500 exception: anything else that is our fault
-    not_implemented,     ///< 501 not-supported
-    usage,               ///< no HTTP meaning: wrong arguments or configuration (exit code 2)
+    invalid,              ///< 400 invalid: malformed input
+    structure,            ///< 400 structure: wrong shape or JSON kind
+    required,             ///< 400 required: something is missing
+    value,                ///< 400 value: a primitive in the wrong format
+    not_supported,        ///< 400 not-supported: a part of the request that this server can't do
+    not_found,            ///< 404 not-found
+    deleted,              ///< 410 deleted
+    method_not_allowed,   ///< 405 not-supported
+    not_acceptable,       ///< 406 not-supported
+    request_timeout,      ///< 408 timeout: the client was too slow
+    conflict,             ///< 409 conflict
+    precondition,         ///< 412 conflict: If-Match failed
+    multiple_matches,     ///< 412 multiple-matches
+    body_too_large,       ///< 413 too-long
+    too_costly,           ///< 413 too-costly
+    uri_too_long,         ///< 414 too-long
+    unsupported_media,    ///< 415 not-supported
+    business_rule,        ///< 422 business-rule
+    processing,           ///< 422 processing
+    headers_too_large,    ///< 431 too-long
+    expired,              ///< 410 expired: a page link that can't be honoured any more
+    unauthenticated,      ///< 401 login
+    bad_credentials,      ///< 401 security
+    credentials_expired,  ///< 401 expired
+    forbidden,            ///< 403 forbidden
+    overloaded,           ///< 503 transient: a bounded queue is full
+    timeout,              ///< 503 timeout: the server was too slow
+    no_store,             ///< 503 no-store: disk full, a failed sync, or read-only
+    corrupt,              ///< 500 exception: bytes on disk are damaged
+    io,                   ///< 500 exception: the operating system refused
+    internal,             ///< 500 exception: anything else that is our fault
+    not_implemented,      ///< 501 not-supported
+    usage,                ///< no HTTP meaning: wrong arguments or configuration (exit code 2)
 };
 
 /// What went wrong. `detail` is written for the person who reads it and may reach a client for the

@@ -92,6 +92,15 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
         co_return outcome_response(type.error(), request);
     }
     Response response;
+    if (*type == BundleType::history) {
+        if (Result<void> allowed =
+                require(service, request, kMayCreate | kMayUpdate | kMayDelete, std::nullopt);
+            !allowed) {
+            response = outcome_response(allowed.error(), request);
+            add_challenge(service, allowed.error(), response);
+            co_return response;
+        }
+    }
     switch (*type) {
         case BundleType::batch:
             response = co_await run_batch(service, request, bundle);

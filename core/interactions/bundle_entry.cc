@@ -132,6 +132,7 @@ Request request_of_entry(const EntryRequest& asked, const Request& outer, std::s
     request.base_url = outer.base_url;
     request.request_id = outer.request_id;
     request.loop = outer.loop;
+    request.principal = outer.principal;
     request.inside_bundle = true;
     if (patches) {
         request.headers.push_back({"Content-Type", asked.patch_type});

@@ -179,7 +179,13 @@ CapabilityStatement make_capability_statement(const Config& config,
                         R"("application/fhir+xml","xml"],)"
                         R"("patchFormat":["application/json-patch+json","application/fhir+json",)"
                         R"("application/fhir+xml"],)"
-                        R"("rest":[{"mode":"server","resource":[)";
+                        R"("rest":[{"mode":"server",)";
+    if (config.auth.mode != "none") {
+        after += R"("security":{"cors":false,"service":[{"coding":[{"system":)"
+                 R"("http://terminology.hl7.org/CodeSystem/restful-security-service",)"
+                 R"("code":"SMART-on-FHIR"}]}]},)";
+    }
+    after += R"("resource":[)";
     const std::string abilities = resource_abilities(config);
     const std::vector<std::string> referrers = reverse_includes(parameters);
     bool first = true;

@@ -46,46 +46,46 @@ constexpr auto kDelete = HttpMethod::delete_;
 
 constexpr Interaction plain(Level level, HttpMethod method, PlainHandler handler,
                             bool (*enabled)(const Config&), std::string_view capability,
-                            std::string_view page) {
-    return {level, method, handler, nullptr, enabled, capability, page};
+                            std::string_view page, Access access) {
+    return {level, method, handler, nullptr, enabled, capability, page, access};
 }
 
 constexpr Interaction awaiting(Level level, HttpMethod method, AwaitingHandler handler,
                                bool (*enabled)(const Config&), std::string_view capability,
-                               std::string_view page) {
-    return {level, method, nullptr, handler, enabled, capability, page};
+                               std::string_view page, Access access) {
+    return {level, method, nullptr, handler, enabled, capability, page, access};
 }
 
 // clang-format off
 constexpr auto kTable = std::to_array<Interaction>({
-    plain(Level::instance, kGet, read, nullptr, "read", "read"),
-    plain(Level::version, kGet, vread, vread_on, "vread", "vread"),
-    awaiting(Level::instance, kPut, update, nullptr, "update", "update"),
-    awaiting(Level::instance, kPatch, patch_resource, nullptr, "patch", "patch"),
-    awaiting(Level::instance, kDelete, delete_resource, nullptr, "delete", "delete"),
-    plain(Level::instance_history, kGet, instance_history, instance_history_on, "history-instance", "history"),
-    awaiting(Level::type_history, kGet, type_history, type_history_on, "history-type", "history"),
-    awaiting(Level::type, kPost, create, nullptr, "create", "create"),
-    awaiting(Level::type, kGet, search_resources, nullptr, "search-type", "search"),
-    awaiting(Level::type_search, kPost, search_resources, nullptr, "search-type", "search"),
-    awaiting(Level::compartment, kGet, search_resources, nullptr, "", "search"),
-    awaiting(Level::type, kPut, conditional_update, nullptr, "", "update"),
-    awaiting(Level::type, kPatch, conditional_patch, nullptr, "", "patch"),
-    awaiting(Level::type, kDelete, conditional_delete, nullptr, "", "delete"),
-    awaiting(Level::version, kDelete, delete_version, hard_delete_on, "", "history-deletion"),
-    awaiting(Level::instance_history, kDelete, delete_history, hard_delete_on, "", "history-deletion"),
-    awaiting(Level::root, kPost, submit_bundle, nullptr, "transaction batch", "batch"),
-    awaiting(Level::root, kGet, search_resources, nullptr, "search-system", "search"),
-    awaiting(Level::system_search, kPost, search_resources, nullptr, "search-system", "search"),
-    awaiting(Level::system_history, kGet, system_history, system_history_on, "history-system", "history"),
-    awaiting(Level::system_operation, kPost, run_operation, nullptr, "", "operations"),
-    awaiting(Level::system_operation, kGet, run_operation, nullptr, "", "operations"),
-    awaiting(Level::type_operation, kPost, run_operation, nullptr, "", "operations"),
-    awaiting(Level::type_operation, kGet, run_operation, nullptr, "", "operations"),
-    awaiting(Level::instance_operation, kPost, run_operation, nullptr, "", "operations"),
-    awaiting(Level::instance_operation, kGet, run_operation, nullptr, "", "operations"),
-    plain(Level::metadata, kGet, metadata, nullptr, "", "metadata"),
-    plain(Level::root, HttpMethod::options, metadata, nullptr, "", "metadata"),
+    plain(Level::instance, kGet, read, nullptr, "read", "read", Access::read),
+    plain(Level::version, kGet, vread, vread_on, "vread", "vread", Access::read),
+    awaiting(Level::instance, kPut, update, nullptr, "update", "update", Access::update),
+    awaiting(Level::instance, kPatch, patch_resource, nullptr, "patch", "patch", Access::update),
+    awaiting(Level::instance, kDelete, delete_resource, nullptr, "delete", "delete", Access::remove),
+    plain(Level::instance_history, kGet, instance_history, instance_history_on, "history-instance", "history", Access::read),
+    awaiting(Level::type_history, kGet, type_history, type_history_on, "history-type", "history", Access::search),
+    awaiting(Level::type, kPost, create, nullptr, "create", "create", Access::create),
+    awaiting(Level::type, kGet, search_resources, nullptr, "search-type", "search", Access::search),
+    awaiting(Level::type_search, kPost, search_resources, nullptr, "search-type", "search", Access::search),
+    awaiting(Level::compartment, kGet, search_resources, nullptr, "", "search", Access::search),
+    awaiting(Level::type, kPut, conditional_update, nullptr, "", "update", Access::update),
+    awaiting(Level::type, kPatch, conditional_patch, nullptr, "", "patch", Access::update),
+    awaiting(Level::type, kDelete, conditional_delete, nullptr, "", "delete", Access::remove),
+    awaiting(Level::version, kDelete, delete_version, hard_delete_on, "", "history-deletion", Access::erase),
+    awaiting(Level::instance_history, kDelete, delete_history, hard_delete_on, "", "history-deletion", Access::erase),
+    awaiting(Level::root, kPost, submit_bundle, nullptr, "transaction batch", "batch", Access::bundle),
+    awaiting(Level::root, kGet, search_resources, nullptr, "search-system", "search", Access::search),
+    awaiting(Level::system_search, kPost, search_resources, nullptr, "search-system", "search", Access::search),
+    awaiting(Level::system_history, kGet, system_history, system_history_on, "history-system", "history", Access::search),
+    awaiting(Level::system_operation, kPost, run_operation, nullptr, "", "operations", Access::operation),
+    awaiting(Level::system_operation, kGet, run_operation, nullptr, "", "operations", Access::operation),
+    awaiting(Level::type_operation, kPost, run_operation, nullptr, "", "operations", Access::operation),
+    awaiting(Level::type_operation, kGet, run_operation, nullptr, "", "operations", Access::operation),
+    awaiting(Level::instance_operation, kPost, run_operation, nullptr, "", "operations", Access::operation),
+    awaiting(Level::instance_operation, kGet, run_operation, nullptr, "", "operations", Access::operation),
+    plain(Level::metadata, kGet, metadata, nullptr, "", "metadata", Access::open),
+    plain(Level::root, HttpMethod::options, metadata, nullptr, "", "metadata", Access::open),
 });
 // clang-format on
 

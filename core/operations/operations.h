@@ -22,6 +22,7 @@ struct Operation {
     std::uint8_t levels;
     std::uint8_t by_get;  ///< levels where every input can stand in the query
     bool affects_state;
+    Access access;                ///< what it needs on its type, or on all
     std::string_view definition;  ///< canonical URL of its OperationDefinition
     AwaitingHandler handler;
 };

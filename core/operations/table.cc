@@ -12,7 +12,7 @@ namespace {
 
 // clang-format off
 constexpr auto kOperations = std::to_array<Operation>({
-    {"$validate", kOnSystem | kOnType | kOnInstance, kOnInstance, false,
+    {"$validate", kOnSystem | kOnType | kOnInstance, kOnInstance, false, Access::read,
      "http://hl7.org/fhir/OperationDefinition/Resource-validate", validate_operation},
     {"$reindex", kOnSystem, kOnSystem, true, "urn:x-annals:OperationDefinition:reindex",
      reindex_operation},

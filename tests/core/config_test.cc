@@ -139,6 +139,11 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"=1", "expected KEY=VALUE"},
              {"data", "expected KEY=VALUE"},
              {"data=", "data must name a directory"},
+             {"auth.mode=jwt", "needs auth.jwt.jwks_file"},
+             {"auth.mode=api_key", "needs auth.api_keys_file"},
+             {"auth.mode=jwt_or_api_key", "needs auth.jwt.jwks_file"},
+             {"auth.jwt.jwks_url=http://issuer/jwks", "must begin with https://"},
+             {"auth.jwt.jwks_url=ftp://issuer/jwks", "must begin with https://"},
              {"tls.cert_file=x", "tls.cert_file and tls.key_file"},
              {"tls.key_file=x", "tls.cert_file and tls.key_file"},
              {"tls.client_ca_file=x", "tls.client_ca_file needs"},
@@ -150,7 +155,6 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
 
 TEST(LoadConfig, RefusesWhatThisVersionCannotDo) {
     for (const auto& [set, key] : std::vector<std::pair<std::string, std::string>>{
-             {"auth.mode=jwt", "auth.mode"},
              {"referential_integrity.on_delete=true", "referential_integrity.on_delete"},
              {"history_cleanup_enabled=true", "history_cleanup_enabled"},
              {"cors.origins=[\"*\"]", "cors.origins"}}) {

@@ -115,6 +115,7 @@ Answer ServiceFixture::send_on(core::Loop& loop, std::string_view method, std::s
     request.base_url = kBaseUrl;
     request.request_id = "test-1";
     request.loop = &loop;
+    request.principal = principal_;
 
     std::promise<Answer> promise;
     std::future<Answer> future = promise.get_future();

@@ -71,6 +71,9 @@ class ServiceFixture : public ::testing::Test {
     Answer send(std::string_view method, std::string_view target, std::string_view body = {},
                 const Headers& headers = {});
 
+    /// Who sends the requests from now on; null: nobody that is known. Lifetime: until the next call.
+    void send_as(const core::Principal* principal) { principal_ = principal; }
+
     /// The same on another loop of the store.
     Answer send_on(core::Loop& loop, std::string_view method, std::string_view target,
                    std::string_view body = {}, const Headers& headers = {});
@@ -98,6 +101,7 @@ class ServiceFixture : public ::testing::Test {
     std::unique_ptr<core::Service> service_;
     std::unique_ptr<core::Loop> loop_;
     std::thread thread_;
+    const core::Principal* principal_ = nullptr;
 };
 
 /// {"resourceType":"Patient","id":"1","name":[{"family":"Chalmers"}]}; without an id if `id` is empty.

@@ -5,7 +5,6 @@
 #include "core/config/config.h"
 #include "core/service.h"
 #include "net/server.h"
-#include "net/tls.h"
 #include "storage/file_system.h"
 #include "storage/store.h"
 #include "tools/commands/arguments.h"
@@ -131,11 +130,10 @@ int serve(const ArgumentList& arguments) {
         return fail(free.error().detail, kExitUsage);
     }
 
-    if (!config->tls.cert_file.empty()) {
-        if (auto tls = net::TlsContext::create(config->tls); !tls) {
-            return fail(tls.error().detail, kExitUsage);
-        }
-    } else if (!core::is_loopback(*config)) {
+    if (auto usable = net::Server::check(*config); !usable) {
+        return fail(usable.error().detail, kExitUsage);
+    }
+    if (config->tls.cert_file.empty() && !core::is_loopback(*config)) {
         log_warning(fmt::format(
             "listening on {} without TLS: everything, credentials included, can be read on its way",
             config->listen));

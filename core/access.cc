@@ -1,0 +1,240 @@
+#include "core/access.h"
+
+#include "core/operations/operations.h"
+#include "core/service.h"
+#include "core/target.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::core {
+
+namespace {
+
+/// More in one token are passed over.
+constexpr int kScopesMax = 1000;
+
+constexpr std::string_view kLetters = "cruds";
+
+/// The bits of "cruds", any of them in this order; 0 if it is something else.
+std::uint8_t read_letters(std::string_view text) noexcept {
+    std::uint8_t bits = 0;
+    std::size_t from = 0;
+    for (const char letter : text) {
+        const std::size_t at = kLetters.find(letter, from);
+        if (at == std::string_view::npos) {
+            return 0;
+        }
+        bits = static_cast<std::uint8_t>(bits | 1U << at);
+        from = at + 1;
+    }
+    return bits;
+}
+
+std::uint8_t read_permissions(std::string_view text) noexcept {
+    if (text == "read") {
+        return kMayRead | kMaySearch;
+    }
+    if (text == "write") {
+        return kMayCreate | kMayUpdate | kMayDelete;
+    }
+    return text == "*" ? std::uint8_t{kMayAll} : read_letters(text);
+}
+
+std::string scope_text(std::uint8_t permissions, std::optional<TypeId> type) {
+    std::string text = fmt::format("system/{}.", type ? resource_type_name(*type) : "*");
+    for (std::size_t i = 0; i < kLetters.size(); ++i) {
+        if ((permissions >> i & 1) != 0) {
+            text += kLetters[i];
+        }
+    }
+    return text;
+}
+
+bool is_public(const Service& service, std::string_view what) {
+    const auto& list = service.config().auth.public_access;
+    return std::find(list.begin(), list.end(), what) != list.end();
+}
+
+std::string_view public_name(Access access, Level level) noexcept {
+    switch (access) {
+        case Access::open:
+            return "metadata";
+        case Access::read:
+            return level == Level::instance_history ? "history" : "read";
+        case Access::search:
+            return level == Level::type_history || level == Level::system_history ? "history"
+                                                                                  : "search";
+        default:
+            return {};
+    }
+}
+
+bool names_one_type(Level level) noexcept {
+    switch (level) {
+        case Level::root:
+        case Level::metadata:
+        case Level::system_history:
+        case Level::system_search:
+        case Level::system_operation:
+            return false;
+        default:
+            return true;
+    }
+}
+
+/// A write by criteria tells by its answer what there is.
+bool is_conditional(const Request& request, const Target& target) {
+    return target.level == Level::type &&
+           (request.method == HttpMethod::post ? request.header("If-None-Exist").has_value()
+                                               : true);
+}
+
+}  // namespace
+
+Principal::Principal(std::string name, std::string_view scopes) : name_(std::move(name)) {
+    for (int i = 0; i < kScopesMax && !scopes.empty(); ++i) {
+        const std::size_t blank = std::min(scopes.find(' '), scopes.size());
+        add_scope(scopes.substr(0, blank));
+        scopes.remove_prefix(std::min(blank + 1, scopes.size()));
+    }
+}
+
+void Principal::add_scope(std::string_view scope) {
+    const std::size_t slash = scope.find('/');
+    const std::string_view context = scope.substr(0, slash);
+    if (slash == std::string_view::npos || (context != "system" && context != "user")) {
+        return;
+    }
+    const std::string_view rest = scope.substr(slash + 1);
+    const std::size_t dot = rest.find('.');
+    if (dot == std::string_view::npos) {
+        return;
+    }
+    const std::string_view type = rest.substr(0, dot);
+    const std::uint8_t bits = read_permissions(rest.substr(dot + 1));
+    if (type == "*") {
+        everywhere_ |= bits;
+    } else if (const auto id = find_resource_type(type)) {
+        types_[id->value] |= bits;
+    }
+}
+
+bool Principal::may(std::uint8_t permissions, std::optional<TypeId> type) const noexcept {
+    const std::uint8_t has = type ? types_[type->value] | everywhere_ : everywhere_;
+    return (has & permissions) == permissions;
+}
+
+Result<void> require(const Service& service, const Request& request, std::uint8_t permissions,
+                     std::optional<TypeId> type) {
+    if (!service.guarded()) {
+        return {};
+    }
+    if (request.principal == nullptr) {
+        return Error{Errc::unauthenticated, "", ""};
+    }
+    if (!request.principal->may(permissions, type)) {
+        return Error{Errc::forbidden,
+                     fmt::format("The scope {} is needed", scope_text(permissions, type)), ""};
+    }
+    return {};
+}
+
+Result<void> authorise(const Service& service, const Request& request, const Interaction& row,
+                       const Target& target) {
+    if (!service.guarded()) {
+        return {};
+    }
+    const std::string_view name = public_name(row.access, target.level);
+    if (!name.empty() && is_public(service, name)) {
+        return {};
+    }
+    if (request.principal == nullptr) {
+        return Error{Errc::unauthenticated, "", ""};
+    }
+    Access access = row.access;
+    if (access == Access::operation) {
+        access = find_operation(target)->access;
+    }
+    std::optional<TypeId> type;
+    if (names_one_type(target.level)) {
+        type = target.type;
+    }
+    std::uint8_t needed = 0;
+    switch (access) {
+        case Access::open:
+        case Access::bundle:
+        case Access::operation:
+            return {};
+        case Access::read:
+            needed = kMayRead;
+            break;
+        case Access::search:
+            needed = kMaySearch;
+            break;
+        case Access::create:
+            needed = kMayCreate;
+            break;
+        case Access::update:
+            needed = kMayUpdate;
+            break;
+        case Access::remove:
+            needed = kMayDelete;
+            break;
+        case Access::erase:
+        case Access::administer:
+            return require(service, request, kMayAll, std::nullopt);
+    }
+    if (access == Access::create || access == Access::update || access == Access::remove) {
+        if (is_conditional(request, target)) {
+            needed |= kMaySearch;
+        }
+        if (access == Access::update && target.level == Level::type &&
+            request.method == HttpMethod::put) {
+            needed |= kMayCreate;  // where nothing matches
+        }
+        if (access == Access::remove && service.config().hard_delete) {
+            return require(service, request, kMayAll, std::nullopt);
+        }
+    }
+    return require(service, request, needed, type);
+}
+
+void add_challenge(const Service& service, const Error& error, Response& response) {
+    const bool tokens = service.config().auth.mode != "api_key";
+    const bool keys =
+        service.config().auth.mode == "api_key" || service.config().auth.mode == "jwt_or_api_key";
+    std::string bearer = R"(Bearer realm="fhir")";
+    switch (error.code) {
+        case Errc::unauthenticated:
+            break;
+        case Errc::bad_credentials:
+            bearer += R"(, error="invalid_token")";
+            break;
+        case Errc::credentials_expired:
+            bearer += R"(, error="invalid_token", error_description="the token has expired")";
+            break;
+        case Errc::forbidden: {
+            bearer += R"(, error="insufficient_scope")";
+            const std::size_t scope = error.detail.find("system/");
+            if (scope != std::string::npos) {
+                bearer +=
+                    fmt::format(R"(, scope="{}")",
+                                error.detail.substr(scope, error.detail.find(' ', scope) - scope));
+            }
+            break;
+        }
+        default:
+            return;
+    }
+    // Bearer also where only keys are taken: spec.md's clients look for it.
+    if (tokens || error.code != Errc::forbidden) {
+        response.headers.emplace_back("WWW-Authenticate", std::move(bearer));
+    }
+    if (keys && error.code != Errc::forbidden) {
+        response.headers.emplace_back("WWW-Authenticate", R"(ApiKey realm="fhir")");
+    }
+}
+
+}  // namespace annals::core

@@ -1,0 +1,125 @@
+#include "net/auth/authenticator.h"
+
+#include "core/base/digest.h"
+
+#include <openssl/crypto.h>
+
+#include <strings.h>
+
+#include <algorithm>
+
+namespace annals::net::auth {
+
+namespace {
+
+/// Tokens that are remembered on one thread.
+constexpr std::size_t kTokensMax = 10'000;
+constexpr std::size_t kApiKeyBytesMax = 1024;
+
+std::size_t count_headers(const core::Request& request, std::string_view name) {
+    return static_cast<std::size_t>(
+        std::count_if(request.headers.begin(), request.headers.end(), [&](const core::Header& h) {
+            return h.name.size() == name.size() &&
+                   ::strncasecmp(h.name.data(), name.data(), name.size()) == 0;
+        }));
+}
+
+Error bad(std::string_view why) {
+    return {Errc::bad_credentials, std::string(why), ""};
+}
+
+}  // namespace
+
+Authenticator::Authenticator(const core::Config::Auth& config, const Credentials& credentials)
+    : takes_tokens_(config.mode != "api_key"),
+      takes_keys_(config.mode != "jwt"),
+      credentials_(credentials) {
+    catch_up();
+}
+
+void Authenticator::catch_up() {
+    if (trusted_ != nullptr && trusted_->number == credentials_.number()) {
+        return;
+    }
+    // A key that is gone takes its tokens with it.
+    tokens_.clear();
+    trusted_ = credentials_.current();
+    key_holders_.clear();
+    for (const core::ApiKey& key : trusted_->api_keys) {
+        key_holders_.push_back(std::make_shared<const core::Principal>(key.id, key.scopes));
+    }
+}
+
+Result<std::shared_ptr<const core::Principal>> Authenticator::authenticate(
+    const core::Request& request, Instant now) {
+    catch_up();
+    const std::size_t authorizations = count_headers(request, "Authorization");
+    const std::size_t api_keys = count_headers(request, "X-API-Key");
+    if (authorizations + api_keys == 0) {
+        return std::shared_ptr<const core::Principal>();
+    }
+    if (authorizations + api_keys > 1) {
+        return bad("More than one credential was sent");
+    }
+    if (api_keys == 1) {
+        return by_key(*request.header("X-API-Key"));
+    }
+    constexpr std::string_view kScheme = "Bearer ";
+    std::string_view value = *request.header("Authorization");
+    if (value.size() < kScheme.size() ||
+        ::strncasecmp(value.data(), kScheme.data(), kScheme.size()) != 0) {
+        return bad("The Authorization header must be: Bearer and a token");
+    }
+    value.remove_prefix(kScheme.size());
+    while (value.starts_with(' ')) {
+        value.remove_prefix(1);
+    }
+    return by_token(value, now);
+}
+
+Result<std::shared_ptr<const core::Principal>> Authenticator::by_token(std::string_view token,
+                                                                       Instant now) {
+    if (!takes_tokens_) {
+        return bad("Bearer tokens are not taken");
+    }
+    if (const auto known = tokens_.find(token); known != tokens_.end()) {
+        if (known->second.expires > now) {
+            return known->second.principal;
+        }
+        tokens_.erase(known);
+        return Error{Errc::credentials_expired, "", ""};
+    }
+    ANNALS_TRY(const Claims claims, verify_token(token, trusted_->keys, trusted_->rules, now));
+    if (tokens_.size() >= kTokensMax) {
+        std::erase_if(tokens_, [&](const auto& entry) { return entry.second.expires <= now; });
+        if (tokens_.size() >= kTokensMax) {
+            tokens_.clear();
+        }
+    }
+    auto principal = std::make_shared<const core::Principal>(claims.name, claims.scopes);
+    tokens_.emplace(std::string(token), Known{principal, claims.expires});
+    return principal;
+}
+
+Result<std::shared_ptr<const core::Principal>> Authenticator::by_key(std::string_view key) const {
+    if (!takes_keys_) {
+        return bad("API keys are not taken");
+    }
+    if (key.size() > kApiKeyBytesMax) {
+        return bad("The API key is not known");
+    }
+    const std::string digest = sha256_hex(key);
+    // All are looked at, however early one fits.
+    std::size_t found = key_holders_.size();
+    for (std::size_t i = 0; i < key_holders_.size(); ++i) {
+        if (CRYPTO_memcmp(digest.data(), trusted_->api_keys[i].sha256.data(), digest.size()) == 0) {
+            found = i;
+        }
+    }
+    if (found == key_holders_.size()) {
+        return bad("The API key is not known");
+    }
+    return key_holders_[found];
+}
+
+}  // namespace annals::net::auth

@@ -1,0 +1,348 @@
+// Who is let in, over a socket: tokens and API keys, and what clients are told.
+
+#include "core/base/digest.h"
+#include "core/service.h"
+#include "net/server.h"
+#include "storage/file_system.h"
+#include "tests/support/child_process.h"
+#include "tests/support/http_exchange.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/tokens.h"
+
+#include <gmock/gmock.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace annals::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kClaims = R"({"sub":"lab","exp":4000000000,"scope":"system/*.cruds"})";
+
+/// The whole server, with files of credentials.
+class GuardedServer {
+  public:
+    explicit GuardedServer(const std::function<void(core::Config&, GuardedServer&)>& change) {
+        core::Config config;
+        config.listen = "127.0.0.1:0";
+        config.threads = 1;
+        change(config, *this);
+        store_ = *storage::Store::open(storage::posix_file_system(), folder_ / "data", {});
+        service_ = std::make_unique<core::Service>(config, *store_);
+        auto server = net::Server::start(config, *service_, *store_);
+        EXPECT_TRUE(server) << server.error().detail;
+        server_ = *std::move(server);
+    }
+
+    std::string file(const std::string& name) const { return folder_ / name; }
+
+    HttpResponse get(const std::string& target,
+                     const std::vector<std::pair<std::string, std::string>>& headers = {}) {
+        return exchange(server_->port(), "GET", "/fhir" + target, {}, headers);
+    }
+
+    HttpResponse get_with_token(const std::string& target, const std::string& token) {
+        return get(target, {{"Authorization", "Bearer " + token}});
+    }
+
+  private:
+    TemporaryDirectory folder_;
+    std::unique_ptr<storage::Store> store_;
+    std::unique_ptr<core::Service> service_;
+    std::unique_ptr<net::Server> server_;
+};
+
+std::function<void(core::Config&, GuardedServer&)> with_tokens(const std::string& set) {
+    return [set](core::Config& config, GuardedServer& server) {
+        config.auth.mode = "jwt";
+        config.auth.jwt_jwks_file = server.file("jwks.json");
+        write_whole_file(config.auth.jwt_jwks_file, set);
+    };
+}
+
+std::string key_entry(const std::string& id, const std::string& secret, const std::string& scopes) {
+    return "[[key]]\nid = \"" + id + "\"\nsha256 = \"" + sha256_hex(secret) +
+           "\"\nscopes = " + scopes + "\n";
+}
+
+std::function<void(core::Config&, GuardedServer&)> with_keys(const std::string& mode,
+                                                             const std::string& set) {
+    return [mode, set](core::Config& config, GuardedServer& server) {
+        config.auth.mode = mode;
+        config.auth.jwt_jwks_file = server.file("jwks.json");
+        write_whole_file(config.auth.jwt_jwks_file, set);
+        config.auth.api_keys_file = server.file("keys.toml");
+        write_whole_file(config.auth.api_keys_file,
+                         key_entry("lab-7", "the key of lab 7", R"(["system/*.rs"])"));
+    };
+}
+
+TEST(Authentication, LetsMetadataBeReadByEverybodyAndNothingElse) {
+    GuardedServer server(with_tokens(jwk_set({})));
+    EXPECT_EQ(server.get("/metadata").status, 200);
+    const HttpResponse refused = server.get("/Patient/1");
+    EXPECT_EQ(refused.status, 401);
+    EXPECT_THAT(refused.body, HasSubstr(R"("code":"login")"));
+    EXPECT_EQ(refused.header("WWW-Authenticate"), R"(Bearer realm="fhir")");
+}
+
+TEST(Authentication, TakesGoodTokens) {
+    const SigningKey key("ES256");
+    GuardedServer server(with_tokens(jwk_set({key.jwk()})));
+    const std::string token = key.sign(kClaims);
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(server.get_with_token("/Patient/1", token).status, 404);
+    }
+    EXPECT_EQ(server.get("/Patient/1", {{"authorization", "bearer  " + token}}).status, 404);
+}
+
+TEST(Authentication, SaysWhatIsWrongWithATokenAndNothingOfItsContent) {
+    const SigningKey key("ES256");
+    const SigningKey stranger("ES256");
+    GuardedServer server(with_tokens(jwk_set({key.jwk()})));
+    const HttpResponse forged = server.get_with_token("/Patient/1", stranger.sign(kClaims));
+    EXPECT_EQ(forged.status, 401);
+    EXPECT_THAT(forged.body, HasSubstr(R"("code":"security")"));
+    EXPECT_THAT(*forged.header("WWW-Authenticate"), HasSubstr(R"(error="invalid_token")"));
+    const HttpResponse late =
+        server.get_with_token("/Patient/1", key.sign(R"({"exp":1000000000})"));
+    EXPECT_EQ(late.status, 401);
+    EXPECT_THAT(late.body, HasSubstr(R"("code":"expired")"));
+    // Also where no credentials would be needed.
+    EXPECT_EQ(server.get_with_token("/metadata", stranger.sign(kClaims)).status, 401);
+    EXPECT_EQ(server.get("/Patient/1", {{"Authorization", "Basic YTpi"}}).status, 401);
+}
+
+TEST(Authentication, ForgetsATokenWhenItExpires) {
+    const SigningKey key("ES256");
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        with_tokens(jwk_set({key.jwk()}))(config, self);
+        config.auth.jwt_leeway = std::chrono::milliseconds(0);
+    });
+    const std::int64_t second = now().us / 1'000'000;
+    const std::string token =
+        key.sign(R"({"exp":)" + std::to_string(second + 2) + R"(,"scope":"system/*.rs"})");
+    EXPECT_EQ(server.get_with_token("/Patient/1", token).status, 404);
+    while (now().us / 1'000'000 < second + 2) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    EXPECT_EQ(server.get_with_token("/Patient/1", token).status, 401);
+}
+
+TEST(Authentication, RefusesWhatTheScopesDoNotPermitAndNamesTheScope) {
+    const SigningKey key("ES256");
+    GuardedServer server(with_tokens(jwk_set({key.jwk()})));
+    const std::string token = key.sign(R"({"exp":4000000000,"scope":"system/Observation.rs"})");
+    EXPECT_EQ(server.get_with_token("/Observation/1", token).status, 404);
+    const HttpResponse refused = server.get_with_token("/Patient/1", token);
+    EXPECT_EQ(refused.status, 403);
+    EXPECT_THAT(refused.body, HasSubstr(R"("code":"forbidden")"));
+    EXPECT_THAT(*refused.header("WWW-Authenticate"),
+                HasSubstr(R"(error="insufficient_scope", scope="system/Patient.r")"));
+    EXPECT_EQ(server.get_with_token("/Patient/1", key.sign(R"({"exp":4000000000})")).status, 403);
+}
+
+TEST(Authentication, TakesApiKeysByTheirDigest) {
+    GuardedServer server(with_keys("api_key", jwk_set({})));
+    EXPECT_EQ(server.get("/Patient/1", {{"X-API-Key", "the key of lab 7"}}).status, 404);
+    const HttpResponse wrong = server.get("/Patient/1", {{"X-API-Key", "the key of lab 8"}});
+    EXPECT_EQ(wrong.status, 401);
+    EXPECT_THAT(wrong.body, HasSubstr(R"("code":"security")"));
+    EXPECT_EQ(server.get("/Patient/1", {{"X-API-Key", sha256_hex("the key of lab 7")}}).status,
+              401);
+    EXPECT_EQ(server.get("/Patient/1", {{"X-API-Key", ""}}).status, 401);
+    EXPECT_EQ(server.get("/Patient/1", {{"X-API-Key", std::string(5000, 'a')}}).status, 401);
+    EXPECT_EQ(server.get_with_token("/Patient/1", "a.b.c").status, 401);
+    std::size_t challenges = 0;
+    for (const auto& [name, value] : server.get("/Patient/1").headers) {
+        challenges += name == "WWW-Authenticate" ? 1 : 0;
+    }
+    EXPECT_EQ(challenges, 2U);
+}
+
+TEST(Authentication, RefusesSeveralCredentialsAtOnce) {
+    const SigningKey key("ES256");
+    GuardedServer server(with_keys("jwt_or_api_key", jwk_set({key.jwk()})));
+    const std::pair<std::string, std::string> token{"Authorization", "Bearer " + key.sign(kClaims)};
+    const std::pair<std::string, std::string> api_key{"X-API-Key", "the key of lab 7"};
+    EXPECT_EQ(server.get("/Patient/1", {token}).status, 404);
+    EXPECT_EQ(server.get("/Patient/1", {api_key}).status, 404);
+    EXPECT_EQ(server.get("/Patient/1", {token, api_key}).status, 401);
+    EXPECT_EQ(server.get("/Patient/1", {token, token}).status, 401);
+}
+
+template <typename Condition>
+bool becomes_true(Condition condition) {
+    for (int i = 0; i < 100 && !condition(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return condition();
+}
+
+TEST(Authentication, ReadsFilesAgainThatHaveChangedAndKeepsWhatItHasIfTheyAreOfNoUse) {
+    const SigningKey key("ES256", "old");
+    const SigningKey next("ES256", "new");
+    GuardedServer server(with_keys("jwt_or_api_key", jwk_set({key.jwk()})));
+    const std::string old_token = key.sign(kClaims);
+    EXPECT_EQ(server.get_with_token("/Patient/1", old_token).status, 404);
+    EXPECT_EQ(server.get_with_token("/Patient/1", next.sign(kClaims)).status, 401);
+
+    write_whole_file(server.file("keys.toml"), "[[key]]\nid = 7\n");
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    EXPECT_EQ(server.get("/Patient/1", {{"X-API-Key", "the key of lab 7"}}).status, 404);
+
+    write_whole_file(server.file("keys.toml"), key_entry("b", "another", "[]"));
+    write_whole_file(server.file("jwks.json"), jwk_set({next.jwk()}));
+    EXPECT_TRUE(becomes_true(
+        [&] { return server.get_with_token("/Patient/1", next.sign(kClaims)).status == 404; }));
+    // A token that was taken before goes with its key.
+    EXPECT_EQ(server.get_with_token("/Patient/1", old_token).status, 401);
+    EXPECT_EQ(server.get("/Patient/1", {{"X-API-Key", "the key of lab 7"}}).status, 401);
+    EXPECT_EQ(server.get("/Patient/1", {{"X-API-Key", "another"}}).status, 403);
+}
+
+/// Answers every request with a key set that can be changed.
+class Issuer {
+  public:
+    explicit Issuer(std::string set)
+        : set_(std::move(set)), socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        ::bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address);
+        ::listen(socket_, 8);
+        socklen_t size = sizeof address;
+        ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
+        port_ = ntohs(address.sin_port);
+        thread_ = std::thread([this] { serve(); });
+    }
+
+    ~Issuer() {
+        ::shutdown(socket_, SHUT_RDWR);
+        thread_.join();
+        ::close(socket_);
+    }
+
+    std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/jwks"; }
+
+    void set(std::string text) {
+        const std::lock_guard lock(mutex_);
+        set_ = std::move(text);
+    }
+
+    int requests() const { return requests_; }
+
+  private:
+    void serve() {
+        for (;;) {
+            const int peer = ::accept(socket_, nullptr, nullptr);
+            if (peer < 0) {
+                return;
+            }
+            char room[4096];
+            (void)::recv(peer, room, sizeof room, 0);
+            std::string body;
+            {
+                const std::lock_guard lock(mutex_);
+                body = set_;
+            }
+            const std::string answer = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " +
+                                       std::to_string(body.size()) + "\r\n\r\n" + body;
+            ++requests_;
+            (void)::send(peer, answer.data(), answer.size(), MSG_NOSIGNAL);
+            ::close(peer);
+        }
+    }
+
+    std::mutex mutex_;
+    std::string set_;
+    int socket_;
+    std::uint16_t port_ = 0;
+    std::atomic<int> requests_{0};
+    std::thread thread_;
+};
+
+TEST(Authentication, FetchesKeysAndFetchesThemAgainForAKeyItDoesNotKnow) {
+    const SigningKey first("ES256", "first");
+    const SigningKey second("ES256", "second");
+    Issuer issuer(jwk_set({first.jwk()}));
+    GuardedServer server([&](core::Config& config, GuardedServer&) {
+        config.auth.mode = "jwt";
+        config.auth.jwt_jwks_url = issuer.url();
+    });
+    // The first request waits for the first keys.
+    EXPECT_EQ(server.get_with_token("/Patient/1", first.sign(kClaims)).status, 404);
+    const int before = issuer.requests();
+
+    issuer.set(jwk_set({first.jwk(), second.jwk()}));
+    EXPECT_EQ(server.get_with_token("/Patient/1", second.sign(kClaims)).status, 404);
+    EXPECT_EQ(issuer.requests(), before + 1);
+    // A flood of unknown keys reaches the issuer once in ten seconds at most.
+    for (int i = 0; i < 20; ++i) {
+        const SigningKey unknown("EdDSA", "unknown" + std::to_string(i));
+        EXPECT_EQ(server.get_with_token("/Patient/1", unknown.sign(kClaims)).status, 401);
+    }
+    EXPECT_EQ(issuer.requests(), before + 1);
+}
+
+TEST(Authentication, StartsAndRefusesTokensWhileTheIssuerIsAway) {
+    std::string url;
+    {
+        const Issuer gone(jwk_set({}));
+        url = gone.url();
+    }
+    const SigningKey key("ES256");
+    GuardedServer server([&](core::Config& config, GuardedServer&) {
+        config.auth.mode = "jwt";
+        config.auth.jwt_jwks_url = url;
+    });
+    EXPECT_EQ(server.get_with_token("/Patient/1", key.sign(kClaims)).status, 401);
+    EXPECT_EQ(server.get("/metadata").status, 200);
+}
+
+TEST(Authentication, SaysWhichFileIsOfNoUse) {
+    const TemporaryDirectory folder;
+    const auto fault = [&](const std::function<void(core::Config::Auth&)>& change) {
+        core::Config config;
+        change(config.auth);
+        const auto checked = net::Server::check(config);
+        return checked ? "" : checked.error().detail;
+    };
+    write_whole_file(folder / "bad.json", "{}");
+    write_whole_file(folder / "short", "too short a secret\n");
+    write_whole_file(folder / "keys.toml", "[[key]]\nid = \"a\"\nsha256 = \"12\"\nscopes = []\n");
+    EXPECT_THAT(fault([&](auto& auth) {
+                    auth.mode = "jwt";
+                    auth.jwt_jwks_file = folder / "none.json";
+                }),
+                StartsWith("auth.jwt.jwks_file: "));
+    EXPECT_THAT(fault([&](auto& auth) {
+                    auth.mode = "jwt";
+                    auth.jwt_jwks_file = folder / "bad.json";
+                }),
+                HasSubstr("not a JWK Set"));
+    EXPECT_THAT(fault([&](auto& auth) {
+                    auth.mode = "jwt";
+                    auth.jwt_hs256_secret_file = folder / "short";
+                }),
+                HasSubstr("32 bytes or more"));
+    EXPECT_THAT(fault([&](auto& auth) {
+                    auth.mode = "api_key";
+                    auth.api_keys_file = folder / "keys.toml";
+                }),
+                HasSubstr("64 hex digits"));
+}
+
+}  // namespace
+}  // namespace annals::test

@@ -1,0 +1,224 @@
+// Tokens: which are taken, and every way in which one may be false.
+
+#include "net/auth/jwt.h"
+
+#include "net/auth/key_set.h"
+#include "tests/support/tokens.h"
+
+#include <gmock/gmock.h>
+
+namespace annals::net::auth {
+namespace {
+
+using test::jwk_set;
+using test::sign_hs256;
+using test::SigningKey;
+
+constexpr Instant kNow{1'800'000'000'000'000};
+const std::string kClaims =
+    R"({"iss":"https://issuer","aud":"https://server/fhir","sub":"lab","exp":1800000300,"scope":"system/*.rs"})";
+const TokenRules kRules{"https://issuer", "https://server/fhir", std::chrono::seconds(60), ""};
+
+KeySet keys(std::initializer_list<std::string> jwks) {
+    auto set = KeySet::read(jwk_set(jwks));
+    EXPECT_TRUE(set) << set.error().detail;
+    return *std::move(set);
+}
+
+std::string fault(const std::string& token, const KeySet& set, const TokenRules& rules = kRules,
+                  Errc code = Errc::bad_credentials) {
+    const auto claims = verify_token(token, set, rules, kNow);
+    if (claims) {
+        return "it was taken";
+    }
+    EXPECT_EQ(claims.error().code, code) << claims.error().detail;
+    return claims.error().detail;
+}
+
+std::string claims_with(const std::string& what) {
+    return R"({"iss":"https://issuer","aud":"https://server/fhir","exp":1800000300)" + what + "}";
+}
+
+class EveryAlgorithm : public testing::TestWithParam<std::string> {};
+
+TEST_P(EveryAlgorithm, VerifiesItsOwnSignaturesAndNoOthers) {
+    const SigningKey key(GetParam());
+    const SigningKey other(GetParam());
+    const KeySet set = keys({key.jwk()});
+    const auto claims = verify_token(key.sign(kClaims), set, kRules, kNow);
+    ASSERT_TRUE(claims) << claims.error().detail;
+    EXPECT_EQ(claims->name, "lab");
+    EXPECT_EQ(claims->scopes, "system/*.rs");
+    EXPECT_EQ(claims->expires.us, 1'800'000'360'000'000);
+
+    EXPECT_EQ(fault(other.sign(kClaims), set), "The token's signature is wrong");
+    const std::string token = key.sign(kClaims);
+    const std::string forged = token.substr(0, token.find('.') + 1) +
+                               test::base64url(claims_with(R"(,"scope":"system/*.cruds")")) +
+                               token.substr(token.rfind('.'));
+    EXPECT_EQ(fault(forged, set), "The token's signature is wrong");
+}
+
+INSTANTIATE_TEST_SUITE_P(Jwt, EveryAlgorithm,
+                         testing::Values("RS256", "RS384", "RS512", "PS256", "PS384", "PS512",
+                                         "ES256", "ES384", "ES512", "EdDSA"),
+                         [](const auto& info) { return info.param; });
+
+TEST(Jwt, KnowsBothEdwardsCurves) {
+    const SigningKey key("EdDSA", "k", 0, "ED448");
+    EXPECT_TRUE(verify_token(key.sign(kClaims), keys({key.jwk()}), kRules, kNow));
+}
+
+TEST(Jwt, TakesTheKeyWhoseIdItNames) {
+    const SigningKey first("ES256", "first");
+    const SigningKey second("ES256", "second");
+    const KeySet set = keys({first.jwk(), second.jwk()});
+    EXPECT_TRUE(verify_token(second.sign(kClaims), set, kRules, kNow));
+    EXPECT_TRUE(verify_token(second.sign(R"({"alg":"ES256"})", kClaims), set, kRules, kNow));
+    EXPECT_EQ(fault(second.sign(R"({"alg":"ES256","kid":"first"})", kClaims), set),
+              "The token's signature is wrong");
+    EXPECT_EQ(fault(second.sign(R"({"alg":"ES256","kid":"third"})", kClaims), set, kRules,
+                    Errc::not_found),
+              "The token is signed with an unknown key");
+    EXPECT_EQ(fault(second.sign(R"({"alg":"ES256","kid":7})", kClaims), set),
+              "The token's kid is no text");
+}
+
+TEST(Jwt, RefusesTokensWithoutASignature) {
+    const SigningKey key("RS256");
+    const KeySet set = keys({key.jwk()});
+    for (const char* alg : {"none", "None", "NONE", "nOnE", ""}) {
+        const std::string token = test::base64url(std::string(R"({"alg":")") + alg + "\"}") + '.' +
+                                  test::base64url(kClaims) + '.';
+        EXPECT_EQ(fault(token, set), "The token's alg is not taken");
+    }
+    const std::string token = key.sign(kClaims);
+    EXPECT_EQ(fault(token.substr(0, token.rfind('.') + 1), set), "The token's signature is wrong");
+}
+
+TEST(Jwt, NeverTakesAPublicKeyForASharedSecret) {
+    const SigningKey key("RS256", "k1");
+    const KeySet set = keys({key.jwk()});
+    // What an attacker has: the key as published, in whatever form.
+    for (const std::string& secret : {key.jwk(), jwk_set({key.jwk()})}) {
+        EXPECT_EQ(fault(sign_hs256(secret, kClaims), set), "The token's signature is wrong");
+    }
+    TokenRules rules = kRules;
+    rules.secret = "0123456789abcdef0123456789abcdef";
+    EXPECT_TRUE(verify_token(sign_hs256(rules.secret, kClaims), set, rules, kNow));
+    EXPECT_EQ(fault(sign_hs256("another secret of thirty-two byte", kClaims), set, rules),
+              "The token's signature is wrong");
+}
+
+TEST(Jwt, HoldsAKeyToItsAlgorithm) {
+    const SigningKey key("RS256");
+    EXPECT_EQ(fault(key.sign(R"({"alg":"RS512"})", kClaims), keys({key.jwk()})),
+              "The token's signature is wrong");
+    EXPECT_EQ(fault(key.sign(R"({"alg":"ES256"})", kClaims), keys({key.jwk()})),
+              "The token's signature is wrong");
+}
+
+TEST(Jwt, RefusesHeadersThatBringKeysOrAskForMore) {
+    const SigningKey key("ES256");
+    const KeySet set = keys({key.jwk()});
+    for (const char* member : {"jku", "x5u", "x5c", "jwk", "crit"}) {
+        const std::string header =
+            std::string(R"({"alg":"ES256","kid":"k1",")") + member + R"(":["x"]})";
+        EXPECT_THAT(fault(key.sign(header, kClaims), set), testing::HasSubstr(member));
+    }
+}
+
+TEST(Jwt, RefusesWhatIsNoToken) {
+    const SigningKey key("ES256");
+    const KeySet set = keys({key.jwk()});
+    const std::string good = key.sign(kClaims);
+    for (const std::string& token :
+         {std::string(), std::string("a"), std::string("a.b"), std::string("a.b.c"),
+          std::string("..."), good + '=', good + '\n', ' ' + good, good + ".x", '!' + good,
+          test::base64url("[]") + ".e30.AA",
+          test::base64url(R"({"alg":"ES256","alg":"none"})") + ".e30.AA", key.sign("not JSON"),
+          key.sign("[1]"), std::string(kTokenBytesMax + 1, 'a')}) {
+        EXPECT_NE(fault(token, set), "it was taken") << token.substr(0, 100);
+    }
+}
+
+TEST(Jwt, ChecksTimesWithTheLeewayAllowed) {
+    const SigningKey key("ES256");
+    const KeySet set = keys({key.jwk()});
+    const auto taken = [&](const std::string& claims) {
+        return verify_token(key.sign(claims), set, {"", "", std::chrono::seconds(60), ""}, kNow)
+            .has_value();
+    };
+    EXPECT_TRUE(taken(R"({"exp":1799999941})"));
+    EXPECT_FALSE(taken(R"({"exp":1799999940})"));
+    EXPECT_TRUE(taken(R"({"exp":1800000001.5})"));
+    EXPECT_TRUE(taken(R"({"exp":1800000001,"nbf":1800000060,"iat":1800000060})"));
+    EXPECT_FALSE(taken(R"({"exp":1800000001,"nbf":1800000061})"));
+    EXPECT_FALSE(taken(R"({"exp":1800000001,"iat":1800000061})"));
+    EXPECT_FALSE(taken(R"({"scope":"x"})"));
+    EXPECT_FALSE(taken(R"({"exp":"1800000001"})"));
+    EXPECT_FALSE(taken(R"({"exp":1e300})"));
+    EXPECT_FALSE(taken(R"({"exp":-1})"));
+    EXPECT_EQ(fault(key.sign(R"({"exp":1700000000})"), set, {}, Errc::credentials_expired), "");
+}
+
+TEST(Jwt, ChecksIssuerAndAudience) {
+    const SigningKey key("ES256");
+    const KeySet set = keys({key.jwk()});
+    const auto fault_of = [&](const std::string& claims) { return fault(key.sign(claims), set); };
+    EXPECT_EQ(fault_of(R"({"exp":1800000300,"aud":"https://server/fhir"})"),
+              "The token is of another issuer");
+    EXPECT_EQ(fault_of(R"({"exp":1800000300,"iss":"https://issuer/","aud":"https://server/fhir"})"),
+              "The token is of another issuer");
+    EXPECT_EQ(fault_of(R"({"exp":1800000300,"iss":"https://issuer"})"),
+              "The token is for another audience");
+    EXPECT_EQ(fault_of(R"({"exp":1800000300,"iss":"https://issuer","aud":["x","https://server"]})"),
+              "The token is for another audience");
+    EXPECT_EQ(
+        fault_of(R"({"exp":1800000300,"iss":"https://issuer","aud":["x","https://server/fhir"]})"),
+        "it was taken");
+}
+
+TEST(Jwt, ReadsScopesAsTextOrList) {
+    const SigningKey key("ES256");
+    const KeySet set = keys({key.jwk()});
+    const auto scopes = [&](const std::string& more) {
+        return verify_token(key.sign(claims_with(more)), set, kRules, kNow)->scopes;
+    };
+    EXPECT_EQ(scopes(R"(,"scope":"a b")"), "a b");
+    EXPECT_EQ(scopes(R"(,"scope":["a","b"])"), "a b ");
+    EXPECT_EQ(scopes(R"(,"scp":["a"])"), "a ");
+    EXPECT_EQ(scopes(""), "");
+}
+
+TEST(KeySet, PassesOverKeysOfNoUseHere) {
+    const SigningKey weak("RS256", "weak", 1024);
+    const SigningKey good("RS256", "good");
+    const KeySet set = keys({weak.jwk(), good.jwk(), good.jwk(R"(,"use":"enc")"),
+                             R"({"kty":"oct","k":"c2VjcmV0"})",
+                             R"({"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"})"});
+    EXPECT_EQ(set.keys().size(), 1U);
+    EXPECT_EQ(set.passed_over(), 4U);
+    EXPECT_TRUE(set.has("good"));
+    EXPECT_FALSE(set.has("weak"));
+}
+
+TEST(KeySet, RefusesWhatIsNoKeySet) {
+    std::string many = R"({"keys":[{})";
+    for (std::size_t i = 0; i < kKeysMax; ++i) {
+        many += ",{}";
+    }
+    const std::string zeros(43, 'A');
+    for (const std::string& text :
+         {std::string(), std::string("[]"), std::string("{}"), std::string(R"({"keys":1})"),
+          many + "]}", std::string(R"({"keys":[{"kty":"RSA","n":"","e":"AQAB"}]})"),
+          std::string(R"({"keys":[{"kty":"RSA","n":"!","e":"AQAB"}]})"),
+          // A point off the curve.
+          R"({"keys":[{"kty":"EC","crv":"P-256","x":")" + zeros + R"(","y":")" + zeros + "\"}]}",
+          std::string(R"({"keys":[{"kty":"OKP","crv":"Ed25519","x":"AAAA"}]})")}) {
+        EXPECT_FALSE(KeySet::read(text)) << text.substr(0, 100);
+    }
+}
+
+}  // namespace
+}  // namespace annals::net::auth

@@ -1,0 +1,45 @@
+// Keys made on the spot and tokens signed with them, for tests of authentication.
+
+#pragma once
+
+#include <openssl/types.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace annals::test {
+
+std::string base64url(std::string_view bytes);
+
+/// A private key for signatures of one algorithm: "RS256", "PS384", "ES512", "EdDSA", ...
+class SigningKey {
+  public:
+    /// `bits` of RSA; `curve` of EdDSA: "ED25519" or "ED448".
+    explicit SigningKey(std::string algorithm, std::string id = "k1", unsigned bits = 2048,
+                        std::string curve = "ED25519");
+
+    /// The public key as a JWK; `more` goes in as it stands: `,"use":"sig"`.
+    std::string jwk(const std::string& more = {}) const;
+
+    /// A token with this header, which says alg itself, and these claims.
+    std::string sign(const std::string& header, const std::string& claims) const;
+
+    /// The same with an ordinary header: alg and kid.
+    std::string sign(const std::string& claims) const;
+
+    const std::string& id() const { return id_; }
+
+  private:
+    std::string algorithm_;
+    std::string id_;
+    std::shared_ptr<EVP_PKEY> key_;
+};
+
+/// `{"keys":[...]}`.
+std::string jwk_set(std::initializer_list<std::string> keys);
+
+/// A token signed with HMAC-SHA-256.
+std::string sign_hs256(const std::string& secret, const std::string& claims);
+
+}  // namespace annals::test
