@@ -141,6 +141,13 @@ Result<void> require(const Service& service, const Request& request, std::uint8_
     return {};
 }
 
+Result<void> require_search(const Service& service, const Request& request, TypeId type) {
+    if (service.guarded() && is_public(service, "search")) {
+        return {};
+    }
+    return require(service, request, kMaySearch, type);
+}
+
 Result<void> authorise(const Service& service, const Request& request, const Interaction& row,
                        const Target& target) {
     if (!service.guarded()) {
@@ -158,7 +165,9 @@ Result<void> authorise(const Service& service, const Request& request, const Int
         access = find_operation(target)->access;
     }
     std::optional<TypeId> type;
-    if (names_one_type(target.level)) {
+    if (target.level == Level::compartment) {
+        type = find_resource_type(target.member);  // none for `*`
+    } else if (names_one_type(target.level)) {
         type = target.type;
     }
     std::uint8_t needed = 0;

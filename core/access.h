@@ -79,6 +79,10 @@ Result<void> authorise(const Service& service, const Request& request, const Int
 Result<void> require(const Service& service, const Request& request, std::uint8_t permissions,
                      std::optional<TypeId> type);
 
+/// Whether whoever sends `request` may see resources of `type` that a search for others comes to: by chains and
+/// criteria, or as included ones. Errors: as authorise().
+Result<void> require_search(const Service& service, const Request& request, TypeId type);
+
 /// Adds WWW-Authenticate to the answer to `error`, if it is about credentials (RFC 6750 section 3).
 void add_challenge(const Service& service, const Error& error, Response& response);
 

@@ -35,8 +35,7 @@ asio::awaitable<Response> create(const Service& service, const Request& request,
                                  const Target& target) {
     std::optional<Criteria> criteria;
     if (const auto text = request.header("If-None-Exist")) {
-        Result<Criteria> parsed =
-            parse_if_none_exist(service, target.type, *text, request.base_url);
+        Result<Criteria> parsed = parse_if_none_exist(service, request, target.type, *text);
         if (!parsed) {
             co_return outcome_response(parsed.error(), request);
         }

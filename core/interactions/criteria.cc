@@ -75,8 +75,8 @@ class Finding {
 
 }  // namespace
 
-Result<Criteria> parse_criteria(const Service& service, TypeId type, std::string_view query,
-                                std::string_view base_url) {
+Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
+                                std::string_view query) {
     ANNALS_TRY(const auto pairs, search::decode_pairs(query));
     Criteria criteria;
     criteria.type = type;
@@ -85,21 +85,24 @@ Result<Criteria> parse_criteria(const Service& service, TypeId type, std::string
     const search::SnapshotResources stored(snapshot);
     search::QueryContext context{.stored = stored,
                                  .parameters = criteria.parameters,
-                                 .base_url = std::string(base_url),
+                                 .base_url = std::string(request.base_url),
                                  .strict = true,
                                  .conditional = true};
     ANNALS_TRY(search::Query read, search::parse_query(context, {type}, pairs));
     criteria.plan = std::move(read.types.front().plan);
     criteria.watch = search::guard_terms(criteria.plan);
+    for (const TypeId other : criteria.watch.others) {
+        ANNALS_TRY_VOID(require_search(service, request, other));
+    }
     return criteria;
 }
 
-Result<Criteria> parse_if_none_exist(const Service& service, TypeId type, std::string_view text,
-                                     std::string_view base_url) {
+Result<Criteria> parse_if_none_exist(const Service& service, const Request& request, TypeId type,
+                                     std::string_view text) {
     // A '?' inside a value comes after the first '='.
     const std::size_t mark = text.find('?');
     if (mark == std::string_view::npos || mark > text.find('=')) {
-        return parse_criteria(service, type, text, base_url);
+        return parse_criteria(service, request, type, text);
     }
     std::string_view name = text.substr(0, mark);
     while (!name.empty() && name.back() == '/') {
@@ -114,7 +117,7 @@ Result<Criteria> parse_if_none_exist(const Service& service, TypeId type, std::s
                                  resource_type_name(type)),
                      {}};
     }
-    return parse_criteria(service, type, text.substr(mark + 1), base_url);
+    return parse_criteria(service, request, type, text.substr(mark + 1));
 }
 
 bool is_conditional_reference(std::string_view reference) noexcept {
@@ -123,14 +126,15 @@ bool is_conditional_reference(std::string_view reference) noexcept {
            find_resource_type(reference.substr(0, mark)).has_value();
 }
 
-Result<Criteria> parse_conditional_reference(const Service& service, std::string_view reference,
-                                             std::string_view base_url) {
+Result<Criteria> parse_conditional_reference(const Service& service, const Request& request,
+                                             std::string_view reference) {
     const std::size_t mark = reference.find('?');
     const auto type = find_resource_type(reference.substr(0, mark));
     if (mark == std::string_view::npos || !type) {
         return Error{Errc::invalid, "not a conditional reference", {}};
     }
-    return parse_criteria(service, *type, reference.substr(mark + 1), base_url);
+    ANNALS_TRY_VOID(require_search(service, request, *type));
+    return parse_criteria(service, request, *type, reference.substr(mark + 1));
 }
 
 asio::awaitable<Result<CriteriaMatches>> find_matches(const Service& service, Loop& loop,

@@ -32,23 +32,25 @@ struct Criteria {
 
 /// Reads the query of a conditional interaction, percent-encoded, without '?'. Conditional interactions are
 /// strict whatever Prefer says. `_format`, `_pretty`, `_summary` and `_elements` are about the answer and are
-/// passed over. What is below `base_url` is local.
+/// passed over. What is below the request's base URL is local, and whoever sends it must be permitted to search the
+/// types that chains look at.
 ///
-/// Errors: invalid, not_supported: no criterion, a parameter, modifier or value that search does not take (named).
-Result<Criteria> parse_criteria(const Service& service, TypeId type, std::string_view query,
-                                std::string_view base_url);
+/// Errors: invalid, not_supported: no criterion, a parameter, modifier or value that search does not take (named);
+///         unauthenticated, forbidden.
+Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
+                                std::string_view query);
 
 /// Reads an If-None-Exist header or Bundle.entry.request.ifNoneExist: `identifier=x`, also with
 /// `?`, `Patient?` or an absolute URL before it. Errors: as parse_criteria(); another type.
-Result<Criteria> parse_if_none_exist(const Service& service, TypeId type, std::string_view text,
-                                     std::string_view base_url);
+Result<Criteria> parse_if_none_exist(const Service& service, const Request& request, TypeId type,
+                                     std::string_view text);
 
 /// True for a reference of the form `Type?query`: it names a resource by criteria.
 bool is_conditional_reference(std::string_view reference) noexcept;
 
-/// Reads a conditional reference. Errors: as parse_criteria().
-Result<Criteria> parse_conditional_reference(const Service& service, std::string_view reference,
-                                             std::string_view base_url);
+/// Reads a conditional reference. Errors: as parse_criteria(), of its own type as well.
+Result<Criteria> parse_conditional_reference(const Service& service, const Request& request,
+                                             std::string_view reference);
 
 /// Matches are counted so far at least, for messages.
 inline constexpr std::size_t kMatchesCountedMax = 100;

@@ -202,8 +202,7 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
     if (const Result<void> fit = check_no_body(request); !fit) {
         co_return outcome_response(fit.error(), request);
     }
-    const Result<Criteria> criteria =
-        parse_criteria(service, target.type, request.query, request.base_url);
+    const Result<Criteria> criteria = parse_criteria(service, request, target.type, request.query);
     if (!criteria) {
         co_return outcome_response(criteria.error(), request);
     }

@@ -77,6 +77,9 @@ class Search {
                 co_return std::move(included.error());
             }
             content.included = std::move(included->versions);
+            std::erase_if(content.included, [&](const storage::VersionInfo& info) {
+                return !require_search(service_, request_, info.type);
+            });
             if (included->cut_short) {
                 content.warnings.push_back(
                     fmt::format("More than {} resources would be included; the rest is left out",
@@ -121,6 +124,11 @@ class Search {
                                      .now = now_,
                                      .strict = read_preference(request_).strict};
         ANNALS_TRY(query_, search::parse_query(context, std::move(types), pairs));
+        for (const Query::TypePlan& one : query_.types) {
+            for (const TypeId other : search::guard_terms(one.plan).others) {
+                ANNALS_TRY_VOID(require_search(service_, request_, other));
+            }
+        }
         ANNALS_TRY_VOID(enter_compartment());
         std::erase_if(query_.used, [](const QueryPair& pair) { return pair.first == "_cursor"; });
         digest_ = digest();

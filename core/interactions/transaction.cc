@@ -30,7 +30,7 @@ constexpr std::size_t kEntriesPerTurn = 256;
 struct Attempt {
     Attempt(const Service& service, const Request& request,
             std::span<const TransactionEntry> entries)
-        : state(service, request.base_url, entries),
+        : state(service, request, entries),
           links(request.base_url),
           epoch(service.indexing().epoch()),
           write_of_entry(entries.size()) {}

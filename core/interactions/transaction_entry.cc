@@ -38,8 +38,8 @@ Result<void> read_kind(const Service& service, TransactionEntry& entry) {
             }
             if (asked.if_none_exist) {
                 ANNALS_TRY(entry.criteria,
-                           parse_if_none_exist(service, entry.target.type, *asked.if_none_exist,
-                                               entry.request.base_url));
+                           parse_if_none_exist(service, entry.request, entry.target.type,
+                                               *asked.if_none_exist));
             }
             return {};
         case HttpMethod::put:
@@ -48,8 +48,8 @@ Result<void> read_kind(const Service& service, TransactionEntry& entry) {
             entry.kind =
                 asked.method == HttpMethod::delete_ ? EntryKind::remove : EntryKind::update;
             if (level == Level::type) {
-                ANNALS_TRY(entry.criteria, parse_criteria(service, entry.target.type, asked.query,
-                                                          entry.request.base_url));
+                ANNALS_TRY(entry.criteria,
+                           parse_criteria(service, entry.request, entry.target.type, asked.query));
             } else if (level != Level::instance) {
                 return not_here(asked, "");
             }

@@ -298,7 +298,7 @@ Result<std::string> TransactionState::resolve(std::string_view reference) {
     if (const auto known = resolved_.find(text); known != resolved_.end()) {
         return known->second;
     }
-    ANNALS_TRY(Criteria parsed, parse_conditional_reference(service_, reference, base_url_));
+    ANNALS_TRY(Criteria parsed, parse_conditional_reference(service_, request_, reference));
     const Criteria& criteria = criteria_.emplace_back(std::move(parsed));
     ANNALS_TRY(const auto found, find(criteria));
     if (found.empty()) {

@@ -43,13 +43,13 @@ struct EntryDecision {
 /// Decides a transaction's entries one after the other, in FHIR's order; each one sees what the earlier ones did.
 class TransactionState {
   public:
-    /// Lifetime: `entries` and the service outlive it.
-    TransactionState(const Service& service, std::string_view base_url,
+    /// Lifetime: `entries`, the request and the service outlive it.
+    TransactionState(const Service& service, const Request& request,
                      std::span<const TransactionEntry> entries)
         : service_(service),
           config_(service.config()),
           store_(service.store()),
-          base_url_(base_url),
+          request_(request),
           entries_(entries),
           decisions_(entries.size()) {}
 
@@ -98,7 +98,7 @@ class TransactionState {
     const Service& service_;
     const Config& config_;
     const storage::Store& store_;
-    std::string base_url_;
+    const Request& request_;
     std::span<const TransactionEntry> entries_;
     std::vector<EntryDecision> decisions_;
     std::vector<storage::Guard> guards_;

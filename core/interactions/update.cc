@@ -198,8 +198,7 @@ ConditionalWrite decide_conditional(const Service& service, const Conditions& co
 
 asio::awaitable<Response> conditional_update(const Service& service, const Request& request,
                                              const Target& target) {
-    const Result<Criteria> criteria =
-        parse_criteria(service, target.type, request.query, request.base_url);
+    const Result<Criteria> criteria = parse_criteria(service, request, target.type, request.query);
     if (!criteria) {
         co_return outcome_response(criteria.error(), request);
     }

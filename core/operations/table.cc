@@ -14,7 +14,8 @@ namespace {
 constexpr auto kOperations = std::to_array<Operation>({
     {"$validate", kOnSystem | kOnType | kOnInstance, kOnInstance, false, Access::read,
      "http://hl7.org/fhir/OperationDefinition/Resource-validate", validate_operation},
-    {"$reindex", kOnSystem, kOnSystem, true, "urn:x-annals:OperationDefinition:reindex",
+    {"$reindex", kOnSystem, kOnSystem, true, Access::administer,
+     "urn:x-annals:OperationDefinition:reindex",
      reindex_operation},
 });
 // clang-format on

@@ -119,6 +119,14 @@ const std::multimap<std::pair<Level, HttpMethod>, Route>& routes() {
         {{L::instance_operation, M::post},
          {"POST", "/Patient/a/$validate", kBody, "system/Patient.r"}},
         {{L::instance_operation, M::get}, {"GET", "/Patient/a/$validate", "", "system/Patient.r"}},
+        {{L::system_operation, M::post}, {"POST", "/$reindex", "", "system/*.cruds"}},
+        {{L::system_operation, M::get}, {"GET", "/$reindex", "", "system/*.cruds"}},
+        {{L::type, M::get}, {"GET", "/Patient?family=x", "", "system/Patient.s"}},
+        {{L::type_search, M::post}, {"POST", "/Patient/_search", "", "system/Patient.s"}},
+        {{L::compartment, M::get}, {"GET", "/Patient/a/Condition", "", "system/Condition.s"}},
+        {{L::compartment, M::get}, {"GET", "/Patient/a/*", "", "system/*.s"}},
+        {{L::root, M::get}, {"GET", "/?_type=Patient", "", "system/*.s"}},
+        {{L::system_search, M::post}, {"POST", "/_search", "", "system/*.s"}},
         {{L::metadata, M::get}, {"GET", "/metadata", "", ""}},
         {{L::root, M::options}, {"OPTIONS", "/", "", ""}},
     };
@@ -271,6 +279,46 @@ TEST_F(AccessTest, AHistoryBundleNeedsToWriteEverything) {
                   200)
             << scopes;
     }
+}
+
+TEST_F(AccessTest, ASearchShowsNothingOfTypesThatAreNotPermitted) {
+    guard(false);
+    const Principal all("all", "system/*.cruds");
+    send_as(&all);
+    const Headers json{{"Content-Type", "application/fhir+json"}};
+    ASSERT_EQ(send("PUT", "/Patient/p",
+                   R"({"resourceType":"Patient","id":"p","name":[{"family":"Sauer"}]})", json)
+                  .status,
+              201);
+    ASSERT_EQ(send("PUT", "/Observation/o",
+                   R"({"resourceType":"Observation","id":"o","status":"final","code":{"text":"c"},)"
+                   R"("subject":{"reference":"Patient/p"}})",
+                   json)
+                  .status,
+              201);
+    EXPECT_TRUE(send("GET", "/Observation?_include=Observation:subject").says("Sauer"));
+
+    const Principal lab("lab", "system/Observation.cruds");
+    send_as(&lab);
+    const test::Answer included = send("GET", "/Observation?_include=Observation:subject");
+    EXPECT_EQ(included.status, 200);
+    EXPECT_TRUE(included.says("Observation/o"));
+    EXPECT_FALSE(included.says("Sauer")) << included.body;
+    EXPECT_EQ(send("GET", "/Observation?patient.family=sauer").status, 403);
+    EXPECT_EQ(send("GET", "/Observation?_has:AuditEvent:entity:agent=x").status, 403);
+    EXPECT_EQ(
+        send("POST", "/Observation",
+             R"({"resourceType":"Observation","status":"final","code":{"text":"c"}})",
+             {{"Content-Type", "application/fhir+json"}, {"If-None-Exist", "patient.family=sauer"}})
+            .status,
+        403);
+    const test::Answer transaction =
+        send("POST", "/", R"({"resourceType":"Bundle","type":"transaction","entry":[{"resource":
+             {"resourceType":"Observation","status":"final","code":{"text":"c"},"subject":{"reference":"Patient?family=sauer"}},
+             "request":{"method":"POST","url":"Observation"}}]})",
+             json);
+    EXPECT_EQ(transaction.status, 400);
+    EXPECT_TRUE(transaction.says(R"("code":"forbidden")")) << transaction.body;
 }
 
 TEST_F(AccessTest, NobodyIsAskedWhenNothingIsGuarded) {

@@ -21,7 +21,9 @@ TypeId type_of(std::string_view name) {
 class CriteriaTest : public testing::Test {
   protected:
     Result<Criteria> parse(std::string_view query, std::string_view type = "Patient") {
-        return parse_criteria(server_.service(), type_of(type), query, kBase);
+        Request request;
+        request.base_url = kBase;
+        return parse_criteria(server_.service(), request, type_of(type), query);
     }
 
     std::set<std::string> found(std::string_view query, std::string_view type = "Patient") {
@@ -115,13 +117,14 @@ TEST_F(CriteriaTest, AreReadFromIfNoneExistInEveryForm) {
     for (const std::string_view text :
          {"identifier=x?y", "?identifier=x?y", "Patient?identifier=x?y",
           "http://a/fhir/Patient?identifier=x?y", "Patient/?identifier=x?y"}) {
-        const auto criteria = parse_if_none_exist(server_.service(), type_of("Patient"), text, "");
+        const auto criteria =
+            parse_if_none_exist(server_.service(), Request(), type_of("Patient"), text);
         ASSERT_TRUE(criteria.has_value()) << text;
         EXPECT_EQ(find_matches_now(server_.service(), *criteria)->found.size(), 1U) << text;
     }
     for (const std::string_view text : {"Group?identifier=x", ""}) {
-        EXPECT_FALSE(
-            parse_if_none_exist(server_.service(), type_of("Patient"), text, "").has_value());
+        EXPECT_FALSE(parse_if_none_exist(server_.service(), Request(), type_of("Patient"), text)
+                         .has_value());
     }
 }
 
