@@ -131,9 +131,10 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
     ASSERT_EQ(figures->root()["workloads"].size(), 5U);
     for (const json::Value workload : figures->root()["workloads"].elements()) {
         EXPECT_EQ(workload["errors"].raw(), "0") << workload.raw();
-#if !__has_feature(thread_sanitizer)  // There, half a second may be too short for one bundle.
-        EXPECT_NE(workload["requests"].raw(), "0") << workload.raw();
-#endif
+        // On a busy machine half a second may be too short for one bundle.
+        if (workload["unit"].equals("requests/s")) {
+            EXPECT_NE(workload["requests"].raw(), "0") << workload.raw();
+        }
         EXPECT_TRUE(workload["limit"]["ratio"]) << workload.raw();
     }
 }
