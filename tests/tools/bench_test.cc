@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 #include <string>
 
 namespace annals::bench {
@@ -115,20 +116,67 @@ TEST(Workloads, FindTheIdInALocation) {
     EXPECT_EQ(id_in_location(""), "");
 }
 
+// `draws` searches of `parameter`.
+std::set<std::string> searches_of(const SearchParameter& parameter, int draws) {
+    generate::Dice dice(1);
+    std::set<std::string> all;
+    for (int i = 0; i < draws; ++i) {
+        std::string target;
+        put_search(target, parameter, dice);
+        all.insert(target);
+    }
+    return all;
+}
+
+TEST(SearchMix, EscapesWhatSeparatesValues) {
+    EXPECT_EQ(search_text("Smith & Sons, P.C."), "Smith%20%26%20Sons%5C%2C%20P.C.");
+    EXPECT_EQ(search_text("a$b|c\\d"), "a%5C%24b%5C%7Cc%5C%5Cd");
+}
+
+TEST(SearchMix, DrawsEveryModifierPrefixAndForm) {
+    using All = std::set<std::string>;
+    EXPECT_EQ(searches_of({"/Patient?name", ParameterType::string, {{"Ada", "", ""}}}, 1000),
+              (All{"/Patient?name=Ada", "/Patient?name:contains=Ada", "/Patient?name=absent",
+                   "/Patient?name:contains=absent"}));
+    const All dates =
+        searches_of({"/Encounter?date", ParameterType::date, {{"2020", "", ""}}}, 5000);
+    EXPECT_EQ(dates.size(), 16U);
+    EXPECT_TRUE(dates.contains("/Encounter?date=2020"));
+    EXPECT_TRUE(dates.contains("/Encounter?date=eb2020"));
+    const All quantities = searches_of(
+        {"/Observation?value-quantity", ParameterType::quantity, {{"5", "5%7Cu%7Ckg", ""}}}, 5000);
+    EXPECT_EQ(quantities.size(), 18U);
+    EXPECT_TRUE(quantities.contains("/Observation?value-quantity=le5%7Cu%7Ckg"));
+    const All composites = searches_of(
+        {"/Observation?code-value-quantity", ParameterType::composite, {{"c", "s%7Cc", "5"}}},
+        5000);
+    EXPECT_EQ(composites.size(), 18U);
+    EXPECT_TRUE(composites.contains("/Observation?code-value-quantity=s%7Cc$gt5"));
+    EXPECT_TRUE(composites.contains("/Observation?code-value-quantity=absent$0"));
+    const All tokens =
+        searches_of({"/Observation?code", ParameterType::token, {{"c", "s%7Cc", ""}}}, 5000);
+    EXPECT_TRUE(tokens.contains("/Observation?code=c"));
+    EXPECT_TRUE(tokens.contains("/Observation?code=s%7Cc"));
+    EXPECT_TRUE(tokens.contains("/Observation?code=c,s%7Cc,c"));
+    EXPECT_EQ(searches_of({"/Encounter?patient", ParameterType::reference, {{"Patient/1", "", ""}}},
+                          1000),
+              (All{"/Encounter?patient=Patient/1", "/Encounter?patient=Patient/absent"}));
+}
+
 TEST(Bench, MeasuresTheRealServerWithoutAnError) {
     const test::TemporaryDirectory directory;
     const std::string json = directory / "figures.json";
-    const test::Finished run =
-        test::run_program(ANNALS_BINARY,
-                          {"bench", "--smoke", "--directory", directory / "work", "--json", json,
-                           "limits", "read", "create:4", "crud", "import", "history-apply"},
-                          std::chrono::seconds(120));
+    const test::Finished run = test::run_program(
+        ANNALS_BINARY,
+        {"bench", "--smoke", "--directory", directory / "work", "--json", json, "limits", "read",
+         "search", "search-count:4", "create:4", "crud", "import", "history-apply"},
+        std::chrono::seconds(120));
     EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
     json::Parser parser;
     const Result<json::Document> figures = parser.parse(test::read_whole_file(json));
     ASSERT_TRUE(figures) << figures.error().detail;
     EXPECT_TRUE(figures->root()["limits"]["sync_4k"]);
-    ASSERT_EQ(figures->root()["workloads"].size(), 5U);
+    ASSERT_EQ(figures->root()["workloads"].size(), 7U);
     for (const json::Value workload : figures->root()["workloads"].elements()) {
         EXPECT_EQ(workload["errors"].raw(), "0") << workload.raw();
         // On a busy machine half a second may be too short for one bundle.
@@ -136,6 +184,11 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
             EXPECT_NE(workload["requests"].raw(), "0") << workload.raw();
         }
         EXPECT_TRUE(workload["limit"]["ratio"]) << workload.raw();
+        if (workload["workload"].string().starts_with("search")) {
+            // Even three patients have values for the whole mix.
+            EXPECT_EQ(workload["extras"]["parameters"].raw(), "24.000") << workload.raw();
+            EXPECT_EQ(workload["operations"].size(), 6U) << workload.raw();
+        }
     }
 }
 

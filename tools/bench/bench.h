@@ -23,11 +23,11 @@ struct Settings {
     std::string server;             ///< root of a running server; empty: start our own
     std::string directory = ".";    ///< where our own server's data and the disk's limits are tried
     std::vector<std::string> sets;  ///< --set of our own server
-    std::vector<std::string> files;  ///< what `import` sends; empty: generated
+    std::vector<std::string> files;  ///< what `import` and the searches send; empty: generated
     std::uint64_t connections = 64;
     std::uint64_t bundle_connections = 4;  ///< of `import` and `history-apply`
     std::uint64_t bundle_entries = 1000;
-    std::uint64_t preload = 10'000;  ///< resources that `read` chooses from
+    std::uint64_t preload = 10'000;  ///< resources that `read` and the searches choose from
     std::uint64_t seed = 1;
     std::uint64_t client_threads = 1;
     std::uint64_t server_threads =
@@ -51,7 +51,7 @@ struct Site {
 /// A workload's figures.
 struct Measurement {
     std::string name;
-    std::string unit;  ///< "requests/s", "resources/s", "versions/s"
+    std::string unit;  ///< "requests/s", "pages/s", "counts/s", "resources/s", "versions/s"
     std::uint64_t connections = 0;
     LoadResult load;
     std::vector<std::string> operations;                 ///< names of load.operations, if several

@@ -53,11 +53,15 @@ class Entries {
 class FileImports : public Conversation {
   public:
     FileImports(const Site& site, const std::vector<BundleText>& bundles,
-                std::shared_ptr<std::atomic<std::size_t>> next)
-        : site_(site), bundles_(bundles), next_(std::move(next)) {}
+                std::shared_ptr<std::atomic<std::size_t>> next, bool once)
+        : site_(site), bundles_(bundles), next_(std::move(next)), once_(once) {}
 
     bool ask(std::string& out) override {
-        const BundleText& bundle = bundles_[next_->fetch_add(1) % bundles_.size()];
+        const std::size_t number = next_->fetch_add(1);
+        if (once_ && number >= bundles_.size()) {
+            return false;
+        }
+        const BundleText& bundle = bundles_[number % bundles_.size()];
         entries_.asked(bundle.entries);
         put_request(out, "POST", site_, {}, bundle.text, kMinimal);
         return true;
@@ -69,6 +73,7 @@ class FileImports : public Conversation {
     Site site_;
     const std::vector<BundleText>& bundles_;
     std::shared_ptr<std::atomic<std::size_t>> next_;
+    bool once_;
     Entries entries_;
 };
 
@@ -97,8 +102,8 @@ class Generated : public Conversation {
 };
 
 Conversations generated(const Site& site, std::size_t count, std::uint64_t seed,
-                        generate::Options options) {
-    options.versions = 100'000'000;
+                        generate::Options options, std::uint64_t versions = 100'000'000) {
+    options.versions = versions;
     options.from = Instant{1'420'070'400'000'000};   // 2015-01-01
     options.until = Instant{1'735'689'600'000'000};  // 2025-01-01
     Conversations all;
@@ -156,8 +161,19 @@ Conversations file_imports(const Site& site, const std::vector<BundleText>& bund
     const auto next = std::make_shared<std::atomic<std::size_t>>(0);
     Conversations all;
     for (std::size_t i = 0; i < count; ++i) {
-        all.push_back(std::make_unique<FileImports>(site, bundles, next));
+        all.push_back(std::make_unique<FileImports>(site, bundles, next, false));
     }
+    return all;
+}
+
+Conversations bundle_preload(const Site& site, const std::vector<BundleText>& bundles,
+                             std::uint64_t resources, std::uint64_t seed) {
+    if (bundles.empty()) {
+        return generated(site, 1, seed, {}, resources);
+    }
+    Conversations all;
+    all.push_back(std::make_unique<FileImports>(
+        site, bundles, std::make_shared<std::atomic<std::size_t>>(0), true));
     return all;
 }
 

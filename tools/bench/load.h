@@ -25,7 +25,7 @@ struct Verdict {
     std::uint8_t operation = 0;  ///< which histogram its latency goes to
 };
 
-inline constexpr std::size_t kOperationsMax = 4;
+inline constexpr std::size_t kOperationsMax = 6;
 
 /// What one connection says, request by request.
 class Conversation {

@@ -88,10 +88,31 @@ Result<LoadResult> preload(const Site& site, const Settings& settings,
     return load;
 }
 
+// Fills the store with linked resources: the bundles, or generated ones. Returns how many there are.
+Result<std::uint64_t> preload_bundles(const Site& site, const Settings& settings,
+                                      const std::vector<BundleText>& bundles) {
+    LoadOptions options = load_options(site, settings, false);
+    options.threads = 1;
+    ANNALS_TRY(const LoadResult load,
+               run_load(options, bundle_preload(site, bundles, settings.preload, settings.seed)));
+    if (load.errors > 0) {
+        return Error{Errc::io, fmt::format("a bundle was refused: {}", load.first_error), ""};
+    }
+    return load.units;
+}
+
+void add_sums(Extras& extras, const SearchSums& sums, bool counts) {
+    const auto answers = static_cast<double>(std::max<std::uint64_t>(sums.answers, 1));
+    extras.emplace_back(counts ? "mean total" : "mean matches on a page",
+                        static_cast<double>(sums.matches) / answers);
+    extras.emplace_back("mean answer bytes", static_cast<double>(sums.bytes) / answers);
+}
+
 }  // namespace
 
 bool is_workload(const std::string& name) {
-    constexpr std::string_view kNames[] = {"read", "create", "crud", "import", "history-apply"};
+    constexpr std::string_view kNames[] = {"read", "search", "search-count", "create",
+                                           "crud", "import", "history-apply"};
     return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -114,11 +135,15 @@ Result<Measurement> measure(const std::string& workload, std::uint64_t connectio
     measurement.name = workload;
     measurement.unit = "requests/s";
     measurement.connections = connections;
+    const bool counts = workload == "search-count";
+    const bool search = counts || workload == "search";
     // What conversations refer to stays here until they have ended.
     std::vector<Body> bodies;
     std::vector<std::vector<Body>> nine;
     std::vector<BundleText> bundles;
     std::vector<Known> known;
+    SearchMix mix;
+    SearchSums sums;
     Conversations conversations;
     if (workload == "read") {
         bodies = bodies_near(kBodyBytes, kBodies, settings.seed);
@@ -126,6 +151,17 @@ Result<Measurement> measure(const std::string& workload, std::uint64_t connectio
         conversations = reads(site, known, connections, settings.seed);
         measurement.extras.emplace_back("resources", static_cast<double>(known.size()));
         measurement.extras.emplace_back("mean body bytes", mean_size(bodies));
+    } else if (search) {
+        measurement.unit = counts ? "counts/s" : "pages/s";
+        measurement.operations.assign(kParameterTypes.begin(), kParameterTypes.end());
+        if (!settings.files.empty()) {
+            ANNALS_TRY(bundles, read_bundles(settings.files));
+        }
+        ANNALS_TRY(const std::uint64_t resources, preload_bundles(site, settings, bundles));
+        ANNALS_TRY(mix, sample_search_mix(site));
+        conversations = searches(site, mix, counts, connections, settings.seed, sums);
+        measurement.extras.emplace_back("resources", static_cast<double>(resources));
+        measurement.extras.emplace_back("parameters", static_cast<double>(mix.size()));
     } else if (workload == "create") {
         bodies = bodies_near(kBodyBytes, kBodies, settings.seed);
         conversations = creates(site, bodies, connections, true);
@@ -156,7 +192,9 @@ Result<Measurement> measure(const std::string& workload, std::uint64_t connectio
     }
     const std::optional<Counters> before = read_counters(site);
     ANNALS_TRY(measurement.load, run_load(load_options(site, settings, true), conversations));
-    if (workload != "read") {
+    if (search) {
+        add_sums(measurement.extras, sums, counts);
+    } else if (workload != "read") {
         add_counters(measurement.extras, before, read_counters(site));
     }
     return measurement;

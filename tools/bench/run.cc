@@ -54,8 +54,8 @@ Result<Asked> read_workload(const std::string& text, const Settings& settings) {
     if (!is_workload(asked.name)) {
         return Error{
             Errc::usage,
-            fmt::format("unknown workload '{}'; there are limits, read, create, crud, import and "
-                        "history-apply",
+            fmt::format("unknown workload '{}'; there are limits, read, search, search-count, "
+                        "create, crud, import and history-apply",
                         asked.name),
             ""};
     }
@@ -107,7 +107,8 @@ Result<Measurement> measure_on_own_server(const Asked& asked, const Settings& se
 }
 
 void add_limit(Measurement& measurement, const Limits& limits) {
-    if (measurement.name == "read") {
+    if (measurement.name == "read" || measurement.name == "search" ||
+        measurement.name == "search-count") {
         measurement.limit_name = "bare GET";
         measurement.limit = limits.gets;
     } else if (measurement.name == "create") {

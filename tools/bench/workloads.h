@@ -6,8 +6,10 @@
 #pragma once
 
 #include "tools/bench/bench.h"
+#include "tools/bench/search_mix.h"
 #include "tools/generate/chart.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -77,11 +79,28 @@ Result<std::vector<BundleText>> read_bundles(const std::vector<std::string>& pat
 Conversations file_imports(const Site& site, const std::vector<BundleText>& bundles,
                            std::size_t count);
 
+/// POST of each bundle once, or of a history of so many generated resources, over one connection, so that the
+/// store is the same each time. Lifetime: `bundles` outlives them.
+Conversations bundle_preload(const Site& site, const std::vector<BundleText>& bundles,
+                             std::uint64_t resources, std::uint64_t seed);
+
 /// POST of generated transaction bundles, each connection with patients of its own.
 Conversations generated_imports(const Site& site, std::size_t count, std::uint64_t seed);
 
 /// POST of generated history bundles, oldest first, each connection with a history of its own.
 Conversations history_applications(const Site& site, std::size_t count, std::uint64_t seed,
                                    std::uint64_t bundle_entries);
+
+/// What was in the answers that were looked into.
+struct SearchSums {
+    std::atomic<std::uint64_t> answers = 0;
+    std::atomic<std::uint64_t> matches = 0;  ///< of counts: the totals
+    std::atomic<std::uint64_t> bytes = 0;
+};
+
+/// Searches of the mix at random, for ever: pages of 20 matches, or counts. Lifetime: `mix` and `sums` outlive
+/// them.
+Conversations searches(const Site& site, const SearchMix& mix, bool counts, std::size_t count,
+                       std::uint64_t seed, SearchSums& sums);
 
 }  // namespace annals::bench

@@ -76,19 +76,22 @@ int run_bench(const ArgumentList& arguments) {
     Arguments declared("bench", "Measures a server, and beside it what the machine could do.");
     declared.positionals(
         "WORKLOAD", settings.workloads,
-        "limits, read, create, crud, import, history-apply (all of them); read:16 has its "
-        "own number of connections");
+        "limits, read, search, search-count, create, crud, import, history-apply (all of them); "
+        "read:16 has its own number of connections");
     declared.text(
         "--server", settings.server,
         "root of a running server, such as http://127.0.0.1:8080/fhir (starts its own, fresh for "
         "each workload)");
-    declared.number("--connections", settings.connections, "of read, create and crud (64)");
+    declared.number("--connections", settings.connections,
+                    "of all but import and history-apply (64)");
     declared.number("--bundle-connections", settings.bundle_connections,
                     "of import and history-apply (4)");
     declared.number("--bundle-entries", settings.bundle_entries,
                     "entries of a history bundle (1000)");
-    declared.texts("--files", settings.files, "file or folder of bundles for import (generated)");
-    declared.number("--preload", settings.preload, "resources that read chooses from (10000)");
+    declared.texts("--files", settings.files,
+                   "file or folder of bundles for import and the searches (generated)");
+    declared.number("--preload", settings.preload,
+                    "resources that read and the searches choose from (10000)");
     declared.number("--seconds", settings.seconds, "how long each workload is measured (5)");
     declared.number("--warm-up", settings.warm_up, "seconds before that (1)");
     declared.number("--seed", settings.seed, "of what is generated (1)");
@@ -112,7 +115,8 @@ int run_bench(const ArgumentList& arguments) {
         return *code;
     }
     if (settings.workloads.empty()) {
-        settings.workloads = {"limits", "read", "create", "crud", "import", "history-apply"};
+        settings.workloads = {"limits", "read", "search", "search-count",
+                              "create", "crud", "import", "history-apply"};
     }
     const std::vector<int> cores = allowed_cores();
     const bool split = cores.size() > 1 && settings.client_threads == 1;
