@@ -185,6 +185,7 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
         }
         EXPECT_TRUE(workload["limit"]["ratio"]) << workload.raw();
         if (workload["workload"].string().starts_with("search")) {
+            EXPECT_NE(workload["requests"].raw(), "0") << workload.raw();
             // Even three patients have values for the whole mix.
             EXPECT_EQ(workload["extras"]["parameters"].raw(), "24.000") << workload.raw();
             EXPECT_EQ(workload["operations"].size(), 6U) << workload.raw();
