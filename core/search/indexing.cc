@@ -123,7 +123,7 @@ struct Indexing::Impl {
     /// `mutex`.
     void refresh(std::uint64_t stamp) {
         stored.refresh();
-        const auto before = current.load();
+        const auto before = now_current();
         faults.clear();
         auto set = stored.make({}, before == nullptr ? &faults : nullptr);
         if (before != nullptr) {
@@ -145,7 +145,7 @@ struct Indexing::Impl {
             log_warning(
                 fmt::format("search: {} can't be used: {}", fault.expression, fault.detail));
         }
-        current.store(std::make_shared<const Epoch>(std::move(set), store.search_seed(), base_url));
+        make_current(std::make_shared<const Epoch>(std::move(set), store.search_seed(), base_url));
         seen.store(stamp, std::memory_order_release);
     }
 
@@ -185,7 +185,7 @@ struct Indexing::Impl {
                 return;
             }
             // From here on all that is written is extracted by this set, or a newer one that asks again.
-            const auto set = current.load()->parameters();
+            const auto set = now_current()->parameters();
             under_way = std::move(asked);
             asked.clear();
             // The store outlives this, and so may what it calls.
@@ -206,8 +206,8 @@ struct Indexing::Impl {
             // What changed meanwhile has been asked for and waits.
             if (asked.empty() && !unready.empty()) {
                 unready.clear();
-                retired.push_back(current.load());
-                current.store(
+                retired.push_back(now_current());
+                make_current(
                     std::make_shared<const Epoch>(stored.make(), store.search_seed(), base_url));
             }
             wake.notify_all();
@@ -236,10 +236,22 @@ struct Indexing::Impl {
         return !stopping;
     }
 
+    std::shared_ptr<const Epoch> now_current() const {
+        const std::scoped_lock lock(current_mutex);
+        return current;
+    }
+
+    void make_current(std::shared_ptr<const Epoch> epoch) {
+        const std::scoped_lock lock(current_mutex);
+        current.swap(epoch);
+    }
+
     storage::Store& store;
     const std::string base_url;
     std::atomic<std::uint64_t> seen = 0;  ///< StoredParameters::stamp() when `current` was made
-    std::atomic<std::shared_ptr<const Epoch>> current;
+    // Held for a pointer's copy. (ThreadSanitizer reports the atomic shared_ptr of libstdc++ 12.)
+    mutable std::mutex current_mutex;
+    std::shared_ptr<const Epoch> current;
 
     mutable std::mutex mutex;  ///< guards what follows, and who makes `current`
     std::condition_variable wake;
@@ -269,7 +281,7 @@ std::shared_ptr<const Indexing::Epoch> Indexing::epoch() {
             impl_->refresh(stamp);
         }
     }
-    return impl_->current.load();
+    return impl_->now_current();
 }
 
 std::shared_ptr<const ParameterSet> Indexing::parameters() {
