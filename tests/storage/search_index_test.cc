@@ -198,7 +198,8 @@ TEST(SearchIndex, KeepsFewRunsHoweverSmallTheBatches) {
     EXPECT_EQ(stats.documents, 3000U);
     EXPECT_EQ(stats.runs, index.runs(kType)->runs.size());
     std::uint64_t bytes = 0;
-    for (const auto& run : index.runs(kType)->runs) {
+    const auto runs = index.runs(kType);
+    for (const auto& run : runs->runs) {
         bytes += run->bytes();
     }
     EXPECT_EQ(stats.bytes, bytes);

@@ -26,7 +26,8 @@ class Indexing : public test::ServiceFixture {
     /// Keys of the live versions with a term.
     std::vector<std::uint64_t> found(std::string_view of, Term term) {
         std::vector<std::uint64_t> keys;
-        for (const auto& run : store().search(type(of))->runs) {
+        const auto runs = store().search(type(of));
+        for (const auto& run : runs->runs) {
             const auto postings = run->postings(term);
             for (std::uint32_t document = 0; document < run->size(); ++document) {
                 const bool is_current = run->died_at(document).value == UINT64_MAX;
