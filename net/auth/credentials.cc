@@ -62,7 +62,11 @@ Result<std::unique_ptr<Credentials>> Credentials::open(const core::Config& confi
 }
 
 Credentials::~Credentials() {
-    quit_.store(true);
+    {
+        // Under the lock, or the thread may look just before and go to sleep just after.
+        const std::lock_guard lock(mutex_);
+        quit_.store(true);
+    }
     wake_.notify_all();
     if (thread_.joinable()) {
         thread_.join();
