@@ -29,23 +29,6 @@ bool is_date_or_number(const SortKey& key) noexcept {
 
 }  // namespace
 
-class OrderedWalk::Bodies final : public BodyCheck {
-  public:
-    explicit Bodies(const Snapshot& snapshot) {
-        if (snapshot.has_store()) {
-            reader_.emplace(snapshot.store());
-        }
-    }
-
-    bool passes(const Plan& plan, Position position) override {
-        const json::Value body = reader_ ? reader_->read(position) : json::Value();
-        return body && plan.check(body);
-    }
-
-  private:
-    std::optional<BodyReader> reader_;
-};
-
 // One run's intervals on the way.
 struct OrderedWalk::Lane {
     std::shared_ptr<const SearchRun> run;
@@ -132,7 +115,7 @@ OrderedWalk::OrderedWalk(Snapshot& snapshot, Execution& execution, const SortKey
       by_time_(key.parameter == nullptr),
       edge_(edge),
       count_(count),
-      bodies_(std::make_unique<Bodies>(snapshot)) {
+      bodies_(snapshot) {
     lost_ = edge_.value != 0 && !find_edge();
     if (!lost_) {
         open_lanes();
@@ -251,7 +234,7 @@ bool OrderedWalk::accepts(const Lane& lane, Candidate candidate) {
            value_of(lane.column, candidate.document) == candidate.value &&
            std::none_of(group_.begin(), group_.end(),
                         [&](const Match& match) { return match.position() == position; }) &&
-           test(lane.condition, *lane.run, candidate.document, *bodies_);
+           test(lane.condition, *lane.run, candidate.document, bodies_);
 }
 
 void OrderedWalk::end_group() {

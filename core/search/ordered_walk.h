@@ -8,6 +8,7 @@
 
 #include "core/search/execute.h"
 #include "core/search/query.h"
+#include "core/search/snapshot_bodies.h"
 
 #include <memory>
 #include <span>
@@ -40,7 +41,6 @@ class OrderedWalk {
     std::vector<Match>& matches() noexcept { return matches_; }
 
   private:
-    class Bodies;
     struct Lane;
 
     struct Candidate {
@@ -65,7 +65,7 @@ class OrderedWalk {
     std::size_t count_;
     bool lost_ = false;  // the edge has no value, or is not there
     std::vector<std::unique_ptr<Lane>> lanes_;
-    std::unique_ptr<Bodies> bodies_;
+    SnapshotBodies bodies_;
     std::int64_t group_value_ = 0;
     std::vector<Match> group_;  // those of the value at hand
     std::vector<Match> matches_;

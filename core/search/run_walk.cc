@@ -22,23 +22,6 @@ constexpr std::uint32_t kDiedShare = 16;
 
 }  // namespace
 
-class RunWalk::Bodies final : public BodyCheck {
-  public:
-    explicit Bodies(const Snapshot& snapshot) {
-        if (snapshot.has_store()) {
-            reader_.emplace(snapshot.store());
-        }
-    }
-
-    bool passes(const Plan& plan, Position position) override {
-        const json::Value body = reader_ ? reader_->read(position) : json::Value();
-        return body && plan.check(body);
-    }
-
-  private:
-    std::optional<BodyReader> reader_;
-};
-
 struct RunWalk::Open {
     std::shared_ptr<const SearchRun> run;
     std::uint32_t first = 0;  // the documents that are looked at
@@ -60,7 +43,7 @@ RunWalk::RunWalk(Snapshot& snapshot, TypeId type, const Plan& plan, Resolution& 
       wanted_(wanted),
       found_(std::move(found)),
       runs_left_(snapshot.runs(type).runs.size()),
-      bodies_(std::make_unique<Bodies>(snapshot)) {
+      bodies_(snapshot) {
     wanted_.before = std::min(wanted_.before, Position{snapshot.position().value + 1});
 }
 
@@ -158,7 +141,7 @@ bool RunWalk::count_at_once() {
         count_ += condition.estimate;
         if (open.any_died) {
             for (const std::uint32_t document : RunFacts::of_thread().died(open.run)) {
-                if (is_dead(document) && test(condition, run, document, *bodies_)) {
+                if (is_dead(document) && test(condition, run, document, bodies_)) {
                     --count_;
                 }
             }
@@ -270,7 +253,7 @@ bool RunWalk::passes(std::uint32_t document) {
         return false;
     }
     return std::all_of(open.tests.begin(), open.tests.end(), [&](const BoundPlan* condition) {
-        return test(*condition, *open.run, document, *bodies_);
+        return test(*condition, *open.run, document, bodies_);
     });
 }
 

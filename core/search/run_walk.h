@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/search/execute.h"
+#include "core/search/snapshot_bodies.h"
 
 #include <functional>
 #include <optional>
@@ -27,7 +28,6 @@ class RunWalk {
     std::uint64_t count() const noexcept { return count_; }
 
   private:
-    class Bodies;
     struct Open;
 
     bool open_next();
@@ -43,7 +43,7 @@ class RunWalk {
     Found found_;
     std::uint64_t count_ = 0;
     std::size_t runs_left_;
-    std::unique_ptr<Bodies> bodies_;
+    SnapshotBodies bodies_;
     std::unique_ptr<Open> open_;  // the run under way
 };
 

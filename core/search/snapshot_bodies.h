@@ -1,0 +1,33 @@
+// SnapshotBodies: what a `verified` plan asks of the bodies of a snapshot's documents.
+//
+// Layer:   core/search.
+// Threads: belongs to one thread.
+
+#pragma once
+
+#include "core/search/bound_plan.h"
+#include "core/search/snapshot.h"
+
+#include <optional>
+
+namespace annals::core::search {
+
+/// Nothing passes in a snapshot without a store, nor what was erased. Lifetime: the snapshot's store outlives it.
+class SnapshotBodies final : public BodyCheck {
+  public:
+    explicit SnapshotBodies(const Snapshot& snapshot) {
+        if (snapshot.has_store()) {
+            reader_.emplace(snapshot.store());
+        }
+    }
+
+    bool passes(const Plan& plan, Position position) override {
+        const json::Value body = reader_ ? reader_->read(position) : json::Value();
+        return body && plan.check(body);
+    }
+
+  private:
+    std::optional<BodyReader> reader_;
+};
+
+}  // namespace annals::core::search
