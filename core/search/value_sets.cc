@@ -2,6 +2,7 @@
 
 #include "codec/schema/schema.h"
 #include "core/base/ids.h"
+#include "core/canonical.h"
 #include "core/search/reading.h"
 
 #include <fmt/format.h>
@@ -21,18 +22,6 @@ constexpr std::size_t kValueSetsMax = 200;  // that one refers to, all in all
 constexpr std::size_t kConceptsMax = 500'000;
 
 using Codes = std::vector<std::string>;
-
-struct Canonical {
-    std::string_view url;
-    std::string_view version;
-};
-
-Canonical split(std::string_view canonical) {
-    const std::size_t bar = canonical.find('|');
-    return bar == std::string_view::npos
-               ? Canonical{canonical, {}}
-               : Canonical{canonical.substr(0, bar), canonical.substr(bar + 1)};
-}
 
 Error invalid(std::string detail) {
     return {Errc::invalid, std::move(detail), {}};
@@ -198,7 +187,7 @@ using KnownHierarchy = std::shared_ptr<const Hierarchy>;  // null: not stored
 
 Result<KnownHierarchy> find_code_system(const StoredResources& stored, std::string_view system,
                                         std::string_view version) {
-    const Canonical name = split(system);
+    const Canonical name = split_canonical(system);
     ANNALS_TRY(StoredDocument document, stored.find(*find_resource_type("CodeSystem"), name.url,
                                                     version.empty() ? name.version : version));
     if (!document) {
@@ -475,7 +464,7 @@ Result<Expansion> Expander::value_set(std::string_view name) {
         return Error{Errc::too_costly, "the value set refers to too many others", {}};
     }
     const TypeId type = *find_resource_type("ValueSet");
-    const Canonical canonical = split(name);
+    const Canonical canonical = split_canonical(name);
     static constexpr std::string_view kRelative = "ValueSet/";
     StoredDocument document;
     if (name.starts_with(kRelative) && is_resource_id(name.substr(kRelative.size()))) {

@@ -1,5 +1,7 @@
 #include "core/validation/terminology.h"
 
+#include "core/canonical.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,23 +9,14 @@
 
 namespace annals::validation {
 
+using core::Canonical;
+using core::split_canonical;
+
 namespace {
 
 constexpr std::size_t kConceptsMax = 200'000;
 constexpr std::size_t kValueSetDepthMax = 16;
 constexpr std::string_view kSnomed = "http://snomed.info/sct";
-
-struct Canonical {
-    std::string_view url;
-    std::string_view version;
-};
-
-Canonical split(std::string_view canonical) {
-    const std::size_t bar = canonical.find('|');
-    return bar == std::string_view::npos
-               ? Canonical{canonical, {}}
-               : Canonical{canonical.substr(0, bar), canonical.substr(bar + 1)};
-}
 
 }  // namespace
 
@@ -237,7 +230,7 @@ std::optional<bool> included(Context& context, json::Value include, const Code& 
 
 std::optional<bool> member_of(Context& context, std::string_view value_set, const Code& code,
                               std::size_t depth) {
-    const Canonical name = split(value_set);
+    const Canonical name = split_canonical(value_set);
     if (const schema::ValueSet own = schema::find_value_set(name.url); own && own.enumerated()) {
         return code.system ? own.contains(code.code, *code.system) : own.contains(code.code);
     }
@@ -272,7 +265,7 @@ std::optional<bool> member_of(Context& context, std::string_view value_set, cons
 
 /// A value set of units is about quantities, also where it is bound to a choice that may be a concept.
 bool of_units_only(Context& context, std::string_view value_set) {
-    const Canonical name = split(value_set);
+    const Canonical name = split_canonical(value_set);
     const Definition definition = context.source.find("ValueSet", name.url, name.version);
     if (!definition) {
         return false;
