@@ -1,8 +1,6 @@
 #include "core/operations/reindex.h"
 
-#include "codec/json/document.h"
-#include "core/interactions/answer.h"
-#include "core/interactions/write.h"
+#include "core/operations/input.h"
 #include "core/outcome.h"
 
 #include <fmt/format.h>
@@ -17,25 +15,14 @@ namespace {
 
 using search::Indexing;
 
-/// A type by its name, or the types of a search parameter by its url.
-Result<void> take(const search::ParameterSet& parameters, std::string_view name,
-                  const std::string& value, std::vector<TypeId>& types) {
-    if (name == "type") {
-        const auto type = find_resource_type(value);
-        if (!type) {
-            return Error{Errc::invalid, fmt::format("There is no resource type '{}'", value), ""};
-        }
-        types.push_back(*type);
-        return {};
-    }
-    if (name != "url") {
-        return Error{Errc::invalid, fmt::format("There is no parameter '{}'", name), ""};
-    }
+/// The types that the search parameter of this url is for.
+Result<void> take_url(const search::ParameterSet& parameters, const std::string& url,
+                      std::vector<TypeId>& types) {
     bool known = false;
     for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
         const TypeId type{static_cast<std::uint16_t>(i)};
         for (const search::Parameter& parameter : parameters.of(type)) {
-            if (parameter.url == value) {
+            if (parameter.url == url) {
                 types.push_back(type);
                 known = true;
                 break;
@@ -43,7 +30,7 @@ Result<void> take(const search::ParameterSet& parameters, std::string_view name,
         }
     }
     if (!known) {
-        return Error{Errc::not_found, fmt::format("There is no search parameter {}", value), ""};
+        return Error{Errc::not_found, fmt::format("There is no search parameter {}", url), ""};
     }
     return {};
 }
@@ -52,31 +39,20 @@ Result<void> take(const search::ParameterSet& parameters, std::string_view name,
 Result<std::vector<TypeId>> read(const Service& service, const Request& request) {
     const auto parameters = service.indexing().parameters();
     std::vector<TypeId> types;
-    ANNALS_TRY(const Parameters query, parse_query(request.query));
-    for (const auto& [name, value] : query) {
-        if (!name.starts_with('_')) {
-            ANNALS_TRY_VOID(take(*parameters, name, value, types));
-        }
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    if (input.bare_resource()) {
+        return Error{Errc::invalid, "The body is a Parameters resource", ""};
     }
-    if (!request.body.empty()) {
-        ANNALS_TRY_VOID(check_content_type(request));
-        ANNALS_TRY(const json::Document body, thread_parser().parse(request.body));
-        if (!body.root()["resourceType"].equals("Parameters")) {
-            return Error{Errc::invalid, "The body is a Parameters resource", ""};
+    ANNALS_TRY_VOID(input.only({"type", "url"}));
+    for (const std::string& name : input.texts("type")) {
+        const auto type = find_resource_type(name);
+        if (!type) {
+            return Error{Errc::invalid, fmt::format("There is no resource type '{}'", name), ""};
         }
-        for (const json::Value parameter : body.root()["parameter"].elements()) {
-            json::Value value;
-            for (const auto [key, member] : parameter.members()) {
-                value = key.raw_string().starts_with("value") ? member : value;
-            }
-            if (!value.is_string()) {
-                return Error{
-                    Errc::invalid,
-                    fmt::format("The parameter '{}' has no value", parameter["name"].string()),
-                    "Parameters.parameter"};
-            }
-            ANNALS_TRY_VOID(take(*parameters, parameter["name"].string(), value.string(), types));
-        }
+        types.push_back(*type);
+    }
+    for (const std::string& url : input.texts("url")) {
+        ANNALS_TRY_VOID(take_url(*parameters, url, types));
     }
     if (types.empty()) {
         for (std::size_t i = 0; i < kResourceTypeCount; ++i) {

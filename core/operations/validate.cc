@@ -2,6 +2,7 @@
 
 #include "core/interactions/answer.h"
 #include "core/interactions/write.h"
+#include "core/operations/input.h"
 #include "core/outcome.h"
 #include "core/validation/validate.h"
 
@@ -39,57 +40,22 @@ Result<void> take_profile(Asked& asked, std::string profile) {
     return {};
 }
 
-/// Are these the operation's own Parameters, and not some that are to be validated?
-bool is_call(json::Value root) {
-    if (!root["resourceType"].equals("Parameters") || root["parameter"].size() == 0) {
-        return false;
-    }
-    for (const json::Value parameter : root["parameter"].elements()) {
-        const json::Value name = parameter["name"];
-        if (!name.equals("resource") && !name.equals("mode") && !name.equals("profile")) {
-            return false;
-        }
-    }
-    return true;
-}
-
-Result<void> read_call(json::Value root, Asked& asked) {
-    for (const json::Value parameter : root["parameter"].elements()) {
-        const json::Value name = parameter["name"];
-        if (name.equals("resource")) {
-            if (asked.resource || !parameter["resource"].is_object()) {
-                return Error{Errc::invalid,
-                             "The parameter resource is there once, and has a resource",
-                             "Parameters.parameter"};
-            }
-            asked.resource = parameter["resource"];
-            continue;
-        }
-        json::Value value;
-        for (const auto [key, member] : parameter.members()) {
-            value = key.raw_string().starts_with("value") ? member : value;
-        }
-        if (!value.is_string()) {
-            return Error{Errc::invalid, fmt::format("The parameter {} has no value", name.string()),
+Result<void> take(const OperationInput& input, Asked& asked) {
+    ANNALS_TRY_VOID(input.once({"resource"}));
+    asked.resource = input.bare_resource();
+    if (!asked.resource && input.has("resource")) {
+        asked.resource = input.resource("resource");
+        if (!asked.resource) {
+            return Error{Errc::invalid, "The parameter resource has no resource",
                          "Parameters.parameter"};
         }
-        if (name.equals("mode")) {
-            ANNALS_TRY_VOID(take_mode(asked, value.string()));
-        } else {
-            ANNALS_TRY_VOID(take_profile(asked, value.string()));
-        }
     }
-    return {};
-}
-
-Result<void> read_query(const Request& request, Asked& asked) {
-    ANNALS_TRY(const Parameters parameters, parse_query(request.query));
-    for (const auto& [name, value] : parameters) {
-        if (name == "mode") {
-            ANNALS_TRY_VOID(take_mode(asked, value));
-        } else if (name == "profile") {
-            ANNALS_TRY_VOID(take_profile(asked, value));
-        }
+    ANNALS_TRY(std::optional<std::string> mode, input.text("mode"));
+    if (mode) {
+        ANNALS_TRY_VOID(take_mode(asked, *std::move(mode)));
+    }
+    for (std::string& profile : input.texts("profile")) {
+        ANNALS_TRY_VOID(take_profile(asked, std::move(profile)));
     }
     return {};
 }
@@ -126,17 +92,10 @@ std::optional<Issue> mismatch(const Target& target, const Asked& asked, json::Va
 
 Result<std::vector<Issue>> run(const Service& service, const Request& request, const Target& target,
                                const std::optional<storage::VersionInfo>& stored) {
+    ANNALS_TRY(const OperationInput input,
+               OperationInput::read_any(request, {"resource", "mode", "profile"}));
     Asked asked;
-    ANNALS_TRY_VOID(read_query(request, asked));
-    json::Document body;
-    if (!request.body.empty()) {
-        ANNALS_TRY(body, thread_parser().parse(request.body));
-        if (is_call(body.root())) {
-            ANNALS_TRY_VOID(read_call(body.root(), asked));
-        } else {
-            asked.resource = body.root();
-        }
-    }
+    ANNALS_TRY_VOID(take(input, asked));
     if (asked.mode == "profile" && asked.profiles.empty()) {
         return Error{Errc::required, "The mode profile demands a profile", ""};
     }
@@ -186,11 +145,6 @@ asio::awaitable<Response> validate_operation(const Service& service, const Reque
         }
         if (stored->deletion) {
             co_return answer_deleted(service, request, target.id, *stored);
-        }
-    }
-    if (!request.body.empty()) {
-        if (const Result<void> fit = check_content_type(request); !fit) {
-            co_return outcome_response(fit.error(), request);
         }
     }
     const Result<std::vector<Issue>> issues = run(service, request, target, stored);

@@ -52,7 +52,7 @@ Error no_such_operation(const Asked& asked) {
 // Those of the candidates that have a text in the parameter's column for which `holds` is true.
 Plan with_text(const Asked& asked, Plan candidates,
                std::function<bool(std::string_view own)> holds) {
-    return verified(std::move(candidates), [reader = BodyReader(asked.reading.context),
+    return verified(std::move(candidates), [reader = ExtractReader(asked.reading.context),
                                             holds = std::move(holds), &parameter = asked.parameter,
                                             type = asked.type](json::Value resource) {
         storage::SearchEntries entries;

@@ -8,7 +8,7 @@ namespace {
 
 // That the parts of a composite hold of a resource says nothing of whether they hold of one of its elements, so each is
 // looked at by itself.
-bool is_aligned(const BodyReader& reader, const Parameter& parameter, TypeId type,
+bool is_aligned(const ExtractReader& reader, const Parameter& parameter, TypeId type,
                 const std::vector<Plan>& parts, json::Value resource) {
     for (const auto& element : reader.extractor().extract_composite(parameter, type, resource)) {
         bool all = element.size() == parts.size();
@@ -31,7 +31,7 @@ Plan composite_of(const Asked& asked, std::vector<Plan> parts) {
         return candidates;
     }
     return verified(std::move(candidates),
-                    [reader = BodyReader(asked.reading.context), &parameter = asked.parameter,
+                    [reader = ExtractReader(asked.reading.context), &parameter = asked.parameter,
                      type = asked.type, parts = std::move(parts)](json::Value resource) {
                         return is_aligned(reader, parameter, type, parts, resource);
                     });

@@ -30,11 +30,11 @@ Error Asked::unsupported() const {
         {}};
 }
 
-BodyReader::BodyReader(const QueryContext& context)
+ExtractReader::ExtractReader(const QueryContext& context)
     : parameters_(context.parameters), seed_(context.stored.seed()), base_url_(context.base_url) {
 }
 
-Extractor& BodyReader::extractor() const {
+Extractor& ExtractReader::extractor() const {
     struct Kept {
         std::unique_ptr<Extractor> extractor;
         std::uint64_t seed = 0;

@@ -43,9 +43,9 @@ struct Asked {
 };
 
 /// What verifying needs to take a body apart again, wherever and whenever a plan is executed.
-class BodyReader {
+class ExtractReader {
   public:
-    explicit BodyReader(const QueryContext& context);
+    explicit ExtractReader(const QueryContext& context);
 
     /// An extractor of the calling thread, which keeps it for the next one who asks for the like.
     Extractor& extractor() const;

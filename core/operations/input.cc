@@ -1,0 +1,300 @@
+#include "core/operations/input.h"
+
+#include "core/interactions/negotiation.h"
+#include "core/interactions/write.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace annals::core {
+
+namespace {
+
+bool is_of_representation(std::string_view name) {
+    return name == "_format" || name == "_pretty" || name == "_summary" || name == "_elements";
+}
+
+bool is_among(std::string_view name, std::initializer_list<std::string_view> names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_primitive(json::Value value) {
+    return value && !value.is_object() && !value.is_array() && !value.is(json::Kind::null);
+}
+
+std::string primitive_text(json::Value value) {
+    return value.is_string() ? value.string() : std::string(value.raw());
+}
+
+Error fault(std::string_view name, std::string_view what) {
+    return {Errc::invalid, fmt::format("The parameter '{}' {}", name, what), ""};
+}
+
+/// Has it a name, and exactly one of value[x], resource and parts?
+Result<void> check_parameter(json::Value parameter, std::size_t index) {
+    const auto refused = [&](std::string_view what) {
+        Error error = fault(parameter["name"].string(), what);
+        error.expression = fmt::format("Parameters.parameter[{}]", index);
+        return error;
+    };
+    if (!parameter["name"].is_string() || parameter["name"].raw_string().empty()) {
+        return refused("has no name");
+    }
+    std::size_t contents = 0;
+    for (const auto [key, member] : parameter.members()) {
+        if (key.raw_string().starts_with("value")) {
+            const bool empty = member.is_string() && member.raw_string().empty();
+            if (empty || (!is_primitive(member) && !member.is_object())) {
+                return refused("has no value");
+            }
+            ++contents;
+        } else if (key.equals("resource")) {
+            if (!member.is_object()) {
+                return refused("has a resource that is none");
+            }
+            ++contents;
+        } else if (key.equals("part")) {
+            if (!member.is_array() || member.size() == 0) {
+                return refused("has no parts");
+            }
+            ++contents;
+        }
+    }
+    if (contents != 1) {
+        return refused(contents == 0 ? "has no value" : "has several values");
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<OperationInput> OperationInput::read(const Request& request) {
+    OperationInput input;
+    ANNALS_TRY_VOID(input.read_body(request));
+    if (input.bare_ && !input.body_.root()["resourceType"].is_string()) {
+        return Error{Errc::invalid, "The body is no resource: it has no resourceType", ""};
+    }
+    if (input.bare_ && input.body_.root()["resourceType"].equals("Parameters")) {
+        const json::Value parameters = input.body_.root()["parameter"];
+        if (parameters && !parameters.is_array()) {
+            return Error{Errc::invalid, "Parameters.parameter is no array", "Parameters.parameter"};
+        }
+        std::size_t index = 0;
+        for (const json::Value parameter : parameters.elements()) {
+            ANNALS_TRY_VOID(check_parameter(parameter, index++));
+        }
+        input.parameters_ = parameters;
+        input.bare_ = false;
+    }
+    return input;
+}
+
+Result<OperationInput> OperationInput::read_any(const Request& request,
+                                                std::initializer_list<std::string_view> known) {
+    OperationInput input;
+    ANNALS_TRY_VOID(input.read_body(request));
+    const json::Value root = input.body_.root();
+    const json::Value parameters = root["parameter"];
+    if (!root["resourceType"].equals("Parameters") || parameters.size() == 0) {
+        return input;
+    }
+    for (const json::Value parameter : parameters.elements()) {
+        if (!is_among(parameter["name"].string(), known)) {
+            return input;
+        }
+    }
+    std::size_t index = 0;
+    for (const json::Value parameter : parameters.elements()) {
+        ANNALS_TRY_VOID(check_parameter(parameter, index++));
+    }
+    input.parameters_ = parameters;
+    input.bare_ = false;
+    return input;
+}
+
+Result<void> OperationInput::read_body(const Request& request) {
+    ANNALS_TRY(query_, parse_query(request.query));
+    for (const auto& [name, value] : query_) {
+        if (value.empty() && !is_of_representation(name)) {
+            return fault(name, "has no value");
+        }
+    }
+    if (request.body.empty()) {
+        return {};
+    }
+    ANNALS_TRY_VOID(check_content_type(request));
+    ANNALS_TRY(body_, thread_parser().parse(request.body));
+    bare_ = true;
+    return {};
+}
+
+std::size_t OperationInput::count(std::string_view name) const {
+    std::size_t found = 0;
+    for (const auto& [key, value] : query_) {
+        found += key == name ? 1 : 0;
+    }
+    for (const json::Value parameter : parameters_.elements()) {
+        found += parameter["name"].equals(name) ? 1 : 0;
+    }
+    return found;
+}
+
+bool OperationInput::has(std::string_view name) const {
+    return count(name) != 0;
+}
+
+std::vector<std::string> OperationInput::texts(std::string_view name) const {
+    std::vector<std::string> found;
+    for (const auto& [key, value] : query_) {
+        if (key == name) {
+            found.push_back(value);
+        }
+    }
+    for (const json::Value parameter : parameters_.elements()) {
+        if (parameter["name"].equals(name)) {
+            if (auto text = text_of(parameter)) {
+                found.push_back(*std::move(text));
+            }
+        }
+    }
+    return found;
+}
+
+Result<std::optional<std::string>> OperationInput::text(std::string_view name) const {
+    const std::size_t there = count(name);
+    if (there == 0) {
+        return std::optional<std::string>();
+    }
+    if (there > 1) {
+        return fault(name, "is given more than once");
+    }
+    std::vector<std::string> found = texts(name);
+    if (found.empty()) {
+        return fault(name, "is of the wrong type");
+    }
+    return std::optional<std::string>(std::move(found.front()));
+}
+
+Result<std::optional<bool>> OperationInput::boolean(std::string_view name) const {
+    ANNALS_TRY(const std::optional<std::string> found, text(name));
+    if (!found) {
+        return std::optional<bool>();
+    }
+    if (*found != "true" && *found != "false") {
+        return fault(name, "is neither true nor false");
+    }
+    return std::optional<bool>(*found == "true");
+}
+
+Result<std::optional<std::uint64_t>> OperationInput::number(std::string_view name) const {
+    ANNALS_TRY(const std::optional<std::string> found, text(name));
+    if (!found) {
+        return std::optional<std::uint64_t>();
+    }
+    std::uint64_t number = 0;
+    const char* const end = found->data() + found->size();
+    const auto [last, error] = std::from_chars(found->data(), end, number);
+    if (error != std::errc() || last != end) {
+        return fault(name, "is no integer from 0 on, or too large");
+    }
+    return std::optional<std::uint64_t>(number);
+}
+
+Result<std::optional<Instant>> OperationInput::instant(std::string_view name) const {
+    ANNALS_TRY(const std::optional<std::string> found, text(name));
+    if (!found) {
+        return std::optional<Instant>();
+    }
+    const Result<InstantRange> range = parse_date_time(*found);
+    if (!range) {
+        return fault(name, "is no date and time");
+    }
+    return std::optional<Instant>(range->begin);
+}
+
+json::Value OperationInput::resource(std::string_view name) const {
+    for (const json::Value parameter : parameters_.elements()) {
+        if (parameter["name"].equals(name) && parameter["resource"]) {
+            return parameter["resource"];
+        }
+    }
+    return {};
+}
+
+json::Value OperationInput::value(std::string_view name) const {
+    for (const json::Value parameter : parameters_.elements()) {
+        if (parameter["name"].equals(name) && value_of(parameter).is_object()) {
+            return value_of(parameter);
+        }
+    }
+    return {};
+}
+
+std::vector<json::Value> OperationInput::parts(std::string_view name) const {
+    std::vector<json::Value> found;
+    for (const json::Value parameter : parameters_.elements()) {
+        if (parameter["name"].equals(name)) {
+            found.push_back(parameter);
+        }
+    }
+    return found;
+}
+
+json::Value OperationInput::bare_resource() const {
+    return bare_ ? body_.root() : json::Value();
+}
+
+Result<void> OperationInput::only(std::initializer_list<std::string_view> known) const {
+    const auto check = [&](std::string_view name) -> Result<void> {
+        if (!is_among(name, known) && !is_of_representation(name)) {
+            return Error{Errc::invalid, fmt::format("There is no parameter '{}'", name), ""};
+        }
+        return {};
+    };
+    for (const auto& [name, value] : query_) {
+        ANNALS_TRY_VOID(check(name));
+    }
+    for (const json::Value parameter : parameters_.elements()) {
+        ANNALS_TRY_VOID(check(parameter["name"].string()));
+    }
+    return {};
+}
+
+Result<void> OperationInput::once(std::initializer_list<std::string_view> names) const {
+    for (const std::string_view name : names) {
+        if (count(name) > 1) {
+            return fault(name, "is given more than once");
+        }
+    }
+    return {};
+}
+
+json::Value value_of(json::Value parameter) {
+    for (const auto [key, member] : parameter.members()) {
+        if (key.raw_string().starts_with("value")) {
+            return member;
+        }
+    }
+    return {};
+}
+
+std::optional<std::string> text_of(json::Value parameter) {
+    const json::Value value = value_of(parameter);
+    if (!is_primitive(value)) {
+        return {};
+    }
+    return primitive_text(value);
+}
+
+json::Value part_of(json::Value parameter, std::string_view name) {
+    for (const json::Value part : parameter["part"].elements()) {
+        if (part["name"].equals(name)) {
+            return part;
+        }
+    }
+    return {};
+}
+
+}  // namespace annals::core

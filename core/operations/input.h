@@ -1,0 +1,96 @@
+// OperationInput: what an operation was given, in its query and in its body, read in one place.
+//
+// Layer:   core/operations.
+// Spec:    FHIR R4 operations.html#request, parameters.html; docs/api/operations.md.
+// Threads: plain values; read() parses with the parser of its thread.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "core/base/instant.h"
+#include "core/base/result.h"
+#include "core/exchange.h"
+#include "core/target.h"
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::core {
+
+/// The parameters of the query and of the Parameters resource in the body, or the bare resource of the body.
+///
+/// Lifetime: Values that it gives point into it, also when it has been moved.
+class OperationInput {
+  public:
+    /// Reads query and body (JSON; handle() has turned XML into it).
+    /// Errors: invalid (malformed query or body, a parameter without a name or with no value or several),
+    ///         unsupported_media.
+    static Result<OperationInput> read(const Request& request);
+
+    /// The same for an operation that takes any resource: Parameters with a name that isn't among `known`, or
+    /// with none at all, are that resource, and not looked into.
+    static Result<OperationInput> read_any(const Request& request,
+                                           std::initializer_list<std::string_view> known);
+
+    /// Is a parameter of that name there?
+    bool has(std::string_view name) const;
+
+    /// All values of primitive type under that name, the query's first, as text; numbers and booleans as JSON has
+    /// them. Values of other types are passed over.
+    std::vector<std::string> texts(std::string_view name) const;
+
+    /// The one text of that name. Errors: invalid (several, or a value that is no primitive).
+    Result<std::optional<std::string>> text(std::string_view name) const;
+
+    /// Errors: invalid (several, or neither true nor false).
+    Result<std::optional<bool>> boolean(std::string_view name) const;
+
+    /// An integer from 0 on. Errors: invalid.
+    Result<std::optional<std::uint64_t>> number(std::string_view name) const;
+
+    /// A date, dateTime or instant; of a whole day, month or year its beginning. Errors: invalid.
+    Result<std::optional<Instant>> instant(std::string_view name) const;
+
+    /// The first resource of that name; missing if there is none.
+    json::Value resource(std::string_view name) const;
+
+    /// The first value of that name that is no primitive (a Coding, a Meta); missing if there is none.
+    json::Value value(std::string_view name) const;
+
+    /// The parameter elements of that name themselves; those of the query aren't among them.
+    std::vector<json::Value> parts(std::string_view name) const;
+
+    /// The body, if it isn't the operation's Parameters; missing if it is, or if there is none.
+    json::Value bare_resource() const;
+
+    /// Refuses names that aren't `known`; what says how the answer is to look (_format, _pretty, _summary,
+    /// _elements) passes. Errors: invalid, naming the first.
+    Result<void> only(std::initializer_list<std::string_view> known) const;
+
+    /// Refuses these names when they are there more than once. Errors: invalid, naming the first.
+    Result<void> once(std::initializer_list<std::string_view> names) const;
+
+  private:
+    Result<void> read_body(const Request& request);
+    std::size_t count(std::string_view name) const;
+
+    Parameters query_;
+    json::Document body_;
+    json::Value parameters_;  // of the body's Parameters: its array
+    bool bare_ = false;
+};
+
+/// value[x] of a parameter (or of one of its parts); missing if it has none.
+json::Value value_of(json::Value parameter);
+
+/// value[x] of a parameter as text, if it is a primitive.
+std::optional<std::string> text_of(json::Value parameter);
+
+/// The first part of that name of a parameter; missing if there is none.
+json::Value part_of(json::Value parameter, std::string_view name);
+
+}  // namespace annals::core
