@@ -166,17 +166,44 @@ TEST(SearchMix, DrawsEveryModifierPrefixAndForm) {
 TEST(Bench, MeasuresTheRealServerWithoutAnError) {
     const test::TemporaryDirectory directory;
     const std::string json = directory / "figures.json";
-    const test::Finished run = test::run_program(
-        ANNALS_BINARY,
-        {"bench", "--smoke", "--directory", directory / "work", "--json", json, "limits", "read",
-         "search", "search-count:4", "create:4", "crud", "import", "history-apply"},
-        std::chrono::seconds(120));
+    const std::string html = directory / "report.html";
+    const test::Finished run = test::run_program(ANNALS_BINARY,
+                                                 {"bench",
+                                                  "--smoke",
+                                                  "--directory",
+                                                  directory / "work",
+                                                  "--json",
+                                                  json,
+                                                  "--html",
+                                                  html,
+                                                  "limits",
+                                                  "read",
+                                                  "vread",
+                                                  "search",
+                                                  "search-count:4",
+                                                  "create:4",
+                                                  "create:2",
+                                                  "crud",
+                                                  "mixed",
+                                                  "transaction-small",
+                                                  "import",
+                                                  "history-apply",
+                                                  "history-apply/10:1",
+                                                  "history-read",
+                                                  "recover",
+                                                  "footprint"},
+                                                 std::chrono::seconds(240));
     EXPECT_EQ(run.exit_code, 0) << run.output << run.errors;
     json::Parser parser;
     const Result<json::Document> figures = parser.parse(test::read_whole_file(json));
     ASSERT_TRUE(figures) << figures.error().detail;
     EXPECT_TRUE(figures->root()["limits"]["sync_4k"]);
-    ASSERT_EQ(figures->root()["workloads"].size(), 7U);
+    ASSERT_EQ(figures->root()["workloads"].size(), 15U);
+    const std::string page = test::read_whole_file(html);
+    EXPECT_EQ(page.find("<script"), std::string::npos);
+    EXPECT_NE(page.find("create:4"), std::string::npos);
+    EXPECT_NE(page.find("create: latency against connections"), std::string::npos);
+    EXPECT_TRUE(page.ends_with("</html>\n"));
     for (const json::Value workload : figures->root()["workloads"].elements()) {
         EXPECT_EQ(workload["errors"].raw(), "0") << workload.raw();
         // On a busy machine half a second may be too short for one bundle.
@@ -191,6 +218,41 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
             EXPECT_EQ(workload["operations"].size(), 6U) << workload.raw();
         }
     }
+}
+
+TEST(Bench, KeepsToARateAndCountsFromWhenARequestWasDue) {
+    const test::TemporaryDirectory directory;
+    const std::string json = directory / "figures.json";
+    const test::Finished run =
+        test::run_program(ANNALS_BINARY,
+                          {"bench", "--smoke", "--rate", "50", "--directory",
+                           directory / "work", "--json", json, "read:4"},
+                          std::chrono::seconds(120));
+    ASSERT_EQ(run.exit_code, 0) << run.output << run.errors;
+    json::Parser parser;
+    const Result<json::Document> figures = parser.parse(test::read_whole_file(json));
+    ASSERT_TRUE(figures) << figures.error().detail;
+    const json::Value read = figures->root()["workloads"].elements().begin().operator*();
+    const int requests = std::stoi(std::string(read["requests"].raw()));
+    const int unsent = std::stoi(std::string(read["unsent"].raw()));
+    EXPECT_GT(requests, 0);
+    EXPECT_LE(requests, 30);
+    EXPECT_GE(requests + unsent, 20) << read.raw();
+}
+
+TEST(Bench, RefusesWhatItCannotSend) {
+    const test::Finished header =
+        test::run_program(ANNALS_BINARY, {"bench", "read", "--header", "no colon"});
+    EXPECT_EQ(header.exit_code, 2);
+    EXPECT_NE(header.errors.find("no colon"), std::string::npos);
+    const test::Finished ladder =
+        test::run_program(ANNALS_BINARY, {"bench", "read", "--ladder", "1,x"});
+    EXPECT_EQ(ladder.exit_code, 2);
+    const test::Finished entries = test::run_program(ANNALS_BINARY, {"bench", "read/10"});
+    EXPECT_EQ(entries.exit_code, 2);
+    const test::Finished elsewhere = test::run_program(
+        ANNALS_BINARY, {"bench", "recover", "--server", "http://127.0.0.1:1/fhir"});
+    EXPECT_EQ(elsewhere.exit_code, 2);
 }
 
 TEST(Bench, RefusesAWorkloadThatItDoesNotKnow) {

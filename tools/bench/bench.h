@@ -11,7 +11,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,7 @@ struct Settings {
     std::string server;             ///< root of a running server; empty: start our own
     std::string directory = ".";    ///< where our own server's data and the disk's limits are tried
     std::vector<std::string> sets;  ///< --set of our own server
+    std::string headers;  ///< lines to send with each request, each with its end: credentials
     std::vector<std::string> files;  ///< what `import` and the searches send; empty: generated
     std::uint64_t connections = 64;
     std::uint64_t bundle_connections = 4;  ///< of `import` and `history-apply`
@@ -34,6 +37,7 @@ struct Settings {
         0;  ///< 0: one if it is kept on a core, else as many as there are
     double seconds = 5;
     double warm_up = 1;
+    double rate = 0;  ///< of the open loop, requests/s; 0: closed loops
     int server_cpu = -1;
     int client_cpu = -1;
     std::uint64_t disk_bytes = 512ULL << 20;  ///< of the pre-written file
@@ -45,14 +49,43 @@ struct Site {
     std::string port;
     std::string base;  ///< "/fhir"
     std::string authority;
+    std::string headers;  ///< lines to send with each request
     bool tls = false;
+
+    /// The headers apart.
+    std::vector<std::pair<std::string, std::string>> header_fields() const;
 };
+
+/// What a workload's rate is to be seen beside.
+enum class Bound : std::uint8_t { get, post, crud, mix, append };
+
+/// A workload, as docs/benchmarks.md defines it.
+struct Workload {
+    std::string_view name;
+    std::string_view unit;
+    Bound bound;
+    bool bundles = false;     ///< with Settings::bundle_connections
+    bool own_server = false;  ///< starts and stops servers: not against a running one
+};
+
+std::span<const Workload> workloads() noexcept;
+
+/// A workload to be run.
+struct Asked {
+    const Workload* workload = nullptr;
+    std::uint64_t connections = 0;
+    std::uint64_t bundle_entries = 0;  ///< of history bundles
+
+    std::string name() const;  ///< "read:64", "history-apply/1000:4"
+};
+
+/// Reads "read", "create:16", "history-apply/100:4". Errors: usage.
+Result<Asked> read_workload(const std::string& text, const Settings& settings);
 
 /// A workload's figures.
 struct Measurement {
-    std::string name;
-    std::string unit;  ///< "requests/s", "pages/s", "counts/s", "resources/s", "versions/s"
-    std::uint64_t connections = 0;
+    Asked asked;
+    double rate_asked = 0;  ///< of the open loop; 0: closed loops
     LoadResult load;
     std::vector<std::string> operations;                 ///< names of load.operations, if several
     std::vector<std::pair<std::string, double>> extras;  ///< "commits per sync"
@@ -86,6 +119,7 @@ struct Limits {
 struct Machine {
     std::string cpu;
     unsigned cores = 0;
+    std::uint64_t memory_bytes = 0;
     std::string kernel;
     std::string file_system;
     std::string build;
@@ -105,21 +139,36 @@ struct Report {
 /// Measures the limits with the bare responders. Errors: io.
 Result<Limits> measure_limits(const Settings& settings);
 
-/// One workload against a server at `site`. Errors: usage (no such workload, unreadable files), io.
-Result<Measurement> measure(const std::string& workload, std::uint64_t connections,
-                            const Site& site, const Settings& settings);
+/// One workload against a server at `site`. Errors: usage (unreadable files), io.
+/// Requires: not Workload::own_server.
+Result<Measurement> measure(const Asked& asked, const Site& site, const Settings& settings);
 
-/// True for the workloads that measure() knows.
-bool is_workload(const std::string& name);
+/// One workload against servers of its own, in a folder of its own below settings.directory. Errors: as measure().
+Result<Measurement> measure_on_own_server(const Asked& asked, const Settings& settings);
+
+/// Where `url` leads, with the settings' headers. Errors: usage.
+Result<Site> site_of(std::string_view url, const Settings& settings);
+
+/// Fills the store at `site` with Settings::preload generated resources as history bundles, or with the bundles of
+/// Settings::files. Returns how many versions there are.
+Result<std::uint64_t> fill(const Site& site, const Settings& settings);
+
+/// The value of a metric without labels at `site`; nothing if the server doesn't tell.
+std::optional<double> metric(const Site& site, std::string_view name);
 
 /// run_load() options for `site`; `timed` false: until the conversations end, without warm-up.
 LoadOptions load_options(const Site& site, const Settings& settings, bool timed);
 
 Machine describe_machine(const std::string& directory);
 
-/// The table for people, and all of it for programs.
+/// The table for people, all of it for programs, and one HTML page with plots that needs nothing else.
 std::string table_of(const Report& report);
 std::string json_of(const Report& report);
+std::string html_of(const Report& report);
+
+/// What it ran on, in two lines. "1.25 ms".
+std::string described(const Machine& machine, std::string_view line_end);
+std::string duration_text(std::uint64_t nanoseconds);
 
 /// Runs everything that the settings ask for, limits first, each workload against a fresh server
 /// unless settings.server names one. Says on stderr what it is doing if `talk`.

@@ -63,7 +63,7 @@ void put_request(std::string& out, std::string_view method, const Site& site,
                  std::string_view target, std::string_view body, std::string_view more) {
     out.append(method).append(" ").append(site.base).append(target);
     out.append(" HTTP/1.1\r\nHost: ").append(site.authority);
-    out.append("\r\nAccept: application/fhir+json\r\n").append(more);
+    out.append("\r\nAccept: application/fhir+json\r\n").append(site.headers).append(more);
     if (!body.empty()) {
         char digits[20];
         const char* const end = std::to_chars(digits, digits + sizeof digits, body.size()).ptr;
@@ -71,6 +71,18 @@ void put_request(std::string& out, std::string_view method, const Site& site,
         out.append(digits, static_cast<std::size_t>(end - digits)).append("\r\n");
     }
     out.append("\r\n").append(body);
+}
+
+void put_with_id(std::string& out, const Body& body, std::string_view id) {
+    const std::size_t begin = std::string_view(R"({"resourceType":"")").size() + body.type.size();
+    out.assign(body.text, 0, begin).append(R"(,"id":")").append(id).append("\"");
+    out.append(body.text, begin);
+}
+
+bool names_id(std::string_view body, std::string_view id) {
+    const std::size_t at = body.find(R"("id":")");
+    return at != std::string_view::npos && !id.empty() && body.substr(at + 6).starts_with(id) &&
+           body.substr(at + 6 + id.size()).starts_with('"');
 }
 
 std::string_view id_in_location(std::string_view location) {

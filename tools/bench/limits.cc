@@ -2,12 +2,12 @@
 
 #include "tools/bench/process.h"
 #include "tools/bench/responder.h"
+#include "tools/bench/working_folder.h"
 #include "tools/bench/workloads.h"
 #include "tools/bench/zeroed_file.h"
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <thread>
 
 namespace annals::bench {
@@ -17,19 +17,21 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kRecordBytes = 1500;
 
-Site site_of(const std::string& port) {
-    return {"127.0.0.1", port, "/fhir", "127.0.0.1:" + port};
+Site site_at(const std::string& port) {
+    return {"127.0.0.1", port, "/fhir", "127.0.0.1:" + port, "", false};
 }
 
 Result<LoadResult> respond(const Settings& settings, const ResponderOptions& options,
                            const std::vector<Body>& bodies) {
     ANNALS_TRY(Process process, Process::run_function([&](int out) { serve_barely(options, out); },
                                                       "ready ", settings.server_cpu));
-    const Site site = site_of(process.told());
+    const Site site = site_at(process.told());
     const Conversations conversations =
         options.file.empty() ? fixed_gets(site, "/Observation/fixed", settings.connections)
                              : creates(site, bodies, settings.connections, false);
-    return run_load(load_options(site, settings, true), conversations);
+    LoadOptions load = load_options(site, settings, true);
+    load.rate = 0;
+    return run_load(load, conversations);
 }
 
 double rate_of(const LoadResult& load) {
@@ -59,7 +61,8 @@ double sync_for(ZeroedFile& file, std::size_t bytes, double seconds, Histogram& 
 }  // namespace
 
 Result<Limits> measure_limits(const Settings& settings) {
-    const std::string path = settings.directory + "/zeros";
+    const WorkingFolder folder(settings.directory);
+    const std::string path = folder.path() + "/zeros";
     ANNALS_TRY(ZeroedFile file, ZeroedFile::create(path, settings.disk_bytes));
     const std::vector<Body> bodies = bodies_near(1400, 256, settings.seed);
     Limits limits;
@@ -98,8 +101,6 @@ Result<Limits> measure_limits(const Settings& settings) {
         sync_for(file, 64 << 10, seconds, limits.sync_64k);
     });
     disk.join();
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
     return limits;
 }
 

@@ -14,9 +14,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <deque>
+#include <optional>
 #include <thread>
 
 namespace annals::bench {
@@ -101,8 +104,18 @@ double thread_seconds() {
 // One thread's share of the connections.
 class Loop {
   public:
-    explicit Loop(const LoadOptions& options)
-        : options_(options), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {}
+    /// `first`, `step`: this loop has every `step`th of the requests that are due, from number `first` on.
+    Loop(const LoadOptions& options, std::size_t first, std::size_t step)
+        : options_(options), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+        if (options.rate > 0) {
+            const auto spacing = [&](std::size_t count) {
+                return std::chrono::nanoseconds(
+                    static_cast<std::int64_t>(static_cast<double>(count) / options.rate * 1e9));
+            };
+            interval_ = spacing(step);
+            offset_ = spacing(first);
+        }
+    }
 
     Result<void> add(Conversation& conversation) {
         auto connection = std::make_unique<Connection>();
@@ -117,21 +130,27 @@ class Loop {
         if (options_.duration.count() > 0) {
             ends_ = measured_from_ + options_.duration;
         }
+        due_ = begin + offset_;
         for (const auto& connection : connections_) {
             ++busy_;
-            begin_request(*connection);
+            go_on(*connection);
         }
         const double processor = thread_seconds();
         const Clock::time_point started = Clock::now();
         Clock::time_point heard = started;
         epoll_event events[kEventsMax];
         while (busy_ > 0) {
-            const int count = ::epoll_wait(epoll_.get(), events, kEventsMax, 1000);
+            start_due();
+            if (busy_ == 0) {
+                break;
+            }
+            const timespec patience = time_to_wait();
+            const int count = ::epoll_pwait2(epoll_.get(), events, kEventsMax, &patience, nullptr);
             if (count < 0 && errno != EINTR) {
                 return io_error("epoll_wait");
             }
             const Clock::time_point now = Clock::now();
-            if (count <= 0 && now - heard > kSilenceMax) {
+            if (count <= 0 && idle_.size() < busy_ && now - heard > kSilenceMax) {
                 return Error{Errc::io, "no answer for 60 seconds", ""};
             }
             if (count > 0) {
@@ -186,10 +205,53 @@ class Loop {
         --busy_;
     }
 
-    void begin_request(Connection& connection) {
-        if (ends_ && Clock::now() >= *ends_) {
-            return end(connection);
+    // What a connection without a request does next.
+    void go_on(Connection& connection) {
+        if (interval_.count() > 0) {
+            idle_.push_back(&connection);
+        } else if (ends_ && Clock::now() >= *ends_) {
+            end(connection);
+        } else {
+            begin_request(connection, std::nullopt);
         }
+    }
+
+    // Open loop: sends what is due, as long as there are free connections.
+    void start_due() {
+        if (interval_.count() == 0) {
+            return;
+        }
+        const Clock::time_point now = Clock::now();
+        if (ends_ && now >= *ends_) {
+            for (; due_ < *ends_; due_ += interval_) {
+                ++result_.unsent;
+            }
+            for (Connection* const connection : idle_) {
+                end(*connection);
+            }
+            idle_.clear();
+            return;
+        }
+        while (due_ <= now && !idle_.empty()) {
+            Connection& connection = *idle_.front();
+            idle_.pop_front();
+            begin_request(connection, due_);
+            due_ += interval_;
+        }
+    }
+
+    // Until the next request is due, if a connection is free for it; a second otherwise.
+    timespec time_to_wait() const {
+        std::chrono::nanoseconds wait = std::chrono::seconds(1);
+        if (!idle_.empty()) {
+            wait = std::clamp<std::chrono::nanoseconds>(due_ - Clock::now(),
+                                                        std::chrono::nanoseconds(0), wait);
+        }
+        return {.tv_sec = wait.count() / 1'000'000'000, .tv_nsec = wait.count() % 1'000'000'000};
+    }
+
+    // `due`: when it should have been sent; none: now.
+    void begin_request(Connection& connection, std::optional<Clock::time_point> due) {
         connection.request.clear();
         if (!connection.ahead.empty()) {
             connection.request.swap(connection.ahead);
@@ -197,7 +259,7 @@ class Loop {
             return end(connection);
         }
         connection.sent = 0;
-        connection.asked = Clock::now();
+        connection.asked = due.value_or(Clock::now());
         send(connection);
     }
 
@@ -293,7 +355,7 @@ class Loop {
                 return;
             }
         }
-        begin_request(connection);
+        go_on(connection);
     }
 
     void note_error(std::string text) {
@@ -305,7 +367,11 @@ class Loop {
     const LoadOptions& options_;
     Descriptor epoll_;
     std::vector<std::unique_ptr<Connection>> connections_;
-    std::size_t busy_ = 0;
+    std::size_t busy_ = 0;                  // connections that have not ended
+    std::deque<Connection*> idle_;          // open loop: without a request
+    std::chrono::nanoseconds interval_{0};  // between two requests; 0: closed loop
+    std::chrono::nanoseconds offset_{0};
+    Clock::time_point due_;  // of the next request
     Clock::time_point measured_from_;
     std::optional<Clock::time_point> ends_;
     std::optional<Error> failed_;
@@ -337,7 +403,7 @@ Result<LoadResult> run_load(const LoadOptions& options,
         std::max<std::size_t>(1, std::min<std::size_t>(options.threads, conversations.size()));
     std::vector<std::unique_ptr<Loop>> loops;
     for (std::size_t i = 0; i < threads; ++i) {
-        loops.push_back(std::make_unique<Loop>(options));
+        loops.push_back(std::make_unique<Loop>(options, i, threads));
     }
     for (std::size_t i = 0; i < conversations.size(); ++i) {
         ANNALS_TRY_VOID(loops[i % threads]->add(*conversations[i]));
@@ -365,6 +431,7 @@ Result<LoadResult> run_load(const LoadOptions& options,
         sum.units += part.units;
         sum.errors += part.errors;
         sum.bytes_received += part.bytes_received;
+        sum.unsent += part.unsent;
         sum.seconds = std::max(sum.seconds, part.seconds);
         sum.busy = std::max(sum.busy, part.busy);
         if (sum.first_error.empty()) {

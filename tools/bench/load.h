@@ -1,5 +1,8 @@
 // Load: keeps a number of connections busy, each with one request at a time, and measures the answers.
 //
+// Closed loop: a connection's next request follows its answer. Open loop (LoadOptions::rate): requests are due at even
+// intervals; latency counts from then, also where a request had to wait for a free connection (no coordinated omission).
+//
 // Layer:   tools/bench. Raw non-blocking sockets and epoll, so that the client is not the limit.
 // Threads: run_load() starts its own and returns when they have ended.
 
@@ -47,6 +50,8 @@ struct LoadOptions {
     std::string host;
     std::string port;
     bool tls = false;
+    double rate =
+        0;  ///< requests a second over all connections, whenever answers come; 0: as fast as they do
     std::chrono::nanoseconds warm_up{0};
     std::chrono::nanoseconds duration{0};  ///< 0: until every conversation has ended
     unsigned threads = 1;
@@ -59,6 +64,7 @@ struct LoadResult {
     std::uint64_t units = 0;
     std::uint64_t errors = 0;  ///< bad answers, warm-up included
     std::uint64_t bytes_received = 0;
+    std::uint64_t unsent = 0;  ///< requests that were due by the end and found no free connection
     double seconds = 0;
     double busy = 0;  ///< share of the time that the busiest client thread had the processor
     std::string first_error;

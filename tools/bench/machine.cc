@@ -74,6 +74,8 @@ Machine describe_machine(const std::string& directory) {
     ::uname(&about);
     return {.cpu = cpu_model(),
             .cores = static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_ONLN)),
+            .memory_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
+                            static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)),
             .kernel = fmt::format("{} {}", about.sysname, about.release),
             .file_system = file_system_of(directory),
             .build = build_name(),

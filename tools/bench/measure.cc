@@ -17,8 +17,18 @@ constexpr std::size_t kBodies = 256;
 
 using Extras = std::vector<std::pair<std::string, double>>;
 
-// The value of a counter without labels in /metrics.
-std::optional<double> counter(const std::string& metrics, std::string_view name) {
+// What conversations refer to; stays until they have ended.
+struct Material {
+    std::vector<Body> bodies;
+    std::vector<std::vector<Body>> nine;
+    std::vector<BundleText> bundles;
+    std::vector<Known> known;
+    SearchMix mix;
+    SearchSums sums;
+};
+
+// The value of a metric without labels in the text of /metrics.
+std::optional<double> metric_in(const std::string& metrics, std::string_view name) {
     const std::string line = fmt::format("\n{} ", name);
     const std::size_t at = metrics.find(line);
     if (at == std::string::npos) {
@@ -30,6 +40,19 @@ std::optional<double> counter(const std::string& metrics, std::string_view name)
     return result.ec == std::errc() ? std::optional(value) : std::nullopt;
 }
 
+std::optional<std::string> read_metrics(const Site& site) {
+    tools::HttpClient client(
+        {.host = site.host, .port = site.port, .base_path = "", .tls = site.tls});
+    tools::HttpRequest request;
+    request.target = "/metrics";
+    request.headers = site.header_fields();
+    Result<tools::HttpReply> reply = client.send(request);
+    if (!reply || reply->status != 200) {
+        return std::nullopt;
+    }
+    return std::move(reply->body);
+}
+
 // What the server has counted so far; nothing if it does not tell.
 struct Counters {
     double commits = 0;
@@ -39,22 +62,18 @@ struct Counters {
 };
 
 std::optional<Counters> read_counters(const Site& site) {
-    tools::HttpClient client(
-        {.host = site.host, .port = site.port, .base_path = "", .tls = site.tls});
-    tools::HttpRequest request;
-    request.target = "/metrics";
-    const Result<tools::HttpReply> reply = client.send(request);
-    if (!reply || reply->status != 200) {
+    const std::optional<std::string> metrics = read_metrics(site);
+    if (!metrics) {
         return std::nullopt;
     }
-    const auto commits = counter(reply->body, "annals_store_commits_total");
-    const auto syncs = counter(reply->body, "annals_store_syncs_total");
+    const auto commits = metric_in(*metrics, "annals_store_commits_total");
+    const auto syncs = metric_in(*metrics, "annals_store_syncs_total");
     if (!commits || !syncs) {
         return std::nullopt;
     }
     return Counters{*commits, *syncs,
-                    counter(reply->body, "annals_store_sync_seconds_total").value_or(0),
-                    counter(reply->body, "annals_store_bytes_written_total").value_or(0)};
+                    metric_in(*metrics, "annals_store_sync_seconds_total").value_or(0),
+                    metric_in(*metrics, "annals_store_bytes_written_total").value_or(0)};
 }
 
 void add_counters(Extras& extras, const std::optional<Counters>& before,
@@ -88,9 +107,128 @@ Result<LoadResult> preload(const Site& site, const Settings& settings,
     return load;
 }
 
-// Fills the store with linked resources: the bundles, or generated ones. Returns how many there are.
-Result<std::uint64_t> preload_bundles(const Site& site, const Settings& settings,
-                                      const std::vector<BundleText>& bundles) {
+void add_sums(Extras& extras, const SearchSums& sums, bool counts) {
+    const auto answers = static_cast<double>(std::max<std::uint64_t>(sums.answers, 1));
+    extras.emplace_back(counts ? "mean total" : "mean matches on a page",
+                        static_cast<double>(sums.matches) / answers);
+    extras.emplace_back("mean answer bytes", static_cast<double>(sums.bytes) / answers);
+}
+
+Result<Conversations> prepare_reads(std::string_view version, const Asked& asked, const Site& site,
+                                    const Settings& settings, Material& material,
+                                    Measurement& measurement) {
+    material.bodies = bodies_near(kBodyBytes, kBodies, settings.seed);
+    ANNALS_TRY_VOID(preload(site, settings, material.bodies, material.known));
+    measurement.extras.emplace_back("resources", static_cast<double>(material.known.size()));
+    measurement.extras.emplace_back("mean body bytes", mean_size(material.bodies));
+    return reads(site, material.known, version, asked.connections, settings.seed);
+}
+
+Result<Conversations> prepare_mix(const Asked& asked, const Site& site, const Settings& settings,
+                                  Material& material, Measurement& measurement) {
+    material.bodies = bodies_near(kBodyBytes, kBodies, settings.seed);
+    ANNALS_TRY_VOID(preload(site, settings, material.bodies, material.known));
+    measurement.operations.assign(kMixOperations.begin(), kMixOperations.end());
+    return mixes(site, material.bodies, material.known, asked.connections, settings.seed);
+}
+
+Result<Conversations> prepare_searches(const Asked& asked, const Site& site,
+                                       const Settings& settings, Material& material,
+                                       Measurement& measurement) {
+    const bool counts = asked.workload->name == "search-count";
+    measurement.operations.assign(kParameterTypes.begin(), kParameterTypes.end());
+    ANNALS_TRY(const std::uint64_t resources, fill(site, settings));
+    ANNALS_TRY(material.mix, sample_search_mix(site));
+    measurement.extras.emplace_back("resources", static_cast<double>(resources));
+    measurement.extras.emplace_back("parameters", static_cast<double>(material.mix.size()));
+    return searches(site, material.mix, counts, asked.connections, settings.seed, material.sums);
+}
+
+Result<Conversations> prepare_crud(const Asked& asked, const Site& site, const Settings& settings,
+                                   Material& material, Measurement& measurement) {
+    material.nine = bodies_of_nine_types(kBodyBytes, 32, settings.seed);
+    measurement.operations.assign(kMixOperations.begin(), kMixOperations.end());
+    double sum = 0;
+    for (const std::vector<Body>& of_type : material.nine) {
+        sum += mean_size(of_type);
+    }
+    measurement.extras.emplace_back("mean body bytes",
+                                    sum / static_cast<double>(material.nine.size()));
+    return cruds(site, material.nine, asked.connections);
+}
+
+Result<Conversations> prepare_history(const Asked& asked, const Site& site,
+                                      const Settings& settings, Measurement& measurement) {
+    constexpr std::uint64_t kPage = 100;
+    ANNALS_TRY(const std::uint64_t versions, fill(site, settings));
+    measurement.extras.emplace_back("versions", static_cast<double>(versions));
+    measurement.extras.emplace_back("versions a page", kPage);
+    return history_reads(site, "Observation", kPage, asked.connections);
+}
+
+Result<Conversations> prepare(const Asked& asked, const Site& site, const Settings& settings,
+                              Material& material, Measurement& measurement) {
+    const std::string_view name = asked.workload->name;
+    if (name == "read") {
+        return prepare_reads("", asked, site, settings, material, measurement);
+    }
+    if (name == "vread") {
+        return prepare_reads("/_history/1", asked, site, settings, material, measurement);
+    }
+    if (name == "search" || name == "search-count") {
+        return prepare_searches(asked, site, settings, material, measurement);
+    }
+    if (name == "create") {
+        material.bodies = bodies_near(kBodyBytes, kBodies, settings.seed);
+        measurement.extras.emplace_back("mean body bytes", mean_size(material.bodies));
+        return creates(site, material.bodies, asked.connections, true);
+    }
+    if (name == "crud") {
+        return prepare_crud(asked, site, settings, material, measurement);
+    }
+    if (name == "mixed") {
+        return prepare_mix(asked, site, settings, material, measurement);
+    }
+    if (name == "transaction-small") {
+        return small_transactions(site, asked.connections, settings.seed);
+    }
+    if (name == "history-read") {
+        return prepare_history(asked, site, settings, measurement);
+    }
+    if (name == "history-apply") {
+        return history_applications(site, asked.connections, settings.seed, asked.bundle_entries);
+    }
+    if (settings.files.empty()) {
+        return generated_imports(site, asked.connections, settings.seed);
+    }
+    ANNALS_TRY(material.bundles, read_bundles(settings.files));
+    return file_imports(site, material.bundles, asked.connections);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> Site::header_fields() const {
+    std::vector<std::pair<std::string, std::string>> fields;
+    std::string_view rest = headers;
+    while (!rest.empty()) {
+        const std::string_view line = rest.substr(0, rest.find("\r\n"));
+        const std::size_t colon = line.find(": ");
+        fields.emplace_back(line.substr(0, colon), line.substr(colon + 2));
+        rest.remove_prefix(line.size() + 2);
+    }
+    return fields;
+}
+
+std::optional<double> metric(const Site& site, std::string_view name) {
+    const std::optional<std::string> metrics = read_metrics(site);
+    return metrics ? metric_in(*metrics, name) : std::nullopt;
+}
+
+Result<std::uint64_t> fill(const Site& site, const Settings& settings) {
+    std::vector<BundleText> bundles;
+    if (!settings.files.empty()) {
+        ANNALS_TRY(bundles, read_bundles(settings.files));
+    }
     LoadOptions options = load_options(site, settings, false);
     options.threads = 1;
     ANNALS_TRY(const LoadResult load,
@@ -101,21 +239,6 @@ Result<std::uint64_t> preload_bundles(const Site& site, const Settings& settings
     return load.units;
 }
 
-void add_sums(Extras& extras, const SearchSums& sums, bool counts) {
-    const auto answers = static_cast<double>(std::max<std::uint64_t>(sums.answers, 1));
-    extras.emplace_back(counts ? "mean total" : "mean matches on a page",
-                        static_cast<double>(sums.matches) / answers);
-    extras.emplace_back("mean answer bytes", static_cast<double>(sums.bytes) / answers);
-}
-
-}  // namespace
-
-bool is_workload(const std::string& name) {
-    constexpr std::string_view kNames[] = {"read", "search", "search-count", "create",
-                                           "crud", "import", "history-apply"};
-    return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
-}
-
 LoadOptions load_options(const Site& site, const Settings& settings, bool timed) {
     const auto nanoseconds = [](double seconds) {
         return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
@@ -123,80 +246,26 @@ LoadOptions load_options(const Site& site, const Settings& settings, bool timed)
     return {.host = site.host,
             .port = site.port,
             .tls = site.tls,
+            .rate = timed ? settings.rate : 0,
             .warm_up = timed ? nanoseconds(settings.warm_up) : std::chrono::nanoseconds(0),
             .duration = timed ? nanoseconds(settings.seconds) : std::chrono::nanoseconds(0),
             .threads = static_cast<unsigned>(settings.client_threads),
             .cpu = settings.client_cpu};
 }
 
-Result<Measurement> measure(const std::string& workload, std::uint64_t connections,
-                            const Site& site, const Settings& settings) {
+Result<Measurement> measure(const Asked& asked, const Site& site, const Settings& settings) {
     Measurement measurement;
-    measurement.name = workload;
-    measurement.unit = "requests/s";
-    measurement.connections = connections;
-    const bool counts = workload == "search-count";
-    const bool search = counts || workload == "search";
-    // What conversations refer to stays here until they have ended.
-    std::vector<Body> bodies;
-    std::vector<std::vector<Body>> nine;
-    std::vector<BundleText> bundles;
-    std::vector<Known> known;
-    SearchMix mix;
-    SearchSums sums;
-    Conversations conversations;
-    if (workload == "read") {
-        bodies = bodies_near(kBodyBytes, kBodies, settings.seed);
-        ANNALS_TRY_VOID(preload(site, settings, bodies, known));
-        conversations = reads(site, known, connections, settings.seed);
-        measurement.extras.emplace_back("resources", static_cast<double>(known.size()));
-        measurement.extras.emplace_back("mean body bytes", mean_size(bodies));
-    } else if (search) {
-        measurement.unit = counts ? "counts/s" : "pages/s";
-        measurement.operations.assign(kParameterTypes.begin(), kParameterTypes.end());
-        if (!settings.files.empty()) {
-            ANNALS_TRY(bundles, read_bundles(settings.files));
-        }
-        ANNALS_TRY(const std::uint64_t resources, preload_bundles(site, settings, bundles));
-        ANNALS_TRY(mix, sample_search_mix(site));
-        conversations = searches(site, mix, counts, connections, settings.seed, sums);
-        measurement.extras.emplace_back("resources", static_cast<double>(resources));
-        measurement.extras.emplace_back("parameters", static_cast<double>(mix.size()));
-    } else if (workload == "create") {
-        bodies = bodies_near(kBodyBytes, kBodies, settings.seed);
-        conversations = creates(site, bodies, connections, true);
-        measurement.extras.emplace_back("mean body bytes", mean_size(bodies));
-    } else if (workload == "crud") {
-        nine = bodies_of_nine_types(kBodyBytes, 32, settings.seed);
-        conversations = cruds(site, nine, connections);
-        measurement.operations = {"create", "read", "update", "delete"};
-        double sum = 0;
-        for (const std::vector<Body>& of_type : nine) {
-            sum += mean_size(of_type);
-        }
-        measurement.extras.emplace_back("mean body bytes", sum / static_cast<double>(nine.size()));
-    } else if (workload == "import") {
-        measurement.unit = "resources/s";
-        if (settings.files.empty()) {
-            conversations = generated_imports(site, connections, settings.seed);
-        } else {
-            ANNALS_TRY(bundles, read_bundles(settings.files));
-            conversations = file_imports(site, bundles, connections);
-        }
-    } else if (workload == "history-apply") {
-        measurement.unit = "versions/s";
-        conversations =
-            history_applications(site, connections, settings.seed, settings.bundle_entries);
-    } else {
-        return Error{Errc::usage, fmt::format("unknown workload '{}'", workload), ""};
-    }
+    measurement.asked = asked;
+    measurement.rate_asked = settings.rate;
+    Material material;
+    ANNALS_TRY(const Conversations conversations,
+               prepare(asked, site, settings, material, measurement));
     const std::optional<Counters> before = read_counters(site);
     ANNALS_TRY(measurement.load, run_load(load_options(site, settings, true), conversations));
-    if (search) {
-        add_sums(measurement.extras, sums, counts);
-    } else if (workload != "read") {
-        add_counters(measurement.extras, before, read_counters(site));
+    if (material.sums.answers > 0) {
+        add_sums(measurement.extras, material.sums, asked.workload->name == "search-count");
     }
+    add_counters(measurement.extras, before, read_counters(site));
     return measurement;
 }
 

@@ -146,6 +146,15 @@ int Process::stop() {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+void Process::kill() noexcept {
+    if (pid_ >= 0) {
+        const int pid = std::exchange(pid_, -1);
+        ::kill(pid, SIGKILL);
+        ::waitpid(pid, nullptr, 0);
+        ::close(std::exchange(out_, -1));
+    }
+}
+
 std::uint64_t Process::resident_bytes() const {
     std::FILE* const file = std::fopen(fmt::format("/proc/{}/statm", pid_).c_str(), "r");
     if (file == nullptr) {

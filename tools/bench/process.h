@@ -39,6 +39,9 @@ class Process {
     /// SIGTERM, and SIGKILL after 30 seconds. The exit code; 128 and the signal if one ended it.
     int stop();
 
+    /// SIGKILL: as if the power had gone for this process.
+    void kill() noexcept;
+
     /// Resident memory now, in bytes; 0 if unknown.
     std::uint64_t resident_bytes() const;
 

@@ -13,16 +13,9 @@ double microseconds(std::uint64_t nanoseconds) {
     return static_cast<double>(nanoseconds) / 1e3;
 }
 
-std::string duration_text(std::uint64_t nanoseconds) {
-    const double us = microseconds(nanoseconds);
-    return us < 1000      ? fmt::format("{:.0f} us", us)
-           : us < 100'000 ? fmt::format("{:.2f} ms", us / 1e3)
-                          : fmt::format("{:.0f} ms", us / 1e3);
-}
-
 std::string row(std::string_view workload, double rate, std::string_view unit,
                 const Histogram& latency, std::string_view limit_name, double limit) {
-    return fmt::format("{:<20} {:>10.0f} {:<12} {:>9} {:>9} {:>9} {:>9}  {:<32} {}\n", workload,
+    return fmt::format("{:<24} {:>10.0f} {:<14} {:>9} {:>9} {:>9} {:>9}  {:<32} {}\n", workload,
                        rate, unit, duration_text(latency.quantile(0.5)),
                        duration_text(latency.quantile(0.9)), duration_text(latency.quantile(0.99)),
                        duration_text(latency.quantile(0.999)),
@@ -34,18 +27,18 @@ std::string limits_table(const Limits& limits) {
     std::string text = row("  bare GET", limits.gets, "requests/s", limits.get_latency, {}, 0);
     text += row("  bare durable POST", limits.posts(), "requests/s", limits.post_latency, {}, 0);
     text += fmt::format(
-        "{:<20} inline in the loop {:.0f}, committer thread {:.0f} requests/s; client busy "
+        "{:<24} inline in the loop {:.0f}, committer thread {:.0f} requests/s; client busy "
         "{:.0f} % and {:.0f} %\n",
         "", limits.posts_inline, limits.posts_thread, limits.get_busy * 100,
         limits.post_busy * 100);
     for (std::size_t i = 0; i < kGroupSizes.size(); ++i) {
-        text += fmt::format("{:<20} {:>10.0f} records/s\n",
+        text += fmt::format("{:<24} {:>10.0f} records/s\n",
                             fmt::format("  append, {} a sync", kGroupSizes[i]), limits.appends[i]);
     }
-    text += fmt::format("{:<20} p50 {}, p99 {}\n", "  sync of 4 KiB",
+    text += fmt::format("{:<24} p50 {}, p99 {}\n", "  sync of 4 KiB",
                         duration_text(limits.sync_4k.quantile(0.5)),
                         duration_text(limits.sync_4k.quantile(0.99)));
-    text += fmt::format("{:<20} p50 {}, p99 {}\n", "  sync of 64 KiB",
+    text += fmt::format("{:<24} p50 {}, p99 {}\n", "  sync of 64 KiB",
                         duration_text(limits.sync_64k.quantile(0.5)),
                         duration_text(limits.sync_64k.quantile(0.99)));
     return text;
@@ -85,9 +78,16 @@ std::string measurement_json(const Measurement& measurement) {
     std::string text = fmt::format(
         R"({{"workload":{},"connections":{},"unit":{},"rate":{:.1f},"seconds":{:.3f},"requests":{},)"
         R"("units":{},"errors":{},"bytes_received":{},"client_busy":{:.3f},"latency":{})",
-        quoted(measurement.name), measurement.connections, quoted(measurement.unit),
-        measurement.rate(), load.seconds, load.requests, load.units, load.errors,
-        load.bytes_received, load.busy, latency_json(load.all()));
+        quoted(measurement.asked.workload->name), measurement.asked.connections,
+        quoted(measurement.asked.workload->unit), measurement.rate(), load.seconds, load.requests,
+        load.units, load.errors, load.bytes_received, load.busy, latency_json(load.all()));
+    if (measurement.asked.workload->name == "history-apply") {
+        text += fmt::format(R"(,"bundle_entries":{})", measurement.asked.bundle_entries);
+    }
+    if (measurement.rate_asked > 0) {
+        text +=
+            fmt::format(R"(,"rate_asked":{:.1f},"unsent":{})", measurement.rate_asked, load.unsent);
+    }
     if (!load.first_error.empty()) {
         text += fmt::format(R"(,"first_error":{})", quoted(load.first_error));
     }
@@ -111,27 +111,39 @@ std::string measurement_json(const Measurement& measurement) {
 
 }  // namespace
 
+std::string duration_text(std::uint64_t nanoseconds) {
+    const double us = microseconds(nanoseconds);
+    return us < 1000      ? fmt::format("{:.0f} us", us)
+           : us < 100'000 ? fmt::format("{:.2f} ms", us / 1e3)
+                          : fmt::format("{:.0f} ms", us / 1e3);
+}
+
+std::string described(const Machine& machine, std::string_view line_end) {
+    return fmt::format("annals {} ({}), {}{}{}, {} cores, {:.1f} GiB, {}, data on {}",
+                       machine.version, machine.build, machine.date, line_end, machine.cpu,
+                       machine.cores,
+                       static_cast<double>(machine.memory_bytes) / static_cast<double>(1U << 30),
+                       machine.kernel, machine.file_system);
+}
+
 std::string table_of(const Report& report) {
     const Machine& machine = report.machine;
     const Settings& settings = report.settings;
-    std::string text = fmt::format("annals {} ({}), {}\n{}, {} cores, {}, data on {}\n",
-                                   machine.version, machine.build, machine.date, machine.cpu,
-                                   machine.cores, machine.kernel, machine.file_system);
+    std::string text = described(machine, "\n") + "\n";
     text += settings.server_cpu >= 0 ? fmt::format("server on core {}, client on core {}",
                                                    settings.server_cpu, settings.client_cpu)
                                      : std::string("server and client on any core");
     text += fmt::format("; {} s each after {} s of warm-up, seed {}\n\n", settings.seconds,
                         settings.warm_up, settings.seed);
-    text += fmt::format("{:<20} {:>10} {:<12} {:>9} {:>9} {:>9} {:>9}  {:<32} {}\n", "workload",
+    text += fmt::format("{:<24} {:>10} {:<14} {:>9} {:>9} {:>9} {:>9}  {:<32} {}\n", "workload",
                         "rate", "", "p50", "p90", "p99", "p99.9", "limit", "ratio");
     if (report.limits) {
         text += limits_table(*report.limits);
     }
     for (const Measurement& measurement : report.measurements) {
         const LoadResult& load = measurement.load;
-        text +=
-            row(fmt::format("{}:{}", measurement.name, measurement.connections), measurement.rate(),
-                measurement.unit, load.all(), measurement.limit_name, measurement.limit);
+        text += row(measurement.asked.name(), measurement.rate(), measurement.asked.workload->unit,
+                    load.all(), measurement.limit_name, measurement.limit);
         for (std::size_t i = 0; i < measurement.operations.size(); ++i) {
             text += row("  " + measurement.operations[i],
                         static_cast<double>(load.operations[i].count()) / load.seconds,
@@ -143,15 +155,19 @@ std::string table_of(const Report& report) {
         }
         extras +=
             fmt::format("{}client busy {:.0f} %", extras.empty() ? "" : ", ", load.busy * 100);
-        if (report.limits && measurement.name == "create") {
+        if (measurement.rate_asked > 0) {
+            extras += fmt::format(", {:.0f} requests/s asked for, {} not sent in time",
+                                  measurement.rate_asked, load.unsent);
+        }
+        if (report.limits && measurement.asked.workload->name == "create") {
             extras += fmt::format(", p50 is {:.1f} times that of a sync",
                                   static_cast<double>(load.all().quantile(0.5)) /
                                       static_cast<double>(report.limits->sync_4k.quantile(0.5)));
         }
-        text += fmt::format("{:<20} {}\n", "", extras);
+        text += fmt::format("{:<24} {}\n", "", extras);
         if (load.errors > 0) {
             text +=
-                fmt::format("{:<20} {} ERRORS, the first: {}\n", "", load.errors, load.first_error);
+                fmt::format("{:<24} {} ERRORS, the first: {}\n", "", load.errors, load.first_error);
         }
     }
     return text;
@@ -161,13 +177,13 @@ std::string json_of(const Report& report) {
     const Machine& machine = report.machine;
     const Settings& settings = report.settings;
     std::string text = fmt::format(
-        R"({{"machine":{{"cpu":{},"cores":{},"kernel":{},"file_system":{}}},"version":{},"build":{},)"
-        R"("date":{},"settings":{{"seed":{},"seconds":{},"warm_up":{},"server_cpu":{},"client_cpu":{},)"
-        R"("client_threads":{},"preload":{},"bundle_entries":{},"server":{}}})",
-        quoted(machine.cpu), machine.cores, quoted(machine.kernel), quoted(machine.file_system),
-        quoted(machine.version), quoted(machine.build), quoted(machine.date), settings.seed,
-        settings.seconds, settings.warm_up, settings.server_cpu, settings.client_cpu,
-        settings.client_threads, settings.preload, settings.bundle_entries,
+        R"({{"machine":{{"cpu":{},"cores":{},"memory_bytes":{},"kernel":{},"file_system":{}}},)"
+        R"("version":{},"build":{},"date":{},"settings":{{"seed":{},"seconds":{},"warm_up":{},)"
+        R"("rate":{},"server_cpu":{},"client_cpu":{},"client_threads":{},"preload":{},"server":{}}})",
+        quoted(machine.cpu), machine.cores, machine.memory_bytes, quoted(machine.kernel),
+        quoted(machine.file_system), quoted(machine.version), quoted(machine.build),
+        quoted(machine.date), settings.seed, settings.seconds, settings.warm_up, settings.rate,
+        settings.server_cpu, settings.client_cpu, settings.client_threads, settings.preload,
         quoted(settings.server));
     if (report.limits) {
         text += R"(,"limits":)" + limits_json(*report.limits);

@@ -15,117 +15,110 @@
 namespace annals::bench {
 namespace {
 
-// A folder that goes away again.
-class WorkingFolder {
-  public:
-    explicit WorkingFolder(std::string path) : path_(std::move(path)) {}
-
-    ~WorkingFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-
-    WorkingFolder(const WorkingFolder&) = delete;
-    WorkingFolder& operator=(const WorkingFolder&) = delete;
-
-    const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
-
-Result<Site> site_of(std::string_view url) {
-    ANNALS_TRY(const tools::ServerUrl server, tools::parse_server_url(url));
-    return Site{server.host, server.port, server.base_path, server.authority(), server.tls};
-}
-
-// "create:16"
-struct Asked {
-    std::string name;
-    std::uint64_t connections = 0;
-};
-
-Result<Asked> read_workload(const std::string& text, const Settings& settings) {
-    const std::size_t colon = text.find(':');
-    Asked asked{text.substr(0, colon), settings.connections};
-    if (asked.name == "import" || asked.name == "history-apply") {
-        asked.connections = settings.bundle_connections;
-    }
-    if (!is_workload(asked.name)) {
-        return Error{
-            Errc::usage,
-            fmt::format("unknown workload '{}'; there are limits, read, search, search-count, "
-                        "create, crud, import and history-apply",
-                        asked.name),
-            ""};
-    }
-    if (colon != std::string::npos) {
-        const char* const begin = text.data() + colon + 1;
-        const auto result = std::from_chars(begin, text.data() + text.size(), asked.connections);
-        if (result.ec != std::errc() || result.ptr != text.data() + text.size()) {
-            return Error{Errc::usage,
-                         fmt::format("'{}': a number of connections follows the colon", text), ""};
-        }
-    }
-    if (asked.connections == 0 || asked.connections > 10'000) {
-        return Error{Errc::usage, "the number of connections is from 1 to 10000", ""};
-    }
-    return asked;
-}
-
-std::vector<std::string> server_arguments(const Settings& settings, const std::string& folder) {
-    std::vector<std::string> arguments{"serve", "--data", folder + "/data", "--listen",
-                                       "127.0.0.1:0"};
-    std::uint64_t threads = settings.server_threads;
-    if (threads == 0 && settings.server_cpu >= 0) {
-        threads = 1;
-    }
-    if (threads != 0) {
-        arguments.insert(arguments.end(), {"--set", fmt::format("threads={}", threads)});
-    }
-    for (const std::string& set : settings.sets) {
-        arguments.insert(arguments.end(), {"--set", set});
-    }
-    return arguments;
-}
-
-Result<Measurement> measure_on_own_server(const Asked& asked, const Settings& settings) {
-    const WorkingFolder folder(
-        fmt::format("{}/annals-bench-{:016x}", settings.directory, random_u64()));
-    std::filesystem::create_directories(folder.path());
-    ANNALS_TRY(Process server,
-               Process::run_self(server_arguments(settings, folder.path()), folder.path() + "/log",
-                                 "annals ready on ", settings.server_cpu));
-    ANNALS_TRY(const Site site, site_of(server.told()));
-    ANNALS_TRY(Measurement measurement, measure(asked.name, asked.connections, site, settings));
-    measurement.extras.emplace_back("server MB resident",
-                                    static_cast<double>(server.resident_bytes()) / 1e6);
-    if (const int code = server.stop(); code != 0) {
-        return Error{Errc::io, fmt::format("the server ended with code {}", code), ""};
-    }
-    return measurement;
-}
+constexpr auto kWorkloads = std::to_array<Workload>({
+    {"read", "requests/s", Bound::get},
+    {"vread", "requests/s", Bound::get},
+    {"search", "pages/s", Bound::get},
+    {"search-count", "counts/s", Bound::get},
+    {"create", "requests/s", Bound::post},
+    {"crud", "requests/s", Bound::crud},
+    {"mixed", "requests/s", Bound::mix},
+    {"transaction-small", "transactions/s", Bound::post},
+    {"import", "resources/s", Bound::append, true},
+    {"history-apply", "versions/s", Bound::append, true},
+    {"history-read", "versions/s", Bound::append, true},
+    {"recover", "versions/s", Bound::append, true, true},
+    {"footprint", "versions/s", Bound::append, true, true},
+});
 
 void add_limit(Measurement& measurement, const Limits& limits) {
-    if (measurement.name == "read" || measurement.name == "search" ||
-        measurement.name == "search-count") {
-        measurement.limit_name = "bare GET";
-        measurement.limit = limits.gets;
-    } else if (measurement.name == "create") {
-        measurement.limit_name = "bare durable POST";
-        measurement.limit = limits.posts();
-    } else if (measurement.name == "crud") {
-        measurement.limit_name = "1 bare GET, 3 POSTs";
-        if (limits.gets > 0 && limits.posts() > 0) {
-            measurement.limit = 4 / (1 / limits.gets + 3 / limits.posts());
-        }
-    } else {
-        measurement.limit_name = "append, 256 a sync";
-        measurement.limit = limits.appends.back();
+    // So many bare GETs and bare durable POSTs are one round.
+    const auto of_both = [&](double gets, double posts) {
+        return limits.gets > 0 && limits.posts() > 0
+                   ? (gets + posts) / (gets / limits.gets + posts / limits.posts())
+                   : 0;
+    };
+    switch (measurement.asked.workload->bound) {
+        case Bound::get:
+            measurement.limit_name = "bare GET";
+            measurement.limit = limits.gets;
+            break;
+        case Bound::post:
+            measurement.limit_name = "bare durable POST";
+            measurement.limit = limits.posts();
+            break;
+        case Bound::crud:
+            measurement.limit_name = "1 bare GET, 3 POSTs";
+            measurement.limit = of_both(1, 3);
+            break;
+        case Bound::mix:
+            measurement.limit_name = "6 bare GETs, 4 POSTs";
+            measurement.limit = of_both(6, 4);
+            break;
+        case Bound::append:
+            measurement.limit_name = "append, 256 a sync";
+            measurement.limit = limits.appends.back();
+            break;
     }
+}
+
+// Reads the number behind `at`; nothing if that is all there is wrong with it.
+std::optional<std::uint64_t> read_number(std::string_view text) {
+    std::uint64_t number = 0;
+    const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
+    return result.ec == std::errc() && result.ptr == text.data() + text.size()
+               ? std::optional(number)
+               : std::nullopt;
 }
 
 }  // namespace
+
+std::span<const Workload> workloads() noexcept {
+    return kWorkloads;
+}
+
+std::string Asked::name() const {
+    return workload->name == "history-apply"
+               ? fmt::format("{}/{}:{}", workload->name, bundle_entries, connections)
+               : fmt::format("{}:{}", workload->name, connections);
+}
+
+Result<Asked> read_workload(const std::string& text, const Settings& settings) {
+    const std::size_t colon = text.find(':');
+    const std::size_t slash = text.substr(0, colon).find('/');
+    const std::string name = text.substr(0, std::min(colon, slash));
+    const auto* const row =
+        std::find_if(kWorkloads.begin(), kWorkloads.end(),
+                     [&](const Workload& workload) { return workload.name == name; });
+    if (row == kWorkloads.end()) {
+        std::string names = "limits";
+        for (const Workload& workload : kWorkloads) {
+            names.append(", ").append(workload.name);
+        }
+        return Error{Errc::usage, fmt::format("unknown workload '{}'; there are {}", name, names),
+                     ""};
+    }
+    Asked asked{row, row->bundles ? settings.bundle_connections : settings.connections,
+                settings.bundle_entries};
+    if (colon != std::string::npos) {
+        asked.connections = read_number(std::string_view(text).substr(colon + 1)).value_or(0);
+    }
+    if (asked.connections == 0 || asked.connections > 10'000) {
+        return Error{Errc::usage,
+                     fmt::format("'{}': a number of connections is from 1 to 10000", text), ""};
+    }
+    if (slash != std::string::npos) {
+        asked.bundle_entries =
+            read_number(std::string_view(text).substr(0, colon).substr(slash + 1)).value_or(0);
+        if (name != "history-apply" || asked.bundle_entries == 0) {
+            return Error{
+                Errc::usage,
+                fmt::format("'{}': only history-apply/N has a number of entries, from 1", text),
+                ""};
+        }
+    }
+    return asked;
+}
 
 std::uint64_t Report::errors() const {
     std::uint64_t sum = 0;
@@ -145,8 +138,13 @@ Result<Report> run_all(const Settings& settings, bool talk) {
         if (workload == "limits") {
             limits = true;
         } else {
-            ANNALS_TRY(Asked asked, read_workload(workload, settings));
-            all.push_back(std::move(asked));
+            ANNALS_TRY(const Asked asked, read_workload(workload, settings));
+            if (asked.workload->own_server && !settings.server.empty()) {
+                return Error{Errc::usage,
+                             fmt::format("{} needs servers of its own, not --server", workload),
+                             ""};
+            }
+            all.push_back(asked);
         }
     }
     const auto say = [&](std::string_view what) {
@@ -157,22 +155,16 @@ Result<Report> run_all(const Settings& settings, bool talk) {
     };
     if (limits) {
         say("limits of the machine");
-        const WorkingFolder folder(
-            fmt::format("{}/annals-bench-{:016x}", settings.directory, random_u64()));
-        std::filesystem::create_directories(folder.path());
-        Settings inside = settings;
-        inside.directory = folder.path();
-        ANNALS_TRY(report.limits, measure_limits(inside));
+        ANNALS_TRY(report.limits, measure_limits(settings));
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
-        say(fmt::format("{} with {} connections ({} of {})", all[i].name, all[i].connections, i + 1,
-                        all.size()));
+        say(fmt::format("{} ({} of {})", all[i].name(), i + 1, all.size()));
         Measurement measurement;
         if (settings.server.empty()) {
             ANNALS_TRY(measurement, measure_on_own_server(all[i], settings));
         } else {
-            ANNALS_TRY(const Site site, site_of(settings.server));
-            ANNALS_TRY(measurement, measure(all[i].name, all[i].connections, site, settings));
+            ANNALS_TRY(const Site site, site_of(settings.server, settings));
+            ANNALS_TRY(measurement, measure(all[i], site, settings));
         }
         if (report.limits) {
             add_limit(measurement, *report.limits);

@@ -103,6 +103,7 @@ class Asker {
                       Take take) {
         tools::HttpRequest request;
         request.target = fmt::format("{}/{}?{}", site_.base, type, query);
+        request.headers = site_.header_fields();
         for (std::size_t page = 0; page < pages_max && !request.target.empty(); ++page) {
             ANNALS_TRY(const tools::HttpReply reply, client_.send(request));
             if (reply.status != 200) {

@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::uint64_t kVerifyEvery = 64;
 
-bool names_id(std::string_view body, std::string_view id) {
-    const std::size_t at = body.find(R"("id":")");
-    return at != std::string_view::npos && !id.empty() && body.substr(at + 6).starts_with(id) &&
-           body.substr(at + 6 + id.size()).starts_with('"');
-}
-
 class FixedGets : public Conversation {
   public:
     FixedGets(const Site& site, std::string_view target) {
@@ -105,14 +99,15 @@ class Preloads : public Conversation {
 
 class Reads : public Conversation {
   public:
-    Reads(const Site& site, const std::vector<Known>& known, std::uint64_t seed)
-        : site_(site), known_(known), dice_(seed) {}
+    Reads(const Site& site, const std::vector<Known>& known, std::string_view version,
+          std::uint64_t seed)
+        : site_(site), known_(known), version_(version), dice_(seed) {}
 
     bool ask(std::string& out) override {
         const std::size_t which = dice_.below(known_.size());
         asked_[asked_count_++ % asked_.size()] = which;
         const Known& known = known_[which];
-        target_.assign("/").append(known.type).append("/").append(known.id);
+        target_.assign("/").append(known.type).append("/").append(known.id).append(version_);
         put_request(out, "GET", site_, target_, {});
         return true;
     }
@@ -130,6 +125,7 @@ class Reads : public Conversation {
   private:
     Site site_;
     const std::vector<Known>& known_;
+    std::string_view version_;
     generate::Dice dice_;
     std::array<std::size_t, 2> asked_{};  // one under way, one made ahead
     std::uint64_t asked_count_ = 0;
@@ -157,7 +153,8 @@ class Cruds : public Conversation {
                 put_request(out, "GET", site_, target_, {});
                 break;
             case 2:
-                put_request(out, "PUT", site_, target_, with_id(body));
+                put_with_id(body_, body, id_);
+                put_request(out, "PUT", site_, target_, body_);
                 break;
             default:
                 put_request(out, "DELETE", site_, target_, {});
@@ -188,15 +185,6 @@ class Cruds : public Conversation {
     bool asks_ahead() const override { return false; }
 
   private:
-    // The body with the id behind its resourceType, which comes first in every generated resource.
-    std::string_view with_id(const Body& body) {
-        const std::size_t begin =
-            std::string_view(R"({"resourceType":"")").size() + body.type.size();
-        body_.assign(body.text, 0, begin).append(R"(,"id":")").append(id_).append("\"");
-        body_.append(body.text, begin);
-        return body_;
-    }
-
     Site site_;
     const std::vector<std::vector<Body>>& bodies_;
     std::size_t round_;
@@ -234,11 +222,11 @@ Conversations preloads(const Site& site, const std::vector<Body>& bodies, std::s
     return all;
 }
 
-Conversations reads(const Site& site, const std::vector<Known>& known, std::size_t count,
-                    std::uint64_t seed) {
+Conversations reads(const Site& site, const std::vector<Known>& known, std::string_view version,
+                    std::size_t count, std::uint64_t seed) {
     Conversations all;
     for (std::size_t i = 0; i < count; ++i) {
-        all.push_back(std::make_unique<Reads>(site, known, seed + i));
+        all.push_back(std::make_unique<Reads>(site, known, version, seed + i));
     }
     return all;
 }

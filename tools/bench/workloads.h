@@ -9,6 +9,7 @@
 #include "tools/bench/search_mix.h"
 #include "tools/generate/chart.h"
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -34,6 +35,12 @@ std::vector<std::vector<Body>> bodies_of_nine_types(std::size_t bytes, std::size
 void put_request(std::string& out, std::string_view method, const Site& site,
                  std::string_view target, std::string_view body, std::string_view more = {});
 
+/// Puts the body with an id into `out`: behind its resourceType, which comes first in every generated resource.
+void put_with_id(std::string& out, const Body& body, std::string_view id);
+
+/// Whether the first id in `body` is this one.
+bool names_id(std::string_view body, std::string_view id);
+
 /// The id in "http://.../Type/id/_history/1"; empty if there is none.
 std::string_view id_in_location(std::string_view location);
 
@@ -58,9 +65,24 @@ struct Known {
 Conversations preloads(const Site& site, const std::vector<Body>& bodies, std::size_t total,
                        std::size_t count, std::vector<Known>& known);
 
-/// GET of known resources at random, for ever.
-Conversations reads(const Site& site, const std::vector<Known>& known, std::size_t count,
-                    std::uint64_t seed);
+/// GET of known resources at random, for ever; `version`: "" or "/_history/1". Lifetime: `known` outlives them.
+Conversations reads(const Site& site, const std::vector<Known>& known, std::string_view version,
+                    std::size_t count, std::uint64_t seed);
+
+/// Of a hundred requests 10 creates, 60 reads, 25 updates and 5 deletions, drawn at random, for ever: each connection
+/// begins with its share of `known` and keeps to what is its own. Lifetime: `bodies` outlives them.
+Conversations mixes(const Site& site, const std::vector<Body>& bodies,
+                    const std::vector<Known>& known, std::size_t count, std::uint64_t seed);
+
+inline constexpr std::array<std::string_view, 4> kMixOperations{"create", "read", "update",
+                                                                "delete"};
+
+/// Transactions of a Patient and an Observation that refers to it by urn:uuid, for ever.
+Conversations small_transactions(const Site& site, std::size_t count, std::uint64_t seed);
+
+/// The type history of `type` from its newest version to its oldest, `page` versions a page, over and over.
+Conversations history_reads(const Site& site, std::string_view type, std::uint64_t page,
+                            std::size_t count);
 
 /// Create, read, update, delete of one resource after another of the nine types, for ever.
 Conversations cruds(const Site& site, const std::vector<std::vector<Body>>& bodies,

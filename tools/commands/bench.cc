@@ -8,8 +8,10 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 
 namespace annals::tools {
 namespace {
@@ -53,6 +55,54 @@ bool write_file(const std::string& path, const std::string& text) {
     return std::fclose(file) == 0 && written;
 }
 
+// Header lines of `fields` ("Name: value") and the token in `token_file`; nothing, and why in `problem`, if one is wrong.
+std::optional<std::string> header_lines(const std::vector<std::string>& fields,
+                                        const std::string& token_file, std::string& problem) {
+    std::vector<std::string> all = fields;
+    if (!token_file.empty()) {
+        std::ifstream file(token_file);
+        std::string token;
+        if (!(file >> token)) {
+            problem = fmt::format("{}: holds no token", token_file);
+            return std::nullopt;
+        }
+        all.push_back("Authorization: Bearer " + token);
+    }
+    std::string lines;
+    for (const std::string& field : all) {
+        const std::size_t colon = field.find(": ");
+        if (colon == 0 || colon == std::string::npos ||
+            field.find_first_of("\r\n") != std::string::npos) {
+            problem = fmt::format("'{}': a header is 'Name: value'", field);
+            return std::nullopt;
+        }
+        lines.append(field).append("\r\n");
+    }
+    return lines;
+}
+
+// Each workload at each number of connections; those with a number of their own, and limits, once.
+std::optional<std::vector<std::string>> climb(const std::vector<std::string>& names,
+                                              const std::string& ladder) {
+    std::vector<std::string> all;
+    for (const std::string& name : names) {
+        if (name == "limits" || name.find(':') != std::string::npos) {
+            all.push_back(name);
+            continue;
+        }
+        std::string_view rest = ladder;
+        while (!rest.empty()) {
+            const std::string_view step = rest.substr(0, rest.find(','));
+            if (step.empty() || step.find_first_not_of("0123456789") != std::string_view::npos) {
+                return std::nullopt;
+            }
+            all.push_back(fmt::format("{}:{}", name, step));
+            rest.remove_prefix(std::min(rest.size(), step.size() + 1));
+        }
+    }
+    return all;
+}
+
 // A second for each workload: whether it works, not how fast.
 void make_smoke(bench::Settings& settings) {
     settings.seconds = 0.5;
@@ -71,27 +121,43 @@ int run_bench(const ArgumentList& arguments) {
     std::string server_cpu = "auto";
     std::string client_cpu = "auto";
     std::string json;
+    std::string html;
+    std::string ladder;
+    std::string token_file;
+    std::vector<std::string> headers;
     bool smoke = false;
     bool quiet = false;
     Arguments declared("bench", "Measures a server, and beside it what the machine could do.");
-    declared.positionals(
-        "WORKLOAD", settings.workloads,
-        "limits, read, search, search-count, create, crud, import, history-apply (all of them); "
-        "read:16 has its own number of connections");
+    std::string names = "limits";
+    for (const bench::Workload& workload : bench::workloads()) {
+        names.append(", ").append(workload.name);
+    }
+    declared.positionals("WORKLOAD", settings.workloads,
+                         names +
+                             "; read:16 has its own number of connections, history-apply/100 its "
+                             "own number of entries (limits, read, search, search-count, create, "
+                             "crud, import, history-apply)");
     declared.text(
         "--server", settings.server,
         "root of a running server, such as http://127.0.0.1:8080/fhir (starts its own, fresh for "
         "each workload)");
     declared.number("--connections", settings.connections,
-                    "of all but import and history-apply (64)");
+                    "of all but import, history-apply and history-read (64)");
     declared.number("--bundle-connections", settings.bundle_connections,
-                    "of import and history-apply (4)");
+                    "of import, history-apply and history-read (4)");
+    declared.text("--ladder", ladder,
+                  "1,8,64,256,1000: each workload with each of these numbers of connections");
+    declared.number("--rate", settings.rate,
+                    "open loop: so many requests a second whenever the answers come; latency "
+                    "counts from when each was due (as fast as the answers come)");
+    declared.texts("--header", headers, "'Name: value' to send with each request; repeatable");
+    declared.text("--token-file", token_file, "file with a bearer token to send");
     declared.number("--bundle-entries", settings.bundle_entries,
                     "entries of a history bundle (1000)");
     declared.texts("--files", settings.files,
                    "file or folder of bundles for import and the searches (generated)");
     declared.number("--preload", settings.preload,
-                    "resources that read and the searches choose from (10000)");
+                    "resources in the store before it is read, searched or opened (10000)");
     declared.number("--seconds", settings.seconds, "how long each workload is measured (5)");
     declared.number("--warm-up", settings.warm_up, "seconds before that (1)");
     declared.number("--seed", settings.seed, "of what is generated (1)");
@@ -106,11 +172,14 @@ int run_bench(const ArgumentList& arguments) {
     declared.text("--directory", settings.directory,
                   "where our own server keeps its data while it is measured (.)");
     declared.text("--json", json, "file for all figures");
+    declared.text("--html", html, "file for a page with plots");
     declared.flag("--smoke", smoke,
                   "half a second each with few connections: does it work at all?");
     declared.flag("-q,--quiet", quiet, "no progress");
     declared.footer(
-        "annals bench limits read create\nannals bench limits create:1 create:16 create:64");
+        "annals bench limits read create\nannals bench limits read create --ladder 1,8,64,256,1000 "
+        "--html report.html\nannals bench read --server https://fhir.example.org/fhir "
+        "--token-file token --rate 500");
     if (const std::optional<int> code = declared.parse(arguments)) {
         return *code;
     }
@@ -118,6 +187,19 @@ int run_bench(const ArgumentList& arguments) {
         settings.workloads = {"limits", "read", "search", "search-count",
                               "create", "crud", "import", "history-apply"};
     }
+    if (!ladder.empty()) {
+        const std::optional<std::vector<std::string>> steps = climb(settings.workloads, ladder);
+        if (!steps) {
+            return declared.refuse("--ladder takes numbers of connections with commas between");
+        }
+        settings.workloads = *steps;
+    }
+    std::string problem;
+    const std::optional<std::string> lines = header_lines(headers, token_file, problem);
+    if (!lines) {
+        return declared.refuse(problem);
+    }
+    settings.headers = *lines;
     const std::vector<int> cores = allowed_cores();
     const bool split = cores.size() > 1 && settings.client_threads == 1;
     const std::optional<int> on_server = read_core(server_cpu, split ? cores[0] : -1);
@@ -131,9 +213,9 @@ int run_bench(const ArgumentList& arguments) {
     if (smoke) {
         make_smoke(settings);
     }
-    if (settings.seconds <= 0 || settings.warm_up < 0 || settings.connections == 0 ||
-        settings.bundle_connections == 0 || settings.bundle_entries == 0 || settings.preload == 0 ||
-        settings.client_threads == 0) {
+    if (settings.seconds <= 0 || settings.rate < 0 || settings.warm_up < 0 ||
+        settings.connections == 0 || settings.bundle_connections == 0 ||
+        settings.bundle_entries == 0 || settings.preload == 0 || settings.client_threads == 0) {
         return declared.refuse("times and numbers must be greater than nothing");
     }
     std::error_code error;
@@ -150,6 +232,9 @@ int run_bench(const ArgumentList& arguments) {
     std::fputs(bench::table_of(*report).c_str(), stdout);
     if (!json.empty() && !write_file(json, bench::json_of(*report))) {
         return fail(fmt::format("{}: cannot be written", json), kExitFaults);
+    }
+    if (!html.empty() && !write_file(html, bench::html_of(*report))) {
+        return fail(fmt::format("{}: cannot be written", html), kExitFaults);
     }
     return report->errors() == 0 ? kExitDone : kExitFaults;
 }

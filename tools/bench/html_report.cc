@@ -1,0 +1,433 @@
+// The report as one HTML page: a table and plots as SVG, no script, nothing to fetch.
+
+#include "tools/bench/bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace annals::bench {
+namespace {
+
+constexpr double kWidth = 560;
+constexpr double kHeight = 300;
+constexpr double kLeft = 64;
+constexpr double kRight = 26;
+constexpr double kTop = 16;
+constexpr double kBottom = 44;
+constexpr std::string_view kColours[] = {"#1f5fa8", "#c2571a", "#2b8a4b",
+                                         "#8a3fa0", "#b3261e", "#5c6470"};
+
+constexpr std::string_view kStyle =
+    "body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;max-width:1180px;margin:2em "
+    "auto;padding:0 1em}"
+    "h1{font-size:1.5em;margin-bottom:.2em}h2{font-size:1.15em;margin:2em 0 .5em}"
+    "p.facts{color:#57606a;margin:.2em 0}"
+    "table{border-collapse:collapse;width:100%}"
+    "th,td{text-align:right;padding:.25em .7em;border-bottom:1px solid #d8dee4;white-space:nowrap}"
+    "th:first-child,td:first-child,td.text,th.text{text-align:left}"
+    "th{font-weight:600;border-bottom:2px solid #8c959f}tr.part td{color:#57606a;border:0}"
+    "tr.part td:first-child{padding-left:2em}td.bad{color:#b3261e;font-weight:600}"
+    ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(500px,1fr));gap:1.5em}"
+    "figure{margin:0}figcaption{font-weight:600;margin-bottom:.3em}svg{width:100%;height:auto}"
+    "svg text{font:12px system-ui,sans-serif;fill:#57606a}svg .grid{stroke:#e5e9ee}"
+    "svg .axis{stroke:#8c959f}svg .line{fill:none;stroke-width:2}";
+
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        switch (c) {
+            case '<':
+                out += "&lt;";
+                break;
+            case '&':
+                out += "&amp;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            default:
+                out += c;
+        }
+    }
+    return out;
+}
+
+std::string number_text(double value) {
+    return value >= 1e6    ? fmt::format("{:g} M", value / 1e6)
+           : value >= 1e4  ? fmt::format("{:g} k", value / 1e3)
+           : value >= 1000 ? fmt::format("{:.0f}", value)
+                           : fmt::format("{:g}", value);
+}
+
+std::string nanoseconds_text(double value) {
+    return value < 1e6   ? fmt::format("{:g} us", value / 1e3)
+           : value < 1e9 ? fmt::format("{:g} ms", value / 1e6)
+                         : fmt::format("{:g} s", value / 1e9);
+}
+
+struct Point {
+    double x = 0;
+    double y = 0;
+    std::string tip;
+};
+
+struct Line {
+    std::string name;
+    std::vector<Point> points;
+};
+
+struct Tick {
+    double at = 0;
+    std::string text;
+};
+
+// One plot. Positions on both axes go from 0 to 1.
+class Plot {
+  public:
+    Plot(std::string title, std::string x_title)
+        : title_(std::move(title)), x_title_(std::move(x_title)) {}
+
+    void x_tick(double at, const std::string& text) { x_ticks_.push_back({at, text}); }
+
+    void y_tick(double at, const std::string& text) { y_ticks_.push_back({at, text}); }
+
+    void line(Line line) { lines_.push_back(std::move(line)); }
+
+    std::string svg() const {
+        std::string out = fmt::format(
+            R"(<figure><figcaption>{}</figcaption><svg viewBox="0 0 {} {}" role="img">)",
+            escaped(title_), kWidth, kHeight + 20 * static_cast<double>(lines_.size()));
+        for (const Tick& tick : y_ticks_) {
+            out += fmt::format(
+                R"(<line class="grid" x1="{0:.1f}" x2="{1:.1f}" y1="{2:.1f}" y2="{2:.1f}"/>)"
+                R"(<text x="{3:.1f}" y="{4:.1f}" text-anchor="end">{5}</text>)",
+                kLeft, kWidth - kRight, y_of(tick.at), kLeft - 6, y_of(tick.at) + 4,
+                escaped(tick.text));
+        }
+        for (const Tick& tick : x_ticks_) {
+            out += fmt::format(
+                R"(<line class="grid" x1="{0:.1f}" x2="{0:.1f}" y1="{1:.1f}" y2="{2:.1f}"/>)"
+                R"(<text x="{0:.1f}" y="{3:.1f}" text-anchor="middle">{4}</text>)",
+                x_of(tick.at), kTop, kHeight - kBottom, kHeight - kBottom + 16, escaped(tick.text));
+        }
+        out +=
+            fmt::format(R"(<path class="axis" fill="none" d="M{0:.1f} {1:.1f}V{2:.1f}H{3:.1f}"/>)"
+                        R"(<text x="{4:.1f}" y="{5:.1f}" text-anchor="middle">{6}</text>)",
+                        kLeft, kTop, kHeight - kBottom, kWidth - kRight,
+                        (kLeft + kWidth - kRight) / 2, kHeight - 10, escaped(x_title_));
+        for (std::size_t i = 0; i < lines_.size(); ++i) {
+            out += line_svg(lines_[i], kColours[i % std::size(kColours)],
+                            kHeight + 12 + 20 * static_cast<double>(i));
+        }
+        return out + "</svg></figure>";
+    }
+
+  private:
+    static double x_of(double at) { return kLeft + at * (kWidth - kLeft - kRight); }
+
+    static double y_of(double at) { return kHeight - kBottom - at * (kHeight - kTop - kBottom); }
+
+    static std::string line_svg(const Line& line, std::string_view colour, double legend) {
+        std::string path;
+        std::string dots;
+        for (const Point& point : line.points) {
+            path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x_of(point.x),
+                                y_of(point.y));
+            if (!point.tip.empty()) {
+                dots += fmt::format(
+                    R"(<circle cx="{:.1f}" cy="{:.1f}" r="3.5" fill="{}"><title>{}</title></circle>)",
+                    x_of(point.x), y_of(point.y), colour, escaped(point.tip));
+            }
+        }
+        return fmt::format(
+            R"(<path class="line" stroke="{0}" d="{1}"/>{2}<path stroke="{0}" stroke-width="3" )"
+            R"(d="M{3} {4:.1f}h18"/><text x="{5}" y="{6:.1f}">{7}</text>)",
+            colour, path, dots, kLeft, legend, kLeft + 26, legend + 4, escaped(line.name));
+    }
+
+    std::string title_;
+    std::string x_title_;
+    std::vector<Tick> x_ticks_;
+    std::vector<Tick> y_ticks_;
+    std::vector<Line> lines_;
+};
+
+// 1, 2 or 5 times a power of ten, not below `value`.
+double round_up(double value) {
+    const double power = std::pow(10, std::floor(std::log10(std::max(value, 1e-9))));
+    for (const double step : {1.0, 2.0, 5.0}) {
+        if (step * power >= value) {
+            return step * power;
+        }
+    }
+    return 10 * power;
+}
+
+// An axis from 0 to a round number above `most`: what 1 stands for.
+double add_linear_ticks(Plot& plot, double most) {
+    const double step = round_up(most / 5);
+    const double top = step * std::max(1.0, std::ceil(most / step));
+    for (double value = 0; value <= top * 1.0001; value += step) {
+        plot.y_tick(value / top, number_text(value));
+    }
+    return top;
+}
+
+// Powers of ten from below `least` to above `most`, of nanoseconds; where a value lies on that axis.
+struct Decades {
+    double low = 0;
+    double high = 1;
+
+    double at(double value) const {
+        return (std::log10(std::max(value, 1.0)) - low) / (high - low);
+    }
+};
+
+Decades add_decades(Plot& plot, double least, double most) {
+    Decades decades{std::floor(std::log10(std::max(least, 1.0))),
+                    std::ceil(std::log10(std::max(most, 10.0)))};
+    decades.high = std::max(decades.high, decades.low + 1);
+    for (double power = decades.low; power <= decades.high; ++power) {
+        plot.y_tick((power - decades.low) / (decades.high - decades.low),
+                    nanoseconds_text(std::pow(10, power)));
+    }
+    return decades;
+}
+
+// Measurements of one workload, by their numbers of connections.
+struct Group {
+    std::string name;
+    std::vector<const Measurement*> measurements;
+};
+
+std::vector<Group> groups_of(const Report& report) {
+    std::vector<Group> groups;
+    for (const Measurement& measurement : report.measurements) {
+        const std::string full = measurement.asked.name();
+        const std::string name = full.substr(0, full.find(':'));
+        auto group = std::find_if(groups.begin(), groups.end(),
+                                  [&](const Group& other) { return other.name == name; });
+        if (group == groups.end()) {
+            group = groups.insert(group, {name, {}});
+        }
+        group->measurements.push_back(&measurement);
+    }
+    return groups;
+}
+
+// Positions of numbers of connections: evenly, as the ladder has them.
+double step_of(const Group& group, std::size_t i) {
+    return group.measurements.size() == 1
+               ? 0.5
+               : static_cast<double>(i) / static_cast<double>(group.measurements.size() - 1);
+}
+
+void add_steps(Plot& plot, const Group& group) {
+    for (std::size_t i = 0; i < group.measurements.size(); ++i) {
+        plot.x_tick(step_of(group, i), std::to_string(group.measurements[i]->asked.connections));
+    }
+}
+
+std::string throughput_plot(const Group& group) {
+    const std::string_view unit = group.measurements.front()->asked.workload->unit;
+    Plot plot(fmt::format("{}: {}", group.name, unit), "connections");
+    double most = 1;
+    for (const Measurement* measurement : group.measurements) {
+        most = std::max(most, measurement->rate());
+    }
+    const double top = add_linear_ticks(plot, most);
+    add_steps(plot, group);
+    Line line{group.name, {}};
+    for (std::size_t i = 0; i < group.measurements.size(); ++i) {
+        const Measurement& measurement = *group.measurements[i];
+        line.points.push_back(
+            {step_of(group, i), measurement.rate() / top,
+             fmt::format("{} connections: {:.0f} {}", measurement.asked.connections,
+                         measurement.rate(), unit)});
+    }
+    plot.line(std::move(line));
+    return plot.svg();
+}
+
+std::string latency_plot(const Group& group) {
+    Plot plot(fmt::format("{}: latency against connections", group.name), "connections");
+    double least = 1e18;
+    double most = 0;
+    for (const Measurement* measurement : group.measurements) {
+        const Histogram latency = measurement->load.all();
+        least = std::min(least, static_cast<double>(latency.quantile(0.5)));
+        most = std::max(most, static_cast<double>(latency.quantile(0.999)));
+    }
+    const Decades decades = add_decades(plot, least, most);
+    add_steps(plot, group);
+    constexpr std::pair<double, std::string_view> kQuantiles[] = {
+        {0.5, "p50"}, {0.9, "p90"}, {0.99, "p99"}, {0.999, "p99.9"}};
+    for (const auto& [quantile, name] : kQuantiles) {
+        Line line{std::string(name), {}};
+        for (std::size_t i = 0; i < group.measurements.size(); ++i) {
+            const std::uint64_t value = group.measurements[i]->load.all().quantile(quantile);
+            line.points.push_back(
+                {step_of(group, i), decades.at(static_cast<double>(value)),
+                 fmt::format("{} connections, {}: {}", group.measurements[i]->asked.connections,
+                             name, duration_text(value))});
+        }
+        plot.line(std::move(line));
+    }
+    return plot.svg();
+}
+
+// Latency by percentile, each nine as wide as the last: 50 %, 90 %, 99 %, ...
+std::string distribution_plot(const Group& group) {
+    constexpr double kNines = 5;
+    Plot plot(fmt::format("{}: latency by percentile", group.name), "percentile");
+    double least = 1e18;
+    double most = 0;
+    std::vector<Histogram> latencies;
+    for (const Measurement* measurement : group.measurements) {
+        latencies.push_back(measurement->load.all());
+        least = std::min(least, static_cast<double>(latencies.back().quantile(0.01)));
+        most = std::max(most, static_cast<double>(latencies.back().max()));
+    }
+    const Decades decades = add_decades(plot, least, most);
+    constexpr std::string_view kNames[] = {"0", "90", "99", "99.9", "99.99", "99.999"};
+    for (std::size_t i = 0; i < std::size(kNames); ++i) {
+        plot.x_tick(static_cast<double>(i) / kNines, std::string(kNames[i]));
+    }
+    for (std::size_t i = 0; i < latencies.size(); ++i) {
+        Line line{group.measurements[i]->asked.name(), {}};
+        for (double at = 0; at <= 1.0001; at += 0.02) {
+            const double share = 1 - std::pow(10, -at * kNines);
+            // No further than there are answers for.
+            if ((1 - share) * static_cast<double>(latencies[i].count()) < 0.999) {
+                break;
+            }
+            line.points.push_back(
+                {at, decades.at(static_cast<double>(latencies[i].quantile(share))), ""});
+        }
+        plot.line(std::move(line));
+    }
+    return plot.svg();
+}
+
+// The best of each workload against what the machine could do.
+std::string ratio_plot(const std::vector<Group>& groups) {
+    constexpr double kRow = 26;
+    constexpr double kNames = 190;
+    std::string rows;
+    double y = 4;
+    for (const Group& group : groups) {
+        const Measurement* const best = *std::max_element(
+            group.measurements.begin(), group.measurements.end(),
+            [](const Measurement* a, const Measurement* b) { return a->rate() < b->rate(); });
+        if (best->limit <= 0) {
+            continue;
+        }
+        const double ratio = best->rate() / best->limit;
+        rows +=
+            fmt::format(R"(<text x="{0}" y="{1:.1f}" text-anchor="end">{2}</text>)"
+                        R"(<rect x="{3}" y="{4:.1f}" width="{5:.1f}" height="16" fill="#dfe6ee"/>)"
+                        R"(<rect x="{3}" y="{4:.1f}" width="{6:.1f}" height="16" fill="{7}"/>)"
+                        R"(<text x="{8:.1f}" y="{1:.1f}">{9:.2f} of {10}</text>)",
+                        kNames - 8, y + 13, escaped(best->asked.name()), kNames, y, 300.0,
+                        300 * std::min(ratio, 1.0), kColours[0], kNames + 308.0, ratio,
+                        escaped(best->limit_name));
+        y += kRow;
+    }
+    return rows.empty()
+               ? rows
+               : fmt::format(
+                     R"(<h2>Beside what the machine can do</h2><svg viewBox="0 0 760 {:.0f}" )"
+                     R"(role="img" style="max-width:860px">{}</svg>)",
+                     y, rows);
+}
+
+std::string table_row(std::string_view name, double rate, std::string_view unit,
+                      const Histogram& latency, std::string_view limit, std::uint64_t errors,
+                      bool part) {
+    return fmt::format(
+        R"(<tr{}><td>{}</td><td>{:.0f}</td><td class="text">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>)"
+        R"(<td class="text">{}</td><td{}>{}</td></tr>)",
+        part ? R"( class="part")" : "", escaped(name), rate, unit,
+        duration_text(latency.quantile(0.5)), duration_text(latency.quantile(0.9)),
+        duration_text(latency.quantile(0.99)), duration_text(latency.quantile(0.999)),
+        escaped(limit), errors > 0 ? R"( class="bad")" : "", part ? "" : std::to_string(errors));
+}
+
+std::string table(const Report& report) {
+    std::string out =
+        R"(<table><tr><th>workload</th><th>rate</th><th class="text"></th><th>p50</th><th>p90</th><th>p99</th>)"
+        R"(<th>p99.9</th><th class="text">of the limit</th><th>errors</th></tr>)";
+    if (report.limits) {
+        const Limits& limits = *report.limits;
+        out += table_row("bare GET", limits.gets, "requests/s", limits.get_latency, "", 0, false);
+        out += table_row("bare durable POST", limits.posts(), "requests/s", limits.post_latency, "",
+                         0, false);
+        out += fmt::format(
+            R"(<tr><td>sync of 4 KiB</td><td></td><td></td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td></td><td></td></tr>)",
+            duration_text(limits.sync_4k.quantile(0.5)),
+            duration_text(limits.sync_4k.quantile(0.9)),
+            duration_text(limits.sync_4k.quantile(0.99)),
+            duration_text(limits.sync_4k.quantile(0.999)));
+    }
+    for (const Measurement& measurement : report.measurements) {
+        out += table_row(measurement.asked.name(), measurement.rate(),
+                         measurement.asked.workload->unit, measurement.load.all(),
+                         measurement.limit > 0
+                             ? fmt::format("{:.2f} of {}", measurement.rate() / measurement.limit,
+                                           measurement.limit_name)
+                             : "",
+                         measurement.load.errors, false);
+        for (std::size_t i = 0; i < measurement.operations.size(); ++i) {
+            const Histogram& latency = measurement.load.operations[i];
+            out += table_row(measurement.operations[i],
+                             static_cast<double>(latency.count()) / measurement.load.seconds,
+                             "requests/s", latency, "", 0, true);
+        }
+        std::string extras;
+        for (const auto& [name, value] : measurement.extras) {
+            extras += fmt::format("{}{} {:.1f}", extras.empty() ? "" : ", ", name, value);
+        }
+        if (measurement.rate_asked > 0) {
+            extras += fmt::format("{}{:.0f} requests/s asked for, {} not sent in time",
+                                  extras.empty() ? "" : ", ", measurement.rate_asked,
+                                  measurement.load.unsent);
+        }
+        out += fmt::format(R"(<tr class="part"><td colspan="9" class="text">{}</td></tr>)",
+                           escaped(extras));
+    }
+    return out + "</table>";
+}
+
+}  // namespace
+
+std::string html_of(const Report& report) {
+    const Settings& settings = report.settings;
+    std::string out = fmt::format(
+        R"(<!doctype html><html lang="en"><head><meta charset="utf-8"><title>annals bench</title><style>{}</style></head>)"
+        R"(<body><h1>annals bench</h1><p class="facts">{}</p>)"
+        R"(<p class="facts">{}; {} s each after {} s of warm-up, seed {}</p><h2>Figures</h2>)",
+        kStyle, described(report.machine, R"(</p><p class="facts">)"),
+        !settings.server.empty()   ? "server at " + escaped(settings.server)
+        : settings.server_cpu >= 0 ? fmt::format("server on core {}, client on core {}",
+                                                 settings.server_cpu, settings.client_cpu)
+                                   : "server and client on any core",
+        settings.seconds, settings.warm_up, settings.seed);
+    out += table(report);
+    const std::vector<Group> groups = groups_of(report);
+    out += ratio_plot(groups);
+    for (const Group& group : groups) {
+        if (group.measurements.front()->asked.workload->own_server) {
+            continue;
+        }
+        out += fmt::format(R"(<h2>{}</h2><div class="plots">)", escaped(group.name));
+        if (group.measurements.size() > 1) {
+            out += throughput_plot(group) + latency_plot(group);
+        }
+        out += distribution_plot(group) + "</div>";
+    }
+    return out + "</body></html>\n";
+}
+
+}  // namespace annals::bench

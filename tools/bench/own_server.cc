@@ -1,0 +1,134 @@
+// Workloads against servers of our own, which are started for them: all others, and those about a server's whole life.
+
+#include "tools/bench/bench.h"
+#include "tools/bench/process.h"
+#include "tools/bench/working_folder.h"
+#include "tools/commands/http_client.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace annals::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+std::vector<std::string> server_arguments(const Settings& settings, const std::string& folder) {
+    std::vector<std::string> arguments{"serve", "--data", folder + "/data", "--listen",
+                                       "127.0.0.1:0"};
+    std::uint64_t threads = settings.server_threads;
+    if (threads == 0 && settings.server_cpu >= 0) {
+        threads = 1;
+    }
+    if (threads != 0) {
+        arguments.insert(arguments.end(), {"--set", fmt::format("threads={}", threads)});
+    }
+    for (const std::string& set : settings.sets) {
+        arguments.insert(arguments.end(), {"--set", set});
+    }
+    return arguments;
+}
+
+Result<Process> start(const Settings& settings, const std::string& folder) {
+    return Process::run_self(server_arguments(settings, folder), folder + "/log",
+                             "annals ready on ", settings.server_cpu);
+}
+
+Result<void> stop(Process& server) {
+    if (const int code = server.stop(); code != 0) {
+        return Error{Errc::io, fmt::format("the server ended with code {}", code), ""};
+    }
+    return {};
+}
+
+void add_memory(Measurement& measurement, const Process& server) {
+    measurement.extras.emplace_back("server MB resident",
+                                    static_cast<double>(server.resident_bytes()) / 1e6);
+}
+
+// How long a server takes from its start until it is ready, after an orderly stop and after a kill.
+Result<void> measure_recovery(const Settings& settings, const std::string& folder,
+                              Measurement& measurement) {
+    ANNALS_TRY(Process server, start(settings, folder));
+    ANNALS_TRY(const Site site, site_of(server.told(), settings));
+    ANNALS_TRY(const std::uint64_t versions, fill(site, settings));
+    ANNALS_TRY_VOID(stop(server));
+    Clock::time_point begin = Clock::now();
+    ANNALS_TRY(server, start(settings, folder));
+    const double after_stop = seconds_since(begin);
+    server.kill();
+    begin = Clock::now();
+    ANNALS_TRY(server, start(settings, folder));
+    const double after_kill = seconds_since(begin);
+    measurement.load.requests = 1;
+    measurement.load.units = versions;
+    measurement.load.seconds = after_kill;
+    measurement.load.operations[0].record(static_cast<std::uint64_t>(after_kill * 1e9));
+    measurement.extras.emplace_back("versions", static_cast<double>(versions));
+    measurement.extras.emplace_back("seconds after a stop", after_stop);
+    measurement.extras.emplace_back("seconds after a kill", after_kill);
+    add_memory(measurement, server);
+    return stop(server);
+}
+
+// What a version takes on disk and in memory.
+Result<void> measure_footprint(const Settings& settings, const std::string& folder,
+                               Measurement& measurement) {
+    ANNALS_TRY(Process server, start(settings, folder));
+    ANNALS_TRY(const Site site, site_of(server.told(), settings));
+    add_memory(measurement, server);
+    measurement.extras.back().first = "empty server MB resident";
+    const Clock::time_point begin = Clock::now();
+    ANNALS_TRY(const std::uint64_t versions, fill(site, settings));
+    measurement.load.seconds = seconds_since(begin);
+    measurement.load.units = versions;
+    measurement.load.requests = 1;
+    measurement.load.operations[0].record(
+        static_cast<std::uint64_t>(measurement.load.seconds * 1e9));
+    measurement.extras.emplace_back("versions", static_cast<double>(versions));
+    constexpr std::pair<std::string_view, std::string_view> kMetrics[] = {
+        {"annals_store_bytes_written_total", "log bytes a version"},
+        {"annals_store_index_bytes", "index bytes a version"},
+        {"annals_search_index_bytes", "search index bytes a version"},
+    };
+    for (const auto& [name, said] : kMetrics) {
+        if (const std::optional<double> value = metric(site, name)) {
+            measurement.extras.emplace_back(said, *value / static_cast<double>(versions));
+        }
+    }
+    add_memory(measurement, server);
+    return stop(server);
+}
+
+}  // namespace
+
+Result<Site> site_of(std::string_view url, const Settings& settings) {
+    ANNALS_TRY(const tools::ServerUrl server, tools::parse_server_url(url));
+    return Site{server.host,        server.port,      server.base_path,
+                server.authority(), settings.headers, server.tls};
+}
+
+Result<Measurement> measure_on_own_server(const Asked& asked, const Settings& settings) {
+    const WorkingFolder folder(settings.directory);
+    if (asked.workload->own_server) {
+        Measurement measurement;
+        measurement.asked = asked;
+        ANNALS_TRY_VOID(asked.workload->name == "recover"
+                            ? measure_recovery(settings, folder.path(), measurement)
+                            : measure_footprint(settings, folder.path(), measurement));
+        return measurement;
+    }
+    ANNALS_TRY(Process server, start(settings, folder.path()));
+    ANNALS_TRY(const Site site, site_of(server.told(), settings));
+    ANNALS_TRY(Measurement measurement, measure(asked, site, settings));
+    add_memory(measurement, server);
+    ANNALS_TRY_VOID(stop(server));
+    return measurement;
+}
+
+}  // namespace annals::bench
