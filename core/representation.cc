@@ -36,6 +36,7 @@ bool has_count(const Request& request, const Target& target) {
         case Level::instance:
         case Level::version:
         case Level::instance_operation:
+        case Level::version_operation:
             return false;
     }
     return false;

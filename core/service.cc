@@ -13,7 +13,7 @@ namespace {
 
 bool is_operation(Level level) noexcept {
     return level == Level::system_operation || level == Level::type_operation ||
-           level == Level::instance_operation;
+           level == Level::instance_operation || level == Level::version_operation;
 }
 
 bool is_on(const Interaction& row, const Config& config) {

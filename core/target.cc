@@ -9,7 +9,7 @@ namespace annals::core {
 
 namespace {
 
-constexpr std::size_t kSegmentsMax = 4;
+constexpr std::size_t kSegmentsMax = 5;
 
 Error unknown_path() {
     return {Errc::not_found, "There is nothing at this path", ""};
@@ -153,8 +153,15 @@ Result<Target> parse_target(std::string_view path) {
 
     const std::string_view third = segments[2];
     if (third == "_history") {
-        target.level = count == 3 ? Level::instance_history : Level::version;
+        const std::string_view fifth = segments[4];
+        target.level = count == 3   ? Level::instance_history
+                       : count == 4 ? Level::version
+                                    : Level::version_operation;
         target.version = segments[3];
+        target.operation = fifth;
+        if (count == 5 && (fifth.size() < 2 || fifth[0] != '$')) {
+            return unknown_path();
+        }
         return target;
     }
     if (count != 3) {

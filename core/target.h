@@ -33,14 +33,15 @@ enum class Level : std::uint8_t {
     version,             ///< /Patient/1/_history/2
     instance_operation,  ///< /Patient/1/$name
     compartment,         ///< /Patient/1/Observation, /Patient/1/*
+    version_operation,   ///< /Patient/1/_history/2/$name
 };
-inline constexpr std::size_t kLevelCount = 14;
+inline constexpr std::size_t kLevelCount = 15;
 
 struct Target {
     Level level = Level::root;
     TypeId type;                 ///< from Level::type on
     std::string_view id;         ///< from Level::instance on; matches FHIR's id pattern
-    std::string_view version;    ///< Level::version, as it stands
+    std::string_view version;    ///< Level::version and version_operation, as it stands
     std::string_view operation;  ///< with its $
     std::string_view member;     ///< Level::compartment: a type's name or *
 };

@@ -54,11 +54,10 @@ std::string interaction_codes(const Config& config, std::initializer_list<Level>
 // What every resource type has in common: everything but "type" and "profile".
 std::string resource_abilities(const Config& config) {
     const auto yes_no = [](bool yes) { return yes ? "true" : "false"; };
-    const std::string operations = operations_json(kOnType | kOnInstance);
     return fmt::format(
         R"("interaction":{},"versioning":"versioned","readHistory":{},"updateCreate":{},)"
         R"("conditionalCreate":{},"conditionalRead":"full-support","conditionalUpdate":{},)"
-        R"("conditionalDelete":"{}","referencePolicy":["literal","local"{}]{}{})",
+        R"("conditionalDelete":"{}","referencePolicy":["literal","local"{}])",
         interaction_codes(config, {Level::instance, Level::instance_history, Level::version,
                                    Level::type, Level::type_history, Level::type_search}),
         yes_no(offers(config, Level::version, HttpMethod::get)), yes_no(config.update_create),
@@ -66,8 +65,7 @@ std::string resource_abilities(const Config& config) {
         yes_no(offers(config, Level::type, HttpMethod::put)),
         offers(config, Level::type, HttpMethod::delete_) ? config.conditional_delete
                                                          : "not-supported",
-        config.integrity_on_write ? R"(,"enforced")" : "",
-        operations.empty() ? "" : R"(,"operation":)", operations);
+        config.integrity_on_write ? R"(,"enforced")" : "");
 }
 
 std::string_view search_type_name(schema::SearchType type) {
@@ -202,10 +200,15 @@ CapabilityStatement make_capability_statement(const Config& config,
         if (!referrers[type.value].empty()) {
             after += fmt::format(R"(,"searchRevInclude":[{}])", referrers[type.value]);
         }
+        const std::string operations = operations_json(type);
+        if (!operations.empty()) {
+            after += R"(,"operation":)";
+            after += operations;
+        }
         after += '}';
         first = false;
     }
-    const std::string operations = operations_json(kOnSystem);
+    const std::string operations = operations_json({});
     after += fmt::format(
         R"(],"interaction":{},{}{}{},{}}}]}})",
         interaction_codes(config, {Level::root, Level::system_history, Level::system_search}),

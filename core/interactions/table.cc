@@ -84,6 +84,8 @@ constexpr auto kTable = std::to_array<Interaction>({
     awaiting(Level::type_operation, kGet, run_operation, nullptr, "", "operations", Access::operation),
     awaiting(Level::instance_operation, kPost, run_operation, nullptr, "", "operations", Access::operation),
     awaiting(Level::instance_operation, kGet, run_operation, nullptr, "", "operations", Access::operation),
+    awaiting(Level::version_operation, kPost, run_operation, nullptr, "", "operations", Access::operation),
+    awaiting(Level::version_operation, kGet, run_operation, nullptr, "", "operations", Access::operation),
     plain(Level::metadata, kGet, metadata, nullptr, "", "metadata", Access::open),
     plain(Level::root, HttpMethod::options, metadata, nullptr, "", "metadata", Access::open),
 });

@@ -9,13 +9,15 @@
 #include "core/service.h"
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace annals::core {
 
 /// Levels and, for a row's `by_get`, where it can be called by GET: bits.
-enum OperationLevel : std::uint8_t { kOnSystem = 1, kOnType = 2, kOnInstance = 4 };
+enum OperationLevel : std::uint8_t { kOnSystem = 1, kOnType = 2, kOnInstance = 4, kOnVersion = 8 };
 
 struct Operation {
     std::string_view name;  ///< with its $
@@ -25,8 +27,10 @@ struct Operation {
     Access access;                ///< what it needs on its type, or on all
     std::string_view definition;  ///< canonical URL of its OperationDefinition
     AwaitingHandler handler;
+    std::string_view types = {};  ///< that it is for, separated by blanks; empty: all
 };
 
+/// The whole table. An operation may have several rows, for different types.
 std::span<const Operation> operations() noexcept;
 
 /// The operation that `target` names at its level; null if there is none.
@@ -39,7 +43,8 @@ bool takes(const Operation& operation, const Target& target, HttpMethod method) 
 asio::awaitable<Response> run_operation(const Service& service, const Request& request,
                                         const Target& target);
 
-/// CapabilityStatement's operation[] for these levels: a JSON array; empty if there are none.
-std::string operations_json(std::uint8_t levels);
+/// CapabilityStatement's operation[] of the system (no type), or of a type and its instances: a JSON array; empty if
+/// there are none.
+std::string operations_json(std::optional<TypeId> type);
 
 }  // namespace annals::core

@@ -1,9 +1,11 @@
+#include "core/operations/meta.h"
 #include "core/operations/operations.h"
 #include "core/operations/reindex.h"
 #include "core/operations/validate.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace annals::core {
@@ -14,6 +16,12 @@ namespace {
 constexpr auto kOperations = std::to_array<Operation>({
     {"$validate", kOnSystem | kOnType | kOnInstance, kOnInstance, false, Access::read,
      "http://hl7.org/fhir/OperationDefinition/Resource-validate", validate_operation},
+    {"$meta", kOnSystem | kOnType | kOnInstance | kOnVersion, kOnSystem | kOnType | kOnInstance | kOnVersion, false,
+     Access::read, "http://hl7.org/fhir/OperationDefinition/Resource-meta", meta_operation},
+    {"$meta-add", kOnInstance, 0, true, Access::update,
+     "http://hl7.org/fhir/OperationDefinition/Resource-meta-add", meta_add_operation},
+    {"$meta-delete", kOnInstance, 0, true, Access::update,
+     "http://hl7.org/fhir/OperationDefinition/Resource-meta-delete", meta_delete_operation},
     {"$reindex", kOnSystem, kOnSystem, true, Access::administer,
      "urn:x-annals:OperationDefinition:reindex",
      reindex_operation},
@@ -28,9 +36,27 @@ std::uint8_t level_of(const Target& target) noexcept {
             return kOnType;
         case Level::instance_operation:
             return kOnInstance;
+        case Level::version_operation:
+            return kOnVersion;
         default:
             return 0;
     }
+}
+
+/// Is one of the words of `list` this one?
+bool lists(std::string_view list, std::string_view word) noexcept {
+    while (!list.empty()) {
+        const std::size_t blank = std::min(list.find(' '), list.size());
+        if (list.substr(0, blank) == word) {
+            return true;
+        }
+        list.remove_prefix(std::min(blank + 1, list.size()));
+    }
+    return false;
+}
+
+bool is_for(const Operation& operation, TypeId type) noexcept {
+    return operation.types.empty() || lists(operation.types, resource_type_name(type));
 }
 
 }  // namespace
@@ -41,7 +67,8 @@ std::span<const Operation> operations() noexcept {
 
 const Operation* find_operation(const Target& target) noexcept {
     for (const Operation& operation : kOperations) {
-        if (operation.name == target.operation && (operation.levels & level_of(target)) != 0) {
+        if (operation.name == target.operation && (operation.levels & level_of(target)) != 0 &&
+            (target.level == Level::system_operation || is_for(operation, target.type))) {
             return &operation;
         }
     }
@@ -60,10 +87,11 @@ asio::awaitable<Response> run_operation(const Service& service, const Request& r
     co_return response;
 }
 
-std::string operations_json(std::uint8_t levels) {
+std::string operations_json(std::optional<TypeId> type) {
     std::string out;
     for (const Operation& operation : kOperations) {
-        if ((operation.levels & levels) != 0) {
+        if (type ? (operation.levels & ~kOnSystem) != 0 && is_for(operation, *type)
+                 : (operation.levels & kOnSystem) != 0) {
             out += fmt::format(R"({}{{"name":"{}","definition":"{}"}})", out.empty() ? "[" : ",",
                                operation.name.substr(1), operation.definition);
         }

@@ -86,6 +86,8 @@ struct Route {
 const std::string_view kNotTaken = "-";
 
 const std::string_view kBody = R"({"resourceType":"Patient","id":"a"})";
+const std::string_view kMeta =
+    R"({"resourceType":"Parameters","parameter":[{"name":"meta","valueMeta":{}}]})";
 const std::string_view kNoBundle = R"({"resourceType":"Bundle","type":"batch"})";
 
 /// By level and method: what a request of that row needs. A row of the table that isn't here fails the test.
@@ -121,6 +123,19 @@ const std::multimap<std::pair<Level, HttpMethod>, Route>& routes() {
         {{L::instance_operation, M::get}, {"GET", "/Patient/a/$validate", "", "system/Patient.r"}},
         {{L::system_operation, M::post}, {"POST", "/$reindex", "", "system/*.cruds"}},
         {{L::system_operation, M::get}, {"GET", "/$reindex", "", "system/*.cruds"}},
+        {{L::system_operation, M::get}, {"GET", "/$meta", "", "system/*.r"}},
+        {{L::type_operation, M::get}, {"GET", "/Patient/$meta", "", "system/Patient.r"}},
+        {{L::instance_operation, M::get}, {"GET", "/Patient/a/$meta", "", "system/Patient.r"}},
+        {{L::instance_operation, M::post},
+         {"POST", "/Patient/a/$meta", kMeta, "system/Patient.ru"}},
+        {{L::instance_operation, M::post},
+         {"POST", "/Patient/a/$meta-add", kMeta, "system/Patient.u"}},
+        {{L::instance_operation, M::post},
+         {"POST", "/Patient/a/$meta-delete", kMeta, "system/Patient.u"}},
+        {{L::version_operation, M::get},
+         {"GET", "/Patient/a/_history/1/$meta", "", "system/Patient.r"}},
+        {{L::version_operation, M::post},
+         {"POST", "/Patient/a/_history/1/$meta", "", "system/Patient.r"}},
         {{L::type, M::get}, {"GET", "/Patient?family=x", "", "system/Patient.s"}},
         {{L::type_search, M::post}, {"POST", "/Patient/_search", "", "system/Patient.s"}},
         {{L::compartment, M::get}, {"GET", "/Patient/a/Condition", "", "system/Condition.s"}},

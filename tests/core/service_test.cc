@@ -262,6 +262,7 @@ TEST(ParseTarget, NamesEveryLevel) {
                            {"/Patient/1/_history/2", Level::version},
                            {"/Patient/1/_history/2/", Level::version},
                            {"/Patient/1/$meta", Level::instance_operation},
+                           {"/Patient/1/_history/2/$meta", Level::version_operation},
                            {"/Patient/1/Observation", Level::compartment},
                            {"/Patient/1/*", Level::compartment}}) {
         const auto target = core::parse_target(path);

@@ -1,0 +1,138 @@
+#include "core/interactions/rewrite.h"
+
+#include "core/interactions/answer.h"
+#include "core/interactions/patch_document.h"
+#include "core/interactions/preconditions.h"
+#include "core/interactions/write.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+namespace {
+
+/// How often a rewriting lets other writers of its resource settle before it answers 503. Each turn costs a look at the
+/// index, so many clients may rewrite one resource at once: they take turns in the order in which they came.
+constexpr int kTurnsMax = 1 << 14;
+
+/// How often it is applied in vain: only another loop, or a write that is no rewriting, can be faster than a turn.
+constexpr int kAppliedMax = 1 << 10;
+
+/// The version that the next one is computed from, or why there is none.
+struct Base {
+    storage::StoredVersion version;
+    std::vector<storage::Guard> guards;
+    storage::Ticket pending;  // not 0: a newer version is on its way
+    std::optional<Response> refusal;
+};
+
+Base find_by_id(const Service& service, const Request& request, const Rewrite& rewrite) {
+    Base base;
+    base.pending = service.store().head(rewrite.type, rewrite.id).ticket;
+    if (base.pending.value != 0) {
+        return base;
+    }
+    const auto info = service.store().current(rewrite.type, rewrite.id);
+    if (!info) {
+        base.refusal = answer_absent(request, rewrite.type, rewrite.id);
+    } else if (info->deletion && !rewrite.deleted_too) {
+        base.refusal = answer_deleted(service, request, rewrite.id, *info);
+    } else if (auto stored = service.store().load(*info)) {
+        base.version = *std::move(stored);
+    } else {
+        base.refusal = outcome_response(stored.error(), request);
+    }
+    return base;
+}
+
+asio::awaitable<Base> find_by_criteria(const Service& service, const Request& request,
+                                       const Criteria& criteria) {
+    Base base;
+    Result<CriteriaMatches> matches = co_await find_matches(service, *request.loop, criteria);
+    if (!matches) {
+        base.refusal = outcome_response(matches.error(), request);
+        co_return base;
+    }
+    if (matches->found.empty()) {
+        base.refusal = outcome_response(
+            {Errc::not_found,
+             fmt::format("No {} matches the criteria", resource_type_name(criteria.type)), ""},
+            request);
+    } else if (matches->more) {
+        base.refusal = outcome_response(several_matches(criteria, matches->count), request);
+    } else {
+        base.version = std::move(matches->found.front());
+        base.guards = std::move(matches->guards);
+        base.pending = service.store().head(criteria.type, base.version.id).ticket;
+    }
+    co_return base;
+}
+
+/// Makes `resource` of the base; false if there is to be no new version. Errors: those that a client gets.
+Result<bool> make(const Service& service, const Request& request, const Rewrite& rewrite,
+                  const storage::StoredVersion& base, SubmittedResource& resource) {
+    ANNALS_TRY(std::optional<json::Document> next, rewrite.make(base));
+    if (!next) {
+        return false;
+    }
+    if (Result<void> fit = resource.take(service, request, base.info.type, *std::move(next));
+        !fit) {
+        return fault_of_patched(std::move(fit.error()));
+    }
+    return true;
+}
+
+}  // namespace
+
+asio::awaitable<Response> rewrite_resource(const Service& service, const Request& request,
+                                           const Rewrite& rewrite) {
+    const auto match = read_entity_tags(request, "If-Match");
+    if (!match) {
+        co_return outcome_response(match.error(), request);
+    }
+    int applied_in_vain = 0;
+    for (int turn = 0; turn < kTurnsMax && applied_in_vain < kAppliedMax; ++turn) {
+        Base base = rewrite.criteria != nullptr
+                        ? co_await find_by_criteria(service, request, *rewrite.criteria)
+                        : find_by_id(service, request, rewrite);
+        if (base.pending.value != 0) {
+            // Settled well or dropped: either way the next look sees what is.
+            const Result<void> settled = co_await request.loop->settled_ticket(base.pending);
+            static_cast<void>(settled);
+            continue;
+        }
+        if (base.refusal) {
+            co_return *std::move(base.refusal);
+        }
+        const storage::VersionInfo& info = base.version.info;
+        if (*match && !(*match)->any && !(*match)->names(info.version)) {
+            co_return outcome_response(match_failed(**match, info.version), request);
+        }
+        SubmittedResource resource;
+        const Result<bool> made = make(service, request, rewrite, base.version, resource);
+        if (!made) {
+            co_return outcome_response(made.error(), request);
+        }
+        if (!*made) {
+            Response unchanged;
+            set_version(unchanged, info.version, info.instant);
+            co_return unchanged;
+        }
+        storage::VersionWrite write;
+        write.type = info.type;
+        write.id = base.version.id;
+        write.method = rewrite.method;
+        write.expect = storage::Expect::version;
+        write.expected_version = info.version;
+        std::optional<Response> response =
+            co_await commit_resource(service, request, resource, write, base.guards);
+        if (response) {
+            co_return *std::move(response);
+        }
+        ++applied_in_vain;
+    }
+    co_return outcome_response(too_many_attempts(), request);
+}
+
+}  // namespace annals::core

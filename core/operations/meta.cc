@@ -1,0 +1,263 @@
+#include "core/operations/meta.h"
+
+#include "core/interactions/answer.h"
+#include "core/interactions/rewrite.h"
+#include "core/interactions/turns.h"
+#include "core/interactions/vread.h"
+#include "core/interactions/write.h"
+#include "core/operations/input.h"
+#include "core/operations/meta_set.h"
+#include "core/outcome.h"
+#include "core/search/execute.h"
+#include "core/search/query.h"
+#include "core/search/snapshot_resources.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace annals::core {
+
+namespace {
+
+/// Resources with a profile, tag or label that are looked at for a union.
+constexpr std::size_t kResourcesMax = 2'000'000;
+
+Body meta_body(std::string_view meta) {
+    return Body(fmt::format(
+        R"({{"resourceType":"Parameters","parameter":[{{"name":"return","valueMeta":{}}}]}})",
+        meta));
+}
+
+/// Its meta as it is stored.
+Response answer_meta(const Service& service, const Request& request,
+                     const storage::VersionInfo& info) {
+    const Result<storage::StoredVersion> stored = service.store().load(info);
+    if (!stored) {
+        return outcome_response(stored.error(), request);
+    }
+    const Result<json::Document> document = thread_parser().parse(stored->body);
+    if (!document) {
+        return outcome_response(document.error(), request);
+    }
+    Response response;
+    set_version(response, info.version, info.instant);
+    response.body = meta_body(document->root()["meta"].raw());
+    return response;
+}
+
+/// Everything live of the types that the target means, or of those with a meta worth looking at, one by one.
+class MetaScan {
+  public:
+    MetaScan(const Service& service, const Request& request, const Target& target)
+        : service_(service),
+          request_(request),
+          target_(target),
+          parameters_(service.indexing().parameters()),
+          snapshot_(service.store()),
+          turns_(*request.loop, service.config().limits.request_timeout) {}
+
+    asio::awaitable<Result<std::string>> run() {
+        Result<void> done = read_plans();
+        for (std::size_t i = 0; done && i < types_.size(); ++i) {
+            done = co_await look_at(types_[i]);
+        }
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        co_return union_.json();
+    }
+
+  private:
+    /// Of each type: what has any profile, tag or label.
+    Result<void> read_plans() {
+        const search::SnapshotResources stored(snapshot_);
+        const search::QueryContext context{.stored = stored,
+                                           .parameters = parameters_,
+                                           .base_url = std::string(request_.base_url)};
+        std::vector<TypeId> types;
+        if (target_.level == Level::type_operation) {
+            types.push_back(target_.type);
+        }
+        for (const char* name : {"_profile:missing", "_security:missing", "_tag:missing"}) {
+            const std::vector<search::QueryPair> pairs{{name, "false"}};
+            ANNALS_TRY(search::Query query, search::parse_query(context, types, pairs));
+            for (std::size_t i = 0; i < query.types.size(); ++i) {
+                if (i == types_.size()) {
+                    types_.push_back({query.types[i].type, search::nothing()});
+                }
+                std::vector<search::Plan> parts;
+                parts.push_back(std::move(types_[i].plan));
+                parts.push_back(std::move(query.types[i].plan));
+                types_[i].plan = search::any_of(std::move(parts));
+            }
+        }
+        return {};
+    }
+
+    asio::awaitable<Result<void>> look_at(const search::Query::TypePlan& one) {
+        if (snapshot_.runs(one.type).runs.empty()) {
+            co_return Result<void>();
+        }
+        search::Execution execution(snapshot_, one.type, one.plan);
+        execution.want({.limit = kResourcesMax - looked_at_ + 1});
+        Result<void> done = co_await turns_.finish(execution);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        looked_at_ += execution.matches().size();
+        if (looked_at_ > kResourcesMax) {
+            co_return Error{
+                Errc::too_costly,
+                fmt::format("More than {} resources have a profile, tag or label", kResourcesMax),
+                ""};
+        }
+        for (const search::Match& match : execution.matches()) {
+            Result<void> added = union_.add(bodies_.read(match.position())["meta"]);
+            if (!added) {
+                co_return std::move(added.error());
+            }
+            if (turns_.pace().is_over()) {
+                done = co_await turns_.next();
+                if (!done) {
+                    co_return std::move(done.error());
+                }
+            }
+        }
+        co_return Result<void>();
+    }
+
+    const Service& service_;
+    const Request& request_;
+    const Target& target_;
+    std::shared_ptr<const search::ParameterSet> parameters_;
+    search::Snapshot snapshot_;
+    Turns turns_;
+    search::BodyReader bodies_{service_.store()};
+    std::vector<search::Query::TypePlan> types_;
+    MetaUnion union_;
+    std::size_t looked_at_ = 0;
+};
+
+/// A new version with the changed meta, or the newest one if that changes nothing.
+asio::awaitable<Response> change(const Service& service, const Request& request,
+                                 const Target& target, const OperationInput& input,
+                                 MetaChange what) {
+    const json::Value meta = input.value("meta");
+    Rewrite rewrite;
+    rewrite.type = target.type;
+    rewrite.id = target.id;
+    rewrite.make =
+        [&](const storage::StoredVersion& base) -> Result<std::optional<json::Document>> {
+        ANNALS_TRY(const json::Document before, thread_parser().parse(base.body));
+        const json::Value old = before.root()["meta"];
+        ANNALS_TRY(const std::optional<std::string> changed, change_meta(old, meta, what));
+        if (!changed) {
+            return std::optional<json::Document>();
+        }
+        const std::string_view text = before.text();
+        const json::Node& node = old.node();
+        ANNALS_TRY(json::Document after,
+                   thread_parser().parse(fmt::format("{}{}{}", text.substr(0, node.begin), *changed,
+                                                     text.substr(node.end))));
+        return std::optional<json::Document>(std::move(after));
+    };
+    Response written = co_await rewrite_resource(service, request, rewrite);
+    if (written.status >= 300) {
+        co_return written;
+    }
+    const auto info = service.store().version(target.type, target.id, *written.etag);
+    if (!info) {
+        co_return answer_absent(request, target.type, target.id);  // erased a moment ago
+    }
+    co_return answer_meta(service, request, *info);
+}
+
+Result<OperationInput> read_change(const Request& request) {
+    ANNALS_TRY(OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(input.only({"meta"}));
+    ANNALS_TRY_VOID(input.once({"meta"}));
+    if (!input.value("meta")) {
+        return Error{Errc::required, "The parameter meta (valueMeta) is required", ""};
+    }
+    return input;
+}
+
+asio::awaitable<Response> read_and_change(const Service& service, const Request& request,
+                                          const Target& target, MetaChange what) {
+    if (Result<void> allowed = require(service, request, kMayUpdate, target.type); !allowed) {
+        Response response = outcome_response(allowed.error(), request);
+        add_challenge(service, allowed.error(), response);
+        co_return response;
+    }
+    const Result<OperationInput> input = read_change(request);
+    if (!input) {
+        co_return outcome_response(input.error(), request);
+    }
+    Response response = co_await change(service, request, target, *input, what);
+    co_return response;
+}
+
+/// Of the newest version, or of that which the URL names.
+Response meta_of_instance(const Service& service, const Request& request, const Target& target) {
+    const auto newest = service.store().current(target.type, target.id);
+    if (!newest) {
+        return answer_absent(request, target.type, target.id);
+    }
+    if (target.level == Level::instance_operation) {
+        return newest->deletion ? answer_deleted(service, request, target.id, *newest)
+                                : answer_meta(service, request, *newest);
+    }
+    const auto number = read_version_number(target.version);
+    const auto info = number ? service.store().version(target.type, target.id, *number)
+                             : std::optional<storage::VersionInfo>();
+    if (!info) {
+        return outcome_response({Errc::not_found,
+                                 fmt::format("{} has no version '{}'",
+                                             resource_name(target.type, target.id), target.version),
+                                 ""},
+                                request);
+    }
+    return info->deletion ? answer_deleted(service, request, target.id, *info)
+                          : answer_meta(service, request, *info);
+}
+
+}  // namespace
+
+asio::awaitable<Response> meta_operation(const Service& service, const Request& request,
+                                         const Target& target) {
+    if (request.method == HttpMethod::post && target.level == Level::instance_operation) {
+        Response response = co_await read_and_change(service, request, target, MetaChange::add);
+        co_return response;
+    }
+    const Result<OperationInput> input = OperationInput::read(request);
+    const Result<void> fit = input ? input->only({}) : Result<void>(input.error());
+    if (!fit) {
+        co_return outcome_response(fit.error(), request);
+    }
+    if (target.level == Level::instance_operation || target.level == Level::version_operation) {
+        co_return meta_of_instance(service, request, target);
+    }
+    MetaScan scan(service, request, target);
+    const Result<std::string> meta = co_await scan.run();
+    if (!meta) {
+        co_return outcome_response(meta.error(), request);
+    }
+    Response response;
+    response.body = meta_body(*meta);
+    co_return response;
+}
+
+asio::awaitable<Response> meta_add_operation(const Service& service, const Request& request,
+                                             const Target& target) {
+    Response response = co_await read_and_change(service, request, target, MetaChange::add);
+    co_return response;
+}
+
+asio::awaitable<Response> meta_delete_operation(const Service& service, const Request& request,
+                                                const Target& target) {
+    Response response = co_await read_and_change(service, request, target, MetaChange::remove);
+    co_return response;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,43 @@
+// Meta as the sets that it is: tags and security labels by system and code, profiles by URL.
+//
+// Layer:   core/operations.
+// Spec:    FHIR R4 resource.html#Meta, resource-operation-meta-add.html, resource-operation-meta-delete.html.
+// Threads: plain functions and values.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "core/base/result.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace annals::core {
+
+enum class MetaChange : std::uint8_t { add, remove };
+
+/// The JSON of `meta` with the profiles, tags and labels of `change` added or taken out; none if that changes nothing.
+/// Everything else stays as it is. Errors: structure (`change` is no Meta, as far as this looks at it).
+Result<std::optional<std::string>> change_meta(json::Value meta, json::Value change,
+                                               MetaChange what);
+
+/// The union of many.
+class MetaUnion {
+  public:
+    /// Errors: too_costly (more than kMetaUnionMax different values).
+    Result<void> add(json::Value meta);
+
+    /// A Meta with all of it, in the order of URLs, systems and codes.
+    std::string json() const;
+
+  private:
+    std::map<std::string, std::string> profiles_;  // key to JSON
+    std::map<std::string, std::string> security_;
+    std::map<std::string, std::string> tags_;
+};
+
+inline constexpr std::size_t kMetaUnionMax = 10'000;
+
+}  // namespace annals::core
