@@ -39,8 +39,7 @@ Workload make_workload(std::uint64_t count) {
                                 .position = {i + 1},
                                 .version = {++numbers[order[i]]},
                                 .instant = {static_cast<std::int64_t>(i * 100)},
-                                .location = {.segment = 1, .offset = i * 512},
-                                .terms = {}};
+                                .location = {.segment = 1, .offset = i * 512}};
     }
     return workload;
 }
@@ -59,7 +58,7 @@ const Index& index_of(std::uint64_t count) {
     if (size != count) {
         const Workload& workload = workload_of(count);
         index = std::make_unique<Index>();
-        index->reserve(count, workload.resources, 0);
+        index->reserve(count, workload.resources);
         index->add_batch(workload.versions);
         index->publish({count});
         size = count;
@@ -76,7 +75,7 @@ void load(benchmark::State& state) {
     for (auto _ : state) {
         auto index = std::make_unique<Index>();
         if (reserves) {
-            index->reserve(count, workload.resources, 0);
+            index->reserve(count, workload.resources);
         }
         if (batches) {
             index->add_batch(workload.versions);

@@ -222,12 +222,6 @@ Result<Record> decode_record(std::string_view bytes, std::uint64_t offset) {
     return record;
 }
 
-std::span<const std::uint64_t> record_terms(std::string_view bytes, std::uint64_t offset) noexcept {
-    const char* in = bytes.data() + offset;
-    return {reinterpret_cast<const std::uint64_t*>(in + kRecordHeaderBytes),
-            load_le<std::uint16_t>(in + 34)};
-}
-
 Result<std::optional<Record>> RecordReader::next() {
     while (left_ > 0) {
         --left_;

@@ -90,9 +90,6 @@ std::uint64_t body_bytes(std::span<const BodyPiece> pieces, VersionNumber versio
 /// Requires: `bytes` and `offset` aligned to kAlignment. Errors: corrupt (also for an unknown kind).
 Result<Record> decode_record(std::string_view bytes, std::uint64_t offset);
 
-/// The terms of the record at `offset`, which is known to be whole.
-std::span<const std::uint64_t> record_terms(std::string_view bytes, std::uint64_t offset) noexcept;
-
 /// Walks the records of one whole frame.
 class RecordReader {
   public:

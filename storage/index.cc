@@ -204,7 +204,7 @@ Index::Index() : impl_(std::make_unique<Impl>()) {
 
 Index::~Index() = default;
 
-void Index::reserve(std::uint64_t versions, std::uint64_t resources, std::uint64_t terms) {
+void Index::reserve(std::uint64_t versions, std::uint64_t resources) {
     Impl& my = *impl_;
     for (std::uint64_t i = 0; i < versions; i += decltype(my.versions)::kChunk) {
         my.versions.ensure(my.added + i);
@@ -214,13 +214,11 @@ void Index::reserve(std::uint64_t versions, std::uint64_t resources, std::uint64
         my.resources.ensure(known + i);
     }
     my.keys.reserve(known + resources);
-    my.terms.reserve(terms);
 }
 
 void Index::touch_reserved(std::uint64_t versions, std::uint64_t resources) const noexcept {
     const Impl& my = *impl_;
     my.keys.touch_reserved();
-    my.terms.touch_reserved();
     // In the order in which they fill.
     constexpr std::uint64_t kSteps = 64;
     for (std::uint64_t step = 0; step < kSteps; ++step) {
@@ -284,9 +282,6 @@ void Index::add(const IndexedVersion& version) {
         list->totals.live += version.deletion ? 0 : 1;
         list->totals.live -= was_live ? 1 : 0;
     }
-    for (const std::uint64_t term : version.terms) {
-        my.terms.add(term, *number, fresh);
-    }
     if (was_absent) {
         store_release(resource.oldest, position);
     }
@@ -299,9 +294,6 @@ void Index::add_batch(std::span<const IndexedVersion> batch) {
     for (std::size_t i = 0; i < batch.size(); ++i) {
         if (i + kSlotsAhead < batch.size()) {
             my.keys.prefetch(batch[i + kSlotsAhead].key);
-            for (const std::uint64_t term : batch[i + kSlotsAhead].terms) {
-                my.terms.prefetch(term);
-            }
         }
         if (i + kResourcesAhead < batch.size()) {
             if (const auto guess = my.keys.guess(batch[i + kResourcesAhead].key); guess != 0) {
@@ -326,7 +318,6 @@ void Index::publish(Position through) {
     my.publish_totals();
     my.visible.store(through.value, std::memory_order_release);
     my.keys.reclaim();
-    my.terms.reclaim();
 }
 
 std::uint64_t Index::erase(const IndexedErase& erase, std::vector<Position>* erased) {
@@ -482,24 +473,6 @@ std::uint32_t Index::resource_count() const noexcept {
     return impl_->resource_count.load(std::memory_order_acquire);
 }
 
-std::vector<VersionInfo> Index::carriers(TypeId type, std::uint64_t term) const {
-    const std::uint64_t bound = impl_->bound_of({});
-    std::vector<std::uint32_t> numbers;
-    impl_->terms.collect(term, numbers);
-    std::sort(numbers.begin(), numbers.end());
-    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-    std::vector<VersionInfo> found;
-    for (const std::uint32_t number : numbers) {
-        const Chain chain = impl_->chain(number, bound);
-        const std::uint32_t position = impl_->standing(chain, chain.newest);
-        if (position != 0 && !impl_->deletion(position) &&
-            impl_->entry(position).type == type.value) {
-            found.push_back(impl_->info(position));
-        }
-    }
-    return found;
-}
-
 Totals Index::totals(std::optional<TypeId> type) const {
     const VersionList& list = impl_->list_of(type);
     return {.versions = list.versions.load(std::memory_order_relaxed),
@@ -511,7 +484,7 @@ std::uint64_t Index::bytes() const noexcept {
     const Impl& my = *impl_;
     return sizeof(Impl) + my.versions.bytes(my.visible.load(std::memory_order_relaxed)) +
            my.resources.bytes(my.resource_count.load(std::memory_order_relaxed)) +
-           my.bytes.load(std::memory_order_relaxed) + my.keys.bytes() + my.terms.bytes();
+           my.bytes.load(std::memory_order_relaxed) + my.keys.bytes();
 }
 
 }  // namespace annals::storage

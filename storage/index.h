@@ -35,7 +35,6 @@ struct IndexedVersion {
     Instant instant;
     bool deletion = false;
     Location location;
-    std::span<const std::uint64_t> terms;
 };
 
 /// One erase as the log has it.
@@ -59,7 +58,7 @@ class Index {
     // ---- the writer's side ----
 
     /// Makes room before a bulk load, so that nothing grows while it runs.
-    void reserve(std::uint64_t versions, std::uint64_t resources, std::uint64_t terms);
+    void reserve(std::uint64_t versions, std::uint64_t resources);
 
     /// Touches, from a thread beside the writer's, the memory that reserve() of so many in an empty index made:
     /// half of what opening a large store takes is the system's work of giving pages.
@@ -125,8 +124,6 @@ class Index {
     std::vector<VersionInfo> current_at(std::optional<TypeId> type, Instant instant, Position bound,
                                         std::uint32_t& from, std::uint32_t count_scanned) const;
     std::uint32_t resource_count() const noexcept;
-
-    std::vector<VersionInfo> carriers(TypeId type, std::uint64_t term) const;
 
     Totals totals(std::optional<TypeId> type) const;
 

@@ -99,7 +99,6 @@ struct Index::Impl {
     ChunkedArray<VersionEntry, 18> versions;
     ChunkedArray<ResourceEntry, 16> resources;
     KeyTable keys;
-    TermTable terms;
     VersionList all;
     std::array<VersionList, kResourceTypeCount> types;
     std::atomic<std::uint64_t> visible = 0;

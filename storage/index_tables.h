@@ -1,4 +1,4 @@
-// The two hash tables of the index: resource keys to resource numbers, terms to resource numbers.
+// The hash table of the index: resource keys to resource numbers.
 //
 // Layer:   storage; private to the index.
 // Threads: one writer, any number of readers, no locks (index_arrays.h).
@@ -105,74 +105,6 @@ class KeyTable {
 
     std::array<Shard, kTableShards> shards_;
     SharedPages reserved_;
-    std::vector<Shard*> reclaimable_;
-    std::atomic<std::uint64_t> bytes_ = 0;
-};
-
-/// Terms to the resources that ever carried them: 12 bytes a slot; a term's second and further
-/// resources are linked in 8 bytes each.
-class TermTable {
-  public:
-    /// Notes that `resource` carries `term`. `fresh`: the resource never had a version before.
-    /// Writer only. A resource may be noted more than once under a term that many share.
-    void add(std::uint64_t term, std::uint32_t resource, bool fresh);
-
-    /// Makes room for `terms` in all, in one piece of huge pages. Writer only.
-    void reserve(std::uint64_t terms);
-
-    /// Touches what reserve() made, beside the writer.
-    void touch_reserved() const noexcept { reserved_.touch(); }
-
-    /// Brings the slot of `term` into the cache. Writer only.
-    void prefetch(std::uint64_t term) const noexcept;
-
-    /// Appends the resources of `term`, newest first, possibly repeated.
-    void collect(std::uint64_t term, std::vector<std::uint32_t>& into) const;
-
-    void reclaim() noexcept;
-
-    std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
-
-  private:
-    static constexpr std::uint32_t kLinked = 0x8000'0000;
-    static constexpr std::uint64_t kSlotBytes = sizeof(std::uint64_t) + sizeof(std::uint32_t);
-
-    struct Link {
-        std::uint32_t resource;
-        std::uint32_t next;  ///< what stood in the slot before: a resource plus one, or a link
-    };
-
-    struct Table {
-        explicit Table(std::uint64_t count)
-            : Table(std::shared_ptr<void>(allocate_zeroed<char>(count * kSlotBytes), FreeMemory()),
-                    count) {}
-
-        /// In memory that may be shared with other shards: zeros, kSlotBytes for each of an even number of slots.
-        Table(const std::shared_ptr<void>& memory, std::uint64_t count)
-            : capacity(count),
-              owner(memory),
-              terms(static_cast<std::uint64_t*>(memory.get())),
-              values(reinterpret_cast<std::uint32_t*>(terms + count)) {}
-
-        std::uint64_t capacity;
-        std::shared_ptr<void> owner;
-        std::uint64_t* terms;
-        std::uint32_t* values;
-    };
-
-    struct Shard {
-        Swapped<Table> table;
-        std::uint64_t entries = 0;
-    };
-
-    static std::uint64_t home_of(const Table& table, std::uint64_t term) noexcept;
-    static std::uint64_t slot_of(const Table& table, std::uint64_t term) noexcept;
-    void replace(Shard& shard, std::unique_ptr<Table> grown);
-
-    std::array<Shard, kTableShards> shards_;
-    SharedPages reserved_;
-    DoublingArray<Link, 10> links_;
-    std::uint32_t link_count_ = 0;
     std::vector<Shard*> reclaimable_;
     std::atomic<std::uint64_t> bytes_ = 0;
 };

@@ -139,7 +139,6 @@ void LogWriter::write_batch(Batch& batch) {
             const BatchFrame& frame = batch.frames[i];
             need.bytes += frame.length;
             need.records += frame.record_count;
-            need.terms += frame.terms;
             return need;
         };
         SegmentWriter::Need need = grown({}, begin);
@@ -218,7 +217,6 @@ void LogWriter::publish(Batch& batch, std::size_t begin, std::size_t end,
         const BatchFrame& frame = batch.frames[i];
         for (std::size_t r = frame.first_record; r < frame.first_record + frame.record_count; ++r) {
             Hint& record = batch.records[r];
-            record.terms = record_terms(batch.bytes, record.offset);
             record.offset += moved;
             segments_.footer().add(record);
             if (record.kind == RecordKind::erase) {
@@ -231,8 +229,7 @@ void LogWriter::publish(Batch& batch, std::size_t begin, std::size_t end,
                         .version = record.version,
                         .instant = record.instant,
                         .deletion = record.deletion,
-                        .location = {segments_.number(), record.offset},
-                        .terms = record.terms});
+                        .location = {segments_.number(), record.offset}});
             ++versions;
         }
     }

@@ -139,12 +139,10 @@ class Recovery {
     std::jthread reserve(const std::vector<Source>& sources) {
         std::uint64_t versions = 0;
         std::uint64_t resources = 0;
-        std::uint64_t terms = 0;
         for (const Source& source : sources) {
             if (source.footer) {
                 versions += source.footer->versions();
                 resources += source.footer->first_versions();
-                terms += source.footer->terms();
             } else {
                 for (const FrameAt& frame : source.scan.frames) {
                     versions += frame.header.record_count;
@@ -152,8 +150,7 @@ class Recovery {
                 }
             }
         }
-        // Later versions of a resource mostly repeat the terms of the first.
-        index_.reserve(versions, resources, versions == 0 ? 0 : terms * resources / versions);
+        index_.reserve(versions, resources);
         if (versions < kTouchedVersionsMin) {
             return {};
         }
@@ -297,8 +294,7 @@ class Recovery {
                             .version = hint.version,
                             .instant = hint.instant,
                             .deletion = hint.deletion,
-                            .location = {segment, hint.offset},
-                            .terms = hint.terms});
+                            .location = {segment, hint.offset}});
         if (pending_.size() == kIndexBatch) {
             index_pending();
         }
@@ -321,8 +317,7 @@ class Recovery {
                         .version = {1},
                         .instant = result_.last_instant,
                         .deletion = true,
-                        .location = {},
-                        .terms = {}});
+                        .location = {}});
             index_.erase({key, Erase::Scope::everything, {}});
         }
     }
@@ -369,7 +364,7 @@ class Recovery {
     SegmentTable& table_;
     OpenReport& report_;
     Recovered result_;
-    std::vector<IndexedVersion> pending_;  ///< terms point into mapped segments
+    std::vector<IndexedVersion> pending_;
 };
 
 }  // namespace

@@ -69,8 +69,8 @@ std::uint64_t FooterBuilder::bytes() const noexcept {
            terms_.size() * sizeof(std::uint64_t) + kTrailerBytes;
 }
 
-std::uint64_t FooterBuilder::bytes_for(std::uint64_t records, std::uint64_t terms) noexcept {
-    return records * kHintBytes + terms * sizeof(std::uint64_t) +
+std::uint64_t FooterBuilder::bytes_for(std::uint64_t records) noexcept {
+    return records * kHintBytes +
            std::min<std::uint64_t>(records, kResourceTypeCount) * kTypeRowBytesMax;
 }
 

@@ -47,8 +47,8 @@ class FooterBuilder {
     /// Bytes of footer and trailer if made now.
     std::uint64_t bytes() const noexcept;
 
-    /// At most what `records` more records with `terms` more terms in all add to bytes().
-    static std::uint64_t bytes_for(std::uint64_t records, std::uint64_t terms) noexcept;
+    /// At most what `records` more records without terms add to bytes().
+    static std::uint64_t bytes_for(std::uint64_t records) noexcept;
 
     /// Footer and trailer for a segment whose frames end at `offset`.
     std::string build(std::uint64_t offset, Instant last_instant, std::uint64_t salt) const;
@@ -81,8 +81,6 @@ class FooterReader {
     std::uint64_t erases() const noexcept { return erases_; }
 
     std::uint64_t first_versions() const noexcept { return first_versions_; }
-
-    std::uint64_t terms() const noexcept { return terms_.size(); }
 
     std::uint64_t dead_bytes() const noexcept { return dead_bytes_; }
 

@@ -167,7 +167,7 @@ Result<void> SegmentWriter::begin(std::uint64_t number, Position first_position,
 bool SegmentWriter::fits(const Need& need) const noexcept {
     // Room for a mark is kept, so that an orderly end never has to begin a segment.
     return open_->end + need.bytes + kFrameHeaderBytes + open_->footer.bytes() +
-               FooterBuilder::bytes_for(need.records, need.terms) <=
+               FooterBuilder::bytes_for(need.records) <=
            open_->bytes;
 }
 
@@ -181,7 +181,7 @@ Result<void> SegmentWriter::make_room(const Need& need, Position first_position,
     }
     const std::uint64_t least = kSegmentHeaderBytes + need.bytes + kFrameHeaderBytes +
                                 FooterBuilder(first_position).bytes() +
-                                FooterBuilder::bytes_for(need.records, need.terms);
+                                FooterBuilder::bytes_for(need.records);
     return begin_with(least, false, first_position, last_instant);
 }
 

@@ -85,7 +85,6 @@ class SegmentWriter {
     struct Need {
         std::uint64_t bytes = 0;
         std::uint64_t records = 0;
-        std::uint64_t terms = 0;
     };
 
     /// Lifetime: `fs` and `table` outlive the writer. `directory` is that of the segments.

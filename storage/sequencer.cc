@@ -40,7 +40,6 @@ Record to_record(const VersionWrite& write) {
     record.deletion = write.deletion;
     record.type = resource_type_name(write.type);
     record.id = write.id;
-    record.terms = write.terms;
     return record;
 }
 
@@ -144,7 +143,7 @@ std::optional<Sequencer::Refusal> Sequencer::unacceptable(const Commit& commit,
         const VersionWrite& write = commit.writes[i];
         bytes += record_bytes(to_record(write), body_bytes(write.body, kWidest));
         search_bytes += search_ && write.search != nullptr ? write.search->bytes() : 0;
-        if (write.terms.size() > kTermsPerVersionMax || !is_resource_id(write.id) ||
+        if (!is_resource_id(write.id) ||
             (write.version && (write.version->value == 0 || *write.version > kWidest))) {
             return Refusal{.status = Status::too_large, .failed = i};
         }
@@ -174,20 +173,9 @@ Head Sequencer::head_of(const Hash128& key, bool& erased) const {
 
 std::optional<Sequencer::Refusal> Sequencer::check_guards(const Commit& commit) const {
     for (const Guard& guard : commit.guards) {
-        if (guard.identifier == 0) {
-            if (const auto hit = recent_.find(guard)) {
-                const bool settled = hit->position <= released_;
-                return Refusal{.status = Status::busy, .ticket = settled ? Ticket{} : hit->ticket};
-            }
-            continue;
-        }
-        if (const auto found = terms_.find(guard.identifier); found != terms_.end()) {
-            return Refusal{.status = Status::busy, .ticket = found->second};
-        }
-        for (const VersionInfo& carrier : index_.carriers(*guard.type, guard.identifier)) {
-            if (carrier.position > guard.as_of) {
-                return Refusal{.status = Status::busy};
-            }
+        if (const auto hit = recent_.find(guard)) {
+            const bool settled = hit->position <= released_;
+            return Refusal{.status = Status::busy, .ticket = settled ? Ticket{} : hit->ticket};
         }
     }
     return std::nullopt;
@@ -299,14 +287,10 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
         hint.offset = out.size();
         append_record(record, write.body, out);
         hint.size = static_cast<std::uint32_t>(out.size() - hint.offset);
-        frame.terms += write.terms.size();
         gathering_.records.push_back(hint);
         gather_document(write, frame);
         const std::uint64_t key = keys_[i].low;
         recent_.add(write.type, ticket, identity_ != nullptr ? identity_(key) : key, write.search);
-        for (const std::uint64_t term : write.terms) {
-            terms_[term] = ticket;
-        }
 
         InFlight& flying = heads_[keys_[i]];
         ANNALS_CHECK(flying.head.ticket != ticket, "a commit names one resource twice");
@@ -414,12 +398,6 @@ void Sequencer::release(const Batch& batch, std::size_t begin, std::size_t end) 
                 found != heads_.end() && found->second.head.ticket == frame.ticket) {
                 heads_.erase(found);
             }
-            for (const std::uint64_t term : record.terms) {
-                if (const auto found = terms_.find(term);
-                    found != terms_.end() && found->second == frame.ticket) {
-                    terms_.erase(found);
-                }
-            }
         }
     }
     recent_.settle(released_);
@@ -430,7 +408,6 @@ Ticket Sequencer::drop(WriteState state) {
     const std::lock_guard lock(mutex_);
     gathering_.clear();
     heads_.clear();
-    terms_.clear();
     last_position_ = released_;
     recent_.drop_after(released_);
     flush_wanted_ = false;

@@ -35,7 +35,6 @@ struct BatchFrame {
     Instant instant;
     std::size_t first_record = 0;
     std::size_t record_count = 0;
-    std::uint64_t terms = 0;
     std::uint64_t search_bytes = 0;  ///< of SearchEntries
 };
 
@@ -151,7 +150,6 @@ class Sequencer {
     std::condition_variable wake_;
     Batch gathering_;
     std::unordered_map<Hash128, InFlight, KeyHash> heads_;
-    std::unordered_map<std::uint64_t, Ticket> terms_;
     RecentWrites recent_;
     std::vector<Hash128> keys_;  ///< of the commit at hand: writes, then erases
     Position released_;          ///< newest position in the index

@@ -266,10 +266,6 @@ std::uint32_t Store::resource_count() const noexcept {
     return impl_->index.resource_count();
 }
 
-std::vector<VersionInfo> Store::carriers(TypeId type, std::uint64_t term) const {
-    return impl_->index.carriers(type, term);
-}
-
 std::uint64_t Store::search_seed() const noexcept {
     return impl_->store_id;
 }
@@ -348,10 +344,6 @@ StoreMetrics Store::metrics() const {
         metrics.search_checkpoint_bytes = impl_->saver->bytes();
     }
     return metrics;
-}
-
-std::uint64_t identifier_term(TypeId type, std::string_view value) noexcept {
-    return hash64(value, hash64(resource_type_name(type)));
 }
 
 }  // namespace annals::storage

@@ -209,10 +209,6 @@ class Store {
                                         std::uint32_t& from, std::uint32_t count_scanned) const;
     std::uint32_t resource_count() const noexcept;
 
-    /// Newest visible versions (live only) of the resources of `type` that ever carried `term`; the
-    /// caller verifies the body, for a term may have gone or be another's by hash.
-    std::vector<VersionInfo> carriers(TypeId type, std::uint64_t term) const;
-
     // ---- search ----
 
     /// The seed of resource_key(), whose lower half is a resource's key in the search index.
@@ -244,8 +240,5 @@ class Store {
 
     std::unique_ptr<Impl> impl_;
 };
-
-/// The term under which a resource with an identifier of this value is found.
-std::uint64_t identifier_term(TypeId type, std::string_view value) noexcept;
 
 }  // namespace annals::storage

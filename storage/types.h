@@ -73,7 +73,6 @@ struct VersionWrite {
     Method method = Method::put;
     bool deletion = false;
     std::span<const BodyPiece> body;        ///< minified JSON; empty for a deletion
-    std::span<const std::uint64_t> terms;   ///< identifier_term() of each Resource.identifier
     const SearchEntries* search = nullptr;  ///< null: it can't be found (a deletion); terms ascend
     Expect expect = Expect::anything;
     VersionNumber expected_version;        ///< for Expect::version
@@ -119,7 +118,6 @@ struct Guard {
     std::optional<TypeId> type;            ///< none: any
     std::span<const std::uint64_t> terms;  ///< ascending
     Position as_of;                        ///< what the caller has seen: Store::last_position()
-    std::uint64_t identifier = 0;  ///< if not 0, instead of `terms`: VersionWrite::terms has it
 };
 
 /// "This resource must be live when the commit is decided" (referential integrity on write).

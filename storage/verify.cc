@@ -326,8 +326,7 @@ class Verification {
                     .version = hint.version,
                     .instant = hint.instant,
                     .deletion = hint.deletion,
-                    .location = {},
-                    .terms = {}});
+                    .location = {}});
         index_.publish({index_.last_position().value + 1});
     }
 

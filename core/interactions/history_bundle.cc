@@ -158,17 +158,12 @@ class HistoryRun {
         if (Result<void> built = check_resource(service_, entry.facts.resource); !built) {
             return refuse(record, std::move(built.error()));
         }
-        auto terms = identifier_terms(entry.type, entry.facts.resource);
-        if (!terms) {
-            return refuse(record, std::move(terms.error()));
-        }
         const KeptBody body(entry);
         pieces_.clear();
         append_pieces(body.plan(), pieces_);
 
         storage::VersionWrite write = write_of(entry);
         write.body = pieces_;
-        write.terms = *terms;
         write.expect = entry.version ? Expect::older : Expect::anything;
         const auto epoch = service_.indexing().epoch();
         write.search = &epoch->entries_of(entry.type, entry.facts.resource);

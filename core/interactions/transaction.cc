@@ -228,7 +228,6 @@ class TransactionRun {
             attempt.plans.emplace_back(resource.facts, decision.id, json::BodyPlan::Keep{},
                                        attempt.edits.back());
             append_pieces(attempt.plans.back(), attempt.pieces);
-            write.terms = resource.terms;
             ANNALS_TRY(write.search, extract(attempt, entry.target.type, resource));
         }
         attempt.pieces_end.push_back(attempt.pieces.size());

@@ -128,7 +128,6 @@ Result<EntryResource> read_entry_resource(const Service& service, json::Value re
     if (name == "Parameters") {
         return Error{Errc::invalid, "Parameters resources are sent, not stored", {}};
     }
-    ANNALS_TRY(out.terms, identifier_terms(type, resource));
     json::find_references(resource, out.sites);
     return out;
 }

@@ -29,7 +29,6 @@ enum class EntryKind : std::uint8_t { remove, create, update, read };
 /// A resource that is written, and what the transaction needs of it.
 struct EntryResource {
     json::ResourceFacts facts;
-    std::vector<std::uint64_t> terms;
     std::vector<json::ReferenceSite> sites;
 };
 

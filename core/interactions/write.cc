@@ -62,21 +62,6 @@ json::Parser& thread_parser() {
     return parser;
 }
 
-Result<std::vector<std::uint64_t>> identifier_terms(TypeId type, json::Value resource) {
-    std::vector<std::uint64_t> terms;
-    json::for_each_identifier(resource, [&](json::Value, json::Value value) {
-        terms.push_back(storage::identifier_term(type, value.string()));
-    });
-    std::sort(terms.begin(), terms.end());
-    terms.erase(std::unique(terms.begin(), terms.end()), terms.end());
-    if (terms.size() > kTermsPerVersionMax) {
-        return Error{Errc::too_costly,
-                     fmt::format("More than {} identifiers in one resource", kTermsPerVersionMax),
-                     fmt::format("{}.identifier", resource_type_name(type))};
-    }
-    return terms;
-}
-
 Result<void> check_whole(const json::ResourceFacts& facts) {
     if (is_subsetted(facts.meta)) {
         return Error{
@@ -156,7 +141,6 @@ Result<void> SubmittedResource::take(const Service& service, const Request& requ
     // It tells every fault, read_facts() the first.
     ANNALS_TRY_VOID(check_resource(service, document_.root()));
     ANNALS_TRY(facts_, std::move(facts));
-    ANNALS_TRY(terms_, identifier_terms(type, facts_.resource));
 
     if (service.config().integrity_on_write) {
         std::vector<json::ReferenceSite> sites;
@@ -188,7 +172,6 @@ storage::Submission SubmittedResource::submit(const Service& service, storage::V
         pieces.push_back(piece_of(run));
     }
     write.body = pieces;
-    write.terms = terms_;
 
     std::vector<storage::Requirement> requirements;
     requirements.reserve(references_.size());
@@ -209,7 +192,6 @@ storage::Submission SubmittedResource::submit(const Service& service, storage::V
     storage::Submission submission = service.store().submit(commit);
     search::Indexing::submitted(*epoch, submission.ticket);
     write.body = {};
-    write.terms = {};
     write.search = nullptr;
     if (submission.status == storage::Submission::Status::requirement_failed) {
         // Back from the list without the self-references to the one with them.

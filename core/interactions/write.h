@@ -31,10 +31,6 @@ inline constexpr int kAttemptsMax = 64;
 /// The parser of the calling thread.
 json::Parser& thread_parser();
 
-/// identifier_term() of each identifier of `resource`, each once.
-/// Errors: too_costly (more than kTermsPerVersionMax).
-Result<std::vector<std::uint64_t>> identifier_terms(TypeId type, json::Value resource);
-
 /// Refuses what check_whole() refuses.
 Result<void> check_whole(const json::ResourceFacts& facts);
 
@@ -74,7 +70,7 @@ class SubmittedResource {
     /// The id in the body, if there is one; not checked.
     std::optional<std::string_view> id() const noexcept { return facts_.id; }
 
-    /// Submits `write`, completed by body and terms, with `guards` and what the configuration requires of
+    /// Submits `write`, completed by its body and what it can be found by, with `guards` and what the configuration requires of
     /// references. Requires: read() succeeded.
     storage::Submission submit(const Service& service, storage::VersionWrite& write,
                                std::span<const storage::Guard> guards = {});
@@ -94,7 +90,6 @@ class SubmittedResource {
 
     json::Document document_;
     json::ResourceFacts facts_;
-    std::vector<std::uint64_t> terms_;
     std::vector<Reference> references_;
 };
 

@@ -314,9 +314,8 @@ TEST(Format, KnowsTheFooterSizeAhead) {
     FooterBuilder footer({1});
     Hint hint;
     hint.type = type_of("MedicinalProductUndesirableEffect");
-    hint.terms = kTerms;
     for (std::uint64_t i = 0; i < 10; ++i) {
-        const std::uint64_t bound = footer.bytes() + FooterBuilder::bytes_for(1, 2);
+        const std::uint64_t bound = footer.bytes() + FooterBuilder::bytes_for(1);
         hint.position = {i + 1};
         footer.add(hint);
         EXPECT_LE(footer.bytes(), bound);

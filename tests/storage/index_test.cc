@@ -46,16 +46,16 @@ void expect_same(const std::optional<VersionInfo>& found, const VersionModel::Ve
 class Pair {
   public:
     void add(std::uint64_t resource, TypeId type, std::uint64_t number, std::int64_t instant,
-             bool deletion = false, std::vector<std::uint64_t> terms = {}) {
-        index.add({.key = key_of(resource),
-                   .type = type,
-                   .position = {model.versions().size() + 1},
-                   .version = {number},
-                   .instant = {instant},
-                   .deletion = deletion,
-                   .location = {.segment = static_cast<std::uint32_t>(number), .offset = resource},
-                   .terms = terms});
-        model.add(resource, type, {number}, {instant}, deletion, std::move(terms));
+             bool deletion = false) {
+        index.add(
+            {.key = key_of(resource),
+             .type = type,
+             .position = {model.versions().size() + 1},
+             .version = {number},
+             .instant = {instant},
+             .deletion = deletion,
+             .location = {.segment = static_cast<std::uint32_t>(number), .offset = resource}});
+        model.add(resource, type, {number}, {instant}, deletion);
     }
 
     void publish() { index.publish({model.versions().size()}); }
@@ -123,7 +123,7 @@ void work_at_random(Pair& pair, std::mt19937_64& random, std::size_t steps, std:
         const std::uint64_t number = (newest == nullptr ? 0 : newest->info.version.value) + 1 +
                                      (random() % 5 == 0 ? random() % 3 : 0);
         pair.add(resource, resource % 3 == 0 ? kPatient : kObservation, number, instant,
-                 random() % 6 == 0, {random() % 20});
+                 random() % 6 == 0);
         if (random() % 4 == 0) {
             pair.publish();
         }
@@ -260,26 +260,6 @@ TEST(Index, KeepsLocations) {
     EXPECT_EQ(pair.index.location({1}).offset, 77U);
 }
 
-TEST(Index, FindsTheLiveCarriersOfATerm) {
-    Pair pair;
-    for (std::uint64_t resource = 0; resource < 3000; ++resource) {
-        pair.add(resource, kPatient, 1, 10, false,
-                 {resource, 0xfeed, 0xfeed, resource / 2 + 50'000});
-    }
-    for (std::uint64_t resource = 0; resource < 3000; resource += 3) {
-        pair.add(resource, kPatient, 2, 11, resource % 2 == 0, {resource, 0xfeed});
-    }
-    pair.add(9000, kObservation, 1, 12, false, {0xfeed});
-    pair.publish();
-    EXPECT_EQ(pair.index.carriers(kPatient, 0xfeed).size(), 2500U);
-    EXPECT_EQ(pair.index.carriers(kObservation, 0xfeed).size(), 1U);
-    EXPECT_EQ(pair.index.carriers(kPatient, 1).size(), 1U);
-    EXPECT_EQ(pair.index.carriers(kPatient, 6).size(), 0U);
-    EXPECT_EQ(pair.index.carriers(kPatient, 50'001).size(), 2U);
-    EXPECT_EQ(pair.index.carriers(kPatient, 0xdead).size(), 0U);
-    EXPECT_EQ(pair.index.carriers(kPatient, 3).front().version.value, 2U);
-}
-
 TEST(Index, ShowsTheStoreAsOfAnInstant) {
     Pair pair;
     pair.add(1, kPatient, 1, 10);
@@ -310,8 +290,7 @@ std::vector<IndexedVersion> one_version_each(std::uint64_t count) {
                        .position = {i + 1},
                        .version = {1},
                        .instant = {static_cast<std::int64_t>(i)},
-                       .location = {},
-                       .terms = {}};
+                       .location = {}};
     }
     return versions;
 }
@@ -323,7 +302,7 @@ TEST(Index, TakesAtMostAHundredBytesForAVersion) {
         grown.publish({count});
         EXPECT_LE(grown.bytes(), 100 * count) << count;
         Index reserved;
-        reserved.reserve(count, count, 0);
+        reserved.reserve(count, count);
         reserved.add_batch(one_version_each(count));
         EXPECT_LE(reserved.bytes(), 100 * count) << count;
         EXPECT_EQ(grown.current(key_of(count - 1), {})->position.value, count);
@@ -333,24 +312,16 @@ TEST(Index, TakesAtMostAHundredBytesForAVersion) {
 TEST(Index, FindsWhatFillsReservedMemoryWhileItIsTouchedAndWhatGrowsBeyond) {
     constexpr std::uint64_t kReserved = 400'000;
     constexpr std::uint64_t kCount = 2 * kReserved;
-    std::vector<std::uint64_t> terms(kCount);
-    std::vector<IndexedVersion> versions = one_version_each(kCount);
-    for (std::uint64_t i = 0; i < kCount; ++i) {
-        terms[i] = key_of(i).low;
-        versions[i].terms = {&terms[i], 1};
-    }
+    const std::vector<IndexedVersion> versions = one_version_each(kCount);
     Index index;
-    index.reserve(kReserved, kReserved, kReserved);
+    index.reserve(kReserved, kReserved);
     {
         const std::jthread toucher([&] { index.touch_reserved(kReserved, kReserved); });
         index.add_batch(versions);
     }
     index.publish({kCount});
     for (std::uint64_t i = 0; i < kCount; i += 997) {
-        const TypeId type = i % 2 == 0 ? kPatient : kObservation;
         EXPECT_EQ(index.current(key_of(i), {})->position.value, i + 1);
-        ASSERT_EQ(index.carriers(type, terms[i]).size(), 1U);
-        EXPECT_EQ(index.carriers(type, terms[i]).front().position.value, i + 1);
     }
 }
 
@@ -385,9 +356,6 @@ TEST(Index, ServesReadersWhileItGrows) {
                     EXPECT_LE(info.position, bound);
                 }
             }
-            for (const VersionInfo& info : index.carriers(kPatient, resource)) {
-                EXPECT_FALSE(info.deletion);
-            }
             EXPECT_LE(index.totals({}).live, kResources);
             reads.fetch_add(1, std::memory_order_relaxed);
         }
@@ -399,15 +367,13 @@ TEST(Index, ServesReadersWhileItGrows) {
     std::mt19937_64 random(99);
     for (std::uint64_t position = 1; position <= kVersions; ++position) {
         const std::uint64_t resource = position % kResources;
-        const std::uint64_t term = resource;
         index.add({.key = key_of(resource),
                    .type = kPatient,
                    .position = {position},
                    .version = {position / kResources + 1},
                    .instant = {static_cast<std::int64_t>(position - random() % 3)},
                    .deletion = random() % 10 == 0,
-                   .location = {},
-                   .terms = {&term, 1}});
+                   .location = {}});
         if (position % 7 == 0 || position == kVersions) {
             index.publish({position});
         }

@@ -299,8 +299,7 @@ class SearchCheckpointTest : public testing::Test {
                         .version = {1},
                         .instant = {static_cast<std::int64_t>(p)},
                         .deletion = false,
-                        .location = {},
-                        .terms = {}});
+                        .location = {}});
             index_.publish({p});
             entry.terms = {p};
             entry.add_text(1, "text-" + std::to_string(p) + ";");

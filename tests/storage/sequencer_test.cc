@@ -42,9 +42,9 @@ class SequencerTest : public testing::Test {
     }
 
     Submission put(std::string_view id, Expect expect = Expect::anything,
-                   VersionNumber expected = {}, std::vector<std::uint64_t> terms = {}) {
+                   VersionNumber expected = {}) {
         return submit([&](CommitBuilder& b) {
-            VersionWrite& write = b.put("Patient", id, "x", terms);
+            VersionWrite& write = b.put("Patient", id, "x");
             write.expect = expect;
             write.expected_version = expected;
         });
@@ -373,8 +373,6 @@ TEST_F(SequencerTest, KeepsInstantsFromGoingBackAcrossAReopening) {
 
 TEST_F(SequencerTest, RefusesWhatTheFormatCannotHold) {
     EXPECT_EQ(put("not an id").status, Status::too_large);
-    const std::vector<std::uint64_t> terms(kTermsPerVersionMax + 1, 1);
-    EXPECT_EQ(put("a", Expect::anything, {}, terms).status, Status::too_large);
     EXPECT_EQ(keep("a", kVersionNumberMax + 1).status, Status::too_large);
     ASSERT_EQ(keep("a", kVersionNumberMax).status, Status::accepted);
     EXPECT_EQ(put("a").status, Status::too_large);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace annals::test {
 
 using storage::BodyPiece;
@@ -28,7 +30,11 @@ storage::VersionWrite& CommitBuilder::put(std::string_view type, std::string_vie
     storage::VersionWrite write;
     write.type = type_of(type);
     write.id = name;
-    write.terms = terms_.emplace_back(std::move(terms));
+    if (!terms.empty()) {
+        std::ranges::sort(terms);
+        entries_.emplace_back().terms = std::move(terms);
+        write.search = &entries_.back();
+    }
     write.body = bodies_.emplace_back(std::vector<BodyPiece>{{BodyPiece::Kind::text, head},
                                                              {BodyPiece::Kind::version, {}},
                                                              {BodyPiece::Kind::text, " at "},
@@ -61,8 +67,8 @@ storage::Erase& CommitBuilder::erase(std::string_view type, std::string_view id,
 }
 
 CommitBuilder& CommitBuilder::guard(std::string_view type, std::uint64_t term, Position as_of) {
-    guards_.push_back({.type = type_of(type), .terms = {}, .as_of = as_of, .identifier = term});
-    return *this;
+    return guard(
+        {.type = type_of(type), .terms = {&guarded_.emplace_back(term), 1}, .as_of = as_of});
 }
 
 CommitBuilder& CommitBuilder::guard(const storage::Guard& guard) {

@@ -22,13 +22,14 @@ std::string expected_body(std::string_view type, std::string_view id, std::strin
 /// Owns what a Commit only views.
 class CommitBuilder {
   public:
-    /// Adds a version; the returned write may be changed until commit().
+    /// Adds a version, to be found by `terms`; the returned write may be changed until commit().
     storage::VersionWrite& put(std::string_view type, std::string_view id, std::string_view text,
                                std::vector<std::uint64_t> terms = {});
     storage::VersionWrite& remove(std::string_view type, std::string_view id);
     storage::Erase& erase(std::string_view type, std::string_view id,
                           storage::Erase::Scope scope = storage::Erase::Scope::everything,
                           VersionNumber version = {});
+    /// That no version of the type carries `term` since then.
     CommitBuilder& guard(std::string_view type, std::uint64_t term, Position as_of);
     CommitBuilder& guard(const storage::Guard& guard);
     CommitBuilder& require(std::string_view type, std::string_view id);
@@ -42,7 +43,8 @@ class CommitBuilder {
   private:
     std::deque<std::string> texts_;
     std::deque<std::vector<storage::BodyPiece>> bodies_;
-    std::deque<std::vector<std::uint64_t>> terms_;
+    std::deque<storage::SearchEntries> entries_;
+    std::deque<std::uint64_t> guarded_;
     std::vector<storage::VersionWrite> writes_;
     std::vector<storage::Erase> erases_;
     std::vector<storage::Guard> guards_;

@@ -16,7 +16,7 @@ using storage::Totals;
 using storage::VersionInfo;
 
 void VersionModel::add(std::uint64_t resource, TypeId type, VersionNumber number, Instant instant,
-                       bool deletion, std::vector<std::uint64_t> terms, std::string text) {
+                       bool deletion, std::string text, std::vector<std::uint64_t> terms) {
     VersionInfo info;
     info.position = {versions_.size() + 1};
     info.version = number;
@@ -170,23 +170,6 @@ Totals VersionModel::totals(std::optional<TypeId> type) const {
         }
     }
     return totals;
-}
-
-std::vector<VersionInfo> VersionModel::carriers(TypeId type, std::uint64_t term) const {
-    std::set<std::uint64_t> carrying;
-    for (const Version& version : versions_) {
-        if (version.info.type == type && std::ranges::count(version.terms, term) > 0) {
-            carrying.insert(version.resource);
-        }
-    }
-    std::vector<VersionInfo> found;
-    for (const std::uint64_t resource : resources()) {
-        const Version* newest = standing(resource);
-        if (carrying.contains(resource) && newest != nullptr && !newest->info.deletion) {
-            found.push_back(newest->info);
-        }
-    }
-    return found;
 }
 
 std::vector<VersionInfo> VersionModel::current_at(std::optional<TypeId> type, Instant instant,

@@ -29,7 +29,7 @@ class VersionModel {
     static constexpr Instant kEver{std::numeric_limits<std::int64_t>::max()};
 
     void add(std::uint64_t resource, TypeId type, VersionNumber number, Instant instant,
-             bool deletion, std::vector<std::uint64_t> terms, std::string text = {});
+             bool deletion, std::string text = {}, std::vector<std::uint64_t> terms = {});
 
     /// Returns how many versions it erased.
     std::uint64_t erase(std::uint64_t resource, storage::Erase::Scope scope, VersionNumber number);
@@ -54,9 +54,6 @@ class VersionModel {
                                  std::optional<std::uint64_t> resource) const;
 
     storage::Totals totals(std::optional<TypeId> type) const;
-
-    /// Live heads of the resources of `type` that ever carried `term`, by first appearance.
-    std::vector<storage::VersionInfo> carriers(TypeId type, std::uint64_t term) const;
 
     /// One version per resource that was live then, by first appearance.
     std::vector<storage::VersionInfo> current_at(std::optional<TypeId> type, Instant instant,
