@@ -223,11 +223,10 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
 TEST(Bench, KeepsToARateAndCountsFromWhenARequestWasDue) {
     const test::TemporaryDirectory directory;
     const std::string json = directory / "figures.json";
-    const test::Finished run =
-        test::run_program(ANNALS_BINARY,
-                          {"bench", "--smoke", "--rate", "50", "--directory",
-                           directory / "work", "--json", json, "read:4"},
-                          std::chrono::seconds(120));
+    const test::Finished run = test::run_program(ANNALS_BINARY,
+                                                 {"bench", "--smoke", "--rate", "50", "--directory",
+                                                  directory / "work", "--json", json, "read:4"},
+                                                 std::chrono::seconds(120));
     ASSERT_EQ(run.exit_code, 0) << run.output << run.errors;
     json::Parser parser;
     const Result<json::Document> figures = parser.parse(test::read_whole_file(json));
