@@ -1,3 +1,4 @@
+#include "core/operations/everything.h"
 #include "core/operations/meta.h"
 #include "core/operations/operations.h"
 #include "core/operations/reindex.h"
@@ -22,6 +23,10 @@ constexpr auto kOperations = std::to_array<Operation>({
      "http://hl7.org/fhir/OperationDefinition/Resource-meta-add", meta_add_operation},
     {"$meta-delete", kOnInstance, 0, true, Access::update,
      "http://hl7.org/fhir/OperationDefinition/Resource-meta-delete", meta_delete_operation},
+    {"$everything", kOnType | kOnInstance, kOnType | kOnInstance, false, Access::read,
+     "http://hl7.org/fhir/OperationDefinition/Patient-everything", everything_operation, "Patient"},
+    {"$everything", kOnInstance, kOnInstance, false, Access::read,
+     "http://hl7.org/fhir/OperationDefinition/Encounter-everything", everything_operation, "Encounter"},
     {"$reindex", kOnSystem, kOnSystem, true, Access::administer,
      "urn:x-annals:OperationDefinition:reindex",
      reindex_operation},

@@ -31,7 +31,7 @@ constexpr Member kPatient[] = {
     {"Communication", "subject sender recipient"},
     {"CommunicationRequest", "subject sender recipient requester"},
     {"Composition", "subject author attester"},
-    {"BoundPlan", "patient asserter"},
+    {"Condition", "patient asserter"},
     {"Consent", "patient"},
     {"Coverage", "policy-holder subscriber beneficiary payor"},
     {"CoverageEligibilityRequest", "patient"},
@@ -91,7 +91,7 @@ constexpr Member kEncounter[] = {
     {"Communication", "encounter"},
     {"CommunicationRequest", "encounter"},
     {"Composition", "encounter"},
-    {"BoundPlan", "encounter"},
+    {"Condition", "encounter"},
     {"DeviceRequest", "encounter"},
     {"DiagnosticReport", "encounter"},
     {"DocumentManifest", "related-ref"},
@@ -122,7 +122,7 @@ constexpr Member kRelatedPerson[] = {
     {"Communication", "sender recipient"},
     {"CommunicationRequest", "sender recipient requester"},
     {"Composition", "author"},
-    {"BoundPlan", "asserter"},
+    {"Condition", "asserter"},
     {"Coverage", "policy-holder subscriber payor"},
     {"DocumentManifest", "author recipient"},
     {"DocumentReference", "author"},
@@ -160,7 +160,7 @@ constexpr Member kPractitioner[] = {
     {"Communication", "sender recipient"},
     {"CommunicationRequest", "sender recipient requester"},
     {"Composition", "subject author attester"},
-    {"BoundPlan", "asserter"},
+    {"Condition", "asserter"},
     {"CoverageEligibilityRequest", "enterer provider"},
     {"CoverageEligibilityResponse", "requestor"},
     {"DetectedIssue", "author"},
@@ -287,6 +287,29 @@ std::vector<TypeId> compartment_members(TypeId compartment) {
     return types;
 }
 
+namespace {
+
+/// The parameters by which resources of `type` belong to a compartment.
+std::vector<const Parameter*> members_by(const ParameterSet& parameters, const Compartment& found,
+                                         TypeId type) {
+    std::vector<const Parameter*> by;
+    for (const Member& member : found.members) {
+        if (member.type != resource_type_name(type)) {
+            continue;
+        }
+        for (std::string_view rest = member.parameters; !rest.empty();) {
+            const std::string_view code = rest.substr(0, rest.find(' '));
+            rest.remove_prefix(std::min(rest.size(), code.size() + 1));
+            if (const Parameter* const parameter = parameters.find(type, code)) {
+                by.push_back(parameter);
+            }
+        }
+    }
+    return by;
+}
+
+}  // namespace
+
 std::optional<Plan> in_compartment(const ParameterSet& parameters, TypeId compartment,
                                    std::uint64_t key, TypeId type) {
     const Compartment* const found = find_compartment(compartment);
@@ -297,22 +320,32 @@ std::optional<Plan> in_compartment(const ParameterSet& parameters, TypeId compar
     if (type == compartment) {
         terms.push_back(identity(key));
     }
-    for (const Member& member : found->members) {
-        if (member.type != resource_type_name(type)) {
-            continue;
-        }
-        for (std::string_view rest = member.parameters; !rest.empty();) {
-            const std::string_view code = rest.substr(0, rest.find(' '));
-            rest.remove_prefix(std::min(rest.size(), code.size() + 1));
-            if (const Parameter* const parameter = parameters.find(type, code)) {
-                terms.push_back(reference(parameter->column, key));
-            }
-        }
+    for (const Parameter* const parameter : members_by(parameters, *found, type)) {
+        terms.push_back(reference(parameter->column, key));
     }
     if (terms.empty()) {
         return {};
     }
     return carrying(std::move(terms));
+}
+
+std::optional<Plan> in_any_compartment(const ParameterSet& parameters, TypeId compartment,
+                                       TypeId type) {
+    const Compartment* const found = find_compartment(compartment);
+    if (found == nullptr) {
+        return {};
+    }
+    if (type == compartment) {
+        return everything();
+    }
+    std::vector<Plan> any;
+    for (const Parameter* const parameter : members_by(parameters, *found, type)) {
+        any.push_back(chain(parameter->column, compartment, everything()));
+    }
+    if (any.empty()) {
+        return {};
+    }
+    return any_of(std::move(any));
 }
 
 }  // namespace annals::core::search

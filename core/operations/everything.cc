@@ -1,0 +1,375 @@
+#include "core/operations/everything.h"
+
+#include "core/base/digest.h"
+#include "core/interactions/answer.h"
+#include "core/interactions/search_bundle.h"
+#include "core/interactions/turns.h"
+#include "core/operations/everything_parts.h"
+#include "core/operations/everything_references.h"
+#include "core/operations/input.h"
+#include "core/outcome.h"
+#include "core/search/compartments.h"
+#include "core/search/cursor.h"
+#include "core/search/execute.h"
+#include "core/search/snapshot_resources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace annals::core {
+
+namespace {
+
+using search::Cursor;
+using search::Execution;
+using search::Match;
+using search::Query;
+
+// One call, from its parameters to its Bundle.
+class Everything {
+  public:
+    Everything(const Service& service, const Request& request, const Target& target)
+        : service_(service),
+          request_(request),
+          target_(target),
+          parameters_(service.indexing().parameters()),
+          turns_(*request.loop, service.config().limits.request_timeout) {}
+
+    asio::awaitable<Result<Response>> run() {
+        Result<void> done = read_request();
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        if (auto refusal = absent()) {
+            co_return *std::move(refusal);
+        }
+        done = make_executions();
+        if (done && count_ > 0) {
+            done = co_await find_page();
+        }
+        if (done) {
+            done = co_await find_total();
+        }
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        const std::function<bool(TypeId)> wanted = [this](TypeId type) { return is_beside(type); };
+        Result<Referred> referred = co_await find_referred(
+            *snapshot_, request_.base_url, content_.matches, wanted, kEverythingPageMax, turns_);
+        if (!referred) {
+            co_return std::move(referred.error());
+        }
+        content_.included = std::move(referred->versions);
+        if (referred->cut_short) {
+            content_.warnings.push_back(
+                fmt::format("More than {} resources are referred to; the rest is left out",
+                            kEverythingPageMax));
+        }
+        make_links();
+        co_return answer_search(service_, request_.base_url, std::move(content_));
+    }
+
+  private:
+    Result<void> read_request() {
+        ANNALS_TRY(const OperationInput input, OperationInput::read(request_));
+        if (input.bare_resource()) {
+            return Error{Errc::invalid, "The body is a Parameters resource", ""};
+        }
+        ANNALS_TRY_VOID(input.only({"start", "end", "_since", "_type", "_count", "_cursor"}));
+        scope_.compartment = target_.type;
+        ANNALS_TRY_VOID(take_time(input, "start", scope_.start));
+        ANNALS_TRY_VOID(take_time(input, "end", scope_.end));
+        ANNALS_TRY_VOID(take_time(input, "_since", scope_.since));
+        for (const std::string& list : input.texts("_type")) {
+            ANNALS_TRY_VOID(take_types(list));
+            keep("_type", list);
+        }
+        ANNALS_TRY(const auto count, input.number("_count"));
+        count_ = kEverythingPageMax;
+        if (count) {
+            count_ = static_cast<std::size_t>(std::min(*count, service_.config().max_page_size));
+            keep("_count", std::to_string(count_));
+        }
+        for (const std::string_view name : {"_format", "_pretty", "_summary", "_elements"}) {
+            for (const std::string& value : input.texts(name)) {
+                keep(name, value);
+            }
+        }
+        digest_ = digest();
+        ANNALS_TRY(const std::optional<std::string> cursor, input.text("_cursor"));
+        return take_snapshot(cursor);
+    }
+
+    Result<void> take_snapshot(const std::optional<std::string>& cursor) {
+        const storage::Store& store = service_.store();
+        if (!cursor) {
+            snapshot_.emplace(store);
+        } else {
+            ANNALS_TRY(cursor_, search::read_cursor(*cursor));
+            if (cursor_->snapshot > store.last_position() || cursor_->query != digest_) {
+                return search::malformed_cursor();
+            }
+            snapshot_.emplace(store, cursor_->snapshot);
+        }
+        if (target_.level == Level::instance_operation) {
+            scope_.key = store.search_key(target_.type, target_.id);
+        }
+        return {};
+    }
+
+    /// Checked when a search reads it.
+    Result<void> take_time(const OperationInput& input, std::string_view name, std::string& out) {
+        ANNALS_TRY(const std::optional<std::string> text, input.text(name));
+        if (text) {
+            if (!parse_date_time(*text)) {
+                return Error{Errc::invalid,
+                             fmt::format("The parameter '{}' is no date and time", name), ""};
+            }
+            out = *text;
+            keep(name, *text);
+        }
+        return {};
+    }
+
+    Result<void> take_types(std::string_view list) {
+        while (!list.empty()) {
+            const std::string_view name = list.substr(0, list.find(','));
+            list.remove_prefix(std::min(list.size(), name.size() + 1));
+            const auto type = find_resource_type(name);
+            if (!type) {
+                return Error{Errc::invalid, fmt::format("_type: there is no type '{}'", name), ""};
+            }
+            scope_.types.push_back(*type);
+        }
+        return {};
+    }
+
+    void keep(std::string_view name, std::string_view value) {
+        kept_ += fmt::format("{}{}={}", kept_.empty() ? "?" : "&", name, percent_encode(value));
+    }
+
+    std::string path() const {
+        return target_.level == Level::instance_operation
+                   ? fmt::format("/{}/{}/$everything", resource_type_name(target_.type), target_.id)
+                   : fmt::format("/{}/$everything", resource_type_name(target_.type));
+    }
+
+    /// What the cursor's call must have in common with this one.
+    std::uint32_t digest() const {
+        return static_cast<std::uint32_t>(hash64(kept_, hash64(path())));
+    }
+
+    /// 404 or 410 if the resource wasn't there at the snapshot.
+    std::optional<Response> absent() const {
+        if (!scope_.key) {
+            return {};
+        }
+        const auto info = service_.store().current(target_.type, target_.id, snapshot_->position());
+        if (!info) {
+            return answer_absent(request_, target_.type, target_.id);
+        }
+        if (info->deletion) {
+            return answer_deleted(service_, request_, target_.id, *info);
+        }
+        return {};
+    }
+
+    Result<void> make_executions() {
+        const search::SnapshotResources stored(*snapshot_);
+        const search::QueryContext context{.stored = stored,
+                                           .parameters = parameters_,
+                                           .base_url = std::string(request_.base_url),
+                                           .now = cursor_ ? cursor_->now : now_};
+        ANNALS_TRY(parts_, everything_parts(context, scope_));
+        std::erase_if(parts_, [&](const Query::TypePlan& part) {
+            return part.type != target_.type && !require_search(service_, request_, part.type);
+        });
+        for (const Query::TypePlan& part : parts_) {
+            if (!snapshot_->answers(part.type)) {
+                return search::expired_snapshot();
+            }
+            executions_.push_back(std::make_unique<Execution>(*snapshot_, part.type, part.plan));
+        }
+        return {};
+    }
+
+    bool backwards() const { return cursor_ && cursor_->backwards; }
+
+    /// The part that the cursor's edge is of; none if it has been erased.
+    std::optional<std::size_t> part_of_edge() const {
+        const storage::Store& store = service_.store();
+        const auto edge = store.at(cursor_->edge);
+        if (!edge) {
+            return {};
+        }
+        std::size_t found = parts_.size();
+        for (std::size_t i = parts_.size(); i-- > 0;) {
+            found = parts_[i].type == edge->type ? i : found;
+        }
+        // Others of the resource's own type are the second part.
+        if (scope_.key && edge->type == target_.type && found + 1 < parts_.size() &&
+            parts_[found + 1].type == target_.type) {
+            const Result<storage::StoredVersion> stored = store.load(*edge);
+            found += stored && stored->id != target_.id ? 1 : 0;
+        }
+        return found == parts_.size() ? std::nullopt : std::optional<std::size_t>(found);
+    }
+
+    asio::awaitable<Result<void>> find_page() {
+        const bool up = backwards();
+        std::size_t at = up && !parts_.empty() ? parts_.size() - 1 : 0;
+        search::Wanted wanted;
+        wanted.upwards = up;
+        if (cursor_ && cursor_->edge.value != 0) {
+            const auto part = part_of_edge();
+            if (!part) {
+                co_return search::expired_snapshot();
+            }
+            at = *part;
+            (up ? wanted.after : wanted.before) = cursor_->edge;
+        }
+        std::vector<Position> found;
+        while (at < parts_.size() && found.size() <= count_) {
+            wanted.limit = count_ + 1 - found.size();
+            Result<void> done = co_await find_in(at, wanted, found);
+            if (!done) {
+                co_return std::move(done.error());
+            }
+            wanted.after = Position{0};
+            wanted.before = storage::kNotDied;
+            at = up ? at - 1 : at + 1;  // from 0 it wraps beyond the end
+        }
+        const bool more = found.size() > count_;
+        found.resize(std::min(found.size(), count_));
+        if (up) {
+            std::reverse(found.begin(), found.end());
+        }
+        for (const Position position : found) {
+            if (const auto info = service_.store().at(position)) {
+                content_.matches.push_back(*info);
+            }
+        }
+        const bool has_edge = cursor_ && cursor_->edge.value != 0;
+        begins_inside_ = up ? more : has_edge;
+        ends_inside_ = up ? has_edge : more;
+        co_return Result<void>();
+    }
+
+    asio::awaitable<Result<void>> find_in(std::size_t part, const search::Wanted& wanted,
+                                          std::vector<Position>& found) {
+        if (snapshot_->runs(parts_[part].type).runs.empty()) {
+            co_return Result<void>();
+        }
+        Execution& execution = *executions_[part];
+        execution.want(wanted);
+        Result<void> done = co_await turns_.finish(execution);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        for (const Match& match : execution.matches()) {
+            found.push_back(match.position());
+        }
+        co_return Result<void>();
+    }
+
+    /// Counted on the first page; the others are told.
+    asio::awaitable<Result<void>> find_total() {
+        if (cursor_) {
+            content_.total = cursor_->total;
+            co_return Result<void>();
+        }
+        if (count_ > 0 && !ends_inside_) {
+            content_.total = content_.matches.size();
+            co_return Result<void>();
+        }
+        std::uint64_t total = 0;
+        for (std::size_t i = 0; i < parts_.size(); ++i) {
+            if (snapshot_->runs(parts_[i].type).runs.empty()) {
+                continue;
+            }
+            executions_[i]->want({.count_only = true});
+            Result<void> done = co_await turns_.finish(*executions_[i]);
+            if (!done) {
+                co_return std::move(done.error());
+            }
+            total += executions_[i]->count();
+        }
+        content_.total = total;
+        co_return Result<void>();
+    }
+
+    /// Is it of a type that is told beside the compartment when it is referred to? Members are there by
+    /// themselves, and those of other compartments must not come along.
+    bool is_beside(TypeId type) const {
+        const auto members = search::compartment_members(target_.type);
+        return !std::binary_search(members.begin(), members.end(), type) &&
+               (scope_.types.empty() ||
+                std::find(scope_.types.begin(), scope_.types.end(), type) != scope_.types.end()) &&
+               require_search(service_, request_, type);
+    }
+
+    std::string url(const std::optional<Cursor>& cursor) const {
+        std::string out = fmt::format("{}{}{}", request_.base_url, path(), kept_);
+        if (cursor) {
+            out += kept_.empty() ? "?_cursor=" : "&_cursor=";
+            out += search::write_cursor(*cursor);
+        }
+        return out;
+    }
+
+    void make_links() {
+        content_.links.emplace_back("self", url(cursor_));
+        Cursor there;
+        there.snapshot = snapshot_->position();
+        there.total = content_.total;
+        there.query = digest_;
+        there.now = cursor_ ? cursor_->now : now_;
+        if (begins_inside_) {
+            content_.links.emplace_back("first", url({}));
+        }
+        if (begins_inside_ && !content_.matches.empty()) {
+            there.backwards = true;
+            there.edge = content_.matches.front().position;
+            content_.links.emplace_back("previous", url(there));
+        }
+        if (ends_inside_ && !content_.matches.empty()) {
+            there.backwards = false;
+            there.edge = content_.matches.back().position;
+            content_.links.emplace_back("next", url(there));
+        }
+    }
+
+    const Service& service_;
+    const Request& request_;
+    const Target& target_;
+    std::shared_ptr<const search::ParameterSet> parameters_;
+    Turns turns_;
+    Instant now_ = now();
+    EverythingScope scope_;
+    std::string kept_;  // parameters for links, encoded
+    std::uint32_t digest_ = 0;
+    std::size_t count_ = 0;
+    std::optional<Cursor> cursor_;
+    std::optional<search::Snapshot> snapshot_;
+    std::vector<Query::TypePlan> parts_;
+    std::vector<std::unique_ptr<Execution>> executions_;  // one for each part
+    bool begins_inside_ = false;
+    bool ends_inside_ = false;
+    SearchBundleContent content_;
+};
+
+}  // namespace
+
+asio::awaitable<Response> everything_operation(const Service& service, const Request& request,
+                                               const Target& target) {
+    Everything everything(service, request, target);
+    Result<Response> response = co_await everything.run();
+    if (!response) {
+        co_return outcome_response(response.error(), request);
+    }
+    co_return *std::move(response);
+}
+
+}  // namespace annals::core

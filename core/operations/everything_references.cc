@@ -1,0 +1,64 @@
+#include "core/operations/everything_references.h"
+
+#include "codec/json/resource.h"
+#include "core/interactions/write.h"
+
+#include <unordered_set>
+
+namespace annals::core {
+
+namespace {
+
+constexpr int kStepsMax = 3;
+
+}  // namespace
+
+asio::awaitable<Result<Referred>> find_referred(search::Snapshot& snapshot,
+                                                std::string_view base_url,
+                                                std::span<const storage::VersionInfo> from,
+                                                const std::function<bool(TypeId)>& wanted,
+                                                std::size_t limit, Turns& turns) {
+    const storage::Store& store = snapshot.store();
+    search::BodyReader reader(store);
+    std::unordered_set<std::uint64_t> seen;
+    std::vector<json::ReferenceSite> sites;
+    std::vector<storage::VersionInfo> round(from.begin(), from.end());
+    Referred referred;
+    for (int step = 0; step < kStepsMax && !round.empty(); ++step) {
+        const std::size_t before = referred.versions.size();
+        for (const storage::VersionInfo& info : round) {
+            sites.clear();
+            if (const json::Value body = reader.read(info.position)) {
+                json::find_references(body, sites);
+            }
+            for (const json::ReferenceSite& site : sites) {
+                const std::string text = site.value.string();
+                const auto named = local_reference(text, base_url);
+                if (site.kind != json::ReferenceSite::Kind::reference || !named ||
+                    !wanted(named->first)) {
+                    continue;
+                }
+                const auto found = store.current(named->first, named->second, snapshot.position());
+                if (!found || found->deletion || !seen.insert(found->position.value).second) {
+                    continue;
+                }
+                if (referred.versions.size() == limit) {
+                    referred.cut_short = true;
+                    co_return referred;
+                }
+                referred.versions.push_back(*found);
+            }
+            if (turns.pace().is_over()) {
+                Result<void> in_time = co_await turns.next();
+                if (!in_time) {
+                    co_return std::move(in_time.error());
+                }
+            }
+        }
+        round.assign(referred.versions.begin() + static_cast<std::ptrdiff_t>(before),
+                     referred.versions.end());
+    }
+    co_return referred;
+}
+
+}  // namespace annals::core
