@@ -77,6 +77,7 @@ bool names_one_type(Level level) noexcept {
         case Level::metadata:
         case Level::system_history:
         case Level::system_search:
+        case Level::changes:
         case Level::system_operation:
             return false;
         default:

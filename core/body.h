@@ -5,8 +5,12 @@
 
 #pragma once
 
+#include "core/base/ids.h"
+
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -129,6 +133,14 @@ class BodySource {
     /// Puts the next slice into `slice` (empty on entry). Returns false when this was the last one.
     /// Must not block. Runs on the connection's thread.
     virtual bool next(Body& slice) = 0;
+
+    /// After a next() that has given all there is: the newest position that it has looked at. next() has more once
+    /// there is a newer one, and is called again in kSourcePauseMax at the latest, so that it can say that it lives.
+    /// None: it can be called at once.
+    virtual std::optional<Position> waits_after() const noexcept { return std::nullopt; }
 };
+
+/// How long a BodySource that waits is left alone.
+inline constexpr std::chrono::seconds kSourcePauseMax{15};
 
 }  // namespace annals::core

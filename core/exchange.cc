@@ -76,6 +76,8 @@ std::string_view content_type_name(ContentType type) noexcept {
             return "text/html; charset=utf-8";
         case ContentType::prometheus:
             return "text/plain; version=0.0.4; charset=utf-8";
+        case ContentType::event_stream:
+            return "text/event-stream";
     }
     return "";
 }

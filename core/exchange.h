@@ -48,6 +48,8 @@ struct Request {
     Loop* loop = nullptr;                  ///< of the thread that handles it; never null
     const Principal* principal = nullptr;  ///< who asks; null: nobody that is known
     bool inside_bundle = false;            ///< an entry: answered in JSON whatever it asks for
+    /// X-Annals-Min-Position as it stands: nothing is answered from a state before that position.
+    std::optional<std::string_view> min_position;
 
     /// The first header of that name (case ignored), trimmed; none if absent.
     std::optional<std::string_view> header(std::string_view name) const noexcept;
@@ -61,7 +63,8 @@ enum class ContentType : std::uint8_t {
     ndjson,
     text,
     html,
-    prometheus
+    prometheus,
+    event_stream
 };
 
 /// "application/fhir+json; charset=utf-8", ...
@@ -77,10 +80,11 @@ struct Response {
 
     std::optional<VersionNumber> etag;  ///< W/"N"
     std::optional<Instant> last_modified;
-    std::string location;            ///< absolute URL
-    std::string content_location;    ///< as spec.md: "/fhir/Patient/1/_history/2"
-    std::string_view cache_control;  ///< static text; empty: header left out
-    std::string allow;               ///< with 405
+    std::optional<Position> position;  ///< X-Annals-Position: the newest of what was written
+    std::string location;              ///< absolute URL
+    std::string content_location;      ///< as spec.md: "/fhir/Patient/1/_history/2"
+    std::string_view cache_control;    ///< static text; empty: header left out
+    std::string allow;                 ///< with 405
     std::vector<std::pair<std::string, std::string>> headers;  ///< any others
     std::optional<Error> failure;  ///< set by outcome_response(): what `body` says
     bool close = false;            ///< the connection ends after this response

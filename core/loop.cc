@@ -7,6 +7,8 @@
 #include <asio/co_spawn.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/post.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
@@ -16,6 +18,7 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 namespace annals::core {
 
@@ -52,16 +55,25 @@ struct DroppedRun {
 
 }  // namespace
 
+/// A coroutine that waits for news, in its frame. Its timer ends the wait, whatever the reason.
+struct Watcher {
+    Position seen;
+    asio::steady_timer timer;
+};
+
 struct Loop::Waiters {
     std::mutex mutex;
     storage::Ticket through;  // guarded by mutex, like all up to `wake_posted`
     std::deque<DroppedRun> dropped;
     bool anyone = false;
+    bool watched = false;  ///< `watchers` has one
     bool wake_posted = false;
 
     // The loop's thread alone.
     Waiter* first = nullptr;
     Waiter* last = nullptr;
+    std::vector<Watcher*> watchers;
+    bool waits_ended = false;
 
     void push(Waiter& waiter) noexcept {
         (last == nullptr ? first : last->next) = &waiter;
@@ -187,6 +199,45 @@ asio::awaitable<void> Loop::yield() {
     co_await asio::post(context_, asio::use_awaitable);
 }
 
+asio::awaitable<bool> Loop::news_after(Position seen, std::chrono::milliseconds limit) {
+    const auto end = Clock::now() + limit;
+    Watcher watcher{seen, asio::steady_timer(context_)};
+    while (store_.last_position() <= seen && !waiters_->waits_ended && Clock::now() < end) {
+        waiters_->watchers.push_back(&watcher);
+        {
+            const std::lock_guard lock(waiters_->mutex);
+            waiters_->watched = true;
+        }
+        // What became visible before the flag was set is seen here, what does later wakes us.
+        if (store_.last_position() <= seen) {
+            watcher.timer.expires_at(end);
+            asio::error_code cancelled;
+            co_await watcher.timer.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+        }
+        std::erase(waiters_->watchers, &watcher);
+    }
+    co_return store_.last_position() > seen;
+}
+
+void Loop::end_waits() {
+    waiters_->waits_ended = true;
+    wake_watchers();
+}
+
+void Loop::wake_watchers() {
+    const Position visible = store_.last_position();
+    bool watched = false;
+    for (Watcher* watcher : waiters_->watchers) {
+        if (visible > watcher->seen || waiters_->waits_ended) {
+            watcher->timer.cancel();
+        } else {
+            watched = true;
+        }
+    }
+    const std::lock_guard lock(waiters_->mutex);
+    waiters_->watched = watched;
+}
+
 void Loop::settled(storage::Ticket through, bool ok, Errc why) noexcept {
     const std::lock_guard lock(waiters_->mutex);
     if (!ok) {
@@ -196,9 +247,14 @@ void Loop::settled(storage::Ticket through, bool ok, Errc why) noexcept {
         }
     }
     waiters_->through = std::max(waiters_->through, through);
-    if (waiters_->anyone && !waiters_->wake_posted) {
+    if ((waiters_->anyone || waiters_->watched) && !waiters_->wake_posted) {
         waiters_->wake_posted = true;
-        asio::post(context_, [waiters = waiters_.get()] { waiters->wake(); });
+        asio::post(context_, [this] {
+            waiters_->wake();
+            if (!waiters_->watchers.empty()) {
+                wake_watchers();
+            }
+        });
     }
 }
 

@@ -12,6 +12,7 @@
 #include <asio/io_context.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 
 namespace annals::core {
@@ -43,8 +44,17 @@ class Loop : private storage::SettleListener {
     /// Lets other coroutines of this loop run before it returns: for long work in slices.
     asio::awaitable<void> yield();
 
+    /// Waits until something after `seen` is visible; at most `limit`, and no longer than until end_waits().
+    /// True if it is. Threads: a coroutine on this loop.
+    asio::awaitable<bool> news_after(Position seen, std::chrono::milliseconds limit);
+
+    /// Ends all waits for news, and those that begin later, at once: the server stops. Threads: this loop's.
+    void end_waits();
+
   private:
     void settled(storage::Ticket through, bool ok, Errc why) noexcept override;
+
+    void wake_watchers();
 
     struct Waiters;
     storage::Store& store_;

@@ -31,6 +31,7 @@ bool has_count(const Request& request, const Target& target) {
         case Level::type:
             return request.method == HttpMethod::get || request.method == HttpMethod::head;
         case Level::metadata:
+        case Level::changes:
         case Level::system_operation:
         case Level::type_operation:
         case Level::instance:
@@ -124,6 +125,9 @@ Result<std::unique_ptr<ConvertedRequest>> convert_form(const Request& request) {
 
 Result<void> read_representation(const Request& request, const Target& target,
                                  Representation& out) {
+    if (target.level == Level::changes) {
+        return {};  // no resource: core/interactions/changes.cc knows what it can be
+    }
     const bool binary = is_binary(target);
     if (request.query.empty() && !binary && !request.inside_bundle) {
         ANNALS_TRY(out.format, read_accept(request));

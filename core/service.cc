@@ -1,6 +1,7 @@
 #include "core/service.h"
 
 #include "core/interactions/metadata.h"
+#include "core/interactions/min_position.h"
 #include "core/operations/operations.h"
 #include "core/outcome.h"
 #include "core/representation.h"
@@ -137,6 +138,11 @@ asio::awaitable<Response> handle(const Service& service, const Request& request)
         co_return std::move(*refusal);
     }
     Response response;
+    if (request.min_position) {
+        if (const Result<void> there = co_await await_min_position(service, request); !there) {
+            co_return refusal_of(there.error(), request);
+        }
+    }
     if (row->plain != nullptr) {
         response = row->plain(service, request, target);
         represent(asked, request, response);
@@ -162,6 +168,9 @@ asio::awaitable<Response> handle(const Service& service, const Request& request)
 }
 
 std::optional<Response> handle_plain(const Service& service, const Request& request) {
+    if (request.min_position) {
+        return {};
+    }
     Target target;
     const Interaction* row = nullptr;
     Representation asked;

@@ -94,7 +94,8 @@ Result<const Interaction*> find_interaction(const Config& config, HttpMethod met
 /// Never throws for anything a client sends. HEAD runs GET; net drops the body.
 asio::awaitable<Response> handle(const Service& service, const Request& request);
 
-/// The same for requests whose row has a plain handler, without a coroutine: none if it must be awaited.
+/// The same for requests whose row has a plain handler, without a coroutine: none if it must be awaited, be it for a
+/// position.
 std::optional<Response> handle_plain(const Service& service, const Request& request);
 
 }  // namespace annals::core

@@ -104,6 +104,8 @@ Result<Target> parse_target(std::string_view path) {
             target.level = Level::system_history;
         } else if (first == "_search") {
             target.level = Level::system_search;
+        } else if (first == "_changes") {
+            target.level = Level::changes;
         } else if (first.size() > 1 && first[0] == '$') {
             target.level = Level::system_operation;
             target.operation = first;

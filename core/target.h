@@ -23,6 +23,7 @@ enum class Level : std::uint8_t {
     metadata,            ///< /metadata
     system_history,      ///< /_history
     system_search,       ///< /_search
+    changes,             ///< /_changes
     system_operation,    ///< /$name
     type,                ///< /Patient
     type_history,        ///< /Patient/_history

@@ -63,6 +63,9 @@ class EncodedSource final : public core::BodySource {
 // Images, archives and the like gain nothing.
 bool is_compressible(const core::Response& response) {
     const std::string& type = response.media_type;
+    if (response.content_type == core::ContentType::event_stream) {
+        return false;  // nothing may lie in a compressor until more comes
+    }
     return type.empty() || type.starts_with("text/") || type.find("json") != std::string::npos ||
            type.find("xml") != std::string::npos;
 }

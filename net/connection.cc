@@ -528,6 +528,7 @@ asio::awaitable<Output::Sent> Connection::write_slices() {
     while (more) {
         core::Body slice;
         more = slices_->next(slice);
+        const std::optional<Position> seen = more ? slices_->waits_after() : std::nullopt;
         output_.add_slice(std::move(slice), slices_chunked_);
         if (!more) {
             slices_.reset();
@@ -541,6 +542,26 @@ asio::awaitable<Output::Sent> Connection::write_slices() {
         }
         // A client that reads as fast as we make slices does not keep the others waiting.
         co_await worker_.loop.yield();
+        if (seen) {
+            const bool news = co_await worker_.loop.news_after(*seen, core::kSourcePauseMax);
+            static_cast<void>(news);  // a source that has none says that it lives
+        }
+        if (abandoned_) {
+            co_return Output::Sent::broken;
+        }
+        if (seen && worker_.shared.stopping.load(std::memory_order_relaxed)) {
+            // It would go on for ever. What it has given is whole, and the client knows where to go on.
+            more = false;
+            closing_ = true;
+            slices_.reset();
+            if (slices_chunked_) {
+                output_.add_last_chunk();
+            }
+            const Output::Sent ended = co_await write();
+            if (ended == Output::Sent::broken) {
+                co_return ended;
+            }
+        }
     }
     co_return Output::Sent::all;
 }

@@ -105,6 +105,11 @@ void Output::add(core::Response& response, const Framing& framing) {
         write_http_date(*response.last_modified, text.data() + place);
         text.append("\r\n");
     }
+    if (response.position) {
+        text.append("X-Annals-Position: ");
+        put(text, response.position->value);
+        text.append("\r\n");
+    }
     if (!response.location.empty()) {
         put_header(text, "Location", response.location);
     }

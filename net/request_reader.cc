@@ -203,6 +203,7 @@ void RequestReader::start() {
     ignored_bytes_ = 0;
     host_count_ = 0;
     host_size_ = id_size_ = coding_size_ = 0;
+    has_min_position_ = false;
     places_.clear();
     drop_decoder();
 }
@@ -478,6 +479,13 @@ bool RequestReader::apply_header(std::string_view name, std::string_view value) 
                 chunked_ = true;
             }
             break;
+        case 21:
+            if (same(name, "x-annals-min-position")) {
+                position_place_ = place;
+                position_size_ = value.size();
+                has_min_position_ = true;
+            }
+            break;
         default:
             break;
     }
@@ -592,6 +600,10 @@ void RequestReader::set_head() {
     };
     request_.path = view(path_place_, path_size_);
     request_.query = view(query_place_, query_size_);
+    request_.min_position.reset();
+    if (has_min_position_) {
+        request_.min_position = view(position_place_, position_size_);
+    }
     request_.headers.clear();
     for (const HeaderPlace& place : places_) {
         request_.headers.push_back(

@@ -145,6 +145,8 @@ class RequestReader {
     std::size_t path_place_ = 0, path_size_ = 0, query_place_ = 0, query_size_ = 0;
     std::size_t host_place_ = 0, host_size_ = 0, id_place_ = 0, id_size_ = 0;
     std::size_t coding_place_ = 0, coding_size_ = 0;
+    std::size_t position_place_ = 0, position_size_ = 0;
+    bool has_min_position_ = false;
     std::size_t host_count_ = 0;
     bool host_from_target_ = false;
     std::unique_ptr<Decoder> decoder_;  ///< null: the body is taken as it comes

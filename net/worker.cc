@@ -53,6 +53,7 @@ void Worker::adopt(int fd) {
 }
 
 void Worker::close_idle() {
+    loop.end_waits();
     for (Connection* connection = connections; connection != nullptr;
          connection = connection->next()) {
         connection->close_if_idle();

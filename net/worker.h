@@ -63,7 +63,8 @@ struct Worker {
     /// Takes over an accepted socket.
     void adopt(int fd);
 
-    /// Closes connections that have no request under way. The rest close after their responses.
+    /// Closes connections that have no request under way, and ends what waits for news. The rest close after their
+    /// responses.
     void close_idle();
 
     /// Closes all connections.

@@ -261,7 +261,8 @@ void Index::add(const IndexedVersion& version) {
         .version = static_cast<std::uint32_t>(version.version.value),
         .type = version.type.value,
         .erased = 0,
-        .flags = static_cast<std::uint8_t>((version.deletion ? kDeletion : 0) | kInstantsAscend)};
+        .flags = static_cast<std::uint8_t>((version.deletion ? kDeletion : 0) | kInstantsAscend |
+                                           (version.continues ? kContinues : 0))};
     bool was_live = false;
     const bool was_absent = entry.previous == 0;
     if (!was_absent) {
@@ -459,6 +460,14 @@ Location Index::location(Position position) const {
     const std::uint64_t packed = impl_->entry(position.value).location;
     return {.segment = static_cast<std::uint32_t>(packed >> kOffsetBits),
             .offset = packed & ((std::uint64_t{1} << kOffsetBits) - 1)};
+}
+
+Position Index::commit_end(Position position) const noexcept {
+    const std::uint64_t visible = impl_->visible.load(std::memory_order_acquire);
+    while (position.value < visible && (impl_->entry(position.value + 1).flags & kContinues) != 0) {
+        ++position.value;
+    }
+    return position;
 }
 
 Index::Link Index::link(Position position) const noexcept {

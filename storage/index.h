@@ -34,6 +34,7 @@ struct IndexedVersion {
     VersionNumber version;
     Instant instant;
     bool deletion = false;
+    bool continues = false;  ///< it is of the same commit as the version before it
     Location location;
 };
 
@@ -104,6 +105,10 @@ class Index {
     std::uint64_t erasable(const IndexedErase& erase) const;
 
     Location location(Position position) const;
+
+    /// The last position of the commit that the version at `position`, erased or not, is of. Requires: it is visible.
+    /// Cost: of the versions between.
+    Position commit_end(Position position) const noexcept;
 
     /// A version in its resource's chain, erased or not.
     struct Link {

@@ -40,6 +40,8 @@ static_assert(sizeof(VersionEntry) == 40);
 inline constexpr std::uint8_t kDeletion = 1;
 /// The instants of the chain ascend up to this version, so that they can be searched.
 inline constexpr std::uint8_t kInstantsAscend = 2;
+/// Of the same commit as the version before it in the log.
+inline constexpr std::uint8_t kContinues = 4;
 
 struct ResourceEntry {
     Hash128 key;

@@ -54,6 +54,9 @@ LogWriter::LogWriter(Sequencer& sequencer, SegmentWriter& segments, Index& index
       options_(options),
       written_(index.last_position()),
       instant_(sequencer.last_instant()) {
+    if (segments.is_open()) {
+        end_ = {segments.number(), segments.end(), written_, instant_};
+    }
     thread_ = std::thread([this] { run(); });
 }
 
@@ -81,6 +84,11 @@ void LogWriter::add_listener(SettleListener& listener) {
 void LogWriter::remove_listener(SettleListener& listener) {
     const std::lock_guard lock(listeners_mutex_);
     std::erase(listeners_, &listener);
+}
+
+LogEnd LogWriter::end() const {
+    const std::lock_guard lock(end_mutex_);
+    return end_;
 }
 
 void LogWriter::count(StoreMetrics& metrics) const noexcept {
@@ -215,6 +223,7 @@ void LogWriter::publish(Batch& batch, std::size_t begin, std::size_t end,
     std::uint64_t versions = 0;
     for (std::size_t i = begin; i < end; ++i) {
         const BatchFrame& frame = batch.frames[i];
+        bool continues = false;
         for (std::size_t r = frame.first_record; r < frame.first_record + frame.record_count; ++r) {
             Hint& record = batch.records[r];
             record.offset += moved;
@@ -229,12 +238,18 @@ void LogWriter::publish(Batch& batch, std::size_t begin, std::size_t end,
                         .version = record.version,
                         .instant = record.instant,
                         .deletion = record.deletion,
+                        .continues = continues,
                         .location = {segments_.number(), record.offset}});
+            continues = true;
             ++versions;
         }
     }
     const BatchFrame& last = batch.frames[end - 1];
     index_.publish(last.last_position);
+    {
+        const std::lock_guard lock(end_mutex_);
+        end_ = {segments_.number(), segments_.end(), last.last_position, last.instant};
+    }
     versions_.fetch_add(versions, std::memory_order_relaxed);
     written_ = last.last_position;
     instant_ = last.instant;

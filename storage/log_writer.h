@@ -48,6 +48,9 @@ class LogWriter {
     void add_listener(SettleListener& listener);
     void remove_listener(SettleListener& listener);
 
+    /// Where the log stands as of the newest publication. `segment` is 0 if there is none yet.
+    LogEnd end() const;
+
     /// Fills in the writer's counters.
     void count(StoreMetrics& metrics) const noexcept;
 
@@ -84,6 +87,9 @@ class LogWriter {
     std::condition_variable settled_wake_;
     Ticket settled_;
     std::vector<Dropped> dropped_;
+
+    mutable std::mutex end_mutex_;
+    LogEnd end_;  ///< guarded by end_mutex_
 
     std::mutex listeners_mutex_;  ///< held while listeners are called
     std::vector<SettleListener*> listeners_;

@@ -172,6 +172,7 @@ class Recovery {
         }
         result_.last_instant = std::max(result_.last_instant, header.last_instant);
         const auto number = static_cast<std::uint32_t>(header.number);
+        begin_segment();
         if (source.footer) {
             source.footer->for_each([&](const Hint& hint) { feed(hint, number); });
             result_.last_instant = std::max(result_.last_instant, source.footer->last_instant());
@@ -280,7 +281,14 @@ class Recovery {
         return {};
     }
 
+    void begin_segment() { record_end_ = 0; }
+
     void feed(const Hint& hint, std::uint32_t segment) {
+        // Within a frame records lie side by side; between two there is a header.
+        const bool same_commit = hint.offset == record_end_;
+        const bool continues = same_commit && commit_has_version_;
+        commit_has_version_ = continues || hint.kind == RecordKind::version;
+        record_end_ = hint.offset + hint.size;
         if (hint.kind == RecordKind::erase) {
             index_pending();
             index_.erase({hint.key, hint.scope, hint.version});
@@ -294,6 +302,7 @@ class Recovery {
                             .version = hint.version,
                             .instant = hint.instant,
                             .deletion = hint.deletion,
+                            .continues = continues,
                             .location = {segment, hint.offset}});
         if (pending_.size() == kIndexBatch) {
             index_pending();
@@ -364,6 +373,8 @@ class Recovery {
     SegmentTable& table_;
     OpenReport& report_;
     Recovered result_;
+    std::uint64_t record_end_ = 0;     ///< of the last record of the segment at hand
+    bool commit_has_version_ = false;  ///< before that end
     std::vector<IndexedVersion> pending_;
 };
 

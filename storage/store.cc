@@ -244,6 +244,14 @@ Head Store::head(TypeId type, std::string_view id) const {
                                        : impl_->sequencer->head(type, id);
 }
 
+Position Store::commit_end(Position position) const noexcept {
+    return impl_->index.commit_end(position);
+}
+
+std::optional<LogEnd> Store::log_end() const {
+    return impl_->log_writer == nullptr ? std::nullopt : std::optional(impl_->log_writer->end());
+}
+
 Result<StoredVersion> Store::load(const VersionInfo& info) const {
     return load_version(impl_->segments, impl_->index.location(info.position), info);
 }

@@ -196,6 +196,13 @@ class Store {
     /// What the log knows of a resource, submitted commits included (for If-Match diagnostics).
     Head head(TypeId type, std::string_view id) const;
 
+    /// The last position of the commit that the version at `position`, erased or not, is of; at or beyond the newest
+    /// visible one, `position` itself. A commit is visible as a whole or not at all. Cost: of the versions between.
+    Position commit_end(Position position) const noexcept;
+
+    /// Up to where the log is durable and visible: what a backup takes. None in a read-only store.
+    std::optional<LogEnd> log_end() const;
+
     /// The bytes of a version, checksum verified. Errors: corrupt, not_found (erased meanwhile).
     Result<StoredVersion> load(const VersionInfo& info) const;
 

@@ -178,6 +178,14 @@ struct StoredVersion {
     Pin pin;
 };
 
+/// A place in the log where a commit ends.
+struct LogEnd {
+    std::uint64_t segment = 0;  ///< number of the newest segment then
+    std::uint64_t offset = 0;   ///< in its file: where its frames ended
+    Position position;          ///< newest version
+    Instant instant;            ///< of the newest commit
+};
+
 /// Counters of one type or of the whole store, kept, never counted.
 struct Totals {
     std::uint64_t versions = 0;   ///< every version and deletion that history shows

@@ -9,6 +9,8 @@
 #include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -61,11 +63,15 @@ class Batch {
         }
         ResponseBundle answer("batch-response", outer_.base_url);
         index = 0;
+        std::optional<Position> position;
         for (Entry& entry : entries_) {
+            position = std::max(position, entry.response.position);
             name_entry(entry, index++);
             answer.add(entry.value, entry.asked.method, std::move(entry.response));
         }
-        co_return answer.finish();
+        Response response = answer.finish();
+        response.position = position;
+        co_return response;
     }
 
   private:

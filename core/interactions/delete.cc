@@ -77,6 +77,7 @@ struct Doomed {
 struct Submitted {
     Submission submission;
     VersionNumber version;  // of the deletion version, if one resource was deleted softly
+    Position position;      // of the last deletion version; 0 if all were erased
     std::uint64_t versions_erased = 0;
 };
 
@@ -111,6 +112,9 @@ Submitted submit(const Service& service, TypeId type, std::span<const Doomed> al
     done.submission = service.store().submit(commit);
     for (const storage::Erase& erase : erases) {
         done.versions_erased += erase.outcome.versions_erased;
+    }
+    if (!writes.empty()) {
+        done.position = writes.back().outcome.position;
     }
     if (writes.size() == 1) {
         done.version = writes.front().outcome.version;
@@ -152,6 +156,7 @@ asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
     if (done.version.value != 0) {
         set_version(response, done.version, done.submission.instant);
     }
+    response.position = done.position.value != 0 ? done.position : service.store().last_position();
     co_return response;
 }
 

@@ -246,6 +246,7 @@ class HistoryRun {
     }
 
     void accepted(Record& record, const storage::VersionWrite& write, storage::Ticket ticket) {
+        position_ = write.outcome.position;
         record.version = write.outcome.version;
         record.instant = write.outcome.instant;
         record.compare = false;
@@ -311,7 +312,11 @@ class HistoryRun {
             bundle.add_text(text);
             ++index;
         }
-        return bundle.finish();
+        Response response = bundle.finish();
+        if (position_.value != 0) {
+            response.position = position_;
+        }
+        return response;
     }
 
     void append_answer(std::string& text, json::Value value, Record& record) {
@@ -391,6 +396,7 @@ class HistoryRun {
     std::vector<Record> records_;
     std::vector<storage::BodyPiece> pieces_;
     storage::Ticket last_ticket_;
+    Position position_;                    ///< of that; 0: none
     const Record* last_record_ = nullptr;  ///< of the last write that was accepted
 };
 

@@ -83,6 +83,7 @@ asio::awaitable<Response> erase_history(const Service& service, const Request& r
         }
         Response response;
         response.status = 204;
+        response.position = service.store().last_position();
         if (read_preference(request).return_form == Preference::Return::operation_outcome) {
             response.status = 200;
             response.body = Body(

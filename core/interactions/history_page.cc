@@ -22,7 +22,8 @@ class HistoryEntries final : public EntrySource {
     std::size_t size() const noexcept override { return versions_.size(); }
 
     bool append(Body& body, std::size_t index, bool first) override {
-        return append_history_entry(body, service_, base_url_, versions_[index], first);
+        return append_history_entry(body, service_, base_url_, versions_[index],
+                                    first ? "{" : ",{");
     }
 
   private:
@@ -48,28 +49,27 @@ std::string_view history_method(const storage::VersionInfo& info) noexcept {
 }
 
 bool append_history_entry(Body& body, const Service& service, std::string_view base_url,
-                          const storage::VersionInfo& info, bool first) {
+                          const storage::VersionInfo& info, std::string_view opening) {
     const Result<storage::StoredVersion> stored = service.store().load(info);
     if (!stored && stored.error().code == Errc::not_found) {
         return false;
     }
-    const std::string_view separator = first ? "" : ",";
     const std::string_view type = resource_type_name(info.type);
     const std::string instant = format_instant(info.instant);
     if (!stored) {
         log_error(fmt::format("history: {}", stored.error().detail));
         const ErrorMeaning meaning = meaning_of(stored.error().code);
         body.append(fmt::format(
-            R"({}{{"response":{{"status":"{}","etag":"W/\"{}\"","lastModified":"{}","outcome":{}}}}})",
-            separator, status_text(meaning.status), info.version.value, instant,
+            R"({}"response":{{"status":"{}","etag":"W/\"{}\"","lastModified":"{}","outcome":{}}}}})",
+            opening, status_text(meaning.status), info.version.value, instant,
             outcome_json({{"error", meaning.issue_code,
                            fmt::format("This {} version is damaged in the store", type), ""}})));
         return true;
     }
 
     const std::string_view id = stored->id;
-    body.append(fmt::format(R"({}{{"fullUrl":"{}/{}/{}/_history/{}")", separator, base_url, type,
-                            id, info.version.value));
+    body.append(fmt::format(R"({}"fullUrl":"{}/{}/{}/_history/{}")", opening, base_url, type, id,
+                            info.version.value));
     if (!info.deletion) {
         body.append(R"(,"resource":)");
         body.append_view(stored->body, stored->pin);

@@ -33,10 +33,10 @@ Response answer_history(const Service& service, std::string_view base_url,
 /// What a version's method is in history: POST for version 1, DELETE for a deletion, PUT for all others.
 std::string_view history_method(const storage::VersionInfo& info) noexcept;
 
-/// Appends one entry; its resource is a view of the stored bytes. False if the version was erased meanwhile:
-/// nothing is appended. A damaged version gives an entry with status 500 and an outcome. `base_url` is
-/// escaped for a JSON string already.
+/// Appends one entry, which begins with `opening`: its brace, what stands before it, and members that it has beside
+/// FHIR's. Its resource is a view of the stored bytes. False if the version was erased meanwhile: nothing is appended.
+/// A damaged version gives an entry with status 500 and an outcome. `base_url` is escaped for a JSON string already.
 bool append_history_entry(Body& body, const Service& service, std::string_view base_url,
-                          const storage::VersionInfo& info, bool first);
+                          const storage::VersionInfo& info, std::string_view opening);
 
 }  // namespace annals::core

@@ -1,4 +1,5 @@
 #include "core/interactions/bundle.h"
+#include "core/interactions/changes.h"
 #include "core/interactions/create.h"
 #include "core/interactions/delete.h"
 #include "core/interactions/history.h"
@@ -78,6 +79,7 @@ constexpr auto kTable = std::to_array<Interaction>({
     awaiting(Level::root, kGet, search_resources, nullptr, "search-system", "search", Access::search),
     awaiting(Level::system_search, kPost, search_resources, nullptr, "search-system", "search", Access::search),
     awaiting(Level::system_history, kGet, system_history, system_history_on, "history-system", "history", Access::search),
+    awaiting(Level::changes, kGet, changes, nullptr, "", "changes", Access::administer),
     awaiting(Level::system_operation, kPost, run_operation, nullptr, "", "operations", Access::operation),
     awaiting(Level::system_operation, kGet, run_operation, nullptr, "", "operations", Access::operation),
     awaiting(Level::type_operation, kPost, run_operation, nullptr, "", "operations", Access::operation),

@@ -378,7 +378,13 @@ class TransactionRun {
                 co_await request_.loop->yield();
             }
         }
-        co_return bundle.finish();
+        Response response = bundle.finish();
+        if (!attempt.writes.empty()) {
+            response.position = attempt.writes.back().outcome.position;
+        } else if (!attempt.erases.empty()) {
+            response.position = service_.store().last_position();
+        }
+        co_return response;
     }
 
     static Response answer_removed(const Attempt& attempt, std::size_t index,

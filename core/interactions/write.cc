@@ -312,6 +312,7 @@ asio::awaitable<std::optional<Response>> commit_resource(const Service& service,
     const bool brought_to_life = !outcome.previous.exists || outcome.previous.deletion;
     Response response;
     set_version(response, outcome.version, outcome.instant);
+    response.position = outcome.position;
     if (brought_to_life) {
         response.status = 201;
         response.location = version_url(request.base_url, write.type, write.id, outcome.version);

@@ -114,6 +114,7 @@ const std::multimap<std::pair<Level, HttpMethod>, Route>& routes() {
          {"DELETE", "/Patient/a/_history", "", "system/*.cruds", "", true}},
         {{L::root, M::post}, {"POST", "/", kNoBundle, ""}},
         {{L::system_history, M::get}, {"GET", "/_history", "", "system/*.s"}},
+        {{L::changes, M::get}, {"GET", "/_changes?wait=0", "", "system/*.cruds"}},
         {{L::system_operation, M::post}, {"POST", "/$validate", kBody, "system/*.r"}},
         {{L::system_operation, M::get}, {"GET", "/$validate", "", kNotTaken}},
         {{L::type_operation, M::post}, {"POST", "/Patient/$validate", kBody, "system/Patient.r"}},

@@ -61,6 +61,56 @@ TEST(Store, GivesBackWhatItTookAlsoAfterReopening) {
     }
 }
 
+TEST(Store, KnowsWhereACommitEndsAlsoAfterReopening) {
+    const test::TemporaryDirectory directory;
+    const auto ends = [](const Store& store) {
+        std::string text;
+        for (std::uint64_t i = 1; i <= store.last_position().value; ++i) {
+            text += std::to_string(store.commit_end({i}).value) + " ";
+        }
+        return text;
+    };
+    const auto commit = [](Store& store, std::vector<std::string> ids, const char* erased) {
+        CommitBuilder builder;
+        for (const std::string& id : ids) {
+            builder.put("Patient", id, std::string(500, 'x'));
+        }
+        if (erased != nullptr) {
+            builder.erase("Patient", erased);
+        }
+        const Submission done = store.submit(builder.commit());
+        ASSERT_EQ(done.status, Submission::Status::accepted);
+        ASSERT_TRUE(store.wait(done.ticket));
+    };
+    std::string expected;
+    {
+        auto store = open_store(directory.path());
+        ASSERT_NE(store, nullptr);
+        commit(*store, {"a"}, nullptr);
+        commit(*store, {"b", "c", "d"}, nullptr);
+        commit(*store, {}, "d");          // an erase alone
+        commit(*store, {"e"}, "c");       // one beside a version
+        commit(*store, {"f", "g"}, "b");  // and beside two: nothing of b, c, d is left
+        EXPECT_EQ(ends(*store), "1 4 4 4 5 7 7 ");
+        EXPECT_EQ(store->commit_end({99}), Position{99});
+        for (int i = 0; i < 100; ++i) {
+            commit(*store, {"p" + std::to_string(i), "q" + std::to_string(i)}, nullptr);
+        }
+        EXPECT_GT(store->metrics().segments, 1U);
+        expected = ends(*store);
+        EXPECT_TRUE(expected.ends_with("205 205 207 207 "));
+        const auto end = store->log_end();
+        ASSERT_TRUE(end);
+        EXPECT_EQ(end->position, Position{207});
+        EXPECT_EQ(end->segment, store->metrics().segments);
+    }
+    for (int round = 0; round < 2; ++round) {
+        auto store = open_store(directory.path());
+        ASSERT_NE(store, nullptr);
+        EXPECT_EQ(ends(*store), expected);
+    }
+}
+
 TEST(Store, RollsOverSegmentsAndReadsThemAll) {
     const test::TemporaryDirectory directory;
     constexpr int kResources = 300;

@@ -13,6 +13,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <utility>
 
 namespace annals::test {
 namespace {
@@ -84,6 +85,18 @@ bool Connection::fill() {
     }
     buffer_.append(chunk.data(), static_cast<std::size_t>(got));
     return true;
+}
+
+std::string Connection::read_through(std::string_view text) {
+    std::size_t at;
+    while ((at = buffer_.find(text)) == std::string::npos) {
+        if (!fill()) {
+            return std::exchange(buffer_, {});
+        }
+    }
+    std::string bytes = buffer_.substr(0, at + text.size());
+    buffer_.erase(0, bytes.size());
+    return bytes;
 }
 
 std::optional<HttpResponse> Connection::receive(bool head) {

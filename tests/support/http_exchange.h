@@ -41,6 +41,10 @@ class Connection {
     /// None if the connection ended or ten seconds passed first.
     std::optional<HttpResponse> receive(bool head = false);
 
+    /// Reads until `text` has come, and gives all bytes up to its end: headers, chunk sizes and all. What came before the
+    /// connection ended or ten seconds passed, if it didn't.
+    std::string read_through(std::string_view text);
+
     /// True if the peer has closed the connection (waits up to five seconds for it).
     bool closed_by_peer();
 

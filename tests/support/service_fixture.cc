@@ -39,6 +39,7 @@ Answer read_answer(core::Response response) {
                                   : response.media_type;
     }
     answer.etag = response.etag ? response.etag->value : 0;
+    answer.position = response.position ? response.position->value : 0;
     answer.has_last_modified = response.last_modified.has_value();
     answer.last_modified = response.last_modified.value_or(Instant{});
     answer.location = std::move(response.location);
@@ -111,6 +112,7 @@ Answer ServiceFixture::send_on(core::Loop& loop, std::string_view method, std::s
     for (const auto& [name, value] : headers) {
         request.headers.push_back({name, value});
     }
+    request.min_position = request.header("X-Annals-Min-Position");
     request.body = body;
     request.base_url = kBaseUrl;
     request.request_id = "test-1";

@@ -33,6 +33,7 @@ struct Answer {
     std::uint64_t etag = 0;  ///< 0: none
     Instant last_modified;
     bool has_last_modified = false;
+    std::uint64_t position = 0;  ///< 0: none
     std::string location;
     std::string content_location;
     std::string cache_control;

@@ -1,0 +1,131 @@
+#include "core/interactions/change_source.h"
+
+#include "codec/json/document.h"
+#include "core/interactions/history_page.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace annals::core {
+
+namespace {
+
+// A slice ends when it has so many versions or bytes: between slices other requests of the loop get their turn.
+constexpr std::size_t kSliceVersionsMax = 64;
+constexpr std::size_t kSliceBytesMax = 1 << 20;
+
+/// Versions that a stream of events looks up at once.
+constexpr std::size_t kVersionsPerLook = 1024;
+
+using Clock = std::chrono::steady_clock;
+
+/// What both write of one version.
+class ChangeWriter {
+  public:
+    ChangeWriter(const Service& service, std::string_view base_url)
+        : service_(service), base_url_(json::quoted(base_url)) {
+        base_url_ = base_url_.substr(1, base_url_.size() - 2);
+    }
+
+    /// Appends a line that begins with `prefix`; nothing if the version was erased meanwhile.
+    void append(Body& body, std::string_view prefix, const Change& change) const {
+        const std::string opening = fmt::format(R"({}{{"position":{},"commit":{},)", prefix,
+                                                change.info.position.value, change.commit.value);
+        if (append_history_entry(body, service_, base_url_, change.info, opening)) {
+            body.append("\n");
+        }
+    }
+
+  private:
+    const Service& service_;
+    std::string base_url_;  // escaped
+};
+
+class ChangeLines final : public BodySource {
+  public:
+    ChangeLines(const Service& service, std::string_view base_url, std::vector<Change> changes)
+        : writer_(service, base_url), changes_(std::move(changes)) {}
+
+    bool next(Body& slice) override {
+        for (std::size_t count = 0;
+             next_ < changes_.size() && count < kSliceVersionsMax && slice.size() < kSliceBytesMax;
+             ++count, ++next_) {
+            writer_.append(slice, {}, changes_[next_]);
+        }
+        return next_ < changes_.size();
+    }
+
+  private:
+    ChangeWriter writer_;
+    std::vector<Change> changes_;
+    std::size_t next_ = 0;
+};
+
+class ChangeEvents final : public BodySource {
+  public:
+    ChangeEvents(const Service& service, std::string_view base_url, ChangeReader reader)
+        : writer_(service, base_url), reader_(std::move(reader)), told_(reader_.reached()) {}
+
+    bool next(Body& slice) override {
+        if (next_ == changes_.size()) {
+            changes_ = reader_.read(kVersionsPerLook);
+            next_ = 0;
+        }
+        waits_ = changes_.empty();
+        if (waits_ && Clock::now() - last_output_ >= kSourcePauseMax / 2) {
+            append_sign_of_life(slice);
+        }
+        for (std::size_t count = 0;
+             next_ < changes_.size() && count < kSliceVersionsMax && slice.size() < kSliceBytesMax;
+             ++count) {
+            const Change& change = changes_[next_++];
+            writer_.append(slice, "data: ", change);
+            if (next_ == changes_.size() || changes_[next_].commit != change.commit) {
+                slice.append(fmt::format("id: {}\n\n", change.commit.value));
+                told_ = change.commit;
+            }
+        }
+        if (!slice.empty()) {
+            last_output_ = Clock::now();
+        }
+        return true;
+    }
+
+    std::optional<Position> waits_after() const noexcept override {
+        return waits_ ? std::optional(reader_.reached()) : std::nullopt;
+    }
+
+  private:
+    /// An event without data moves the client's Last-Event-ID and is not dispatched.
+    void append_sign_of_life(Body& slice) {
+        if (reader_.reached() > told_) {
+            told_ = reader_.reached();
+            slice.append(fmt::format("id: {}\n\n", told_.value));
+        } else {
+            slice.append(":\n\n");
+        }
+    }
+
+    ChangeWriter writer_;
+    ChangeReader reader_;
+    std::vector<Change> changes_;
+    std::size_t next_ = 0;
+    Position told_;  ///< the id that the client has
+    bool waits_ = false;
+    Clock::time_point last_output_ = Clock::now();
+};
+
+}  // namespace
+
+std::unique_ptr<BodySource> change_lines(const Service& service, std::string_view base_url,
+                                         std::vector<Change> changes) {
+    return std::make_unique<ChangeLines>(service, base_url, std::move(changes));
+}
+
+std::unique_ptr<BodySource> change_events(const Service& service, std::string_view base_url,
+                                          ChangeReader reader) {
+    return std::make_unique<ChangeEvents>(service, base_url, std::move(reader));
+}
+
+}  // namespace annals::core

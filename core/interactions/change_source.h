@@ -1,0 +1,28 @@
+// The change feed as bytes: lines of ndjson that end, or Server-Sent Events that don't.
+//
+// Layer:   core/interactions.
+// Spec:    docs/api/changes.md; WHATWG HTML, Server-sent events.
+// Threads: on the loop of their request.
+
+#pragma once
+
+#include "core/body.h"
+#include "core/interactions/change_reader.h"
+#include "core/service.h"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::core {
+
+/// A line for each version. Lifetime: `service` outlives it.
+std::unique_ptr<BodySource> change_lines(const Service& service, std::string_view base_url,
+                                         std::vector<Change> changes);
+
+/// An event for each commit, now and as they come, without an end. Lifetime: `service` outlives it.
+std::unique_ptr<BodySource> change_events(const Service& service, std::string_view base_url,
+                                          ChangeReader reader);
+
+}  // namespace annals::core

@@ -1,0 +1,176 @@
+#include "core/interactions/changes.h"
+
+#include "core/interactions/change_reader.h"
+#include "core/interactions/change_source.h"
+#include "core/interactions/media_type.h"
+#include "core/interactions/min_position.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+namespace annals::core {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kWaitDefault{5};
+constexpr std::chrono::seconds kWaitMax{60};
+constexpr std::string_view kEvents = "text/event-stream";
+constexpr std::string_view kLines[] = {"application/fhir+ndjson", "application/ndjson",
+                                       "application/x-ndjson"};
+
+struct Asked {
+    bool events = false;
+    Position after;
+    std::size_t count = 0;
+    std::vector<TypeId> types;
+    std::chrono::milliseconds wait = kWaitDefault;
+};
+
+Error invalid(std::string detail) {
+    return {Errc::invalid, std::move(detail), ""};
+}
+
+/// Whether events are what the media types of `list` prefer. Errors: not_acceptable.
+Result<bool> prefers_events(std::string_view list) {
+    int lines = 0;
+    int events = 0;
+    while (!list.empty()) {
+        const MediaType media = read_media_type(next_part(list, ','));
+        for (const std::string_view name : kLines) {
+            lines = covers(media.name, name) ? std::max(lines, media.quality) : lines;
+        }
+        if (equal_ignoring_case(media.name, kEvents) || media.name == "text/*") {
+            events = std::max(events, media.quality);
+        }
+    }
+    if (lines == 0 && events == 0) {
+        return Error{Errc::not_acceptable,
+                     "The change feed is application/fhir+ndjson or text/event-stream", ""};
+    }
+    return events > lines;
+}
+
+Result<Position> read_position(std::string_view name, std::string_view text) {
+    const auto position = parse_position(text);
+    if (!position) {
+        return invalid(fmt::format("{}: '{}' is no position", name, text));
+    }
+    return *position;
+}
+
+Result<std::uint64_t> read_number(std::string_view name, std::string_view text) {
+    const auto number = parse_position(text);
+    if (!number) {
+        return invalid(fmt::format("{}: '{}' is not a whole number", name, text));
+    }
+    return number->value;
+}
+
+Result<void> take_types(std::string_view text, std::vector<TypeId>& types) {
+    while (!text.empty()) {
+        const std::string_view name = next_part(text, ',');
+        const auto type = find_resource_type(name);
+        if (!type) {
+            return invalid(fmt::format("_type: there is no resource type '{}'", name));
+        }
+        types.push_back(*type);
+    }
+    return {};
+}
+
+Result<Asked> read(const Service& service, const Request& request) {
+    if (request.inside_bundle) {
+        return Error{Errc::not_supported, "The change feed can't be an entry of a Bundle", ""};
+    }
+    const Config& config = service.config();
+    Asked asked;
+    asked.count = config.max_page_size;
+    std::string accept(request.header("Accept").value_or("*/*"));
+    ANNALS_TRY(const Parameters parameters, parse_query(request.query));
+    for (const auto& [name, value] : parameters) {
+        if (name == "after") {
+            ANNALS_TRY(asked.after, read_position(name, value));
+        } else if (name == "_count") {
+            ANNALS_TRY(const std::uint64_t count, read_number(name, value));
+            if (count == 0) {
+                return invalid("_count: at least 1");
+            }
+            asked.count = std::min<std::uint64_t>(count, config.max_page_size);
+        } else if (name == "wait") {
+            ANNALS_TRY(const std::uint64_t seconds, read_number(name, value));
+            asked.wait = std::min<std::chrono::seconds>(
+                kWaitMax, std::chrono::seconds(std::min<std::uint64_t>(seconds, 3600)));
+        } else if (name == "_type") {
+            ANNALS_TRY_VOID(take_types(value, asked.types));
+        } else if (name == "_format") {
+            accept = value == "ndjson" ? kLines[0] : std::string_view(value);
+        } else {
+            return invalid(fmt::format("Unknown parameter '{}'", name));
+        }
+    }
+    std::ranges::sort(asked.types);
+    asked.types.erase(std::unique(asked.types.begin(), asked.types.end()), asked.types.end());
+    asked.wait = std::min(asked.wait, config.limits.request_timeout * 4 / 5);
+    ANNALS_TRY(asked.events, prefers_events(accept));
+    // A browser that connects again asks for the same URL, and says here how far it came.
+    if (const auto last = request.header("Last-Event-ID"); asked.events && last) {
+        ANNALS_TRY(asked.after, read_position("Last-Event-ID", *last));
+    }
+    return asked;
+}
+
+Response answer_events(const Service& service, const Request& request, ChangeReader reader) {
+    Response response;
+    response.content_type = ContentType::event_stream;
+    response.cache_control = "no-store";
+    response.headers.emplace_back("X-Accel-Buffering", "no");
+    response.body.append("retry: 1000\n\n");
+    response.more = change_events(service, request.base_url, std::move(reader));
+    return response;
+}
+
+}  // namespace
+
+asio::awaitable<Response> changes(const Service& service, const Request& request,
+                                  const Target& /*target*/) {
+    const Result<Asked> asked = read(service, request);
+    if (!asked) {
+        co_return outcome_response(asked.error(), request);
+    }
+    ChangeReader reader(service.store(), asked->after, asked->types);
+    if (asked->events) {
+        co_return answer_events(service, request, std::move(reader));
+    }
+
+    const Clock::time_point end = Clock::now() + asked->wait;
+    std::vector<Change> found = reader.read(asked->count);
+    while (found.empty() && request.method != HttpMethod::head) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+        const bool news = co_await request.loop->news_after(reader.reached(), left);
+        if (!news) {
+            break;
+        }
+        found = reader.read(asked->count);
+    }
+
+    Response response;
+    response.content_type = ContentType::ndjson;
+    response.cache_control = "no-store";
+    response.position = reader.reached();
+    response.headers.emplace_back(
+        "X-Annals-Last-Position",
+        fmt::format("{}", std::max(reader.reached(), service.store().last_position()).value));
+    auto lines = change_lines(service, request.base_url, std::move(found));
+    if (lines->next(response.body)) {
+        response.more = std::move(lines);
+    }
+    co_return response;
+}
+
+}  // namespace annals::core
