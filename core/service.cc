@@ -17,6 +17,10 @@ bool is_operation(Level level) noexcept {
            level == Level::instance_operation || level == Level::version_operation;
 }
 
+search::References references_of(const Config& config) noexcept {
+    return config.integrity_on_delete ? search::References::all : search::References::as_searched;
+}
+
 bool is_on(const Interaction& row, const Config& config) {
     return row.enabled == nullptr || row.enabled(config);
 }
@@ -74,7 +78,11 @@ Service::Service(const Config& config, storage::Store& store)
       store_(store),
       started_(now()),
       definitions_(store),
-      indexing_(std::make_unique<search::Indexing>(store, config.base_url)) {
+      indexing_(std::make_unique<search::Indexing>(store, config.base_url, references_of(config))) {
+}
+
+std::function<storage::SearchSetup(const storage::Store&)> search_setup(const Config& config) {
+    return search::search_setup(config.base_url, references_of(config));
 }
 
 std::shared_ptr<const CapabilityStatement> Service::capability_statement() const {

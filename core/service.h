@@ -16,6 +16,7 @@
 
 #include <asio/awaitable.hpp>
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -47,7 +48,7 @@ class Service {
     /// The conformance resources that are stored.
     const validation::Source& definitions() const noexcept { return definitions_; }
 
-    /// What versions are made findable by. The store was opened with search::search_setup(config.base_url).
+    /// What versions are made findable by. The store was opened with search_setup(config).
     search::Indexing& indexing() const noexcept { return *indexing_; }
 
     /// The CapabilityStatement, of the search parameters that hold now. Cost: made anew when they have changed.
@@ -64,6 +65,9 @@ class Service {
     mutable std::shared_ptr<const CapabilityStatement> statement_;
     mutable std::shared_ptr<const search::ParameterSet> statement_of_;
 };
+
+/// StoreOptions::search for the store of a service with this configuration.
+std::function<storage::SearchSetup(const storage::Store&)> search_setup(const Config& config);
 
 using PlainHandler = Response (*)(const Service&, const Request&, const Target&);
 using AwaitingHandler = asio::awaitable<Response> (*)(const Service&, const Request&,

@@ -505,7 +505,6 @@ Result<void> not_yet(bool asked, std::string_view what) {
 }
 
 Result<void> refuse_unsupported(const Config& config) {
-    ANNALS_TRY_VOID(not_yet(config.integrity_on_delete, "referential_integrity.on_delete = true"));
     ANNALS_TRY_VOID(not_yet(config.history_cleanup_enabled, "history_cleanup_enabled = true"));
     ANNALS_TRY_VOID(not_yet(!config.cors_origins.empty(), "cors.origins"));
     return {};

@@ -4,6 +4,7 @@
 #include "core/interactions/criteria.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/preconditions.h"
+#include "core/interactions/referrers.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"
 
@@ -41,6 +42,7 @@ Response answer_done(const Request& request, std::string_view outcome) {
 // One deletion of one resource, decided on `head`.
 struct Deletion {
     bool nothing = true;  // there is nothing to do
+    bool live = false;
     std::optional<Error> refusal;
 };
 
@@ -64,6 +66,7 @@ Deletion decide(const Config& config, const std::optional<EntityTags>& match, Ty
         return deletion;
     }
     deletion.nothing = false;
+    deletion.live = !head.deletion;
     return deletion;
 }
 
@@ -134,11 +137,18 @@ std::string describe(const Submitted& done, TypeId type, std::span<const Doomed>
 }
 
 // Submits the deletion and answers once it is durable, or why it is refused; none once what stood in its way has
-// settled and it can be decided again. Lifetime: `all` and `guards` outlive the await.
+// settled and it can be decided again. `referrers` has those that are live. Lifetime: `all` and `referrers` outlive
+// the await.
 asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
                                                          const Request& request, TypeId type,
                                                          std::span<const Doomed> all,
-                                                         std::span<const storage::Guard> guards) {
+                                                         Referrers& referrers,
+                                                         std::vector<storage::Guard> guards) {
+    const Result<void> free = co_await referrers.check();
+    if (!free) {
+        co_return outcome_response(free.error(), request);
+    }
+    referrers.guard(guards);
     const Submitted done = submit(service, type, all, guards);
     if (done.submission.status != Status::accepted) {
         const std::optional<Error> refusal =
@@ -193,8 +203,12 @@ asio::awaitable<Response> delete_resource(const Service& service, const Request&
         }
 
         const Doomed doomed{target.id, head.version};
-        std::optional<Response> response =
-            co_await commit_deletion(service, request, target.type, std::span(&doomed, 1), {});
+        Referrers referrers(service, request);
+        if (deletion.live) {
+            referrers.add_deleted(target.type, target.id);
+        }
+        std::optional<Response> response = co_await commit_deletion(
+            service, request, target.type, std::span(&doomed, 1), referrers, {});
         if (response) {
             co_return *std::move(response);
         }
@@ -240,14 +254,16 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
         }
         // The criteria were seen to hold for these versions and no others.
         std::vector<Doomed> all;
+        Referrers referrers(service, request);
         for (const storage::StoredVersion& found : matches->found) {
             if (*match && !(*match)->any && !(*match)->names(found.info.version)) {
                 co_return outcome_response(match_failed(**match, found.info.version), request);
             }
             all.push_back({found.id, found.info.version});
+            referrers.add_deleted(target.type, found.id);
         }
-        std::optional<Response> response =
-            co_await commit_deletion(service, request, target.type, all, matches->guards);
+        std::optional<Response> response = co_await commit_deletion(
+            service, request, target.type, all, referrers, matches->guards);
         if (response) {
             co_return *std::move(response);
         }

@@ -3,6 +3,7 @@
 #include "codec/schema/structure.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/bundle_entry.h"
+#include "core/interactions/referrers.h"
 #include "core/interactions/transaction_entry.h"
 #include "core/interactions/transaction_links.h"
 #include "core/interactions/transaction_state.h"
@@ -32,11 +33,15 @@ struct Attempt {
             std::span<const TransactionEntry> entries)
         : state(service, request, entries),
           links(request.base_url),
+          referrers(service, request),
           epoch(service.indexing().epoch()),
           write_of_entry(entries.size()) {}
 
     TransactionState state;
     TransactionLinks links;
+    Referrers referrers;
+    std::vector<std::size_t> deleted;  ///< entries whose resources `referrers` has
+    std::vector<storage::Guard> guards;
     std::deque<std::vector<json::Edit>> edits;
     std::deque<json::BodyPlan> plans;
     std::shared_ptr<const search::Indexing::Epoch> epoch;
@@ -75,6 +80,10 @@ class TransactionRun {
                 if (!fit) {
                     break;
                 }
+            }
+            fit = co_await check_referrers(attempt);
+            if (!fit) {
+                break;
             }
             const storage::Submission submission = submit(attempt);
             if (submission.status == Status::accepted) {
@@ -197,6 +206,12 @@ class TransactionRun {
         const EntryDecision& decision = attempt.state.decision(index);
         if (decision.action == Action::none) {
             return {};
+        }
+        if (entry.kind == EntryKind::remove && !decision.head.deletion) {
+            attempt.referrers.add_deleted(entry.target.type, decision.id);
+            attempt.deleted.push_back(index);
+        } else {
+            attempt.referrers.add_rewritten(entry.target.type, decision.id);
         }
         if (decision.action == Action::erase) {
             storage::Erase erase;
@@ -321,6 +336,29 @@ class TransactionRun {
         co_return true;
     }
 
+    /// Whether nothing refers to what is deleted once the transaction is done.
+    asio::awaitable<bool> check_referrers(Attempt& attempt) {
+        for (std::size_t i = 0; i < attempt.writes.size(); ++i) {
+            const storage::VersionWrite& write = attempt.writes[i];
+            const auto held = write.search != nullptr ? attempt.referrers.referred_to(*write.search)
+                                                      : std::nullopt;
+            if (held) {
+                co_return fail(attempt.deleted[*held],
+                               {Errc::conflict,
+                                fmt::format("{}, which the transaction writes, refers to it",
+                                            resource_name(write.type, write.id)),
+                                {}});
+            }
+        }
+        Result<void> free = co_await attempt.referrers.check();
+        if (!free) {
+            co_return fail(attempt.deleted[attempt.referrers.held()], std::move(free.error()));
+        }
+        attempt.guards = attempt.state.guards();
+        attempt.referrers.guard(attempt.guards);
+        co_return true;
+    }
+
     storage::Submission submit(Attempt& attempt) {
         if (attempt.writes.empty() && attempt.erases.empty()) {
             storage::Submission nothing;
@@ -331,7 +369,7 @@ class TransactionRun {
         storage::Commit commit;
         commit.writes = attempt.writes;
         commit.erases = attempt.erases;
-        commit.guards = attempt.state.guards();
+        commit.guards = attempt.guards;
         commit.requirements = attempt.requirements;
         const storage::Submission submission = service_.store().submit(commit);
         search::Indexing::submitted(*attempt.epoch, submission.ticket);

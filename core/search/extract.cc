@@ -1,6 +1,7 @@
 #include "core/search/extract.h"
 
 #include "codec/fhirpath/fhirpath.h"
+#include "core/search/reference_terms.h"
 #include "core/search/selection.h"
 #include "core/search/values.h"
 #include "core/search/walk.h"
@@ -153,7 +154,10 @@ void sort_entries(SearchEntries& entries) {
 
 struct Extractor::Impl {
     Impl(std::shared_ptr<const ParameterSet> set, std::uint64_t seed, std::string base_url)
-        : parameters(std::move(set)), writer(seed, base_url), base(std::move(base_url)) {
+        : parameters(std::move(set)),
+          writer(seed, base_url),
+          store_seed(seed),
+          base(std::move(base_url)) {
         hooks.resolve = [this](std::string_view text) -> Result<std::optional<Item>> {
             const auto target = read_reference(text, base).type;
             return target ? std::optional(Item::of_type(schema::Type(*target))) : std::nullopt;
@@ -240,6 +244,7 @@ struct Extractor::Impl {
 
     std::shared_ptr<const ParameterSet> parameters;
     ValueWriter writer;
+    std::uint64_t store_seed;
     std::string base;
     fhirpath::Hooks hooks;
     fhirpath::Evaluator evaluator;
@@ -264,6 +269,9 @@ const std::shared_ptr<const ParameterSet>& Extractor::parameters() const noexcep
 void Extractor::extract(TypeId type, json::Value resource, storage::SearchEntries& entries) {
     entries.clear();
     impl_->run(impl_->compiled(type), resource, Item::resource(resource), entries);
+    if (impl_->parameters->references() == References::all) {
+        append_reference_terms(resource, impl_->store_seed, impl_->base, entries.terms);
+    }
     sort_entries(entries);
 }
 

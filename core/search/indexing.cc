@@ -64,9 +64,10 @@ storage::SearchSetup setup_of(std::shared_ptr<const ParameterSet> parameters, st
 
 }  // namespace
 
-std::function<storage::SearchSetup(const storage::Store&)> search_setup(std::string base_url) {
-    return [base_url = std::move(base_url)](const storage::Store& store) {
-        StoredParameters stored(store);
+std::function<storage::SearchSetup(const storage::Store&)> search_setup(std::string base_url,
+                                                                        References references) {
+    return [base_url = std::move(base_url), references](const storage::Store& store) {
+        StoredParameters stored(store, references);
         stored.refresh();
         return setup_of(stored.make(), store.search_seed(), base_url);
     };
@@ -107,8 +108,8 @@ const storage::SearchEntries& Indexing::Epoch::entries_of(TypeId type, json::Val
 }
 
 struct Indexing::Impl {
-    Impl(storage::Store& of, std::string base)
-        : store(of), base_url(std::move(base)), stored(of), thread([this] { run(); }) {}
+    Impl(storage::Store& of, std::string base, References references)
+        : store(of), base_url(std::move(base)), stored(of, references), thread([this] { run(); }) {}
 
     ~Impl() {
         {
@@ -265,8 +266,8 @@ struct Indexing::Impl {
     std::thread thread;  // the last: it uses what stands above
 };
 
-Indexing::Indexing(storage::Store& store, std::string base_url)
-    : impl_(std::make_unique<Impl>(store, std::move(base_url))) {
+Indexing::Indexing(storage::Store& store, std::string base_url, References references)
+    : impl_(std::make_unique<Impl>(store, std::move(base_url), references)) {
     const std::scoped_lock lock(impl_->mutex);
     impl_->refresh(StoredParameters::stamp(store));
 }

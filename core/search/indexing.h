@@ -22,7 +22,8 @@
 namespace annals::core::search {
 
 /// StoreOptions::search for a server whose public root is `base_url` (empty: it is the request's Host).
-std::function<storage::SearchSetup(const storage::Store&)> search_setup(std::string base_url);
+std::function<storage::SearchSetup(const storage::Store&)> search_setup(
+    std::string base_url, References references = References::as_searched);
 
 /// The calling thread's extractor for these.
 Extractor& thread_extractor(const std::shared_ptr<const ParameterSet>& parameters,
@@ -30,8 +31,9 @@ Extractor& thread_extractor(const std::shared_ptr<const ParameterSet>& parameter
 
 class Indexing {
   public:
-    /// Lifetime: `store`, which was opened with search_setup(base_url), outlives it.
-    Indexing(storage::Store& store, std::string base_url);
+    /// Lifetime: `store`, which was opened with search_setup() of the same, outlives it.
+    Indexing(storage::Store& store, std::string base_url,
+             References references = References::as_searched);
     ~Indexing();
     Indexing(const Indexing&) = delete;
     Indexing& operator=(const Indexing&) = delete;

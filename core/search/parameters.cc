@@ -2,6 +2,7 @@
 
 #include "codec/fhirpath/fhirpath.h"
 #include "core/base/digest.h"
+#include "core/search/reference_terms.h"
 
 #include <fmt/format.h>
 
@@ -267,6 +268,9 @@ void ParameterSet::add(std::vector<Definition> definitions, std::vector<Error>* 
             fingerprint = hash64(kTypeNames[static_cast<std::size_t>(parameter.type)], fingerprint);
             fingerprint = hash64(parameter.expression, fingerprint);
         }
+        if (references_ == References::all) {
+            fingerprint = hash64(kReferencesCode, fingerprint);
+        }
         fingerprints_.push_back(fingerprint);
         fingerprint_ =
             hash64({reinterpret_cast<const char*>(&fingerprint), sizeof fingerprint}, fingerprint_);
@@ -368,7 +372,8 @@ Result<ParameterSet::Definition> ParameterSet::read(json::Value resource) {
 
 std::shared_ptr<const ParameterSet> ParameterSet::with(std::span<const json::Value> resources,
                                                        std::span<const std::string> unready,
-                                                       std::vector<Error>* faults) {
+                                                       std::vector<Error>* faults,
+                                                       References references) {
     std::vector<Definition> definitions = standard_definitions();
     const std::size_t standard_count = definitions.size();
     for (const json::Value resource : resources) {
@@ -394,6 +399,7 @@ std::shared_ptr<const ParameterSet> ParameterSet::with(std::span<const json::Val
         definitions.push_back(*std::move(definition));
     }
     const std::shared_ptr<ParameterSet> made(new ParameterSet);
+    made->references_ = references;
     made->add(std::move(definitions), faults);
     return made;
 }

@@ -12,6 +12,7 @@
 #include "core/base/result.h"
 #include "core/search/terms.h"
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,6 +39,12 @@ struct Parameter {
     bool ready = true;                  ///< false: what is stored is not all indexed by it yet
 };
 
+/// Which references a resource can be found by.
+enum class References : std::uint8_t {
+    as_searched,  ///< those that parameters lead to
+    all,  ///< besides, each of them (reference_terms.h): for referential_integrity.on_delete
+};
+
 class ParameterSet {
   public:
     /// R4's own. Made once.
@@ -46,9 +53,9 @@ class ParameterSet {
     /// R4's own and what SearchParameter resources add; one of theirs does not take the place of another with the
     /// same code. What can't be used of them is left out and said in `faults` (Error::expression: "SearchParameter"
     /// and its id), if that is given. Those whose url is in `unready` are not ready. Only active ones count.
-    static std::shared_ptr<const ParameterSet> with(std::span<const json::Value> resources,
-                                                    std::span<const std::string> unready = {},
-                                                    std::vector<Error>* faults = nullptr);
+    static std::shared_ptr<const ParameterSet> with(
+        std::span<const json::Value> resources, std::span<const std::string> unready = {},
+        std::vector<Error>* faults = nullptr, References references = References::as_searched);
 
     ParameterSet(const ParameterSet&) = delete;
     ParameterSet& operator=(const ParameterSet&) = delete;
@@ -58,6 +65,8 @@ class ParameterSet {
 
     /// Null if the type has none of that code.
     const Parameter* find(TypeId type, std::string_view code) const noexcept;
+
+    References references() const noexcept { return references_; }
 
     /// What the entries of a type depend on: changes when an expression, a type or the vocabulary does.
     std::uint64_t fingerprint(TypeId type) const noexcept { return fingerprints_[type.value]; }
@@ -76,6 +85,7 @@ class ParameterSet {
     std::vector<std::vector<Parameter>> of_type_;  // by TypeId, by code
     std::vector<std::uint64_t> fingerprints_;
     std::uint64_t fingerprint_ = 0;
+    References references_ = References::as_searched;
 };
 
 /// The part of `expression` that is for resources of `type`: of a union those operands that begin with the type, one

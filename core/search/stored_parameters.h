@@ -25,8 +25,9 @@ class StoredParameters {
     /// More are not looked at.
     static constexpr std::size_t kResourcesMax = 10'000;
 
-    /// Lifetime: `store` outlives it.
-    explicit StoredParameters(const storage::Store& store);
+    /// The sets that it makes have these `references`. Lifetime: `store` outlives it.
+    explicit StoredParameters(const storage::Store& store,
+                              References references = References::as_searched);
 
     /// Another number once refresh() may find anything new. Cost: some loads. Threads: any.
     static std::uint64_t stamp(const storage::Store& store) noexcept;
@@ -48,6 +49,7 @@ class StoredParameters {
     void take(const storage::VersionInfo& info);
 
     const storage::Store& store_;
+    References references_;
     std::optional<storage::VersionInfo> last_;
     std::map<std::uint32_t, Kept> kept_;  ///< by resource
 };

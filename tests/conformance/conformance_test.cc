@@ -123,7 +123,7 @@ class Replay {
         }
         storage::StoreOptions options;
         options.segment_bytes = 4 << 20;
-        options.search = core::search::search_setup(config->base_url);
+        options.search = core::search_setup(*config);
         auto store =
             storage::Store::open(storage::posix_file_system(), directory_ / "data", options);
         if (!store) {

@@ -46,7 +46,7 @@ class TestService {
     explicit TestService(Config config = {}, storage::FileSystem& fs = storage::posix_file_system(),
                          storage::StoreOptions options = {}) {
         if (!options.search) {
-            options.search = search::search_setup(config.base_url);
+            options.search = search_setup(config);
         }
         auto opened = storage::Store::open(fs, directory_ / "store", std::move(options));
         EXPECT_TRUE(opened.has_value()) << (opened ? "" : opened.error().detail);

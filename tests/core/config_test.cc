@@ -155,7 +155,6 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
 
 TEST(LoadConfig, RefusesWhatThisVersionCannotDo) {
     for (const auto& [set, key] : std::vector<std::pair<std::string, std::string>>{
-             {"referential_integrity.on_delete=true", "referential_integrity.on_delete"},
              {"history_cleanup_enabled=true", "history_cleanup_enabled"},
              {"cors.origins=[\"*\"]", "cors.origins"}}) {
         const std::string fault = fault_of(sets({set}));

@@ -80,7 +80,7 @@ void ServiceFixture::restart_on(std::shared_ptr<storage::FileSystem> files) {
 
 void ServiceFixture::start(const core::Config& config) {
     storage::StoreOptions options;
-    options.search = core::search::search_setup(config.base_url);
+    options.search = core::search_setup(config);
     auto store = storage::Store::open(*files_, directory_.path(), std::move(options));
     ANNALS_CHECK(store.has_value(), store.error().detail);
     store_ = *std::move(store);

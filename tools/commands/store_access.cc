@@ -1,6 +1,6 @@
 #include "tools/commands/store_access.h"
 
-#include "core/search/indexing.h"
+#include "core/service.h"
 
 namespace annals::tools {
 
@@ -26,7 +26,7 @@ storage::StoreOptions store_options(const core::Config& config) {
     options.sync_interval_ms = static_cast<std::uint32_t>(config.sync_interval.count());
     options.read_only = config.read_only;
     options.allow_damaged = config.allow_damaged;
-    options.search = core::search::search_setup(config.base_url);
+    options.search = core::search_setup(config);
     return options;
 }
 
