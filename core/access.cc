@@ -211,6 +211,10 @@ Result<void> authorise(const Service& service, const Request& request, const Int
     return require(service, request, needed, type);
 }
 
+bool everybody_may_read(const Service& service) {
+    return !service.guarded() || is_public(service, "read");
+}
+
 void add_challenge(const Service& service, const Error& error, Response& response) {
     const bool tokens = service.config().auth.mode != "api_key";
     const bool keys =

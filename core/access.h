@@ -83,6 +83,9 @@ Result<void> require(const Service& service, const Request& request, std::uint8_
 /// criteria, or as included ones. Errors: as authorise().
 Result<void> require_search(const Service& service, const Request& request, TypeId type);
 
+/// Whether reading needs no credentials.
+bool everybody_may_read(const Service& service);
+
 /// Adds WWW-Authenticate to the answer to `error`, if it is about credentials (RFC 6750 section 3).
 void add_challenge(const Service& service, const Error& error, Response& response);
 

@@ -25,6 +25,10 @@ constexpr std::string_view kRoot = "/fhir";
 
 /// What answers to GET depend on beside the URL.
 constexpr std::string_view kVary = "Accept, Accept-Encoding";
+constexpr std::string_view kVaryByOrigin = "Accept, Accept-Encoding, Origin";
+
+/// Said of what needs credentials to be seen, where nothing else is said.
+constexpr std::string_view kGuardedCaching = "private, no-cache";
 
 /// Responses of one turn are sent when they have grown to this.
 constexpr std::size_t kTurnBytesMax = 1 << 20;
@@ -151,7 +155,9 @@ Framing Connection::framing(bool close) const {
             .close = close,
             .date = {worker_.date.data(), worker_.date.size()},
             .request_id = request_id_,
-            .vary = {}};
+            .vary = {},
+            .lines = worker_.shared.header_lines,
+            .more_lines = cors_lines_};
 }
 
 asio::awaitable<void> Connection::run(std::unique_ptr<Connection> connection) {
@@ -277,7 +283,12 @@ Connection::Turn Connection::answer_ready() {
         if (request.path.starts_with(kRoot) &&
             (request.path.size() == kRoot.size() || request.path[kRoot.size()] == '/')) {
             request.path.remove_prefix(kRoot.size());
-            if (worker_.authenticator) {
+            cors_lines_ = worker_.shared.cors.lines(request);
+            if (!cors_lines_.empty()) {
+                // It comes without credentials.
+                response = worker_.shared.cors.preflight(worker_.shared.config, request);
+            }
+            if (!response && worker_.authenticator) {
                 response = identify(request);
             }
             if (!response && keys_before_ == 0) {
@@ -310,13 +321,18 @@ void Connection::make_request_id() {
     }
 }
 
-void Connection::prepare(core::Request& request) {
+void Connection::take_request_id(core::Request& request) {
     if (const std::string_view given = reader_.given_request_id(); !given.empty()) {
         request_id_ = given;
     } else {
         make_request_id();
     }
     request.request_id = request_id_;
+}
+
+void Connection::prepare(core::Request& request) {
+    take_request_id(request);
+    cors_lines_ = {};
     request.loop = &worker_.loop;
 
     const Shared& shared = worker_.shared;
@@ -391,7 +407,10 @@ Connection::Turn Connection::answer(core::Response& response) {
     frame.head = request.method == core::HttpMethod::head;
     frame.http_1_0 = reader_.http_1_0();
     if (frame.head || request.method == core::HttpMethod::get) {
-        frame.vary = kVary;
+        frame.vary = worker_.shared.cors.varies() ? kVaryByOrigin : kVary;
+    }
+    if (worker_.authenticator && response.cache_control.empty()) {
+        response.cache_control = kGuardedCaching;
     }
     worker_.metrics.answered(request.method, response.status, microseconds_since(request_begin_));
     output_.add(response, frame);
@@ -433,8 +452,8 @@ asio::awaitable<Connection::Turn> Connection::handle() {
 void Connection::refuse(const Error& error, int status) {
     core::Request& request = reader_.refused_request();
     request.loop = &worker_.loop;
-    make_request_id();
-    request.request_id = request_id_;
+    take_request_id(request);
+    cors_lines_ = worker_.shared.cors.lines(request);
     core::Response response = core::outcome_response(error, request);
     if (status != 0) {
         response.status = status;

@@ -89,6 +89,7 @@ class Connection {
     asio::awaitable<std::optional<core::Response>> identify_later(core::Request& request);
     core::Response challenge(const Error& error, const core::Request& request) const;
     void make_request_id();
+    void take_request_id(core::Request& request);
     void refuse(const Error& error, int status);
     void answer_late();
     Framing framing(bool close) const;
@@ -118,6 +119,7 @@ class Connection {
     std::shared_ptr<const core::Principal> principal_;  ///< of the request under way
     std::uint64_t keys_before_ = 0;  ///< not 0: who sends it is known when newer keys are there
     std::string request_id_;
+    std::string_view cors_lines_;  ///< for the answer under way; lives as long as the server
     std::string base_url_;
     std::string base_url_host_;
 };

@@ -130,6 +130,8 @@ void Output::add(core::Response& response, const Framing& framing) {
         text.append(framing.vary);
         text.append("\r\n");
     }
+    text.append(framing.lines);
+    text.append(framing.more_lines);
     text.append("X-Request-Id: ");
     text.append(framing.request_id);
     text.append("\r\n");

@@ -25,7 +25,9 @@ struct Framing {
     bool close = false;     ///< the connection ends after it
     std::string_view date;  ///< "Fri, 02 Jan 2026 03:04:05 GMT"
     std::string_view request_id;
-    std::string_view vary;  ///< static text; empty: header left out
+    std::string_view vary;   ///< static text; empty: header left out
+    std::string_view lines;  ///< whole header lines that were made beforehand
+    std::string_view more_lines;
 };
 
 /// Header blocks and bodies in order. Bodies stay where they are (mappings, buffers) until they are sent,

@@ -626,6 +626,7 @@ core::Request& RequestReader::refused_request() {
         set_head();
     } else {
         request_ = {};
+        host_ = request_id_ = accept_encoding_ = {};
     }
     request_.body = {};
     return request_;

@@ -32,6 +32,13 @@ constexpr std::chrono::seconds kAbandonedHandlersTime{5};
 /// How often is looked whether the files of certificates and credentials have changed.
 constexpr std::chrono::seconds kFilesInterval{1};
 
+/// What is said with every answer: what it is, is what its Content-Type says, and where it leads to is not told where it
+/// came from. Under TLS, to come back by TLS alone.
+constexpr std::string_view kHeaderLines =
+    "X-Content-Type-Options: nosniff\r\n"
+    "Referrer-Policy: no-referrer\r\n";
+constexpr std::string_view kTlsHeaderLines = "Strict-Transport-Security: max-age=31536000\r\n";
+
 struct Address {
     std::string host;
     std::string port;
@@ -286,6 +293,10 @@ Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
     auto impl = std::make_unique<Impl>(config, service, store, handlers);
     if (!config.tls.cert_file.empty()) {
         ANNALS_TRY(impl->shared.tls, TlsContext::create(config.tls));
+    }
+    impl->shared.header_lines = kHeaderLines;
+    if (impl->shared.tls != nullptr) {
+        impl->shared.header_lines += kTlsHeaderLines;
     }
     ANNALS_TRY_VOID(impl->listen());
     if (config.auth.mode != "none") {

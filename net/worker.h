@@ -8,6 +8,7 @@
 #include "core/base/instant.h"
 #include "core/loop.h"
 #include "net/auth/authenticator.h"
+#include "net/cors.h"
 #include "net/handlers.h"
 #include "net/metrics.h"
 #include "net/tls.h"
@@ -36,12 +37,18 @@ using Clock = std::chrono::steady_clock;
 struct Shared {
     Shared(const core::Config& settings, const core::Service& fhir, storage::Store& versions,
            const Handlers& answers)
-        : config(settings), service(fhir), store(versions), handlers(answers) {}
+        : config(settings),
+          service(fhir),
+          store(versions),
+          handlers(answers),
+          cors(config.cors_origins) {}
 
     const core::Config config;
     const core::Service& service;
     storage::Store& store;
     const Handlers handlers;
+    const Cors cors;
+    std::string header_lines;                        ///< of every answer
     std::unique_ptr<TlsContext> tls;                 ///< null: plain HTTP
     std::unique_ptr<auth::Credentials> credentials;  ///< null: nobody is asked who he is
     std::string base_url;  ///< for requests without a Host: of the listening address

@@ -506,7 +506,6 @@ Result<void> not_yet(bool asked, std::string_view what) {
 
 Result<void> refuse_unsupported(const Config& config) {
     ANNALS_TRY_VOID(not_yet(config.history_cleanup_enabled, "history_cleanup_enabled = true"));
-    ANNALS_TRY_VOID(not_yet(!config.cors_origins.empty(), "cors.origins"));
     return {};
 }
 
@@ -551,6 +550,30 @@ bool is_safe_url(std::string_view url) {
     const std::string_view rest = url.substr(kPlain.size());
     const std::string host(rest.substr(0, rest.find('/')));
     return is_loopback_host(host.find(':') == std::string::npos ? host + ":80" : host);
+}
+
+// What a browser sends as Origin: a scheme, a host and perhaps a port, nothing behind.
+bool is_origin(std::string_view text) {
+    const std::size_t scheme = text.find("://");
+    if (scheme == std::string_view::npos || scheme == 0) {
+        return false;
+    }
+    const std::string_view host = text.substr(scheme + 3);
+    return !host.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return c > ' ' && c < 0x7f && !(c >= 'A' && c <= 'Z') && c != ',' && c != '"';
+    }) && host.find_first_of("/?#*@") == std::string_view::npos;
+}
+
+Result<void> check_origins(const std::vector<std::string>& origins) {
+    for (const std::string& origin : origins) {
+        if (origin != "*" && !is_origin(origin)) {
+            return usage(
+                fmt::format("cors.origins: '{}' is neither * nor an origin as browsers send it "
+                            "(https://app.example.org, in lower case)",
+                            one_line(origin)));
+        }
+    }
+    return {};
 }
 
 Result<void> check_auth(const Config::Auth& auth) {
@@ -602,6 +625,7 @@ Result<void> check_together(const Config& config) {
     if (!config.tls.client_ca_file.empty() && config.tls.cert_file.empty()) {
         return usage("tls.client_ca_file needs tls.cert_file and tls.key_file");
     }
+    ANNALS_TRY_VOID(check_origins(config.cors_origins));
     ANNALS_TRY_VOID(check_auth(config.auth));
     ANNALS_TRY_VOID(refuse_unsupported(config));
     if (config.auth.mode == "none" && !config.allow_unauthenticated && !is_loopback(config)) {

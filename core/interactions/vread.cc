@@ -50,7 +50,10 @@ Response vread(const Service& service, const Request& request, const Target& tar
     }
     Response response = answer_version(service, request, *info);
     if (response.status < 400) {
-        response.cache_control = "public, max-age=31536000, immutable";
+        // What not everybody may read is for no cache that others share.
+        response.cache_control = everybody_may_read(service)
+                                     ? "public, max-age=31536000, immutable"
+                                     : "private, max-age=31536000, immutable";
     }
     return response;
 }

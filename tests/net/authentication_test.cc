@@ -1,12 +1,8 @@
 // Who is let in, over a socket: tokens and API keys, and what clients are told.
 
 #include "core/base/digest.h"
-#include "core/service.h"
-#include "net/server.h"
-#include "storage/file_system.h"
 #include "tests/support/child_process.h"
-#include "tests/support/http_exchange.h"
-#include "tests/support/temporary_directory.h"
+#include "tests/support/guarded_server.h"
 #include "tests/support/tokens.h"
 
 #include <gmock/gmock.h>
@@ -27,66 +23,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-
-const std::string kClaims = R"({"sub":"lab","exp":4000000000,"scope":"system/*.cruds"})";
-
-/// The whole server, with files of credentials.
-class GuardedServer {
-  public:
-    explicit GuardedServer(const std::function<void(core::Config&, GuardedServer&)>& change) {
-        core::Config config;
-        config.listen = "127.0.0.1:0";
-        config.threads = 1;
-        change(config, *this);
-        store_ = *storage::Store::open(storage::posix_file_system(), folder_ / "data", {});
-        service_ = std::make_unique<core::Service>(config, *store_);
-        auto server = net::Server::start(config, *service_, *store_);
-        EXPECT_TRUE(server) << server.error().detail;
-        server_ = *std::move(server);
-    }
-
-    std::string file(const std::string& name) const { return folder_ / name; }
-
-    HttpResponse get(const std::string& target,
-                     const std::vector<std::pair<std::string, std::string>>& headers = {}) {
-        return exchange(server_->port(), "GET", "/fhir" + target, {}, headers);
-    }
-
-    HttpResponse get_with_token(const std::string& target, const std::string& token) {
-        return get(target, {{"Authorization", "Bearer " + token}});
-    }
-
-  private:
-    TemporaryDirectory folder_;
-    std::unique_ptr<storage::Store> store_;
-    std::unique_ptr<core::Service> service_;
-    std::unique_ptr<net::Server> server_;
-};
-
-std::function<void(core::Config&, GuardedServer&)> with_tokens(const std::string& set) {
-    return [set](core::Config& config, GuardedServer& server) {
-        config.auth.mode = "jwt";
-        config.auth.jwt_jwks_file = server.file("jwks.json");
-        write_whole_file(config.auth.jwt_jwks_file, set);
-    };
-}
-
-std::string key_entry(const std::string& id, const std::string& secret, const std::string& scopes) {
-    return "[[key]]\nid = \"" + id + "\"\nsha256 = \"" + sha256_hex(secret) +
-           "\"\nscopes = " + scopes + "\n";
-}
-
-std::function<void(core::Config&, GuardedServer&)> with_keys(const std::string& mode,
-                                                             const std::string& set) {
-    return [mode, set](core::Config& config, GuardedServer& server) {
-        config.auth.mode = mode;
-        config.auth.jwt_jwks_file = server.file("jwks.json");
-        write_whole_file(config.auth.jwt_jwks_file, set);
-        config.auth.api_keys_file = server.file("keys.toml");
-        write_whole_file(config.auth.api_keys_file,
-                         key_entry("lab-7", "the key of lab 7", R"(["system/*.rs"])"));
-    };
-}
 
 TEST(Authentication, LetsMetadataBeReadByEverybodyAndNothingElse) {
     GuardedServer server(with_tokens(jwk_set({})));

@@ -172,6 +172,7 @@ TEST(Tls, AnswersHttpInBothVersions) {
         const std::string answer = peer.ask("/fhir/text");
         EXPECT_THAT(answer, StartsWith("HTTP/1.1 200 "));
         EXPECT_THAT(answer, EndsWith("hello"));
+        EXPECT_THAT(answer, HasSubstr("\r\nStrict-Transport-Security: max-age=31536000\r\n"));
         EXPECT_TRUE((SSL_get_shutdown(peer.ssl()) & SSL_RECEIVED_SHUTDOWN) != 0)
             << "the end was not told by close_notify";
     }

@@ -1,0 +1,94 @@
+#include "net/cors.h"
+
+#include "core/service.h"
+#include "core/target.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::net {
+
+namespace {
+
+/// What a script may read beside the headers that it always may.
+constexpr std::string_view kExposed =
+    "ETag, Location, Content-Location, Last-Modified, X-Request-Id, X-Annals-Position, X-Progress, "
+    "Retry-After, WWW-Authenticate";
+
+/// What a script may send.
+constexpr std::string_view kTaken =
+    "Accept, Authorization, Content-Encoding, Content-Type, If-Match, If-Modified-Since, "
+    "If-None-Exist, If-None-Match, Prefer, X-API-Key, X-Request-Id";
+
+constexpr std::string_view kAllMethods = "GET, HEAD, POST, PUT, PATCH, DELETE";
+
+/// Browsers keep the answer for as long as they like below this.
+constexpr std::string_view kMaxAge = "7200";
+
+constexpr std::string_view kPreflightVary =
+    "Origin, Access-Control-Request-Method, Access-Control-Request-Headers";
+
+std::string lines_for(std::string_view origin) {
+    // With `*` a browser takes no answer to a request with credentials of its own.
+    return fmt::format(
+        "Access-Control-Allow-Origin: {}\r\n{}"
+        "Access-Control-Expose-Headers: {}\r\n",
+        origin, origin == "*" ? "" : "Access-Control-Allow-Credentials: true\r\n", kExposed);
+}
+
+/// What the path takes; everything where it leads nowhere, so that the script sees the answer that says so.
+std::string methods_of(const core::Config& config, std::string_view path) {
+    std::string allow;
+    if (const Result<core::Target> target = core::parse_target(path)) {
+        static_cast<void>(
+            core::find_interaction(config, core::HttpMethod::options, *target, allow));
+    }
+    return allow.empty() ? std::string(kAllMethods) : allow;
+}
+
+}  // namespace
+
+Cors::Cors(const std::vector<std::string>& origins) {
+    for (const std::string& origin : origins) {
+        if (origin == "*") {
+            any_ = true;
+            any_lines_ = lines_for(origin);
+        } else {
+            by_origin_.emplace_back(origin, lines_for(origin));
+        }
+    }
+}
+
+std::string_view Cors::lines(const core::Request& request) const noexcept {
+    if (!any_ && by_origin_.empty()) {
+        return {};
+    }
+    const auto origin = request.header("Origin");
+    if (!origin) {
+        return {};
+    }
+    for (const auto& [known, lines] : by_origin_) {
+        if (known == *origin) {
+            return lines;
+        }
+    }
+    return any_lines_;
+}
+
+std::optional<core::Response> Cors::preflight(const core::Config& config,
+                                              const core::Request& request) const {
+    if (request.method != core::HttpMethod::options || lines(request).empty() ||
+        !request.header("Access-Control-Request-Method")) {
+        return std::nullopt;
+    }
+    core::Response response;
+    response.status = 204;
+    response.headers.emplace_back("Access-Control-Allow-Methods", methods_of(config, request.path));
+    response.headers.emplace_back("Access-Control-Allow-Headers", kTaken);
+    response.headers.emplace_back("Access-Control-Max-Age", kMaxAge);
+    response.headers.emplace_back("Vary", kPreflightVary);
+    return response;
+}
+
+}  // namespace annals::net

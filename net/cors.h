@@ -1,0 +1,42 @@
+// Cors: which answers the scripts of other origins may read.
+//
+// Layer:   net.
+// Spec:    the Fetch standard, "CORS protocol"; docs/security.md, "Browsers".
+// Threads: immutable once made.
+
+#pragma once
+
+#include "core/config/config.h"
+#include "core/exchange.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace annals::net {
+
+class Cors {
+  public:
+    /// `origins` as configured; none: every method here does nothing.
+    explicit Cors(const std::vector<std::string>& origins);
+
+    /// The header lines that every answer to `request` below /fhir gets; empty if its origin is none of those, or it
+    /// has none. Lifetime: of this.
+    std::string_view lines(const core::Request& request) const noexcept;
+
+    /// Whether what is answered depends on who asks, so that caches must know.
+    bool varies() const noexcept { return !by_origin_.empty(); }
+
+    /// The answer to a preflight request (OPTIONS of an origin that may call): what the path takes. None: it is none.
+    std::optional<core::Response> preflight(const core::Config& config,
+                                            const core::Request& request) const;
+
+  private:
+    bool any_ = false;
+    std::string any_lines_;
+    std::vector<std::pair<std::string, std::string>> by_origin_;  ///< their lines
+};
+
+}  // namespace annals::net

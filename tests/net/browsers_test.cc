@@ -1,0 +1,174 @@
+// What browsers are told: which origins' scripts may call, and how an answer may be used and kept.
+
+#include "tests/net/fake_service.h"
+#include "tests/support/guarded_server.h"
+#include "tests/support/tokens.h"
+
+#include <gmock/gmock.h>
+
+namespace annals::test {
+namespace {
+
+using testing::Eq;
+using testing::HasSubstr;
+using testing::Not;
+using testing::Optional;
+
+const std::string kApp = "https://app.example.org";
+const GuardedServer::Headers kFromApp{{"Origin", kApp}};
+
+GuardedServer::Headers preflight(const std::string& origin, const std::string& method) {
+    return {{"Origin", origin},
+            {"Access-Control-Request-Method", method},
+            {"Access-Control-Request-Headers", "authorization,if-match"}};
+}
+
+TEST(Cors, IsOffUntilOriginsAreConfigured) {
+    FakeServer server;
+    const HttpResponse answer = exchange(server.port(), "GET", "/fhir/text", "", kFromApp);
+    EXPECT_FALSE(answer.header("Access-Control-Allow-Origin"));
+    EXPECT_THAT(answer.header("Vary"), Optional(Eq("Accept, Accept-Encoding")));
+}
+
+TEST(Cors, EchoesTheOriginsOfTheListAndNoOthers) {
+    FakeServer server([](core::Config& config) { config.cors_origins = {"http://b", kApp}; });
+    const HttpResponse answer = exchange(server.port(), "GET", "/fhir/text", "", kFromApp);
+    EXPECT_THAT(answer.header("Access-Control-Allow-Origin"), Optional(Eq(kApp)));
+    EXPECT_THAT(answer.header("Access-Control-Allow-Credentials"), Optional(Eq("true")));
+    for (const std::string_view name : {"ETag", "Location", "X-Request-Id", "Retry-After"}) {
+        EXPECT_THAT(answer.header("Access-Control-Expose-Headers"), Optional(HasSubstr(name)));
+    }
+    EXPECT_THAT(answer.header("Vary"), Optional(HasSubstr("Origin")));
+    for (const std::string& other :
+         {std::string("https://evil.example.org"), kApp + ".evil.org", kApp + ":8443",
+          std::string("http://app.example.org"), std::string("null"), std::string()}) {
+        const HttpResponse refused =
+            exchange(server.port(), "GET", "/fhir/text", "", {{"Origin", other}});
+        EXPECT_FALSE(refused.header("Access-Control-Allow-Origin")) << other;
+        // A cache must not give it to the application.
+        EXPECT_THAT(refused.header("Vary"), Optional(HasSubstr("Origin")));
+    }
+}
+
+TEST(Cors, OfEverybodyBringsNoCredentials) {
+    FakeServer server([](core::Config& config) { config.cors_origins = {"*"}; });
+    const HttpResponse answer = exchange(server.port(), "GET", "/fhir/text", "", kFromApp);
+    EXPECT_THAT(answer.header("Access-Control-Allow-Origin"), Optional(Eq("*")));
+    EXPECT_FALSE(answer.header("Access-Control-Allow-Credentials"));
+}
+
+TEST(Cors, IsForFhirAlone) {
+    FakeServer server([](core::Config& config) { config.cors_origins = {"*"}; });
+    for (const std::string path : {"/metrics", "/healthz"}) {
+        EXPECT_FALSE(exchange(server.port(), "GET", path, "", kFromApp)
+                         .header("Access-Control-Allow-Origin"));
+    }
+    // Also on a connection that has just answered such a request.
+    Connection connection(server.port());
+    ASSERT_TRUE(
+        connection.send("GET /fhir/text HTTP/1.1\r\nHost: a\r\nOrigin: http://a\r\n\r\n"
+                        "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"));
+    EXPECT_TRUE(connection.receive()->header("Access-Control-Allow-Origin"));
+    EXPECT_FALSE(connection.receive()->header("Access-Control-Allow-Origin"));
+}
+
+TEST(Cors, AnswersPreflightsWithoutCredentialsByWhatThePathTakes) {
+    GuardedServer server([](core::Config& config, GuardedServer& self) {
+        with_tokens(jwk_set({}))(config, self);
+        config.cors_origins = {kApp};
+    });
+    const HttpResponse answer = server.send("OPTIONS", "/Patient/1", {}, preflight(kApp, "PUT"));
+    EXPECT_EQ(answer.status, 204);
+    EXPECT_THAT(answer.header("Access-Control-Allow-Origin"), Optional(Eq(kApp)));
+    EXPECT_THAT(answer.header("Access-Control-Allow-Methods"),
+                Optional(Eq("GET, HEAD, PUT, PATCH, DELETE")));
+    EXPECT_THAT(answer.header("Access-Control-Allow-Headers"),
+                Optional(testing::AllOf(HasSubstr("Authorization"), HasSubstr("If-Match"),
+                                        HasSubstr("Content-Type"), HasSubstr("Prefer"))));
+    EXPECT_TRUE(answer.header("Access-Control-Max-Age"));
+    EXPECT_THAT(answer.header("Vary"), Optional(HasSubstr("Access-Control-Request-Method")));
+    EXPECT_THAT(server.send("OPTIONS", "/Patient/1/_history/1", {}, preflight(kApp, "GET"))
+                    .header("Access-Control-Allow-Methods"),
+                Optional(Not(HasSubstr("PUT"))));
+    // What leads nowhere is for the request itself to find out.
+    EXPECT_EQ(server.send("OPTIONS", "/No/Such/Path/At/All", {}, preflight(kApp, "GET")).status,
+              204);
+    // Others, and what is no preflight, get no further than everybody else.
+    EXPECT_EQ(server.send("OPTIONS", "/Patient/1", {}, preflight("http://b", "PUT")).status, 405);
+    EXPECT_EQ(server.send("OPTIONS", "/Patient/1", {}, kFromApp).status, 405);
+}
+
+TEST(Cors, LetsRefusalsBeRead) {
+    GuardedServer server([](core::Config& config, GuardedServer& self) {
+        with_tokens(jwk_set({}))(config, self);
+        config.cors_origins = {kApp};
+    });
+    const HttpResponse unknown = server.get("/Patient/1", kFromApp);
+    EXPECT_EQ(unknown.status, 401);
+    EXPECT_TRUE(unknown.header("Access-Control-Allow-Origin"));
+    const HttpResponse fault =
+        server.send("PUT", "/Patient/1", "x", {{"Origin", kApp}, {"Content-Encoding", "nonsense"}});
+    EXPECT_EQ(fault.status, 415);
+    EXPECT_THAT(fault.header("Access-Control-Allow-Origin"), Optional(Eq(kApp)));
+}
+
+TEST(RequestIds, AreEchoedWithFaultsOfHttp) {
+    FakeServer server;
+    const HttpResponse fault = exchange(server.port(), "PUT", "/fhir/text", "x",
+                                        {{"X-Request-Id", "mine-7"}, {"Content-Encoding", "x"}});
+    EXPECT_EQ(fault.status, 415);
+    EXPECT_THAT(fault.header("X-Request-Id"), Optional(Eq("mine-7")));
+    // Never the one of the request before on the connection.
+    Connection connection(server.port());
+    ASSERT_TRUE(
+        connection.send("GET /fhir/text HTTP/1.1\r\nHost: a\r\nX-Request-Id: first\r\n\r\n"));
+    EXPECT_THAT(connection.receive()->header("X-Request-Id"), Optional(Eq("first")));
+    ASSERT_TRUE(connection.send("nonsense\r\n\r\n"));
+    const auto refused = connection.receive();
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->status, 400);
+    EXPECT_THAT(refused->header("X-Request-Id"), Optional(Not(Eq("first"))));
+}
+
+TEST(SecurityHeaders, AreWithEveryAnswer) {
+    FakeServer server;
+    for (const std::string path : {"/fhir/text", "/fhir/nothing", "/healthz", "/elsewhere"}) {
+        const HttpResponse answer = exchange(server.port(), "GET", path);
+        EXPECT_THAT(answer.header("X-Content-Type-Options"), Optional(Eq("nosniff"))) << path;
+        EXPECT_THAT(answer.header("Referrer-Policy"), Optional(Eq("no-referrer"))) << path;
+        EXPECT_FALSE(answer.header("Strict-Transport-Security")) << path;
+    }
+}
+
+std::string cache_control(GuardedServer& server, const std::string& target,
+                          const GuardedServer::Headers& headers = {}) {
+    return server.get(target, headers).header("Cache-Control").value_or("");
+}
+
+TEST(Caching, IsPrivateWhereCredentialsAreNeeded) {
+    const SigningKey key("ES256");
+    const GuardedServer::Headers token{{"Authorization", "Bearer " + key.sign(kClaims)}};
+    const std::string patient = R"({"resourceType":"Patient","id":"1"})";
+    const std::string version = "/Patient/1/_history/1";
+
+    GuardedServer open([](core::Config&, GuardedServer&) {});
+    ASSERT_EQ(open.send("PUT", "/Patient/1", patient).status, 201);
+    EXPECT_EQ(cache_control(open, version), "public, max-age=31536000, immutable");
+    EXPECT_EQ(cache_control(open, "/Patient/1"), "");
+
+    GuardedServer guarded(with_tokens(jwk_set({key.jwk()})));
+    ASSERT_EQ(guarded.send("PUT", "/Patient/1", patient, token).status, 201);
+    EXPECT_EQ(cache_control(guarded, version, token), "private, max-age=31536000, immutable");
+    EXPECT_EQ(cache_control(guarded, "/Patient/1", token), "private, no-cache");
+    EXPECT_EQ(cache_control(guarded, "/Patient/1"), "private, no-cache");
+
+    GuardedServer read_by_all([&](core::Config& config, GuardedServer& self) {
+        with_tokens(jwk_set({key.jwk()}))(config, self);
+        config.auth.public_access = {"read"};
+    });
+    ASSERT_EQ(read_by_all.send("PUT", "/Patient/1", patient, token).status, 201);
+    EXPECT_EQ(cache_control(read_by_all, version), "public, max-age=31536000, immutable");
+}
+
+}  // namespace
+}  // namespace annals::test
