@@ -2,6 +2,8 @@
 
 #include "core/interactions/metadata.h"
 #include "core/interactions/min_position.h"
+#include "core/operations/backup_run.h"
+#include "core/operations/digest_tree.h"
 #include "core/operations/operations.h"
 #include "core/outcome.h"
 #include "core/representation.h"
@@ -78,8 +80,12 @@ Service::Service(const Config& config, storage::Store& store)
       store_(store),
       started_(now()),
       definitions_(store),
-      indexing_(std::make_unique<search::Indexing>(store, config.base_url, references_of(config))) {
+      indexing_(std::make_unique<search::Indexing>(store, config.base_url, references_of(config))),
+      backup_run_(std::make_unique<BackupRun>(config, store)),
+      digest_tree_(std::make_unique<DigestTree>(store)) {
 }
+
+Service::~Service() = default;
 
 std::function<storage::SearchSetup(const storage::Store&)> search_setup(const Config& config) {
     return search::search_setup(config.base_url, references_of(config));

@@ -16,6 +16,8 @@
 
 #include <asio/awaitable.hpp>
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -27,6 +29,9 @@
 
 namespace annals::core {
 
+class BackupRun;
+class DigestTree;
+
 /// A CapabilityStatement but for {base_url}, which belongs between the two halves as a JSON string.
 using CapabilityStatement = std::pair<std::string, std::string>;
 
@@ -34,6 +39,7 @@ using CapabilityStatement = std::pair<std::string, std::string>;
 class Service {
   public:
     Service(const Config& config, storage::Store& store);
+    ~Service();
 
     const Config& config() const noexcept { return config_; }
 
@@ -51,6 +57,29 @@ class Service {
     /// What versions are made findable by. The store was opened with search_setup(config).
     search::Indexing& indexing() const noexcept { return *indexing_; }
 
+    /// Where a server that this one follows stood when what came from it last was durable here; none before the first.
+    std::optional<Position> followed() const noexcept {
+        const std::uint64_t position = followed_.load(std::memory_order_acquire);
+        return position == 0 ? std::nullopt : std::optional(Position{position});
+    }
+
+    void set_followed(Position position) const noexcept {
+        followed_.store(position.value, std::memory_order_release);
+    }
+
+    /// Versions that came in history bundles and differ from the stored ones of the same number.
+    std::uint64_t divergences() const noexcept {
+        return divergences_.load(std::memory_order_relaxed);
+    }
+
+    void count_divergence() const noexcept { divergences_.fetch_add(1, std::memory_order_relaxed); }
+
+    /// The backups that are made of the store.
+    BackupRun& backup_run() const noexcept { return *backup_run_; }
+
+    /// What the store holds, to be compared with another's.
+    DigestTree& digest_tree() const noexcept { return *digest_tree_; }
+
     /// The CapabilityStatement, of the search parameters that hold now. Cost: made anew when they have changed.
     std::shared_ptr<const CapabilityStatement> capability_statement() const;
 
@@ -61,6 +90,10 @@ class Service {
     Instant started_;
     validation::StoredDefinitions definitions_;
     std::unique_ptr<search::Indexing> indexing_;
+    std::unique_ptr<BackupRun> backup_run_;
+    std::unique_ptr<DigestTree> digest_tree_;
+    mutable std::atomic<std::uint64_t> followed_{0};
+    mutable std::atomic<std::uint64_t> divergences_{0};
     mutable std::mutex statement_mutex_;
     mutable std::shared_ptr<const CapabilityStatement> statement_;
     mutable std::shared_ptr<const search::ParameterSet> statement_of_;

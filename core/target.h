@@ -36,7 +36,7 @@ enum class Level : std::uint8_t {
     compartment,         ///< /Patient/1/Observation, /Patient/1/*
     version_operation,   ///< /Patient/1/_history/2/$name
 };
-inline constexpr std::size_t kLevelCount = 15;
+inline constexpr std::size_t kLevelCount = 16;
 
 struct Target {
     Level level = Level::root;

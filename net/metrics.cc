@@ -149,7 +149,7 @@ void LoopMetrics::answered(core::HttpMethod method, int status, std::uint64_t la
 }
 
 std::string prometheus_page(std::span<const LoopMetrics* const> loops,
-                            const storage::Store& store) {
+                            const core::Service& service) {
     Page page;
     page.family("annals_build_info", "gauge", "The version that runs.");
     page.text += "annals_build_info{version=\"" ANNALS_VERSION "\"} 1\n";
@@ -166,7 +166,15 @@ std::string prometheus_page(std::span<const LoopMetrics* const> loops,
                 sum(loops, [](const LoopMetrics& loop) -> const auto& { return loop.refused; }));
     page.single("annals_http_requests_in_flight", "gauge", "Requests that wait for the store.",
                 sum(loops, [](const LoopMetrics& loop) -> const auto& { return loop.in_flight; }));
-    add_store(page, store);
+    add_store(page, service.store());
+    page.single("annals_replication_divergences_total", "counter",
+                "Versions that came in history bundles and differ from the stored ones.",
+                service.divergences());
+    if (const auto followed = service.followed()) {
+        page.single("annals_replication_source_position", "gauge",
+                    "Where the server that is followed stood when it was last heard of.",
+                    followed->value);
+    }
     return std::move(page.text);
 }
 

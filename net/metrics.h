@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/exchange.h"
-#include "storage/store.h"
+#include "core/service.h"
 
 #include <array>
 #include <atomic>
@@ -60,6 +60,7 @@ class alignas(64) LoopMetrics {
 };
 
 /// The page of GET /metrics.
-std::string prometheus_page(std::span<const LoopMetrics* const> loops, const storage::Store& store);
+std::string prometheus_page(std::span<const LoopMetrics* const> loops,
+                            const core::Service& service);
 
 }  // namespace annals::net

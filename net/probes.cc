@@ -54,7 +54,7 @@ core::Response metrics_page(const Shared& shared) {
     for (const std::unique_ptr<Worker>& worker : shared.workers) {
         loops.push_back(&worker->metrics);
     }
-    return text_response(core::ContentType::prometheus, prometheus_page(loops, shared.store));
+    return text_response(core::ContentType::prometheus, prometheus_page(loops, shared.service));
 }
 
 }  // namespace

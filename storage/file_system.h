@@ -52,6 +52,18 @@ class DirectoryLock {
     virtual ~DirectoryLock() = default;
 };
 
+/// What a file is, whatever its names.
+struct FileFacts {
+    std::uint64_t device = 0;
+    std::uint64_t number = 0;  ///< on its device
+    std::uint64_t links = 0;   ///< names that it has
+    std::uint64_t bytes = 0;
+    std::int64_t changed_ns = 0;  ///< when its bytes were last written
+
+    /// The same as long as it is this file with these bytes.
+    std::uint64_t origin() const noexcept;
+};
+
 class FileSystem {
   public:
     enum class Mode : std::uint8_t { read, read_write, create };  ///< create: must not exist yet
@@ -68,6 +80,13 @@ class FileSystem {
 
     /// Atomic; durable after sync_directory().
     virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
+
+    /// Gives a file another name, which must be free. Errors: io (also where the two are on different devices, or the
+    /// file system has no such links), no_store.
+    virtual Result<void> link(const std::string& from, const std::string& to) = 0;
+
+    virtual Result<FileFacts> facts(const std::string& path) = 0;
+
     virtual Result<void> remove(const std::string& path) = 0;
     virtual Result<void> sync_directory(const std::string& path) = 0;
 

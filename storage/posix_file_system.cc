@@ -1,5 +1,6 @@
 // The operating system's files. The only place of the project that makes file calls.
 
+#include "core/base/digest.h"
 #include "storage/file_system.h"
 
 #include <fmt/format.h>
@@ -16,6 +17,8 @@
 
 namespace annals::storage {
 namespace {
+
+constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
 Error os_error(std::string_view call, std::string_view path, int error) {
     const Errc code = error == ENOSPC || error == EDQUOT || error == EFBIG ? Errc::no_store
@@ -178,6 +181,26 @@ class PosixFileSystem final : public FileSystem {
         return {};
     }
 
+    Result<void> link(const std::string& from, const std::string& to) override {
+        if (::link(from.c_str(), to.c_str()) != 0) {
+            return os_error("link", from, errno);
+        }
+        return {};
+    }
+
+    Result<FileFacts> facts(const std::string& path) override {
+        struct stat info{};
+        if (::stat(path.c_str(), &info) != 0) {
+            return os_error("stat", path, errno);
+        }
+        return FileFacts{
+            .device = static_cast<std::uint64_t>(info.st_dev),
+            .number = static_cast<std::uint64_t>(info.st_ino),
+            .links = static_cast<std::uint64_t>(info.st_nlink),
+            .bytes = static_cast<std::uint64_t>(info.st_size),
+            .changed_ns = info.st_mtim.tv_sec * kNanosecondsPerSecond + info.st_mtim.tv_nsec};
+    }
+
     Result<void> remove(const std::string& path) override {
         if (::unlink(path.c_str()) != 0) {
             return os_error("remove", path, errno);
@@ -222,6 +245,11 @@ class PosixFileSystem final : public FileSystem {
 };
 
 }  // namespace
+
+std::uint64_t FileFacts::origin() const noexcept {
+    const std::uint64_t all[] = {device, number, bytes, static_cast<std::uint64_t>(changed_ns)};
+    return hash64({reinterpret_cast<const char*>(all), sizeof all});
+}
 
 FileSystem& posix_file_system() {
     static PosixFileSystem instance;

@@ -3,6 +3,7 @@
 #include "core/base/digest.h"
 #include "core/base/log.h"
 #include "core/base/random.h"
+#include "storage/backup_manifest.h"
 #include "storage/file_system.h"
 #include "storage/index.h"
 #include "storage/log_writer.h"
@@ -72,6 +73,20 @@ namespace {
 Result<void> prepare_directory(FileSystem& fs, const std::string& directory,
                                const std::string& segments, const StoreOptions& options,
                                std::unique_ptr<DirectoryLock>& lock) {
+    const auto has = [&](std::string_view name) {
+        return fs.exists(fmt::format("{}/{}", directory, name));
+    };
+    if (has(kRestorePartial)) {
+        return Error{Errc::usage,
+                     fmt::format("{}: a store was being restored here and is not whole", directory),
+                     {}};
+    }
+    if (!options.read_only && (has(kBackupManifest) || has(kBackupPartial))) {
+        return Error{Errc::usage,
+                     fmt::format("{}: a backup: read it with --read-only, or restore it elsewhere",
+                                 directory),
+                     {}};
+    }
     if (fs.exists(segments)) {
         ANNALS_TRY_VOID(check_format(fs, segments));
     } else if (options.read_only) {

@@ -1,11 +1,13 @@
 // annals: one binary, one table of subcommands.
 
+#include "tools/commands/backup.h"
 #include "tools/commands/bench.h"
 #include "tools/commands/commands.h"
 #include "tools/commands/export.h"
 #include "tools/commands/generate.h"
 #include "tools/commands/import.h"
 #include "tools/commands/replicate.h"
+#include "tools/commands/restore.h"
 #include "tools/commands/serve.h"
 #include "tools/commands/verify.h"
 
@@ -27,6 +29,8 @@ struct Command {
 constexpr Command kCommands[] = {
     {"serve", "serves a data directory over HTTP", serve},
     {"verify", "reads a whole store and checks every checksum", verify_store},
+    {"backup", "copies a store, or brings such a copy up to date", back_up_store},
+    {"restore", "makes a store of a backup, whole or up to a place in it", restore_store},
     {"export", "writes a store's resources or its history as ndjson", export_store},
     {"import", "takes ndjson and Bundles into a store or a server", import_files},
     {"replicate", "keeps one server's history in another", replicate},

@@ -145,6 +145,8 @@ const std::vector<Key>& keys() {
         {"tls.client_ca_file", ANNALS_TEXT(tls.client_ca_file),
          "client certificates must be signed by these, PEM"},
         {"cors.origins", ANNALS_TEXTS(cors_origins), "origins that browsers may call from"},
+        {"backup_dir", ANNALS_TEXT(backup_dir),
+         "where $backup makes its backups; empty: backups in the data directory"},
         {"packages_dir", ANNALS_TEXT(packages_dir),
          "where $install-package finds name#version.tgz; empty: packages in the data directory"},
     };

@@ -86,6 +86,7 @@ struct Config {
     } tls;
 
     std::vector<std::string> cors_origins;
+    std::string backup_dir;    ///< empty: "backups" in the data directory
     std::string packages_dir;  ///< empty: "packages" in the data directory
 };
 

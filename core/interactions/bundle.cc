@@ -3,6 +3,7 @@
 #include "codec/json/document.h"
 #include "core/interactions/batch.h"
 #include "core/interactions/history_bundle.h"
+#include "core/interactions/min_position.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/transaction.h"
 #include "core/outcome.h"
@@ -74,6 +75,16 @@ Result<BundleType> check_bundle(const Config& config, json::Value bundle) {
                  "Bundle.type"};
 }
 
+/// Whoever replicates says where its source stood, once all before that has been sent.
+void note_source(const Service& service, const Request& request, const Response& response) {
+    if (const auto text = request.header("X-Annals-Source-Position");
+        text && response.status == 200) {
+        if (const auto position = parse_position(*text)) {
+            service.set_followed(*position);
+        }
+    }
+}
+
 }  // namespace
 
 asio::awaitable<Response> submit_bundle(const Service& service, const Request& request,
@@ -110,6 +121,7 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
             break;
         case BundleType::history:
             response = co_await apply_history(service, request, bundle);
+            note_source(service, request, response);
             break;
     }
     co_return response;

@@ -384,6 +384,7 @@ class HistoryRun {
         const auto stored = service_.store().version(entry->type, entry->id, *entry->version);
         if (stored && !same_content(service_.store(), *entry, *stored)) {
             record.fate = Fate::differs;
+            service_.count_divergence();
             log_warning(fmt::format(
                 "history bundle: version {} of a {} differs from the stored one (request {})",
                 entry->version->value, resource_type_name(entry->type), request_.request_id));

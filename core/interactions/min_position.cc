@@ -8,7 +8,16 @@ namespace annals::core {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::chrono::milliseconds kWaitMax{5000};
+
+/// How often a follower looks whether it has been told more.
+constexpr std::chrono::milliseconds kFollowedPause{10};
+
+bool is_there(const Service& service, Position position) {
+    return service.followed().value_or(service.store().last_position()) >= position;
+}
 
 }  // namespace
 
@@ -27,12 +36,23 @@ asio::awaitable<Result<void>> await_min_position(const Service& service, const R
     if (!wanted) {
         co_return Error{Errc::invalid, "X-Annals-Min-Position is no position", ""};
     }
-    if (wanted->value == 0 || service.store().last_position() >= *wanted) {
-        co_return Result<void>();
+    const Clock::time_point end =
+        Clock::now() + std::min(kWaitMax, service.config().limits.request_timeout / 2);
+    Clock::time_point time = Clock::now();
+    while (!is_there(service, *wanted) && time < end) {
+        // What is followed is told after it is visible: that alone wakes nobody.
+        const bool follows = service.followed().has_value();
+        const Position seen =
+            follows ? service.store().last_position() : Position{wanted->value - 1};
+        const Clock::time_point until = follows ? std::min(end, time + kFollowedPause) : end;
+        const bool news = co_await request.loop->news_after(
+            seen, std::chrono::ceil<std::chrono::milliseconds>(until - time));
+        time = Clock::now();
+        if (!news && time < until) {
+            break;  // the server stops
+        }
     }
-    const auto limit = std::min(kWaitMax, service.config().limits.request_timeout / 2);
-    const bool there = co_await request.loop->news_after({wanted->value - 1}, limit);
-    if (!there) {
+    if (!is_there(service, *wanted)) {
         co_return Error{Errc::timeout, "", ""};
     }
     co_return Result<void>();

@@ -17,7 +17,7 @@
 namespace annals::core {
 
 /// Waits until the position that `request` asks for is visible, five seconds or half of limits.request_timeout at
-/// most. Requires: there is one. Errors: invalid (it is no position), timeout.
+/// most. It is one of the server that this one follows, if it follows one. Requires: there is one. Errors: invalid (it is no position), timeout.
 asio::awaitable<Result<void>> await_min_position(const Service& service, const Request& request);
 
 /// A position as headers and parameters have it: decimal digits alone.

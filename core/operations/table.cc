@@ -1,3 +1,5 @@
+#include "core/operations/backup.h"
+#include "core/operations/digest.h"
 #include "core/operations/everything.h"
 #include "core/operations/meta.h"
 #include "core/operations/operations.h"
@@ -27,6 +29,10 @@ constexpr auto kOperations = std::to_array<Operation>({
      "http://hl7.org/fhir/OperationDefinition/Patient-everything", everything_operation, "Patient"},
     {"$everything", kOnInstance, kOnInstance, false, Access::read,
      "http://hl7.org/fhir/OperationDefinition/Encounter-everything", everything_operation, "Encounter"},
+    {"$backup", kOnSystem, kOnSystem, true, Access::administer,
+     "urn:x-annals:OperationDefinition:backup", backup_operation},
+    {"$digest", kOnSystem, kOnSystem, false, Access::administer,
+     "urn:x-annals:OperationDefinition:digest", digest_operation},
     {"$reindex", kOnSystem, kOnSystem, true, Access::administer,
      "urn:x-annals:OperationDefinition:reindex",
      reindex_operation},

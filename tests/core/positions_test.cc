@@ -98,6 +98,50 @@ TEST_F(PositionsTest, WhatIsNoPositionIsRefused) {
     }
 }
 
+std::string version_of(std::string_view id, int number, std::string_view family) {
+    return bundle("history",
+                  fmt::format(R"({{"resource":{{"resourceType":"Patient","id":"{}",)"
+                              R"("meta":{{"versionId":"{}","lastUpdated":"2020-01-01T00:00:00Z"}},)"
+                              R"("name":[{{"family":"{}"}}]}}}})",
+                              id, number, family));
+}
+
+TEST_F(PositionsTest, AFollowerGoesByThoseOfItsSource) {
+    Config config;
+    config.limits.request_timeout = std::chrono::milliseconds(200);
+    restart(config);
+    const auto status_at = [&](const char* position) {
+        return send("GET", "/Patient/a", {}, {{"X-Annals-Min-Position", position}}).status;
+    };
+    EXPECT_EQ(status_at("1"), 503);
+    EXPECT_EQ(
+        send("POST", "/", version_of("a", 1, "x"), {{"X-Annals-Source-Position", "70"}}).status,
+        200);
+    EXPECT_EQ(status_at("70"), 200);
+    EXPECT_EQ(status_at("71"), 503);
+    int status = 0;
+    std::thread reader([&] {
+        // The time is short: who is told late asks again, as a client does.
+        for (int i = 0; i < 100 && status != 200; ++i) {
+            status = status_at("71");
+        }
+    });
+    send("POST", "/", R"({"resourceType":"Bundle","type":"history"})",
+         {{"X-Annals-Source-Position", "71"}});
+    reader.join();
+    EXPECT_EQ(status, 200);
+    EXPECT_EQ(service().followed(), std::optional(Position{71}));
+    send("POST", "/", version_of("a", 2, "x"), {{"X-Annals-Source-Position", "no number"}});
+    EXPECT_EQ(service().followed(), std::optional(Position{71}));
+}
+
+TEST_F(PositionsTest, AVersionWithOtherContentIsCounted) {
+    for (const char* family : {"x", "x", "y", "x"}) {
+        EXPECT_EQ(send("POST", "/", version_of("a", 1, family)).status, 200);
+    }
+    EXPECT_EQ(service().divergences(), 1U);
+}
+
 TEST_F(PositionsTest, AWaitEndsWhenTheServerStops) {
     int status = 0;
     std::thread reader(

@@ -88,6 +88,9 @@ class ServiceFixture : public ::testing::Test {
 
     storage::Store& store() noexcept { return *store_; }
 
+    /// The data directory.
+    const std::string& data() const noexcept { return directory_.path(); }
+
     const core::Service& service() const noexcept { return *service_; }
 
     core::Loop& loop() noexcept { return *loop_; }

@@ -77,6 +77,7 @@ class SimFileSystem::SimFile final : public storage::File {
             std::memcpy(inode_->memory.get() + offset, bytes.data(), bytes.size());
         }
         inode_->unsynced.push_back({offset, std::string(bytes), {}});
+        ++inode_->changes;
         return begun;
     }
 
@@ -136,6 +137,7 @@ class SimFileSystem::SimFile final : public storage::File {
             inode_->size = bytes;
         }
         inode_->unsynced.push_back({0, {}, bytes});
+        ++inode_->changes;
         return {};
     }
 
@@ -395,6 +397,35 @@ Result<void> SimFileSystem::rename(const std::string& from, const std::string& t
     unsynced_entries_.push_back({to, inode});
     unsynced_entries_.push_back({from, nullptr});
     return {};
+}
+
+Result<void> SimFileSystem::link(const std::string& from, const std::string& to) {
+    std::unique_lock lock(mutex_);
+    ANNALS_TRY_VOID(begin_call(Call::link, lock));
+    const auto found = entries_.find(from);
+    if (found == entries_.end() || entries_.contains(to) || !directories_.contains(parent_of(to))) {
+        return failed(Errc::io, to);
+    }
+    change_entry(to, found->second);
+    return {};
+}
+
+Result<storage::FileFacts> SimFileSystem::facts(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find(path);
+    if (found == entries_.end()) {
+        return failed(Errc::not_found, path);
+    }
+    const Inode* const inode = found->second.get();
+    std::uint64_t links = 0;
+    for (const auto& [name, other] : entries_) {
+        links += other.get() == inode ? 1 : 0;
+    }
+    return storage::FileFacts{.device = 1,
+                              .number = reinterpret_cast<std::uintptr_t>(inode),
+                              .links = links,
+                              .bytes = inode->size,
+                              .changed_ns = inode->changes};
 }
 
 Result<void> SimFileSystem::remove(const std::string& path) {

@@ -6,6 +6,7 @@
 //   writes may arrive in any order. A change of size that no sync covers is kept or lost.
 // - Entries of a directory (creation, renaming, removal) are durable once the directory was synced; at a
 //   power cut the unsynced ones are kept up to a random one of them. A removed file's bytes are gone.
+// - A file with several names is one until the power goes; after that each name has a file of its own.
 // - A sector that was durable stays as it is, also while a neighbour is written.
 // - While powered off, every call fails with io and changes nothing.
 // - Calls can be made to fail: the next n of one kind with a chosen error, or growth beyond a given space. A failed
@@ -39,6 +40,7 @@ class SimFileSystem final : public storage::FileSystem {
         create,
         rename,
         remove,
+        link,
         sync_directory
     };
 
@@ -83,6 +85,8 @@ class SimFileSystem final : public storage::FileSystem {
     Result<std::vector<std::string>> list(const std::string& directory) override;
     Result<void> make_directory(const std::string& path) override;
     Result<void> rename(const std::string& from, const std::string& to) override;
+    Result<void> link(const std::string& from, const std::string& to) override;
+    Result<storage::FileFacts> facts(const std::string& path) override;
     Result<void> remove(const std::string& path) override;
     Result<void> sync_directory(const std::string& path) override;
     Result<std::unique_ptr<storage::DirectoryLock>> lock(const std::string& directory) override;
@@ -105,6 +109,7 @@ class SimFileSystem final : public storage::FileSystem {
         std::uint64_t size = 0;
         std::string durable;
         std::vector<Change> unsynced;
+        std::int64_t changes = 0;  ///< ever made
     };
 
     struct EntryChange {

@@ -2,8 +2,10 @@
 
 #include "core/base/digest.h"
 #include "tools/commands/arguments.h"
-#include "tools/commands/bundle_answers.h"
+#include "tools/commands/compare_stores.h"
+#include "tools/commands/follow_changes.h"
 #include "tools/commands/history_reader.h"
+#include "tools/commands/history_submitter.h"
 #include "tools/commands/http_client.h"
 #include "tools/commands/progress.h"
 #include "tools/commands/replicate_state.h"
@@ -14,7 +16,6 @@
 #include <chrono>
 #include <csignal>
 #include <future>
-#include <limits>
 #include <span>
 #include <thread>
 
@@ -41,14 +42,8 @@ struct ReplicateOptions {
     std::uint64_t page_size = 1000;
     std::uint64_t retry_seconds = 60;
     bool follow = false;
+    bool verify = false;
     bool quiet = false;
-};
-
-struct Counts {
-    std::uint64_t sent = 0;
-    std::uint64_t ignored = 0;
-    std::uint64_t conflicts = 0;
-    std::uint64_t refused = 0;
 };
 
 Patience make_patience(const ReplicateOptions& options) {
@@ -59,111 +54,6 @@ Patience make_patience(const ReplicateOptions& options) {
     patience.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
     patience.stop = [] { return g_stop.load(); };
     return patience;
-}
-
-/// Submits entries to the server that is to follow.
-class Submitter {
-  public:
-    Submitter(ServerUrl server, Patience patience)
-        : client_(std::move(server)), patience_(std::move(patience)) {}
-
-    /// Returns when all entries are durable there, ignored or refused.
-    /// Errors: io, timeout, processing (the request was refused as a whole).
-    Result<void> submit(std::span<const std::string_view> entries, Counts& counts);
-
-  private:
-    Result<void> submit_bundle(std::span<const std::string_view> entries, Counts& counts);
-    Result<void> count_answers(std::span<const std::string_view> entries,
-                               const std::vector<EntryAnswer>& answers, Counts& counts);
-
-    HttpClient client_;
-    Patience patience_;
-    json::Parser parser_;
-    std::string body_;
-    std::size_t entries_max_ = std::numeric_limits<std::size_t>::max();  ///< learnt from 413
-};
-
-Result<void> Submitter::submit(std::span<const std::string_view> entries, Counts& counts) {
-    while (!entries.empty()) {
-        const std::size_t count = std::min(entries.size(), entries_max_);
-        ANNALS_TRY_VOID(submit_bundle(entries.first(count), counts));
-        entries = entries.subspan(count);
-    }
-    return {};
-}
-
-Result<void> Submitter::submit_bundle(std::span<const std::string_view> entries, Counts& counts) {
-    body_ = R"({"resourceType":"Bundle","type":"history","entry":[)";
-    for (const std::string_view entry : entries) {
-        body_.append(entry).push_back(',');
-    }
-    body_.back() = ']';
-    body_.push_back('}');
-    HttpRequest request;
-    request.method = "POST";
-    request.target = client_.server().base_path;
-    request.body = body_;
-    request.headers = {{"Prefer", "return=minimal"}};
-
-    milliseconds pause = patience_.first_pause;
-    while (true) {
-        ANNALS_TRY(const HttpReply reply, client_.send_patiently(request, patience_));
-        if (reply.status == 413 && entries.size() > 1) {
-            entries_max_ = entries.size() / 2;
-            return submit(entries, counts);
-        }
-        if (reply.status != 200) {
-            return Error{Errc::processing,
-                         fmt::format("{}: POST: status {}: {}", client_.server().authority(),
-                                     reply.status, outcome_text(parser_, reply.body)),
-                         ""};
-        }
-        ANNALS_TRY(const auto answers, read_answers(parser_, reply.body));
-        if (answers.size() != entries.size()) {
-            return Error{Errc::processing,
-                         fmt::format("{}: {} entries sent, {} answered",
-                                     client_.server().authority(), entries.size(), answers.size()),
-                         ""};
-        }
-        const auto troubled =
-            std::find_if(answers.begin(), answers.end(), [](const EntryAnswer& answer) {
-                return answer.status >= 500 || answer.status == 429 || answer.status == 0;
-            });
-        if (troubled == answers.end()) {
-            return count_answers(entries, answers, counts);
-        }
-        // What was taken already is ignored when it comes again, so the whole bundle can be repeated.
-        if (g_stop || pause > patience_.longest_pause) {
-            return Error{
-                Errc::io,
-                fmt::format("{}: an entry was answered {}: {}", client_.server().authority(),
-                            troubled->status, troubled->diagnostics),
-                ""};
-        }
-        std::this_thread::sleep_for(pause);
-        pause *= 2;
-    }
-}
-
-Result<void> Submitter::count_answers(std::span<const std::string_view> entries,
-                                      const std::vector<EntryAnswer>& answers, Counts& counts) {
-    counts.sent += entries.size();
-    for (std::size_t i = 0; i < answers.size(); ++i) {
-        const EntryAnswer& answer = answers[i];
-        if (answer.status < 400 && !answer.conflict) {
-            counts.ignored += answer.ignored ? 1 : 0;
-            continue;
-        }
-        ++(answer.conflict ? counts.conflicts : counts.refused);
-        std::string url;
-        if (const auto entry = parser_.parse(entries[i])) {
-            url = entry->root()["fullUrl"].string();
-        }
-        std::fprintf(stderr, "%s: %s: %s\n", url.c_str(),
-                     answer.conflict ? "conflict" : fmt::format("{}", answer.status).c_str(),
-                     answer.diagnostics.c_str());
-    }
-    return {};
 }
 
 /// The entries of `page` that come after the one with that mark; all of them if none has it.
@@ -218,10 +108,23 @@ Result<void> await_news(HistoryReader& reader, milliseconds& poll,
 }
 
 Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const ServerUrl& to,
-                 ReplicateState& state, Counts& counts) {
+                 ReplicateState& state, ReplicateCounts& counts) {
     const Patience patience = make_patience(options);
+    HistorySubmitter submitter(to, patience);
+    if (state.target.empty() && options.follow && options.since.empty()) {
+        ANNALS_TRY(const bool feeds, has_change_feed(from, patience));
+        state.target = feeds ? change_target(0) : "";
+    }
+    if (position_of(state.target)) {
+        return follow_changes(from, submitter,
+                              {.state_file = options.state_file,
+                               .page_size = options.page_size,
+                               .follow = options.follow,
+                               .quiet = options.quiet,
+                               .patience = patience},
+                              state, counts);
+    }
     HistoryReader reader(from, patience);
-    Submitter submitter(to, patience);
     if (state.target.empty()) {
         ANNALS_TRY(state.target, reader.first_target(options.since, options.page_size));
     }
@@ -262,6 +165,23 @@ Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const S
     }
 }
 
+int verify_replica(const ReplicateOptions& options, const ServerUrl& from, const ServerUrl& to) {
+    const auto compared = compare_stores(from, to, make_patience(options));
+    if (!compared) {
+        return fail(compared.error().detail, kExitFaults);
+    }
+    if (!compared->difference.empty()) {
+        std::printf("they differ, after %llu exchanges: %s\n",
+                    static_cast<unsigned long long>(compared->exchanges),
+                    compared->difference.c_str());
+        return kExitFaults;
+    }
+    std::printf("the same: %llu versions, digest %016llx\n",
+                static_cast<unsigned long long>(compared->versions),
+                static_cast<unsigned long long>(compared->digest));
+    return kExitDone;
+}
+
 }  // namespace
 
 int replicate(const ArgumentList& arguments) {
@@ -272,6 +192,8 @@ int replicate(const ArgumentList& arguments) {
     reader.required_text("--to", options.to, "root of the server to submit to");
     reader.text("--since", options.since, "begin at this instant, or after this cursor");
     reader.flag("--follow", options.follow, "go on with what is written later");
+    reader.flag("--verify", options.verify,
+                "change nothing: say whether both hold the same, or the first difference");
     reader.text("--state", options.state_file,
                 "file that says how far it has come (default: by the two URLs, in this directory)");
     reader.number("--page", options.page_size, "versions per page and bundle");
@@ -291,6 +213,9 @@ int replicate(const ArgumentList& arguments) {
     if (options.page_size == 0) {
         return reader.refuse("--page must be at least 1");
     }
+    if (options.verify) {
+        return verify_replica(options, *from, *to);
+    }
     ReplicateState state;
     state.from = from->text();
     state.to = to->text();
@@ -308,13 +233,16 @@ int replicate(const ArgumentList& arguments) {
 
     std::signal(SIGINT, [](int) { g_stop = true; });
     std::signal(SIGTERM, [](int) { g_stop = true; });
-    Counts counts;
+    ReplicateCounts counts;
     const auto done = run(options, *from, *to, state, counts);
     std::printf("replicated %llu versions: %llu there already, %llu conflicts, %llu refused\n",
                 static_cast<unsigned long long>(counts.sent),
                 static_cast<unsigned long long>(counts.ignored),
                 static_cast<unsigned long long>(counts.conflicts),
                 static_cast<unsigned long long>(counts.refused));
+    if (const auto position = position_of(state.target)) {
+        std::printf("position %llu\n", static_cast<unsigned long long>(*position));
+    }
     if (const std::string cursor = cursor_of(state.target); !cursor.empty()) {
         std::printf("cursor %s\n", cursor.c_str());
     }

@@ -1,0 +1,123 @@
+#include "core/operations/backup.h"
+
+#include "codec/json/document.h"
+#include "core/operations/backup_run.h"
+#include "core/operations/input.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::size_t kNameCharsMax = 64;
+
+/// One plain name, so that no backup leaves its directory.
+bool is_name(std::string_view text) {
+    const auto plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '-' || c == '_' || c == '.';
+    };
+    return !text.empty() && text.size() <= kNameCharsMax && text.front() != '.' &&
+           std::ranges::all_of(text, plain);
+}
+
+Result<std::string> read_name(const Request& request) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(input.only({"to"}));
+    ANNALS_TRY(const std::optional<std::string> to, input.text("to"));
+    if (!to) {
+        return Error{Errc::required, "The parameter 'to' names the backup", ""};
+    }
+    if (!is_name(*to)) {
+        return Error{
+            Errc::invalid,
+            fmt::format("to: '{}' is no name: up to 64 of A-Z a-z 0-9 - _ . and no . in front",
+                        *to),
+            ""};
+    }
+    return *to;
+}
+
+Response under_way(const Request& request, const BackupRun::Status& status) {
+    const std::uint64_t share = status.total == 0 ? 0 : status.done * 100 / status.total;
+    Response response;
+    response.status = 202;
+    response.content_location = fmt::format("{}/$backup", request.base_url);
+    response.headers.emplace_back(
+        "X-Progress", fmt::format("{}% ({} of {} bytes)", share, status.done, status.total));
+    response.headers.emplace_back("Retry-After", "1");
+    response.body =
+        Body(outcome_json({{"information", "informational",
+                            fmt::format("The backup '{}' is being made", status.name), ""}}));
+    return response;
+}
+
+Response done(const BackupRun::Status& status) {
+    const storage::BackupReport& report = *status.report;
+    const auto number = [](std::string_view name, std::uint64_t value) {
+        return fmt::format(R"(,{{"name":"{}","valueDecimal":{}}})", name, value);
+    };
+    Response response;
+    response.cache_control = "no-store";
+    response.body =
+        Body(fmt::format(
+                 R"({{"resourceType":"Parameters","parameter":[{{"name":"to","valueString":"{}"}})",
+                 status.name) +
+             number("position", report.position.value) +
+             fmt::format(R"(,{{"name":"instant","valueInstant":"{}"}})",
+                         format_instant(report.instant)) +
+             number("segments", report.segments) + number("kept", report.kept) +
+             number("linked", report.linked) + number("copied", report.copied) +
+             number("bytes", report.bytes) + number("bytesCopied", report.bytes_copied) + "]}");
+    return response;
+}
+
+/// What went wrong, in words that are a client's to read.
+Response failed(const BackupRun::Status& status, const Request& request) {
+    Error error = *status.error;
+    if (error.code == Errc::usage) {
+        error = {
+            Errc::conflict,
+            fmt::format("'{}' has something else in it, or a backup that this store does not go on "
+                        "from; the log says more",
+                        status.name),
+            ""};
+    }
+    return outcome_response(error, request);
+}
+
+}  // namespace
+
+asio::awaitable<Response> backup_operation(const Service& service, const Request& request,
+                                           const Target& /*target*/) {
+    BackupRun& run = service.backup_run();
+    if (request.method == HttpMethod::post) {
+        const Result<std::string> name = read_name(request);
+        if (!name) {
+            co_return outcome_response(name.error(), request);
+        }
+        if (service.store().write_state() == storage::WriteState::read_only) {
+            co_return outcome_response({Errc::no_store, "", ""}, request);
+        }
+        if (!run.start(*name)) {
+            co_return outcome_response({Errc::conflict, "A backup is being made already", ""},
+                                       request);
+        }
+        co_return under_way(request, run.status());
+    }
+    const BackupRun::Status status = run.status();
+    if (status.name.empty()) {
+        co_return outcome_response(
+            {Errc::not_found, "No backup has been made since the server was started", ""}, request);
+    }
+    if (status.running) {
+        co_return under_way(request, status);
+    }
+    co_return status.report ? done(status) : failed(status, request);
+}
+
+}  // namespace annals::core

@@ -1,0 +1,74 @@
+#include "core/operations/backup_run.h"
+
+#include "core/base/log.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+BackupRun::BackupRun(const Config& config, const storage::Store& store)
+    : store_(store),
+      data_(config.data),
+      backups_(config.backup_dir.empty() ? config.data + "/backups" : config.backup_dir) {
+}
+
+BackupRun::~BackupRun() {
+    stop_ = true;
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+bool BackupRun::start(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    if (status_.running) {
+        return false;
+    }
+    if (thread_.joinable()) {
+        thread_.join();  // it has said its last
+    }
+    status_ = {};
+    status_.name = name;
+    status_.running = true;
+    thread_ = std::thread([this, to = backups_ + "/" + name] { run(to); });
+    return true;
+}
+
+BackupRun::Status BackupRun::status() const {
+    const std::lock_guard lock(mutex_);
+    return status_;
+}
+
+void BackupRun::run(const std::string& to) {
+    storage::BackupOptions options;
+    options.stop = [this] { return stop_.load(); };
+    options.progress = [this](std::uint64_t done, std::uint64_t total) {
+        const std::lock_guard lock(mutex_);
+        status_.done = done;
+        status_.total = total;
+    };
+    const auto end = [this]() -> Result<storage::LogEnd> {
+        const std::optional<storage::LogEnd> known = store_.log_end();
+        if (!known || known->segment == 0) {
+            return Error{Errc::no_store, "the store takes no writes, and has no end to go by", {}};
+        }
+        return *known;
+    };
+    auto report = storage::back_up(storage::posix_file_system(), data_, to, end, options);
+    if (report) {
+        log_info(fmt::format("backup {}: position {}, {} segments, {} bytes copied, {:.1f} s", to,
+                             report->position.value, report->segments, report->bytes_copied,
+                             report->seconds));
+    } else {
+        log_error(fmt::format("backup {}: {}", to, report.error().detail));
+    }
+    const std::lock_guard lock(mutex_);
+    status_.running = false;
+    if (report) {
+        status_.report = *report;
+    } else {
+        status_.error = std::move(report.error());
+    }
+}
+
+}  // namespace annals::core

@@ -1,0 +1,118 @@
+// DigestTree: what a store holds, as sums of hashes over a tree of its resources, to be compared with another's.
+//
+// Layer:   core/operations.
+// Spec:    docs/api/digest.md says what is hashed, so that two programs come to the same.
+// Memory:  12 bytes a version and 8 a resource, once it has been asked for.
+// Threads: any; the versions are read by a thread of its own, which lives while there is something to read.
+
+#pragma once
+
+#include "storage/store.h"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace annals::core {
+
+/// Where a resource stands in the tree: XXH3-64 of `Type/id`, seed 0. Its hexadecimal digits, the highest first, are the
+/// way from the root.
+std::uint64_t digest_key(std::string_view name) noexcept;
+
+/// The hash of one version.
+std::uint64_t version_digest(const storage::StoredVersion& version);
+
+class DigestTree {
+  public:
+    /// Versions, and the sum (modulo 2^64) of their hashes.
+    struct Sum {
+        std::uint64_t versions = 0;
+        std::uint64_t digest = 0;
+
+        void add(std::uint64_t hash) noexcept {
+            ++versions;
+            digest += hash;
+        }
+
+        void add(const Sum& other) noexcept {
+            versions += other.versions;
+            digest += other.digest;
+        }
+
+        bool operator==(const Sum&) const = default;
+    };
+
+    struct Version {
+        std::string url;  ///< Patient/1/_history/2
+        std::uint64_t digest = 0;
+    };
+
+    /// What stands below a prefix of the key: its sixteen children, or, where they are few, its versions.
+    struct Node {
+        Position position;  ///< the newest that it knows of
+        Sum sum;
+        bool lists = false;  ///< `versions` has them all, and `children` nothing
+        std::array<Sum, 16> children;
+        std::vector<Version> versions;
+    };
+
+    /// A node with no more versions lists them.
+    static constexpr std::uint64_t kListedMax = 128;
+    static constexpr std::size_t kDigitsMax = 16;
+
+    /// Lifetime: `store` outlives the tree.
+    explicit DigestTree(const storage::Store& store) : store_(store) {}
+
+    /// Ends reading.
+    ~DigestTree();
+    DigestTree(const DigestTree&) = delete;
+    DigestTree& operator=(const DigestTree&) = delete;
+
+    /// True if it knows everything that is visible; otherwise begins to read what it doesn't know, unless it does already.
+    /// Cost: each version is read once while the tree lives; all are looked at in memory each time.
+    bool refresh();
+
+    /// True if nothing that refresh() began is under way.
+    bool idle();
+
+    /// The newest position that has been read; of what refresh() began.
+    Position reading() const noexcept { return {reading_.load(std::memory_order_relaxed)}; }
+
+    /// The node below the first `digits` hexadecimal digits of `prefix`, whose others are zero. None while it is being
+    /// brought up to date. Requires: digits <= kDigitsMax.
+    std::optional<Node> node(std::uint64_t prefix, std::size_t digits) const;
+
+  private:
+    static constexpr std::size_t kBucketDigits = 4;
+    static constexpr std::size_t kBuckets = std::size_t{1} << (4 * kBucketDigits);
+
+    void update();
+    bool learn(std::uint64_t position);
+    void arrange();
+    void list(Node& node, std::uint64_t first, std::uint64_t last) const;
+
+    const storage::Store& store_;
+    std::atomic<bool> stop_{false};
+    std::atomic<std::uint64_t> reading_{0};
+
+    std::mutex thread_mutex_;  ///< guards the two below
+    bool running_ = false;
+    std::thread thread_;
+
+    mutable std::mutex mutex_;           ///< guards all below; held while it is brought up to date
+    std::vector<std::uint64_t> hashes_;  ///< of versions by position; 0: there was none any more
+    std::vector<std::uint64_t> keys_;    ///< of resources by number; 0: not known
+    std::vector<std::uint32_t> positions_;    ///< of versions that are there, bucket by bucket
+    std::vector<std::uint32_t> bucket_ends_;  ///< in `positions_`
+    std::vector<Sum> sums_;                   ///< of buckets
+    std::atomic<std::uint64_t> known_through_{0};
+    std::atomic<std::uint64_t> known_versions_{0};
+};
+
+}  // namespace annals::core

@@ -1,0 +1,302 @@
+#include "storage/backup.h"
+
+#include "storage/segment_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+namespace annals::storage {
+
+namespace {
+
+constexpr std::uint64_t kCopyBytes = 1 << 20;
+
+/// How often a segment is taken anew that changed while it was read.
+constexpr int kAttemptsMax = 3;
+
+Error usage(std::string detail) {
+    return {Errc::usage, std::move(detail), {}};
+}
+
+class Backup {
+  public:
+    Backup(FileSystem& fs, const std::string& from, const std::string& to,
+           const BackupOptions& options)
+        : fs_(fs), from_(from + "/segments"), to_(to), options_(options) {}
+
+    Result<BackupReport> run(const std::function<Result<LogEnd>()>& end) {
+        const auto start = std::chrono::steady_clock::now();
+        ANNALS_TRY(end_, end());
+        ANNALS_TRY_VOID(begin());
+        for (std::uint64_t number = 1; number <= end_.segment; ++number) {
+            total_ += size_of(source(number));
+        }
+        manifest_.parts.clear();
+        for (std::uint64_t number = 1; number <= end_.segment; ++number) {
+            auto taken = take(number);
+            for (int i = 1; !taken && taken.error().code == Errc::corrupt && i < kAttemptsMax;
+                 ++i) {
+                // The open segment may have been sealed and replaced meanwhile: then the log ends elsewhere.
+                if (number == end_.segment) {
+                    ANNALS_TRY(end_, end());
+                }
+                taken = take(number);
+            }
+            if (!taken) {
+                return std::move(taken.error());
+            }
+        }
+        ANNALS_TRY_VOID(finish());
+        report_.seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        return report_;
+    }
+
+  private:
+    std::string source(std::uint64_t number) const { return from_ + "/" + segment_name(number); }
+
+    std::string target(std::uint64_t number) const {
+        return to_ + "/segments/" + segment_name(number);
+    }
+
+    std::string in_target(std::string_view name) const { return fmt::format("{}/{}", to_, name); }
+
+    std::uint64_t size_of(const std::string& path) const {
+        const auto facts = fs_.facts(path);
+        return facts ? facts->bytes : 0;
+    }
+
+    /// Sees to it that `to_` is one of ours, and marks it as unfinished.
+    Result<void> begin() {
+        const std::string segments = to_ + "/segments";
+        const bool partial = fs_.exists(in_target(kBackupPartial));
+        auto before = read_backup_manifest(fs_, to_);
+        if (before) {
+            before_ = *std::move(before);
+        } else if (before.error().code != Errc::corrupt) {
+            return std::move(before.error());
+        }
+        const bool ours = before_ || partial || fs_.exists(in_target(kBackupManifest));
+        if (fs_.exists(segments)) {
+            ANNALS_TRY(const auto names, fs_.list(segments));
+            if (!names.empty() && !ours) {
+                return usage(fmt::format("{}: neither empty nor a backup", to_));
+            }
+        }
+        ANNALS_TRY(const SegmentHeader header, read_header(1));
+        if (before_ && before_->store_id != header.store_id) {
+            return usage(fmt::format("{}: a backup of another store", to_));
+        }
+        if (before_ && before_->position > end_.position) {
+            return usage(
+                fmt::format("{}: the backup there is newer than the store (position {}, {})", to_,
+                            before_->position.value, end_.position.value));
+        }
+        manifest_.store_id = header.store_id;
+        ANNALS_TRY_VOID(fs_.make_directory(to_));
+        ANNALS_TRY_VOID(fs_.make_directory(segments));
+        ANNALS_TRY(lock_, fs_.lock(to_));
+        if (!partial) {
+            ANNALS_TRY(const auto mark,
+                       fs_.open(in_target(kBackupPartial), FileSystem::Mode::create));
+            ANNALS_TRY_VOID(mark->sync());
+        }
+        ANNALS_TRY_VOID(fs_.sync_directory(to_));
+        ANNALS_TRY(const auto names, fs_.list(segments));
+        for (const std::string& name : names) {
+            const auto number = parse_segment_name(name);
+            // Of a log that went another way since, or left by a backup that was interrupted.
+            if (name.ends_with(".tmp") || (number && *number > end_.segment)) {
+                ANNALS_TRY_VOID(fs_.remove(segments + "/" + name));
+            }
+        }
+        return {};
+    }
+
+    Result<SegmentHeader> read_header(std::uint64_t number) {
+        ANNALS_TRY(const auto file, fs_.open(source(number), FileSystem::Mode::read));
+        char bytes[kSegmentHeaderBytes];
+        ANNALS_TRY(const std::size_t got, file->read(0, bytes));
+        return decode_segment_header({bytes, got}, source(number));
+    }
+
+    /// Brings one segment up to date.
+    Result<void> take(std::uint64_t number) {
+        if (options_.stop && options_.stop()) {
+            return Error{Errc::expired, "the backup was ended before it was whole", {}};
+        }
+        const bool last = number == end_.segment;
+        ANNALS_TRY(const FileFacts facts, fs_.facts(source(number)));
+        const BackupManifest::Part* const before = before_ ? before_->part(number) : nullptr;
+        if (before != nullptr && before->origin == facts.origin() && before->sealed == !last &&
+            before->bytes == (last ? end_.offset : facts.bytes) &&
+            size_of(target(number)) == before->bytes) {
+            manifest_.parts.push_back(*before);
+            ++report_.kept;
+            tell(before->bytes);
+            return {};
+        }
+
+        const std::string unfinished = target(number) + ".tmp";
+        if (fs_.exists(unfinished)) {
+            ANNALS_TRY_VOID(fs_.remove(unfinished));
+        }
+        const std::uint64_t bytes = last ? end_.offset : facts.bytes;
+        const bool linked = !last && fs_.link(source(number), unfinished).has_value();
+        if (!linked) {
+            ANNALS_TRY_VOID(copy(source(number), unfinished, bytes));
+        }
+        auto checked = check_segment(fs_, unfinished);
+        if (!checked) {
+            return std::move(checked.error());
+        }
+        if (Result<void> whole = fits(number, last, *checked); !whole) {
+            return whole;
+        }
+        ANNALS_TRY_VOID(fs_.rename(unfinished, target(number)));
+        if (fs_.exists(unfinished)) {
+            ANNALS_TRY_VOID(
+                fs_.remove(unfinished));  // two names of one file, which rename() leaves alone
+        }
+        manifest_.parts.push_back({.number = number,
+                                   .sealed = checked->sealed,
+                                   .bytes = bytes,
+                                   .checksum = checked->checksum,
+                                   .origin = facts.origin()});
+        ++(linked ? report_.linked : report_.copied);
+        report_.bytes_copied += linked ? 0 : bytes;
+        tell(bytes);
+        return {};
+    }
+
+    /// Whether a whole segment is also the right one.
+    Result<void> fits(std::uint64_t number, bool last, const CheckedSegment& checked) {
+        const auto wrong = [&](std::string_view why) {
+            return Error{Errc::corrupt, fmt::format("{}: {}", source(number), why), {}};
+        };
+        if (checked.header.number != number || checked.header.store_id != manifest_.store_id) {
+            return wrong("the header is of another segment");
+        }
+        if (!last && !checked.sealed) {
+            return wrong("no whole footer");
+        }
+        if (last && (checked.end != end_.offset || checked.last_position != end_.position)) {
+            return wrong("it does not end where the log does");
+        }
+        return {};
+    }
+
+    Result<void> copy(const std::string& from, const std::string& to, std::uint64_t bytes) {
+        ANNALS_TRY(const auto source, fs_.open(from, FileSystem::Mode::read));
+        ANNALS_TRY(const auto file, fs_.open(to, FileSystem::Mode::create));
+        std::string chunk;
+        for (std::uint64_t at = 0; at < bytes; at += chunk.size()) {
+            chunk.resize(std::min(kCopyBytes, bytes - at));
+            ANNALS_TRY(const std::size_t got, source->read(at, {chunk.data(), chunk.size()}));
+            if (got != chunk.size()) {
+                return Error{Errc::corrupt, fmt::format("{}: shorter than it was", from), {}};
+            }
+            ANNALS_TRY_VOID(file->write(at, chunk));
+            if (options_.stop && options_.stop()) {
+                return Error{Errc::expired, "the backup was ended before it was whole", {}};
+            }
+        }
+        return file->sync();
+    }
+
+    void tell(std::uint64_t bytes) {
+        report_.bytes += bytes;
+        if (options_.progress) {
+            options_.progress(report_.bytes, std::max(total_, report_.bytes));
+        }
+    }
+
+    /// The manifest makes it a backup.
+    Result<void> finish() {
+        ANNALS_TRY_VOID(fs_.sync_directory(to_ + "/segments"));
+        manifest_.position = end_.position;
+        manifest_.instant = end_.instant;
+        manifest_.taken = options_.clock ? options_.clock() : now();
+        const std::string unfinished = in_target(kBackupManifest) + ".tmp";
+        if (fs_.exists(unfinished)) {
+            ANNALS_TRY_VOID(fs_.remove(unfinished));
+        }
+        ANNALS_TRY(const auto file, fs_.open(unfinished, FileSystem::Mode::create));
+        ANNALS_TRY_VOID(file->write(0, write_backup_manifest(manifest_)));
+        ANNALS_TRY_VOID(file->sync());
+        ANNALS_TRY_VOID(fs_.rename(unfinished, in_target(kBackupManifest)));
+        ANNALS_TRY_VOID(fs_.sync_directory(to_));
+        ANNALS_TRY_VOID(fs_.remove(in_target(kBackupPartial)));
+        ANNALS_TRY_VOID(fs_.sync_directory(to_));
+        report_.position = manifest_.position;
+        report_.instant = manifest_.instant;
+        report_.segments = manifest_.parts.size();
+        return {};
+    }
+
+    FileSystem& fs_;
+    const std::string from_;
+    const std::string to_;
+    const BackupOptions& options_;
+    LogEnd end_;
+    std::optional<BackupManifest> before_;
+    BackupManifest manifest_;
+    BackupReport report_;
+    std::unique_ptr<DirectoryLock> lock_;
+    std::uint64_t total_ = 0;
+};
+
+}  // namespace
+
+Result<BackupReport> back_up(FileSystem& fs, const std::string& from, const std::string& to,
+                             const std::function<Result<LogEnd>()>& end,
+                             const BackupOptions& options) {
+    return Backup(fs, from, to, options).run(end);
+}
+
+Result<LogEnd> find_log_end(FileSystem& fs, const std::string& directory) {
+    const std::string segments = directory + "/segments";
+    if (!fs.exists(segments)) {
+        return usage(fmt::format("{}: no store there", directory));
+    }
+    ANNALS_TRY(const auto names, fs.list(segments));
+    LogEnd end;
+    for (const std::string& name : names) {
+        end.segment = std::max(end.segment, parse_segment_name(name).value_or(0));
+    }
+    if (end.segment == 0) {
+        return usage(fmt::format("{}: no store there", directory));
+    }
+    // A torn tail was never acknowledged: it is left behind.
+    const std::string path = segments + "/" + segment_name(end.segment);
+    ANNALS_TRY(const auto file, fs.open(path, FileSystem::Mode::read));
+    ANNALS_TRY(const std::uint64_t bytes, file->size());
+    ANNALS_TRY(const auto data, file->map(bytes));
+    ANNALS_TRY(const SegmentHeader header, decode_segment_header({data.get(), bytes}, path));
+    const SegmentScan scan = scan_segment({data.get(), bytes}, header);
+    if (scan.witness) {
+        return Error{Errc::corrupt,
+                     fmt::format("{}: offset {}: no whole frame, but a later one", path, scan.end),
+                     {}};
+    }
+    end.offset = scan.end;
+    end.position = {header.first_position.value - 1};
+    end.instant = header.last_instant;
+    for (const FrameAt& frame : scan.frames) {
+        RecordReader reader({data.get(), bytes}, frame.offset, frame.header);
+        while (true) {
+            ANNALS_TRY(const auto record, reader.next());
+            if (!record) {
+                break;
+            }
+            end.position.value += record->kind == RecordKind::version ? 1 : 0;
+        }
+        end.instant = std::max(end.instant, frame.header.instant);
+    }
+    return end;
+}
+
+}  // namespace annals::storage

@@ -1,0 +1,62 @@
+// What a backup says of itself.
+//
+// Layer:   storage.
+// Format:  docs/format.md, "Backup".
+// Threads: plain functions. They block.
+
+#pragma once
+
+#include "storage/file_system.h"
+#include "storage/types.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::storage {
+
+inline constexpr std::string_view kBackupManifest = "backup.manifest";
+
+/// Is there while a backup is being made, and when it was not finished.
+inline constexpr std::string_view kBackupPartial = "backup.partial";
+
+/// Is in a directory while a store is being restored there.
+inline constexpr std::string_view kRestorePartial = "restore.partial";
+
+struct BackupManifest {
+    struct Part {
+        std::uint64_t number = 0;
+        bool sealed = false;
+        std::uint64_t bytes = 0;
+        std::uint64_t checksum = 0;
+        std::uint64_t origin = 0;  ///< of the file that it was taken from: FileFacts::origin()
+
+        bool operator==(const Part&) const = default;
+    };
+
+    std::uint64_t store_id = 0;
+    Position position;
+    Instant instant;  ///< of the newest commit
+    Instant taken;
+    std::vector<Part> parts;  ///< from segment 1 on, without a gap
+
+    /// None if there is no such segment.
+    const Part* part(std::uint64_t number) const noexcept {
+        return number == 0 || number > parts.size() ? nullptr : &parts[number - 1];
+    }
+
+    bool operator==(const BackupManifest&) const = default;
+};
+
+std::string write_backup_manifest(const BackupManifest& manifest);
+
+/// Errors: corrupt (also where its checksum doesn't fit), usage (a newer version of it).
+Result<BackupManifest> parse_backup_manifest(std::string_view text);
+
+/// That of the backup in `directory`; none if there is none. Errors: corrupt, usage, io.
+Result<std::optional<BackupManifest>> read_backup_manifest(FileSystem& fs,
+                                                           const std::string& directory);
+
+}  // namespace annals::storage

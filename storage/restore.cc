@@ -1,0 +1,202 @@
+#include "storage/restore.h"
+
+#include "storage/backup_manifest.h"
+#include "storage/segment_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace annals::storage {
+
+namespace {
+
+constexpr std::uint64_t kCopyBytes = 1 << 20;
+
+Error usage(std::string detail) {
+    return {Errc::usage, std::move(detail), {}};
+}
+
+class Restoration {
+  public:
+    Restoration(FileSystem& fs, const std::string& from, const std::string& to,
+                const RestoreOptions& options)
+        : fs_(fs), from_(from), to_(to), options_(options) {}
+
+    Result<RestoreReport> run() {
+        ANNALS_TRY_VOID(begin());
+        std::uint64_t number = 0;
+        while (!cut_ && number < numbers_.size()) {
+            ++number;
+            if (numbers_[number - 1] != number) {
+                return Error{
+                    Errc::corrupt, fmt::format("{}: the segment is missing", source(number)), {}};
+            }
+            ANNALS_TRY_VOID(take(number));
+        }
+        if (options_.to_position && !cut_ && report_.position < *options_.to_position) {
+            return usage(fmt::format("{}: ends at position {}", from_, report_.position.value));
+        }
+        if (report_.position.value == 0 && (options_.to_position || options_.to_instant)) {
+            return usage(fmt::format("{}: nothing was written by then", from_));
+        }
+        ANNALS_TRY_VOID(fs_.sync_directory(to_ + "/segments"));
+        ANNALS_TRY_VOID(fs_.remove(mark()));
+        ANNALS_TRY_VOID(fs_.sync_directory(to_));
+        return report_;
+    }
+
+    /// Takes away what a restoration that failed has made.
+    void clean() {
+        if (!begun_) {
+            return;
+        }
+        Result<void> gone;
+        for (std::uint64_t number = 1; gone && number <= written_; ++number) {
+            gone = fs_.remove(target(number));
+        }
+        if (gone) {
+            gone = fs_.remove(mark());
+        }
+        static_cast<void>(gone);  // the mark says the rest
+    }
+
+  private:
+    std::string source(std::uint64_t number) const {
+        return from_ + "/segments/" + segment_name(number);
+    }
+
+    std::string target(std::uint64_t number) const {
+        return to_ + "/segments/" + segment_name(number);
+    }
+
+    std::string mark() const { return fmt::format("{}/{}", to_, kRestorePartial); }
+
+    Result<void> begin() {
+        ANNALS_TRY(const auto manifest, read_backup_manifest(fs_, from_));
+        const bool partial = fs_.exists(fmt::format("{}/{}", from_, kBackupPartial));
+        if (!options_.unfinished && (partial || !manifest)) {
+            return usage(fmt::format("{}: {}", from_,
+                                     partial
+                                         ? "a backup that was not finished; make it again, or say "
+                                           "--unfinished to take what is whole of it"
+                                         : "no backup"));
+        }
+        if (!fs_.exists(from_ + "/segments")) {
+            return usage(fmt::format("{}: no backup", from_));
+        }
+        ANNALS_TRY(const auto names, fs_.list(from_ + "/segments"));
+        for (const std::string& name : names) {
+            if (const auto number = parse_segment_name(name)) {
+                numbers_.push_back(*number);
+                const auto facts = fs_.facts(source(*number));
+                total_ += facts ? facts->bytes : 0;
+            }
+        }
+        std::ranges::sort(numbers_);
+        const std::string segments = to_ + "/segments";
+        if (fs_.exists(segments)) {
+            ANNALS_TRY(const auto there, fs_.list(segments));
+            if (!there.empty() || fs_.exists(mark())) {
+                return usage(fmt::format("{}: has a store, or a part of one, already", to_));
+            }
+        }
+        ANNALS_TRY_VOID(fs_.make_directory(to_));
+        ANNALS_TRY(lock_, fs_.lock(to_));
+        ANNALS_TRY(const auto marked, fs_.open(mark(), FileSystem::Mode::create));
+        begun_ = true;
+        ANNALS_TRY_VOID(marked->sync());
+        ANNALS_TRY_VOID(fs_.sync_directory(to_));
+        ANNALS_TRY_VOID(fs_.make_directory(segments));
+        return fs_.sync_directory(to_);
+    }
+
+    /// Whether the log may go on with `frame` after `before`.
+    bool wanted(const CheckedFrame& frame, Position before) const {
+        if (options_.to_instant && frame.instant > *options_.to_instant) {
+            return false;
+        }
+        if (!options_.to_position) {
+            return true;
+        }
+        // What is only erased after the last version that is wanted is not erased.
+        return frame.has_versions ? frame.last_position <= *options_.to_position
+                                  : before < *options_.to_position;
+    }
+
+    Result<void> take(std::uint64_t number) {
+        Position before = report_.position;
+        ANNALS_TRY(const CheckedSegment segment,
+                   check_segment(fs_, source(number), [&](const CheckedFrame& frame) {
+                       cut_ = cut_ || !wanted(frame, before);
+                       before = frame.last_position;
+                       return !cut_;
+                   }));
+        if (segment.header.number != number ||
+            (number > 1 && segment.header.store_id != store_id_) ||
+            segment.header.first_position.value != report_.position.value + 1) {
+            return Error{Errc::corrupt,
+                         fmt::format("{}: does not follow on the segment before", source(number)),
+                         {}};
+        }
+        store_id_ = segment.header.store_id;
+        if (!segment.sealed && number < numbers_.size() && !cut_) {
+            return Error{Errc::corrupt, fmt::format("{}: no whole footer", source(number)), {}};
+        }
+        if (cut_ && segment.end == kSegmentHeaderBytes && number > 1) {
+            return {};  // nothing of it: the one before is the last
+        }
+        const std::uint64_t bytes = segment.sealed && !cut_ ? segment.bytes : segment.end;
+        const std::string name = target(number);
+        ANNALS_TRY_VOID(write(name, segment.view().substr(0, bytes)));
+        ANNALS_TRY(const CheckedSegment written, check_segment(fs_, name));
+        if (written.last_position != segment.last_position || written.end != segment.end) {
+            return Error{Errc::corrupt, fmt::format("{}: not what was written", name), {}};
+        }
+        report_.position = segment.last_position;
+        report_.instant = std::max(report_.instant, segment.last_instant);
+        ++report_.segments;
+        report_.bytes += bytes;
+        if (options_.progress) {
+            options_.progress(report_.bytes, total_);
+        }
+        return {};
+    }
+
+    Result<void> write(const std::string& path, std::string_view bytes) {
+        ANNALS_TRY(const auto file, fs_.open(path, FileSystem::Mode::create));
+        ++written_;
+        for (std::uint64_t at = 0; at < bytes.size(); at += kCopyBytes) {
+            ANNALS_TRY_VOID(file->write(at, bytes.substr(at, kCopyBytes)));
+        }
+        return file->sync();
+    }
+
+    FileSystem& fs_;
+    const std::string& from_;
+    const std::string& to_;
+    const RestoreOptions& options_;
+    std::unique_ptr<DirectoryLock> lock_;
+    std::vector<std::uint64_t> numbers_;
+    std::uint64_t total_ = 0;
+    std::uint64_t store_id_ = 0;
+    std::uint64_t written_ = 0;  ///< segments whose files are there
+    bool begun_ = false;
+    bool cut_ = false;
+    RestoreReport report_;
+};
+
+}  // namespace
+
+Result<RestoreReport> restore(FileSystem& fs, const std::string& from, const std::string& to,
+                              const RestoreOptions& options) {
+    Restoration restoration(fs, from, to, options);
+    auto report = restoration.run();
+    if (!report) {
+        restoration.clean();
+    }
+    return report;
+}
+
+}  // namespace annals::storage

@@ -1,0 +1,96 @@
+// $backup: begun, watched, made, refused.
+
+#include "storage/file_system.h"
+#include "tests/support/service_fixture.h"
+
+#include <fmt/format.h>
+
+#include <thread>
+
+namespace annals::core {
+namespace {
+
+using test::Answer;
+using test::patient;
+
+class BackupOperationTest : public test::ServiceFixture {
+  protected:
+    /// The answer once nothing is being made any more.
+    Answer finished() {
+        while (true) {
+            Answer answer = send("GET", "/$backup");
+            if (answer.status != 202) {
+                return answer;
+            }
+            EXPECT_FALSE(answer.header("X-Progress").empty());
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+    }
+
+    Answer back_up(std::string_view name) {
+        const Answer begun = send("POST", fmt::format("/$backup?to={}", name));
+        EXPECT_EQ(begun.status, 202) << begun.body;
+        EXPECT_EQ(begun.content_location, "http://test/fhir/$backup");
+        return finished();
+    }
+};
+
+TEST_F(BackupOperationTest, MakesABackupThatCanBeServed) {
+    put_patient("a");
+    const Answer done = back_up("nightly");
+    EXPECT_EQ(done.status, 200) << done.body;
+    EXPECT_TRUE(done.says(R"({"name":"to","valueString":"nightly"})"));
+    EXPECT_TRUE(done.says(R"({"name":"position","valueDecimal":1})"));
+    EXPECT_TRUE(done.says(R"({"name":"copied","valueDecimal":1})"));
+
+    storage::StoreOptions options;
+    options.read_only = true;
+    const auto opened =
+        storage::Store::open(storage::posix_file_system(), data() + "/backups/nightly", options);
+    ASSERT_TRUE(opened) << opened.error().detail;
+    EXPECT_EQ((*opened)->last_position(), Position{1});
+
+    put_patient("b");
+    EXPECT_TRUE(back_up("nightly").says(R"({"name":"position","valueDecimal":2})"));
+}
+
+TEST_F(BackupOperationTest, TakesItsNameFromABody) {
+    put_patient("a");
+    const Answer begun = send("POST", "/$backup",
+                              R"({"resourceType":"Parameters","parameter":[)"
+                              R"({"name":"to","valueString":"b1"}]})");
+    EXPECT_EQ(begun.status, 202) << begun.body;
+    EXPECT_TRUE(finished().says(R"("valueString":"b1")"));
+}
+
+TEST_F(BackupOperationTest, RefusesWhatIsNoName) {
+    for (const char* query : {"", "?to=", "?to=..", "?to=.x", "?to=a/b", "?to=a%2Fb", "?to=a%20b",
+                              "?to=a&to=b", "?to=a&from=b"}) {
+        EXPECT_EQ(send("POST", fmt::format("/$backup{}", query)).status, 400) << query;
+    }
+    EXPECT_EQ(send("GET", "/$backup").status, 404) << "none has been made";
+}
+
+TEST_F(BackupOperationTest, SaysWhatWentWrong) {
+    put_patient("a");
+    auto& files = storage::posix_file_system();
+    ASSERT_TRUE(files.make_directory(data() + "/backups/taken/segments"));
+    ASSERT_TRUE(
+        files.open(data() + "/backups/taken/segments/other", storage::FileSystem::Mode::create));
+    const Answer answer = back_up("taken");
+    EXPECT_EQ(answer.status, 409);
+    EXPECT_FALSE(answer.says(data())) << "no paths for clients";
+    EXPECT_EQ(back_up("free").status, 200) << "the next one is not held back by it";
+}
+
+TEST_F(BackupOperationTest, GoesWhereTheConfigurationSays) {
+    Config config;
+    config.backup_dir = data() + "/elsewhere";
+    restart(config);
+    put_patient("a");
+    EXPECT_EQ(back_up("x").status, 200);
+    EXPECT_TRUE(storage::posix_file_system().exists(data() + "/elsewhere/x/backup.manifest"));
+}
+
+}  // namespace
+}  // namespace annals::core

@@ -1,0 +1,444 @@
+// Backups: what is in one, what the next one takes, what a restore makes of it, and what is left of it when
+// the power goes.
+
+#include "storage/backup.h"
+
+#include "storage/file_system.h"
+#include "storage/format.h"
+#include "storage/restore.h"
+#include "storage/store.h"
+#include "storage/verify.h"
+#include "tests/support/commits.h"
+#include "tests/support/sim_file_system.h"
+#include "tests/support/temporary_directory.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace annals::storage {
+namespace {
+
+using test::CommitBuilder;
+using test::put;
+using test::SimFileSystem;
+using test::type_of;
+
+constexpr std::uint64_t kSegmentBytes = 16 << 10;
+
+std::unique_ptr<Store> open_store(FileSystem& fs, const std::string& directory,
+                                  bool read_only = false) {
+    StoreOptions options;
+    options.segment_bytes = kSegmentBytes;
+    options.prepare_segments = false;
+    options.read_only = read_only;
+    options.clock = [instant = Instant{1'700'000'000'000'000}]() mutable {
+        instant.us += 1'000'000;
+        return instant;
+    };
+    auto store = Store::open(fs, directory, std::move(options));
+    EXPECT_TRUE(store) << store.error().detail;
+    return store ? *std::move(store) : nullptr;
+}
+
+/// Every version that is there, by its position.
+std::string content(const Store& store, Position through = {~0ULL}) {
+    std::string text;
+    for (std::uint64_t i = 1; i <= std::min(store.last_position(), through).value; ++i) {
+        const auto info = store.at({i});
+        if (!info) {
+            continue;
+        }
+        const auto loaded = store.load(*info);
+        EXPECT_TRUE(loaded) << loaded.error().detail;
+        if (loaded) {
+            text += fmt::format("{} {} {} {} {}\n", i, loaded->id, info->version.value,
+                                info->instant.us, loaded->body);
+        }
+    }
+    return text;
+}
+
+void commit(Store& store, const std::vector<std::string>& ids, const std::string& text) {
+    CommitBuilder builder;
+    for (const std::string& id : ids) {
+        builder.put("Patient", id, text);
+    }
+    const Submission done = store.submit(builder.commit());
+    ASSERT_EQ(done.status, Submission::Status::accepted);
+    ASSERT_TRUE(store.wait(done.ticket));
+}
+
+/// About three segments' worth, a commit of three among each ten.
+void fill(Store& store, int round = 0) {
+    const std::string text(700, 'x');
+    for (int i = 0; i < 60; ++i) {
+        const std::string id = fmt::format("p{}-{}", round, i);
+        if (i % 10 == 5) {
+            commit(store, {id, id + "b", id + "c"}, text);
+        } else {
+            commit(store, {id}, text);
+        }
+    }
+}
+
+Result<BackupReport> back_up_store(FileSystem& fs, const Store& store, const std::string& from,
+                                   const std::string& to) {
+    return back_up(fs, from, to, [&] { return Result<LogEnd>(*store.log_end()); });
+}
+
+class BackupTest : public ::testing::Test {
+  protected:
+    BackupTest() : store_(open_store(fs_, data_)) { fill(*store_); }
+
+    Result<BackupReport> back_up_now() { return back_up_store(fs_, *store_, data_, backup_); }
+
+    std::string content_of_backup() {
+        const auto opened = open_store(fs_, backup_, true);
+        return opened == nullptr ? "does not open" : content(*opened);
+    }
+
+    test::TemporaryDirectory directory_;
+    FileSystem& fs_ = posix_file_system();
+    const std::string data_ = directory_ / "data";
+    const std::string backup_ = directory_ / "backup";
+    std::unique_ptr<Store> store_;
+};
+
+TEST_F(BackupTest, HasAllOfAStoreThatGoesOn) {
+    const auto report = back_up_now();
+    ASSERT_TRUE(report) << report.error().detail;
+    EXPECT_EQ(report->position, store_->last_position());
+    EXPECT_EQ(report->segments, store_->metrics().segments);
+    EXPECT_GE(report->segments, 3U);
+    EXPECT_EQ(report->linked, report->segments - 1);
+    EXPECT_EQ(report->copied, 1U);
+    const std::string then = content(*store_);
+    fill(*store_, 1);
+    EXPECT_EQ(content_of_backup(), then);
+    const auto verified = verify(fs_, backup_);
+    ASSERT_TRUE(verified);
+    EXPECT_TRUE(verified->damages.empty()) << verified->damages.front().reason;
+}
+
+TEST_F(BackupTest, TakesOnlyWhatIsNew) {
+    ASSERT_TRUE(back_up_now());
+    const auto same = back_up_now();
+    ASSERT_TRUE(same) << same.error().detail;
+    EXPECT_EQ(same->kept, same->segments);
+    fill(*store_, 1);
+    const auto more = back_up_now();
+    ASSERT_TRUE(more) << more.error().detail;
+    EXPECT_GE(more->kept, same->segments - 1);
+    EXPECT_GT(more->linked, 0U);
+    EXPECT_EQ(more->copied, 1U);
+    EXPECT_EQ(content_of_backup(), content(*store_));
+}
+
+TEST_F(BackupTest, TakesAReplacedSegmentAnew) {
+    ASSERT_TRUE(back_up_now());
+    const std::string segment = data_ + "/segments/" + segment_name(1);
+    const auto before = fs_.facts(backup_ + "/segments/" + segment_name(1));
+    ASSERT_TRUE(before);
+    EXPECT_EQ(before->links, 2U);
+    const auto old = fs_.open(segment, FileSystem::Mode::read);
+    std::string bytes(before->bytes, '\0');
+    ASSERT_TRUE((*old)->read(0, {bytes.data(), bytes.size()}));
+    const auto fresh = fs_.open(segment + ".tmp", FileSystem::Mode::create);
+    ASSERT_TRUE(fresh);
+    ASSERT_TRUE((*fresh)->write(0, bytes));
+    ASSERT_TRUE(fs_.rename(segment + ".tmp", segment));
+    const auto again = back_up_now();
+    ASSERT_TRUE(again) << again.error().detail;
+    EXPECT_EQ(again->linked, 1U);
+    const auto after = fs_.facts(backup_ + "/segments/" + segment_name(1));
+    ASSERT_TRUE(after);
+    EXPECT_NE(after->number, before->number);
+}
+
+TEST_F(BackupTest, OfAStoreThatNobodyWritesNeedsNoStore) {
+    const std::string then = content(*store_);
+    store_.reset();
+    const auto report = back_up(fs_, data_, backup_, [&] { return find_log_end(fs_, data_); });
+    ASSERT_TRUE(report) << report.error().detail;
+    EXPECT_EQ(content_of_backup(), then);
+    EXPECT_EQ(report->position.value, 72U);
+}
+
+TEST_F(BackupTest, WhileWritersAreAtWorkIsWhole) {
+    std::atomic<bool> stop = false;
+    std::thread writer([&] {
+        for (int round = 1; !stop; ++round) {
+            fill(*store_, round);
+        }
+    });
+    for (int i = 0; i < 5; ++i) {
+        const auto report = back_up_now();
+        ASSERT_TRUE(report) << report.error().detail;
+        const auto opened = open_store(fs_, backup_, true);
+        ASSERT_NE(opened, nullptr);
+        EXPECT_EQ(opened->last_position(), report->position);
+        EXPECT_EQ(content(*opened), content(*store_, report->position));
+        EXPECT_EQ(store_->commit_end(report->position), report->position);
+    }
+    stop = true;
+    writer.join();
+}
+
+TEST_F(BackupTest, IsNotOpenedForWriting) {
+    ASSERT_TRUE(back_up_now());
+    const auto opened = Store::open(fs_, backup_, {});
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, Errc::usage);
+}
+
+TEST_F(BackupTest, RefusesADirectoryOfSomethingElse) {
+    test::TemporaryDirectory other;
+    {
+        const auto another = open_store(fs_, other / "data");
+        put(*another, "Patient", "a", "x");
+        const auto report = back_up_store(fs_, *store_, data_, other / "data");
+        ASSERT_FALSE(report);
+        EXPECT_EQ(report.error().code, Errc::usage) << "a store is no backup";
+        ASSERT_TRUE(back_up_store(fs_, *another, other / "data", other / "backup"));
+    }
+    const auto mixed = back_up_store(fs_, *store_, data_, other / "backup");
+    ASSERT_FALSE(mixed);
+    EXPECT_EQ(mixed.error().code, Errc::usage) << "a backup of another store";
+}
+
+TEST_F(BackupTest, OfADamagedStoreNamesTheDamage) {
+    const std::string path = data_ + "/segments/" + segment_name(2);
+    const auto file = fs_.open(path, FileSystem::Mode::read_write);
+    ASSERT_TRUE((*file)->write(900, "damage"));
+    const auto report = back_up_now();
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().code, Errc::corrupt);
+    EXPECT_NE(report.error().detail.find(segment_name(2)), std::string::npos);
+    EXPECT_TRUE(fs_.exists(backup_ + "/" + std::string(kBackupPartial)));
+}
+
+// ---- restore ----
+
+TEST_F(BackupTest, ARestoredStoreIsTheSameAndGoesOn) {
+    ASSERT_TRUE(back_up_now());
+    const std::string there = directory_ / "restored";
+    const auto report = restore(fs_, backup_, there, {});
+    ASSERT_TRUE(report) << report.error().detail;
+    EXPECT_EQ(report->position, store_->last_position());
+    const auto restored = open_store(fs_, there);
+    ASSERT_NE(restored, nullptr);
+    EXPECT_EQ(content(*restored), content(*store_));
+    put(*restored, "Patient", "new", "x");
+    EXPECT_EQ(restored->last_position().value, report->position.value + 1);
+    EXPECT_EQ(content_of_backup(), content(*store_)) << "the backup is as it was";
+}
+
+TEST_F(BackupTest, ARestoreEndsAtTheCommitBeforeAPosition) {
+    ASSERT_TRUE(back_up_now());
+    for (std::uint64_t i = 1; i <= store_->last_position().value; ++i) {
+        const std::string there = directory_ / fmt::format("restored-{}", i);
+        RestoreOptions options;
+        options.to_position = {i};
+        const auto report = restore(fs_, backup_, there, options);
+        ASSERT_TRUE(report) << i << ": " << report.error().detail;
+        std::uint64_t expected = i;
+        while (store_->commit_end({expected}).value > i) {
+            --expected;
+        }
+        EXPECT_EQ(report->position.value, expected);
+        const auto restored = open_store(fs_, there, true);
+        ASSERT_NE(restored, nullptr);
+        ASSERT_EQ(content(*restored), content(*store_, {expected}));
+    }
+}
+
+TEST_F(BackupTest, ARestoreEndsAtAnInstant) {
+    ASSERT_TRUE(back_up_now());
+    const Instant instant = store_->at({30})->instant;
+    RestoreOptions options;
+    options.to_instant = instant;
+    const auto report = restore(fs_, backup_, directory_ / "restored", options);
+    ASSERT_TRUE(report) << report.error().detail;
+    EXPECT_EQ(report->position, store_->commit_end({30}));
+    EXPECT_EQ(report->instant, instant);
+}
+
+TEST_F(BackupTest, ARestoreToAPositionComesBeforeWhatWasErasedAfterIt) {
+    put(*store_, "Patient", "precious", "x");
+    const Position position = store_->last_position();
+    const std::string then = content(*store_);
+    CommitBuilder builder;
+    builder.erase("Patient", "precious");
+    const Submission erased = store_->submit(builder.commit());
+    ASSERT_TRUE(store_->wait(erased.ticket));
+    ASSERT_TRUE(back_up_now());
+    EXPECT_NE(content_of_backup(), then);
+    RestoreOptions options;
+    options.to_position = position;
+    ASSERT_TRUE(restore(fs_, backup_, directory_ / "restored", options));
+    EXPECT_EQ(content(*open_store(fs_, directory_ / "restored", true)), then);
+}
+
+TEST_F(BackupTest, ARestoreThatCannotBeLeavesNothing) {
+    ASSERT_TRUE(back_up_now());
+    const std::string there = directory_ / "restored";
+    RestoreOptions options;
+    options.to_position = {store_->last_position().value + 1};
+    EXPECT_EQ(restore(fs_, backup_, there, options).error().code, Errc::usage);
+    options = {};
+    options.to_instant = Instant{1};
+    EXPECT_EQ(restore(fs_, backup_, there, options).error().code, Errc::usage);
+    EXPECT_EQ(restore(fs_, directory_ / "nothing", there, {}).error().code, Errc::usage);
+    EXPECT_EQ(restore(fs_, data_, there, {}).error().code, Errc::usage) << "no backup";
+    EXPECT_EQ(restore(fs_, backup_, data_, {}).error().code, Errc::usage) << "a store is there";
+    EXPECT_TRUE(restore(fs_, backup_, there, {}));
+    EXPECT_EQ(restore(fs_, backup_, there, {}).error().code, Errc::usage);
+}
+
+TEST_F(BackupTest, ADamagedBackupIsNotRestored) {
+    ASSERT_TRUE(back_up_now());
+    const std::string path = backup_ + "/segments/" + segment_name(1);
+    const auto facts = fs_.facts(path);
+    const auto file = fs_.open(path, FileSystem::Mode::read_write);
+    for (std::uint64_t at = 0; at < facts->bytes; at += facts->bytes / 7) {
+        char was = 0;
+        ASSERT_TRUE((*file)->read(at, {&was, 1}));
+        const char other = static_cast<char>(was ^ 1);
+        ASSERT_TRUE((*file)->write(at, {&other, 1}));
+        const auto report = restore(fs_, backup_, directory_ / "restored", {});
+        ASSERT_FALSE(report) << at;
+        EXPECT_EQ(report.error().code, Errc::corrupt);
+        ASSERT_TRUE((*file)->write(at, {&was, 1}));
+    }
+    EXPECT_TRUE(restore(fs_, backup_, directory_ / "restored", {}));
+}
+
+// ---- the manifest ----
+
+TEST(BackupManifest, IsReadAsItWasWritten) {
+    BackupManifest manifest;
+    manifest.store_id = 0x123;
+    manifest.position = {77};
+    manifest.instant = Instant{1'700'000'000'000'000};
+    manifest.taken = Instant{1'700'000'100'000'000};
+    manifest.parts = {{1, true, 100, 5, 6}, {2, false, 64, 7, ~0ULL}};
+    const std::string text = write_backup_manifest(manifest);
+    const auto read = parse_backup_manifest(text);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(*read, manifest);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        std::string other = text;
+        other[i] = static_cast<char>(other[i] ^ 1);
+        EXPECT_FALSE(parse_backup_manifest(other)) << i;
+        EXPECT_FALSE(parse_backup_manifest(std::string_view(text).substr(0, i))) << i;
+    }
+    EXPECT_EQ(parse_backup_manifest("annals-backup 2\n").error().code, Errc::usage);
+}
+
+// ---- faults ----
+
+TEST(Backup, IsCopiedWhereNothingCanBeLinked) {
+    SimFileSystem fs;
+    ASSERT_TRUE(fs.make_directory("/data"));
+    const auto store = open_store(fs, "/data");
+    fill(*store);
+    fs.fail_next(SimFileSystem::Call::link, Errc::io, 1000);
+    const auto report = back_up_store(fs, *store, "/data", "/backup");
+    ASSERT_TRUE(report) << report.error().detail;
+    EXPECT_EQ(report->copied, report->segments);
+    const auto again = back_up_store(fs, *store, "/data", "/backup");
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->kept, again->segments);
+    EXPECT_EQ(content(*open_store(fs, "/backup", true)), content(*store));
+}
+
+TEST(Backup, OnAFullDeviceGoesOnWhenThereIsSpace) {
+    SimFileSystem fs;
+    ASSERT_TRUE(fs.make_directory("/data"));
+    const auto store = open_store(fs, "/data");
+    fill(*store);
+    fs.fail_next(SimFileSystem::Call::link, Errc::io, 2);
+    fs.fail_next(SimFileSystem::Call::write, Errc::no_store, 1);
+    const auto report = back_up_store(fs, *store, "/data", "/backup");
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().code, Errc::no_store);
+    ASSERT_TRUE(back_up_store(fs, *store, "/data", "/backup"));
+    EXPECT_EQ(content(*open_store(fs, "/backup", true)), content(*store));
+}
+
+/// The power goes at every call that a second backup makes. What the first one had is there afterwards, and the next backup
+/// is whole.
+TEST(Backup, SurvivesAPowerCutAtEveryBoundary) {
+    for (std::uint64_t n = 1;; ++n) {
+        SimFileSystem fs;
+        ASSERT_TRUE(fs.make_directory("/data"));
+        auto store = open_store(fs, "/data");
+        fill(*store);
+        ASSERT_TRUE(back_up_store(fs, *store, "/data", "/backup"));
+        const std::string first = content(*store);
+        fill(*store, 1);
+        const std::string second = content(*store);
+        fs.power_off_at(n);
+        const auto report = back_up_store(fs, *store, "/data", "/backup");
+        const bool cut = !report;
+        for (const std::uint64_t seed : {0U, 1U, 2U, 3U}) {
+            const auto after = fs.after_power_cut(seed);
+            {
+                const auto kept = open_store(*after, "/backup", true);
+                ASSERT_NE(kept, nullptr) << "call " << n << ", seed " << seed;
+                const std::string there = content(*kept);
+                EXPECT_TRUE(there.starts_with(first)) << "call " << n << ", seed " << seed;
+                EXPECT_TRUE(second.starts_with(there)) << "call " << n << ", seed " << seed;
+                EXPECT_TRUE(cut || there == second) << "call " << n << ", seed " << seed;
+                const auto manifest = read_backup_manifest(*after, "/backup");
+                ASSERT_TRUE(manifest && *manifest) << "call " << n << ", seed " << seed;
+                EXPECT_LE((*manifest)->position, kept->last_position());
+            }
+            const auto again =
+                back_up(*after, "/data", "/backup", [&] { return find_log_end(*after, "/data"); });
+            ASSERT_TRUE(again) << again.error().detail << " call " << n << ", seed " << seed;
+            EXPECT_EQ(content(*open_store(*after, "/backup", true)), second);
+            EXPECT_FALSE(after->exists("/backup/" + std::string(kBackupPartial)));
+        }
+        store.reset();
+        if (!cut) {
+            EXPECT_GT(n, 15U);
+            break;
+        }
+    }
+}
+
+/// The power goes at every call of a restore: what is left is refused, or the whole of it.
+TEST(Restore, SurvivesAPowerCutAtEveryBoundary) {
+    for (std::uint64_t n = 1;; ++n) {
+        SimFileSystem fs;
+        ASSERT_TRUE(fs.make_directory("/data"));
+        auto store = open_store(fs, "/data");
+        fill(*store);
+        ASSERT_TRUE(back_up_store(fs, *store, "/data", "/backup"));
+        const std::string all = content(*store);
+        fs.power_off_at(n);
+        const bool cut = !restore(fs, "/backup", "/restored", {});
+        for (const std::uint64_t seed : {0U, 1U, 2U}) {
+            const auto after = fs.after_power_cut(seed);
+            StoreOptions options;
+            options.read_only = true;
+            const auto opened = Store::open(*after, "/restored", options);
+            if (opened) {
+                EXPECT_TRUE(content(**opened) == all) << "call " << n << ", seed " << seed;
+            } else {
+                EXPECT_TRUE(cut) << opened.error().detail;
+            }
+        }
+        store.reset();
+        if (!cut) {
+            break;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace annals::storage

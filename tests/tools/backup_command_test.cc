@@ -1,0 +1,151 @@
+// annals backup and restore by the real binary, and a backup that is served.
+
+#include "tests/support/child_process.h"
+#include "tests/support/temporary_directory.h"
+#include "tools/commands/http_client.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <map>
+
+namespace annals {
+namespace {
+
+using test::Finished;
+using test::RunningServer;
+using test::TemporaryDirectory;
+
+const std::string kBinary = ANNALS_BINARY;
+
+Finished annals(const std::vector<std::string>& arguments) {
+    return test::run_program(kBinary, arguments);
+}
+
+std::string version(const std::string& id, int number, const std::string& instant) {
+    return R"({"resource":{"resourceType":"Patient","id":")" + id + R"(","meta":{"versionId":")" +
+           std::to_string(number) + R"(","lastUpdated":")" + instant +
+           R"("}},"request":{"method":"PUT","url":"Patient/)" + id +
+           "\"},\"response\":{\"status\":\"200\"}}\n";
+}
+
+/// Files below `directory` with their sizes and times.
+std::map<std::string, std::string> files_of(const std::string& directory) {
+    std::map<std::string, std::string> all;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+        const auto time = entry.last_write_time().time_since_epoch().count();
+        all[entry.path().string()] =
+            entry.is_regular_file() ? std::to_string(entry.file_size()) + " " + std::to_string(time)
+                                    : std::to_string(time);
+    }
+    return all;
+}
+
+std::string history_of(const std::string& data) {
+    const TemporaryDirectory directory;
+    const Finished done = annals({"export", "--data", data, "--to", directory.path(), "--history"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    return test::read_whole_file(directory / "history.ndjson");
+}
+
+class BackupCommand : public ::testing::Test {
+  protected:
+    BackupCommand() {
+        test::write_whole_file(directory_ / "in.ndjson",
+                               version("a", 1, "2020-01-01T00:00:00.000Z") +
+                                   version("b", 1, "2020-01-02T00:00:00.000Z") +
+                                   version("a", 2, "2020-01-03T00:00:00.000Z"));
+        EXPECT_EQ(annals({"import", "--data", data_, directory_ / "in.ndjson"}).exit_code, 0);
+    }
+
+    TemporaryDirectory directory_;
+    const std::string data_ = directory_ / "data";
+    const std::string backup_ = directory_ / "backup";
+};
+
+TEST_F(BackupCommand, BacksUpAndRestores) {
+    const Finished made = annals({"backup", "--data", data_, "--to", backup_});
+    EXPECT_EQ(made.exit_code, 0) << made.errors;
+    EXPECT_TRUE(made.output.starts_with("backed up to position 3: ")) << made.output;
+    EXPECT_EQ(annals({"verify", "--data", backup_}).exit_code, 0);
+    const Finished again = annals({"backup", "--data", data_, "--to", backup_});
+    EXPECT_EQ(again.exit_code, 0) << again.errors;
+    EXPECT_NE(again.output.find(" 0 copied"), std::string::npos) << again.output;
+
+    const Finished restored = annals({"restore", "--from", backup_, "--data", directory_ / "new"});
+    EXPECT_EQ(restored.exit_code, 0) << restored.errors;
+    EXPECT_EQ(history_of(directory_ / "new"), history_of(data_));
+    const Finished part =
+        annals({"restore", "--from", backup_, "--data", directory_ / "part", "--to-position", "2"});
+    EXPECT_EQ(part.exit_code, 0) << part.errors;
+    EXPECT_TRUE(history_of(data_).starts_with(history_of(directory_ / "part")));
+    EXPECT_NE(part.output.find("position 2"), std::string::npos) << part.output;
+}
+
+TEST_F(BackupCommand, RefusesWhatCannotBeWithCodeTwo) {
+    EXPECT_EQ(annals({"backup", "--data", directory_ / "none", "--to", backup_}).exit_code, 2);
+    EXPECT_EQ(annals({"backup", "--data", data_, "--to", data_}).exit_code, 2);
+    EXPECT_EQ(annals({"restore", "--from", data_, "--data", directory_ / "new"}).exit_code, 2);
+    ASSERT_EQ(annals({"backup", "--data", data_, "--to", backup_}).exit_code, 0);
+    for (const std::vector<std::string>& more : {std::vector<std::string>{"--to-position", "0"},
+                                                 {"--to-position", "x"},
+                                                 {"--to-position", "4"},
+                                                 {"--to-instant", "soon"},
+                                                 {"--to-instant", "1999-01-01T00:00:00Z"}}) {
+        std::vector<std::string> arguments = {"restore", "--from", backup_, "--data",
+                                              directory_ / "new"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Finished done = annals(arguments);
+        EXPECT_EQ(done.exit_code, 2) << more[1] << done.errors;
+    }
+    EXPECT_EQ(annals({"serve", "--data", backup_, "--listen", "127.0.0.1:0"}).exit_code, 2)
+        << "a backup is not written to";
+}
+
+TEST_F(BackupCommand, ABackupIsServedWithoutATrace) {
+    ASSERT_EQ(annals({"backup", "--data", data_, "--to", backup_}).exit_code, 0);
+    const auto before = files_of(backup_);
+    {
+        RunningServer server(kBinary, backup_, {"--read-only"});
+        ASSERT_FALSE(server.url().empty());
+        tools::HttpClient client(*tools::parse_server_url(server.url()));
+        tools::HttpRequest request;
+        request.target = "/fhir/Patient/a";
+        EXPECT_EQ(client.send(request)->status, 200);
+        request.target = "/fhir/Patient?_id=b";
+        EXPECT_NE(client.send(request)->body.find("\"total\":1"), std::string::npos);
+        request.target = "/fhir/Patient/a";
+        request.method = "DELETE";
+        EXPECT_EQ(client.send(request)->status, 503);
+        server.process().kill(SIGTERM);
+        EXPECT_EQ(server.process().wait(std::chrono::seconds(20)), 0);
+    }
+    EXPECT_EQ(files_of(backup_), before);
+}
+
+TEST_F(BackupCommand, AServerBacksItselfUp) {
+    {
+        RunningServer server(kBinary, data_);
+        ASSERT_FALSE(server.url().empty());
+        tools::HttpClient client(*tools::parse_server_url(server.url()));
+        tools::HttpRequest request;
+        request.method = "POST";
+        request.target = "/fhir/$backup?to=hot";
+        EXPECT_EQ(client.send(request)->status, 202);
+        request.method = "GET";
+        request.target = "/fhir/$backup";
+        int status = 202;
+        while (status == 202) {
+            status = client.send(request)->status;
+        }
+        EXPECT_EQ(status, 200);
+        server.process().kill(SIGTERM);
+        EXPECT_EQ(server.process().wait(std::chrono::seconds(20)), 0);
+    }
+    EXPECT_EQ(annals({"verify", "--data", data_ + "/backups/hot"}).exit_code, 0);
+    EXPECT_EQ(history_of(data_ + "/backups/hot"), history_of(data_));
+}
+
+}  // namespace
+}  // namespace annals

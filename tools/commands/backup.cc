@@ -1,0 +1,48 @@
+#include "tools/commands/backup.h"
+
+#include "storage/backup.h"
+#include "tools/commands/arguments.h"
+#include "tools/commands/progress.h"
+#include "tools/commands/store_access.h"
+
+#include <cstdio>
+
+namespace annals::tools {
+
+int back_up_store(const ArgumentList& arguments) {
+    std::string data;
+    std::string to;
+    bool quiet = false;
+    Arguments reader("backup",
+                     "Copies a store to a directory, or brings the backup there up to date.");
+    reader.required_text("--data", data, "data directory (no other process may hold it)");
+    reader.required_text("--to", to, "directory of the backup; made if it is missing");
+    reader.flag("-q,--quiet", quiet, "no progress on the terminal");
+    if (const auto exit_code = reader.parse(arguments)) {
+        return *exit_code;
+    }
+    auto lock = lock_for_reading(data);
+    if (!lock) {
+        return fail(lock.error().detail, exit_code_of(lock.error()));
+    }
+    storage::FileSystem& files = storage::posix_file_system();
+    Progress progress("bytes", 0, quiet);
+    storage::BackupOptions options;
+    options.progress = [&](std::uint64_t done, std::uint64_t) { progress.update(done, done); };
+    const auto done = storage::back_up(
+        files, data, to, [&] { return storage::find_log_end(files, data); }, options);
+    if (!done) {
+        return fail(done.error().detail, exit_code_of(done.error()));
+    }
+    std::printf(
+        "backed up to position %llu: %llu segments, of these %llu there already, %llu linked, "
+        "%llu copied (%llu bytes)\n",
+        static_cast<unsigned long long>(done->position.value),
+        static_cast<unsigned long long>(done->segments),
+        static_cast<unsigned long long>(done->kept), static_cast<unsigned long long>(done->linked),
+        static_cast<unsigned long long>(done->copied),
+        static_cast<unsigned long long>(done->bytes_copied));
+    return kExitDone;
+}
+
+}  // namespace annals::tools

@@ -1,0 +1,188 @@
+#include "tools/commands/compare_stores.h"
+
+#include "codec/json/document.h"
+#include "core/operations/digest_tree.h"
+#include "tools/commands/bundle_answers.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <thread>
+
+namespace annals::tools {
+
+namespace {
+
+constexpr int kLooks = 4;
+constexpr std::chrono::seconds kBetweenLooks{1};
+
+std::uint64_t read_number(std::string_view text, int base) {
+    std::uint64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number, base);
+    return number;
+}
+
+/// What one of a Parameters' parameters, or one of their parts, says of sums.
+void take_sum(json::Value parameter, DigestNode::Sum& sum) {
+    if (parameter["name"].equals("versions")) {
+        sum.versions = read_number(parameter["valueDecimal"].raw(), 10);
+    } else if (parameter["name"].equals("digest")) {
+        sum.digest = read_number(parameter["valueString"].string(), 16);
+    }
+}
+
+/// The tree's digit of a version at a depth; the store's own children count by it, too.
+std::size_t digit_of(std::string_view url, std::size_t depth) {
+    const std::string_view name = url.substr(0, url.find("/_history/"));
+    return core::digest_key(name) >> (4 * (core::DigestTree::kDigitsMax - 1 - depth)) & 15;
+}
+
+DigestNode::Sum child_of(const DigestNode& node, std::size_t digit, std::size_t depth) {
+    if (!node.lists) {
+        return node.children[digit];
+    }
+    DigestNode::Sum sum;
+    for (const auto& [url, digest] : node.versions) {
+        if (digit_of(url, depth) == digit) {
+            ++sum.versions;
+            sum.digest += digest;
+        }
+    }
+    return sum;
+}
+
+/// The first difference of two lists; empty: none.
+std::string difference_of(const DigestNode& first, const DigestNode& second) {
+    auto a = first.versions.begin();
+    auto b = second.versions.begin();
+    while (a != first.versions.end() || b != second.versions.end()) {
+        if (b == second.versions.end() || (a != first.versions.end() && a->first < b->first)) {
+            return a->first + ": only at the source";
+        }
+        if (a == first.versions.end() || b->first < a->first) {
+            return b->first + ": only at the target";
+        }
+        if (a->second != b->second) {
+            return a->first + ": other content";
+        }
+        ++a;
+        ++b;
+    }
+    return {};
+}
+
+Result<DigestNode> ask(HttpClient& client, const std::string& prefix, const Patience& patience) {
+    HttpRequest request;
+    request.target = fmt::format("{}/$digest{}{}", client.server().base_path,
+                                 prefix.empty() ? "" : "?prefix=", prefix);
+    while (true) {
+        ANNALS_TRY(const HttpReply reply, client.send_patiently(request, patience));
+        if (reply.status == 200) {
+            return read_digest(reply.body);
+        }
+        if (reply.status != 202 || (patience.stop && patience.stop())) {
+            json::Parser parser;
+            return Error{
+                Errc::processing,
+                fmt::format("{}: GET {}: status {}: {}", client.server().authority(),
+                            request.target, reply.status, outcome_text(parser, reply.body)),
+                ""};
+        }
+        std::this_thread::sleep_for(patience.first_pause);
+    }
+}
+
+}  // namespace
+
+Result<DigestNode> read_digest(std::string_view body) {
+    json::Parser parser;
+    const auto document = parser.parse(body);
+    if (!document || !document->root()["resourceType"].equals("Parameters")) {
+        return Error{Errc::processing, "the answer to $digest is no Parameters", ""};
+    }
+    DigestNode node;
+    bool counted = false;
+    for (const json::Value parameter : document->root()["parameter"].elements()) {
+        take_sum(parameter, node.sum);
+        counted = counted || parameter["name"].equals("digest");
+        if (parameter["name"].equals("child")) {
+            DigestNode::Sum sum;
+            std::string prefix;
+            for (const json::Value part : parameter["part"].elements()) {
+                take_sum(part, sum);
+                prefix = part["name"].equals("prefix") ? part["valueString"].string() : prefix;
+            }
+            if (prefix.empty()) {
+                return Error{Errc::processing, "the answer to $digest has a child without prefix",
+                             ""};
+            }
+            node.children[read_number(std::string_view(prefix).substr(prefix.size() - 1), 16) &
+                          15] = sum;
+        } else if (parameter["name"].equals("version")) {
+            std::string url;
+            DigestNode::Sum sum;
+            for (const json::Value part : parameter["part"].elements()) {
+                take_sum(part, sum);
+                url = part["name"].equals("url") ? part["valueUri"].string() : url;
+            }
+            node.versions[url] = sum.digest;
+        }
+    }
+    if (!counted) {
+        return Error{Errc::processing, "the answer to $digest has no digest", ""};
+    }
+    node.lists = node.versions.size() == node.sum.versions;
+    return node;
+}
+
+Result<Comparison> compare_digests(const AskDigest& first, const AskDigest& second) {
+    Comparison comparison;
+    std::string prefix;
+    while (true) {
+        ANNALS_TRY(const DigestNode a, first(prefix));
+        ANNALS_TRY(const DigestNode b, second(prefix));
+        ++comparison.exchanges;
+        if (prefix.empty()) {
+            comparison.versions = a.sum.versions;
+            comparison.digest = a.sum.digest;
+        }
+        if (a.sum == b.sum) {
+            return comparison;  // at the root; below, it has been written since
+        }
+        if (a.lists && b.lists) {
+            comparison.difference = difference_of(a, b);
+            return comparison;
+        }
+        std::size_t digit = 0;
+        while (digit < a.children.size() &&
+               child_of(a, digit, prefix.size()) == child_of(b, digit, prefix.size())) {
+            ++digit;
+        }
+        if (digit == a.children.size() || prefix.size() + 1 > core::DigestTree::kDigitsMax) {
+            return Error{Errc::processing, "the digests don't add up", ""};
+        }
+        prefix += "0123456789abcdef"[digit];
+    }
+}
+
+Result<Comparison> compare_stores(const ServerUrl& first, const ServerUrl& second,
+                                  const Patience& patience) {
+    HttpClient a(first);
+    HttpClient b(second);
+    Comparison comparison;
+    for (int look = 0; look < kLooks; ++look) {
+        if (look > 0) {
+            std::this_thread::sleep_for(kBetweenLooks);
+        }
+        ANNALS_TRY(
+            comparison,
+            compare_digests([&](const std::string& prefix) { return ask(a, prefix, patience); },
+                            [&](const std::string& prefix) { return ask(b, prefix, patience); }));
+        if (comparison.difference.empty()) {
+            break;
+        }
+    }
+    return comparison;
+}
+
+}  // namespace annals::tools

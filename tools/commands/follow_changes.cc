@@ -1,0 +1,167 @@
+#include "tools/commands/follow_changes.h"
+
+#include "tools/commands/bundle_answers.h"
+#include "tools/commands/progress.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <future>
+
+namespace annals::tools {
+
+namespace {
+
+constexpr std::string_view kTarget = "changes after ";
+
+/// How long the source is asked to wait for news: we look up as often to see whether we are to stop.
+constexpr int kWaitSeconds = 1;
+
+std::optional<std::uint64_t> read_number(std::string_view text) {
+    std::uint64_t number = 0;
+    const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && at == text.data() + text.size() && !text.empty()
+               ? std::optional(number)
+               : std::nullopt;
+}
+
+std::optional<std::uint64_t> header_number(const HttpReply& reply, std::string_view name) {
+    const auto text = reply.header(name);
+    return text ? read_number(*text) : std::nullopt;
+}
+
+/// Cuts `"name":123,` off `rest`.
+std::optional<std::uint64_t> take_member(std::string_view& rest, std::string_view name) {
+    if (!rest.starts_with(name)) {
+        return std::nullopt;
+    }
+    rest.remove_prefix(name.size());
+    const std::size_t comma = rest.find(',');
+    const auto number = read_number(rest.substr(0, comma));
+    rest.remove_prefix(std::min(comma, rest.size()));  // the comma becomes the entry's brace
+    return number;
+}
+
+HttpRequest page_request(const ServerUrl& server, std::uint64_t after, std::uint64_t count,
+                         int wait) {
+    HttpRequest request;
+    request.target = fmt::format("{}/_changes?after={}&_count={}&wait={}&_format=ndjson",
+                                 server.base_path, after, count, wait);
+    return request;
+}
+
+Result<ChangePage> read_page(HttpClient& client, const FollowOptions& options,
+                             std::uint64_t after) {
+    const HttpRequest request =
+        page_request(client.server(), after, options.page_size, options.follow ? kWaitSeconds : 0);
+    ANNALS_TRY(const HttpReply reply, client.send_patiently(request, options.patience));
+    if (reply.status != 200) {
+        json::Parser parser;
+        return Error{Errc::processing,
+                     fmt::format("{}: GET {}: status {}: {}", client.server().authority(),
+                                 request.target, reply.status, outcome_text(parser, reply.body)),
+                     ""};
+    }
+    return read_change_page(reply);
+}
+
+}  // namespace
+
+Result<ChangePage> read_change_page(const HttpReply& reply) {
+    const Error no_page{Errc::processing, "the source's answer is no page of a change feed", ""};
+    const auto position = header_number(reply, "X-Annals-Position");
+    const auto newest = header_number(reply, "X-Annals-Last-Position");
+    if (!position || !newest) {
+        return no_page;
+    }
+    ChangePage page;
+    page.position = *position;
+    page.newest = *newest;
+    page.body = std::make_unique<std::string>(reply.body);
+    std::string_view rest = *page.body;
+    while (!rest.empty()) {
+        const std::size_t end = rest.find('\n');
+        std::string_view line = rest.substr(0, end);
+        if (end == std::string_view::npos || !line.ends_with('}')) {
+            return no_page;
+        }
+        rest.remove_prefix(end + 1);
+        const auto place = take_member(line, R"({"position":)");
+        if (!place || !line.starts_with(',')) {
+            return no_page;
+        }
+        line.remove_prefix(1);
+        const auto commit = take_member(line, R"("commit":)");
+        if (!commit || !line.starts_with(',')) {
+            return no_page;
+        }
+        (*page.body)[static_cast<std::size_t>(line.data() - page.body->data())] = '{';
+        page.entries.push_back(line);
+        page.commits.push_back(*commit);
+    }
+    return page;
+}
+
+Result<bool> has_change_feed(const ServerUrl& server, const Patience& patience) {
+    HttpClient client(server);
+    ANNALS_TRY(const HttpReply reply,
+               client.send_patiently(page_request(server, 0, 1, 0), patience));
+    return reply.status == 200 && read_change_page(reply).has_value();
+}
+
+std::string change_target(std::uint64_t position) {
+    return fmt::format("{}{}", kTarget, position);
+}
+
+std::optional<std::uint64_t> position_of(std::string_view target) {
+    return target.starts_with(kTarget) ? read_number(target.substr(kTarget.size())) : std::nullopt;
+}
+
+Result<void> follow_changes(const ServerUrl& from, HistorySubmitter& submitter,
+                            const FollowOptions& options, ReplicateState& state,
+                            ReplicateCounts& counts) {
+    HttpClient client(from);
+    Progress progress("versions", 0, options.quiet);
+    const auto stopped = [&] { return options.patience.stop && options.patience.stop(); };
+    if (const auto position = position_of(state.target); position.value_or(0) > 0) {
+        submitter.tell(*position);  // it may have forgotten
+    }
+    ANNALS_TRY(ChangePage page, read_page(client, options, position_of(state.target).value_or(0)));
+    while (true) {
+        // One page is read while the one before is being applied.
+        std::future<Result<ChangePage>> ahead;
+        const bool more = options.follow || page.position < page.newest;
+        if (more && !stopped()) {
+            ahead = std::async(std::launch::async, [&, after = page.position] {
+                return read_page(client, options, after);
+            });
+        }
+        Result<void> submitted;
+        if (!page.entries.empty()) {
+            submitted = submitter.submit(page.entries, counts, page.position);
+            progress.update(counts.sent, counts.sent);
+        }
+        if (const std::string target = change_target(page.position);
+            submitted && target != state.target) {
+            if (page.entries.empty()) {
+                submitter.tell(page.position);
+            }
+            state.target = target;
+            state.after.reset();
+            submitted = write_state(options.state_file, state);
+        }
+        if (!submitted || !ahead.valid()) {
+            return submitted;
+        }
+        auto next = ahead.get();
+        if (stopped()) {
+            return {};
+        }
+        if (!next) {
+            return std::move(next.error());
+        }
+        page = *std::move(next);
+    }
+}
+
+}  // namespace annals::tools

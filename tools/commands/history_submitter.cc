@@ -1,0 +1,115 @@
+#include "tools/commands/history_submitter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+namespace annals::tools {
+
+using std::chrono::milliseconds;
+
+Result<void> HistorySubmitter::submit(std::span<const std::string_view> entries,
+                                      ReplicateCounts& counts, std::uint64_t reached) {
+    while (!entries.empty()) {
+        const std::size_t count = std::min(entries.size(), entries_max_);
+        const bool last = count == entries.size();
+        ANNALS_TRY_VOID(submit_bundle(entries.first(count), counts, last ? reached : 0));
+        entries = entries.subspan(count);
+    }
+    return {};
+}
+
+HttpRequest HistorySubmitter::request_of_body(std::uint64_t reached) const {
+    HttpRequest request;
+    request.method = "POST";
+    request.target = client_.server().base_path;
+    request.body = body_;
+    request.headers = {{"Prefer", "return=minimal"}};
+    if (reached > 0) {
+        request.headers.emplace_back("X-Annals-Source-Position", fmt::format("{}", reached));
+    }
+    return request;
+}
+
+void HistorySubmitter::tell(std::uint64_t reached) {
+    body_ = R"({"resourceType":"Bundle","type":"history"})";
+    const auto reply = client_.send(request_of_body(reached));
+    static_cast<void>(reply);  // what matters comes with the next entries
+}
+
+Result<void> HistorySubmitter::submit_bundle(std::span<const std::string_view> entries,
+                                             ReplicateCounts& counts, std::uint64_t reached) {
+    body_ = R"({"resourceType":"Bundle","type":"history","entry":[)";
+    for (const std::string_view entry : entries) {
+        body_.append(entry).push_back(',');
+    }
+    body_.back() = ']';
+    body_.push_back('}');
+    const HttpRequest request = request_of_body(reached);
+
+    milliseconds pause = patience_.first_pause;
+    while (true) {
+        ANNALS_TRY(const HttpReply reply, client_.send_patiently(request, patience_));
+        if (reply.status == 413 && entries.size() > 1) {
+            entries_max_ = entries.size() / 2;
+            return submit(entries, counts, reached);
+        }
+        if (reply.status != 200) {
+            return Error{Errc::processing,
+                         fmt::format("{}: POST: status {}: {}", client_.server().authority(),
+                                     reply.status, outcome_text(parser_, reply.body)),
+                         ""};
+        }
+        ANNALS_TRY(const auto answers, read_answers(parser_, reply.body));
+        if (answers.size() != entries.size()) {
+            return Error{Errc::processing,
+                         fmt::format("{}: {} entries sent, {} answered",
+                                     client_.server().authority(), entries.size(), answers.size()),
+                         ""};
+        }
+        const auto troubled =
+            std::find_if(answers.begin(), answers.end(), [](const EntryAnswer& answer) {
+                return answer.status >= 500 || answer.status == 429 || answer.status == 0;
+            });
+        if (troubled == answers.end()) {
+            return count_answers(entries, answers, counts);
+        }
+        // What was taken already is ignored when it comes again, so the whole bundle can be repeated.
+        if ((patience_.stop && patience_.stop()) || pause > patience_.longest_pause) {
+            return Error{
+                Errc::io,
+                fmt::format("{}: an entry was answered {}: {}", client_.server().authority(),
+                            troubled->status, troubled->diagnostics),
+                ""};
+        }
+        std::this_thread::sleep_for(pause);
+        pause *= 2;
+    }
+}
+
+Result<void> HistorySubmitter::count_answers(std::span<const std::string_view> entries,
+                                             const std::vector<EntryAnswer>& answers,
+                                             ReplicateCounts& counts) {
+    counts.sent += entries.size();
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+        const EntryAnswer& answer = answers[i];
+        if (answer.status < 400 && !answer.conflict) {
+            counts.ignored += answer.ignored ? 1 : 0;
+            continue;
+        }
+        ++(answer.conflict ? counts.conflicts : counts.refused);
+        std::string url;
+        if (const auto entry = parser_.parse(entries[i])) {
+            url = entry->root()["fullUrl"].string();
+        }
+        std::fprintf(stderr, "%s: %s: %s\n", url.c_str(),
+                     answer.conflict ? "conflict" : fmt::format("{}", answer.status).c_str(),
+                     answer.diagnostics.c_str());
+    }
+    return {};
+}
+
+}  // namespace annals::tools

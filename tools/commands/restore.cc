@@ -1,0 +1,71 @@
+#include "tools/commands/restore.h"
+
+#include "core/base/instant.h"
+#include "storage/restore.h"
+#include "tools/commands/arguments.h"
+#include "tools/commands/progress.h"
+#include "tools/commands/store_access.h"
+
+#include <charconv>
+#include <cstdio>
+
+namespace annals::tools {
+
+namespace {
+
+std::optional<Position> parse_position(const std::string& text) {
+    Position position;
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, position.value);
+    return error == std::errc() && at == end && position.value > 0 ? std::optional(position)
+                                                                   : std::nullopt;
+}
+
+}  // namespace
+
+int restore_store(const ArgumentList& arguments) {
+    std::string from;
+    std::string data;
+    std::string to_position;
+    std::string to_instant;
+    storage::RestoreOptions options;
+    bool quiet = false;
+    Arguments reader("restore", "Makes a store of a backup, whole or up to a place in it.");
+    reader.required_text("--from", from, "directory of the backup");
+    reader.required_text("--data", data, "data directory to be made; without a store in it");
+    reader.text("--to-position", to_position, "end with the last commit up to this position");
+    reader.text("--to-instant", to_instant, "end with the last commit up to this instant");
+    reader.flag("--unfinished", options.unfinished,
+                "take what is whole of a backup that was not finished");
+    reader.flag("-q,--quiet", quiet, "no progress on the terminal");
+    if (const auto exit_code = reader.parse(arguments)) {
+        return *exit_code;
+    }
+    if (!to_position.empty()) {
+        options.to_position = parse_position(to_position);
+        if (!options.to_position) {
+            return reader.refuse("--to-position must be a number of at least 1");
+        }
+    }
+    if (!to_instant.empty()) {
+        const auto instant = parse_instant(to_instant);
+        if (!instant) {
+            return reader.refuse("--to-instant must be an instant: 2026-01-02T03:04:05Z");
+        }
+        options.to_instant = *instant;
+    }
+    Progress progress("bytes", 0, quiet);
+    options.progress = [&](std::uint64_t done, std::uint64_t) { progress.update(done, done); };
+    const auto done = storage::restore(storage::posix_file_system(), from, data, options);
+    if (!done) {
+        return fail(done.error().detail, exit_code_of(done.error()));
+    }
+    std::printf("restored up to position %llu, %s: %llu segments, %llu bytes\n",
+                static_cast<unsigned long long>(done->position.value),
+                format_instant(done->instant).c_str(),
+                static_cast<unsigned long long>(done->segments),
+                static_cast<unsigned long long>(done->bytes));
+    return kExitDone;
+}
+
+}  // namespace annals::tools
