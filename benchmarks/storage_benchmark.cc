@@ -114,6 +114,12 @@ class TimedFileSystem final : public FileSystem {
         return base_.rename(from, to);
     }
 
+    Result<void> link(const std::string& from, const std::string& to) override {
+        return base_.link(from, to);
+    }
+
+    Result<FileFacts> facts(const std::string& path) override { return base_.facts(path); }
+
     Result<void> remove(const std::string& path) override { return base_.remove(path); }
 
     Result<void> sync_directory(const std::string& path) override {
