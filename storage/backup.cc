@@ -36,17 +36,15 @@ class Backup {
         }
         manifest_.parts.clear();
         for (std::uint64_t number = 1; number <= end_.segment; ++number) {
-            auto taken = take(number);
-            for (int i = 1; !taken && taken.error().code == Errc::corrupt && i < kAttemptsMax;
-                 ++i) {
-                // The open segment may have been sealed and replaced meanwhile: then the log ends elsewhere.
-                if (number == end_.segment) {
-                    ANNALS_TRY(end_, end());
-                }
-                taken = take(number);
-            }
-            if (!taken) {
-                return std::move(taken.error());
+            ANNALS_TRY_VOID(take_patiently(number, end));
+        }
+        // Whoever found a file with one name may still have been writing to it when it got its second one: who comes
+        // later leaves it alone.
+        for (std::uint64_t number = 1; number <= manifest_.parts.size(); ++number) {
+            const auto facts = fs_.facts(target(number));
+            if (linked_[number - 1] &&
+                (!facts || facts->origin() != manifest_.parts[number - 1].origin)) {
+                ANNALS_TRY_VOID(take_patiently(number, end));
             }
         }
         ANNALS_TRY_VOID(finish());
@@ -56,6 +54,26 @@ class Backup {
     }
 
   private:
+    Result<void> take_patiently(std::uint64_t number, const std::function<Result<LogEnd>()>& end) {
+        auto taken = take(number);
+        for (int i = 1; !taken && taken.error().code == Errc::corrupt && i < kAttemptsMax; ++i) {
+            // The open segment may have been sealed and replaced meanwhile: then the log ends elsewhere.
+            if (number == end_.segment) {
+                ANNALS_TRY(end_, end());
+            }
+            taken = take(number);
+        }
+        return taken;
+    }
+
+    void add(const BackupManifest::Part& part, bool linked) {
+        const std::size_t size = std::max<std::size_t>(manifest_.parts.size(), part.number);
+        manifest_.parts.resize(size);
+        linked_.resize(size, false);
+        manifest_.parts[part.number - 1] = part;
+        linked_[part.number - 1] = linked;
+    }
+
     std::string source(std::uint64_t number) const { return from_ + "/" + segment_name(number); }
 
     std::string target(std::uint64_t number) const {
@@ -134,7 +152,7 @@ class Backup {
         if (before != nullptr && before->origin == facts.origin() && before->sealed == !last &&
             before->bytes == (last ? end_.offset : facts.bytes) &&
             size_of(target(number)) == before->bytes) {
-            manifest_.parts.push_back(*before);
+            add(*before, false);
             ++report_.kept;
             tell(before->bytes);
             return {};
@@ -161,11 +179,12 @@ class Backup {
             ANNALS_TRY_VOID(
                 fs_.remove(unfinished));  // two names of one file, which rename() leaves alone
         }
-        manifest_.parts.push_back({.number = number,
-                                   .sealed = checked->sealed,
-                                   .bytes = bytes,
-                                   .checksum = checked->checksum,
-                                   .origin = facts.origin()});
+        add({.number = number,
+             .sealed = checked->sealed,
+             .bytes = bytes,
+             .checksum = checked->checksum,
+             .origin = facts.origin()},
+            linked);
         ++(linked ? report_.linked : report_.copied);
         report_.bytes_copied += linked ? 0 : bytes;
         tell(bytes);
@@ -247,6 +266,7 @@ class Backup {
     BackupReport report_;
     std::unique_ptr<DirectoryLock> lock_;
     std::uint64_t total_ = 0;
+    std::vector<bool> linked_;  ///< by this backup, by number
 };
 
 }  // namespace

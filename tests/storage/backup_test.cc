@@ -355,6 +355,29 @@ TEST(Backup, IsCopiedWhereNothingCanBeLinked) {
     EXPECT_EQ(content(*open_store(fs, "/backup", true)), content(*store));
 }
 
+TEST(Backup, TakesALinkedSegmentAnewThatWasStillWrittenTo) {
+    SimFileSystem fs;
+    ASSERT_TRUE(fs.make_directory("/data"));
+    const auto store = open_store(fs, "/data");
+    fill(*store);
+    const std::string segment = "/data/segments/" + segment_name(1);
+    BackupOptions options;
+    options.progress = [&, once = true](std::uint64_t, std::uint64_t) mutable {
+        if (once) {
+            const auto file = fs.open(segment, FileSystem::Mode::read_write);
+            ASSERT_TRUE((*file)->write(0, fs.content(segment).substr(0, 8)));
+        }
+        once = false;
+    };
+    const auto report =
+        back_up(fs, "/data", "/backup", [&] { return Result<LogEnd>(*store->log_end()); }, options);
+    ASSERT_TRUE(report) << report.error().detail;
+    EXPECT_EQ(report->linked, report->segments) << "one of them twice";
+    const auto again = back_up_store(fs, *store, "/data", "/backup");
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->kept, again->segments);
+}
+
 TEST(Backup, OnAFullDeviceGoesOnWhenThereIsSpace) {
     SimFileSystem fs;
     ASSERT_TRUE(fs.make_directory("/data"));
