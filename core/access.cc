@@ -154,16 +154,19 @@ Result<void> authorise(const Service& service, const Request& request, const Int
     if (!service.guarded()) {
         return {};
     }
-    const std::string_view name = public_name(row.access, target.level);
+    Access access = row.access;
+    if (access == Access::operation) {
+        access = find_operation(target)->access;
+    }
+    // Of operations only what is the same for everybody is public.
+    const std::string_view name = row.access == Access::operation && access != Access::open
+                                      ? ""
+                                      : public_name(access, target.level);
     if (!name.empty() && is_public(service, name)) {
         return {};
     }
     if (request.principal == nullptr) {
         return Error{Errc::unauthenticated, "", ""};
-    }
-    Access access = row.access;
-    if (access == Access::operation) {
-        access = find_operation(target)->access;
     }
     std::optional<TypeId> type;
     if (target.level == Level::compartment) {

@@ -1,6 +1,7 @@
 #include "core/interactions/search.h"
 
 #include "core/base/digest.h"
+#include "core/interactions/as_of.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/search_bundle.h"
 #include "core/interactions/search_contained.h"
@@ -61,6 +62,13 @@ class Search {
         if (!read) {
             co_return std::move(read.error());
         }
+        if (as_of_) {
+            read = co_await reach_back(service_.store(), parameters_, request_.base_url,
+                                       types_looked_at(), *snapshot_, turns_);
+            if (!read) {
+                co_return std::move(read.error());
+            }
+        }
         Result<SearchPage> page = co_await find_page(*snapshot_, query_, cursor_, count_, turns_);
         if (!page) {
             co_return std::move(page.error());
@@ -95,7 +103,8 @@ class Search {
 
   private:
     Result<void> read_request() {
-        ANNALS_TRY(const std::vector<QueryPair> pairs, search::decode_pairs(request_.query));
+        ANNALS_TRY(std::vector<QueryPair> pairs, search::decode_pairs(request_.query));
+        ANNALS_TRY(as_of_, find_as_of(service_.store(), request_.query));
         for (const auto& [name, value] : pairs) {
             if (name == "_cursor") {
                 if (cursor_) {
@@ -111,11 +120,22 @@ class Search {
         if (cursor_) {
             now_ = cursor_->now;
             snapshot_.emplace(store, cursor_->snapshot);
+        } else if (as_of_) {
+            now_ = now();
+            snapshot_.emplace(store, *as_of_);
         } else {
             now_ = now();
             snapshot_.emplace(store);
         }
 
+        std::vector<QueryPair> as_of_pair;
+        std::erase_if(pairs, [&](QueryPair& pair) {
+            if (pair.first == "_asOf") {
+                as_of_pair.push_back(pair);
+                return true;
+            }
+            return false;
+        });
         ANNALS_TRY(std::vector<TypeId> types, searched_types());
         const search::SnapshotResources stored(*snapshot_);
         search::QueryContext context{.stored = stored,
@@ -131,6 +151,7 @@ class Search {
         }
         ANNALS_TRY_VOID(enter_compartment());
         std::erase_if(query_.used, [](const QueryPair& pair) { return pair.first == "_cursor"; });
+        query_.used.insert(query_.used.begin(), as_of_pair.begin(), as_of_pair.end());
         digest_ = digest();
         if (cursor_ && cursor_->query != digest_) {
             return search::malformed_cursor();
@@ -141,6 +162,22 @@ class Search {
             contained_->widen(query_);
         }
         return {};
+    }
+
+    // The types whose resources, or links, decide what is found.
+    std::vector<TypeId> types_looked_at() const {
+        std::vector<TypeId> types;
+        for (const Query::TypePlan& one : query_.types) {
+            types.push_back(one.type);
+            const std::vector<TypeId> others = search::guard_terms(one.plan).others;
+            types.insert(types.end(), others.begin(), others.end());
+        }
+        for (const search::Include& include : query_.includes) {
+            if (include.reverse && include.source) {
+                types.push_back(*include.source);
+            }
+        }
+        return types;
     }
 
     // The types that the path names; none: all of them.
@@ -278,6 +315,7 @@ class Search {
     std::shared_ptr<const search::ParameterSet> parameters_;
     Turns turns_;
     std::optional<Cursor> cursor_;
+    std::optional<Position> as_of_;
     Instant now_;
     std::optional<search::Snapshot> snapshot_;
     Query query_;

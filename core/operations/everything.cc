@@ -2,6 +2,7 @@
 
 #include "core/base/digest.h"
 #include "core/interactions/answer.h"
+#include "core/interactions/as_of.h"
 #include "core/interactions/search_bundle.h"
 #include "core/interactions/turns.h"
 #include "core/operations/everything_parts.h"
@@ -45,7 +46,18 @@ class Everything {
         if (auto refusal = absent()) {
             co_return *std::move(refusal);
         }
-        done = make_executions();
+        done = make_parts();
+        if (done && as_of_) {
+            std::vector<TypeId> types;
+            for (const Query::TypePlan& part : parts_) {
+                types.push_back(part.type);
+            }
+            done = co_await reach_back(service_.store(), parameters_, request_.base_url, types,
+                                       *snapshot_, turns_);
+        }
+        if (done) {
+            done = make_executions();
+        }
         if (done && count_ > 0) {
             done = co_await find_page();
         }
@@ -77,7 +89,8 @@ class Everything {
         if (input.bare_resource()) {
             return Error{Errc::invalid, "The body is a Parameters resource", ""};
         }
-        ANNALS_TRY_VOID(input.only({"start", "end", "_since", "_type", "_count", "_cursor"}));
+        ANNALS_TRY_VOID(
+            input.only({"start", "end", "_since", "_type", "_count", "_cursor", "_asOf"}));
         scope_.compartment = target_.type;
         ANNALS_TRY_VOID(take_time(input, "start", scope_.start));
         ANNALS_TRY_VOID(take_time(input, "end", scope_.end));
@@ -97,6 +110,11 @@ class Everything {
                 keep(name, value);
             }
         }
+        ANNALS_TRY(const std::optional<std::string> as_of, input.text("_asOf"));
+        if (as_of) {
+            ANNALS_TRY(as_of_, read_as_of(service_.store(), *as_of));
+            keep("_asOf", *as_of);
+        }
         digest_ = digest();
         ANNALS_TRY(const std::optional<std::string> cursor, input.text("_cursor"));
         return take_snapshot(cursor);
@@ -104,7 +122,9 @@ class Everything {
 
     Result<void> take_snapshot(const std::optional<std::string>& cursor) {
         const storage::Store& store = service_.store();
-        if (!cursor) {
+        if (!cursor && as_of_) {
+            snapshot_.emplace(store, *as_of_);
+        } else if (!cursor) {
             snapshot_.emplace(store);
         } else {
             ANNALS_TRY(cursor_, search::read_cursor(*cursor));
@@ -167,7 +187,7 @@ class Everything {
             return {};
         }
         const auto info = service_.store().current(target_.type, target_.id, snapshot_->position());
-        if (!info) {
+        if (!info || snapshot_->position().value == 0) {
             return answer_absent(request_, target_.type, target_.id);
         }
         if (info->deletion) {
@@ -176,7 +196,7 @@ class Everything {
         return {};
     }
 
-    Result<void> make_executions() {
+    Result<void> make_parts() {
         const search::SnapshotResources stored(*snapshot_);
         const search::QueryContext context{.stored = stored,
                                            .parameters = parameters_,
@@ -186,6 +206,10 @@ class Everything {
         std::erase_if(parts_, [&](const Query::TypePlan& part) {
             return part.type != target_.type && !require_search(service_, request_, part.type);
         });
+        return {};
+    }
+
+    Result<void> make_executions() {
         for (const Query::TypePlan& part : parts_) {
             if (!snapshot_->answers(part.type)) {
                 return search::expired_snapshot();
@@ -351,6 +375,7 @@ class Everything {
     std::string kept_;  // parameters for links, encoded
     std::uint32_t digest_ = 0;
     std::size_t count_ = 0;
+    std::optional<Position> as_of_;
     std::optional<Cursor> cursor_;
     std::optional<search::Snapshot> snapshot_;
     std::vector<Query::TypePlan> parts_;

@@ -1,10 +1,13 @@
 #include "core/operations/backup.h"
+#include "core/operations/diff.h"
 #include "core/operations/digest.h"
 #include "core/operations/everything.h"
 #include "core/operations/meta.h"
 #include "core/operations/operations.h"
 #include "core/operations/reindex.h"
+#include "core/operations/restore_version.h"
 #include "core/operations/validate.h"
+#include "core/operations/versions.h"
 
 #include <fmt/format.h>
 
@@ -25,6 +28,14 @@ constexpr auto kOperations = std::to_array<Operation>({
      "http://hl7.org/fhir/OperationDefinition/Resource-meta-add", meta_add_operation},
     {"$meta-delete", kOnInstance, 0, true, Access::update,
      "http://hl7.org/fhir/OperationDefinition/Resource-meta-delete", meta_delete_operation},
+    {"$diff", kOnInstance, kOnInstance, false, Access::read,
+     "urn:x-annals:OperationDefinition:diff", diff_operation},
+    {"$diff", kOnSystem, kOnSystem, false, Access::bundle,
+     "urn:x-annals:OperationDefinition:diff", diff_operation},
+    {"$restore", kOnInstance, 0, true, Access::administer,
+     "urn:x-annals:OperationDefinition:restore", restore_operation},
+    {"$versions", kOnSystem, kOnSystem, false, Access::open,
+     "http://hl7.org/fhir/OperationDefinition/CapabilityStatement-versions", versions_operation},
     {"$everything", kOnType | kOnInstance, kOnType | kOnInstance, false, Access::read,
      "http://hl7.org/fhir/OperationDefinition/Patient-everything", everything_operation, "Patient"},
     {"$everything", kOnInstance, kOnInstance, false, Access::read,

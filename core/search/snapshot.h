@@ -48,6 +48,11 @@ class Snapshot {
     /// False if what the snapshot needs of this type has been thrown away.
     bool answers(TypeId type) { return runs(type).vacuumed_through <= position_; }
 
+    /// Takes these for the runs of a type: they were made for its position.
+    void use(TypeId type, std::shared_ptr<const storage::SearchRuns> runs) {
+        runs_[type.value] = std::move(runs);
+    }
+
     /// True if the document was what its resource was at the position.
     bool sees(const storage::SearchRun& run, std::uint32_t document) const noexcept {
         return run.position(document) <= position_ && run.died_at(document) > position_;

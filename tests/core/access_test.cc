@@ -141,6 +141,14 @@ const std::multimap<std::pair<Level, HttpMethod>, Route>& routes() {
          {"GET", "/Patient/a/_history/1/$meta", "", "system/Patient.r"}},
         {{L::version_operation, M::post},
          {"POST", "/Patient/a/_history/1/$meta", "", "system/Patient.r"}},
+        {{L::instance_operation, M::get},
+         {"GET", "/Patient/a/$diff?from=1&to=1", "", "system/Patient.r"}},
+        {{L::system_operation, M::get},
+         {"GET", "/$diff?from=Patient/a&to=Patient/a", "", "system/Patient.r"}},
+        {{L::instance_operation, M::post},
+         {"POST", "/Patient/a/$restore?version=1", "", "system/*.cruds"}},
+        {{L::instance_operation, M::get}, {"GET", "/Patient/a/$restore", "", kNotTaken}},
+        {{L::system_operation, M::get}, {"GET", "/$versions", "", ""}},
         {{L::type_operation, M::get}, {"GET", "/Patient/$everything", "", "system/Patient.r"}},
         {{L::instance_operation, M::get},
          {"GET", "/Patient/a/$everything", "", "system/Patient.r"}},
@@ -228,13 +236,14 @@ TEST_F(AccessTest, EveryRowOfTheTableHasARouteHere) {
             << method_name(row.method) << " on level " << static_cast<int>(row.level);
     }
     for (const Operation& operation : operations()) {
-        EXPECT_NE(operation.access, Access::open) << operation.name;
+        EXPECT_EQ(operation.access == Access::open, operation.name == "$versions")
+            << operation.name;
     }
 }
 
 TEST_F(AccessTest, WhatIsPublicNeedsNobody) {
     const std::vector<std::pair<std::string, std::vector<std::string>>> cases{
-        {"metadata", {"/metadata"}},
+        {"metadata", {"/metadata", "/$versions"}},
         {"read", {"/Patient/a", "/Patient/a/_history/1"}},
         {"history", {"/Patient/a/_history", "/Patient/_history", "/_history"}}};
     for (const auto& [name, targets] : cases) {

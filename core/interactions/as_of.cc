@@ -1,0 +1,79 @@
+#include "core/interactions/as_of.h"
+
+#include "core/search/past_runs.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace annals::core {
+
+namespace {
+
+Error bad_as_of(std::string_view why) {
+    return {Errc::invalid, fmt::format("_asOf: {}", why), ""};
+}
+
+}  // namespace
+
+Result<Position> read_as_of(const storage::Store& store, std::string_view text) {
+    if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
+        std::uint64_t position = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), position);
+        if (error != std::errc() || Position{position} > store.last_position()) {
+            return bad_as_of("there is no such position yet");
+        }
+        return Position{position};
+    }
+    const Result<InstantRange> range = parse_date_time(text);
+    if (!range) {
+        return bad_as_of("it is neither a date and time nor a position");
+    }
+    // All that was committed before the first version from then on.
+    const Position last = store.last_position();
+    storage::HistoryQuery query;
+    query.order = storage::HistoryOrder::oldest_first;
+    query.since = range->end;
+    query.bound = last;
+    query.count = 1;
+    const storage::HistoryPage page = store.history(query);
+    return page.versions.empty() ? last : Position{page.versions.front().position.value - 1};
+}
+
+Result<std::optional<Position>> find_as_of(const storage::Store& store, std::string_view query) {
+    std::optional<Position> found;
+    if (query.find("asOf") == std::string_view::npos) {
+        return found;
+    }
+    ANNALS_TRY(const Parameters parameters, parse_query(query));
+    for (const auto& [name, value] : parameters) {
+        if (name != "_asOf") {
+            continue;
+        }
+        if (found) {
+            return bad_as_of("it is given more than once");
+        }
+        ANNALS_TRY(found, read_as_of(store, value));
+    }
+    return found;
+}
+
+asio::awaitable<Result<void>> reach_back(const storage::Store& store,
+                                         std::shared_ptr<const search::ParameterSet> parameters,
+                                         std::string_view base_url, std::span<const TypeId> types,
+                                         search::Snapshot& snapshot, Turns& turns) {
+    for (const TypeId type : types) {
+        if (snapshot.answers(type)) {
+            continue;
+        }
+        search::PastRuns past(store, parameters, std::string(base_url), type, snapshot.position());
+        Result<void> done = co_await turns.finish(past);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        snapshot.use(type, past.runs());
+    }
+    co_return Result<void>();
+}
+
+}  // namespace annals::core

@@ -1,0 +1,184 @@
+#include "core/operations/diff.h"
+
+#include "codec/patch/fhirpath_diff.h"
+#include "core/interactions/answer.h"
+#include "core/interactions/vread.h"
+#include "core/interactions/write.h"
+#include "core/operations/input.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+namespace {
+
+using storage::VersionInfo;
+
+struct Sides {
+    VersionInfo from;
+    VersionInfo to;
+};
+
+Error no_version(TypeId type, std::string_view id, std::string_view text) {
+    return {Errc::not_found,
+            fmt::format("{} has no version '{}'", resource_name(type, id), text.substr(0, 20)), ""};
+}
+
+Result<VersionInfo> with_content(const VersionInfo& info) {
+    if (info.deletion) {
+        return Error{Errc::invalid,
+                     fmt::format("Version {} is a deletion: it has no content", info.version.value),
+                     ""};
+    }
+    return info;
+}
+
+/// By number: "3", also as an ETag has it: W/"3".
+Result<VersionInfo> find_version(const Service& service, TypeId type, std::string_view id,
+                                 std::string_view text) {
+    std::string_view digits = text;
+    if (digits.starts_with("W/\"") && digits.ends_with('"') && digits.size() > 4) {
+        digits = digits.substr(3, digits.size() - 4);
+    }
+    const auto number = read_version_number(digits);
+    const auto info =
+        number ? service.store().version(type, id, *number) : std::optional<VersionInfo>();
+    if (!info) {
+        return no_version(type, id, text);
+    }
+    return with_content(*info);
+}
+
+/// What was there before `info`.
+Result<VersionInfo> find_previous(const Service& service, std::string_view id,
+                                  const VersionInfo& info) {
+    storage::HistoryQuery query;
+    query.type = info.type;
+    query.id = id;
+    query.after = info;
+    query.count = 1;
+    const storage::HistoryPage page = service.store().history(query);
+    if (page.versions.empty()) {
+        return Error{Errc::invalid,
+                     fmt::format("{} has no version before {}", resource_name(info.type, id),
+                                 info.version.value),
+                     ""};
+    }
+    return with_content(page.versions.front());
+}
+
+/// A resource's newest version, or the one that the reference names.
+Result<VersionInfo> find_referred(const Service& service, const Request& request,
+                                  std::string_view reference) {
+    const auto named = local_reference(reference, request.base_url);
+    if (!named) {
+        return Error{Errc::invalid,
+                     fmt::format("'{}' is no reference to a resource of this server",
+                                 reference.substr(0, 200)),
+                     ""};
+    }
+    ANNALS_TRY_VOID(require(service, request, kMayRead, named->first));
+    constexpr std::string_view kHistory = "/_history/";
+    const std::size_t history = reference.find(kHistory);
+    if (history != std::string_view::npos) {
+        return find_version(service, named->first, named->second,
+                            reference.substr(history + kHistory.size()));
+    }
+    const auto info = service.store().current(named->first, named->second);
+    if (!info) {
+        return Error{Errc::not_found,
+                     fmt::format("{} does not exist", resource_name(named->first, named->second)),
+                     ""};
+    }
+    if (info->deletion) {
+        return Error{Errc::deleted,
+                     fmt::format("{} is deleted", resource_name(named->first, named->second)), ""};
+    }
+    return *info;
+}
+
+Result<Sides> sides_of_instance(const Service& service, const Target& target,
+                                const OperationInput& input) {
+    ANNALS_TRY_VOID(input.only({"from", "fromVersion", "to", "toVersion", "includeMeta"}));
+    std::optional<std::string> texts[2];
+    const std::string_view names[2][2] = {{"from", "fromVersion"}, {"to", "toVersion"}};
+    for (int i = 0; i < 2; ++i) {
+        ANNALS_TRY(texts[i], input.text(names[i][0]));
+        ANNALS_TRY(std::optional<std::string> other, input.text(names[i][1]));
+        if (texts[i] && other) {
+            return Error{Errc::invalid,
+                         fmt::format("{} and {} are the same", names[i][0], names[i][1]), ""};
+        }
+        if (!texts[i]) {
+            texts[i] = std::move(other);
+        }
+    }
+    Sides sides;
+    if (texts[1]) {
+        ANNALS_TRY(sides.to, find_version(service, target.type, target.id, *texts[1]));
+    } else {
+        ANNALS_TRY(sides.to, with_content(*service.store().current(target.type, target.id)));
+    }
+    if (texts[0]) {
+        ANNALS_TRY(sides.from, find_version(service, target.type, target.id, *texts[0]));
+    } else {
+        ANNALS_TRY(sides.from, find_previous(service, target.id, sides.to));
+    }
+    return sides;
+}
+
+Result<Sides> sides_of_system(const Service& service, const Request& request,
+                              const OperationInput& input) {
+    ANNALS_TRY_VOID(input.only({"from", "to", "includeMeta"}));
+    ANNALS_TRY(const std::optional<std::string> from, input.text("from"));
+    ANNALS_TRY(const std::optional<std::string> to, input.text("to"));
+    if (!from || !to) {
+        return Error{Errc::required, "The parameters from and to are required", ""};
+    }
+    Sides sides;
+    ANNALS_TRY(sides.from, find_referred(service, request, *from));
+    ANNALS_TRY(sides.to, find_referred(service, request, *to));
+    if (sides.from.type != sides.to.type) {
+        return Error{Errc::invalid, "from and to are of different types", ""};
+    }
+    return sides;
+}
+
+Result<std::string> run(const Service& service, const Request& request, const Target& target) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    if (input.bare_resource()) {
+        return Error{Errc::invalid, "The body is a Parameters resource", ""};
+    }
+    ANNALS_TRY(const std::optional<bool> meta, input.boolean("includeMeta"));
+    ANNALS_TRY(const Sides sides, target.level == Level::instance_operation
+                                      ? sides_of_instance(service, target, input)
+                                      : sides_of_system(service, request, input));
+    ANNALS_TRY(const storage::StoredVersion from, service.store().load(sides.from));
+    ANNALS_TRY(const storage::StoredVersion to, service.store().load(sides.to));
+    json::Parser parser;  // two documents at a time
+    ANNALS_TRY(const json::Document before, thread_parser().parse(from.body));
+    ANNALS_TRY(const json::Document after, parser.parse(to.body));
+    return patch::diff_resources(before.root(), after.root(), {.meta = meta.value_or(false)});
+}
+
+}  // namespace
+
+asio::awaitable<Response> diff_operation(const Service& service, const Request& request,
+                                         const Target& target) {
+    if (target.level == Level::instance_operation &&
+        !service.store().current(target.type, target.id)) {
+        co_return answer_absent(request, target.type, target.id);
+    }
+    Result<std::string> parameters = run(service, request, target);
+    if (!parameters) {
+        Response refusal = outcome_response(parameters.error(), request);
+        add_challenge(service, parameters.error(), refusal);
+        co_return refusal;
+    }
+    Response response;
+    response.body = Body(*std::move(parameters));
+    co_return response;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,73 @@
+#include "core/operations/restore_version.h"
+
+#include "core/interactions/answer.h"
+#include "core/interactions/rewrite.h"
+#include "core/interactions/vread.h"
+#include "core/interactions/write.h"
+#include "core/operations/input.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+namespace {
+
+/// The version that is to come back, with its bytes.
+Result<storage::StoredVersion> find_version(const Service& service, const Request& request,
+                                            const Target& target) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(input.only({"version"}));
+    ANNALS_TRY(const std::optional<std::string> text, input.text("version"));
+    if (!text) {
+        return Error{Errc::required, "The parameter version is required", ""};
+    }
+    const auto number = read_version_number(*text);
+    const auto info = number ? service.store().version(target.type, target.id, *number)
+                             : std::optional<storage::VersionInfo>();
+    if (!info) {
+        return Error{Errc::not_found,
+                     fmt::format("{} has no version '{}'", resource_name(target.type, target.id),
+                                 text->substr(0, 20)),
+                     ""};
+    }
+    if (info->deletion) {
+        return Error{Errc::invalid,
+                     fmt::format("Version {} of {} is a deletion: it has no content",
+                                 info->version.value, resource_name(target.type, target.id)),
+                     ""};
+    }
+    return service.store().load(*info);
+}
+
+}  // namespace
+
+asio::awaitable<Response> restore_operation(const Service& service, const Request& request,
+                                            const Target& target) {
+    if (!service.store().current(target.type, target.id)) {
+        co_return answer_absent(request, target.type, target.id);
+    }
+    const Result<storage::StoredVersion> wanted = find_version(service, request, target);
+    if (!wanted) {
+        co_return outcome_response(wanted.error(), request);
+    }
+    Rewrite rewrite;
+    rewrite.type = target.type;
+    rewrite.id = target.id;
+    rewrite.deleted_too = true;
+    rewrite.make =
+        [&](const storage::StoredVersion& base) -> Result<std::optional<json::Document>> {
+        if (base.info.version == wanted->info.version) {
+            return std::optional<json::Document>();
+        }
+        ANNALS_TRY(json::Document document, thread_parser().parse(wanted->body));
+        return std::optional<json::Document>(std::move(document));
+    };
+    Response response = co_await rewrite_resource(service, request, rewrite);
+    if (response.status == 200 && response.body.empty() && response.etag == wanted->info.version) {
+        co_return answer_version(service, request, wanted->info);
+    }
+    co_return response;
+}
+
+}  // namespace annals::core

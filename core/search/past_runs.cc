@@ -1,0 +1,105 @@
+#include "core/search/past_runs.h"
+
+#include "core/search/extract.h"
+#include "core/search/indexing.h"
+#include "core/search/terms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace annals::core::search {
+
+namespace {
+
+/// Resources whose versions are looked up at a time, and documents of one run.
+constexpr std::uint32_t kResourcesAtOnce = 4096;
+constexpr std::size_t kDocumentsOfRun = 4096;
+
+constexpr Instant kEndOfTime{std::numeric_limits<std::int64_t>::max()};
+
+}  // namespace
+
+PastRuns::PastRuns(const storage::Store& store, std::shared_ptr<const ParameterSet> parameters,
+                   std::string base_url, TypeId type, Position at)
+    : store_(store),
+      parameters_(std::move(parameters)),
+      base_url_(std::move(base_url)),
+      type_(type),
+      at_(at),
+      resource_count_(store.resource_count()),
+      runs_(std::make_shared<storage::SearchRuns>()) {
+}
+
+Result<bool> PastRuns::advance(const Pace& pace) {
+    if (!found_) {
+        ANNALS_TRY(found_, find_versions(pace));
+        if (!found_) {
+            return false;
+        }
+        std::sort(versions_.begin(), versions_.end(),
+                  [](const auto& a, const auto& b) { return a.position < b.position; });
+    }
+    return index_versions(pace);
+}
+
+Result<bool> PastRuns::find_versions(const Pace& pace) {
+    while (next_resource_ < resource_count_) {
+        for (const storage::VersionInfo& info :
+             store_.current_at(type_, kEndOfTime, at_, next_resource_, kResourcesAtOnce)) {
+            if (!info.deletion && info.type == type_) {
+                versions_.push_back(info);
+            }
+        }
+        if (versions_.size() > kPastDocumentsMax) {
+            return Error{Errc::too_costly,
+                         fmt::format("The search index of {} doesn't reach back so far, and more "
+                                     "than {} of them would have to be looked at",
+                                     resource_type_name(type_), kPastDocumentsMax),
+                         ""};
+        }
+        if (pace.is_over() && next_resource_ < resource_count_) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool PastRuns::index_versions(const Pace& pace) {
+    BodyReader reader(store_);
+    Extractor& extractor = thread_extractor(parameters_, store_.search_seed(), base_url_);
+    while (next_version_ < versions_.size()) {
+        const storage::VersionInfo& info = versions_[next_version_++];
+        const json::Value body = reader.read(info.position);
+        if (body) {
+            auto entries = std::make_unique<storage::SearchEntries>();
+            extractor.extract(type_, body, *entries);
+            const std::uint64_t key = store_.search_key(type_, reader.id());
+            const Term term = identity(key);
+            entries->terms.insert(std::ranges::lower_bound(entries->terms, term), term);
+            entries->intervals.push_back(
+                {column_of("_lastUpdated"), info.instant.us, info.instant.us});
+            documents_.push_back({info.position, key, entries.get()});
+            entries_.push_back(std::move(entries));
+        }
+        if (documents_.size() == kDocumentsOfRun) {
+            finish_run();
+        }
+        if (pace.is_over() && next_version_ < versions_.size()) {
+            return false;
+        }
+    }
+    finish_run();
+    return true;
+}
+
+void PastRuns::finish_run() {
+    if (!documents_.empty()) {
+        runs_->runs.push_back(storage::SearchRun::build(documents_));
+    }
+    documents_.clear();
+    entries_.clear();
+}
+
+}  // namespace annals::core::search

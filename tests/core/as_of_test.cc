@@ -1,0 +1,151 @@
+// _asOf: what was found at any time is found as of then, by the index and by the bodies.
+
+#include "codec/json/document.h"
+#include "core/search/past_runs.h"
+#include "core/search/query.h"
+#include "core/search/snapshot_resources.h"
+#include "tests/support/commits.h"
+#include "tests/support/service_fixture.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <map>
+#include <random>
+#include <set>
+
+namespace annals::core {
+namespace {
+
+class AsOfTest : public test::ServiceFixture {
+  protected:
+    /// "id/version" of what is found.
+    std::set<std::string> found(const std::string& target) {
+        const test::Answer answer = send("GET", target);
+        EXPECT_EQ(answer.status, 200) << target << answer.body;
+        json::Parser parser;
+        const auto document = parser.parse(answer.body);
+        std::set<std::string> out;
+        for (const json::Value entry : document->root()["entry"].elements()) {
+            const json::Value resource = entry["resource"];
+            out.insert(resource["id"].string() + "/" + resource["meta"]["versionId"].string());
+        }
+        return out;
+    }
+
+    /// Writes or deletes something.
+    void change(std::mt19937& random) {
+        const std::string id = std::to_string(random() % 6);
+        const char family = static_cast<char>('A' + random() % 3);
+        const Headers json{{"Content-Type", "application/fhir+json"}};
+        switch (random() % 5) {
+            case 0:
+                send("DELETE", "/Patient/" + id);
+                break;
+            case 1:
+                send("DELETE", "/Observation/" + id);
+                break;
+            case 2:
+                send(
+                    "PUT", "/Observation/" + id,
+                    fmt::format(R"({{"resourceType":"Observation","id":"{}","status":"final",)"
+                                R"("code":{{"text":"x"}},"subject":{{"reference":"Patient/{}"}}}})",
+                                id, random() % 6),
+                    json);
+                break;
+            default:
+                put_patient(id, std::string(1, family));
+        }
+    }
+
+    /// What a search finds in the bodies of the versions that were current at `at`.
+    std::set<std::string> found_in_bodies(TypeId type, const search::QueryPair& pair, Position at) {
+        const auto parameters = service().indexing().parameters();
+        search::Snapshot snapshot(store(), at);
+        for (const char* name : {"Patient", "Observation"}) {
+            search::PastRuns past(store(), parameters, std::string(kBaseUrl), test::type_of(name),
+                                  at);
+            const Result<bool> done = past.advance(search::Pace());
+            EXPECT_TRUE(done && *done);
+            snapshot.use(test::type_of(name), past.runs());
+        }
+        const search::SnapshotResources stored(snapshot);
+        const search::QueryContext context{
+            .stored = stored, .parameters = parameters, .base_url = std::string(kBaseUrl)};
+        const auto query = search::parse_query(context, {type}, std::vector{pair});
+        EXPECT_TRUE(query);
+        std::set<std::string> out;
+        search::Execution execution(snapshot, type, query->types[0].plan);
+        execution.want({});
+        EXPECT_TRUE(execution.advance(search::Pace()));
+        for (const search::Match& match : execution.matches()) {
+            const auto info = store().at(match.position());
+            const auto version = store().load(*info);
+            out.insert(fmt::format("{}/{}", version->id, info->version.value));
+        }
+        return out;
+    }
+};
+
+TEST_F(AsOfTest, FindsWhatWasFoundThen) {
+    struct Seen {
+        std::set<std::string> patients;
+        std::set<std::string> observations;
+    };
+
+    std::mt19937 random(11);
+    std::map<std::uint64_t, Seen> seen;
+    for (int i = 0; i < 150; ++i) {
+        change(random);
+        seen[store().last_position().value] = {found("/Patient?family=A"),
+                                               found("/Observation?patient.family=B")};
+    }
+    ASSERT_GT(seen.size(), 50u);
+    int checked = 0;
+    for (const auto& [position, then] : seen) {
+        SCOPED_TRACE(position);
+        EXPECT_EQ(found(fmt::format("/Patient?family=A&_asOf={}", position)), then.patients);
+        EXPECT_EQ(found(fmt::format("/Observation?patient.family=B&_asOf={}", position)),
+                  then.observations);
+        if (position != 0 && ++checked % 5 == 0) {
+            EXPECT_EQ(found_in_bodies(test::type_of("Patient"), {"family", "A"}, {position}),
+                      then.patients);
+            EXPECT_EQ(
+                found_in_bodies(test::type_of("Observation"), {"patient.family", "B"}, {position}),
+                then.observations);
+        }
+    }
+}
+
+TEST_F(AsOfTest, PagesStayInTheirState) {
+    for (int i = 0; i < 5; ++i) {
+        put_patient(std::to_string(i), "A");
+    }
+    const std::uint64_t then = store().last_position().value;
+    for (int i = 0; i < 5; ++i) {
+        put_patient(std::to_string(i), "B");
+    }
+    std::set<std::string> all;
+    std::string target = fmt::format("/Patient?family=A&_count=2&_asOf={}", then);
+    while (!target.empty()) {
+        const test::Answer answer = send("GET", target);
+        ASSERT_EQ(answer.status, 200) << answer.body;
+        EXPECT_TRUE(answer.says(R"("total":5)")) << answer.body;
+        json::Parser parser;
+        const auto document = parser.parse(answer.body);
+        for (const json::Value entry : document->root()["entry"].elements()) {
+            EXPECT_TRUE(entry["resource"]["meta"]["versionId"].equals("1"));
+            EXPECT_TRUE(all.insert(entry["resource"]["id"].string()).second);
+        }
+        target.clear();
+        for (const json::Value link : document->root()["link"].elements()) {
+            if (link["relation"].equals("next")) {
+                target = link["url"].string().substr(kBaseUrl.size());
+            }
+        }
+    }
+    EXPECT_EQ(all.size(), 5u);
+}
+
+}  // namespace
+}  // namespace annals::core
