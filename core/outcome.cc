@@ -98,6 +98,10 @@ ErrorMeaning meaning_of(Errc code) noexcept {
             return {422, "business-rule", "The resource breaks a rule"};
         case Errc::processing:
             return {422, "processing", "The request could not be processed"};
+        case Errc::not_computable:
+            return {422, "not-supported", "What the answer depends on is not here"};
+        case Errc::answer_too_costly:
+            return {422, "too-costly", "The answer would be too large"};
         case Errc::headers_too_large:
             return {431, "too-long", "The request headers are too large"};
         case Errc::corrupt:

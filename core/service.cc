@@ -1,5 +1,6 @@
 #include "core/service.h"
 
+#include "core/definitions.h"
 #include "core/interactions/metadata.h"
 #include "core/interactions/min_position.h"
 #include "core/operations/backup_run.h"
@@ -79,7 +80,7 @@ Service::Service(const Config& config, storage::Store& store)
       guarded_(config.auth.mode != "none"),
       store_(store),
       started_(now()),
-      definitions_(store),
+      definitions_(std::make_unique<Definitions>(store)),
       indexing_(std::make_unique<search::Indexing>(store, config.base_url, references_of(config))),
       backup_run_(std::make_unique<BackupRun>(config, store)),
       digest_tree_(std::make_unique<DigestTree>(store)) {

@@ -11,7 +11,6 @@
 #include "core/loop.h"
 #include "core/search/indexing.h"
 #include "core/target.h"
-#include "core/validation/stored_definitions.h"
 #include "storage/store.h"
 
 #include <asio/awaitable.hpp>
@@ -30,6 +29,7 @@
 namespace annals::core {
 
 class BackupRun;
+class Definitions;
 class DigestTree;
 
 /// A CapabilityStatement but for {base_url}, which belongs between the two halves as a JSON string.
@@ -51,8 +51,8 @@ class Service {
     /// When this configuration came into force (CapabilityStatement.date).
     Instant started() const noexcept { return started_; }
 
-    /// The conformance resources that are stored.
-    const validation::Source& definitions() const noexcept { return definitions_; }
+    /// The conformance resources that are known here.
+    const Definitions& definitions() const noexcept { return *definitions_; }
 
     /// What versions are made findable by. The store was opened with search_setup(config).
     search::Indexing& indexing() const noexcept { return *indexing_; }
@@ -88,7 +88,7 @@ class Service {
     bool guarded_;
     storage::Store& store_;
     Instant started_;
-    validation::StoredDefinitions definitions_;
+    std::unique_ptr<Definitions> definitions_;
     std::unique_ptr<search::Indexing> indexing_;
     std::unique_ptr<BackupRun> backup_run_;
     std::unique_ptr<DigestTree> digest_tree_;

@@ -146,6 +146,14 @@ extern const SearchComponentRow kSearchComponents[];
 extern const std::uint16_t kSearchParametersOfType[];
 extern const std::uint16_t kSearchLists[];
 
+// Code systems and value sets: a line each of type, url, version and JSON between tabs; deflated (zlib), then base64, in
+// two pieces.
+extern const std::uint32_t kTerminologySize;  // of the lines
+extern const std::uint32_t kTerminology1Size;
+extern const std::uint32_t kTerminology2Size;
+extern const char kTerminology1[];
+extern const char kTerminology2[];
+
 /// A name as words, by which it is found and compared without branching on its size.
 struct Name {
     std::uint64_t first;  // its first eight bytes, zeros behind them if there are fewer

@@ -38,6 +38,8 @@ enum class Errc : std::uint8_t {
     unsupported_media,    ///< 415 not-supported
     business_rule,        ///< 422 business-rule
     processing,           ///< 422 processing
+    not_computable,       ///< 422 not-supported: what the answer depends on isn't here
+    answer_too_costly,    ///< 422 too-costly: the answer would be larger than this server makes
     headers_too_large,    ///< 431 too-long
     expired,              ///< 410 expired: a page link that can't be honoured any more
     unauthenticated,      ///< 401 login

@@ -113,6 +113,8 @@ const std::vector<Key>& keys() {
         {"limits.max_body", Size{ANNALS_U64(limits.max_body)}, "larger request: 413"},
         {"limits.max_bundle_entries", Number{ANNALS_U64(limits.max_bundle_entries), 1},
          "more entries in a bundle: 413"},
+        {"limits.max_expansion", Number{ANNALS_U64(limits.max_expansion), 1, 5'000'000},
+         "$expand of a value set with more codes: 422"},
         {"limits.max_connections", Number{ANNALS_U64(limits.max_connections), 1, 1'000'000},
          "more connections: 503"},
         {"limits.idle_timeout", ANNALS_DURATION(limits.idle_timeout),

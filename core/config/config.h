@@ -56,6 +56,7 @@ struct Config {
     struct Limits {
         std::uint64_t max_body = 64ULL << 20;
         std::uint64_t max_bundle_entries = 50000;
+        std::uint64_t max_expansion = 100'000;
         std::uint64_t max_connections = 10000;
         std::chrono::milliseconds idle_timeout{std::chrono::seconds(60)};
         std::chrono::milliseconds header_timeout{std::chrono::seconds(10)};

@@ -1,5 +1,6 @@
 #include "core/interactions/criteria.h"
 
+#include "core/definitions.h"
 #include "core/search/execute.h"
 #include "core/search/query.h"
 #include "core/search/snapshot_resources.h"
@@ -82,7 +83,7 @@ Result<Criteria> parse_criteria(const Service& service, const Request& request, 
     criteria.type = type;
     criteria.parameters = service.indexing().parameters();
     Snapshot snapshot(service.store());
-    const search::SnapshotResources stored(snapshot);
+    const search::SnapshotResources stored(snapshot, service.definitions().carried());
     search::QueryContext context{.stored = stored,
                                  .parameters = criteria.parameters,
                                  .base_url = std::string(request.base_url),

@@ -1,6 +1,7 @@
 #include "core/interactions/search.h"
 
 #include "core/base/digest.h"
+#include "core/definitions.h"
 #include "core/interactions/as_of.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/search_bundle.h"
@@ -137,7 +138,7 @@ class Search {
             return false;
         });
         ANNALS_TRY(std::vector<TypeId> types, searched_types());
-        const search::SnapshotResources stored(*snapshot_);
+        const search::SnapshotResources stored(*snapshot_, service_.definitions().carried());
         search::QueryContext context{.stored = stored,
                                      .parameters = parameters_,
                                      .base_url = std::string(request_.base_url),

@@ -1,6 +1,7 @@
 #include "core/interactions/write.h"
 
 #include "codec/schema/structure.h"
+#include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/outcome.h"
 #include "core/subset.h"

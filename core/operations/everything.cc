@@ -1,6 +1,7 @@
 #include "core/operations/everything.h"
 
 #include "core/base/digest.h"
+#include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
 #include "core/interactions/search_bundle.h"
@@ -197,7 +198,7 @@ class Everything {
     }
 
     Result<void> make_parts() {
-        const search::SnapshotResources stored(*snapshot_);
+        const search::SnapshotResources stored(*snapshot_, service_.definitions().carried());
         const search::QueryContext context{.stored = stored,
                                            .parameters = parameters_,
                                            .base_url = std::string(request_.base_url),

@@ -1,5 +1,6 @@
 #include "core/operations/meta.h"
 
+#include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/rewrite.h"
 #include "core/interactions/turns.h"
@@ -71,7 +72,7 @@ class MetaScan {
   private:
     /// Of each type: what has any profile, tag or label.
     Result<void> read_plans() {
-        const search::SnapshotResources stored(snapshot_);
+        const search::SnapshotResources stored(snapshot_, service_.definitions().carried());
         const search::QueryContext context{.stored = stored,
                                            .parameters = parameters_,
                                            .base_url = std::string(request_.base_url)};

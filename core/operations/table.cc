@@ -2,11 +2,15 @@
 #include "core/operations/diff.h"
 #include "core/operations/digest.h"
 #include "core/operations/everything.h"
+#include "core/operations/expand.h"
+#include "core/operations/lookup.h"
 #include "core/operations/meta.h"
 #include "core/operations/operations.h"
 #include "core/operations/reindex.h"
 #include "core/operations/restore_version.h"
+#include "core/operations/translate.h"
 #include "core/operations/validate.h"
+#include "core/operations/validate_code.h"
 #include "core/operations/versions.h"
 
 #include <fmt/format.h>
@@ -44,6 +48,18 @@ constexpr auto kOperations = std::to_array<Operation>({
      "urn:x-annals:OperationDefinition:backup", backup_operation},
     {"$digest", kOnSystem, kOnSystem, false, Access::administer,
      "urn:x-annals:OperationDefinition:digest", digest_operation},
+    {"$expand", kOnType | kOnInstance, kOnType | kOnInstance, false, Access::read,
+     "http://hl7.org/fhir/OperationDefinition/ValueSet-expand", expand_operation, "ValueSet"},
+    {"$validate-code", kOnType | kOnInstance, kOnType | kOnInstance, false, Access::read,
+     "http://hl7.org/fhir/OperationDefinition/ValueSet-validate-code", validate_code_operation, "ValueSet"},
+    {"$validate-code", kOnType | kOnInstance, kOnType | kOnInstance, false, Access::read,
+     "http://hl7.org/fhir/OperationDefinition/CodeSystem-validate-code", validate_code_operation, "CodeSystem"},
+    {"$lookup", kOnType, kOnType, false, Access::read,
+     "http://hl7.org/fhir/OperationDefinition/CodeSystem-lookup", lookup_operation, "CodeSystem"},
+    {"$subsumes", kOnType | kOnInstance, kOnType | kOnInstance, false, Access::read,
+     "http://hl7.org/fhir/OperationDefinition/CodeSystem-subsumes", subsumes_operation, "CodeSystem"},
+    {"$translate", kOnType | kOnInstance, kOnType | kOnInstance, false, Access::read,
+     "http://hl7.org/fhir/OperationDefinition/ConceptMap-translate", translate_operation, "ConceptMap"},
     {"$reindex", kOnSystem, kOnSystem, true, Access::administer,
      "urn:x-annals:OperationDefinition:reindex",
      reindex_operation},

@@ -1,5 +1,6 @@
 #include "core/operations/validate.h"
 
+#include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/write.h"
 #include "core/operations/input.h"

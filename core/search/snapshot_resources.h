@@ -12,10 +12,12 @@
 
 namespace annals::core::search {
 
-/// Lifetime: the snapshot outlives this.
+/// Lifetime: what it is made of outlives this.
 class SnapshotResources final : public StoredResources {
   public:
-    explicit SnapshotResources(Snapshot& snapshot) : snapshot_(snapshot) {}
+    explicit SnapshotResources(Snapshot& snapshot,
+                               const terminology::Source& others = terminology::r4_definitions())
+        : snapshot_(snapshot), others_(others) {}
 
     std::uint64_t seed() const override { return snapshot_.store().search_seed(); }
 
@@ -28,10 +30,13 @@ class SnapshotResources final : public StoredResources {
     Result<StoredDocument> find(TypeId type, std::string_view url,
                                 std::string_view version) const override;
 
+    const terminology::Source& others() const override { return others_; }
+
   private:
     Result<StoredDocument> load(const storage::VersionInfo& info) const;
 
     Snapshot& snapshot_;
+    const terminology::Source& others_;
 };
 
 }  // namespace annals::core::search

@@ -8,6 +8,7 @@
 #include "codec/json/document.h"
 #include "core/base/resource_types.h"
 #include "core/base/result.h"
+#include "core/terminology/r4.h"
 
 #include <cstdint>
 #include <memory>
@@ -35,6 +36,9 @@ class StoredResources {
     /// that was written last. Errors: corrupt.
     virtual Result<StoredDocument> find(TypeId type, std::string_view url,
                                         std::string_view version) const = 0;
+
+    /// What is known besides of value sets and code systems: of packages, and R4's own.
+    virtual const terminology::Source& others() const { return terminology::r4_definitions(); }
 };
 
 }  // namespace annals::core::search

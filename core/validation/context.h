@@ -19,7 +19,7 @@
 namespace annals::validation {
 
 class Profile;
-class CodeSystemContent;
+class Terminology;
 
 /// An element of the resource: its value or, of a primitive that has none, the object of its extensions.
 struct Spot {
@@ -79,8 +79,8 @@ struct Context {
     std::size_t* trial = nullptr;
     std::size_t depth = 0;
     std::unordered_map<std::string, std::shared_ptr<const Profile>> profiles{};
-    /// By system and version; null: not known.
-    std::unordered_map<std::string, std::shared_ptr<const CodeSystemContent>> code_systems{};
+    /// Made when it is first needed (terminology.cc).
+    std::shared_ptr<Terminology> terminology{};
     /// Pairs of profile and place that are being checked, so that profiles may refer to each other.
     std::vector<std::pair<const Profile*, std::uint32_t>> open{};
 

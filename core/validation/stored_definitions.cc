@@ -15,7 +15,8 @@ bool same(const storage::Totals& a, const storage::Totals& b) {
 }  // namespace
 
 StoredDefinitions::StoredDefinitions(const storage::Store& store) : store_(store) {
-    static constexpr std::string_view kNames[] = {"StructureDefinition", "ValueSet", "CodeSystem"};
+    static constexpr std::string_view kNames[] = {"StructureDefinition", "ValueSet", "CodeSystem",
+                                                  "ConceptMap"};
     for (std::size_t i = 0; i < known_.size(); ++i) {
         known_[i].name = kNames[i];
         known_[i].type = find_resource_type(kNames[i]).value();

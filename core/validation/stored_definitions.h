@@ -19,7 +19,7 @@
 
 namespace annals::validation {
 
-/// Follows the store: what has been committed when find() is called is found. Of several resources with one
+/// Follows the store: whatever has been committed when find() is called is found. Of several resources with one
 /// url, the version asked for, else the one that was written last.
 ///
 /// Lifetime: the store outlives it.
@@ -54,7 +54,7 @@ class StoredDefinitions final : public Source {
 
     const storage::Store& store_;
     mutable std::mutex mutex_;
-    mutable std::array<Known, 3> known_;  // guarded by mutex_
+    mutable std::array<Known, 4> known_;  // guarded by mutex_
     mutable std::unordered_map<std::uint64_t, Definition>
         parsed_;  // by position; guarded by mutex_
 };

@@ -1,11 +1,11 @@
 #include "core/validation/terminology.h"
 
 #include "core/canonical.h"
+#include "core/terminology/membership.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace annals::validation {
 
@@ -14,133 +14,51 @@ using core::split_canonical;
 
 namespace {
 
-constexpr std::size_t kConceptsMax = 200'000;
-constexpr std::size_t kValueSetDepthMax = 16;
+constexpr std::uint64_t kTerminologySteps = 5'000'000;
 constexpr std::string_view kSnomed = "http://snomed.info/sct";
 
 }  // namespace
 
-/// The codes of a CodeSystem, with the code that each stands below.
-class CodeSystemContent {
+/// What one validation asks of code systems and value sets.
+class Terminology {
   public:
-    explicit CodeSystemContent(Definition definition) : definition_(std::move(definition)) {
-        const json::Value root = definition_->root();
-        complete_ = root["content"].equals("complete") && root["concept"];
-        ignores_case_ = root["caseSensitive"].raw() == "false";
-        add(root["concept"], {}, 0);
-    }
+    explicit Terminology(const Source& source) : source_(source), session_(source_, effort_) {}
 
-    bool is_complete() const noexcept { return complete_; }
-
-    bool contains(std::string_view code) const { return concepts_.contains(key(code)); }
-
-    /// Is `display` one of the names of `code`, whatever its case? Also if it has none, or isn't known.
-    bool names(std::string_view code, std::string_view display) const {
-        const auto found = concepts_.find(key(code));
-        if (found == concepts_.end() || !found->second.definition["display"]) {
-            return true;
-        }
-        const json::Value definition = found->second.definition;
-        const std::string wanted = lowered(display);
-        if (lowered(definition["display"].string()) == wanted) {
-            return true;
-        }
-        for (const json::Value designation : definition["designation"].elements()) {
-            if (lowered(designation["value"].string()) == wanted) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /// Is `code` below `ancestor`, or the same?
-    bool is_below(std::string_view code, std::string_view ancestor) const {
-        std::string at = key(code);
-        const std::string top = key(ancestor);
-        for (std::size_t i = 0; i < kJsonDepthMax && !at.empty(); ++i) {
-            if (at == top) {
-                return true;
-            }
-            const auto found = concepts_.find(at);
-            if (found == concepts_.end()) {
-                return false;
-            }
-            at = found->second.parent;
-        }
-        return false;
-    }
+    terminology::Session& session() noexcept { return session_; }
 
   private:
-    struct Concept {
-        std::string parent;
-        json::Value definition;
+    class Definitions final : public terminology::Source {
+      public:
+        explicit Definitions(const validation::Source& source) : source_(source) {}
+
+        Result<terminology::Definition> find(std::string_view type, std::string_view url,
+                                             std::string_view version) const override {
+            return source_.find(type, url, version);
+        }
+
+      private:
+        const validation::Source& source_;
     };
 
-    static std::string lowered(std::string_view text) {
-        std::string lower(text);
-        std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) {
-            return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-        });
-        return lower;
-    }
-
-    std::string key(std::string_view code) const {
-        return ignores_case_ ? lowered(code) : std::string(code);
-    }
-
-    void add(json::Value concepts, const std::string& parent, std::size_t depth) {
-        for (const json::Value item : concepts.elements()) {
-            if (concepts_.size() >= kConceptsMax || depth > kJsonDepthMax) {
-                complete_ = false;
-                return;
-            }
-            const std::string code = key(item["code"].string());
-            concepts_.emplace(code, Concept{parent, item});
-            add(item["concept"], code, depth + 1);
-        }
-    }
-
-    Definition definition_;
-    std::unordered_map<std::string, Concept> concepts_;
-    bool complete_ = false;
-    bool ignores_case_ = false;
+    Definitions source_;
+    terminology::Effort effort_{kTerminologySteps};
+    terminology::Session session_;
 };
 
 namespace {
 
-constexpr std::size_t kContentsMax = 128;  // code systems that a thread keeps
-
-/// The content of a CodeSystem; made once, as long as the thread keeps it.
-std::shared_ptr<const CodeSystemContent> content_of(const Definition& definition) {
-    thread_local std::unordered_map<const json::Document*, std::shared_ptr<const CodeSystemContent>>
-        kept;  // each keeps its document, so that no other can be at its place
-    auto& content = kept[definition.get()];
-    if (!content) {
-        auto made = std::make_shared<const CodeSystemContent>(definition);
-        if (kept.size() > kContentsMax) {
-            kept.clear();
-        }
-        kept[definition.get()] = made;
-        return made;
+terminology::Session& session_of(Context& context) {
+    if (context.terminology == nullptr) {
+        context.terminology = std::make_shared<Terminology>(context.source);
     }
-    return content;
+    return context.terminology->session();
 }
 
 /// The code system's content if it is known; null otherwise.
-std::shared_ptr<const CodeSystemContent> content_of(Context& context, std::string_view system,
-                                                    std::string_view version) {
-    std::string key(system);
-    key.append("|").append(version);
-    const auto known = context.code_systems.find(key);
-    if (known != context.code_systems.end()) {
-        return known->second;
-    }
-    std::shared_ptr<const CodeSystemContent> content;
-    if (const Definition definition = context.source.find("CodeSystem", system, version)) {
-        content = content_of(definition);
-    }
-    context.code_systems.emplace(std::move(key), content);
-    return content;
+terminology::CodeSystemPointer content_of(Context& context, std::string_view system,
+                                          std::string_view version) {
+    auto content = session_of(context).code_system(system, version);
+    return content ? *std::move(content) : nullptr;
 }
 
 std::optional<bool> either(std::optional<bool> a, std::optional<bool> b) {
@@ -150,117 +68,30 @@ std::optional<bool> either(std::optional<bool> a, std::optional<bool> b) {
     return a && b ? std::optional(false) : std::nullopt;
 }
 
-std::optional<bool> both(std::optional<bool> a, std::optional<bool> b) {
-    if (a == false || b == false) {
-        return false;
-    }
-    return a && b ? std::optional(true) : std::nullopt;
+std::string lowered(std::string_view text) {
+    std::string lower(text);
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) {
+        return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    });
+    return lower;
 }
 
-bool in_expansion(json::Value contains, const Code& code, std::size_t depth) {
-    if (depth > kJsonDepthMax) {
-        return false;
+/// Is `display` one of the names of the code, whatever its case? Also if it has none.
+bool names(const terminology::CodeSystem& system, terminology::CodeSystem::Number number,
+           std::string_view display) {
+    if (system.display(number).empty()) {
+        return true;
     }
-    for (const json::Value item : contains.elements()) {
-        const bool same =
-            item["code"].equals(code.code) && (!code.system || item["system"].equals(*code.system));
-        if ((same && item["abstract"].raw() != "true") ||
-            in_expansion(item["contains"], code, depth + 1)) {
+    const std::string wanted = lowered(display);
+    if (lowered(system.display(number)) == wanted) {
+        return true;
+    }
+    for (const json::Value designation : system.item(number)["designation"].elements()) {
+        if (lowered(designation["value"].string()) == wanted) {
             return true;
         }
     }
     return false;
-}
-
-std::optional<bool> member_of(Context& context, std::string_view value_set, const Code& code,
-                              std::size_t depth);
-
-std::optional<bool> passes(const CodeSystemContent& content, json::Value filter, const Code& code) {
-    const std::string op = filter["op"].string();
-    const std::string value = filter["value"].string();
-    const std::string property = filter["property"].string();
-    if (!content.is_complete() || property != "concept") {
-        return std::nullopt;
-    }
-    if (op == "is-a") {
-        return content.is_below(code.code, value);
-    }
-    if (op == "descendent-of") {
-        return code.code != value && content.is_below(code.code, value);
-    }
-    if (op == "is-not-a") {
-        return content.contains(code.code) && !content.is_below(code.code, value);
-    }
-    return std::nullopt;
-}
-
-std::optional<bool> included(Context& context, json::Value include, const Code& code,
-                             std::size_t depth) {
-    const std::string system = include["system"].string();
-    if (!system.empty() && code.system && *code.system != system) {
-        return false;
-    }
-    std::optional<bool> found = true;
-    for (const json::Value value_set : include["valueSet"].elements()) {
-        found = both(found, member_of(context, value_set.string(), code, depth + 1));
-    }
-    if (system.empty()) {
-        return found;
-    }
-    if (const json::Value concepts = include["concept"]) {
-        for (const json::Value item : concepts.elements()) {
-            if (item["code"].equals(code.code)) {
-                return found;
-            }
-        }
-        return false;
-    }
-    const auto content = content_of(context, system, include["version"].string());
-    if (!content) {
-        return both(found, std::nullopt);
-    }
-    if (content->contains(code.code)) {
-        for (const json::Value filter : include["filter"].elements()) {
-            found = both(found, passes(*content, filter, code));
-        }
-        return found;
-    }
-    return content->is_complete() ? std::optional(false) : both(found, std::nullopt);
-}
-
-std::optional<bool> member_of(Context& context, std::string_view value_set, const Code& code,
-                              std::size_t depth) {
-    const Canonical name = split_canonical(value_set);
-    if (const schema::ValueSet own = schema::find_value_set(name.url); own && own.enumerated()) {
-        return code.system ? own.contains(code.code, *code.system) : own.contains(code.code);
-    }
-    if (depth > kValueSetDepthMax || !context.spend()) {
-        return std::nullopt;
-    }
-    const Definition definition = context.source.find("ValueSet", name.url, name.version);
-    if (!definition) {
-        return std::nullopt;
-    }
-    const json::Value root = definition->root();
-    const json::Value compose = root["compose"];
-    if (!compose) {
-        const json::Value expansion = root["expansion"];
-        return expansion ? std::optional(in_expansion(expansion["contains"], code, 0))
-                         : std::nullopt;
-    }
-    std::optional<bool> found = false;
-    for (const json::Value include : compose["include"].elements()) {
-        context.spend(include["concept"].size());
-        found = either(found, included(context, include, code, depth));
-    }
-    if (found == false) {
-        return false;
-    }
-    for (const json::Value exclude : compose["exclude"].elements()) {
-        const std::optional<bool> out = included(context, exclude, code, depth);
-        found = both(found, out ? std::optional(!*out) : std::nullopt);
-    }
-    return found;
 }
 
 /// A value set of units is about quantities, also where it is bound to a choice that may be a concept.
@@ -299,9 +130,9 @@ std::optional<bool> coding_in(Context& context, std::string_view value_set, json
     const Code code = code_of(coding);
     if (!code.system) {
         const Code other{std::string(), code.code, {}};
-        return member_of(context, value_set, other, 0);
+        return member_of(context, value_set, other);
     }
-    return member_of(context, value_set, code, 0);
+    return member_of(context, value_set, code);
 }
 
 // The check digit of Verhoeff's method, by which SNOMED CT guards its identifiers.
@@ -346,7 +177,22 @@ bool is_snomed_code(std::string_view code) {
 }
 
 std::optional<bool> member_of(Context& context, std::string_view value_set, const Code& code) {
-    return member_of(context, value_set, code, 0);
+    const Canonical name = split_canonical(value_set);
+    if (const schema::ValueSet own = schema::find_value_set(name.url); own && own.enumerated()) {
+        return code.system ? own.contains(code.code, *code.system) : own.contains(code.code);
+    }
+    if (!context.spend()) {
+        return std::nullopt;
+    }
+    terminology::Code asked{std::nullopt, code.code};
+    if (code.system) {
+        asked.system = *code.system;
+    }
+    const auto member = terminology::member_of(session_of(context), value_set, asked);
+    if (!member || *member == terminology::Member::unknown) {
+        return std::nullopt;
+    }
+    return *member == terminology::Member::yes;
 }
 
 std::optional<bool> value_in(Context& context, const Spot& spot, std::string_view value_set) {
@@ -355,7 +201,7 @@ std::optional<bool> value_in(Context& context, const Spot& spot, std::string_vie
         return std::nullopt;
     }
     if (value.is_string()) {
-        return member_of(context, value_set, Code{std::nullopt, value.string(), {}}, 0);
+        return member_of(context, value_set, Code{std::nullopt, value.string(), {}});
     }
     const std::string_view type = spot.type.name();
     if (type == "CodeableConcept" && of_units_only(context, value_set)) {
@@ -426,10 +272,11 @@ void check_coding(Context& context, const Spot& spot) {
         return;
     }
     const auto content = content_of(context, *code.system, value["version"].string());
-    if (content && content->is_complete() && !content->contains(code.code)) {
+    const auto number = content ? content->find(code.code) : std::nullopt;
+    if (content && content->is_complete() && !number) {
         context.tell_unknown_code(spot.node(),
                                   fmt::format("The code system has no code {}", described(code)));
-    } else if (content && !code.display.empty() && !content->names(code.code, code.display)) {
+    } else if (number && !code.display.empty() && !names(*content, *number, code.display)) {
         context.tell(context.options.refuse_wrong_displays ? Severity::error : Severity::warning,
                      "invalid", spot,
                      fmt::format("The code {} is not called '{}'", described(code), code.display));

@@ -272,7 +272,7 @@ TEST(SchemaTables, AreWhatTheGeneratorMakes) {
         EXPECT_EQ(slurp(entry.path()), slurp(source / "codec/schema" / entry.path().filename()))
             << entry.path().filename();
     }
-    EXPECT_EQ(files, 5U);
+    EXPECT_EQ(files, 7U);
 }
 
 }  // namespace

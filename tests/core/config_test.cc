@@ -229,6 +229,7 @@ TEST(DescribeConfig, HasOneLineForEveryKeyOfTheContract) {
                                   "allow_unknown_elements",
                                   "limits.max_body",
                                   "limits.max_bundle_entries",
+                                  "limits.max_expansion",
                                   "limits.max_connections",
                                   "limits.idle_timeout",
                                   "limits.header_timeout",

@@ -172,7 +172,7 @@ TEST(TokenQuery, LooksIntoStoredValueSetsAndCodeSystems) {
             "invalid: search parameter 'code:in': the value set 'http://v/listed|3' is not known "
             "here"},
            {"code:in=http://v/loop",
-            "too-costly: search parameter 'code:in': the value set refers to too many others"}});
+            "invalid: search parameter 'code:in': The value set http://v/loop includes itself"}});
 }
 
 TEST(ReferenceQuery, IsByIdTypeUrlAndIdentifier) {

@@ -1,0 +1,56 @@
+// Definitions: the conformance resources that this server knows: what is stored, else R4's own.
+//
+// Layer:   core.
+// Spec:    FHIR R4 references.html#canonical.
+// Threads: every member from any thread.
+
+#pragma once
+
+#include "core/terminology/source.h"
+#include "core/terminology/worker.h"
+#include "core/validation/stored_definitions.h"
+#include "core/validation/validate.h"
+
+#include <string_view>
+
+namespace annals::core {
+
+/// By canonical URL; what is stored goes before what is carried.
+///
+/// Lifetime: the store outlives it.
+class Definitions final : public validation::Source {
+  public:
+    explicit Definitions(const storage::Store& store) : stored_(store), all_(*this) {}
+
+    validation::Definition find(std::string_view type, std::string_view url,
+                                std::string_view version) const override;
+
+    /// The same, as terminology asks.
+    const terminology::Source& terminology() const noexcept { return all_; }
+
+    /// What is known besides of what is stored.
+    const terminology::Source& carried() const noexcept;
+
+    /// Where long answers of terminology are made.
+    terminology::Worker& worker() const noexcept { return worker_; }
+
+  private:
+    class All final : public terminology::Source {
+      public:
+        explicit All(const Definitions& definitions) : definitions_(definitions) {}
+
+        Result<terminology::Definition> find(std::string_view type, std::string_view url,
+                                             std::string_view version) const override {
+            return definitions_.find(type, url, version);
+        }
+
+      private:
+        const Definitions& definitions_;
+    };
+
+    validation::StoredDefinitions stored_;
+    All all_;
+    mutable terminology::Worker worker_;  // the first to go: its work asks the others
+};
+
+}  // namespace annals::core

@@ -1,0 +1,72 @@
+#include "core/operations/coded_input.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::size_t kCodingsMax = 100;
+
+}  // namespace
+
+GivenCode given_coding(json::Value coding) {
+    GivenCode given;
+    if (const json::Value system = coding["system"]) {
+        given.system = system.string();
+    }
+    given.version = coding["version"].string();
+    given.code = coding["code"].string();
+    given.display = coding["display"].string();
+    return given;
+}
+
+Result<std::vector<GivenCode>> read_codes(const OperationInput& input, const CodedNames& names) {
+    std::vector<GivenCode> codes;
+    ANNALS_TRY(const auto code, input.text(names.code));
+    if (code) {
+        GivenCode given;
+        given.code = *code;
+        ANNALS_TRY(given.system, input.text(names.system));
+        if (!names.version.empty()) {
+            ANNALS_TRY(const auto version, input.text(names.version));
+            given.version = version.value_or("");
+        }
+        if (names.code == "code") {
+            ANNALS_TRY(const auto display, input.text("display"));
+            given.display = display.value_or("");
+        }
+        codes.push_back(std::move(given));
+    }
+    if (const json::Value coding = input.value(names.coding)) {
+        codes.push_back(given_coding(coding));
+    }
+    if (!names.concept_name.empty()) {
+        const json::Value codings = input.value(names.concept_name)["coding"];
+        for (const json::Value coding : codings.elements()) {
+            codes.push_back(given_coding(coding));
+        }
+    }
+    if (codes.empty() || codes.size() > kCodingsMax) {
+        return Error{Errc::required,
+                     names.concept_name.empty()
+                         ? fmt::format("One of {} and {} is required", names.code, names.coding)
+                         : fmt::format("One of {}, {} and {} is required", names.code, names.coding,
+                                       names.concept_name),
+                     ""};
+    }
+    for (const GivenCode& given : codes) {
+        if (given.code.empty()) {
+            return Error{Errc::required, "A code is empty", ""};
+        }
+    }
+    return codes;
+}
+
+std::string described(const GivenCode& code) {
+    return code.system && !code.system->empty()
+               ? fmt::format("'{}' of {}", code.code.substr(0, 200), code.system->substr(0, 200))
+               : fmt::format("'{}'", code.code.substr(0, 200));
+}
+
+}  // namespace annals::core

@@ -1,0 +1,42 @@
+// CodedInput: the codes that an operation of terminology is asked about.
+//
+// Layer:   core/operations.
+// Spec:    FHIR R4 terminology-service.html: code and system, coding, or codeableConcept.
+// Threads: plain values.
+
+#pragma once
+
+#include "core/operations/input.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace annals::core {
+
+struct GivenCode {
+    std::optional<std::string> system;  ///< nothing: it wasn't said
+    std::string version;
+    std::string code;
+    std::string display;
+};
+
+GivenCode given_coding(json::Value coding);
+
+/// The names of the parameters that say a code.
+struct CodedNames {
+    std::string_view code = "code";
+    std::string_view system = "system";
+    std::string_view version = "version";
+    std::string_view coding = "coding";
+    std::string_view concept_name = "codeableConcept";  ///< empty: the operation takes none
+};
+
+/// One code, or several of a CodeableConcept. Errors: invalid; required if there is none, or a coding without a code.
+Result<std::vector<GivenCode>> read_codes(const OperationInput& input,
+                                          const CodedNames& names = {});
+
+/// "'a' of http://s", for messages.
+std::string described(const GivenCode& code);
+
+}  // namespace annals::core

@@ -1,0 +1,26 @@
+// Designations: what concepts are called in other languages and for other uses.
+//
+// Layer:   core/operations.
+// Spec:    FHIR R4 codesystem.html, valueset.html (designation).
+// Threads: plain functions.
+
+#pragma once
+
+#include "codec/json/document.h"
+
+#include <string>
+#include <string_view>
+
+namespace annals::core {
+
+/// Does a language ("de-CH") answer to what is asked for ("de", "de-CH, en;q=0.5": the first counts)?
+bool is_language(std::string_view own, std::string_view asked);
+
+/// What the concept is called in `language`: by the value set's element that lists it, else by the code system's.
+/// Empty if neither says. Either may be missing.
+std::string display_in(std::string_view language, json::Value listed, json::Value item);
+
+/// Appends `,"designation":[...]` of both; nothing if there are none.
+void append_designations(std::string& out, json::Value listed, json::Value item);
+
+}  // namespace annals::core

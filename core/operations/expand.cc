@@ -1,0 +1,380 @@
+#include "core/operations/expand.h"
+
+#include "core/base/random.h"
+#include "core/canonical.h"
+#include "core/operations/designations.h"
+#include "core/operations/input.h"
+#include "core/operations/terminology.h"
+#include "core/outcome.h"
+#include "core/search/fold.h"
+#include "core/terminology/expansion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace annals::core {
+
+namespace {
+
+using terminology::CodeSystem;
+using terminology::Expansion;
+using Entry = terminology::Expansion::Entry;
+
+/// What is asked for; owns all of it, since the answer may be made elsewhere.
+struct Asked {
+    Meant meant;
+    std::vector<std::string> words;  ///< of the filter, folded
+    std::optional<std::uint64_t> count;
+    std::uint64_t offset = 0;
+    bool active_only = false;
+    bool designations = false;
+    bool definition = false;
+    bool nested = false;
+    std::string language;
+    terminology::Versions versions;
+    std::vector<std::string> excluded_systems;
+    std::size_t codes_max = 0;
+    ParametersWriter echo;  ///< what was asked, for expansion.parameter
+};
+
+std::vector<std::string> words_of(std::string_view filter) {
+    const std::string folded = search::fold(filter);
+    std::vector<std::string> words;
+    std::size_t begin = 0;
+    while (begin < folded.size()) {
+        std::size_t end = folded.find(' ', begin);
+        end = end == std::string::npos ? folded.size() : end;
+        if (end > begin) {
+            words.push_back(folded.substr(begin, end - begin));
+        }
+        begin = end + 1;
+    }
+    return words;
+}
+
+Result<void> read_versions(const OperationInput& input, std::string_view name,
+                           std::unordered_map<std::string, std::string>& versions,
+                           ParametersWriter& echo) {
+    for (const std::string& text : input.texts(name)) {
+        const Canonical canonical = split_canonical(text);
+        if (canonical.version.empty()) {
+            return Error{Errc::invalid, fmt::format("{} is a url, a bar and a version", name), ""};
+        }
+        versions[std::string(canonical.url)] = canonical.version;
+        echo.add_text(name, "valueUri", text);
+    }
+    return {};
+}
+
+Result<void> read_flag(const OperationInput& input, std::string_view name, bool& flag,
+                       ParametersWriter& echo) {
+    ANNALS_TRY(const std::optional<bool> given, input.boolean(name));
+    if (given) {
+        flag = *given;
+        echo.add_flag(name, flag);
+    }
+    return {};
+}
+
+Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Request& request,
+                                                const Target& target) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(
+        input.only({"url", "valueSet", "valueSetVersion", "filter", "count", "offset", "activeOnly",
+                    "displayLanguage", "includeDesignations", "includeDefinition", "excludeNested",
+                    "excludeNotForUI", "excludePostCoordinated", "system-version",
+                    "check-system-version", "force-system-version", "exclude-system"}));
+    auto asked = std::make_shared<Asked>();
+    asked->codes_max = service.config().limits.max_expansion;
+    ANNALS_TRY(auto meant,
+               read_meant(service, target, input, "valueSet", "url", "valueSetVersion"));
+    if (!meant) {
+        return Error{Errc::required, "One of url and valueSet is required", ""};
+    }
+    asked->meant = *std::move(meant);
+    ParametersWriter& echo = asked->echo;
+    ANNALS_TRY(const auto filter, input.text("filter"));
+    if (filter) {
+        asked->words = words_of(*filter);
+        echo.add_text("filter", "valueString", *filter);
+    }
+    ANNALS_TRY(asked->count, input.number("count"));
+    ANNALS_TRY(const auto offset, input.number("offset"));
+    asked->offset = offset.value_or(0);
+    for (const auto& [name, number] : {std::pair("count", asked->count), {"offset", offset}}) {
+        if (number) {
+            echo.add(name, "valueInteger", fmt::to_string(*number));
+        }
+    }
+    bool exclude_nested = true;
+    bool ignored = false;
+    ANNALS_TRY_VOID(read_flag(input, "activeOnly", asked->active_only, echo));
+    ANNALS_TRY_VOID(read_flag(input, "includeDesignations", asked->designations, echo));
+    ANNALS_TRY_VOID(read_flag(input, "includeDefinition", asked->definition, echo));
+    ANNALS_TRY_VOID(read_flag(input, "excludeNested", exclude_nested, echo));
+    ANNALS_TRY_VOID(read_flag(input, "excludeNotForUI", ignored, echo));
+    ANNALS_TRY_VOID(read_flag(input, "excludePostCoordinated", ignored, echo));
+    // Pages are cut from a list, not from a tree.
+    asked->nested = !exclude_nested && !asked->count && asked->offset == 0;
+    ANNALS_TRY(const auto language, input.text("displayLanguage"));
+    if (language) {
+        asked->language = *language;
+        echo.add_text("displayLanguage", "valueCode", *language);
+    }
+    ANNALS_TRY_VOID(read_versions(input, "system-version", asked->versions.preferred, echo));
+    ANNALS_TRY_VOID(read_versions(input, "check-system-version", asked->versions.demanded, echo));
+    ANNALS_TRY_VOID(read_versions(input, "force-system-version", asked->versions.forced, echo));
+    for (const std::string& text : input.texts("exclude-system")) {
+        asked->excluded_systems.emplace_back(split_canonical(text).url);
+        echo.add_text("exclude-system", "valueUri", text);
+    }
+    return std::shared_ptr<const Asked>(asked);
+}
+
+bool has_words(const std::vector<std::string>& words, std::string_view code,
+               std::string_view display) {
+    const std::string folded_code = search::fold(code);
+    const std::string folded_display = search::fold(display);
+    return std::all_of(words.begin(), words.end(), [&](const std::string& word) {
+        return folded_display.find(word) != std::string::npos ||
+               folded_code.find(word) != std::string::npos;
+    });
+}
+
+/// Writes one answer.
+class Answer {
+  public:
+    Answer(const Asked& asked, const Expansion& expansion, json::Value value_set)
+        : asked_(asked), expansion_(expansion), value_set_(value_set) {}
+
+    Result<std::string> make(terminology::Session& session);
+
+  private:
+    std::string_view display_of(const Entry& entry, std::string& kept) const;
+    bool is_wanted(const Entry& entry) const;
+    void write_head();
+    void write_parameters();
+    void open(const Entry& entry);
+    void write_tree();
+
+    const Asked& asked_;
+    const Expansion& expansion_;
+    json::Value value_set_;
+    std::vector<std::uint32_t> chosen_;  // numbers of entries
+    std::string out_;
+};
+
+std::string_view Answer::display_of(const Entry& entry, std::string& kept) const {
+    if (!asked_.language.empty()) {
+        const CodeSystem* const content = expansion_.systems[entry.system].content.get();
+        kept = display_in(
+            asked_.language, entry.listed,
+            content != nullptr && entry.number ? content->item(*entry.number) : json::Value());
+        if (!kept.empty()) {
+            return kept;
+        }
+    }
+    return entry.display;
+}
+
+bool Answer::is_wanted(const Entry& entry) const {
+    if (asked_.active_only && entry.inactive) {
+        return false;
+    }
+    const auto& excluded = asked_.excluded_systems;
+    if (!excluded.empty() && std::find(excluded.begin(), excluded.end(),
+                                       expansion_.systems[entry.system].url) != excluded.end()) {
+        return false;
+    }
+    std::string kept;
+    return asked_.words.empty() || has_words(asked_.words, entry.code, display_of(entry, kept));
+}
+
+void Answer::write_head() {
+    static constexpr std::string_view kAlways[] = {
+        "language", "url",    "identifier",   "version", "name",
+        "title",    "status", "experimental", "date",    "publisher"};
+    static constexpr std::string_view kNever[] = {"resourceType", "id",        "meta", "text",
+                                                  "contained",    "expansion", "_text"};
+    out_ = R"({"resourceType":"ValueSet")";
+    bool has_status = false;
+    for (const auto [key, value] : value_set_.members()) {
+        const std::string_view name = key.raw_string();
+        const bool always =
+            std::find(std::begin(kAlways), std::end(kAlways), name) != std::end(kAlways);
+        const bool never =
+            std::find(std::begin(kNever), std::end(kNever), name) != std::end(kNever);
+        if (always || (asked_.definition && !never)) {
+            out_.append(",").append(key.raw()).append(":").append(value.raw());
+            has_status = has_status || name == "status";
+        }
+    }
+    if (!has_status) {
+        out_ += R"(,"status":"active")";
+    }
+}
+
+void Answer::write_parameters() {
+    ParametersWriter parameters = asked_.echo;
+    for (const auto& [name, canonical] : expansion_.used) {
+        parameters.add_text(name, "valueUri", canonical);
+    }
+    if (!parameters.empty()) {
+        out_.append(R"(,"parameter":)").append(parameters.list());
+    }
+}
+
+// All of an entry but what is nested in it and the brace behind it.
+void Answer::open(const Entry& entry) {
+    const Expansion::System& system = expansion_.systems[entry.system];
+    const json::Value item =
+        system.content && entry.number ? system.content->item(*entry.number) : json::Value();
+    out_ += '{';
+    if (!system.url.empty()) {
+        out_ += R"("system":)";
+        json::append_quoted(out_, system.url);
+        out_ += ',';
+    }
+    out_ += entry.is_abstract ? R"("abstract":true,)" : "";
+    out_ += entry.inactive ? R"("inactive":true,)" : "";
+    if (!system.version.empty()) {
+        out_.append(R"("version":)").append(json::quoted(system.version)).append(",");
+    }
+    out_ += R"("code":)";
+    json::append_quoted(out_, entry.code);
+    std::string kept;
+    const std::string_view display = display_of(entry, kept);
+    if (!display.empty()) {
+        out_ += R"(,"display":)";
+        json::append_quoted(out_, display);
+    }
+    if (asked_.designations) {
+        append_designations(out_, entry.listed, item);
+    }
+}
+
+// Each entry below the nearest of those above it that is chosen as well.
+void Answer::write_tree() {
+    constexpr std::uint32_t kTop = 0xffff'ffff;
+    std::vector<std::uint32_t> place(expansion_.entries.size(), kTop);  // among the chosen
+    for (std::uint32_t i = 0; i < chosen_.size(); ++i) {
+        place[chosen_[i]] = i;
+    }
+    std::vector<std::vector<std::uint32_t>> below(chosen_.size() + 1);  // the last: at the top
+    for (std::uint32_t i = 0; i < chosen_.size(); ++i) {
+        const Entry& entry = expansion_.entries[chosen_[i]];
+        const Expansion::System& system = expansion_.systems[entry.system];
+        std::uint32_t parent = kTop;
+        std::optional<CodeSystem::Number> at = entry.number;
+        for (std::size_t step = 0; at && parent == kTop && step < kJsonDepthMax; ++step) {
+            const auto parents = system.content->parents(*at);
+            at = parents.empty() ? std::nullopt : std::optional(parents.front());
+            const auto found =
+                at ? system.by_code.find(system.content->code(*at)) : system.by_code.end();
+            if (found != system.by_code.end() && place[found->second] < i) {
+                parent = place[found->second];
+            }
+        }
+        below[parent == kTop ? chosen_.size() : parent].push_back(i);
+    }
+
+    struct Level {
+        const std::vector<std::uint32_t>* entries;
+        std::size_t next;
+    };
+
+    std::vector<Level> levels{{&below.back(), 0}};
+    while (!levels.empty()) {
+        Level& level = levels.back();
+        if (level.next == level.entries->size()) {
+            levels.pop_back();
+            out_ += levels.empty() ? "]" : "]}";
+            continue;
+        }
+        const std::uint32_t entry = (*level.entries)[level.next++];
+        out_ += level.next > 1 ? "," : "";
+        open(expansion_.entries[chosen_[entry]]);
+        // A document may be nested so deep and no deeper.
+        if (below[entry].empty()) {
+            out_ += '}';
+        } else {
+            out_ += R"(,"contains":[)";
+            levels.push_back({&below[entry], 0});
+        }
+    }
+}
+
+Result<std::string> Answer::make(terminology::Session& session) {
+    ANNALS_TRY_VOID(session.effort().spend(
+        expansion_.entries.size() * (asked_.words.empty() && asked_.language.empty() ? 1 : 20)));
+    for (std::uint32_t i = 0; i < expansion_.entries.size(); ++i) {
+        if (is_wanted(expansion_.entries[i])) {
+            chosen_.push_back(i);
+        }
+    }
+    const std::size_t total = chosen_.size();
+    const std::size_t first = std::min<std::uint64_t>(asked_.offset, total);
+    const std::size_t size = std::min<std::uint64_t>(asked_.count.value_or(total), total - first);
+    chosen_.erase(chosen_.begin(), chosen_.begin() + static_cast<std::ptrdiff_t>(first));
+    chosen_.resize(size);
+    ANNALS_TRY_VOID(session.effort().spend(size * 10));
+    write_head();
+    out_ += fmt::format(
+        R"(,"expansion":{{"identifier":"urn:uuid:{}","timestamp":"{}","total":{},"offset":{})",
+        make_uuid(), format_instant(now()), total, asked_.offset);
+    write_parameters();
+    if (!chosen_.empty()) {
+        out_ += R"(,"contains":[)";
+        if (asked_.nested) {
+            write_tree();
+        } else {
+            for (std::size_t i = 0; i < chosen_.size(); ++i) {
+                out_ += i > 0 ? "," : "";
+                open(expansion_.entries[chosen_[i]]);
+                out_ += '}';
+            }
+            out_ += ']';
+        }
+    }
+    return std::move(out_.append("}}"));
+}
+
+Result<std::string> answer(terminology::Session& session, const Asked& asked) {
+    session.versions() = asked.versions;
+    ANNALS_TRY(const terminology::Definition definition,
+               find_meant(session, asked.meant, "ValueSet"));
+    ANNALS_TRY(const auto value_set, terminology::value_set_of(definition, session.effort()));
+    terminology::ExpandOptions options{.codes_max = asked.codes_max, .wanted = {}};
+    auto expansion = terminology::expand(session, value_set, options);
+    if (!expansion && expansion.error().code == Errc::answer_too_costly &&
+        !session.effort().exhausted() && !asked.words.empty() && asked.language.empty()) {
+        // What is asked for may be few.
+        options.wanted = [&](std::string_view code, std::string_view display) {
+            return has_words(asked.words, code, display);
+        };
+        expansion = terminology::expand(session, value_set, options);
+    }
+    if (!expansion) {
+        return std::move(expansion.error());
+    }
+    return Answer(asked, **expansion, definition->root()).make(session);
+}
+
+}  // namespace
+
+asio::awaitable<Response> expand_operation(const Service& service, const Request& request,
+                                           const Target& target) {
+    const auto asked = read_asked(service, request, target);
+    if (!asked) {
+        co_return outcome_response(asked.error(), request);
+    }
+    TerminologyAnswer make = [asked = *asked](terminology::Session& session) {
+        return answer(session, *asked);
+    };
+    Response response = co_await make_answer(service, request, std::move(make));
+    co_return response;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,242 @@
+#include "core/operations/lookup.h"
+
+#include "core/operations/coded_input.h"
+#include "core/operations/designations.h"
+#include "core/operations/terminology.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace annals::core {
+
+namespace {
+
+using terminology::CodeSystem;
+using terminology::CodeSystemPointer;
+using terminology::Session;
+
+constexpr std::size_t kRelativesMax = 10'000;  // parents or children of one code that are told
+
+Error unknown_system(std::string_view system) {
+    return {Errc::not_found,
+            fmt::format("The code system {} is not known here", system.substr(0, 300)), ""};
+}
+
+Result<CodeSystem::Number> find_code(const CodeSystem& system, std::string_view code) {
+    if (const auto number = system.find(code)) {
+        return *number;
+    }
+    if (system.size() == 0) {
+        return Error{Errc::not_computable,
+                     fmt::format("The codes of {} are not here", system.url()), ""};
+    }
+    return Error{
+        Errc::not_found,
+        fmt::format("The code system {} has no code '{}'", system.url(), code.substr(0, 200)), ""};
+}
+
+Result<CodeSystemPointer> find_system(Session& session, std::string_view system,
+                                      std::string_view version) {
+    ANNALS_TRY(CodeSystemPointer found, session.code_system(system, version));
+    if (found == nullptr) {
+        return unknown_system(system);
+    }
+    return found;
+}
+
+// ---- $lookup ----
+
+struct Lookup {
+    GivenCode code;
+    std::vector<std::string> properties;  ///< none: all
+    std::string language;
+
+    bool wants(std::string_view property) const {
+        return properties.empty() ||
+               std::find(properties.begin(), properties.end(), property) != properties.end();
+    }
+};
+
+Result<std::shared_ptr<const Lookup>> read_lookup(const Request& request) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(
+        input.only({"code", "system", "version", "coding", "displayLanguage", "property"}));
+    auto lookup = std::make_shared<Lookup>();
+    ANNALS_TRY(std::vector<GivenCode> codes, read_codes(input, {.concept_name = ""}));
+    lookup->code = std::move(codes.front());
+    if (lookup->code.system.value_or("").empty()) {
+        return Error{Errc::required, "The system of the code is required", ""};
+    }
+    lookup->properties = input.texts("property");
+    ANNALS_TRY(const auto language, input.text("displayLanguage"));
+    lookup->language = language.value_or("");
+    return std::shared_ptr<const Lookup>(lookup);
+}
+
+void add_property(ParametersWriter& out, std::string_view code, std::string_view type,
+                  std::string_view value) {
+    ParametersWriter parts;
+    parts.add_text("code", "valueCode", code);
+    parts.add("value", type, value);
+    out.add_parts("property", parts);
+}
+
+void add_relatives(ParametersWriter& out, std::string_view name, const CodeSystem& system,
+                   std::span<const CodeSystem::Number> others) {
+    for (const CodeSystem::Number other : others.first(std::min(others.size(), kRelativesMax))) {
+        add_property(out, name, "valueCode", json::quoted(system.code(other)));
+    }
+}
+
+void add_designation(ParametersWriter& out, json::Value designation) {
+    ParametersWriter parts;
+    if (const json::Value language = designation["language"]) {
+        parts.add("language", "valueCode", language.raw());
+    }
+    if (const json::Value use = designation["use"]) {
+        parts.add("use", "valueCoding", use.raw());
+    }
+    parts.add("value", "valueString", designation["value"].raw());
+    out.add_parts("designation", parts);
+}
+
+Result<std::string> look_up(Session& session, const Lookup& lookup) {
+    ANNALS_TRY(const CodeSystemPointer system,
+               find_system(session, *lookup.code.system, lookup.code.version));
+    ANNALS_TRY(const CodeSystem::Number number, find_code(*system, lookup.code.code));
+    const json::Value item = system->item(number);
+    ParametersWriter out;
+    const std::string name = system->root()["name"].string();
+    out.add_text("name", "valueString", name.empty() ? std::string(system->url()) : name);
+    if (!system->version().empty()) {
+        out.add_text("version", "valueString", system->version());
+    }
+    const std::string other =
+        lookup.language.empty() ? std::string() : display_in(lookup.language, {}, item);
+    const std::string_view display = other.empty() ? system->display(number) : other;
+    out.add_text("display", "valueString", display.empty() ? system->code(number) : display);
+    if (lookup.wants("designation")) {
+        for (const json::Value designation : item["designation"].elements()) {
+            if (designation["value"].is_string()) {
+                add_designation(out, designation);
+            }
+        }
+    }
+    if (lookup.wants("definition") && item["definition"].is_string()) {
+        add_property(out, "definition", "valueString", item["definition"].raw());
+    }
+    if (lookup.wants("inactive")) {
+        add_property(out, "inactive", "valueBoolean",
+                     system->is_inactive(number) ? "true" : "false");
+    }
+    if (lookup.wants("parent")) {
+        add_relatives(out, "parent", *system, system->parents(number));
+    }
+    if (lookup.wants("child")) {
+        add_relatives(out, "child", *system, system->children(number));
+    }
+    for (const json::Value property : item["property"].elements()) {
+        const std::string code = property["code"].string();
+        // Those have been told.
+        if (code == "parent" || code == "child" || code == "inactive" || !lookup.wants(code)) {
+            continue;
+        }
+        for (const auto [key, value] : property.members()) {
+            if (key.raw_string().starts_with("value")) {
+                add_property(out, code, key.raw_string(), value.raw());
+            }
+        }
+    }
+    return out.resource();
+}
+
+// ---- $subsumes ----
+
+struct Subsumes {
+    std::optional<Meant> meant;
+    std::string system;
+    std::string version;
+    std::string a;
+    std::string b;
+};
+
+Result<std::shared_ptr<const Subsumes>> read_subsumes(const Service& service,
+                                                      const Request& request,
+                                                      const Target& target) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(input.only({"codeA", "codeB", "system", "version", "codingA", "codingB"}));
+    auto subsumes = std::make_shared<Subsumes>();
+    if (target.level == Level::instance_operation) {
+        ANNALS_TRY(subsumes->meant, read_meant(service, target, input, "", "", ""));
+    }
+    const auto read = [&](std::string_view code, std::string_view coding) {
+        return read_codes(input, {.code = code, .coding = coding, .concept_name = ""});
+    };
+    ANNALS_TRY(const std::vector<GivenCode> a, read("codeA", "codingA"));
+    ANNALS_TRY(const std::vector<GivenCode> b, read("codeB", "codingB"));
+    subsumes->a = a.front().code;
+    subsumes->b = b.front().code;
+    subsumes->system = a.front().system.value_or("");
+    subsumes->version = a.front().version;
+    if (subsumes->system != b.front().system.value_or("")) {
+        return Error{Errc::invalid, "Both codes are of one system", ""};
+    }
+    if (subsumes->system.empty() && !subsumes->meant) {
+        return Error{Errc::required, "The system of the codes is required", ""};
+    }
+    return std::shared_ptr<const Subsumes>(subsumes);
+}
+
+Result<std::string> subsume(Session& session, const Subsumes& asked) {
+    CodeSystemPointer system;
+    if (asked.meant) {
+        ANNALS_TRY(system, terminology::code_system_of(asked.meant->definition, session.effort()));
+        if (!asked.system.empty() && asked.system != system->url()) {
+            return Error{Errc::invalid, "The codes are of another code system", ""};
+        }
+    } else {
+        ANNALS_TRY(system, find_system(session, asked.system, asked.version));
+    }
+    ANNALS_TRY(const CodeSystem::Number a, find_code(*system, asked.a));
+    ANNALS_TRY(const CodeSystem::Number b, find_code(*system, asked.b));
+    const std::string_view outcome = a == b                   ? "equivalent"
+                                     : system->is_below(b, a) ? "subsumes"
+                                     : system->is_below(a, b) ? "subsumed-by"
+                                                              : "not-subsumed";
+    ParametersWriter out;
+    out.add_text("outcome", "valueCode", outcome);
+    return out.resource();
+}
+
+}  // namespace
+
+asio::awaitable<Response> lookup_operation(const Service& service, const Request& request,
+                                           const Target& /*target*/) {
+    const auto lookup = read_lookup(request);
+    if (!lookup) {
+        co_return outcome_response(lookup.error(), request);
+    }
+    TerminologyAnswer make = [lookup = *lookup](Session& session) {
+        return look_up(session, *lookup);
+    };
+    Response response = co_await make_answer(service, request, std::move(make));
+    co_return response;
+}
+
+asio::awaitable<Response> subsumes_operation(const Service& service, const Request& request,
+                                             const Target& target) {
+    const auto asked = read_subsumes(service, request, target);
+    if (!asked) {
+        co_return outcome_response(asked.error(), request);
+    }
+    TerminologyAnswer make = [asked = *asked](Session& session) {
+        return subsume(session, *asked);
+    };
+    Response response = co_await make_answer(service, request, std::move(make));
+    co_return response;
+}
+
+}  // namespace annals::core

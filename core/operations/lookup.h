@@ -1,0 +1,23 @@
+// CodeSystem/$lookup and $subsumes: what is known of a code, and which of two stands above the other.
+//
+// Layer:   core/operations.
+// Spec:    FHIR R4 codesystem-operation-lookup.html, codesystem-operation-subsumes.html; docs/api/lookup.md,
+//          docs/api/subsumes.md.
+// Threads: run on the loop of their request; long work on the worker's thread.
+
+#pragma once
+
+#include "core/service.h"
+
+namespace annals::core {
+
+/// Status: 200 with Parameters (name, version, display, designation, property); 400; 404 if the code system or the code
+///         isn't known; 422 if the code system's codes aren't here.
+asio::awaitable<Response> lookup_operation(const Service& service, const Request& request,
+                                           const Target& target);
+
+/// Status: 200 with Parameters (outcome: equivalent, subsumes, subsumed-by or not-subsumed); 400, 404 and 422 as above.
+asio::awaitable<Response> subsumes_operation(const Service& service, const Request& request,
+                                             const Target& target);
+
+}  // namespace annals::core

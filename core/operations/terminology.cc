@@ -1,0 +1,156 @@
+#include "core/operations/terminology.h"
+
+#include "core/canonical.h"
+#include "core/definitions.h"
+#include "core/interactions/answer.h"
+#include "core/interactions/write.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::uint64_t kStepsOnLoop = 40'000;  // a millisecond's work
+constexpr std::uint64_t kStepsMax = 100'000'000;
+
+/// The stored resource; where it is found by its url as well, the same document, of which more may be kept.
+Result<terminology::Definition> stored_definition(const Service& service, const Target& target) {
+    const auto info = service.store().current(target.type, target.id);
+    if (!info) {
+        return Error{Errc::not_found,
+                     fmt::format("{} does not exist", resource_name(target.type, target.id)), ""};
+    }
+    if (info->deletion) {
+        return Error{Errc::deleted,
+                     fmt::format("{} is deleted", resource_name(target.type, target.id)), ""};
+    }
+    ANNALS_TRY(const storage::StoredVersion stored, service.store().load(*info));
+    ANNALS_TRY(json::Document document, thread_parser().parse(stored.body));
+    const json::Value root = document.root();
+    const terminology::Definition known = service.definitions().find(
+        resource_type_name(target.type), root["url"].string(), root["version"].string());
+    if (known != nullptr && known->text() == document.text()) {
+        return known;
+    }
+    return std::make_shared<const json::Document>(std::move(document));
+}
+
+}  // namespace
+
+Result<terminology::Definition> own_document(json::Value value) {
+    ANNALS_TRY(json::Document document, thread_parser().parse(value.raw()));
+    return terminology::Definition(std::make_shared<const json::Document>(std::move(document)));
+}
+
+Result<std::optional<Meant>> read_meant(const Service& service, const Target& target,
+                                        const OperationInput& input, std::string_view by_value,
+                                        std::string_view by_url, std::string_view by_version) {
+    Meant meant;
+    if (target.level == Level::instance_operation) {
+        ANNALS_TRY(meant.definition, stored_definition(service, target));
+        return std::optional(std::move(meant));
+    }
+    json::Value resource = input.resource(by_value);
+    resource = resource ? resource : input.bare_resource();
+    if (resource) {
+        const std::string_view type = resource_type_name(target.type);
+        if (!resource["resourceType"].equals(type)) {
+            return Error{Errc::invalid, fmt::format("A {} is needed", type), ""};
+        }
+        ANNALS_TRY(meant.definition, own_document(resource));
+        return std::optional(std::move(meant));
+    }
+    ANNALS_TRY(const std::optional<std::string> url, input.text(by_url));
+    ANNALS_TRY(const std::optional<std::string> version, input.text(by_version));
+    if (!url || url->empty()) {
+        return std::optional<Meant>();
+    }
+    const Canonical canonical = split_canonical(*url);
+    meant.url = canonical.url;
+    meant.version = version ? *version : std::string(canonical.version);
+    return std::optional(std::move(meant));
+}
+
+Result<terminology::Definition> find_meant(terminology::Session& session, const Meant& meant,
+                                           std::string_view type) {
+    if (meant.definition != nullptr) {
+        return meant.definition;
+    }
+    ANNALS_TRY(terminology::Definition found, session.find(type, meant.url, meant.version));
+    if (found == nullptr) {
+        return Error{Errc::not_found,
+                     fmt::format("The {} {}{}{} is not known here", type, meant.url.substr(0, 300),
+                                 meant.version.empty() ? "" : "|", meant.version.substr(0, 100)),
+                     ""};
+    }
+    return found;
+}
+
+asio::awaitable<Response> make_answer(const Service& service, const Request& request,
+                                      TerminologyAnswer answer) {
+    const Definitions& definitions = service.definitions();
+    terminology::Effort little(kStepsOnLoop);
+    terminology::Session session(definitions.terminology(), little);
+    Result<std::string> body = answer(session);
+    if (!body && little.exhausted()) {
+        const auto made = std::make_shared<std::optional<Result<std::string>>>();
+        const auto end =
+            terminology::Effort::Clock::now() + service.config().limits.request_timeout;
+        const Result<void> ran =
+            co_await definitions.worker().run(*request.loop, [answer, made, end, &definitions] {
+                terminology::Effort much(kStepsMax, end, &definitions.worker().stopping());
+                terminology::Session own(definitions.terminology(), much);
+                made->emplace(answer(own));
+            });
+        if (!ran) {
+            co_return outcome_response(ran.error(), request);
+        }
+        body = *std::move(*made);
+    }
+    if (!body) {
+        co_return outcome_response(body.error(), request);
+    }
+    Response response;
+    response.body = Body(*std::move(body));
+    co_return response;
+}
+
+void ParametersWriter::begin(std::string_view name) {
+    json_ += json_.empty() ? R"({"name":)" : R"(,{"name":)";
+    json::append_quoted(json_, name);
+}
+
+void ParametersWriter::add(std::string_view name, std::string_view type, std::string_view value) {
+    begin(name);
+    json_.append(",\"").append(type).append("\":").append(value).append("}");
+}
+
+void ParametersWriter::add_text(std::string_view name, std::string_view type,
+                                std::string_view text) {
+    add(name, type, json::quoted(text));
+}
+
+void ParametersWriter::add_flag(std::string_view name, bool value) {
+    add(name, "valueBoolean", value ? "true" : "false");
+}
+
+void ParametersWriter::add_parts(std::string_view name, const ParametersWriter& parts) {
+    begin(name);
+    json_.append(R"(,"part":[)").append(parts.json_).append("]}");
+}
+
+void ParametersWriter::append(const ParametersWriter& other) {
+    json_.append(json_.empty() || other.json_.empty() ? "" : ",").append(other.json_);
+}
+
+std::string ParametersWriter::resource() const {
+    return json_.empty() ? R"({"resourceType":"Parameters"})"
+                         : R"({"resourceType":"Parameters","parameter":[)" + json_ + "]}";
+}
+
+}  // namespace annals::core

@@ -1,0 +1,74 @@
+// What the operations of terminology share: which definition is meant, and where long answers are made.
+//
+// Layer:   core/operations.
+// Spec:    FHIR R4 terminology-service.html.
+// Threads: on the loop of the request; what make() runs, perhaps on the worker's thread.
+
+#pragma once
+
+#include "core/operations/input.h"
+#include "core/service.h"
+#include "core/terminology/session.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace annals::core {
+
+/// The definition that an operation is about: a stored one (instance level), one that was sent, or a canonical URL.
+struct Meant {
+    terminology::Definition definition;  ///< null: `url` says which
+    std::string url;
+    std::string version;
+};
+
+/// Reads which ValueSet, CodeSystem or ConceptMap is meant. On the instance level it is the stored resource; else the
+/// parameter `by_value` has it, or the body is it, or `by_url` and `by_version` name it. Nothing if none of that is there.
+/// Errors: not_found, deleted (of the instance); invalid.
+Result<std::optional<Meant>> read_meant(const Service& service, const Target& target,
+                                        const OperationInput& input, std::string_view by_value,
+                                        std::string_view by_url, std::string_view by_version);
+
+/// `json` as a document of its own. Errors: invalid.
+Result<terminology::Definition> own_document(json::Value json);
+
+/// What is meant, found. Errors: not_found (404, naming the url); of Session.
+Result<terminology::Definition> find_meant(terminology::Session& session, const Meant& meant,
+                                           std::string_view type);
+
+/// Makes the body of an answer: at once if few steps will do, else on the worker's thread, where it is made anew. So
+/// `answer` owns what it works on.
+using TerminologyAnswer = std::function<Result<std::string>(terminology::Session& session)>;
+asio::awaitable<Response> make_answer(const Service& service, const Request& request,
+                                      TerminologyAnswer answer);
+
+/// The body of an answer of Parameters, parameter by parameter.
+class ParametersWriter {
+  public:
+    /// `value` is JSON as it stands, `type` as in valueString.
+    void add(std::string_view name, std::string_view type, std::string_view value);
+    void add_text(std::string_view name, std::string_view type, std::string_view text);
+    void add_flag(std::string_view name, bool value);
+
+    /// A parameter of parts.
+    void add_parts(std::string_view name, const ParametersWriter& parts);
+
+    /// All parameters of another.
+    void append(const ParametersWriter& other);
+
+    bool empty() const noexcept { return json_.empty(); }
+
+    /// The JSON array alone.
+    std::string list() const { return "[" + json_ + "]"; }
+
+    std::string resource() const;
+
+  private:
+    void begin(std::string_view name);
+
+    std::string json_;
+};
+
+}  // namespace annals::core

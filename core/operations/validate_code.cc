@@ -1,0 +1,305 @@
+#include "core/operations/validate_code.h"
+
+#include "core/operations/coded_input.h"
+#include "core/operations/designations.h"
+#include "core/operations/terminology.h"
+#include "core/outcome.h"
+#include "core/search/fold.h"
+#include "core/terminology/membership.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace annals::core {
+
+namespace {
+
+using terminology::CodeSystem;
+using terminology::Include;
+using terminology::Member;
+using terminology::Session;
+
+struct Asked {
+    bool of_value_set = true;
+    std::optional<Meant> meant;
+    std::vector<GivenCode> codes;
+    bool abstract_allowed = false;
+    std::string language;
+};
+
+/// What is known of a code that is looked at.
+struct Known {
+    terminology::CodeSystemPointer system;
+    std::optional<CodeSystem::Number> number;
+    std::string_view listed_display;  ///< of the value set
+};
+
+struct Verdict {
+    bool valid = false;
+    std::string message;
+    std::string display;
+};
+
+Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Request& request,
+                                                const Target& target) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    auto asked = std::make_shared<Asked>();
+    asked->of_value_set = resource_type_name(target.type) == "ValueSet";
+    CodedNames names;
+    if (asked->of_value_set) {
+        ANNALS_TRY_VOID(
+            input.only({"url", "valueSet", "valueSetVersion", "code", "system", "systemVersion",
+                        "display", "coding", "codeableConcept", "abstract", "displayLanguage"}));
+        ANNALS_TRY(asked->meant,
+                   read_meant(service, target, input, "valueSet", "url", "valueSetVersion"));
+        names.version = "systemVersion";
+        if (!asked->meant) {
+            return Error{Errc::required, "One of url and valueSet is required", ""};
+        }
+    } else {
+        ANNALS_TRY_VOID(input.only({"url", "codeSystem", "code", "version", "display", "coding",
+                                    "codeableConcept", "abstract", "displayLanguage", "system"}));
+        ANNALS_TRY(asked->meant,
+                   read_meant(service, target, input, "codeSystem", "url", "version"));
+        if (!asked->meant) {
+            ANNALS_TRY(asked->meant,
+                       read_meant(service, target, input, "codeSystem", "system", "version"));
+        }
+    }
+    ANNALS_TRY(asked->codes, read_codes(input, names));
+    ANNALS_TRY(const auto allowed, input.boolean("abstract"));
+    asked->abstract_allowed = allowed.value_or(false);
+    ANNALS_TRY(const auto language, input.text("displayLanguage"));
+    asked->language = language.value_or("");
+    return std::shared_ptr<const Asked>(asked);
+}
+
+/// The display by which a value set lists a code, looked for in those that it names, too.
+Result<std::string_view> listed_display(Session& session, const terminology::ValueSet& value_set,
+                                        const GivenCode& code, std::size_t depth) {
+    if (depth > terminology::kValueSetDepthMax) {
+        return std::string_view();
+    }
+    for (const Include& include : value_set.includes()) {
+        if (const auto found = include.by_code.find(code.code);
+            found != include.by_code.end() && (!code.system || *code.system == include.system)) {
+            const std::string_view display = include.concepts[found->second].display;
+            if (!display.empty()) {
+                return display;
+            }
+        }
+        for (const std::string& name : include.value_sets) {
+            ANNALS_TRY(const auto other, session.value_set(name));
+            if (other != nullptr) {
+                ANNALS_TRY(const std::string_view display,
+                           listed_display(session, *other, code, depth + 1));
+                if (!display.empty()) {
+                    return display;
+                }
+            }
+        }
+    }
+    const auto [first, last] = value_set.contained_by_code().equal_range(code.code);
+    for (auto at = first; at != last; ++at) {
+        if (!code.system || value_set.contained()[at->second].system == *code.system) {
+            return value_set.contained()[at->second].display;
+        }
+    }
+    return std::string_view();
+}
+
+/// The system in which a code without one is a member.
+Result<std::string_view> system_of(Session& session, const terminology::ValueSet& value_set,
+                                   const GivenCode& code, std::size_t depth) {
+    for (const Include& include : value_set.includes()) {
+        if (!include.system.empty()) {
+            ANNALS_TRY(const Member member,
+                       terminology::member_of(session, include, {include.system, code.code}));
+            if (member == Member::yes) {
+                return std::string_view(include.system);
+            }
+        }
+        for (const std::string& name : include.value_sets) {
+            ANNALS_TRY(const auto other, session.value_set(name));
+            if (other != nullptr && depth < terminology::kValueSetDepthMax) {
+                ANNALS_TRY(const std::string_view found,
+                           system_of(session, *other, code, depth + 1));
+                if (!found.empty()) {
+                    return found;
+                }
+            }
+        }
+    }
+    return std::string_view();
+}
+
+bool is_called(const Known& known, std::string_view given) {
+    const std::string wanted = search::fold(given);
+    if (!known.listed_display.empty() && search::fold(known.listed_display) == wanted) {
+        return true;
+    }
+    if (!known.number) {
+        return known.listed_display.empty();
+    }
+    if (known.system->display(*known.number).empty() && known.listed_display.empty()) {
+        return true;
+    }
+    if (search::fold(known.system->display(*known.number)) == wanted) {
+        return true;
+    }
+    for (const json::Value designation :
+         known.system->item(*known.number)["designation"].elements()) {
+        if (search::fold(designation["value"].string()) == wanted) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// What holds of a code that is in, whatever it is in.
+Verdict judged(const Asked& asked, const Known& known, const GivenCode& code) {
+    Verdict verdict{true, "", std::string(known.listed_display)};
+    if (known.number) {
+        if (verdict.display.empty()) {
+            verdict.display = known.system->display(*known.number);
+        }
+        if (!asked.language.empty()) {
+            const std::string other =
+                display_in(asked.language, {}, known.system->item(*known.number));
+            verdict.display = other.empty() ? verdict.display : other;
+        }
+        if (known.system->is_abstract(*known.number) && !asked.abstract_allowed) {
+            verdict.valid = false;
+            verdict.message = fmt::format("The code {} is abstract", described(code));
+            return verdict;
+        }
+    }
+    if (!code.display.empty() && !is_called(known, code.display)) {
+        verdict.valid = false;
+        verdict.message = fmt::format("The code {} is not called '{}' but '{}'", described(code),
+                                      code.display.substr(0, 200), verdict.display);
+    }
+    return verdict;
+}
+
+Result<Verdict> in_value_set(Session& session, const Asked& asked,
+                             const terminology::ValueSet& value_set, const GivenCode& code) {
+    terminology::Code wanted{std::nullopt, code.code, code.version};
+    if (code.system) {
+        wanted.system = *code.system;
+    }
+    ANNALS_TRY(const Member member, terminology::member_of(session, value_set, wanted));
+    const std::string name = value_set.root()["url"].string().substr(0, 300);
+    if (member == Member::no) {
+        return Verdict{false,
+                       fmt::format("The code {} is not in the value set {}", described(code), name),
+                       ""};
+    }
+    if (member == Member::unknown) {
+        return Verdict{
+            false,
+            fmt::format("Whether the code {} is in the value set {} can't be told: not all "
+                        "that the value set is made of is here",
+                        described(code), name),
+            ""};
+    }
+    GivenCode found = code;
+    if (!found.system) {
+        ANNALS_TRY(const std::string_view system, system_of(session, value_set, code, 0));
+        if (!system.empty()) {
+            found.system = system;
+        }
+    }
+    Known known;
+    if (found.system) {
+        ANNALS_TRY(known.system, session.code_system(*found.system, found.version));
+        known.number = known.system ? known.system->find(found.code) : std::nullopt;
+    }
+    ANNALS_TRY(known.listed_display, listed_display(session, value_set, found, 0));
+    return judged(asked, known, found);
+}
+
+Result<Verdict> in_code_system(const Asked& asked, const terminology::CodeSystemPointer& system,
+                               const GivenCode& code) {
+    if (code.system && *code.system != system->url()) {
+        return Verdict{
+            false,
+            fmt::format("The code {} is of another system than {}", described(code), system->url()),
+            ""};
+    }
+    Known known{system, system->find(code.code), {}};
+    if (!known.number) {
+        return Verdict{
+            false,
+            system->is_complete()
+                ? fmt::format("The code system {} has no code '{}'", system->url(),
+                              code.code.substr(0, 200))
+                : fmt::format("Whether the code system {} has a code '{}' can't be told: "
+                              "not all of it is here",
+                              system->url(), code.code.substr(0, 200)),
+            ""};
+    }
+    return judged(asked, known, code);
+}
+
+Result<Verdict> judge(Session& session, const Asked& asked, const GivenCode& code,
+                      const terminology::Definition& definition) {
+    if (asked.of_value_set) {
+        ANNALS_TRY(const auto value_set, terminology::value_set_of(definition, session.effort()));
+        return in_value_set(session, asked, *value_set, code);
+    }
+    if (definition != nullptr) {
+        ANNALS_TRY(const auto system, terminology::code_system_of(definition, session.effort()));
+        return in_code_system(asked, system, code);
+    }
+    const std::string url = code.system.value_or("");
+    ANNALS_TRY(const auto system, session.code_system(url, code.version));
+    if (system == nullptr) {
+        return Verdict{
+            false, fmt::format("The code system '{}' is not known here", url.substr(0, 300)), ""};
+    }
+    return in_code_system(asked, system, code);
+}
+
+Result<std::string> answer(Session& session, const Asked& asked) {
+    terminology::Definition definition;
+    if (asked.meant) {
+        ANNALS_TRY(definition, find_meant(session, *asked.meant,
+                                          asked.of_value_set ? "ValueSet" : "CodeSystem"));
+    }
+    Verdict verdict;
+    for (const GivenCode& code : asked.codes) {
+        ANNALS_TRY(Verdict one, judge(session, asked, code, definition));
+        if (one.valid || verdict.message.empty()) {
+            verdict = std::move(one);
+        }
+        if (verdict.valid) {
+            break;
+        }
+    }
+    ParametersWriter parameters;
+    parameters.add_flag("result", verdict.valid);
+    if (!verdict.message.empty()) {
+        parameters.add_text("message", "valueString", verdict.message);
+    }
+    if (!verdict.display.empty()) {
+        parameters.add_text("display", "valueString", verdict.display);
+    }
+    return parameters.resource();
+}
+
+}  // namespace
+
+asio::awaitable<Response> validate_code_operation(const Service& service, const Request& request,
+                                                  const Target& target) {
+    const auto asked = read_asked(service, request, target);
+    if (!asked) {
+        co_return outcome_response(asked.error(), request);
+    }
+    TerminologyAnswer make = [asked = *asked](Session& session) { return answer(session, *asked); };
+    Response response = co_await make_answer(service, request, std::move(make));
+    co_return response;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,56 @@
+// Effort: how much work one answer may take: steps, and an end in time.
+//
+// Layer:   core/terminology.
+// Threads: belongs to one thread at a time.
+
+#pragma once
+
+#include "core/base/result.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+namespace annals::terminology {
+
+/// A step is about a concept looked at: some ten nanoseconds.
+class Effort {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    /// `stopping`, if there is one, ends it as the time does. Lifetime: it outlives this.
+    explicit Effort(std::uint64_t steps, Clock::time_point end = Clock::time_point::max(),
+                    const std::atomic<bool>* stopping = nullptr)
+        : steps_left_(steps), end_(end), stopping_(stopping) {}
+
+    /// Errors: answer_too_costly when no steps are left; timeout.
+    Result<void> spend(std::uint64_t steps = 1) {
+        if (steps > steps_left_) {
+            exhausted_ = true;
+            return Error{Errc::answer_too_costly, "The answer takes too many steps", ""};
+        }
+        steps_left_ -= steps;
+        since_look_ += steps;
+        if (since_look_ >= kStepsPerLook) {
+            since_look_ = 0;
+            if (Clock::now() >= end_ || (stopping_ != nullptr && *stopping_)) {
+                return Error{Errc::timeout, "", ""};
+            }
+        }
+        return {};
+    }
+
+    /// Whether it was the steps that ran out.
+    bool exhausted() const noexcept { return exhausted_; }
+
+  private:
+    static constexpr std::uint64_t kStepsPerLook = 10'000;
+
+    std::uint64_t steps_left_;
+    std::uint64_t since_look_ = 0;
+    Clock::time_point end_;
+    const std::atomic<bool>* stopping_;
+    bool exhausted_ = false;
+};
+
+}  // namespace annals::terminology

@@ -1,0 +1,182 @@
+#include "core/terminology/filter.h"
+
+#include <fmt/format.h>
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace annals::terminology {
+
+namespace {
+
+constexpr std::size_t kRegexBytesMax = 1000;
+constexpr std::int64_t kRegexMemoryMax = 1 << 20;
+
+constexpr std::array<std::pair<std::string_view, Filter::Operator>, 9> kOperators{{
+    {"=", Filter::Operator::equal},
+    {"is-a", Filter::Operator::is_a},
+    {"descendent-of", Filter::Operator::descendent_of},
+    {"is-not-a", Filter::Operator::is_not_a},
+    {"regex", Filter::Operator::regex},
+    {"in", Filter::Operator::in},
+    {"not-in", Filter::Operator::not_in},
+    {"generalizes", Filter::Operator::generalizes},
+    {"exists", Filter::Operator::exists},
+}};
+
+std::string_view trimmed(std::string_view text) {
+    while (text.starts_with(' ')) {
+        text.remove_prefix(1);
+    }
+    while (text.ends_with(' ')) {
+        text.remove_suffix(1);
+    }
+    return text;
+}
+
+std::vector<std::string> listed(std::string_view list) {
+    std::vector<std::string> items;
+    while (!list.empty()) {
+        const std::size_t comma = list.find(',');
+        items.emplace_back(trimmed(list.substr(0, comma)));
+        list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
+    }
+    return items;
+}
+
+}  // namespace
+
+Filter::Filter() = default;
+Filter::Filter(Filter&&) noexcept = default;
+Filter& Filter::operator=(Filter&&) noexcept = default;
+Filter::~Filter() = default;
+
+Result<Filter> Filter::read(json::Value filter) {
+    Filter made;
+    made.property_ = filter["property"].string();
+    made.value_ = filter["value"].string();
+    const std::string op = filter["op"].string();
+    const auto known = std::find_if(kOperators.begin(), kOperators.end(),
+                                    [&](const auto& pair) { return pair.first == op; });
+    if (known == kOperators.end() || made.property_.empty()) {
+        return Error{Errc::not_computable,
+                     fmt::format("The filter '{} {}' of a value set is not known here",
+                                 made.property_.substr(0, 60), op.substr(0, 60)),
+                     ""};
+    }
+    made.operator_ = known->second;
+    if (made.operator_ == Operator::in || made.operator_ == Operator::not_in) {
+        made.values_ = listed(made.value_);
+    } else if (made.operator_ == Operator::regex) {
+        RE2::Options options(RE2::Quiet);
+        options.set_max_mem(kRegexMemoryMax);
+        if (made.value_.size() <= kRegexBytesMax) {
+            made.regex_ = std::make_unique<RE2>(made.value_, options);
+        }
+        if (made.regex_ == nullptr || !made.regex_->ok()) {
+            return Error{Errc::not_computable,
+                         fmt::format("The regular expression '{}' of a value set can't be used",
+                                     made.value_.substr(0, 60)),
+                         ""};
+        }
+    }
+    return made;
+}
+
+bool Filter::is_by_hierarchy() const noexcept {
+    return operator_ == Operator::is_a || operator_ == Operator::descendent_of ||
+           operator_ == Operator::is_not_a || operator_ == Operator::generalizes;
+}
+
+std::optional<std::vector<bool>> Filter::passing(const CodeSystem& system) const {
+    if (!is_by_hierarchy()) {
+        return {};
+    }
+    const auto named = system.find(value_);
+    if (!named) {
+        return std::vector<bool>(system.size(), operator_ == Operator::is_not_a);
+    }
+    std::vector<bool> passing = system.reached(*named, operator_ == Operator::generalizes);
+    if (operator_ == Operator::descendent_of) {
+        passing[*named] = false;
+    } else if (operator_ == Operator::is_not_a) {
+        passing.flip();
+    }
+    return passing;
+}
+
+bool Filter::passes(const CodeSystem& system, CodeSystem::Number number) const {
+    if (!is_by_hierarchy()) {
+        const bool has = has_value(system, number);
+        const bool wanted =
+            operator_ != Operator::not_in && !(operator_ == Operator::exists && value_ == "false");
+        return has == wanted;
+    }
+    const auto named = system.find(value_);
+    if (!named) {
+        return operator_ == Operator::is_not_a;
+    }
+    switch (operator_) {
+        case Operator::is_a:
+            return system.is_below(number, *named);
+        case Operator::descendent_of:
+            return number != *named && system.is_below(number, *named);
+        case Operator::is_not_a:
+            return !system.is_below(number, *named);
+        default:
+            return system.is_below(*named, number);
+    }
+}
+
+bool Filter::holds(std::string_view own) const {
+    switch (operator_) {
+        case Operator::equal:
+            return own == value_;
+        case Operator::regex:
+            return RE2::FullMatch(re2::StringPiece(own.data(), own.size()), *regex_);
+        case Operator::in:
+        case Operator::not_in:
+            return std::find(values_.begin(), values_.end(), own) != values_.end();
+        default:
+            return true;  // exists
+    }
+}
+
+bool Filter::has_value(const CodeSystem& system, CodeSystem::Number number) const {
+    if (property_ == "code" || property_ == "concept") {
+        return holds(system.code(number));
+    }
+    if (property_ == "display") {
+        return system.item(number)["display"] && holds(system.display(number));
+    }
+    bool said = false;
+    for (const json::Value own : system.item(number)["property"].elements()) {
+        if (own["code"].equals(property_)) {
+            said = true;
+            if (operator_ == Operator::exists || holds(property_text(own))) {
+                return true;
+            }
+        }
+    }
+    // What nesting says, and what goes without saying.
+    const auto any_of = [&](std::span<const CodeSystem::Number> others) {
+        return std::any_of(others.begin(), others.end(),
+                           [&](CodeSystem::Number other) { return holds(system.code(other)); });
+    };
+    if (property_ == "parent" && !said) {
+        return any_of(system.parents(number));
+    }
+    if (property_ == "child" && !said) {
+        return any_of(system.children(number));
+    }
+    if (!said && operator_ != Operator::exists) {
+        return (property_ == "inactive" && holds(system.is_inactive(number) ? "true" : "false")) ||
+               (property_ == "notSelectable" && holds("false"));
+    }
+    return false;
+}
+
+}  // namespace annals::terminology

@@ -1,0 +1,63 @@
+// Filter: one condition on the concepts of a code system, as ValueSet.compose.include.filter has it.
+//
+// Layer:   core/terminology.
+// Spec:    FHIR R4 valueset.html#compositions, valueset-filter-operator.
+// Threads: const after it was made.
+
+#pragma once
+
+#include "core/terminology/code_system.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace re2 {
+class RE2;
+}
+
+namespace annals::terminology {
+
+class Filter {
+  public:
+    enum class Operator : std::uint8_t {
+        equal,
+        is_a,
+        descendent_of,
+        is_not_a,
+        regex,
+        in,
+        not_in,
+        generalizes,
+        exists
+    };
+
+    /// Reads an element of `filter`. Errors: not_computable: an operator that R4 doesn't have, or a regular
+    /// expression that can't be read.
+    static Result<Filter> read(json::Value filter);
+
+    Filter(Filter&&) noexcept;
+    Filter& operator=(Filter&&) noexcept;
+    ~Filter();
+
+    /// Does the concept pass? Cost: the properties of the concept, or what stands above it.
+    bool passes(const CodeSystem& system, CodeSystem::Number number) const;
+
+    /// Of a filter by hierarchy: which concepts pass, one flag each; nothing for any other.
+    std::optional<std::vector<bool>> passing(const CodeSystem& system) const;
+
+  private:
+    Filter();
+    bool is_by_hierarchy() const noexcept;
+    bool holds(std::string_view own) const;
+    bool has_value(const CodeSystem& system, CodeSystem::Number number) const;
+
+    Operator operator_ = Operator::equal;
+    std::string property_;
+    std::string value_;
+    std::vector<std::string> values_;  ///< of in and not-in
+    std::unique_ptr<re2::RE2> regex_;
+};
+
+}  // namespace annals::terminology

@@ -1,0 +1,168 @@
+#include "core/terminology/membership.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::terminology {
+
+Member both(Member a, Member b) noexcept {
+    return std::min(a, b);
+}
+
+Member either(Member a, Member b) noexcept {
+    return std::max(a, b);
+}
+
+Member opposite(Member a) noexcept {
+    return a == Member::yes ? Member::no : a == Member::no ? Member::yes : a;
+}
+
+Within::Within(Session& session, const ValueSet& value_set) : session_(session) {
+    const json::Document* const document = value_set.definition().get();
+    const auto& within = session.within;
+    if (std::find(within.begin(), within.end(), document) != within.end()) {
+        entered_ = Error{
+            Errc::processing,
+            fmt::format("The value set {} includes itself", value_set.root()["url"].string()), ""};
+    } else if (within.size() >= kValueSetDepthMax) {
+        entered_ = Error{Errc::not_computable, "The value set refers to others too deeply", ""};
+    }
+    session.within.push_back(document);
+}
+
+Within::~Within() {
+    session_.within.pop_back();
+}
+
+Result<Member> member_of_system(Session& session, const Include& include, const Code& code) {
+    if (include.system.empty()) {
+        return Member::yes;
+    }
+    if (code.system && *code.system != include.system) {
+        return Member::no;
+    }
+    if (!code.version.empty() && !include.version.empty() && code.version != include.version) {
+        return Member::no;
+    }
+    if (include.lists && !include.by_code.contains(code.code)) {
+        // Codes may be the same in another case.
+        ANNALS_TRY(const CodeSystemPointer system,
+                   session.code_system(include.system, include.version));
+        const auto number = system ? system->find(code.code) : std::nullopt;
+        if (!number || !include.by_code.contains(system->code(*number))) {
+            return Member::no;
+        }
+    }
+    if (include.lists && include.filters.empty()) {
+        return Member::yes;
+    }
+    ANNALS_TRY(const CodeSystemPointer system,
+               session.code_system(include.system, include.version));
+    const Member otherwise =
+        session.open_systems && include.is_whole() ? Member::yes : Member::unknown;
+    if (system == nullptr) {
+        return otherwise;
+    }
+    const auto number = system->find(code.code);
+    if (!number) {
+        return system->is_complete() ? Member::no : otherwise;
+    }
+    for (const Filter& filter : include.filters) {
+        ANNALS_TRY_VOID(session.effort().spend());
+        if (!filter.passes(*system, *number)) {
+            return Member::no;
+        }
+    }
+    return Member::yes;
+}
+
+Result<Member> member_of(Session& session, const Include& include, const Code& code) {
+    if (include.system.empty() && include.value_sets.empty()) {
+        return Member::no;
+    }
+    ANNALS_TRY(Member found, member_of_system(session, include, code));
+    for (const std::string& name : include.value_sets) {
+        if (found == Member::no) {
+            break;
+        }
+        ANNALS_TRY(const Member in, member_of(session, name, code));
+        found = both(found, in);
+    }
+    return found;
+}
+
+Result<Member> member_of(Session& session, std::string_view canonical, const Code& code) {
+    Result<ValueSetPointer> value_set = session.value_set(canonical);
+    if (!value_set && value_set.error().code == Errc::not_computable) {
+        return Member::unknown;
+    }
+    if (!value_set) {
+        return std::move(value_set.error());
+    }
+    if (*value_set == nullptr) {
+        return Member::unknown;
+    }
+    return member_of(session, **value_set, code);
+}
+
+namespace {
+
+Member contained(const ValueSet& value_set, const Code& code) {
+    const auto [first, last] = value_set.contained_by_code().equal_range(code.code);
+    return std::any_of(first, last,
+                       [&](const auto& entry) {
+                           const Contained& own = value_set.contained()[entry.second];
+                           return !own.is_abstract && (!code.system || own.system == *code.system);
+                       })
+               ? Member::yes
+               : Member::no;
+}
+
+Result<Member> composed(Session& session, const ValueSet& value_set, const Code& code) {
+    Member found = Member::no;
+    const Include* by = nullptr;
+    for (const Include& include : value_set.includes()) {
+        ANNALS_TRY_VOID(session.effort().spend());
+        ANNALS_TRY(const Member in, member_of(session, include, code));
+        if (in > found) {
+            by = &include;
+        }
+        found = either(found, in);
+        if (found == Member::yes) {
+            break;
+        }
+    }
+    for (const Include& exclude : value_set.excludes()) {
+        if (found == Member::no) {
+            break;
+        }
+        ANNALS_TRY(const Member out, member_of(session, exclude, code));
+        found = both(found, opposite(out));
+    }
+    if (found != Member::no && value_set.active_only() && by != nullptr && !by->system.empty()) {
+        ANNALS_TRY(const CodeSystemPointer system, session.code_system(by->system, by->version));
+        const auto number = system ? system->find(code.code) : std::nullopt;
+        if (number && system->is_inactive(*number)) {
+            return Member::no;
+        }
+    }
+    return found;
+}
+
+}  // namespace
+
+Result<Member> member_of(Session& session, const ValueSet& value_set, const Code& code) {
+    const Within within(session, value_set);
+    if (!within.entered()) {
+        return Error(within.entered().error());
+    }
+    if (!value_set.has_compose()) {
+        return value_set.has_expansion() ? contained(value_set, code) : Member::unknown;
+    }
+    ANNALS_TRY(const Member found, composed(session, value_set, code));
+    return found == Member::unknown && value_set.has_expansion() ? contained(value_set, code)
+                                                                 : found;
+}
+
+}  // namespace annals::terminology

@@ -1,0 +1,58 @@
+// Membership: whether a code is in a value set, as far as is known.
+//
+// Layer:   core/terminology.
+// Spec:    FHIR R4 valueset.html#compositions.
+// Threads: of a Session, one thread at a time.
+
+#pragma once
+
+#include "core/terminology/session.h"
+
+#include <optional>
+#include <string_view>
+
+namespace annals::terminology {
+
+/// A code as it was given.
+struct Code {
+    std::optional<std::string_view> system;  ///< nothing: of whatever system has it
+    std::string_view code;
+    std::string_view version{};  ///< of the system; empty: any
+};
+
+enum class Member : std::uint8_t { no, unknown, yes };
+
+Member both(Member a, Member b) noexcept;
+Member either(Member a, Member b) noexcept;
+Member opposite(Member a) noexcept;
+
+inline constexpr std::size_t kValueSetDepthMax = 16;  ///< value sets inside of value sets
+
+/// Is the code in the value set, or the part of one? What isn't here makes it unknown.
+/// Cost: no expansion is made; for each part a look-up, and what stands above the code where it is filtered by that.
+/// Errors: of Session; processing: the value set includes itself.
+Result<Member> member_of(Session& session, const ValueSet& value_set, const Code& code);
+Result<Member> member_of(Session& session, std::string_view canonical, const Code& code);
+Result<Member> member_of(Session& session, const Include& include, const Code& code);
+
+/// The same without the value sets that it names.
+Result<Member> member_of_system(Session& session, const Include& include, const Code& code);
+
+/// Notes that `value_set` is being looked into, as long as this lives.
+class Within {
+  public:
+    /// Errors of entered(): processing: it includes itself; not_computable: it is too deep inside of others.
+    Within(Session& session, const ValueSet& value_set);
+
+    ~Within();
+    Within(const Within&) = delete;
+    Within& operator=(const Within&) = delete;
+
+    const Result<void>& entered() const noexcept { return entered_; }
+
+  private:
+    Session& session_;
+    Result<void> entered_;
+};
+
+}  // namespace annals::terminology

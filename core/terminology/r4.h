@@ -1,0 +1,16 @@
+// R4's own code systems and value sets, those of HL7 version 2 and 3 that it uses included.
+//
+// Layer:   core/terminology.
+// Spec:    FHIR R4 terminologies-systems.html, terminologies-valuesets.html; docs/schema.md.
+// Threads: any.
+
+#pragma once
+
+#include "core/terminology/source.h"
+
+namespace annals::terminology {
+
+/// Cost: what is in the tables is unpacked when it is first asked (some 20 ms); a definition is parsed once.
+const Source& r4_definitions();
+
+}  // namespace annals::terminology

@@ -1,0 +1,110 @@
+#include "core/terminology/value_set.h"
+
+#include "core/terminology/kept.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace annals::terminology {
+
+namespace {
+
+constexpr std::size_t kKeptBytesMax = 256 << 20;
+constexpr std::size_t kBytesPerCode = 120;
+constexpr std::size_t kIncludesMax = 1000;
+
+}  // namespace
+
+std::string_view ValueSet::keep(json::Value text) {
+    if (!text.is_string()) {
+        return {};
+    }
+    return text.node().escaped ? texts_.emplace_back(text.string()) : text.raw_string();
+}
+
+Result<ValueSetPointer> ValueSet::make(Definition definition, Effort& effort) {
+    ANNALS_TRY_VOID(effort.spend(definition->nodes().size() / 4));
+    std::shared_ptr<ValueSet> made(new ValueSet(std::move(definition)));
+    const json::Value compose = made->root()["compose"];
+    made->has_compose_ = compose["include"].size() > 0;
+    made->active_only_ = compose["inactive"].raw() == "false";
+    ANNALS_TRY_VOID(made->read(compose["include"], made->includes_, effort));
+    ANNALS_TRY_VOID(made->read(compose["exclude"], made->excludes_, effort));
+    const json::Value expansion = made->root()["expansion"];
+    if (expansion) {
+        ANNALS_TRY_VOID(made->read_contained(expansion["contains"], 0, effort));
+        // A page of an expansion is not the expansion.
+        const std::string_view total = expansion["total"].raw();
+        made->has_expansion_ = total.empty() || total == std::to_string(made->contained_.size());
+        for (std::uint32_t i = 0; i < made->contained_.size(); ++i) {
+            made->contained_by_code_.emplace(made->contained_[i].code, i);
+        }
+    }
+    return ValueSetPointer(made);
+}
+
+Result<void> ValueSet::read(json::Value parts, std::vector<Include>& out, Effort& effort) {
+    if (parts.size() > kIncludesMax) {
+        return Error{Errc::answer_too_costly, "The value set has too many parts", ""};
+    }
+    for (const json::Value part : parts.elements()) {
+        Include include;
+        include.system = part["system"].string();
+        include.version = part["version"].string();
+        for (const json::Value item : part["concept"].elements()) {
+            ANNALS_TRY_VOID(effort.spend());
+            const std::string_view code = keep(item["code"]);
+            include.lists = true;
+            const auto number = static_cast<std::uint32_t>(include.concepts.size());
+            if (!code.empty() && include.by_code.try_emplace(code, number).second) {
+                include.concepts.push_back({code, keep(item["display"]), item});
+            }
+        }
+        for (const json::Value item : part["filter"].elements()) {
+            ANNALS_TRY(Filter filter, Filter::read(item));
+            include.filters.push_back(std::move(filter));
+        }
+        for (const json::Value name : part["valueSet"].elements()) {
+            include.value_sets.push_back(name.string());
+        }
+        out.push_back(std::move(include));
+    }
+    return {};
+}
+
+Result<void> ValueSet::read_contained(json::Value contains, std::size_t depth, Effort& effort) {
+    if (depth > kJsonDepthMax) {
+        return {};
+    }
+    for (const json::Value item : contains.elements()) {
+        ANNALS_TRY_VOID(effort.spend());
+        if (item["code"].is_string()) {
+            contained_.push_back({keep(item["system"]), keep(item["code"]), keep(item["display"]),
+                                  item, item["abstract"].raw() == "true",
+                                  item["inactive"].raw() == "true"});
+        }
+        ANNALS_TRY_VOID(read_contained(item["contains"], depth + 1, effort));
+    }
+    return {};
+}
+
+Result<ValueSetPointer> value_set_of(const Definition& definition, Effort& effort) {
+    static Kept<ValueSet> kept(kKeptBytesMax);
+    if (ValueSetPointer known = kept.find(definition)) {
+        return known;
+    }
+    ANNALS_TRY(ValueSetPointer made, ValueSet::make(definition, effort));
+    std::size_t codes = made->contained().size();
+    for (const Include& include : made->includes()) {
+        codes += include.concepts.size();
+    }
+    for (const Include& include : made->excludes()) {
+        codes += include.concepts.size();
+    }
+    kept.keep(definition, made,
+              sizeof(ValueSet) + definition->text().size() +
+                  definition->nodes().size() * sizeof(json::Node) + codes * kBytesPerCode);
+    return made;
+}
+
+}  // namespace annals::terminology

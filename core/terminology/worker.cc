@@ -1,0 +1,79 @@
+#include "core/terminology/worker.h"
+
+#include "core/loop.h"
+
+#include <asio/steady_timer.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <chrono>
+
+namespace annals::terminology {
+
+namespace {
+
+constexpr std::size_t kTasksMax = 64;
+constexpr std::chrono::milliseconds kFirstWait{1};
+constexpr std::chrono::milliseconds kLongestWait{20};
+
+}  // namespace
+
+Worker::~Worker() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    wakes_.notify_all();
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+bool Worker::submit(const std::shared_ptr<Task>& task) {
+    const std::lock_guard lock(mutex_);
+    if (tasks_.size() >= kTasksMax || stopping_) {
+        return false;
+    }
+    tasks_.push_back(task);
+    if (!thread_.joinable()) {
+        thread_ = std::thread([this] { work(); });
+    }
+    wakes_.notify_one();
+    return true;
+}
+
+void Worker::work() {
+    for (;;) {
+        std::shared_ptr<Task> task;
+        {
+            std::unique_lock lock(mutex_);
+            wakes_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
+            if (stopping_) {
+                return;
+            }
+            task = std::move(tasks_.front());
+            tasks_.pop_front();
+        }
+        task->work();
+        task->done.store(true, std::memory_order_release);
+    }
+}
+
+// The loop looks again and again and is not told: so nothing has to reach a loop that may be gone.
+asio::awaitable<Result<void>> Worker::run(core::Loop& loop, std::function<void()> work) {
+    auto task = std::make_shared<Task>();
+    task->work = std::move(work);
+    if (!submit(task)) {
+        co_return Error{Errc::overloaded, "", ""};
+    }
+    asio::steady_timer timer(loop.context());
+    std::chrono::milliseconds wait = kFirstWait;
+    while (!task->done.load(std::memory_order_acquire)) {
+        timer.expires_after(wait);
+        co_await timer.async_wait(asio::use_awaitable);
+        wait = std::min(wait * 2, kLongestWait);
+    }
+    co_return Result<void>();
+}
+
+}  // namespace annals::terminology

@@ -1,0 +1,59 @@
+// Worker: a thread of its own for answers that would hold up a network thread.
+//
+// Layer:   core/terminology.
+// Threads: run() on the loop that waits; the work runs on the worker's thread.
+
+#pragma once
+
+#include "core/base/result.h"
+
+#include <asio/awaitable.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace annals::core {
+class Loop;
+}
+
+namespace annals::terminology {
+
+/// One piece of work at a time, in the order in which they come; the thread begins with the first.
+class Worker {
+  public:
+    Worker() = default;
+    Worker(const Worker&) = delete;
+    Worker& operator=(const Worker&) = delete;
+
+    /// Waits for the work under way, which stopping() tells of; what has not begun is dropped.
+    ~Worker();
+
+    /// Returns when `work` has run. It may outlive the caller, so that it owns what it works on.
+    /// Errors: overloaded: too much is waiting.
+    asio::awaitable<Result<void>> run(core::Loop& loop, std::function<void()> work);
+
+    /// True when the work under way is to end.
+    const std::atomic<bool>& stopping() const noexcept { return stopping_; }
+
+  private:
+    struct Task {
+        std::function<void()> work;
+        std::atomic<bool> done{false};
+    };
+
+    bool submit(const std::shared_ptr<Task>& task);
+    void work();
+
+    std::mutex mutex_;
+    std::condition_variable wakes_;
+    std::deque<std::shared_ptr<Task>> tasks_;  // guarded by mutex_
+    std::atomic<bool> stopping_{false};
+    std::thread thread_;  // begun under mutex_
+};
+
+}  // namespace annals::terminology

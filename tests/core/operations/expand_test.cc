@@ -1,0 +1,239 @@
+#include "tests/core/operations/terminology_fixture.h"
+
+#include <gtest/gtest.h>
+
+namespace annals::core {
+namespace {
+
+using test::Answer;
+
+class Expand : public test::TerminologyFixture {};
+
+TEST_F(Expand, ListsAllCodesOfASystemInItsOrder) {
+    const Answer answer = send("GET", "/ValueSet/$expand?url=http://v/all");
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    EXPECT_EQ(codes_of(answer), "animal dog poodle bird dodo puppy rock");
+    EXPECT_TRUE(answer.says(R"({"resourceType":"ValueSet","url":"http://v/all","version":"1")"));
+    EXPECT_TRUE(answer.says(R"("identifier":"urn:uuid:)")) << answer.body;
+    EXPECT_TRUE(answer.says(R"("total":7,"offset":0)")) << answer.body;
+    EXPECT_TRUE(answer.says(R"({"name":"used-codesystem","valueUri":"http://s/animals|1"})"))
+        << answer.body;
+    EXPECT_TRUE(answer.says(
+        R"({"system":"http://s/animals","abstract":true,"code":"animal","display":"Animal"})"));
+    EXPECT_TRUE(answer.says(
+        R"({"system":"http://s/animals","inactive":true,"code":"dodo","display":"Dodo"})"));
+    EXPECT_FALSE(answer.says("compose"));
+    EXPECT_TRUE(
+        send("GET", "/ValueSet/$expand?url=http://v/all&includeDefinition=true").says("compose"));
+}
+
+TEST_F(Expand, TakesAValueSetByIdByValueAndByBody) {
+    EXPECT_EQ(codes_of(send("GET", "/ValueSet/all/$expand?count=1")), "animal");
+    EXPECT_EQ(codes_of(send("POST", "/ValueSet/all/$expand")),
+              "animal dog poodle bird dodo puppy rock");
+    const std::string own = R"({"resourceType":"ValueSet","status":"draft","compose":{"include":[
+        {"system":"http://s/animals","concept":[{"code":"rock","display":"Stone"},{"code":"sand"}]}]}})";
+    const Answer bare = send("POST", "/ValueSet/$expand", own);
+    EXPECT_EQ(codes_of(bare), "rock");
+    EXPECT_TRUE(bare.says(R"("display":"Stone")")) << bare.body;
+    EXPECT_EQ(codes_of(send("POST", "/ValueSet/$expand",
+                            R"({"resourceType":"Parameters","parameter":[
+                               {"name":"valueSet","resource":)" +
+                                own + R"(},
+                               {"name":"count","valueInteger":0}]})")),
+              "");
+    EXPECT_EQ(codes("url=http://v/nowhere"), "404 not-found");
+    EXPECT_EQ(codes("url=http://v/all&valueSetVersion=2"), "404 not-found");
+    EXPECT_EQ(codes("url=http://v/all|1&count=1"), "animal");
+    EXPECT_EQ(codes("count=1"), "400 required");
+    EXPECT_EQ(codes("url=http://v/all&count=-1"), "400 invalid");
+    EXPECT_EQ(codes("url=http://v/all&odd=1"), "400 invalid");
+    EXPECT_EQ(codes_of(send("GET", "/ValueSet/none/$expand")), "404 not-found");
+    EXPECT_EQ(codes_of(send("POST", "/ValueSet/$expand", R"({"resourceType":"Patient"})")),
+              "400 invalid");
+}
+
+TEST_F(Expand, KnowsEveryFilterOfR4) {
+    filter("isa", "concept", "is-a", "dog");
+    EXPECT_EQ(codes("url=http://v/isa"), "dog poodle puppy");
+    filter("below", "concept", "descendent-of", "dog");
+    EXPECT_EQ(codes("url=http://v/below"), "poodle puppy");
+    filter("not", "concept", "is-not-a", "dog");
+    EXPECT_EQ(codes("url=http://v/not"), "animal bird dodo rock");
+    filter("above", "concept", "generalizes", "puppy");
+    EXPECT_EQ(codes("url=http://v/above"), "animal dog puppy");
+    filter("legs", "legs", "=", "2");
+    EXPECT_EQ(codes("url=http://v/legs"), "bird dodo");
+    filter("in", "code", "in", "dog, rock");
+    EXPECT_EQ(codes("url=http://v/in"), "dog rock");
+    filter("notin", "code", "not-in", "dog,rock,animal");
+    EXPECT_EQ(codes("url=http://v/notin"), "poodle bird dodo puppy");
+    filter("exists", "legs", "exists", "true");
+    EXPECT_EQ(codes("url=http://v/exists"), "dog bird dodo");
+    filter("absent", "legs", "exists", "false");
+    EXPECT_EQ(codes("url=http://v/absent"), "animal poodle puppy rock");
+    filter("regex", "code", "regex", "[dp]o.*");
+    EXPECT_EQ(codes("url=http://v/regex"), "dog poodle dodo");
+    filter("whole", "code", "regex", "do");
+    EXPECT_EQ(codes("url=http://v/whole"), "") << "regular expressions are anchored";
+    filter("parent", "parent", "=", "dog");
+    EXPECT_EQ(codes("url=http://v/parent"), "poodle puppy");
+    filter("badregex", "code", "regex", "(");
+    EXPECT_EQ(codes("url=http://v/badregex"), "422 not-supported");
+    filter("odd", "code", "like", "x");
+    EXPECT_EQ(codes("url=http://v/odd"), "422 not-supported");
+}
+
+TEST_F(Expand, ComposesIncludesExcludesAndOtherValueSets) {
+    filter("isa", "concept", "is-a", "dog");
+    compose("both", R"("include":[{"valueSet":["http://v/isa"]},
+        {"system":"http://s/animals","concept":[{"code":"rock"},{"code":"dog"}]}],
+        "exclude":[{"system":"http://s/animals","concept":[{"code":"puppy"}]}])");
+    EXPECT_EQ(codes("url=http://v/both"), "dog poodle rock");
+    compose(
+        "and",
+        R"("include":[{"system":"http://s/animals","valueSet":["http://v/isa","http://v/both"]}])");
+    EXPECT_EQ(codes("url=http://v/and"), "dog poodle");
+    compose(
+        "less",
+        R"("include":[{"system":"http://s/animals"}],"exclude":[{"valueSet":["http://v/both"]}])");
+    EXPECT_EQ(codes("url=http://v/less"), "animal bird dodo puppy");
+    compose("active", R"("inactive":false,"include":[{"system":"http://s/animals",
+        "concept":[{"code":"dodo"},{"code":"bird"}]}])");
+    EXPECT_EQ(codes("url=http://v/active"), "bird");
+    compose("loop", R"("include":[{"valueSet":["http://v/loop2"]}])");
+    compose("loop2", R"("include":[{"valueSet":["http://v/loop"]}])");
+    EXPECT_EQ(codes("url=http://v/loop"), "422 processing");
+    compose("dangling", R"("include":[{"valueSet":["http://v/nowhere"]}])");
+    EXPECT_EQ(codes("url=http://v/dangling"), "422 not-supported");
+}
+
+TEST_F(Expand, SaysWhatIsNotHere) {
+    compose("sct", R"("include":[{"system":"http://snomed.info/sct","filter":[
+        {"property":"concept","op":"is-a","value":"73211009"}]}])");
+    EXPECT_EQ(codes("url=http://v/sct"), "422 not-supported");
+    compose("unknown", R"("include":[{"system":"http://unknown"}])");
+    EXPECT_EQ(codes("url=http://v/unknown"), "422 not-supported");
+    compose("listed", R"("include":[{"system":"http://snomed.info/sct","concept":[
+        {"code":"73211009","display":"Diabetes mellitus"}]}])");
+    EXPECT_EQ(codes("url=http://v/listed"), "73211009");
+    compose("version", R"("include":[{"system":"http://s/animals","version":"9"}])");
+    EXPECT_EQ(codes("url=http://v/version"), "422 not-supported");
+    put("ValueSet/empty",
+        R"({"resourceType":"ValueSet","id":"empty","url":"http://v/empty","status":"active"})");
+    EXPECT_EQ(codes("url=http://v/empty"), "422 not-supported");
+}
+
+TEST_F(Expand, FallsBackOnTheExpansionThatCameWithAValueSet) {
+    put("ValueSet/carried", R"({"resourceType":"ValueSet","id":"carried","url":"http://v/carried",
+        "status":"active","compose":{"include":[{"system":"http://unknown","filter":[
+          {"property":"x","op":"=","value":"y"}]}]},
+        "expansion":{"timestamp":"2020-01-01","contains":[{"system":"http://unknown","code":"a",
+          "display":"A","contains":[{"system":"http://unknown","code":"b"}]}]}})");
+    EXPECT_EQ(codes("url=http://v/carried"), "a b");
+}
+
+TEST_F(Expand, FiltersByCodeAndDisplayWhateverTheirCaseAndAccents) {
+    EXPECT_EQ(codes("url=http://v/all&filter=ELEGANT"), "poodle");
+    EXPECT_EQ(codes("url=http://v/all&filter=caniche%20%C3%A9l"), "poodle");
+    EXPECT_EQ(codes("url=http://v/all&filter=DO"), "dog dodo");
+    EXPECT_EQ(codes("url=http://v/all&filter=nothing"), "");
+    EXPECT_EQ(codes("url=http://v/all&filter=do&activeOnly=true"), "dog");
+}
+
+TEST_F(Expand, CutsPages) {
+    const Answer page = send("GET", "/ValueSet/$expand?url=http://v/all&offset=2&count=3");
+    EXPECT_EQ(codes_of(page), "poodle bird dodo");
+    EXPECT_TRUE(page.says(R"("total":7,"offset":2)")) << page.body;
+    EXPECT_TRUE(page.says(R"({"name":"count","valueInteger":3})")) << page.body;
+    EXPECT_EQ(codes("url=http://v/all&offset=7"), "");
+    EXPECT_EQ(codes("url=http://v/all&count=0"), "");
+    EXPECT_EQ(codes("url=http://v/all&offset=99999999999&count=99999999999"), "");
+}
+
+TEST_F(Expand, NestsWhereThatIsAskedFor) {
+    const Answer answer =
+        send("GET", "/ValueSet/$expand?url=http://v/all&excludeNested=false&activeOnly=true");
+    EXPECT_EQ(codes_of(answer), "animal rock");
+    EXPECT_TRUE(answer.says(R"("code":"dog","display":"Dog","contains":[{"system":)"))
+        << answer.body;
+    json::Parser parser;
+    EXPECT_TRUE(parser.parse(answer.body)) << answer.body;
+}
+
+TEST_F(Expand, SpeaksOtherLanguages) {
+    const Answer german =
+        send("GET", "/ValueSet/$expand?url=http://v/all&displayLanguage=de&filter=hund");
+    EXPECT_TRUE(german.says(R"("code":"dog","display":"Hund")")) << german.body;
+    EXPECT_TRUE(send("GET", "/ValueSet/$expand?url=http://v/all&displayLanguage=fr").says("Chien"));
+    const Answer all = send("GET", "/ValueSet/$expand?url=http://v/all&includeDesignations=true");
+    EXPECT_TRUE(all.says(R"("designation":[{"language":"de","value":"Hund"},{"language":"fr-CH")"))
+        << all.body;
+}
+
+TEST_F(Expand, RefusesTooManyCodesButNotWhatAFilterLeaves) {
+    Config config;
+    config.limits.max_expansion = 3;
+    restart(config);
+    EXPECT_EQ(codes("url=http://v/all"), "422 too-costly");
+    EXPECT_EQ(codes("url=http://v/all&count=1"), "422 too-costly");
+    EXPECT_EQ(codes("url=http://v/all&filter=do"), "dog dodo");
+}
+
+TEST_F(Expand, FollowsNewVersionsOfWhatItIsMadeOf) {
+    filter("isa", "concept", "is-a", "dog");
+    compose("outer", R"("include":[{"valueSet":["http://v/isa"]}])");
+    EXPECT_EQ(codes("url=http://v/outer"), "dog poodle puppy");
+    EXPECT_EQ(codes("url=http://v/outer"), "dog poodle puppy");
+    filter("isa", "concept", "is-a", "bird");
+    EXPECT_EQ(codes("url=http://v/outer"), "bird");
+    put("CodeSystem/animals",
+        R"({"resourceType":"CodeSystem","id":"animals","url":"http://s/animals",
+        "status":"active","content":"complete","concept":[{"code":"bird","concept":[{"code":"owl"}]}]})");
+    EXPECT_EQ(codes("url=http://v/outer"), "bird owl");
+    EXPECT_EQ(send("DELETE", "/ValueSet/isa").status, 204);
+    EXPECT_EQ(codes("url=http://v/outer"), "422 not-supported");
+}
+
+TEST_F(Expand, TakesTheVersionsOfCodeSystemsThatAreAskedFor) {
+    put("CodeSystem/animals2",
+        R"({"resourceType":"CodeSystem","id":"animals2","url":"http://s/animals",
+        "version":"2","status":"active","content":"complete","concept":[{"code":"unicorn"}]})");
+    EXPECT_EQ(codes("url=http://v/all"), "unicorn");
+    EXPECT_EQ(codes("url=http://v/all&system-version=http://s/animals|1&count=1"), "animal");
+    EXPECT_EQ(codes("url=http://v/all&check-system-version=http://s/animals|1"),
+              "422 not-supported");
+    compose("one", R"("include":[{"system":"http://s/animals","version":"1"}])");
+    EXPECT_EQ(codes("url=http://v/one&filter=rock"), "rock");
+    EXPECT_EQ(codes("url=http://v/one&force-system-version=http://s/animals|2"), "unicorn");
+    EXPECT_EQ(codes("url=http://v/all&exclude-system=http://s/animals"), "");
+}
+
+TEST_F(Expand, KnowsWhatR4Defines) {
+    const Answer gender =
+        send("GET", "/ValueSet/$expand?url=http://hl7.org/fhir/ValueSet/administrative-gender");
+    EXPECT_EQ(codes_of(gender), "male female other unknown");
+    EXPECT_TRUE(gender.says(R"("display":"Female")")) << gender.body;
+    EXPECT_TRUE(send("GET", "/ValueSet/$expand?url=http://hl7.org/fhir/ValueSet/marital-status")
+                    .says(R"("code":"M","display":"Married")"));
+    EXPECT_EQ(codes("url=http://hl7.org/fhir/ValueSet/languages&filter=de-CH"), "de-CH");
+    EXPECT_EQ(codes("url=http://hl7.org/fhir/ValueSet/observation-codes"), "422 not-supported");
+}
+
+TEST_F(Expand, MakesLargeExpansionsWhileOthersAreServed) {
+    std::string concepts;
+    for (int i = 0; i < 60'000; ++i) {
+        concepts += (i == 0 ? "" : ",") + (R"({"code":"c)" + std::to_string(i) + R"("})");
+    }
+    put("CodeSystem/large", R"({"resourceType":"CodeSystem","id":"large","url":"http://s/large",
+        "status":"active","content":"complete","concept":[)" +
+                                concepts + "]}");
+    compose("large", R"("include":[{"system":"http://s/large"}])");
+    const Answer answer = send("GET", "/ValueSet/$expand?url=http://v/large");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_TRUE(answer.says(R"("total":60000)"));
+    EXPECT_EQ(codes("url=http://v/large&offset=59999"), "c59999");
+}
+
+}  // namespace
+}  // namespace annals::core

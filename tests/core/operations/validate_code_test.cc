@@ -1,0 +1,227 @@
+#include "tests/core/operations/terminology_fixture.h"
+
+#include <gtest/gtest.h>
+
+namespace annals::core {
+namespace {
+
+using test::Answer;
+
+/// What Parameters say, each parameter that is a primitive as "name=value"; else the status and the issue's code.
+std::string said(const Answer& answer) {
+    json::Parser parser;
+    const auto body = parser.parse(answer.body);
+    if (!body || answer.status != 200) {
+        return test::TerminologyFixture::codes_of(answer);
+    }
+    std::string out;
+    for (const json::Value parameter : body->root()["parameter"].elements()) {
+        for (const auto [key, value] : parameter.members()) {
+            if (key.raw_string().starts_with("value") && !parameter["name"].equals("message")) {
+                out += (out.empty() ? "" : " ") + parameter["name"].string() + "=" +
+                       (value.is_string() ? value.string() : std::string(value.raw()));
+            }
+        }
+    }
+    return out;
+}
+
+class Codes : public test::TerminologyFixture {
+  protected:
+    std::string get(std::string_view target) { return said(send("GET", target)); }
+};
+
+TEST_F(Codes, AreValidatedAgainstAValueSet) {
+    filter("isa", "concept", "is-a", "dog");
+    const std::string url = "/ValueSet/$validate-code?url=http://v/isa";
+    EXPECT_EQ(get(url + "&system=http://s/animals&code=poodle"),
+              "result=true display=Caniche Élégant");
+    EXPECT_EQ(get(url + "&code=puppy"), "result=true display=Puppy") << "of whatever system";
+    EXPECT_EQ(get(url + "&system=http://s/animals&code=rock"), "result=false");
+    EXPECT_EQ(get(url + "&system=http://s/animals&code=none"), "result=false");
+    EXPECT_EQ(get(url + "&system=http://other&code=dog"), "result=false");
+    EXPECT_EQ(get(url + "&system=http://s/animals&code=dog&display=DOG"),
+              "result=true display=Dog");
+    EXPECT_EQ(get(url + "&system=http://s/animals&code=dog&display=Hund"),
+              "result=true display=Dog");
+    EXPECT_EQ(get(url + "&system=http://s/animals&code=dog&display=Cat"),
+              "result=false display=Dog");
+    EXPECT_EQ(get(url + "&system=http://s/animals&code=dog&displayLanguage=de"),
+              "result=true display=Hund");
+    EXPECT_EQ(get("/ValueSet/isa/$validate-code?code=dog"), "result=true display=Dog");
+    EXPECT_EQ(get("/ValueSet/$validate-code?url=http://v/none&code=dog"), "404 not-found");
+    EXPECT_EQ(get("/ValueSet/$validate-code?code=dog"), "400 required");
+    EXPECT_EQ(get(url), "400 required");
+    EXPECT_EQ(get(url + "&code="), "400 invalid");
+    EXPECT_EQ(said(send("POST", "/ValueSet/isa/$validate-code",
+                        R"({"resourceType":"Parameters","parameter":[{"name":"codeableConcept",
+                        "valueCodeableConcept":{"coding":[{"system":"http://other","code":"x"},
+                        {"system":"http://s/animals","code":"dog"}]}}]})")),
+              "result=true display=Dog");
+    EXPECT_EQ(said(send("POST", "/ValueSet/isa/$validate-code",
+                        R"({"resourceType":"Parameters","parameter":[{"name":"coding",
+                        "valueCoding":{"system":"http://s/animals","code":"bird"}}]})")),
+              "result=false");
+}
+
+TEST_F(Codes, ThatAreAbstractAreValidOnlyWhereThatIsAskedFor) {
+    const std::string url =
+        "/ValueSet/$validate-code?url=http://v/all&system=http://s/animals&code=animal";
+    EXPECT_EQ(get(url), "result=false display=Animal");
+    EXPECT_EQ(get(url + "&abstract=true"), "result=true display=Animal");
+}
+
+TEST_F(Codes, OfSystemsThatAreNotHereAreNotSaidToBeValid) {
+    compose("sct", R"("include":[{"system":"http://snomed.info/sct"}])");
+    const Answer answer = send(
+        "GET", "/ValueSet/$validate-code?url=http://v/sct&system=http://snomed.info/sct&code=1");
+    EXPECT_EQ(said(answer), "result=false");
+    EXPECT_TRUE(answer.says("can't be told")) << answer.body;
+    compose("listed", R"("include":[{"system":"http://snomed.info/sct","concept":[
+        {"code":"73211009","display":"Diabetes mellitus"}]}])");
+    EXPECT_EQ(get("/ValueSet/$validate-code?url=http://v/listed&code=73211009"),
+              "result=true display=Diabetes mellitus");
+}
+
+TEST_F(Codes, AreValidatedAgainstACodeSystem) {
+    const std::string url = "/CodeSystem/$validate-code?url=http://s/animals";
+    EXPECT_EQ(get(url + "&code=dog"), "result=true display=Dog");
+    EXPECT_EQ(get(url + "&code=DOG"), "result=false");
+    EXPECT_EQ(get("/CodeSystem/animals/$validate-code?code=dog"), "result=true display=Dog");
+    EXPECT_EQ(get("/CodeSystem/$validate-code?url=http://none&code=dog"), "404 not-found");
+    EXPECT_EQ(said(send("POST", "/CodeSystem/$validate-code",
+                        R"({"resourceType":"Parameters","parameter":[{"name":"coding",
+                        "valueCoding":{"system":"http://none","code":"dog"}}]})")),
+              "result=false");
+    EXPECT_EQ(
+        get("/CodeSystem/$validate-code?url=http://hl7.org/fhir/administrative-gender&code=male"),
+        "result=true display=Male");
+}
+
+TEST_F(Codes, AreLookedUp) {
+    const Answer dog = send("GET", "/CodeSystem/$lookup?system=http://s/animals&code=dog");
+    EXPECT_EQ(said(dog), "name=Animals version=1 display=Dog");
+    EXPECT_TRUE(dog.says(R"({"name":"designation","part":[{"name":"language","valueCode":"de"},)"
+                         R"({"name":"value","valueString":"Hund"}]})"))
+        << dog.body;
+    EXPECT_TRUE(dog.says(
+        R"({"name":"property","part":[{"name":"code","valueCode":"parent"},{"name":"value","valueCode":"animal"}]})"));
+    EXPECT_TRUE(
+        dog.says(R"([{"name":"code","valueCode":"child"},{"name":"value","valueCode":"puppy"}])"));
+    EXPECT_TRUE(
+        dog.says(R"([{"name":"code","valueCode":"legs"},{"name":"value","valueInteger":4}])"));
+    const Answer legs =
+        send("GET", "/CodeSystem/$lookup?system=http://s/animals&code=dog&property=legs");
+    EXPECT_TRUE(legs.says("legs"));
+    EXPECT_FALSE(legs.says("parent") || legs.says("designation")) << legs.body;
+    EXPECT_TRUE(send("GET", "/CodeSystem/$lookup?system=http://s/animals&code=poodle")
+                    .says("A dog with curls"));
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=http://s/animals&code=cat"), "404 not-found");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=http://none&code=cat"), "404 not-found");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=http://snomed.info/sct&code=1"), "422 not-supported");
+    EXPECT_EQ(get("/CodeSystem/$lookup?code=cat"), "400 required");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=http://s/animals&code=dog&version=2"),
+              "404 not-found");
+}
+
+TEST_F(Codes, SubsumeOneAnother) {
+    const std::string url = "/CodeSystem/$subsumes?system=http://s/animals";
+    EXPECT_EQ(get(url + "&codeA=dog&codeB=dog"), "outcome=equivalent");
+    EXPECT_EQ(get(url + "&codeA=animal&codeB=puppy"), "outcome=subsumes");
+    EXPECT_EQ(get(url + "&codeA=puppy&codeB=animal"), "outcome=subsumed-by");
+    EXPECT_EQ(get(url + "&codeA=puppy&codeB=poodle"), "outcome=not-subsumed");
+    EXPECT_EQ(get(url + "&codeA=puppy&codeB=none"), "404 not-found");
+    EXPECT_EQ(get(url + "&codeA=puppy"), "400 required");
+    EXPECT_EQ(get("/CodeSystem/$subsumes?codeA=a&codeB=b"), "400 required");
+    EXPECT_EQ(get("/CodeSystem/animals/$subsumes?codeA=animal&codeB=dog"), "outcome=subsumes");
+    EXPECT_EQ(said(send("POST", "/CodeSystem/$subsumes",
+                        R"({"resourceType":"Parameters","parameter":[
+                        {"name":"codingA","valueCoding":{"system":"http://s/animals","code":"dog"}},
+                        {"name":"codingB","valueCoding":{"system":"http://s/animals","code":"animal"}}]})")),
+              "outcome=subsumed-by");
+}
+
+class Translate : public test::TerminologyFixture {
+  protected:
+    Translate() {
+        put("ConceptMap/map",
+            R"({"resourceType":"ConceptMap","id":"map","url":"http://m/map","status":"active",
+            "sourceUri":"http://v/a","targetUri":"http://v/b","group":[
+            {"source":"http://s/a","target":"http://s/b","element":[
+              {"code":"1","target":[{"code":"x","display":"X","equivalence":"wider"},
+                 {"code":"y","equivalence":"equal","dependsOn":[{"property":"http://p","system":"http://s/d","value":"d"}],
+                  "product":[{"property":"http://q","system":"http://s/e","value":"e"}]}]},
+              {"code":"2","target":[{"equivalence":"unmatched"}]}],
+             "unmapped":{"mode":"fixed","code":"other","display":"Other"}},
+            {"source":"http://s/a","target":"http://s/c","element":[
+              {"code":"1","target":[{"code":"z","equivalence":"narrower"}]}]}]})");
+    }
+
+    /// result, and of each match: equivalence system|code.
+    std::string matches(const Answer& answer) {
+        json::Parser parser;
+        const auto body = parser.parse(answer.body);
+        if (!body || answer.status != 200) {
+            return codes_of(answer);
+        }
+        std::string out;
+        for (const json::Value parameter : body->root()["parameter"].elements()) {
+            if (parameter["name"].equals("result")) {
+                out += parameter["valueBoolean"].raw();
+            }
+            for (const json::Value part : parameter["part"].elements()) {
+                if (part["name"].equals("equivalence")) {
+                    out += " " + part["valueCode"].string();
+                } else if (part["name"].equals("concept")) {
+                    out += " " + part["valueCoding"]["system"].string() + "|" +
+                           part["valueCoding"]["code"].string();
+                }
+            }
+        }
+        return out;
+    }
+
+    std::string get(std::string_view query) {
+        return matches(send("GET", "/ConceptMap/" + std::string(query)));
+    }
+};
+
+TEST_F(Translate, FollowsTheGroupsOfAMap) {
+    const std::string url = "$translate?url=http://m/map&system=http://s/a";
+    EXPECT_EQ(get(url + "&code=1"), "true wider http://s/b|x narrower http://s/c|z");
+    EXPECT_EQ(get(url + "&code=1&targetsystem=http://s/c"), "true narrower http://s/c|z");
+    EXPECT_EQ(get("map/$translate?system=http://s/a&code=1&targetsystem=http://s/b"),
+              "true wider http://s/b|x");
+    EXPECT_EQ(get(url + "&code=2"), "false unmatched");
+    EXPECT_EQ(get(url + "&code=3"), "true inexact http://s/b|other");
+    EXPECT_EQ(get(url + "&code=1&target=http://v/none"), "false");
+    EXPECT_EQ(get("$translate?url=http://m/map&system=http://s/none&code=1"), "false");
+    EXPECT_EQ(get("$translate?url=http://m/none&code=1"), "404 not-found");
+    EXPECT_EQ(get("$translate?system=http://s/a&code=1"), "400 required");
+    EXPECT_EQ(get(url), "400 required");
+    EXPECT_TRUE(send("GET", "/ConceptMap/" + url + "&code=1")
+                    .says(R"({"name":"source","valueUri":"http://m/map"})"));
+}
+
+TEST_F(Translate, GoesBackwards) {
+    EXPECT_EQ(get("$translate?url=http://m/map&system=http://s/b&code=x&reverse=true"),
+              "true narrower http://s/a|1");
+    EXPECT_EQ(get("$translate?url=http://m/map&system=http://s/b&code=none&reverse=true"), "false");
+}
+
+TEST_F(Translate, LooksAtWhatATargetDependsOn) {
+    const Answer answer = send("POST", "/ConceptMap/map/$translate",
+                               R"({"resourceType":"Parameters","parameter":[
+        {"name":"coding","valueCoding":{"system":"http://s/a","code":"1"}},
+        {"name":"targetsystem","valueUri":"http://s/b"},
+        {"name":"dependency","part":[{"name":"element","valueUri":"http://p"},
+          {"name":"concept","valueCodeableConcept":{"coding":[{"system":"http://s/d","code":"d"}]}}]}]})");
+    EXPECT_EQ(matches(answer), "true wider http://s/b|x equal http://s/b|y");
+    EXPECT_TRUE(
+        answer.says(R"({"name":"product","part":[{"name":"element","valueUri":"http://q"},)"
+                    R"({"name":"concept","valueCoding":{"system":"http://s/e","code":"e"}}]})"))
+        << answer.body;
+}
+
+}  // namespace
+}  // namespace annals::core
