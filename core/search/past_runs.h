@@ -3,7 +3,7 @@
 // For a position that the index has thrown away (SearchRuns::vacuumed_through).
 //
 // Layer:   core/search.
-// Spec:    docs/search.md, Earlier states.
+// Spec:    docs/api/as-of.md.
 // Threads: belongs to one thread.
 
 #pragma once
