@@ -89,6 +89,33 @@ struct Loop::Waiters {
         return std::nullopt;
     }
 
+    /// True if wake() must be posted.
+    bool note(storage::Ticket now, bool ok, Errc why) {
+        const std::lock_guard lock(mutex);
+        if (!ok) {
+            dropped.push_back({through, now, why});
+            if (dropped.size() > kDroppedRunsMax) {
+                dropped.pop_front();
+            }
+        }
+        through = std::max(through, now);
+        const bool post = (anyone || watched) && !wake_posted;
+        wake_posted = wake_posted || post;
+        return post;
+    }
+
+    /// A handler owns its coroutine's frame, and here the frame holds the handler: taken out, it hands the
+    /// frame to the context, which destroys it.
+    void abandon() {
+        Waiter* waiter = first;
+        while (waiter != nullptr) {
+            Waiter* next = waiter->next;
+            const ResumeHandler abandoned = std::move(*waiter->resume);
+            waiter->resume.reset();
+            waiter = next;
+        }
+    }
+
     /// Resumes whoever waits for what has settled, in the order in which they came.
     void wake() {
         Waiter* ready = nullptr;
@@ -123,21 +150,17 @@ struct Loop::Waiters {
 };
 
 Loop::Loop(storage::Store& store)
-    : store_(store), context_(1), waiters_(std::make_unique<Waiters>()) {
+    : store_(store),
+      context_(1),
+      waiters_(std::make_unique<Waiters>()),
+      erased_(std::make_unique<Waiters>()) {
     store_.add_listener(*this);
 }
 
 Loop::~Loop() {
     store_.remove_listener(*this);
-    // A handler owns its coroutine's frame, and here the frame holds the handler: taken out, it hands the
-    // frame to the context, which destroys it.
-    Waiter* waiter = waiters_->first;
-    while (waiter != nullptr) {
-        Waiter* next = waiter->next;
-        const ResumeHandler abandoned = std::move(*waiter->resume);
-        waiter->resume.reset();
-        waiter = next;
-    }
+    waiters_->abandon();
+    erased_->abandon();
 }
 
 void Loop::run() {
@@ -167,30 +190,49 @@ void Loop::stop() {
     context_.stop();
 }
 
-asio::awaitable<Result<void>> Loop::settled_ticket(storage::Ticket ticket) {
+asio::awaitable<std::optional<Errc>> Loop::wait_for(Waiters& waiters, storage::Ticket ticket) {
     Waiter waiter;
     waiter.ticket = ticket;
     bool settled = false;
     {
-        const std::lock_guard lock(waiters_->mutex);
-        settled = ticket <= waiters_->through;
+        const std::lock_guard lock(waiters.mutex);
+        settled = ticket <= waiters.through;
         if (settled) {
-            waiter.failure = waiters_->failure_of(ticket);
+            waiter.failure = waiters.failure_of(ticket);
         } else {
-            waiters_->anyone = true;
+            waiters.anyone = true;
         }
     }
     if (!settled) {
-        Waiters* waiters = waiters_.get();
-        auto keep = [waiters, &waiter](auto resume) {
+        auto keep = [&waiters, &waiter](auto resume) {
             waiter.resume.emplace(std::move(resume));
-            waiters->push(waiter);
+            waiters.push(waiter);
         };
         co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(std::move(keep),
                                                                              asio::use_awaitable);
     }
-    if (waiter.failure) {
-        co_return Error{*waiter.failure, "the write was not made durable and has been dropped", {}};
+    co_return waiter.failure;
+}
+
+asio::awaitable<Result<void>> Loop::settled_ticket(storage::Ticket ticket) {
+    const std::optional<Errc> failure = co_await wait_for(*waiters_, ticket);
+    if (failure) {
+        co_return Error{*failure, "the write was not made durable and has been dropped", {}};
+    }
+    co_return Result<void>();
+}
+
+asio::awaitable<Result<void>> Loop::erased_ticket(storage::Ticket ticket) {
+    Result<void> settled = co_await settled_ticket(ticket);
+    if (!settled) {
+        co_return settled;
+    }
+    const std::optional<Errc> failure = co_await wait_for(*erased_, ticket);
+    if (failure) {
+        co_return Error{*failure,
+                        "it is erased and can't be read any more, but its bytes could not be "
+                        "removed from the disk yet",
+                        {}};
     }
     co_return Result<void>();
 }
@@ -239,22 +281,19 @@ void Loop::wake_watchers() {
 }
 
 void Loop::settled(storage::Ticket through, bool ok, Errc why) noexcept {
-    const std::lock_guard lock(waiters_->mutex);
-    if (!ok) {
-        waiters_->dropped.push_back({waiters_->through, through, why});
-        if (waiters_->dropped.size() > kDroppedRunsMax) {
-            waiters_->dropped.pop_front();
-        }
-    }
-    waiters_->through = std::max(waiters_->through, through);
-    if ((waiters_->anyone || waiters_->watched) && !waiters_->wake_posted) {
-        waiters_->wake_posted = true;
+    if (waiters_->note(through, ok, why)) {
         asio::post(context_, [this] {
             waiters_->wake();
             if (!waiters_->watchers.empty()) {
                 wake_watchers();
             }
         });
+    }
+}
+
+void Loop::erased(storage::Ticket through, bool ok, Errc why) noexcept {
+    if (erased_->note(through, ok, why)) {
+        asio::post(context_, [waiters = erased_.get()] { waiters->wake(); });
     }
 }
 

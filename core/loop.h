@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
 
 namespace annals::core {
 
@@ -41,6 +42,11 @@ class Loop : private storage::SettleListener {
     /// Errors: no_store (the commit was dropped). Threads: a coroutine on this loop.
     asio::awaitable<Result<void>> settled_ticket(storage::Ticket ticket);
 
+    /// Waits until `ticket` has settled and no byte of what it erased is left on the disk. Otherwise as settled_ticket().
+    /// Requires: the commit erased something.
+    /// Errors: no_store, corrupt, io too: it is erased, but the bytes go when the store is opened again.
+    asio::awaitable<Result<void>> erased_ticket(storage::Ticket ticket);
+
     /// Lets other coroutines of this loop run before it returns: for long work in slices.
     asio::awaitable<void> yield();
 
@@ -53,13 +59,17 @@ class Loop : private storage::SettleListener {
 
   private:
     void settled(storage::Ticket through, bool ok, Errc why) noexcept override;
+    void erased(storage::Ticket through, bool ok, Errc why) noexcept override;
 
     void wake_watchers();
 
     struct Waiters;
+    static asio::awaitable<std::optional<Errc>> wait_for(Waiters& waiters, storage::Ticket ticket);
+
     storage::Store& store_;
     asio::io_context context_;
-    std::unique_ptr<Waiters> waiters_;
+    std::unique_ptr<Waiters> waiters_;  ///< for settled()
+    std::unique_ptr<Waiters> erased_;   ///< for erased()
     std::atomic<bool> stopping_{false};
 };
 

@@ -100,6 +100,8 @@ void add_store(Page& page, const storage::Store& store) {
                 metrics.index_bytes);
     page.single("annals_store_gathered_bytes", "gauge", "Bytes submitted and not yet settled.",
                 metrics.gathered_bytes);
+    page.single("annals_erased_bodies_total", "counter",
+                "Bodies of erased versions taken out of the log.", metrics.bodies_erased);
     page.single("annals_search_index_bytes", "gauge", "Bytes of the search index in memory.",
                 metrics.search.bytes);
     page.single("annals_search_documents", "gauge", "Versions that can be found.",

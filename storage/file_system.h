@@ -34,6 +34,9 @@ class File {
 
     virtual Result<std::uint64_t> size() const = 0;
 
+    /// How many names the file has. Errors: io.
+    virtual Result<std::uint64_t> links() const = 0;
+
     /// Cuts or extends (with zeros). Errors: no_store, io.
     virtual Result<void> resize(std::uint64_t bytes) = 0;
 

@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kSegmentMagic = "ANNALSEG";
 constexpr std::uint32_t kFrameMagic = 0x4d52'4641;  // "AFRM"
 constexpr std::uint8_t kFlagDeletion = 1;
+constexpr std::uint8_t kFlagBodiless = 2;
 constexpr std::size_t kDecimalMax = 20;
 
 std::uint32_t header_check(const char* frame, std::uint64_t salt) noexcept {
@@ -79,10 +80,15 @@ void finish_frame(const FrameHeader& header, std::uint64_t salt, char* frame) no
     store_le(frame, hash64({frame + 8, header.length - 8}, salt));
 }
 
-std::optional<FrameHeader> decode_frame(std::string_view bytes, std::uint64_t salt) noexcept {
+bool is_frame_header(std::string_view bytes, std::uint64_t salt) noexcept {
     const char* in = bytes.data();
-    if (bytes.size() < kFrameHeaderBytes || load_le<std::uint32_t>(in + 8) != kFrameMagic ||
-        load_le<std::uint32_t>(in + 52) != header_check(in, salt)) {
+    return bytes.size() >= kFrameHeaderBytes && load_le<std::uint32_t>(in + 8) == kFrameMagic &&
+           load_le<std::uint32_t>(in + 52) == header_check(in, salt);
+}
+
+std::optional<FrameHeader> peek_frame(std::string_view bytes, std::uint64_t salt) noexcept {
+    const char* in = bytes.data();
+    if (!is_frame_header(bytes, salt)) {
         return std::nullopt;
     }
     const FrameHeader header{.length = load_le<std::uint64_t>(in + 16),
@@ -91,8 +97,16 @@ std::optional<FrameHeader> decode_frame(std::string_view bytes, std::uint64_t sa
                              .synced_offset = load_le<std::uint64_t>(in + 40),
                              .record_count = load_le<std::uint32_t>(in + 48)};
     if (header.length < kFrameHeaderBytes || header.length > bytes.size() ||
-        header.length % kAlignment != 0 ||
-        load_le<std::uint64_t>(in) != hash64({in + 8, header.length - 8}, salt)) {
+        header.length % kAlignment != 0) {
+        return std::nullopt;
+    }
+    return header;
+}
+
+std::optional<FrameHeader> decode_frame(std::string_view bytes, std::uint64_t salt) noexcept {
+    const auto header = peek_frame(bytes, salt);
+    if (!header ||
+        load_le<std::uint64_t>(bytes.data()) != hash64(bytes.substr(8, header->length - 8), salt)) {
         return std::nullopt;
     }
     return header;
@@ -136,7 +150,8 @@ void append_record(const Record& record, std::span<const BodyPiece> pieces, std:
     header[12] = static_cast<char>(record.kind);
     header[13] = record.kind == RecordKind::erase ? static_cast<char>(record.scope)
                                                   : static_cast<char>(record.method);
-    header[14] = record.deletion ? char{kFlagDeletion} : char{0};
+    header[14] = static_cast<char>((record.deletion ? kFlagDeletion : 0) |
+                                   (record.bodiless ? kFlagBodiless : 0));
     header[15] = static_cast<char>(record.type.size());
     store_le(header + 16, record.version.value);
     store_le(header + 24, record.instant.us);
@@ -203,6 +218,7 @@ Result<Record> decode_record(std::string_view bytes, std::uint64_t offset) {
     Record record;
     record.kind = static_cast<RecordKind>(kind);
     record.deletion = (in[14] & char{kFlagDeletion}) != 0;
+    record.bodiless = (in[14] & char{kFlagBodiless}) != 0;
     if (record.kind == RecordKind::erase) {
         record.scope = static_cast<Erase::Scope>(in[13]);
     } else {
@@ -220,6 +236,15 @@ Result<Record> decode_record(std::string_view bytes, std::uint64_t offset) {
     at += id_bytes;
     record.body = {at, body_size};
     return record;
+}
+
+void blank_record(std::string& bytes, std::uint64_t offset) noexcept {
+    char* record = bytes.data() + offset;
+    const auto length = load_le<std::uint32_t>(record + 8);
+    const auto body = load_le<std::uint32_t>(record + 36);
+    record[14] = static_cast<char>(record[14] | kFlagBodiless);
+    std::memset(record + length - body, 0, body);
+    store_le(record, hash64({record + 8, length - 8}));
 }
 
 Result<std::optional<Record>> RecordReader::next() {

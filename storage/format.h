@@ -59,6 +59,12 @@ struct FrameHeader {
 /// Requires: header.length readable and writable bytes.
 void finish_frame(const FrameHeader& header, std::uint64_t salt, char* frame) noexcept;
 
+/// True if `bytes`, of kFrameHeaderBytes at least, begin with a frame's header whose short checksum holds.
+bool is_frame_header(std::string_view bytes, std::uint64_t salt) noexcept;
+
+/// Header of the frame that begins at `bytes` and ends within, if its short checksum holds. Nothing else is looked at.
+std::optional<FrameHeader> peek_frame(std::string_view bytes, std::uint64_t salt) noexcept;
+
 /// The frame that begins at `bytes`, if it is whole. Cost: where there is none, that of 44 bytes.
 std::optional<FrameHeader> decode_frame(std::string_view bytes, std::uint64_t salt) noexcept;
 
@@ -68,6 +74,7 @@ struct Record {
     Method method = Method::put;                    ///< of a version
     Erase::Scope scope = Erase::Scope::everything;  ///< of an erase
     bool deletion = false;
+    bool bodiless = false;  ///< an erased version whose body is gone: zeros, or none at all
     std::string_view type;
     std::string_view id;
     VersionNumber version;
@@ -89,6 +96,10 @@ std::uint64_t body_bytes(std::span<const BodyPiece> pieces, VersionNumber versio
 /// The record at `offset` of a mapped file, checksum verified.
 /// Requires: `bytes` and `offset` aligned to kAlignment. Errors: corrupt (also for an unknown kind).
 Result<Record> decode_record(std::string_view bytes, std::uint64_t offset);
+
+/// Takes the body out of the version record at `offset` of `bytes`, which is whole: zeros stand in its place, flag and
+/// checksum say so.
+void blank_record(std::string& bytes, std::uint64_t offset) noexcept;
 
 /// Walks the records of one whole frame.
 class RecordReader {

@@ -18,6 +18,10 @@ constexpr std::size_t kSlotsAhead = 24;
 constexpr std::size_t kResourcesAhead = 16;
 constexpr std::size_t kVersionsAhead = 8;
 
+std::uint64_t packed(const Location& location) noexcept {
+    return std::uint64_t{location.segment} << kOffsetBits | location.offset;
+}
+
 }  // namespace
 
 Hash128 resource_key(std::uint64_t store_seed, TypeId type, std::string_view id) noexcept {
@@ -251,8 +255,7 @@ void Index::add(const IndexedVersion& version) {
 
     VersionEntry& entry = my.entry(position);
     entry = {
-        .location =
-            std::uint64_t{version.location.segment} << kOffsetBits | version.location.offset,
+        .location = packed(version.location),
         .instant = version.instant.us,
         .resource = *number,
         .previous = resource.newest,
@@ -457,9 +460,13 @@ std::uint64_t Index::erasable(const IndexedErase& erase) const {
 }
 
 Location Index::location(Position position) const {
-    const std::uint64_t packed = impl_->entry(position.value).location;
-    return {.segment = static_cast<std::uint32_t>(packed >> kOffsetBits),
-            .offset = packed & ((std::uint64_t{1} << kOffsetBits) - 1)};
+    const std::uint64_t place = load_acquire(impl_->entry(position.value).location);
+    return {.segment = static_cast<std::uint32_t>(place >> kOffsetBits),
+            .offset = place & ((std::uint64_t{1} << kOffsetBits) - 1)};
+}
+
+void Index::relocate(Position position, const Location& location) noexcept {
+    store_release(impl_->entry(position.value).location, packed(location));
 }
 
 Position Index::commit_end(Position position) const noexcept {

@@ -20,9 +20,9 @@
 
 namespace annals::storage {
 
-/// Where a record's bytes are: number of the segment and offset of the record in its file.
+/// Where a record's bytes are: segment, and offset of the record in its file.
 struct Location {
-    std::uint32_t segment = 0;
+    std::uint32_t segment = 0;  ///< its slot in the SegmentTable
     std::uint64_t offset = 0;
 };
 
@@ -85,6 +85,9 @@ class Index {
 
     /// Makes everything at or before `through` visible, atomically. Requires: it was added.
     void publish(Position through);
+
+    /// The record of a version is found at `location` from now on. Any thread, one at a time; readers see either.
+    void relocate(Position position, const Location& location) noexcept;
 
     // ---- the readers' side ----
 

@@ -23,7 +23,7 @@ namespace annals::storage {
 
 /// What the index keeps of a version. Positions are 32 bits here; 0 is none.
 struct VersionEntry {
-    std::uint64_t location;  ///< segment in the upper 24 bits, offset in the lower 40
+    std::uint64_t location;  ///< segment in the upper 24 bits, offset in the lower 40. Atomic
     std::int64_t instant;
     std::uint32_t resource;
     std::uint32_t previous;  ///< position of the version before it

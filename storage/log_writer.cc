@@ -46,11 +46,14 @@ void prefer_this_thread() noexcept {
 }  // namespace
 
 LogWriter::LogWriter(Sequencer& sequencer, SegmentWriter& segments, Index& index,
-                     SearchFeed* search, Options options)
+                     SearchFeed* search, Housekeeper& housekeeper, SettleListeners& listeners,
+                     Options options)
     : sequencer_(sequencer),
       segments_(segments),
       index_(index),
       search_(search),
+      housekeeper_(housekeeper),
+      listeners_(listeners),
       options_(options),
       written_(index.last_position()),
       instant_(sequencer.last_instant()) {
@@ -74,16 +77,6 @@ Result<void> LogWriter::wait(Ticket ticket) {
         }
     }
     return {};
-}
-
-void LogWriter::add_listener(SettleListener& listener) {
-    const std::lock_guard lock(listeners_mutex_);
-    listeners_.push_back(&listener);
-}
-
-void LogWriter::remove_listener(SettleListener& listener) {
-    const std::lock_guard lock(listeners_mutex_);
-    std::erase(listeners_, &listener);
 }
 
 LogEnd LogWriter::end() const {
@@ -229,7 +222,7 @@ void LogWriter::publish(Batch& batch, std::size_t begin, std::size_t end,
             record.offset += moved;
             segments_.footer().add(record);
             if (record.kind == RecordKind::erase) {
-                erase(record);
+                erase(record, frame.ticket);
                 continue;
             }
             index_.add({.key = record.key,
@@ -239,7 +232,7 @@ void LogWriter::publish(Batch& batch, std::size_t begin, std::size_t end,
                         .instant = record.instant,
                         .deletion = record.deletion,
                         .continues = continues,
-                        .location = {segments_.number(), record.offset}});
+                        .location = {segments_.slot(), record.offset}});
             continues = true;
             ++versions;
         }
@@ -290,9 +283,10 @@ void LogWriter::publish_search(Batch& batch, std::size_t begin, std::size_t end)
     search_->publish();
 }
 
-void LogWriter::erase(const Hint& record) {
+void LogWriter::erase(const Hint& record, Ticket ticket) {
     erased_.clear();
     index_.erase({record.key, record.scope, record.version}, &erased_);
+    housekeeper_.add(ticket, erased_);
     if (search_ != nullptr) {
         for (const Position position : erased_) {
             search_->erased(record.type, position);
@@ -329,9 +323,9 @@ void LogWriter::settle(Ticket through, bool ok) {
         settled_ = std::max(settled_, through);
     }
     settled_wake_.notify_all();
-    const std::lock_guard lock(listeners_mutex_);
-    for (SettleListener* listener : listeners_) {
-        listener->settled(through, ok, ok ? Errc::internal : Errc::no_store);
+    listeners_.settled(through, ok, ok ? Errc::internal : Errc::no_store);
+    if (ok) {
+        housekeeper_.wake();
     }
 }
 

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "storage/housekeeper.h"
 #include "storage/index.h"
 #include "storage/search_feed.h"
 #include "storage/segment_writer.h"
@@ -35,7 +36,7 @@ class LogWriter {
 
     /// Starts the thread. `search` may be null. Lifetime: all outlive the writer.
     LogWriter(Sequencer& sequencer, SegmentWriter& segments, Index& index, SearchFeed* search,
-              Options options);
+              Housekeeper& housekeeper, SettleListeners& listeners, Options options);
 
     /// Writes what was gathered, syncs, marks the log's end and stops. Requires: nobody submits any more.
     ~LogWriter();
@@ -44,9 +45,6 @@ class LogWriter {
 
     /// Blocks until `ticket` has settled. Requires: it was flushed.
     Result<void> wait(Ticket ticket);
-
-    void add_listener(SettleListener& listener);
-    void remove_listener(SettleListener& listener);
 
     /// Where the log stands as of the newest publication. `segment` is 0 if there is none yet.
     LogEnd end() const;
@@ -66,7 +64,7 @@ class LogWriter {
     Result<void> sync();
     void publish(Batch& batch, std::size_t begin, std::size_t end, std::uint64_t file_offset);
     void publish_search(Batch& batch, std::size_t begin, std::size_t end);
-    void erase(const Hint& record);
+    void erase(const Hint& record, Ticket ticket);
     void fail(const Error& error);
     void settle(Ticket through, bool ok);
     std::optional<Sequencer::Clock::time_point> next_sync() const;
@@ -75,6 +73,8 @@ class LogWriter {
     SegmentWriter& segments_;
     Index& index_;
     SearchFeed* const search_;
+    Housekeeper& housekeeper_;
+    SettleListeners& listeners_;
     const Options options_;
 
     // The log writer's thread alone.
@@ -90,9 +90,6 @@ class LogWriter {
 
     mutable std::mutex end_mutex_;
     LogEnd end_;  ///< guarded by end_mutex_
-
-    std::mutex listeners_mutex_;  ///< held while listeners are called
-    std::vector<SettleListener*> listeners_;
 
     std::atomic<std::uint64_t> commits_{0};
     std::atomic<std::uint64_t> versions_{0};

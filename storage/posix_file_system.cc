@@ -87,6 +87,14 @@ class PosixFile final : public File {
         return static_cast<std::uint64_t>(info.st_size);
     }
 
+    Result<std::uint64_t> links() const override {
+        struct stat info{};
+        if (::fstat(fd_, &info) != 0) {
+            return os_error("stat", path_, errno);
+        }
+        return static_cast<std::uint64_t>(info.st_nlink);
+    }
+
     Result<void> resize(std::uint64_t bytes) override {
         return check("ftruncate",
                      retried([&] { return ::ftruncate(fd_, static_cast<off_t>(bytes)); }));

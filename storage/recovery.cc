@@ -21,6 +21,7 @@ struct Source {
     std::string name;
     std::unique_ptr<File> file;
     Segment segment;
+    std::uint32_t slot = 0;
     std::optional<FooterReader> footer;
     SegmentScan scan;  ///< without a footer
 };
@@ -39,11 +40,13 @@ Result<std::vector<std::uint64_t>> segment_numbers(FileSystem& fs, const std::st
 
 class Recovery {
   public:
-    Recovery(FileSystem& fs, const std::string& segments, const StoreOptions& options, Index& index,
-             SegmentTable& table, OpenReport& report)
+    Recovery(FileSystem& fs, const std::string& segments, const StoreOptions& options,
+             const ErasureJournal::Content& journal, Index& index, SegmentTable& table,
+             OpenReport& report)
         : fs_(fs),
           segments_(segments),
           options_(options),
+          journal_(journal),
           index_(index),
           table_(table),
           report_(report) {}
@@ -60,6 +63,14 @@ class Recovery {
         }
         index_pending();
         index_.publish(result_.last_position);
+        if (result_.erases < journal_.erases_done) {
+            // The journal is of another log: what it calls done is looked at again.
+            for (std::uint64_t p = 1; p <= result_.last_position.value; ++p) {
+                if (index_.link({p}).erased) {
+                    result_.unblanked.push_back({p});
+                }
+            }
+        }
         if (!options_.read_only) {
             ANNALS_TRY_VOID(fs_.sync_directory(segments_));
             ANNALS_TRY_VOID(remove_unfinished());
@@ -97,6 +108,9 @@ class Recovery {
         }
         ANNALS_TRY(source.segment.data, source.file->map(bytes));
         source.segment.bytes = bytes;
+        if (options_.read_only) {
+            source.segment.data = journal_.applied(number, std::move(source.segment.data), bytes);
+        }
         auto header = decode_segment_header(source.segment.view(), source.name);
         if (!header) {
             if (header.error().code != Errc::corrupt) {
@@ -171,16 +185,15 @@ class Recovery {
             skip_to(header.first_position);
         }
         result_.last_instant = std::max(result_.last_instant, header.last_instant);
-        const auto number = static_cast<std::uint32_t>(header.number);
         begin_segment();
+        source.slot = table_.insert(source.segment);
         if (source.footer) {
-            source.footer->for_each([&](const Hint& hint) { feed(hint, number); });
+            source.footer->for_each([&](const Hint& hint) { feed(hint, source.slot); });
             result_.last_instant = std::max(result_.last_instant, source.footer->last_instant());
             if (last && !options_.read_only) {
                 ANNALS_TRY_VOID(
                     make_durable(source, source.footer->offset(), source.segment.bytes));
             }
-            table_.insert(std::move(source.segment));
             return {};
         }
 
@@ -195,13 +208,13 @@ class Recovery {
             }
             result_.open.emplace(
                 OpenSegment{.header = header,
+                            .slot = source.slot,
                             .file = std::move(source.file),
                             .end = source.scan.end,
                             .bytes = source.segment.bytes,
                             .footer = std::move(builder),
                             .marked = !frames.empty() && frames.back().header.record_count == 0});
         }
-        table_.insert(std::move(source.segment));
         return {};
     }
 
@@ -275,7 +288,7 @@ class Recovery {
             hint.size = static_cast<std::uint32_t>(reader.size());
             hint.terms = record.terms;
             builder.add(hint);
-            feed(hint, static_cast<std::uint32_t>(source.segment.header.number));
+            feed(hint, source.slot);
         }
         result_.last_instant = std::max(result_.last_instant, frame.header.instant);
         return {};
@@ -291,7 +304,9 @@ class Recovery {
         record_end_ = hint.offset + hint.size;
         if (hint.kind == RecordKind::erase) {
             index_pending();
-            index_.erase({hint.key, hint.scope, hint.version});
+            index_.erase({hint.key, hint.scope, hint.version},
+                         result_.erases < journal_.erases_done ? nullptr : &result_.unblanked);
+            ++result_.erases;
             return;
         }
         result_.last_position = hint.position;
@@ -369,6 +384,7 @@ class Recovery {
     FileSystem& fs_;
     const std::string& segments_;
     const StoreOptions& options_;
+    const ErasureJournal::Content& journal_;
     Index& index_;
     SegmentTable& table_;
     OpenReport& report_;
@@ -396,8 +412,9 @@ Result<void> check_format(FileSystem& fs, const std::string& segments) {
 }
 
 Result<Recovered> recover(FileSystem& fs, const std::string& segments, const StoreOptions& options,
-                          Index& index, SegmentTable& table, OpenReport& report) {
-    return Recovery(fs, segments, options, index, table, report).run();
+                          const ErasureJournal::Content& journal, Index& index, SegmentTable& table,
+                          OpenReport& report) {
+    return Recovery(fs, segments, options, journal, index, table, report).run();
 }
 
 }  // namespace annals::storage

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "storage/erasure_journal.h"
 #include "storage/file_system.h"
 #include "storage/index.h"
 #include "storage/segment_writer.h"
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace annals::storage {
 
@@ -25,14 +27,18 @@ struct Recovered {
     std::uint64_t last_number = 0;  ///< of the newest segment
     std::uint64_t log_bytes = 0;
     std::optional<OpenSegment> open;  ///< none: the newest segment is sealed, or there is none
+    std::uint64_t erases = 0;         ///< erase records
+    std::vector<Position> unblanked;  ///< what those from `erases_done` on erased
 };
 
 /// Refuses a store that a newer program wrote, without touching anything. Errors: usage, io.
 Result<void> check_format(FileSystem& fs, const std::string& segments);
 
 /// Reads every segment of `segments` into `index` and `table`; unless options.read_only, cuts a torn tail
-/// and removes files in the making. Errors: corrupt (names segment and offset), usage, io.
+/// and removes files in the making. `journal` is what `segments` was brought up to, or, where nothing may be touched,
+/// what is yet to be done. Errors: corrupt (names segment and offset), usage, io.
 Result<Recovered> recover(FileSystem& fs, const std::string& segments, const StoreOptions& options,
-                          Index& index, SegmentTable& table, OpenReport& report);
+                          const ErasureJournal::Content& journal, Index& index, SegmentTable& table,
+                          OpenReport& report);
 
 }  // namespace annals::storage

@@ -317,6 +317,12 @@ PerType<CheckpointedType> SearchCheckpoint::load(const PerType<std::uint64_t>& f
                         (*run)->position((*run)->size() - 1) > entry.covered)) {
                 run = corrupt("runs that don't ascend");
             }
+            if (!run && run.error().code == Errc::not_found) {
+                log_info(fmt::format("search: {}: erased from since the checkpoint: indexed anew",
+                                     resource_type_name(type)));
+                made = {};
+                break;
+            }
             if (!run) {
                 log_warning(fmt::format("search: {}: the checkpoint doesn't fit ({}): indexed anew",
                                         resource_type_name(type), run.error().detail));
@@ -336,6 +342,7 @@ PerType<CheckpointedType> SearchCheckpoint::load(const PerType<std::uint64_t>& f
     }
     if (!options_.read_only) {
         remove_others(*manifest);
+        on_disk_ = std::move(manifest->types);
     }
     return types;
 }
@@ -351,12 +358,15 @@ Result<void> SearchCheckpoint::write_file(std::uint64_t number, std::string_view
 Result<void> SearchCheckpoint::add_run(const std::shared_ptr<const SearchRun>& run,
                                        TypeEntry& entry, Draft& draft) {
     const std::uint32_t erased = erased_count(*run);
-    const auto kept =
-        std::ranges::find_if(kept_, [&](const Kept& there) { return there.run.lock() == run; });
-    if (kept != kept_.end() && kept->erased == erased) {
-        entry.runs.push_back(kept->place);
-        draft.kept.push_back(*kept);
-        return {};
+    {
+        const std::lock_guard lock(mutex_);
+        const auto kept =
+            std::ranges::find_if(kept_, [&](const Kept& there) { return there.run.lock() == run; });
+        if (kept != kept_.end() && kept->erased == erased) {
+            entry.runs.push_back(kept->place);
+            draft.kept.push_back(*kept);
+            return {};
+        }
     }
     const auto written = erased == 0 ? run : SearchRun::merge({&run, 1}, {0}).run;
     if (written == nullptr) {
@@ -365,7 +375,10 @@ Result<void> SearchCheckpoint::add_run(const std::shared_ptr<const SearchRun>& r
     Place place;
     place.documents = written->size();
     if (run->size() < options_.own_file_documents) {
-        place.file = draft.files.front();
+        if (draft.pack_file == 0) {
+            draft.pack_file = ++last_file_;
+        }
+        place.file = draft.pack_file;
         place.offset = draft.pack.size();
         written->write(draft.pack);
         place.bytes = draft.pack.size() - place.offset;
@@ -387,14 +400,47 @@ Result<void> SearchCheckpoint::add_run(const std::shared_ptr<const SearchRun>& r
     return {};
 }
 
+Result<void> SearchCheckpoint::write_type(std::size_t type, const SearchRuns& runs, Draft& draft) {
+    const std::size_t files = draft.files.size();
+    {
+        const std::lock_guard lock(mutex_);
+        if (writing_.left_out[type]) {
+            return {};
+        }
+        writing_.type = type;
+    }
+    Result<void> done;
+    for (const auto& run : runs.runs) {
+        done = add_run(run, draft.manifest.types[type], draft);
+        if (!done) {
+            break;
+        }
+    }
+    if (done && draft.pack_file != 0) {
+        draft.files.push_back(draft.pack_file);
+        done = write_file(draft.pack_file, draft.pack);
+    }
+    draft.pack.clear();
+    draft.pack_file = 0;
+    const std::lock_guard lock(mutex_);
+    writing_.type.reset();
+    writing_.files[type].assign(draft.files.begin() + static_cast<std::ptrdiff_t>(files),
+                                draft.files.end());
+    type_written_.notify_all();
+    return done;
+}
+
 Result<void> SearchCheckpoint::write_files(const PerType<std::shared_ptr<const SearchRuns>>& runs,
                                            Draft& draft) {
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
-        for (const auto& run : runs[t]->runs) {
-            ANNALS_TRY_VOID(add_run(run, draft.manifest.types[t], draft));
-        }
+        ANNALS_TRY_VOID(write_type(t, *runs[t], draft));
     }
-    return draft.pack.empty() ? Result<void>() : write_file(draft.files.front(), draft.pack);
+    return {};
+}
+
+void SearchCheckpoint::end_writing() {
+    const std::lock_guard lock(mutex_);
+    writing_ = {};
 }
 
 Result<void> SearchCheckpoint::write_manifest(const Manifest& manifest) {
@@ -416,6 +462,10 @@ Result<void> SearchCheckpoint::write(const SearchIndex& search,
     Draft draft;
     PerType<std::shared_ptr<const SearchRuns>> runs;
     Position through = last;
+    {
+        const std::lock_guard lock(mutex_);
+        writing_.active = true;
+    }
     const PerType<std::uint64_t> before = fingerprints();
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
         runs[t] = search.runs({static_cast<std::uint16_t>(t)});
@@ -437,32 +487,106 @@ Result<void> SearchCheckpoint::write(const SearchIndex& search,
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     draft.manifest.witness = witness_at(through);
-    draft.files.push_back(++last_file_);
-
+    Result<void> written;
     if (!fs_.exists(folder_)) {
-        ANNALS_TRY_VOID(fs_.make_directory(folder_));
-        ANNALS_TRY_VOID(fs_.sync_directory(options_.directory));
+        written = fs_.make_directory(folder_);
+        if (written) {
+            written = fs_.sync_directory(options_.directory);
+        }
     }
-    auto written = write_files(runs, draft);
     if (written) {
+        written = write_files(runs, draft);
+    }
+    std::unique_lock lock(mutex_, std::defer_lock);
+    if (written) {
+        // From here on forget() waits: what it finds on disk is either checkpoint, never half of both.
+        lock.lock();
+        for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+            if (writing_.left_out[t]) {
+                draft.manifest.types[t] = {};
+            }
+        }
+        std::erase_if(draft.kept, [&](const Kept& kept) {
+            return writing_.forgotten.contains(kept.place.file);
+        });
         written = write_manifest(draft.manifest);
     }
     if (written) {
         written = fs_.sync_directory(folder_);
+    }
+    if (written) {
+        written = fs_.rename(path(kManifestDraft), path(kManifestName));
     }
     if (!written) {
         for (const std::uint64_t number : draft.files) {
             (void)fs_.remove(path(file_name(number)));
         }
         (void)fs_.remove(path(kManifestDraft));
+        if (lock.owns_lock()) {
+            lock.unlock();
+        }
+        end_writing();
         return written;
     }
-    ANNALS_TRY_VOID(fs_.rename(path(kManifestDraft), path(kManifestName)));
-    ANNALS_TRY_VOID(fs_.sync_directory(folder_));
+    written = fs_.sync_directory(folder_);
+    on_disk_ = draft.manifest.types;
+    writing_ = {};
+    if (!written) {
+        return written;
+    }
     kept_ = std::move(draft.kept);
     packed_documents_ = draft.packed_documents;
     remove_others(draft.manifest);
     return {};
+}
+
+// ---- forgetting ----
+
+Result<void> SearchCheckpoint::forget(std::span<const Position> positions) {
+    std::unique_lock lock(mutex_);
+    PerType<bool> types{};
+    for (const Position position : positions) {
+        const std::size_t type = index_.link(position).info.type.value;
+        types[type] = types[type] || writing_.active || position <= on_disk_[type].covered;
+    }
+    std::set<std::uint64_t> files;
+    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+        if (!types[t]) {
+            continue;
+        }
+        if (writing_.active) {
+            writing_.left_out[t] = true;
+            type_written_.wait(lock, [&] { return writing_.type != t; });
+            files.insert(writing_.files[t].begin(), writing_.files[t].end());
+        }
+        for (const Place& place : on_disk_[t].runs) {
+            files.insert(place.file);
+        }
+        on_disk_[t] = {};
+    }
+    if (files.empty()) {
+        return {};
+    }
+    std::erase_if(kept_, [&](const Kept& kept) { return files.contains(kept.place.file); });
+    writing_.forgotten.insert(files.begin(), files.end());
+    for (const std::uint64_t number : files) {
+        if (const std::string name = path(file_name(number)); fs_.exists(name)) {
+            ANNALS_TRY_VOID(fs_.remove(name));
+        }
+    }
+    return fs_.sync_directory(folder_);
+}
+
+Result<void> SearchCheckpoint::remove_all(FileSystem& fs, const std::string& directory) {
+    const std::string folder = directory + "/search";
+    if (!fs.exists(folder)) {
+        return {};
+    }
+    ANNALS_TRY(const std::vector<std::string> names, fs.list(folder));
+    for (const std::string& name : names) {
+        ANNALS_TRY_VOID(fs.remove(folder + "/" + name));
+    }
+    return names.empty() ? Result<void>() : fs.sync_directory(folder);
 }
 
 void SearchCheckpoint::remove_others(const Manifest& manifest) {

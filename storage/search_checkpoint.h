@@ -2,7 +2,7 @@
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Search checkpoint".
-// Threads: one at a time.
+// Threads: one at a time, but for forget().
 
 #pragma once
 
@@ -13,9 +13,14 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,6 +60,16 @@ class SearchCheckpoint {
     /// Errors: no_store, io. Cost: what runs of their own file have grown to, and all smaller ones.
     Result<void> write(const SearchIndex& search,
                        const std::function<PerType<std::uint64_t>()>& fingerprints);
+
+    /// Removes from the disk whatever tells of the versions at `positions`, which the index has as erased: the files of
+    /// their types, if they were written since; what is being written leaves those types out. They are indexed anew if
+    /// the store is opened before the next checkpoint. Any thread.
+    ///
+    /// Errors: io. Cost: where a write() has to be waited for, that of one type.
+    Result<void> forget(std::span<const Position> positions);
+
+    /// Removes all files of a store whose search index nobody has opened. Errors: io.
+    static Result<void> remove_all(FileSystem& fs, const std::string& directory);
 
     /// Documents of runs without a file of their own, written last.
     std::uint64_t packed_documents() const noexcept { return packed_documents_; }
@@ -105,8 +120,19 @@ class SearchCheckpoint {
         Manifest manifest;
         std::vector<Kept> kept;
         std::vector<std::uint64_t> files;  ///< new ones
-        std::string pack;                  ///< runs without a file of their own
+        std::string pack;                  ///< a type's runs without a file of their own
+        std::uint64_t pack_file = 0;
         std::uint64_t packed_documents = 0;
+    };
+
+    /// What a write() and a forget() must know of each other.
+    struct Writing {
+        bool active = false;
+        Position through;                           ///< nothing of later versions is written
+        std::optional<std::size_t> type;            ///< whose files are being written
+        PerType<std::vector<std::uint64_t>> files;  ///< those that are written
+        PerType<bool> left_out{};
+        std::set<std::uint64_t> forgotten;  ///< files, written or kept
     };
 
     std::string path(std::string_view name) const { return fmt::format("{}/{}", folder_, name); }
@@ -124,7 +150,9 @@ class SearchCheckpoint {
     Result<void> add_run(const std::shared_ptr<const SearchRun>& run, TypeEntry& entry,
                          Draft& draft);
     Result<void> write_file(std::uint64_t number, std::string_view bytes);
+    Result<void> write_type(std::size_t type, const SearchRuns& runs, Draft& draft);
     Result<void> write_files(const PerType<std::shared_ptr<const SearchRuns>>& runs, Draft& draft);
+    void end_writing();
     Result<void> write_manifest(const Manifest& manifest);
     void remove_others(const Manifest& manifest);
 
@@ -136,6 +164,11 @@ class SearchCheckpoint {
     std::uint64_t last_file_ = 0;  ///< highest number of a file seen
     std::uint64_t packed_documents_ = 0;
     std::uint64_t bytes_ = 0;
+
+    std::mutex mutex_;  ///< guards the two below and kept_
+    std::condition_variable type_written_;
+    Writing writing_;
+    PerType<TypeEntry> on_disk_;
 };
 
 }  // namespace annals::storage

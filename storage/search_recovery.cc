@@ -76,8 +76,7 @@ class Extraction {
   private:
     Result<void> fill(const VersionInfo& info, const SearchExtract& extract,
                       SearchEntries& entries) {
-        ANNALS_TRY(const StoredVersion stored,
-                   load_version(segments_, index_.location(info.position), info));
+        ANNALS_TRY(const StoredVersion stored, load_version(segments_, index_, info));
         return extract(info.type, stored.id, stored.body, entries);
     }
 

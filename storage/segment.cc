@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <thread>
+
 namespace annals::storage {
 
 SegmentTable::~SegmentTable() {
@@ -17,27 +19,60 @@ SegmentTable::~SegmentTable() {
     }
 }
 
-void SegmentTable::insert(Segment segment) {
+SegmentTable::Reader::Reader(const SegmentTable& table) noexcept
+    : count_([&table]() -> std::atomic<std::uint32_t>& {
+          static std::atomic<std::size_t> threads{0};
+          thread_local const std::size_t mine = threads.fetch_add(1) % kStripes;
+          return table.stripes_[mine].readers;
+      }()) {
+    count_.fetch_add(1);
+}
+
+std::uint32_t SegmentTable::insert(Segment segment) {
     const std::uint64_t number = segment.header.number;
-    ANNALS_CHECK(number <= kNumberMax);
-    auto& slot = chunks_[number / kChunk];
+    const std::lock_guard lock(mutex_);
+    const std::uint32_t number_slot = next_slot_++;
+    ANNALS_CHECK(number_slot <= kSlotMax && number <= kSlotMax);
+    auto& slot = chunks_[number_slot / kChunk];
     Chunk* chunk = slot.load(std::memory_order_relaxed);
     if (chunk == nullptr) {
         chunk = std::make_unique<Chunk>().release();
         slot.store(chunk, std::memory_order_release);
     }
-    auto& entry = (*chunk)[number % kChunk];
-    ANNALS_CHECK(entry.load(std::memory_order_relaxed) == nullptr);
-    entry.store(std::make_unique<Segment>(std::move(segment)).release(), std::memory_order_release);
-    size_.fetch_add(1, std::memory_order_relaxed);
+    (*chunk)[number_slot % kChunk].store(std::make_unique<Segment>(std::move(segment)).release());
+    if (slots_.size() <= number) {
+        slots_.resize(number + 1, 0);
+    }
+    if (slots_[number] == 0) {
+        size_.fetch_add(1, std::memory_order_relaxed);
+    }
+    slots_[number] = number_slot;
+    return number_slot;
 }
 
-const Segment* SegmentTable::find(std::uint64_t number) const noexcept {
-    if (number > kNumberMax) {
+const Segment* SegmentTable::find(std::uint64_t slot) const noexcept {
+    if (slot > kSlotMax) {
         return nullptr;
     }
-    const Chunk* chunk = chunks_[number / kChunk].load(std::memory_order_acquire);
-    return chunk == nullptr ? nullptr : (*chunk)[number % kChunk].load(std::memory_order_acquire);
+    const Chunk* chunk = chunks_[slot / kChunk].load(std::memory_order_acquire);
+    return chunk == nullptr ? nullptr : (*chunk)[slot % kChunk].load();
+}
+
+std::optional<std::uint32_t> SegmentTable::slot_of(std::uint64_t number) const {
+    const std::lock_guard lock(mutex_);
+    return number < slots_.size() && slots_[number] != 0 ? std::optional(slots_[number])
+                                                         : std::nullopt;
+}
+
+void SegmentTable::retire(std::uint32_t slot) {
+    Chunk* chunk = chunks_[slot / kChunk].load(std::memory_order_acquire);
+    const std::unique_ptr<const Segment> segment((*chunk)[slot % kChunk].exchange(nullptr));
+    // Whoever counts himself in from here on finds nothing in the slot: pointer and counts are in one total order.
+    for (const Stripe& stripe : stripes_) {
+        while (stripe.readers.load() != 0) {
+            std::this_thread::yield();
+        }
+    }
 }
 
 std::optional<FrameAt> find_frame(std::string_view bytes, std::uint64_t from, std::uint64_t salt) {
@@ -49,29 +84,46 @@ std::optional<FrameAt> find_frame(std::string_view bytes, std::uint64_t from, st
     return std::nullopt;
 }
 
-Result<StoredVersion> load_version(const SegmentTable& segments, const Location& location,
+Result<StoredVersion> load_version(const SegmentTable& segments, const Index& index,
                                    const VersionInfo& info) {
-    const Segment* segment = segments.find(location.segment);
-    const auto corrupt = [&](std::string_view why) {
-        return Error{Errc::corrupt,
-                     fmt::format("segments/{}: offset {}: {}", segment_name(location.segment),
-                                 location.offset, why),
-                     {}};
-    };
-    if (segment == nullptr) {
-        return Error{Errc::not_found, "the version was erased", {}};
+    Location location;
+    SegmentHeader header;
+    std::shared_ptr<const char> data;
+    std::string_view bytes;
+    while (data == nullptr) {
+        const SegmentTable::Reader reader(segments);
+        location = index.location(info.position);
+        if (const Segment* segment = segments.find(location.segment)) {
+            header = segment->header;
+            data = segment->data;
+            bytes = segment->view();
+        } else if (index.location(info.position).segment == location.segment) {
+            return Error{Errc::not_found, "the version was erased", {}};
+        }
     }
-    auto record = decode_record(segment->view(), location.offset);
+    const auto failed = [&](std::string_view why) {
+        // What is erased while it is being read may be seen half blanked.
+        return index.link(info.position).erased
+                   ? Error{Errc::not_found, "the version was erased", {}}
+                   : Error{Errc::corrupt,
+                           fmt::format("segments/{}: offset {}: {}", segment_name(header.number),
+                                       location.offset, why),
+                           {}};
+    };
+    auto record = decode_record(bytes, location.offset);
     if (!record) {
-        return corrupt("damaged record");
+        return failed("damaged record");
+    }
+    if (record->bodiless) {
+        return failed("the body was erased");
     }
     if (record->kind != RecordKind::version || record->version != info.version ||
         record->instant != info.instant || record->deletion != info.deletion ||
         record->type != resource_type_name(info.type)) {
-        return corrupt("the record is of another version");
+        return failed("the record is of another version");
     }
     return StoredVersion{
-        .info = info, .id = record->id, .body = record->body, .pin = segment->data};
+        .info = info, .id = record->id, .body = record->body, .pin = std::move(data)};
 }
 
 SegmentScan scan_segment(std::string_view bytes, const SegmentHeader& header) {

@@ -2,7 +2,7 @@
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Segment" and "Recovery".
-// Threads: SegmentTable::find() from any thread, insert() from one at a time; the rest plain functions.
+// Threads: SegmentTable from any thread, retire() from one at a time; the rest plain functions.
 
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,8 @@ struct Segment {
     std::string_view view() const noexcept { return {data.get(), bytes}; }
 };
 
-/// All segments of a store by number. Readers take no lock.
+/// All segments of a store, each in a slot, which is what Location::segment names. A segment whose file is replaced gets
+/// another slot; the old one is retired once the index names the new one everywhere.
 class SegmentTable {
   public:
     SegmentTable() = default;
@@ -36,26 +38,57 @@ class SegmentTable {
     SegmentTable& operator=(const SegmentTable&) = delete;
     ~SegmentTable();
 
-    /// Adds a segment under header.number. Requires: the number is new and at most kNumberMax.
-    void insert(Segment segment);
+    /// While one lives, what find() gave to its thread stays. To be short: retire() waits for it.
+    class Reader {
+      public:
+        explicit Reader(const SegmentTable& table) noexcept;
 
-    /// The segment of that number, or null. Lifetime: the table's.
-    const Segment* find(std::uint64_t number) const noexcept;
+        ~Reader() { count_.fetch_sub(1); }
+
+        Reader(const Reader&) = delete;
+        Reader& operator=(const Reader&) = delete;
+
+      private:
+        std::atomic<std::uint32_t>& count_;
+    };
+
+    /// Adds a segment, also one that takes the place of another of its number, and returns its slot.
+    std::uint32_t insert(Segment segment);
+
+    /// The segment in a slot, or null. Lifetime: a Reader's, or until retire() for the thread that calls that.
+    const Segment* find(std::uint64_t slot) const noexcept;
+
+    /// The slot of the segment of that number that was inserted last; none if there is none.
+    std::optional<std::uint32_t> slot_of(std::uint64_t number) const;
+
+    /// Lets go of the segment in a slot: it is unmapped once nobody reads it and no Pin holds it.
+    /// Requires: another one of its number was inserted, and the index names this slot nowhere.
+    void retire(std::uint32_t slot);
 
     std::uint64_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
-    static constexpr std::uint64_t kNumberMax = (1U << 22) - 1;
+    static constexpr std::uint64_t kSlotMax = (1U << 22) - 1;
 
   private:
     static constexpr std::size_t kChunk = 1024;
+    static constexpr std::size_t kStripes = 16;
+    static constexpr std::size_t kCacheLine = 64;
     using Chunk = std::array<std::atomic<const Segment*>, kChunk>;
 
-    std::array<std::atomic<Chunk*>, (kNumberMax + 1) / kChunk> chunks_{};
+    struct alignas(kCacheLine) Stripe {
+        std::atomic<std::uint32_t> readers{0};
+    };
+
+    mutable std::array<Stripe, kStripes> stripes_;
+    std::array<std::atomic<Chunk*>, (kSlotMax + 1) / kChunk> chunks_{};
     std::atomic<std::uint64_t> size_{0};
+    mutable std::mutex mutex_;          ///< guards the two below and whoever inserts
+    std::vector<std::uint32_t> slots_;  ///< by number
+    std::uint32_t next_slot_ = 1;
 };
 
-/// The bytes of a version whose record is at `location`, checksum verified. Errors: corrupt, not_found.
-Result<StoredVersion> load_version(const SegmentTable& segments, const Location& location,
+/// The bytes of a version, checksum verified. Errors: corrupt, not_found (it was erased).
+Result<StoredVersion> load_version(const SegmentTable& segments, const Index& index,
                                    const VersionInfo& info);
 
 struct FrameAt {

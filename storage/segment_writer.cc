@@ -154,6 +154,7 @@ SegmentWriter::SegmentWriter(FileSystem& fs, std::string directory, Options opti
 
 void SegmentWriter::resume(OpenSegment segment) {
     next_number_ = segment.header.number + 1;
+    open_number_.store(segment.header.number, std::memory_order_release);
     synced_ = segment.end;
     open_ = std::make_unique<OpenSegment>(std::move(segment));
 }
@@ -245,6 +246,7 @@ Result<void> SegmentWriter::seal(Instant last_instant) {
     ANNALS_TRY_VOID(final_if_failed(open_->file->sync()));
     log_bytes_ -= open_->bytes;
     log_bytes_ += bytes;
+    open_number_.store(0, std::memory_order_release);
     open_.reset();
     sealing_ = false;
     return {};
@@ -280,7 +282,7 @@ Result<std::unique_ptr<File>> SegmentWriter::make_file(std::uint64_t& bytes, std
 
 Result<void> SegmentWriter::begin_with(std::uint64_t least, bool zeros, Position first_position,
                                        Instant last_instant) {
-    if (next_number_ > SegmentTable::kNumberMax) {
+    if (next_number_ > SegmentTable::kSlotMax) {
         return Error{Errc::io, "no segment numbers are left", {}};
     }
     std::uint64_t bytes = std::max(options_.segment_bytes, padded(least));
@@ -302,8 +304,9 @@ Result<void> SegmentWriter::begin_with(std::uint64_t least, bool zeros, Position
     ANNALS_TRY_VOID(
         final_if_failed(fs_.rename(path, directory_ + "/" + segment_name(next_number_))));
     ANNALS_TRY_VOID(final_if_failed(fs_.sync_directory(directory_)));
-    table_.insert({header, std::move(data), bytes});
+    const std::uint32_t slot = table_.insert({header, std::move(data), bytes});
     open_ = std::make_unique<OpenSegment>(OpenSegment{.header = header,
+                                                      .slot = slot,
                                                       .file = std::move(file),
                                                       .end = kSegmentHeaderBytes,
                                                       .bytes = bytes,
@@ -312,6 +315,7 @@ Result<void> SegmentWriter::begin_with(std::uint64_t least, bool zeros, Position
     log_bytes_ += bytes;
     synced_ = kSegmentHeaderBytes;
     dirty_bytes_ = 0;
+    open_number_.store(next_number_, std::memory_order_release);
     ++next_number_;
     return {};
 }

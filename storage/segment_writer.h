@@ -62,6 +62,7 @@ class SegmentPreparer {
 /// The segment that recovery left open.
 struct OpenSegment {
     SegmentHeader header;
+    std::uint32_t slot = 0;  ///< in the table
     std::unique_ptr<File> file;
     std::uint64_t end = kSegmentHeaderBytes;  ///< of the frames
     std::uint64_t bytes = 0;                  ///< of the file
@@ -125,6 +126,14 @@ class SegmentWriter {
         return static_cast<std::uint32_t>(open_->header.number);
     }
 
+    /// Of the open segment in the table.
+    std::uint32_t slot() const noexcept { return open_->slot; }
+
+    /// Number of the open segment, 0 if none is; all others are sealed. Any thread.
+    std::uint64_t open_number() const noexcept {
+        return open_number_.load(std::memory_order_acquire);
+    }
+
     bool is_open() const noexcept { return open_ != nullptr; }
 
     FooterBuilder& footer() noexcept { return open_->footer; }
@@ -132,6 +141,7 @@ class SegmentWriter {
     /// Bytes of all files; from any thread.
     std::uint64_t log_bytes() const noexcept { return log_bytes_.load(std::memory_order_relaxed); }
 
+    /// `bytes` may be negative, modulo 2^64. Any thread.
     void add_log_bytes(std::uint64_t bytes) noexcept { log_bytes_ += bytes; }
 
   private:
@@ -153,6 +163,7 @@ class SegmentWriter {
     std::uint64_t dirty_bytes_ = 0;  ///< behind end() that a failed write may have touched
     bool sealing_ = false;           ///< a seal has begun and must be finished first
     std::atomic<std::uint64_t> log_bytes_{0};
+    std::atomic<std::uint64_t> open_number_{0};
 };
 
 }  // namespace annals::storage

@@ -4,7 +4,9 @@
 #include "core/base/log.h"
 #include "core/base/random.h"
 #include "storage/backup_manifest.h"
+#include "storage/eraser.h"
 #include "storage/file_system.h"
+#include "storage/housekeeper.h"
 #include "storage/index.h"
 #include "storage/log_writer.h"
 #include "storage/recovery.h"
@@ -47,8 +49,11 @@ struct Store::Impl {
     }
 
     // None in a read-only store. In this order: each uses what stands above it.
+    SettleListeners listeners;
     std::unique_ptr<SegmentWriter> segment_writer;
     std::unique_ptr<Sequencer> sequencer;
+    std::unique_ptr<Eraser> eraser;
+    std::unique_ptr<Housekeeper> housekeeper;
     std::unique_ptr<LogWriter> log_writer;
 
     Hash128 key(TypeId type, std::string_view id) const noexcept {
@@ -62,6 +67,10 @@ struct Store::Impl {
         }
         return all;
     }
+
+    /// Finishes what an earlier process had begun to erase, and begins to erase what will be.
+    Result<void> keep_house(FileSystem& fs, const std::string& directory,
+                            ErasureJournal::Content journal, const Recovered& recovered);
 
     /// Makes all that is in the log findable.
     void recover_search(FileSystem& fs, const std::string& directory, const StoreOptions& options,
@@ -126,6 +135,39 @@ void Store::Impl::recover_search(FileSystem& fs, const std::string& directory,
     }
 }
 
+Result<void> Store::Impl::keep_house(FileSystem& fs, const std::string& directory,
+                                     ErasureJournal::Content journal, const Recovered& recovered) {
+    const std::uint64_t erases = recovered.erases - journal.erases_done;  // Modulo 2^64.
+    eraser = std::make_unique<Eraser>(fs, directory, segments, index, *segment_writer,
+                                      std::move(journal));
+    auto forget_derived = [this, &fs, directory,
+                           removed = false](std::span<const Position> erased) mutable {
+        if (checkpoint != nullptr) {
+            return checkpoint->forget(erased);
+        }
+        auto done = removed ? Result<void>() : SearchCheckpoint::remove_all(fs, directory);
+        removed = done.has_value();
+        return done;
+    };
+    bool later = false;
+    if (erases != 0) {
+        ANNALS_TRY_VOID(forget_derived(recovered.unblanked));
+        const auto bodies = eraser->blank(recovered.unblanked, erases);
+        later = !bodies && bodies.error().code == Errc::no_store;
+        if (!bodies && !later) {
+            return bodies.error();
+        }
+        log_info(bodies ? fmt::format("erase: {} bodies of erased versions taken out", *bodies)
+                        : fmt::format("erase: {}", bodies.error().detail));
+    }
+    housekeeper = std::make_unique<Housekeeper>(*eraser, listeners, std::move(forget_derived));
+    if (later) {
+        housekeeper->add({}, recovered.unblanked, erases);
+        housekeeper->wake();
+    }
+    return {};
+}
+
 Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory,
                                            StoreOptions options, OpenReport* report) {
     const auto start = std::chrono::steady_clock::now();
@@ -136,8 +178,12 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
     Impl* const impl = owned.get();
     const std::string segments = directory + "/segments";
     ANNALS_TRY_VOID(prepare_directory(fs, directory, segments, options, impl->lock));
+    ANNALS_TRY(ErasureJournal::Content journal, ErasureJournal::read(fs, directory));
+    if (!options.read_only) {
+        ANNALS_TRY_VOID(replay(fs, segments, journal));
+    }
     ANNALS_TRY(Recovered recovered,
-               recover(fs, segments, options, impl->index, impl->segments, found));
+               recover(fs, segments, options, journal, impl->index, impl->segments, found));
     const bool fresh = recovered.last_number == 0;
     while (fresh && recovered.store_id == 0) {
         recovered.store_id = random_u64();
@@ -178,8 +224,10 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
                 fmt::format("log: {}: reading only, until there is space", begun.error().detail));
             impl->sequencer->drop(WriteState::no_space);
         }
+        ANNALS_TRY_VOID(impl->keep_house(fs, directory, std::move(journal), recovered));
         impl->log_writer = std::make_unique<LogWriter>(
             *impl->sequencer, *impl->segment_writer, impl->index, impl->feed.get(),
+            *impl->housekeeper, impl->listeners,
             LogWriter::Options{options.durability, options.sync_interval_ms});
     }
     found.segments = impl->segments.size();
@@ -216,16 +264,16 @@ Result<void> Store::wait(Ticket ticket) {
     return impl_->log_writer->wait(ticket);
 }
 
+Result<void> Store::wait_erased(Ticket ticket) {
+    return impl_->housekeeper == nullptr ? Result<void>() : impl_->housekeeper->wait(ticket);
+}
+
 void Store::add_listener(SettleListener& listener) {
-    if (impl_->log_writer != nullptr) {
-        impl_->log_writer->add_listener(listener);
-    }
+    impl_->listeners.add(listener);
 }
 
 void Store::remove_listener(SettleListener& listener) {
-    if (impl_->log_writer != nullptr) {
-        impl_->log_writer->remove_listener(listener);
-    }
+    impl_->listeners.remove(listener);
 }
 
 WriteState Store::write_state() const noexcept {
@@ -268,7 +316,7 @@ std::optional<LogEnd> Store::log_end() const {
 }
 
 Result<StoredVersion> Store::load(const VersionInfo& info) const {
-    return load_version(impl_->segments, impl_->index.location(info.position), info);
+    return load_version(impl_->segments, impl_->index, info);
 }
 
 HistoryPage Store::history(const HistoryQuery& query) const {
@@ -319,7 +367,7 @@ void Store::rebuild_search(TypeId type, const SearchSetup& setup, std::function<
         if (!info) {
             return false;  // erased
         }
-        const auto stored = load_version(impl->segments, impl->index.location(position), *info);
+        const auto stored = load_version(impl->segments, impl->index, *info);
         if (!stored || !extract(info->type, stored->id, stored->body, entries)) {
             entries.clear();
         }
@@ -358,6 +406,7 @@ StoreMetrics Store::metrics() const {
         impl_->log_writer->count(metrics);
         metrics.log_bytes = impl_->segment_writer->log_bytes();
         metrics.gathered_bytes = impl_->sequencer->unsettled_bytes();
+        metrics.bodies_erased = impl_->housekeeper->bodies_erased();
     }
     if (impl_->search != nullptr) {
         metrics.search = impl_->search->stats();

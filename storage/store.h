@@ -78,7 +78,7 @@ struct OpenReport {
     double seconds = 0;
 };
 
-/// Hears of settled commits; called on the log writer's thread, in ticket order.
+/// Hears of settled commits, in ticket order; called on the log writer's thread where nothing else is said.
 class SettleListener {
   public:
     virtual ~SettleListener() = default;
@@ -87,6 +87,11 @@ class SettleListener {
     /// and visible if `ok`, otherwise dropped as if it had never been submitted (Errc in `why`).
     /// Must not block nor throw.
     virtual void settled(Ticket through, bool ok, Errc why) noexcept = 0;
+
+    /// Of all that commits up to and with `through` erased and that was not told of before, no byte is left on disk if
+    /// `ok`; otherwise it is for the next opening to take care of (Errc in `why`). Comes after settled(), from another
+    /// thread. Must not block nor throw.
+    virtual void erased(Ticket /*through*/, bool /*ok*/, Errc /*why*/) noexcept {}
 };
 
 /// In which order a history scan goes.
@@ -123,6 +128,7 @@ struct StoreMetrics {
     std::uint64_t syncs = 0;
     double sync_seconds = 0;                    ///< sum of the time spent in fdatasync
     double recent_sync_seconds = 0;             ///< how long a sync takes lately: a running mean
+    std::uint64_t bodies_erased = 0;            ///< taken out of segments
     std::uint64_t segments = 0;                 ///< now
     std::uint64_t log_bytes = 0;                ///< now, on disk
     std::uint64_t index_bytes = 0;              ///< now, in memory
@@ -165,6 +171,10 @@ class Store {
 
     /// Flushes and blocks until `ticket` has settled. For tools and tests, never on a network thread.
     Result<void> wait(Ticket ticket);
+
+    /// Blocks until the bodies of what `ticket` erased are gone from the disk. Requires: it has settled. For tools and
+    /// tests. Errors: no_store, corrupt, io: they are gone when the store has been opened again.
+    Result<void> wait_erased(Ticket ticket);
 
     /// Adds or removes a listener. Lifetime: the listener outlives its registration; when
     /// remove_listener returns no call is under way.

@@ -1,6 +1,7 @@
 #include "storage/verify.h"
 
 #include "core/base/bytes.h"
+#include "storage/erasure_journal.h"
 #include "storage/index.h"
 #include "storage/segment.h"
 #include "storage/segment_footer.h"
@@ -37,7 +38,8 @@ class Verification {
     Verification(FileSystem& fs, std::string segments, const VerifyProgress& progress)
         : fs_(fs), segments_(std::move(segments)), progress_(progress) {}
 
-    Result<VerifyReport> run() {
+    Result<VerifyReport> run(const std::string& directory) {
+        ANNALS_TRY(journal_, ErasureJournal::read(fs_, directory));
         ANNALS_TRY(const std::vector<std::string> names, fs_.list(segments_));
         std::vector<std::uint64_t> numbers;
         for (const std::string& name : names) {
@@ -58,6 +60,16 @@ class Verification {
             }
             ++expected;
             ANNALS_TRY_VOID(verify_segment(number, number == numbers.back()));
+        }
+        for (const Bodiless& version : bodiless_) {
+            if (!index_.link(version.position).erased) {
+                name_ = segment_name(version.segment);
+                damage(version.offset, "the body of a version that nothing erased is gone");
+            }
+        }
+        report_.bodies_gone = bodiless_.size();
+        for (std::uint64_t p = 1; p <= has_body_.size(); ++p) {
+            report_.bodies_left += has_body_[p - 1] && index_.link({p}).erased ? 1 : 0;
         }
         const Totals totals = index_.totals({});
         report_.visible_versions = totals.versions;
@@ -103,6 +115,13 @@ class Verification {
             }
         }
         report_.bytes += *size;
+        // What a crash left half blanked, opening finishes.
+        if (const auto number = parse_segment_name(name_)) {
+            const std::shared_ptr<const char> read(bytes_.data(), [](const char*) {});
+            if (const auto whole = journal_.applied(*number, read, *size); whole != read) {
+                bytes_.assign(whole.get(), *size);
+            }
+        }
         return true;
     }
 
@@ -305,7 +324,11 @@ class Verification {
         if (!known(record.method)) {
             damage(offset + 13, "version made by an unknown method");
         }
-        if (record.deletion != record.body.empty()) {
+        if (record.bodiless) {
+            if (record.deletion || record.body.find_first_not_of('\0') != std::string_view::npos) {
+                damage(offset + 36, "erased version with a body");
+            }
+        } else if (record.deletion != record.body.empty()) {
             damage(offset + 36,
                    record.deletion ? "deletion with a body" : "version without a body");
         }
@@ -328,6 +351,10 @@ class Verification {
                     .deletion = hint.deletion,
                     .location = {}});
         index_.publish({index_.last_position().value + 1});
+        has_body_.push_back(!record.deletion && !record.bodiless);
+        if (record.bodiless) {
+            bodiless_.push_back({index_.last_position(), header_.number, offset});
+        }
     }
 
     /// The footer must say what the data say, hint by hint and in its counts.
@@ -361,8 +388,17 @@ class Verification {
         }
     }
 
+    struct Bodiless {
+        Position position;  ///< in the index of this check
+        std::uint64_t segment = 0;
+        std::uint64_t offset = 0;
+    };
+
     FileSystem& fs_;
     std::string segments_;
+    ErasureJournal::Content journal_;
+    std::vector<Bodiless> bodiless_;
+    std::vector<bool> has_body_;  ///< by position, from 1
     const VerifyProgress& progress_;
     VerifyReport report_;
     Index index_;
@@ -388,7 +424,7 @@ Result<VerifyReport> verify(FileSystem& fs, const std::string& directory,
     if (!fs.exists(segments)) {
         return Error{Errc::usage, fmt::format("{}: there is no store", directory), {}};
     }
-    return Verification(fs, segments, progress).run();
+    return Verification(fs, segments, progress).run(directory);
 }
 
 }  // namespace annals::storage

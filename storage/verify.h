@@ -23,6 +23,8 @@ struct VerifyReport {
     std::uint64_t versions = 0;   ///< in the log, deletions included, erased or not
     std::uint64_t deletions = 0;  ///< of these
     std::uint64_t erases = 0;
+    std::uint64_t bodies_gone = 0;       ///< of erased versions: taken out
+    std::uint64_t bodies_left = 0;       ///< of erased versions: opening takes them out; no damage
     std::uint64_t visible_versions = 0;  ///< not erased
     std::uint64_t resources = 0;         ///< with any version that is not erased
     std::uint64_t live = 0;              ///< of these, not deleted
@@ -37,7 +39,7 @@ using VerifyProgress = std::function<void(std::uint64_t done, std::uint64_t tota
 
 /// Reads every byte of the store in `directory`: headers, frames and records with their checksums,
 /// positions without a gap, commit instants that never descend, version numbers that ascend within each
-/// resource, erases of what is there, and footers that say exactly what their data say (so that the index
+/// resource, erases of what is there, bodies gone of erased versions alone, and footers that say exactly what their data say (so that the index
 /// made from footers is the one made from data). Goes on after damage, at the next whole frame.
 ///
 /// Errors: usage (no store there, or a newer format), io (the directory can't be listed).

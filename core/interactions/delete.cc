@@ -158,7 +158,12 @@ asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
         }
         co_return std::nullopt;
     }
-    const Result<void> durable = co_await request.loop->settled_ticket(done.submission.ticket);
+    Result<void> durable;
+    if (done.versions_erased > 0) {
+        durable = co_await request.loop->erased_ticket(done.submission.ticket);
+    } else {
+        durable = co_await request.loop->settled_ticket(done.submission.ticket);
+    }
     if (!durable) {
         co_return outcome_response(durable.error(), request);
     }

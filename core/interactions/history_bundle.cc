@@ -133,7 +133,10 @@ class HistoryRun {
                 }
             }
         }
-        const Result<void> settled = co_await request_.loop->settled_ticket(last_ticket_);
+        Result<void> settled = co_await request_.loop->settled_ticket(last_ticket_);
+        if (settled && last_erase_.value != 0) {
+            settled = co_await request_.loop->erased_ticket(last_erase_);
+        }
         if (!settled) {
             co_return outcome_response(settled.error(), request_);
         }
@@ -221,6 +224,7 @@ class HistoryRun {
         const Submission submission = service_.store().submit(commit);
         if (submission.status == Submission::Status::accepted) {
             last_ticket_ = submission.ticket;
+            last_erase_ = submission.ticket.value != 0 ? submission.ticket : last_erase_;
             return true;
         }
         if (submission.status == Submission::Status::expectation_failed) {
@@ -398,6 +402,7 @@ class HistoryRun {
     std::vector<storage::BodyPiece> pieces_;
     storage::Ticket last_ticket_;
     Position position_;                    ///< of that; 0: none
+    storage::Ticket last_erase_;
     const Record* last_record_ = nullptr;  ///< of the last write that was accepted
 };
 

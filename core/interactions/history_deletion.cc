@@ -33,7 +33,7 @@ Error is_current(const Target& target) {
             ""};
 }
 
-// Submits `erase` until the store has taken it, and answers when it is durable.
+// Submits `erase` until the store has taken it, and answers when it is durable and no byte is left.
 asio::awaitable<Response> erase_history(const Service& service, const Request& request,
                                         const Target& target, Erase::Scope scope,
                                         VersionNumber version) {
@@ -77,7 +77,7 @@ asio::awaitable<Response> erase_history(const Service& service, const Request& r
             continue;
         }
 
-        const Result<void> durable = co_await request.loop->settled_ticket(submission.ticket);
+        const Result<void> durable = co_await request.loop->erased_ticket(submission.ticket);
         if (!durable) {
             co_return outcome_response(durable.error(), request);
         }

@@ -87,8 +87,15 @@ class TransactionRun {
             }
             const storage::Submission submission = submit(attempt);
             if (submission.status == Status::accepted) {
-                const Result<void> settled =
-                    co_await request_.loop->settled_ticket(submission.ticket);
+                Result<void> settled;
+                const bool erases = std::ranges::any_of(
+                    attempt.erases,
+                    [](const storage::Erase& erase) { return erase.outcome.versions_erased > 0; });
+                if (erases) {
+                    settled = co_await request_.loop->erased_ticket(submission.ticket);
+                } else {
+                    settled = co_await request_.loop->settled_ticket(submission.ticket);
+                }
                 if (!settled) {
                     co_return outcome_response(settled.error(), request_);
                 }

@@ -112,6 +112,15 @@ class SimFileSystem::SimFile final : public storage::File {
         return inode_->size;
     }
 
+    Result<std::uint64_t> links() const override {
+        const std::lock_guard lock(fs_.mutex_);
+        std::uint64_t names = 0;
+        for (const auto& [path, inode] : fs_.entries_) {
+            names += inode == inode_ ? 1 : 0;
+        }
+        return names;
+    }
+
     Result<void> resize(std::uint64_t bytes) override { return set_size(Call::resize, bytes); }
 
     Result<void> allocate(std::uint64_t bytes) override { return set_size(Call::allocate, bytes); }
@@ -289,6 +298,12 @@ void SimFileSystem::set_content(const std::string& path, std::string_view bytes)
     std::memcpy(inode->memory.get(), bytes.data(), bytes.size());
     entries_[path] = inode;
     durable_entries_[path] = inode;
+}
+
+void SimFileSystem::add_name(const std::string& path, const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    entries_[name] = entries_.at(path);
+    durable_entries_[name] = entries_.at(path);
 }
 
 Result<void> SimFileSystem::begin_call(Call call, std::unique_lock<std::mutex>&) {

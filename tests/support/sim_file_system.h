@@ -79,6 +79,9 @@ class SimFileSystem final : public storage::FileSystem {
     std::string content(const std::string& path) const;
     void set_content(const std::string& path, std::string_view bytes);
 
+    /// Gives the file another name, as a backup does; durable at once.
+    void add_name(const std::string& path, const std::string& name);
+
     // ---- FileSystem ----
 
     Result<std::unique_ptr<storage::File>> open(const std::string& path, Mode mode) override;

@@ -33,6 +33,10 @@ std::string describe(const storage::VerifyReport& report) {
         "visible versions {} of {} resources, {} live\n",
         report.segments, report.bytes, report.commits, report.versions, report.deletions,
         report.erases, report.visible_versions, report.resources, report.live);
+    if (report.bodies_gone + report.bodies_left > 0) {
+        text += fmt::format("erased versions whose body is gone {}, yet to go {}\n",
+                            report.bodies_gone, report.bodies_left);
+    }
     if (report.torn_bytes > 0) {
         text +=
             fmt::format("torn tail of {} bytes, never acknowledged: opening the store cuts it\n",

@@ -1,0 +1,190 @@
+#include "storage/eraser.h"
+
+#include "core/base/bytes.h"
+#include "core/base/digest.h"
+#include "storage/segment_footer.h"
+#include "storage/segment_writer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::storage {
+
+std::optional<std::uint64_t> frame_around(std::string_view bytes, std::uint64_t offset,
+                                          std::uint64_t salt) {
+    for (std::uint64_t at = offset - kFrameHeaderBytes; at >= kSegmentHeaderBytes;
+         at -= kAlignment) {
+        const auto frame = peek_frame(bytes.substr(at), salt);
+        if (frame && at + frame->length > offset) {
+            return at;
+        }
+    }
+    return std::nullopt;
+}
+
+Result<void> switch_segment(SegmentTable& table, Index& index, Segment segment) {
+    ANNALS_TRY(const FooterReader footer, FooterReader::open(segment.view(), segment.header));
+    const auto old = table.slot_of(segment.header.number);
+    const std::uint32_t slot = table.insert(std::move(segment));
+    footer.for_each([&](const Hint& hint) {
+        if (hint.kind == RecordKind::version) {
+            index.relocate(hint.position, {slot, hint.offset});
+        }
+    });
+    if (old) {
+        table.retire(*old);
+    }
+    return {};
+}
+
+Eraser::Eraser(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
+               SegmentWriter& writer, ErasureJournal::Content journal)
+    : fs_(fs),
+      segments_(directory + "/segments"),
+      table_(table),
+      index_(index),
+      writer_(writer),
+      journal_(fs, directory, journal.sequence),
+      done_(std::move(journal)) {
+}
+
+void Eraser::set_dead_bytes(std::uint64_t segment, std::uint64_t bytes) {
+    if (bytes == 0) {
+        done_.dead_bytes.erase(segment);
+    } else {
+        done_.dead_bytes[segment] = bytes;
+    }
+}
+
+Result<std::uint64_t> Eraser::blank(std::span<const Position> erased, std::uint64_t erases) {
+    ANNALS_TRY(std::vector<Blanking> blankings, plan(erased));
+    ErasureJournal::Content next{.sequence = 0,
+                                 .erases_done = done_.erases_done + erases,
+                                 .blankings = std::move(blankings),
+                                 .dead_bytes = done_.dead_bytes};
+    for (const Blanking& blanking : next.blankings) {
+        next.dead_bytes[blanking.segment] += blanking.body_bytes;
+    }
+    // What the journal says is done is never undone: the erase records must be durable before it.
+    ANNALS_TRY_VOID(sync_log());
+    ANNALS_TRY_VOID(journal_.write(next));
+    ANNALS_TRY_VOID(apply(next.blankings));
+    done_ = std::move(next);
+    return done_.blankings.size();
+}
+
+Result<void> Eraser::finish() {
+    if (done_.blankings.empty()) {
+        return {};
+    }
+    done_.blankings.clear();
+    return journal_.write(done_);
+}
+
+/// With a durability other than commit, what is visible may not have been synced yet.
+Result<void> Eraser::sync_log() {
+    const std::uint64_t open = writer_.open_number();
+    if (open == 0) {
+        return {};
+    }
+    const std::string path = segments_ + "/" + segment_name(open);
+    ANNALS_TRY(const auto file, fs_.open(path, FileSystem::Mode::read_write));
+    return file->sync();
+}
+
+Result<std::vector<Blanking>> Eraser::plan(std::span<const Position> erased) {
+    std::vector<Location> places;
+    places.reserve(erased.size());
+    for (const Position position : erased) {
+        places.push_back(index_.location(position));
+    }
+    std::ranges::sort(places, {},
+                      [](const Location& place) { return std::pair(place.segment, place.offset); });
+    std::vector<Blanking> blankings;
+    for (std::size_t at = 0; at < places.size();) {
+        const Segment* segment = table_.find(places[at].segment);
+        const Location& first = places[at];
+        if (segment == nullptr) {
+            ++at;
+            continue;
+        }
+        const std::string_view bytes = segment->view();
+        const auto damaged = [&](const Location& place) {
+            return Error{Errc::corrupt,
+                         fmt::format("segments/{}: offset {}: damaged: what is erased there can't "
+                                     "be told from what is not",
+                                     segment_name(segment->header.number), place.offset),
+                         {}};
+        };
+        const auto frame_offset = frame_around(bytes, first.offset, segment->header.salt);
+        if (!frame_offset) {
+            return damaged(first);
+        }
+        const auto header = peek_frame(bytes.substr(*frame_offset), segment->header.salt);
+        std::string frame(bytes.substr(*frame_offset, header->length));
+        const auto checksum = [&] {
+            return hash64(std::string_view(frame).substr(8), segment->header.salt);
+        };
+        // A frame that is damaged elsewhere stays so: its checksum must not become right.
+        const bool whole = load_le<std::uint64_t>(frame.data()) == checksum();
+        const std::size_t begin = blankings.size();
+        for (; at < places.size() && places[at].segment == first.segment &&
+               places[at].offset < *frame_offset + header->length;
+             ++at) {
+            const auto record = decode_record(bytes, places[at].offset);
+            if (!record) {
+                return damaged(places[at]);
+            }
+            if (record->body.empty() || record->bodiless) {
+                continue;
+            }
+            const std::uint64_t inside = places[at].offset - *frame_offset;
+            blank_record(frame, inside);
+            blankings.push_back({.segment = segment->header.number,
+                                 .salt = segment->header.salt,
+                                 .frame_offset = *frame_offset,
+                                 .frame_checksum = load_le<std::uint64_t>(frame.data()),
+                                 .record_offset = places[at].offset,
+                                 .record_checksum = load_le<std::uint64_t>(frame.data() + inside),
+                                 .record_bytes = load_le<std::uint32_t>(frame.data() + inside + 8),
+                                 .body_bytes = static_cast<std::uint32_t>(record->body.size())});
+        }
+        if (whole && begin < blankings.size()) {
+            const std::uint64_t right = checksum();
+            for (std::size_t i = begin; i < blankings.size(); ++i) {
+                blankings[i].frame_checksum = right;
+            }
+        }
+    }
+    return blankings;
+}
+
+Result<void> Eraser::apply(std::span<const Blanking> blankings) {
+    for (std::size_t begin = 0; begin < blankings.size();) {
+        const std::uint64_t number = blankings[begin].segment;
+        std::size_t end = begin;
+        while (end < blankings.size() && blankings[end].segment == number) {
+            ++end;
+        }
+        bool copied = false;
+        if (number != writer_.open_number()) {
+            ANNALS_TRY(copied, break_links(fs_, segments_, number));
+        }
+        const std::string path = segments_ + "/" + segment_name(number);
+        ANNALS_TRY(const auto file, fs_.open(path, FileSystem::Mode::read_write));
+        ANNALS_TRY_VOID(apply_blankings(*file, blankings.subspan(begin, end - begin)));
+        ANNALS_TRY_VOID(file->sync());
+        if (copied) {
+            ANNALS_TRY(const std::uint64_t bytes, file->size());
+            ANNALS_TRY(std::shared_ptr<const char> data, file->map(bytes));
+            ANNALS_TRY(const SegmentHeader header,
+                       decode_segment_header({data.get(), bytes}, path));
+            ANNALS_TRY_VOID(switch_segment(table_, index_, {header, std::move(data), bytes}));
+        }
+        begin = end;
+    }
+    return {};
+}
+
+}  // namespace annals::storage

@@ -1,0 +1,73 @@
+// Eraser: takes the bodies of erased versions out of the files, so that nothing of them is left on disk.
+//
+// A body is overwritten with zeros where it stands, in the open segment as in sealed ones; a journal makes that whole
+// whatever happens in between. Segment files that a backup holds, too, are copied first.
+//
+// Layer:   storage.
+// Format:  docs/format.md, "Erasure".
+// Threads: one at a time, beside the log writer's; nobody else changes or replaces segments.
+
+#pragma once
+
+#include "storage/erasure_journal.h"
+#include "storage/index.h"
+#include "storage/segment.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace annals::storage {
+
+class SegmentWriter;
+
+class Eraser {
+  public:
+    /// Goes on after `journal`, which has been applied. Lifetime: all outlive the eraser.
+    Eraser(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
+           SegmentWriter& writer, ErasureJournal::Content journal);
+
+    /// Takes out the bodies of versions that the index has as erased. `erases`: how many more erase records of the log
+    /// are done with then. Returns how many bodies went.
+    ///
+    /// Durability: nothing of them is in any segment, and no crash brings them back, once this has returned.
+    /// Errors:     no_store (the device is full: may be tried again), corrupt (a record that is damaged), io.
+    Result<std::uint64_t> blank(std::span<const Position> erased, std::uint64_t erases);
+
+    /// Writes down that nothing is under way, so that the next opening has nothing to look at. Errors: no_store, io.
+    Result<void> finish();
+
+    /// Bytes that compaction of a segment can give back, by number; those with none are left out.
+    const std::map<std::uint64_t, std::uint64_t>& dead_bytes() const noexcept {
+        return done_.dead_bytes;
+    }
+
+    /// Compaction of a segment has left so many.
+    void set_dead_bytes(std::uint64_t segment, std::uint64_t bytes);
+
+  private:
+    Result<std::vector<Blanking>> plan(std::span<const Position> erased);
+    Result<void> apply(std::span<const Blanking> blankings);
+    Result<void> sync_log();
+
+    FileSystem& fs_;
+    const std::string segments_;
+    SegmentTable& table_;
+    Index& index_;
+    SegmentWriter& writer_;
+    ErasureJournal journal_;
+    ErasureJournal::Content done_;  ///< blankings are those of the last group
+};
+
+/// The frame around the record at `offset` of a segment. Cost: of the records before it in the frame.
+std::optional<std::uint64_t> frame_around(std::string_view bytes, std::uint64_t offset,
+                                          std::uint64_t salt);
+
+/// Makes `segment` the one of its number: what `index` says of its versions leads there from now on, and the one before
+/// is let go. Errors: corrupt (it has no whole footer).
+Result<void> switch_segment(SegmentTable& table, Index& index, Segment segment);
+
+}  // namespace annals::storage

@@ -1,0 +1,274 @@
+#include "storage/erasure_journal.h"
+
+#include "core/base/bytes.h"
+#include "core/base/digest.h"
+#include "storage/format.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+
+namespace annals::storage {
+namespace {
+
+constexpr std::string_view kMagic = "ANNALERS";
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kHeaderBytes = 40;
+constexpr std::size_t kBlankingBytes = 56;
+constexpr std::size_t kDeadBytes = 16;
+constexpr std::size_t kChecksumBytes = 8;
+constexpr std::uint64_t kFileBytesMax = 64 << 20;
+constexpr std::uint64_t kCopyBytes = 1 << 20;
+constexpr std::uint64_t kSaltAt = 40;
+constexpr std::uint64_t kFlagsAt = 14;
+constexpr char kFlagBodiless = 2;
+
+std::string file_of(const std::string& folder, std::uint64_t sequence) {
+    return fmt::format("{}/{}.journal", folder, sequence % 2);
+}
+
+template <typename T>
+void append(std::string& out, T value) {
+    char bytes[sizeof value];
+    store_le(bytes, value);
+    out.append(bytes, sizeof bytes);
+}
+
+std::string encode(const ErasureJournal::Content& content, std::uint64_t sequence) {
+    std::string out(kMagic);
+    append(out, kVersion);
+    append(out, static_cast<std::uint32_t>(content.blankings.size()));
+    append(out, sequence);
+    append(out, content.erases_done);
+    append(out, static_cast<std::uint32_t>(content.dead_bytes.size()));
+    append(out, std::uint32_t{0});
+    for (const Blanking& blanking : content.blankings) {
+        append(out, blanking.segment);
+        append(out, blanking.salt);
+        append(out, blanking.frame_offset);
+        append(out, blanking.frame_checksum);
+        append(out, blanking.record_offset);
+        append(out, blanking.record_checksum);
+        append(out, blanking.record_bytes);
+        append(out, blanking.body_bytes);
+    }
+    for (const auto& [segment, bytes] : content.dead_bytes) {
+        append(out, segment);
+        append(out, bytes);
+    }
+    append(out, hash64(out));
+    return out;
+}
+
+template <typename T>
+T take(const char*& in) {
+    const T value = load_le<T>(in);
+    in += sizeof(T);
+    return value;
+}
+
+/// What the file holds; sequence 0 if it isn't whole.
+ErasureJournal::Content decode(std::string_view bytes) {
+    ErasureJournal::Content content;
+    if (bytes.size() < kHeaderBytes + kChecksumBytes || !bytes.starts_with(kMagic)) {
+        return content;
+    }
+    const char* in = bytes.data() + kMagic.size();
+    const auto version = take<std::uint32_t>(in);
+    const auto blankings = take<std::uint32_t>(in);
+    const auto sequence = take<std::uint64_t>(in);
+    const auto erases_done = take<std::uint64_t>(in);
+    const auto dead = take<std::uint32_t>(in);
+    in += sizeof(std::uint32_t);
+    const std::uint64_t size =
+        kHeaderBytes + std::uint64_t{blankings} * kBlankingBytes + std::uint64_t{dead} * kDeadBytes;
+    if (version != kVersion || size + kChecksumBytes > bytes.size() ||
+        load_le<std::uint64_t>(bytes.data() + size) != hash64(bytes.substr(0, size))) {
+        return content;
+    }
+    content.sequence = sequence;
+    content.erases_done = erases_done;
+    for (std::uint32_t i = 0; i < blankings; ++i) {
+        Blanking& blanking = content.blankings.emplace_back();
+        blanking.segment = take<std::uint64_t>(in);
+        blanking.salt = take<std::uint64_t>(in);
+        blanking.frame_offset = take<std::uint64_t>(in);
+        blanking.frame_checksum = take<std::uint64_t>(in);
+        blanking.record_offset = take<std::uint64_t>(in);
+        blanking.record_checksum = take<std::uint64_t>(in);
+        blanking.record_bytes = take<std::uint32_t>(in);
+        blanking.body_bytes = take<std::uint32_t>(in);
+    }
+    for (std::uint32_t i = 0; i < dead; ++i) {
+        const auto segment = take<std::uint64_t>(in);
+        content.dead_bytes[segment] = take<std::uint64_t>(in);
+    }
+    return content;
+}
+
+/// True if `blanking` is about the segment with this header and the frame with this one.
+bool fits(const Blanking& blanking, std::string_view segment_header,
+          std::string_view frame_header) {
+    if (segment_header.size() < kSegmentHeaderBytes || frame_header.size() < kFrameHeaderBytes ||
+        load_le<std::uint64_t>(segment_header.data() + kSaltAt) != blanking.salt ||
+        blanking.body_bytes > blanking.record_bytes) {
+        return false;
+    }
+    // The length is checked against the record alone: of the frame there is no more than its header here.
+    const auto length = load_le<std::uint64_t>(frame_header.data() + 16);
+    return is_frame_header(frame_header, blanking.salt) &&
+           blanking.record_offset >= blanking.frame_offset + kFrameHeaderBytes &&
+           blanking.record_offset + blanking.record_bytes <= blanking.frame_offset + length;
+}
+
+Result<std::string> read_at(const File& file, std::uint64_t offset, std::uint64_t bytes) {
+    std::string out(bytes, '\0');
+    ANNALS_TRY(const std::size_t got, file.read(offset, out));
+    out.resize(got);
+    return out;
+}
+
+/// The start of a record, up to its body, as it is when the body is gone.
+void mark_blanked(char* record, const Blanking& blanking) {
+    store_le(record, blanking.record_checksum);
+    record[kFlagsAt] = static_cast<char>(record[kFlagsAt] | kFlagBodiless);
+}
+
+}  // namespace
+
+std::shared_ptr<const char> ErasureJournal::Content::applied(std::uint64_t number,
+                                                             std::shared_ptr<const char> data,
+                                                             std::uint64_t bytes) const {
+    const std::string_view original(data.get(), bytes);
+    std::shared_ptr<char> copy;
+    for (const Blanking& blanking : blankings) {
+        if (blanking.segment != number || bytes < kSegmentHeaderBytes ||
+            blanking.frame_offset > bytes - kFrameHeaderBytes || blanking.record_offset > bytes ||
+            blanking.record_bytes > bytes - blanking.record_offset ||
+            !fits(blanking, original.substr(0, kSegmentHeaderBytes),
+                  original.substr(blanking.frame_offset, kFrameHeaderBytes))) {
+            continue;
+        }
+        if (copy == nullptr) {
+            copy = std::shared_ptr<char>(new char[bytes], std::default_delete<char[]>());
+            std::memcpy(copy.get(), data.get(), bytes);
+        }
+        char* record = copy.get() + blanking.record_offset;
+        mark_blanked(record, blanking);
+        std::memset(record + blanking.record_bytes - blanking.body_bytes, 0, blanking.body_bytes);
+        store_le(copy.get() + blanking.frame_offset, blanking.frame_checksum);
+    }
+    return copy == nullptr ? std::move(data) : std::shared_ptr<const char>(std::move(copy));
+}
+
+Result<ErasureJournal::Content> ErasureJournal::read(FileSystem& fs, const std::string& directory) {
+    const std::string folder = directory + "/erase";
+    Content newest;
+    for (std::uint64_t which = 0; which < 2; ++which) {
+        const std::string path = file_of(folder, which);
+        if (!fs.exists(path)) {
+            continue;
+        }
+        ANNALS_TRY(const auto file, fs.open(path, FileSystem::Mode::read));
+        ANNALS_TRY(const std::uint64_t size, file->size());
+        ANNALS_TRY(const std::string bytes, read_at(*file, 0, std::min(size, kFileBytesMax)));
+        if (Content content = decode(bytes); content.sequence > newest.sequence) {
+            newest = std::move(content);
+        }
+    }
+    return newest;
+}
+
+ErasureJournal::ErasureJournal(FileSystem& fs, const std::string& directory, std::uint64_t sequence)
+    : fs_(fs), directory_(directory), folder_(directory + "/erase"), sequence_(sequence) {
+}
+
+Result<void> ErasureJournal::write(const Content& content) {
+    const std::string path = file_of(folder_, sequence_ + 1);
+    const bool fresh = !fs_.exists(path);
+    if (!fs_.exists(folder_)) {
+        ANNALS_TRY_VOID(fs_.make_directory(folder_));
+        ANNALS_TRY_VOID(fs_.sync_directory(directory_));
+    }
+    ANNALS_TRY(const auto file,
+               fs_.open(path, fresh ? FileSystem::Mode::create : FileSystem::Mode::read_write));
+    ANNALS_TRY_VOID(file->write(0, encode(content, sequence_ + 1)));
+    ANNALS_TRY_VOID(file->sync());
+    if (fresh) {
+        ANNALS_TRY_VOID(fs_.sync_directory(folder_));
+    }
+    ++sequence_;
+    return {};
+}
+
+Result<void> apply_blankings(File& file, std::span<const Blanking> blankings) {
+    ANNALS_TRY(const std::string segment_header, read_at(file, 0, kSegmentHeaderBytes));
+    for (const Blanking& blanking : blankings) {
+        ANNALS_TRY(const std::string frame_header,
+                   read_at(file, blanking.frame_offset, kFrameHeaderBytes));
+        if (!fits(blanking, segment_header, frame_header)) {
+            continue;
+        }
+        ANNALS_TRY(std::string record, read_at(file, blanking.record_offset,
+                                               blanking.record_bytes - blanking.body_bytes));
+        if (record.size() != blanking.record_bytes - blanking.body_bytes) {
+            continue;
+        }
+        mark_blanked(record.data(), blanking);
+        record.append(blanking.body_bytes, '\0');
+        ANNALS_TRY_VOID(file.write(blanking.record_offset, record));
+        std::array<char, sizeof blanking.frame_checksum> checksum;
+        store_le(checksum.data(), blanking.frame_checksum);
+        ANNALS_TRY_VOID(file.write(blanking.frame_offset, {checksum.data(), checksum.size()}));
+    }
+    return {};
+}
+
+Result<void> replay(FileSystem& fs, const std::string& segments,
+                    const ErasureJournal::Content& content) {
+    const std::span all(content.blankings);
+    for (std::size_t begin = 0; begin < all.size();) {
+        std::size_t end = begin;
+        while (end < all.size() && all[end].segment == all[begin].segment) {
+            ++end;
+        }
+        const std::string path = segments + "/" + segment_name(all[begin].segment);
+        if (fs.exists(path)) {
+            ANNALS_TRY_VOID(break_links(fs, segments, all[begin].segment));
+            ANNALS_TRY(const auto file, fs.open(path, FileSystem::Mode::read_write));
+            ANNALS_TRY_VOID(apply_blankings(*file, all.subspan(begin, end - begin)));
+            ANNALS_TRY_VOID(file->sync());
+        }
+        begin = end;
+    }
+    return {};
+}
+
+Result<bool> break_links(FileSystem& fs, const std::string& segments, std::uint64_t number) {
+    const std::string path = segments + "/" + segment_name(number);
+    ANNALS_TRY(const auto file, fs.open(path, FileSystem::Mode::read));
+    ANNALS_TRY(const std::uint64_t links, file->links());
+    if (links < 2) {
+        return false;
+    }
+    const std::string draft = segments + "/copy.tmp";
+    if (fs.exists(draft)) {
+        ANNALS_TRY_VOID(fs.remove(draft));
+    }
+    ANNALS_TRY(const std::uint64_t bytes, file->size());
+    ANNALS_TRY(const auto copy, fs.open(draft, FileSystem::Mode::create));
+    for (std::uint64_t at = 0; at < bytes; at += kCopyBytes) {
+        ANNALS_TRY(const std::string part, read_at(*file, at, std::min(kCopyBytes, bytes - at)));
+        if (auto written = copy->write(at, part); !written) {
+            (void)fs.remove(draft);
+            return std::move(written.error());
+        }
+    }
+    ANNALS_TRY_VOID(copy->sync());
+    ANNALS_TRY_VOID(fs.rename(draft, path));
+    ANNALS_TRY_VOID(fs.sync_directory(segments));
+    return true;
+}
+
+}  // namespace annals::storage

@@ -1,0 +1,77 @@
+// ErasureJournal: what is about to be taken out of segments, written down before, so that a crash can't leave it half done.
+//
+// Layer:   storage.
+// Format:  docs/format.md, "Erasure".
+// Threads: one.
+
+#pragma once
+
+#include "storage/file_system.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace annals::storage {
+
+/// One body to be overwritten with zeros, and the checksums that are right then. It says nothing of what the body was.
+struct Blanking {
+    std::uint64_t segment = 0;  ///< number
+    std::uint64_t salt = 0;     ///< of the segment: another file of that number is left alone
+    std::uint64_t frame_offset = 0;
+    std::uint64_t frame_checksum = 0;
+    std::uint64_t record_offset = 0;
+    std::uint64_t record_checksum = 0;
+    std::uint32_t record_bytes = 0;  ///< without padding
+    std::uint32_t body_bytes = 0;
+};
+
+class ErasureJournal {
+  public:
+    /// What was written last.
+    struct Content {
+        std::uint64_t sequence = 0;  ///< 0: nothing ever was
+        std::uint64_t erases_done =
+            0;  ///< so many erase records, from the first, once `blankings` are applied
+        std::vector<Blanking> blankings;
+        std::map<std::uint64_t, std::uint64_t>
+            dead_bytes;  ///< by segment: what compaction can give back
+
+        /// `data`, of the whole segment `number`, with what concerns it applied: a copy if anything does.
+        std::shared_ptr<const char> applied(std::uint64_t number, std::shared_ptr<const char> data,
+                                            std::uint64_t bytes) const;
+    };
+
+    /// Reads the journal of the store in `directory`. Errors: io.
+    static Result<Content> read(FileSystem& fs, const std::string& directory);
+
+    /// Goes on after `content`, what read() gave.
+    ErasureJournal(FileSystem& fs, const std::string& directory, std::uint64_t sequence);
+
+    /// Makes `content` (but for its sequence) the newest, durably. Errors: no_store, io; the one before is kept then.
+    Result<void> write(const Content& content);
+
+  private:
+    FileSystem& fs_;
+    const std::string directory_;
+    const std::string folder_;
+    std::uint64_t sequence_;
+};
+
+/// Applies `blankings`, all of one segment, to its file, without a sync. What doesn't fit the file is passed over.
+/// Errors: no_store, io.
+Result<void> apply_blankings(File& file, std::span<const Blanking> blankings);
+
+/// Applies what `content` says to the segments below `segments` and makes it durable. To be called before anything is
+/// read. Errors: no_store, io.
+Result<void> replay(FileSystem& fs, const std::string& segments,
+                    const ErasureJournal::Content& content);
+
+/// Makes the file of a sealed segment the only one of its bytes: where it has other names (a backup's), a copy takes its
+/// place. True if it had. Errors: no_store, io.
+Result<bool> break_links(FileSystem& fs, const std::string& segments, std::uint64_t number);
+
+}  // namespace annals::storage

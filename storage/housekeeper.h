@@ -1,0 +1,74 @@
+// Housekeeper: the thread that takes erased bodies out of the files, for many commits at a time.
+//
+// Layer:   storage.
+// Threads: its own; add() and wake() from the log writer's, the rest from any.
+
+#pragma once
+
+#include "storage/eraser.h"
+#include "storage/settle_listeners.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+namespace annals::storage {
+
+class Housekeeper {
+  public:
+    /// Takes what was erased out of files that are derived from the log. Called before segments are touched.
+    using ForgetDerived = std::function<Result<void>(std::span<const Position>)>;
+
+    /// Starts the thread. Lifetime: all outlive the housekeeper.
+    Housekeeper(Eraser& eraser, SettleListeners& listeners, ForgetDerived forget_derived);
+
+    /// Does what is left to be done, and stops. Requires: nothing is added any more.
+    ~Housekeeper();
+    Housekeeper(const Housekeeper&) = delete;
+    Housekeeper& operator=(const Housekeeper&) = delete;
+
+    /// An erase record of the commit `ticket` (or several, of earlier ones) erased these versions. Tickets ascend.
+    void add(Ticket ticket, std::span<const Position> erased, std::uint64_t records = 1);
+
+    /// What was added is visible to everyone: it can be done.
+    void wake();
+
+    /// Blocks until nothing is left of what commits up to `ticket` erased. Errors: no_store, corrupt, io.
+    Result<void> wait(Ticket ticket);
+
+    std::uint64_t bodies_erased() const noexcept { return bodies_.load(std::memory_order_relaxed); }
+
+  private:
+    struct Task {
+        Ticket ticket;
+        std::uint64_t erases = 0;
+        std::vector<Position> erased;
+    };
+
+    void run();
+    Result<void> work(Task& task);
+
+    Eraser& eraser_;
+    SettleListeners& listeners_;
+    const ForgetDerived forget_derived_;
+
+    std::mutex mutex_;  ///< guards all below but the thread
+    std::condition_variable wake_;
+    std::condition_variable done_wake_;
+    Task added_;
+    bool ready_ = false;
+    bool stopping_ = false;
+    Ticket done_;
+    Ticket failed_from_;
+    Result<void> failure_;
+
+    std::atomic<std::uint64_t> bodies_{0};
+    std::thread thread_;
+};
+
+}  // namespace annals::storage

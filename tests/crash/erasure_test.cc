@@ -1,0 +1,236 @@
+// Power cuts at every write and sync boundary while bodies are erased: never damage, nothing comes back, and of what was
+// answered for no byte is left.
+
+#include "storage/store.h"
+#include "storage/verify.h"
+#include "tests/support/commits.h"
+#include "tests/support/sim_file_system.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+namespace annals::storage {
+namespace {
+
+using test::CommitBuilder;
+using test::SimFileSystem;
+using test::type_of;
+using Scope = Erase::Scope;
+
+constexpr std::uint64_t kSegmentBytes = 8 << 10;
+constexpr int kSeeds = 5;
+const std::string kDirectory = "/data";
+
+StoreOptions options() {
+    StoreOptions options;
+    options.segment_bytes = kSegmentBytes;
+    options.prepare_segments = false;
+    return options;
+}
+
+/// Stands in the body of one version of one resource, and nowhere else.
+std::string marker(int resource, int version) {
+    return fmt::format("marker-{}-{};", resource, version);
+}
+
+/// What was answered for.
+struct Answered {
+    std::set<std::string> written;  ///< markers
+    std::set<std::string> erased;
+};
+
+class Script {
+  public:
+    /// Runs until the store refuses.
+    static Answered run(Store& store) {
+        Answered answered;
+        const auto step = [&](CommitBuilder& builder, std::set<std::string> written,
+                              std::set<std::string> erased) {
+            const Submission submission = store.submit(builder.commit());
+            if (submission.status != Submission::Status::accepted ||
+                !store.wait(submission.ticket)) {
+                return false;
+            }
+            answered.written.insert(written.begin(), written.end());
+            if (!erased.empty()) {
+                if (!store.wait_erased(submission.ticket)) {
+                    return false;
+                }
+                answered.erased.insert(erased.begin(), erased.end());
+            }
+            return true;
+        };
+        const std::string text(700, 't');
+        for (int i = 0; i < 12; ++i) {
+            // Two versions side by side in one frame, of which one will go.
+            CommitBuilder pair;
+            pair.put("Patient", fmt::format("p{}", 2 * i), marker(2 * i, 1) + text);
+            pair.put("Patient", fmt::format("p{}", 2 * i + 1), marker(2 * i + 1, 1));
+            CommitBuilder second;
+            second.put("Patient", fmt::format("p{}", 2 * i), marker(2 * i, 2));
+            if (!step(pair, {marker(2 * i, 1), marker(2 * i + 1, 1)}, {}) ||
+                !step(second, {marker(2 * i, 2)}, {})) {
+                return answered;
+            }
+            CommitBuilder erase;
+            std::set<std::string> gone;
+            if (i % 3 == 0) {
+                erase.erase("Patient", fmt::format("p{}", 2 * i));
+                gone = {marker(2 * i, 1), marker(2 * i, 2)};
+            } else if (i % 3 == 1) {
+                erase.erase("Patient", fmt::format("p{}", 2 * i), Scope::version, {1});
+                gone = {marker(2 * i, 1)};
+            } else {
+                // Of a while ago.
+                erase.erase("Patient", fmt::format("p{}", 2 * i - 1));
+                gone = {marker(2 * i - 1, 1)};
+            }
+            if (!step(erase, {}, gone)) {
+                return answered;
+            }
+        }
+        return answered;
+    }
+};
+
+bool on_disk(const SimFileSystem& fs, const std::string& text) {
+    for (const std::string& path : fs.paths()) {
+        if (fs.content(path).find(text) != std::string::npos) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void expect_sound(SimFileSystem& fs) {
+    const auto report = verify(fs, kDirectory);
+    ASSERT_TRUE(report) << report.error().detail;
+    for (const Damage& damage : report->damages) {
+        ADD_FAILURE() << damage.segment << " offset " << damage.offset << ": " << damage.reason;
+    }
+}
+
+void expect_kept_and_gone(SimFileSystem& fs, const Answered& answered) {
+    auto store = Store::open(fs, kDirectory, options());
+    ASSERT_TRUE(store) << store.error().detail;
+    for (int resource = 0; resource < 24; ++resource) {
+        for (int version = 1; version <= 2; ++version) {
+            const std::string mark = marker(resource, version);
+            const auto info = (*store)->version(type_of("Patient"), fmt::format("p{}", resource),
+                                                {static_cast<std::uint64_t>(version)});
+            const bool erased = answered.erased.contains(mark);
+            if (info) {
+                EXPECT_FALSE(erased) << mark;
+                const auto stored = (*store)->load(*info);
+                ASSERT_TRUE(stored) << stored.error().detail;
+                EXPECT_NE(stored->body.find(mark), std::string_view::npos);
+            } else {
+                EXPECT_FALSE(on_disk(fs, mark)) << mark;
+            }
+        }
+    }
+}
+
+TEST(ErasureUnderPowerCuts, NeitherDamagesNorForgetsNorLeavesAnything) {
+    std::uint64_t calls = 0;
+    {
+        SimFileSystem fs;
+        auto store = Store::open(fs, kDirectory, options());
+        ASSERT_TRUE(store);
+        const std::uint64_t before = fs.changing_calls();
+        const Answered all = Script::run(**store);
+        EXPECT_EQ(all.erased.size(), 16U);
+        for (const std::string& mark : all.erased) {
+            EXPECT_FALSE(on_disk(fs, mark)) << mark;
+        }
+        store->reset();
+        calls = fs.changing_calls() - before;
+        expect_sound(fs);
+        expect_kept_and_gone(fs, all);
+    }
+    for (std::uint64_t n = 1; n <= calls && !testing::Test::HasFailure(); ++n) {
+        SCOPED_TRACE(n);
+        SimFileSystem fs;
+        Answered answered;
+        {
+            auto store = Store::open(fs, kDirectory, options());
+            ASSERT_TRUE(store);
+            fs.power_off_at(n);
+            answered = Script::run(**store);
+        }
+        for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+            SCOPED_TRACE(seed);
+            const auto after = fs.after_power_cut(seed);
+            expect_sound(*after);
+            // Power goes once more while opening finishes what was begun.
+            const auto again = after->after_power_cut(1);
+            again->power_off_at(1 + n % 7);
+            (void)Store::open(*again, kDirectory, options());
+            const auto last = again->after_power_cut(seed + 2);
+            expect_sound(*last);
+            expect_kept_and_gone(*last, answered);
+            expect_kept_and_gone(*after, answered);
+            expect_sound(*after);
+        }
+    }
+}
+
+TEST(Erasure, LeavesABackupsNameOfASegmentAlone) {
+    SimFileSystem fs;
+    auto store = Store::open(fs, kDirectory, options());
+    ASSERT_TRUE(store);
+    const Answered answered = Script::run(**store);
+    CommitBuilder builder;
+    builder.put("Patient", "old", marker(99, 1));
+    const Submission submission = (*store)->submit(builder.commit());
+    ASSERT_TRUE((*store)->wait(submission.ticket));
+    store->reset();
+    const std::string first = kDirectory + "/segments/0000000001.seg";
+    std::string kept = marker(1, 1);
+    ASSERT_NE(fs.content(first).find(kept), std::string::npos);
+    fs.add_name(first, "/backup/0000000001.seg");
+    store = Store::open(fs, kDirectory, options());
+    ASSERT_TRUE(store);
+    const auto before = (*store)->current(type_of("Patient"), "p1");
+    ASSERT_TRUE(before);
+    const auto held = (*store)->load(*before);
+    CommitBuilder erase;
+    erase.erase("Patient", "p1");
+    const Submission erased = (*store)->submit(erase.commit());
+    ASSERT_TRUE((*store)->wait(erased.ticket));
+    ASSERT_TRUE((*store)->wait_erased(erased.ticket));
+    EXPECT_EQ(fs.content(first).find(kept), std::string::npos);
+    EXPECT_NE(fs.content("/backup/0000000001.seg").find(kept), std::string::npos);
+    EXPECT_NE(held->body.find(kept), std::string_view::npos);
+    // What else is in the segment is read from its new file.
+    const auto other = (*store)->current(type_of("Patient"), "p2");
+    ASSERT_TRUE(other);
+    EXPECT_TRUE((*store)->load(*other));
+    store->reset();
+    expect_sound(fs);
+}
+
+TEST(Erasure, IsTriedAgainWhenTheDeviceWasFull) {
+    SimFileSystem fs;
+    auto store = Store::open(fs, kDirectory, options());
+    ASSERT_TRUE(store);
+    const std::string mark = marker(1, 1);
+    test::put(**store, "Patient", "a", mark);
+    CommitBuilder erase;
+    erase.erase("Patient", "a");
+    fs.fail_next(SimFileSystem::Call::create, Errc::no_store);
+    const Submission submission = (*store)->submit(erase.commit());
+    ASSERT_TRUE((*store)->wait(submission.ticket));
+    const auto erased = (*store)->wait_erased(submission.ticket);
+    ASSERT_FALSE(erased);
+    EXPECT_EQ(erased.error().code, Errc::no_store);
+    EXPECT_TRUE(on_disk(fs, mark));
+    store->reset();
+    EXPECT_FALSE(on_disk(fs, mark));
+}
+
+}  // namespace
+}  // namespace annals::storage
