@@ -80,6 +80,8 @@ class TimedFile final : public File {
 
     Result<std::uint64_t> size() const override { return file_->size(); }
 
+    Result<std::uint64_t> links() const override { return file_->links(); }
+
     Result<void> resize(std::uint64_t bytes) override { return file_->resize(bytes); }
 
     Result<void> allocate(std::uint64_t bytes) override { return file_->allocate(bytes); }

@@ -102,6 +102,19 @@ void add_store(Page& page, const storage::Store& store) {
                 metrics.gathered_bytes);
     page.single("annals_erased_bodies_total", "counter",
                 "Bodies of erased versions taken out of the log.", metrics.bodies_erased);
+    page.single("annals_history_cleanup_cycles_total", "counter", "Cycles of history cleanup.",
+                metrics.cleanup_cycles);
+    page.single("annals_history_cleanup_versions_total", "counter",
+                "Versions that history cleanup removed.", metrics.cleanup_versions);
+    page.single("annals_history_cleanup_last_seconds", "gauge",
+                "When the last cycle of history cleanup ended, in seconds since 1970; 0: none did.",
+                static_cast<std::uint64_t>(metrics.cleanup_ended.us) / 1'000'000);
+    page.single("annals_compaction_segments_total", "counter", "Segments compacted.",
+                metrics.compaction.segments_done);
+    page.single("annals_compaction_freed_bytes_total", "counter", "Bytes that compaction freed.",
+                metrics.compaction.bytes_freed);
+    page.single("annals_dead_bytes", "gauge", "Bytes that compaction could free now.",
+                metrics.compaction.dead_bytes);
     page.single("annals_search_index_bytes", "gauge", "Bytes of the search index in memory.",
                 metrics.search.bytes);
     page.single("annals_search_documents", "gauge", "Versions that can be found.",

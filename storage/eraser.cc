@@ -50,6 +50,7 @@ Eraser::Eraser(FileSystem& fs, std::string directory, SegmentTable& table, Index
 }
 
 void Eraser::set_dead_bytes(std::uint64_t segment, std::uint64_t bytes) {
+    dead_bytes_changed_ = true;
     if (bytes == 0) {
         done_.dead_bytes.erase(segment);
     } else {
@@ -75,7 +76,7 @@ Result<std::uint64_t> Eraser::blank(std::span<const Position> erased, std::uint6
 }
 
 Result<void> Eraser::finish() {
-    if (done_.blankings.empty()) {
+    if (done_.blankings.empty() && !dead_bytes_changed_) {
         return {};
     }
     done_.blankings.clear();

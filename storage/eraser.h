@@ -60,6 +60,7 @@ class Eraser {
     SegmentWriter& writer_;
     ErasureJournal journal_;
     ErasureJournal::Content done_;  ///< blankings are those of the last group
+    bool dead_bytes_changed_ = false;
 };
 
 /// The frame around the record at `offset` of a segment. Cost: of the records before it in the frame.

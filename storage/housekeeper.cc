@@ -17,10 +17,17 @@ constexpr std::size_t kGroup = 4096;
 /// What found the device full is tried again after this.
 constexpr auto kRetryInterval = std::chrono::seconds(1);
 
+/// Between two steps of a compaction that nobody waits for: with steps of a mebibyte, 32 MiB/s at most.
+constexpr auto kCompactionPause = std::chrono::milliseconds(30);
+
 }  // namespace
 
-Housekeeper::Housekeeper(Eraser& eraser, SettleListeners& listeners, ForgetDerived forget_derived)
-    : eraser_(eraser), listeners_(listeners), forget_derived_(std::move(forget_derived)) {
+Housekeeper::Housekeeper(Eraser& eraser, Compaction& compaction, SettleListeners& listeners,
+                         ForgetDerived forget_derived)
+    : eraser_(eraser),
+      compaction_(compaction),
+      listeners_(listeners),
+      forget_derived_(std::move(forget_derived)) {
     thread_ = std::thread([this] { run(); });
 }
 
@@ -65,6 +72,7 @@ Result<void> Housekeeper::wait(Ticket ticket) {
 
 Result<void> Housekeeper::work(Task& task) {
     std::span<const Position> left(task.erased);
+    compaction_.erasing(left);
     ANNALS_TRY_VOID(forget_derived_(left));
     while (left.size() > kGroup) {
         ANNALS_TRY(const std::uint64_t bodies, eraser_.blank(left.first(kGroup), 0));
@@ -76,56 +84,108 @@ Result<void> Housekeeper::work(Task& task) {
     return {};
 }
 
+void Housekeeper::compact(bool hurry) {
+    {
+        const std::lock_guard lock(mutex_);
+        compaction_.ask();
+        compacting_ = true;
+        hurried_ = hurry;
+        compaction_failure_ = {};
+    }
+    wake_.notify_one();
+}
+
+Result<void> Housekeeper::wait_compacted() {
+    std::unique_lock lock(mutex_);
+    done_wake_.wait(lock, [&] { return !compacting_ || !failure_; });
+    return failure_ ? compaction_failure_ : failure_;
+}
+
+void Housekeeper::compact_step(std::unique_lock<std::mutex>& lock) {
+    lock.unlock();
+    const auto more = compaction_.step();
+    if (!more) {
+        log_warning(fmt::format("compaction: {}", more.error().detail));
+    }
+    lock.lock();
+    if (!more) {
+        compaction_failure_ = more.error();
+        if (compaction_.broken()) {
+            failure_ = more.error();
+            failed_from_ = {done_.value + 1};
+            compacting_ = false;
+            done_wake_.notify_all();
+        }
+        return;
+    }
+    if (!*more && !compaction_.progress().running) {
+        compacting_ = false;
+        hurried_ = false;
+        done_wake_.notify_all();
+    }
+}
+
 void Housekeeper::run() {
     std::unique_lock lock(mutex_);
     Task task;
     while (true) {
-        const auto ready = [&] { return ready_ || stopping_; };
-        if (task.erases == 0) {
-            wake_.wait(lock, ready);
-        } else {
+        if (task.erases != 0) {
             // It was tried before; what has come since goes with it.
             (void)wake_.wait_for(lock, kRetryInterval, [&] { return stopping_; });
+        } else if (!compacting_) {
+            wake_.wait(lock, [&] { return ready_ || stopping_ || compacting_; });
+        } else if (!hurried_) {
+            (void)wake_.wait_for(lock, kCompactionPause,
+                                 [&] { return ready_ || stopping_ || hurried_; });
         }
-        ready_ = false;
-        task.ticket = std::max(task.ticket, added_.ticket);
-        task.erases += std::exchange(added_.erases, 0);
-        task.erased.insert(task.erased.end(), added_.erased.begin(), added_.erased.end());
-        added_.erased.clear();
-        if (task.erases == 0) {
-            return;  // Stopping, and nothing is left.
-        }
-        const bool last_try = stopping_;
-        const bool again = failure_ || failure_.error().code == Errc::no_store;
-        lock.unlock();
-        Result<void> done = again ? work(task) : failure_;
-        if (!done && again) {
-            log_error(
-                fmt::format("erase: {}: what was erased is not read any more, but its bytes "
-                            "are still there",
-                            done.error().detail));
-        }
-        // The listeners know the ticket as failed from then on, also if a later attempt succeeds.
-        listeners_.erased(task.ticket, done.has_value(), done ? Errc::internal : done.error().code);
-        lock.lock();
-        if (done) {
-            failure_ = {};
-            done_ = task.ticket;
-            task = {};
+        if (task.erases != 0 || ready_ || stopping_) {
+            erase(task, lock);
+            if (stopping_ && task.erases == 0 && added_.erases == 0) {
+                return;
+            }
         } else {
-            if (failure_) {
-                failed_from_ = {done_.value + 1};
-            }
-            failure_ = done;
-            if (last_try || done.error().code != Errc::no_store) {
-                task = {};  // The next opening does it: the journal doesn't count it as done.
-            }
-        }
-        done_wake_.notify_all();
-        if (last_try && task.erases == 0 && added_.erases == 0) {
-            return;
+            compact_step(lock);
         }
     }
+}
+
+void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
+    ready_ = false;
+    task.ticket = std::max(task.ticket, added_.ticket);
+    task.erases += std::exchange(added_.erases, 0);
+    task.erased.insert(task.erased.end(), added_.erased.begin(), added_.erased.end());
+    added_.erased.clear();
+    if (task.erases == 0) {
+        return;
+    }
+    const bool last_try = stopping_;
+    const bool again = failure_ || failure_.error().code == Errc::no_store;
+    lock.unlock();
+    const Result<void> done = again ? work(task) : failure_;
+    if (!done && again) {
+        log_error(
+            fmt::format("erase: {}: what was erased is not read any more, but its bytes are "
+                        "still there",
+                        done.error().detail));
+    }
+    // The listeners know the ticket as failed from then on, also if a later attempt succeeds.
+    listeners_.erased(task.ticket, done.has_value(), done ? Errc::internal : done.error().code);
+    lock.lock();
+    if (done) {
+        failure_ = {};
+        done_ = task.ticket;
+        task = {};
+        compacting_ = true;
+    } else {
+        if (failure_) {
+            failed_from_ = {done_.value + 1};
+        }
+        failure_ = done;
+        if (last_try || done.error().code != Errc::no_store) {
+            task = {};  // The next opening does it: the journal doesn't count it as done.
+        }
+    }
+    done_wake_.notify_all();
 }
 
 }  // namespace annals::storage

@@ -1,10 +1,12 @@
-// Housekeeper: the thread that takes erased bodies out of the files, for many commits at a time.
+// Housekeeper: the thread that takes erased bodies out of the files, for many commits at a time, and compacts segments
+// when there is nothing to erase.
 //
 // Layer:   storage.
 // Threads: its own; add() and wake() from the log writer's, the rest from any.
 
 #pragma once
 
+#include "storage/compaction.h"
 #include "storage/eraser.h"
 #include "storage/settle_listeners.h"
 
@@ -25,7 +27,8 @@ class Housekeeper {
     using ForgetDerived = std::function<Result<void>(std::span<const Position>)>;
 
     /// Starts the thread. Lifetime: all outlive the housekeeper.
-    Housekeeper(Eraser& eraser, SettleListeners& listeners, ForgetDerived forget_derived);
+    Housekeeper(Eraser& eraser, Compaction& compaction, SettleListeners& listeners,
+                ForgetDerived forget_derived);
 
     /// Does what is left to be done, and stops. Requires: nothing is added any more.
     ~Housekeeper();
@@ -41,6 +44,13 @@ class Housekeeper {
     /// Blocks until nothing is left of what commits up to `ticket` erased. Errors: no_store, corrupt, io.
     Result<void> wait(Ticket ticket);
 
+    /// Compacts every sealed segment with anything dead: as fast as it goes, or at a pace that writers hardly notice.
+    void compact(bool hurry);
+
+    /// Blocks until that is done. Errors: that of the last segment that could not be compacted; that of erasures, which
+    /// come first.
+    Result<void> wait_compacted();
+
     std::uint64_t bodies_erased() const noexcept { return bodies_.load(std::memory_order_relaxed); }
 
   private:
@@ -52,8 +62,11 @@ class Housekeeper {
 
     void run();
     Result<void> work(Task& task);
+    void erase(Task& task, std::unique_lock<std::mutex>& lock);
+    void compact_step(std::unique_lock<std::mutex>& lock);
 
     Eraser& eraser_;
+    Compaction& compaction_;
     SettleListeners& listeners_;
     const ForgetDerived forget_derived_;
 
@@ -62,6 +75,9 @@ class Housekeeper {
     std::condition_variable done_wake_;
     Task added_;
     bool ready_ = false;
+    bool compacting_ = true;  ///< there may be something to compact
+    bool hurried_ = false;    ///< by compact()
+    Result<void> compaction_failure_;
     bool stopping_ = false;
     Ticket done_;
     Ticket failed_from_;

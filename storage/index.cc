@@ -347,14 +347,25 @@ std::uint64_t Index::erase(const IndexedErase& erase, std::vector<Position>* era
         highest = std::max<std::uint64_t>(highest, my.entry(position).version);
     };
 
-    if (erase.scope == Erase::Scope::version) {
-        const std::uint32_t position = my.find_version(newest, erase.version.value);
-        if (position < resource.oldest || my.entry(position).version != erase.version.value ||
-            my.erased(position) || (position == newest && live)) {
-            return 0;
+    if (erase.scope == Erase::Scope::version || erase.scope == Erase::Scope::through) {
+        std::uint32_t position = my.find_version(newest, erase.version.value);
+        if (erase.scope == Erase::Scope::version) {
+            if (position < resource.oldest || my.entry(position).version != erase.version.value ||
+                my.erased(position) || (position == newest && live)) {
+                return 0;
+            }
+            mark(position);
+        } else {
+            position = position == newest ? my.entry(newest).previous : position;
+            for (const std::uint32_t oldest = resource.oldest; position != 0 && position >= oldest;
+                 position = my.entry(position).previous) {
+                mark(position);
+            }
+            if (count == 0) {
+                return 0;
+            }
         }
-        mark(position);
-        store_relaxed(resource.holes, resource.holes + 1);
+        store_relaxed(resource.holes, resource.holes + static_cast<std::uint32_t>(count));
         const std::uint64_t kept = std::uint64_t{my.entry(newest).ordinal} -
                                    my.entry(resource.oldest).ordinal + 1 - resource.holes;
         if (kept == 0) {
@@ -451,12 +462,53 @@ std::uint64_t Index::erasable(const IndexedErase& erase) const {
         const std::optional<VersionInfo> found = version(erase.key, erase.version);
         return found && !(live && found->position.value == chain.newest) ? 1 : 0;
     }
+    if (erase.scope == Erase::Scope::through) {
+        std::uint32_t position = my.find_version(chain.newest, erase.version.value);
+        position = position == chain.newest ? my.entry(position).previous : position;
+        std::uint64_t count = 0;
+        for (; position != 0 && position >= chain.oldest; position = my.entry(position).previous) {
+            count += my.erased(position) ? 0 : 1;
+        }
+        return count;
+    }
     const std::uint64_t spanned =
         std::uint64_t{my.entry(chain.newest).ordinal} - my.entry(chain.oldest).ordinal + 1;
     const std::uint64_t kept = std::min<std::uint64_t>(
         spanned, std::uint64_t{load_relaxed(chain.resource->holes)} +
                      (live && erase.scope == Erase::Scope::all_but_current ? 1 : 0));
     return spanned - kept;
+}
+
+std::optional<Surplus> Index::surplus(std::uint32_t number, const HistoryLimits& limits) const {
+    const Impl& my = *impl_;
+    const Chain chain = my.chain(number, my.bound_of({}));
+    if (chain.newest == 0) {
+        return std::nullopt;
+    }
+    const VersionEntry& newest = my.entry(chain.newest);
+    const std::uint64_t keep = limits.keep[newest.type];
+    const std::uint64_t spanned =
+        std::uint64_t{newest.ordinal} - my.entry(chain.oldest).ordinal + 1;
+    const std::uint64_t holes =
+        std::min<std::uint64_t>(spanned, load_relaxed(chain.resource->holes));
+    if (keep == 0 || spanned - holes <= keep) {
+        return std::nullopt;
+    }
+    std::uint32_t position = chain.newest;
+    if (holes == 0) {
+        position = my.find_ordinal(position, newest.ordinal - keep);
+    } else {
+        for (std::uint64_t left = keep; position != 0 && (left > 0 || my.erased(position));
+             position = my.entry(position).previous) {
+            left -= left > 0 && !my.erased(position) ? 1 : 0;
+        }
+    }
+    if (position == 0 || position < chain.oldest) {
+        return std::nullopt;  // Erased meanwhile.
+    }
+    return Surplus{.newest = my.info(chain.newest),
+                   .through = {my.entry(position).version},
+                   .versions = spanned - holes - keep};
 }
 
 Location Index::location(Position position) const {

@@ -107,6 +107,10 @@ class Index {
     /// of a live resource.
     std::uint64_t erasable(const IndexedErase& erase) const;
 
+    /// What goes of resource `number` where the most recent versions are kept that `limits` say. Requires: number is
+    /// below resource_count(). Cost: O(log n), or of the versions kept where some between were erased.
+    std::optional<Surplus> surplus(std::uint32_t number, const HistoryLimits& limits) const;
+
     Location location(Position position) const;
 
     /// The last position of the commit that the version at `position`, erased or not, is of. Requires: it is visible.

@@ -91,7 +91,8 @@ std::uint64_t FooterBuilder::dead_bytes() const {
         const auto scope = static_cast<Erase::Scope>(in[45]);
         for (auto it = versions.begin(); it != versions.end();) {
             const bool current = std::next(it) == versions.end();
-            const bool gone = scope == Erase::Scope::version ? it->first == number
+            const bool gone = scope == Erase::Scope::version   ? it->first == number
+                              : scope == Erase::Scope::through ? it->first <= number && !current
                               : scope == Erase::Scope::all_but_current
                                   ? !current || it->second.second
                                   : true;

@@ -4,8 +4,10 @@
 #include "core/base/log.h"
 #include "core/base/random.h"
 #include "storage/backup_manifest.h"
+#include "storage/compaction.h"
 #include "storage/eraser.h"
 #include "storage/file_system.h"
+#include "storage/history_cleanup.h"
 #include "storage/housekeeper.h"
 #include "storage/index.h"
 #include "storage/log_writer.h"
@@ -53,8 +55,13 @@ struct Store::Impl {
     std::unique_ptr<SegmentWriter> segment_writer;
     std::unique_ptr<Sequencer> sequencer;
     std::unique_ptr<Eraser> eraser;
+    std::unique_ptr<Compaction> compaction;
     std::unique_ptr<Housekeeper> housekeeper;
     std::unique_ptr<LogWriter> log_writer;
+    std::unique_ptr<HistoryCleanup> cleanup;
+    std::atomic<std::uint64_t> cleanup_cycles{0};
+    std::atomic<std::uint64_t> cleanup_versions{0};
+    std::atomic<std::int64_t> cleanup_ended{0};
 
     Hash128 key(TypeId type, std::string_view id) const noexcept {
         return resource_key(store_id, type, id);
@@ -160,7 +167,10 @@ Result<void> Store::Impl::keep_house(FileSystem& fs, const std::string& director
         log_info(bodies ? fmt::format("erase: {} bodies of erased versions taken out", *bodies)
                         : fmt::format("erase: {}", bodies.error().detail));
     }
-    housekeeper = std::make_unique<Housekeeper>(*eraser, listeners, std::move(forget_derived));
+    compaction =
+        std::make_unique<Compaction>(fs, directory, segments, index, *segment_writer, *eraser);
+    housekeeper =
+        std::make_unique<Housekeeper>(*eraser, *compaction, listeners, std::move(forget_derived));
     if (later) {
         housekeeper->add({}, recovered.unblanked, erases);
         housekeeper->wake();
@@ -239,7 +249,56 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
 Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {
 }
 
-Store::~Store() = default;
+Store::~Store() {
+    if (impl_ != nullptr) {
+        impl_->cleanup.reset();
+    }
+}
+
+void Store::start_history_cleanup(const HistoryLimits& limits, std::chrono::milliseconds interval) {
+    if (impl_->log_writer != nullptr) {
+        impl_->cleanup = std::make_unique<HistoryCleanup>(*this, limits, interval);
+    }
+}
+
+std::optional<Surplus> Store::surplus(std::uint32_t resource, const HistoryLimits& limits) const {
+    return impl_->index.surplus(resource, limits);
+}
+
+void Store::compact(bool hurry) {
+    if (impl_->housekeeper != nullptr) {
+        impl_->housekeeper->compact(hurry);
+    }
+}
+
+Result<void> Store::wait_compacted() {
+    return impl_->housekeeper == nullptr ? Result<void>() : impl_->housekeeper->wait_compacted();
+}
+
+CompactionProgress Store::compaction() const {
+    return impl_->compaction == nullptr ? CompactionProgress() : impl_->compaction->progress();
+}
+
+CompactionProgress Store::measure_compaction() const {
+    CompactionProgress progress = compaction();
+    progress.dead_bytes = 0;
+    progress.segments_left = 0;
+    const std::uint64_t open =
+        impl_->segment_writer == nullptr ? 0 : impl_->segment_writer->open_number();
+    for (std::uint64_t number = 1; impl_->segments.slot_of(number); ++number) {
+        const std::uint64_t dead =
+            number == open ? 0 : measure_dead(impl_->segments, impl_->index, number);
+        progress.dead_bytes += dead;
+        progress.segments_left += dead > 0 ? 1 : 0;
+    }
+    return progress;
+}
+
+void Store::note_cleanup(std::uint64_t versions) noexcept {
+    impl_->cleanup_cycles.fetch_add(1, std::memory_order_relaxed);
+    impl_->cleanup_versions.fetch_add(versions, std::memory_order_relaxed);
+    impl_->cleanup_ended.store(now().us, std::memory_order_relaxed);
+}
 
 Submission Store::submit(Commit commit) {
     if (impl_->sequencer == nullptr) {
@@ -406,6 +465,10 @@ StoreMetrics Store::metrics() const {
         impl_->log_writer->count(metrics);
         metrics.log_bytes = impl_->segment_writer->log_bytes();
         metrics.gathered_bytes = impl_->sequencer->unsettled_bytes();
+        metrics.cleanup_cycles = impl_->cleanup_cycles.load(std::memory_order_relaxed);
+        metrics.cleanup_versions = impl_->cleanup_versions.load(std::memory_order_relaxed);
+        metrics.cleanup_ended = {impl_->cleanup_ended.load(std::memory_order_relaxed)};
+        metrics.compaction = impl_->compaction->progress();
         metrics.bodies_erased = impl_->housekeeper->bodies_erased();
     }
     if (impl_->search != nullptr) {

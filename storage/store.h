@@ -12,6 +12,7 @@
 #include "storage/types.h"
 
 #include <array>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -120,15 +121,43 @@ struct HistoryPage {
     bool more = false;        ///< at least one version matches beyond this page
 };
 
+/// How many versions of each resource history cleanup keeps, by type; 0: all.
+struct HistoryLimits {
+    std::array<std::uint64_t, kResourceTypeCount> keep{};
+};
+
+/// What a resource has beyond that.
+struct Surplus {
+    VersionInfo newest;          ///< of the resource
+    VersionNumber through;       ///< this one and all before it go
+    std::uint64_t versions = 0;  ///< that go
+};
+
+class HistoryCleanup;
+
+/// How far compaction is.
+struct CompactionProgress {
+    bool running = false;
+    std::uint64_t segments_done = 0;  ///< since the store was opened
+    std::uint64_t segments_left = 0;  ///< now, with anything dead
+    std::uint64_t bytes_read = 0;     ///< since the store was opened
+    std::uint64_t bytes_freed = 0;
+    std::uint64_t dead_bytes = 0;  ///< that it could give back now
+};
+
 /// Counters for /metrics; all since opening unless said.
 struct StoreMetrics {
     std::uint64_t commits = 0;
     std::uint64_t versions_written = 0;
     std::uint64_t bytes_written = 0;
     std::uint64_t syncs = 0;
-    double sync_seconds = 0;                    ///< sum of the time spent in fdatasync
-    double recent_sync_seconds = 0;             ///< how long a sync takes lately: a running mean
-    std::uint64_t bodies_erased = 0;            ///< taken out of segments
+    double sync_seconds = 0;             ///< sum of the time spent in fdatasync
+    double recent_sync_seconds = 0;      ///< how long a sync takes lately: a running mean
+    std::uint64_t bodies_erased = 0;     ///< taken out of segments
+    std::uint64_t cleanup_cycles = 0;    ///< of history cleanup, ended
+    std::uint64_t cleanup_versions = 0;  ///< removed by it
+    Instant cleanup_ended;               ///< the last one; 0: none yet
+    CompactionProgress compaction;
     std::uint64_t segments = 0;                 ///< now
     std::uint64_t log_bytes = 0;                ///< now, on disk
     std::uint64_t index_bytes = 0;              ///< now, in memory
@@ -182,6 +211,29 @@ class Store {
     void remove_listener(SettleListener& listener);
 
     WriteState write_state() const noexcept;
+
+    // ---- keeping house ----
+
+    /// Begins to clean histories (storage/history_cleanup.h), soon and then every `interval`, until the store is closed.
+    void start_history_cleanup(const HistoryLimits& limits, std::chrono::milliseconds interval);
+
+    /// Begins to write sealed segments anew without what was erased from them (by themselves they are only when a quarter
+    /// of them is dead), and says how far that is. Without `hurry` at a pace that writers hardly notice.
+    void compact(bool hurry = false);
+    CompactionProgress compaction() const;
+
+    /// What compact() would do now: `segments_left` and `dead_bytes`. Cost: looks at every erased version.
+    CompactionProgress measure_compaction() const;
+
+    /// Blocks until compact() is done. For tools and tests. Errors: no_store, io, corrupt (of the last segment that could
+    /// not be compacted; it is as it was).
+    Result<void> wait_compacted();
+
+    /// What resource number `resource` (below resource_count()) has beyond `limits`; none if nothing.
+    std::optional<Surplus> surplus(std::uint32_t resource, const HistoryLimits& limits) const;
+
+    /// For metrics(): a cycle has ended, which removed so many.
+    void note_cleanup(std::uint64_t versions) noexcept;
 
     // ---- reading: all that is durable ----
 

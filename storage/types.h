@@ -95,6 +95,7 @@ struct Erase {
         all_but_current =
             2,           ///< of a live resource: all older versions; of a deleted one: everything
         everything = 3,  ///< hard delete: the resource is absent afterwards
+        through = 4,     ///< `version` and those before it, but never the newest
     };
     TypeId type;
     std::string_view id;

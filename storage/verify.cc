@@ -22,7 +22,7 @@ bool known(Method method) noexcept {
 }
 
 bool known(Erase::Scope scope) noexcept {
-    return scope >= Erase::Scope::version && scope <= Erase::Scope::everything;
+    return scope >= Erase::Scope::version && scope <= Erase::Scope::through;
 }
 
 bool same(const Hint& a, const Hint& b) noexcept {

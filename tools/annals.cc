@@ -3,6 +3,7 @@
 #include "tools/commands/backup.h"
 #include "tools/commands/bench.h"
 #include "tools/commands/commands.h"
+#include "tools/commands/compact.h"
 #include "tools/commands/export.h"
 #include "tools/commands/generate.h"
 #include "tools/commands/import.h"
@@ -31,6 +32,7 @@ constexpr Command kCommands[] = {
     {"verify", "reads a whole store and checks every checksum", verify_store},
     {"backup", "copies a store, or brings such a copy up to date", back_up_store},
     {"restore", "makes a store of a backup, whole or up to a place in it", restore_store},
+    {"compact", "removes old versions and frees what was erased", compact_store},
     {"export", "writes a store's resources or its history as ndjson", export_store},
     {"import", "takes ndjson and Bundles into a store or a server", import_files},
     {"replicate", "keeps one server's history in another", replicate},

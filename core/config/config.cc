@@ -1,5 +1,6 @@
 #include "core/config/config.h"
 
+#include "core/config/history_limits.h"
 #include "core/config/toml.h"
 
 #include <fmt/format.h>
@@ -77,6 +78,8 @@ const std::vector<Key>& keys() {
         {"history_cleanup_enabled", ANNALS_FLAG(history_cleanup_enabled),
          "remove versions beyond max_history_versions"},
         {"history_cleanup_interval", ANNALS_DURATION(history_cleanup_interval), "cleanup cycle"},
+        {"history_cleanup_types", ANNALS_TEXTS(history_cleanup_types),
+         "instead of max_history_versions for single types: [\"Patient=5\", \"Task=0\"]"},
         {"allow_history_bundles", ANNALS_FLAG(allow_history_bundles),
          "take history bundles at the root"},
         {"history_page_size", Number{ANNALS_U64(history_page_size), 1},
@@ -501,18 +504,6 @@ Result<void> apply_set(Config& config, std::string_view text) {
 
 // ---- checks of values together ----
 
-Result<void> not_yet(bool asked, std::string_view what) {
-    if (asked) {
-        return usage(fmt::format("{} is not supported by this version", what));
-    }
-    return {};
-}
-
-Result<void> refuse_unsupported(const Config& config) {
-    ANNALS_TRY_VOID(not_yet(config.history_cleanup_enabled, "history_cleanup_enabled = true"));
-    return {};
-}
-
 bool is_loopback_host(std::string_view listen) {
     std::string_view host = listen.substr(0, listen.rfind(':'));
     if (host.starts_with('[') && host.ends_with(']')) {
@@ -631,7 +622,9 @@ Result<void> check_together(const Config& config) {
     }
     ANNALS_TRY_VOID(check_origins(config.cors_origins));
     ANNALS_TRY_VOID(check_auth(config.auth));
-    ANNALS_TRY_VOID(refuse_unsupported(config));
+    if (const auto limits = history_limits(config); !limits) {
+        return limits.error();
+    }
     if (config.auth.mode == "none" && !config.allow_unauthenticated && !is_loopback(config)) {
         return usage(fmt::format(
             "listen = \"{}\" is not a loopback address, and without authentication that needs "

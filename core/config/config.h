@@ -28,6 +28,7 @@ struct Config {
 
     bool hard_delete = false;
     std::uint64_t max_history_versions = 0;
+    std::vector<std::string> history_cleanup_types;
     bool history_cleanup_enabled = false;
     std::chrono::milliseconds history_cleanup_interval{std::chrono::hours(24)};
     bool allow_history_bundles = true;

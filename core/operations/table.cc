@@ -1,6 +1,7 @@
 #include "core/operations/backup.h"
 #include "core/operations/diff.h"
 #include "core/operations/digest.h"
+#include "core/operations/compact.h"
 #include "core/operations/everything.h"
 #include "core/operations/expand.h"
 #include "core/operations/lookup.h"
@@ -60,6 +61,9 @@ constexpr auto kOperations = std::to_array<Operation>({
      "http://hl7.org/fhir/OperationDefinition/CodeSystem-subsumes", subsumes_operation, "CodeSystem"},
     {"$translate", kOnType | kOnInstance, kOnType | kOnInstance, false, Access::read,
      "http://hl7.org/fhir/OperationDefinition/ConceptMap-translate", translate_operation, "ConceptMap"},
+    {"$compact", kOnSystem, kOnSystem, true, Access::administer,
+     "urn:x-annals:OperationDefinition:compact",
+     compact_operation},
     {"$reindex", kOnSystem, kOnSystem, true, Access::administer,
      "urn:x-annals:OperationDefinition:reindex",
      reindex_operation},

@@ -157,12 +157,11 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
     }
 }
 
-TEST(LoadConfig, RefusesWhatThisVersionCannotDo) {
-    for (const auto& [set, key] : std::vector<std::pair<std::string, std::string>>{
-             {"history_cleanup_enabled=true", "history_cleanup_enabled"}}) {
-        const std::string fault = fault_of(sets({set}));
-        EXPECT_NE(fault.find(key), std::string::npos) << set;
-        EXPECT_NE(fault.find("not supported"), std::string::npos) << set;
+TEST(LoadConfig, TakesHistoryLimitsOfTypes) {
+    EXPECT_EQ(fault_of(sets({"history_cleanup_types=[\"Patient=5\",\"Task=0\"]"})), "");
+    for (const std::string entry : {"Patient", "Patient=", "Nobody=5", "Patient=x", "Patient=-1"}) {
+        const std::string fault = fault_of(sets({"history_cleanup_types=[\"" + entry + "\"]"}));
+        EXPECT_NE(fault.find("history_cleanup_types"), std::string::npos) << entry;
     }
 }
 

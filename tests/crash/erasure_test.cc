@@ -40,6 +40,7 @@ std::string marker(int resource, int version) {
 struct Answered {
     std::set<std::string> written;  ///< markers
     std::set<std::string> erased;
+    std::set<std::string> begun;  ///< to be erased
 };
 
 class Script {
@@ -49,6 +50,7 @@ class Script {
         Answered answered;
         const auto step = [&](CommitBuilder& builder, std::set<std::string> written,
                               std::set<std::string> erased) {
+            answered.begun.insert(erased.begin(), erased.end());
             const Submission submission = store.submit(builder.commit());
             if (submission.status != Submission::Status::accepted ||
                 !store.wait(submission.ticket)) {
@@ -91,6 +93,10 @@ class Script {
             if (!step(erase, {}, gone)) {
                 return answered;
             }
+            if (i % 4 == 3) {
+                store.compact(true);
+                (void)store.wait_compacted();
+            }
         }
         return answered;
     }
@@ -122,6 +128,8 @@ void expect_kept_and_gone(SimFileSystem& fs, const Answered& answered) {
             const auto info = (*store)->version(type_of("Patient"), fmt::format("p{}", resource),
                                                 {static_cast<std::uint64_t>(version)});
             const bool erased = answered.erased.contains(mark);
+            EXPECT_TRUE(info || !answered.written.contains(mark) || answered.begun.contains(mark))
+                << mark;
             if (info) {
                 EXPECT_FALSE(erased) << mark;
                 const auto stored = (*store)->load(*info);
@@ -131,6 +139,10 @@ void expect_kept_and_gone(SimFileSystem& fs, const Answered& answered) {
                 EXPECT_FALSE(on_disk(fs, mark)) << mark;
             }
         }
+    }
+    store->reset();
+    for (const std::string& path : fs.paths()) {
+        EXPECT_FALSE(path.ends_with(".tmp")) << path;
     }
 }
 

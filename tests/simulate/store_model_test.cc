@@ -72,6 +72,13 @@ class Simulation {
                 settle();
             } else if (dice < 965) {
                 settle();
+                if (pick(8) == 0) {
+                    // Once in a while without waiting: the rest goes on beside what follows.
+                    store_->compact(true);
+                    if (pick(4) != 0) {
+                        (void)store_->wait_compacted();
+                    }
+                }
                 compare();
             } else if (dice < 975) {
                 reopen(false);
@@ -291,7 +298,7 @@ class Simulation {
         const VersionModel::Version* head = now_.standing(resource);
         Applied::Erased erased{
             .resource = resource,
-            .scope = static_cast<Scope>(1 + pick(3)),
+            .scope = static_cast<Scope>(1 + pick(4)),
             .version = {1 + pick(head == nullptr ? 2 : head->info.version.value)}};
         Erase& erase =
             builder.erase(type_name(resource), id_of(resource), erased.scope, erased.version);
@@ -589,6 +596,7 @@ class Simulation {
         const auto report = verify(*fs_, kDirectory);
         ASSERT_TRUE(report) << report.error().detail;
         EXPECT_EQ(report->versions, base_.versions().size());
+        EXPECT_EQ(report->bodies_left, 0U);
         const Totals totals = base_.totals({});
         EXPECT_TRUE(
             same_totals({report->visible_versions, report->live, report->resources}, totals));

@@ -44,7 +44,9 @@ std::uint64_t VersionModel::erase(std::uint64_t resource, Erase::Scope scope,
         const bool kept = live && &version == newest;
         if (scope == Erase::Scope::everything ||
             (scope == Erase::Scope::all_but_current && !kept) ||
-            (scope == Erase::Scope::version && version.info.version == number && !kept)) {
+            (scope == Erase::Scope::version && version.info.version == number && !kept) ||
+            (scope == Erase::Scope::through && version.info.version <= number &&
+             &version != newest)) {
             version.erased = true;
             ++count;
             through = std::max(through, version.info.version);

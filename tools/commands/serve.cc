@@ -3,6 +3,7 @@
 #include "codec/json/document.h"
 #include "core/base/log.h"
 #include "core/config/config.h"
+#include "core/config/history_limits.h"
 #include "core/service.h"
 #include "net/server.h"
 #include "storage/file_system.h"
@@ -146,6 +147,12 @@ int serve(const ArgumentList& arguments) {
         return fail(store.error().detail, exit_code_of(store.error()));
     }
     log_opening(config->data, report);
+
+    if (config->history_cleanup_enabled && !config->read_only) {
+        // load_config() has looked at them.
+        (*store)->start_history_cleanup(*core::history_limits(*config),
+                                        config->history_cleanup_interval);
+    }
 
     std::optional<const core::Service> service(std::in_place, *config, **store);
     auto server = net::Server::start(*config, *service, **store);

@@ -1,0 +1,35 @@
+#include "core/config/history_limits.h"
+
+#include "core/base/resource_types.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace annals::core {
+
+Result<storage::HistoryLimits> history_limits(const Config& config) {
+    storage::HistoryLimits limits;
+    limits.keep.fill(config.max_history_versions);
+    for (const std::string& entry : config.history_cleanup_types) {
+        const std::string_view text = entry;
+        const std::size_t equals = text.find('=');
+        const std::string_view number =
+            equals == std::string_view::npos ? std::string_view() : text.substr(equals + 1);
+        const auto type = find_resource_type(text.substr(0, equals));
+        std::uint64_t keep = 0;
+        const char* const end = number.data() + number.size();
+        if (!type || number.empty() ||
+            std::from_chars(number.data(), end, keep) != std::from_chars_result{end, {}}) {
+            return Error{Errc::usage,
+                         fmt::format("history_cleanup_types: \"{}\" is not a resource type, = and "
+                                     "a number of versions",
+                                     entry),
+                         {}};
+        }
+        limits.keep[type->value] = keep;
+    }
+    return limits;
+}
+
+}  // namespace annals::core

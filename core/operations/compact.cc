@@ -1,0 +1,110 @@
+#include "core/operations/compact.h"
+
+#include "core/config/history_limits.h"
+#include "core/operations/input.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace annals::core {
+
+namespace {
+
+/// Looked at between two turns of others.
+constexpr std::uint32_t kResourcesPerTurn = 4096;
+
+using Progress = storage::CompactionProgress;
+
+Response under_way(const Request& request, const Progress& progress, std::string_view said) {
+    Response response;
+    response.status = 202;
+    response.content_location = fmt::format("{}/$compact", request.base_url);
+    response.headers.emplace_back(
+        "X-Progress",
+        fmt::format("{} segments done, {} left, {} bytes freed", progress.segments_done,
+                    progress.segments_left, progress.bytes_freed));
+    response.headers.emplace_back("Retry-After", "1");
+    response.body = Body(outcome_json({{"information", "informational", std::string(said), ""}}));
+    return response;
+}
+
+/// Parameters of whole numbers; R4's integers end at 2^31, so they are decimals.
+Response figures(std::initializer_list<std::pair<std::string_view, std::uint64_t>> all,
+                 std::pair<std::string_view, bool> flag) {
+    std::string body = fmt::format(
+        R"({{"resourceType":"Parameters","parameter":[{{"name":"{}","valueBoolean":{}}})",
+        flag.first, flag.second);
+    for (const auto& [name, value] : all) {
+        body += fmt::format(R"(,{{"name":"{}","valueDecimal":{}}})", name, value);
+    }
+    Response response;
+    response.body = Body(body + "]}");
+    return response;
+}
+
+/// What compaction could give back, and what history cleanup would remove.
+asio::awaitable<Response> foresee(const Service& service, const Request& request) {
+    const storage::HistoryLimits limits = *history_limits(service.config());
+    std::uint64_t resources = 0;
+    std::uint64_t versions = 0;
+    for (std::uint32_t i = 0; i < service.store().resource_count(); ++i) {
+        if (i % kResourcesPerTurn == kResourcesPerTurn - 1) {
+            co_await request.loop->yield();
+        }
+        if (const auto surplus = service.store().surplus(i, limits)) {
+            ++resources;
+            versions += surplus->versions;
+        }
+    }
+    const Progress progress = service.store().compaction();
+    co_return figures({{"segments", progress.segments_left},
+                       {"deadBytes", progress.dead_bytes},
+                       {"resourcesToClean", resources},
+                       {"versionsToClean", versions}},
+                      {"dryRun", true});
+}
+
+}  // namespace
+
+asio::awaitable<Response> compact_operation(const Service& service, const Request& request,
+                                            const Target& /*target*/) {
+    storage::Store& store = service.store();
+    if (request.method != HttpMethod::post) {
+        const Progress progress = store.compaction();
+        if (progress.running) {
+            co_return under_way(request, progress, "Being compacted");
+        }
+        co_return figures({{"segmentsDone", progress.segments_done},
+                           {"bytesFreed", progress.bytes_freed},
+                           {"deadBytes", progress.dead_bytes}},
+                          {"done", true});
+    }
+    const Result<OperationInput> input = OperationInput::read(request);
+    if (!input) {
+        co_return outcome_response(input.error(), request);
+    }
+    Result<void> known = input->only({"dryRun"});
+    if (known && input->bare_resource()) {
+        known = Error{Errc::invalid, "The body is a Parameters resource", ""};
+    }
+    if (!known) {
+        co_return outcome_response(known.error(), request);
+    }
+    const Result<std::optional<bool>> dry_run = input->boolean("dryRun");
+    if (!dry_run) {
+        co_return outcome_response(dry_run.error(), request);
+    }
+    if (dry_run->value_or(false)) {
+        Response response = co_await foresee(service, request);
+        co_return response;
+    }
+    if (store.write_state() != storage::WriteState::ready) {
+        co_return outcome_response({Errc::no_store, "Nothing can be written now", ""}, request);
+    }
+    store.compact();
+    co_return under_way(request, store.compaction(), "Segments are compacted");
+}
+
+}  // namespace annals::core

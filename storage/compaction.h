@@ -1,0 +1,139 @@
+// Compaction: sealed segments are written anew without the places where erased bodies stood.
+//
+// Every record stays, at its position: what is left of an erased version is its header, type and id, which say what was
+// erased and keep numbers and positions as they are.
+//
+// Layer:   storage.
+// Format:  docs/format.md, "Compaction".
+// Threads: the housekeeper's, but for progress().
+
+#pragma once
+
+#include "storage/eraser.h"
+#include "storage/file_system.h"
+#include "storage/index.h"
+#include "storage/segment.h"
+#include "storage/segment_footer.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace annals::storage {
+
+class SegmentWriter;
+
+/// One segment on its way into a new file, some frames at a time.
+class SegmentRewrite {
+  public:
+    /// Begins with the sealed segment `number`. Errors: no_store, io, corrupt (no whole footer).
+    static Result<std::unique_ptr<SegmentRewrite>> begin(FileSystem& fs,
+                                                         const std::string& segments,
+                                                         std::uint64_t number);
+
+    /// Removes the new file, unless finish() has made it the segment's.
+    ~SegmentRewrite();
+    SegmentRewrite(const SegmentRewrite&) = delete;
+    SegmentRewrite& operator=(const SegmentRewrite&) = delete;
+
+    std::uint64_t number() const noexcept { return header_.number; }
+
+    /// Bytes of the old file.
+    std::uint64_t bytes() const noexcept { return source_.size(); }
+
+    /// Bytes of the old file that are done.
+    std::uint64_t done() const noexcept { return read_; }
+
+    /// Copies about `bytes` of the old file, without the places of bodies that are gone. True: nothing is left to copy.
+    /// Errors: no_store, io, corrupt (a frame that is not whole; the segment is left alone).
+    Result<bool> step(std::uint64_t bytes);
+
+    /// Makes the new file the segment's, durably, and returns it. Requires: step() returned true.
+    Result<Segment> finish();
+
+    /// The new file has the segment's name.
+    bool finished() const noexcept { return finished_; }
+
+  private:
+    SegmentRewrite(FileSystem& fs, const std::string& segments)
+        : fs_(fs), segments_(segments), draft_(segments + "/compact.tmp") {}
+
+    Result<void> copy_frame();
+    Result<void> flush();
+
+    FileSystem& fs_;
+    const std::string segments_;
+    const std::string draft_;
+    std::shared_ptr<const char> data_;
+    std::string_view source_;
+    SegmentHeader header_;  ///< of the new file: another salt
+    std::uint64_t old_salt_ = 0;
+    std::uint64_t frames_end_ = 0;
+    std::uint64_t read_ = kSegmentHeaderBytes;
+    Instant last_instant_;
+    std::vector<Hint> hints_;
+    std::size_t next_hint_ = 0;
+    std::optional<FooterBuilder> footer_;
+    std::unique_ptr<File> file_;
+    std::uint64_t written_ = 0;
+    std::string pending_;  ///< frames not written yet
+    bool finished_ = false;
+};
+
+/// Bytes that bodies of erased versions take in a sealed segment. Cost: looks at each of them.
+std::uint64_t measure_dead(const SegmentTable& table, const Index& index, std::uint64_t number);
+
+class Compaction {
+  public:
+    /// Segments are compacted by themselves when so much of them is dead.
+    static constexpr double kDeadShare = 0.25;
+
+    /// Lifetime: all outlive the compaction.
+    Compaction(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
+               SegmentWriter& writer, Eraser& eraser);
+
+    /// Compacts every sealed segment with anything dead, at full speed, as the next steps. Any thread.
+    void ask() noexcept { asked_.store(true); }
+
+    /// Does a little, if there is anything to do; true if there is more. Errors: as SegmentRewrite's; what was begun is
+    /// given up.
+    Result<bool> step();
+
+    /// Which of two files a segment is after a power cut is not known: nothing must be erased until that has been
+    /// read from the device anew.
+    bool broken() const noexcept { return broken_; }
+
+    /// These versions are about to be blanked: gives up a copy that may hold their bodies.
+    void erasing(std::span<const Position> erased);
+
+    CompactionProgress progress() const noexcept;
+
+  private:
+    void measure_all();
+    std::optional<std::uint64_t> next_segment() const;
+    void count_dead() noexcept;
+
+    FileSystem& fs_;
+    const std::string segments_;
+    SegmentTable& table_;
+    Index& index_;
+    SegmentWriter& writer_;
+    Eraser& eraser_;
+    std::unique_ptr<SegmentRewrite> rewrite_;
+    bool broken_ = false;
+    bool whole_ = false;             ///< of every segment, whatever its share
+    std::uint64_t passed_over_ = 0;  ///< the last number that could not be compacted in this run
+
+    std::atomic<bool> asked_{false};
+    std::atomic<bool> running_{false};
+    std::atomic<std::uint64_t> segments_done_{0};
+    std::atomic<std::uint64_t> segments_left_{0};
+    std::atomic<std::uint64_t> bytes_read_{0};
+    std::atomic<std::uint64_t> bytes_freed_{0};
+    std::atomic<std::uint64_t> dead_bytes_{0};
+};
+
+}  // namespace annals::storage

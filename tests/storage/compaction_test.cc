@@ -1,0 +1,132 @@
+// Compaction on the operating system's files, with readers at work.
+
+#include "storage/compaction.h"
+
+#include "storage/file_system.h"
+#include "storage/store.h"
+#include "storage/verify.h"
+#include "tests/support/commits.h"
+#include "tests/support/temporary_directory.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace annals::storage {
+namespace {
+
+using test::CommitBuilder;
+using test::put;
+using test::type_of;
+
+constexpr int kResources = 200;
+
+StoreOptions options() {
+    StoreOptions options;
+    options.segment_bytes = 64 << 10;
+    options.durability = Durability::none;
+    return options;
+}
+
+std::string id_of(int i) {
+    return fmt::format("p{}", i);
+}
+
+/// Resources of a kilobyte each, of which every other one has been erased.
+std::unique_ptr<Store> half_erased(const std::string& directory) {
+    auto store = Store::open(posix_file_system(), directory, options());
+    EXPECT_TRUE(store) << store.error().detail;
+    for (int i = 0; i < kResources; ++i) {
+        put(**store, "Patient", id_of(i), std::string(1000, 'x'));
+    }
+    Ticket last;
+    for (int i = 0; i < kResources; i += 2) {
+        CommitBuilder erase;
+        erase.erase("Patient", id_of(i));
+        last = (*store)->submit(erase.commit()).ticket;
+    }
+    EXPECT_TRUE((*store)->wait(last));
+    EXPECT_TRUE((*store)->wait_erased(last));
+    return *std::move(store);
+}
+
+void expect_whole(const Store& store) {
+    for (int i = 0; i < kResources; ++i) {
+        const auto info = store.current(type_of("Patient"), id_of(i));
+        ASSERT_EQ(info.has_value(), i % 2 == 1) << i;
+        if (info) {
+            EXPECT_EQ(info->position.value, static_cast<std::uint64_t>(i) + 1);
+            EXPECT_TRUE(store.load(*info)) << i;
+        }
+    }
+}
+
+TEST(Compaction, FreesWhatWasErasedAndKeepsAllElseAtItsPlace) {
+    const test::TemporaryDirectory directory;
+    {
+        auto store = half_erased(directory.path());
+        store->compact(true);
+        ASSERT_TRUE(store->wait_compacted());
+        const CompactionProgress done = store->compaction();
+        EXPECT_FALSE(done.running);
+        EXPECT_GE(done.segments_done, 3U);
+        EXPECT_GT(done.bytes_freed, 70'000U);
+        EXPECT_EQ(store->measure_compaction().dead_bytes, 0U);
+        expect_whole(*store);
+        put(*store, "Patient", "p0", "again");
+        EXPECT_EQ(store->current(type_of("Patient"), "p0")->version, VersionNumber{1});
+        EXPECT_EQ(store->head(type_of("Patient"), "p2").erased_through, VersionNumber{1});
+    }
+    const auto report = verify(posix_file_system(), directory.path());
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->damages.empty());
+    EXPECT_EQ(report->bodies_gone, kResources / 2U);
+    auto store = Store::open(posix_file_system(), directory.path(), options());
+    ASSERT_TRUE(store) << store.error().detail;
+    EXPECT_EQ((*store)->head(type_of("Patient"), "p2").erased_through, VersionNumber{1});
+    EXPECT_EQ((*store)->last_position().value, kResources + 1U);
+}
+
+TEST(Compaction, LetsReadersGoOn) {
+    const test::TemporaryDirectory directory;
+    auto store = half_erased(directory.path());
+    const auto info = store->current(type_of("Patient"), "p1");
+    const auto held = store->load(*info);
+    ASSERT_TRUE(held);
+    const std::string before(held->body);
+    std::atomic<bool> stop = false;
+    std::atomic<int> faults = 0;
+    std::vector<std::thread> readers;
+    for (int r = 0; r < 3; ++r) {
+        readers.emplace_back([&, r] {
+            for (int i = r; !stop; i = (i + 1) % kResources) {
+                const auto found = store->current(type_of("Patient"), id_of(i));
+                if (found && !store->load(*found) && store->current(type_of("Patient"), id_of(i))) {
+                    ++faults;
+                }
+            }
+        });
+    }
+    store->compact(true);
+    EXPECT_TRUE(store->wait_compacted());
+    for (int i = 1; i < kResources; i += 20) {
+        CommitBuilder erase;
+        erase.erase("Patient", id_of(i));
+        const Ticket ticket = store->submit(erase.commit()).ticket;
+        ASSERT_TRUE(store->wait(ticket));
+        ASSERT_TRUE(store->wait_erased(ticket));
+    }
+    store->compact(true);
+    EXPECT_TRUE(store->wait_compacted());
+    stop = true;
+    for (std::thread& reader : readers) {
+        reader.join();
+    }
+    EXPECT_EQ(faults, 0);
+    EXPECT_EQ(held->body, before);
+}
+
+}  // namespace
+}  // namespace annals::storage

@@ -1,0 +1,136 @@
+#include "storage/history_cleanup.h"
+
+#include "storage/verify.h"
+#include "tests/support/commits.h"
+#include "tests/support/sim_file_system.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace annals::storage {
+namespace {
+
+using test::CommitBuilder;
+using test::put;
+using test::SimFileSystem;
+using test::type_of;
+
+bool no_pause(std::chrono::milliseconds) {
+    return false;
+}
+
+class HistoryCleanupTest : public testing::Test {
+  protected:
+    HistoryCleanupTest() {
+        StoreOptions options;
+        options.segment_bytes = 64 << 10;
+        options.prepare_segments = false;
+        store_ = *Store::open(fs_, "/data", std::move(options));
+        limits_.keep.fill(3);
+        limits_.keep[type_of("Observation").value] = 1;
+        limits_.keep[type_of("Task").value] = 0;
+    }
+
+    void write(std::string_view type, const std::string& id, int versions) {
+        for (int v = 1; v <= versions; ++v) {
+            put(*store_, type, id, fmt::format("marker-{}-{}-{};", type, id, v));
+        }
+    }
+
+    std::vector<std::uint64_t> versions(std::string_view type, std::string_view id) {
+        HistoryQuery query;
+        query.type = type_of(type);
+        query.id = id;
+        query.count = 100;
+        const HistoryPage page = store_->history(query);
+        std::vector<std::uint64_t> numbers;
+        for (const VersionInfo& info : page.versions) {
+            numbers.push_back(info.version.value);
+        }
+        EXPECT_EQ(page.total, numbers.size());
+        return numbers;
+    }
+
+    using Numbers = std::vector<std::uint64_t>;
+
+    SimFileSystem fs_;
+    std::unique_ptr<Store> store_;
+    HistoryLimits limits_;
+};
+
+TEST_F(HistoryCleanupTest, KeepsTheMostRecentVersionsOfEachResource) {
+    write("Patient", "a", 5);
+    write("Patient", "b", 3);
+    write("Observation", "o", 4);
+    write("Task", "t", 6);
+    const auto would = clean_history(*store_, limits_, true, no_pause);
+    ASSERT_TRUE(would);
+    EXPECT_EQ(would->versions, 5U);
+    EXPECT_EQ(would->resources, 2U);
+    EXPECT_EQ(versions("Patient", "a").size(), 5U);
+
+    const auto did = clean_history(*store_, limits_, false, no_pause);
+    ASSERT_TRUE(did) << did.error().detail;
+    EXPECT_EQ(did->versions, 5U);
+    EXPECT_EQ(did->resources, 2U);
+    EXPECT_EQ(versions("Patient", "a"), (Numbers{5, 4, 3}));
+    EXPECT_EQ(versions("Patient", "b"), (Numbers{3, 2, 1}));
+    EXPECT_EQ(versions("Observation", "o"), (Numbers{4}));
+    EXPECT_EQ(versions("Task", "t").size(), 6U);
+    EXPECT_FALSE(store_->version(type_of("Patient"), "a", {2}));
+    EXPECT_EQ(store_->totals().versions, 13U);
+    EXPECT_EQ(store_->totals().resources, 4U);
+    for (const std::string& path : fs_.paths()) {
+        EXPECT_EQ(fs_.content(path).find("marker-Patient-a-2;"), std::string::npos) << path;
+    }
+    EXPECT_EQ(clean_history(*store_, limits_, false, no_pause)->versions, 0U);
+    put(*store_, "Patient", "a", "next");
+    EXPECT_EQ(store_->current(type_of("Patient"), "a")->version, VersionNumber{6});
+}
+
+TEST_F(HistoryCleanupTest, CountsOnlyWhatIsLeftWhereSomeWereErased) {
+    write("Patient", "a", 8);
+    for (const std::uint64_t gone : {5U, 7U}) {
+        CommitBuilder erase;
+        erase.erase("Patient", "a", Erase::Scope::version, {gone});
+        ASSERT_TRUE(store_->wait(store_->submit(erase.commit()).ticket));
+    }
+    ASSERT_TRUE(clean_history(*store_, limits_, false, no_pause));
+    EXPECT_EQ(versions("Patient", "a"), (Numbers{8, 6, 4}));
+}
+
+TEST_F(HistoryCleanupTest, CountsADeletionAsAVersionAndBringsNothingBack) {
+    limits_.keep.fill(1);
+    write("Patient", "a", 4);
+    CommitBuilder removal;
+    removal.remove("Patient", "a");
+    ASSERT_TRUE(store_->wait(store_->submit(removal.commit()).ticket));
+    ASSERT_TRUE(clean_history(*store_, limits_, false, no_pause));
+    EXPECT_EQ(versions("Patient", "a"), (Numbers{5}));
+    EXPECT_TRUE(store_->current(type_of("Patient"), "a")->deletion);
+    store_.reset();
+    const auto report = verify(fs_, "/data");
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->damages.empty());
+    EXPECT_EQ(report->bodies_left, 0U);
+    StoreOptions options;
+    options.prepare_segments = false;
+    store_ = *Store::open(fs_, "/data", std::move(options));
+    EXPECT_EQ(versions("Patient", "a"), (Numbers{5}));
+    EXPECT_EQ(store_->head(type_of("Patient"), "a").erased_through, VersionNumber{4});
+}
+
+TEST_F(HistoryCleanupTest, CleansManyResourcesInSeveralCommits) {
+    for (int i = 0; i < 700; ++i) {
+        write("Patient", fmt::format("p{}", i), 4);
+    }
+    const std::uint64_t commits = store_->metrics().commits;
+    const auto did = clean_history(*store_, limits_, false, no_pause);
+    ASSERT_TRUE(did);
+    EXPECT_EQ(did->versions, 700U);
+    EXPECT_GE(store_->metrics().commits - commits, 3U);
+    EXPECT_EQ(store_->totals().versions, 2100U);
+}
+
+}  // namespace
+}  // namespace annals::storage

@@ -1,0 +1,100 @@
+#include "tools/commands/compact.h"
+
+#include "core/config/history_limits.h"
+#include "storage/file_system.h"
+#include "storage/history_cleanup.h"
+#include "tools/commands/arguments.h"
+#include "tools/commands/progress.h"
+#include "tools/commands/store_access.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <future>
+
+namespace annals::tools {
+
+namespace {
+
+struct Wanted {
+    std::string data;
+    std::uint64_t max_history_versions = 0;
+    std::vector<std::string> types;
+    bool dry_run = false;
+    bool quiet = false;
+};
+
+bool no_pause(std::chrono::milliseconds) {
+    return false;
+}
+
+Result<std::string> foresee(const Wanted& wanted, const storage::HistoryLimits& limits) {
+    ANNALS_TRY(const ReadOnlyStore opened, open_read_only(wanted.data));
+    ANNALS_TRY(const storage::CleanupReport surplus,
+               storage::clean_history(*opened.store, limits, true, no_pause));
+    const storage::CompactionProgress dead = opened.store->measure_compaction();
+    return fmt::format(
+        "history: {} versions of {} resources would go\n"
+        "compaction: {} bytes in {} segments would be freed\n",
+        surplus.versions, surplus.resources, dead.dead_bytes, dead.segments_left);
+}
+
+Result<std::string> run(const Wanted& wanted, core::Config config,
+                        const storage::HistoryLimits& limits) {
+    if (!storage::posix_file_system().exists(wanted.data + "/segments")) {
+        return Error{Errc::usage, wanted.data + ": no store there", ""};
+    }
+    config.data = wanted.data;
+    ANNALS_TRY(const auto store, storage::Store::open(storage::posix_file_system(), wanted.data,
+                                                      store_options(config)));
+    ANNALS_TRY(const storage::CleanupReport cleaned,
+               storage::clean_history(*store, limits, false, no_pause));
+    store->compact(true);
+    auto done = std::async(std::launch::async, [&] { return store->wait_compacted(); });
+    // Mebibytes, so that the rate reads well.
+    Progress progress("MiB", store->metrics().log_bytes, wanted.quiet);
+    while (done.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
+        const std::uint64_t bytes = store->compaction().bytes_read;
+        progress.update(bytes >> 20, bytes);
+    }
+    progress.finish();
+    ANNALS_TRY_VOID(done.get());
+    const storage::CompactionProgress compacted = store->compaction();
+    return fmt::format(
+        "history: {} versions of {} resources removed\n"
+        "compaction: {} bytes in {} segments freed\n",
+        cleaned.versions, cleaned.resources, compacted.bytes_freed, compacted.segments_done);
+}
+
+}  // namespace
+
+int compact_store(const ArgumentList& arguments) {
+    Wanted wanted;
+    Arguments reader("compact",
+                     "Gives back the room of what was erased, and removes old versions if asked "
+                     "to.");
+    reader.required_text("--data", wanted.data, "data directory (no other process may hold it)");
+    reader.number("--max-history-versions", wanted.max_history_versions,
+                  "versions to keep of each resource, the most recent; 0: all");
+    reader.texts("--keep", wanted.types, "the same for one type: Patient=5");
+    reader.flag("--dry-run", wanted.dry_run, "only say what would go");
+    reader.flag("-q,--quiet", wanted.quiet, "no progress on the terminal");
+    if (const auto exit_code = reader.parse(arguments)) {
+        return *exit_code;
+    }
+    core::Config config;
+    config.max_history_versions = wanted.max_history_versions;
+    config.history_cleanup_types = wanted.types;
+    const auto limits = core::history_limits(config);
+    if (!limits) {
+        return reader.refuse(limits.error().detail);
+    }
+    const auto text = wanted.dry_run ? foresee(wanted, *limits) : run(wanted, config, *limits);
+    if (!text) {
+        return fail(text.error().detail, exit_code_of(text.error()));
+    }
+    std::fputs(text->c_str(), stdout);
+    return kExitDone;
+}
+
+}  // namespace annals::tools
