@@ -401,7 +401,7 @@ class HistoryRun {
     std::vector<Record> records_;
     std::vector<storage::BodyPiece> pieces_;
     storage::Ticket last_ticket_;
-    Position position_;                    ///< of that; 0: none
+    Position position_;  ///< of that; 0: none
     storage::Ticket last_erase_;
     const Record* last_record_ = nullptr;  ///< of the last write that was accepted
 };

@@ -323,6 +323,21 @@ TEST(Format, KnowsTheFooterSizeAhead) {
     EXPECT_EQ(footer.build(64, kInstant, kSalt).size(), footer.bytes());
 }
 
+TEST(Record, SaysThatItsBodyIsGoneAndIsWholeAllTheSame) {
+    std::string bytes = encoded(version_record(), version_body());
+    const std::size_t body = decode_record(bytes, 0)->body.size();
+    const std::size_t size = bytes.size();
+    blank_record(bytes, 0);
+    EXPECT_EQ(bytes.size(), size);
+    const auto record = decode_record(bytes, 0);
+    ASSERT_TRUE(record);
+    EXPECT_TRUE(record->bodiless);
+    EXPECT_FALSE(record->deletion);
+    EXPECT_EQ(record->id, "a1");
+    EXPECT_EQ(record->version, VersionNumber{1});
+    EXPECT_EQ(record->body, std::string(body, '\0'));
+}
+
 TEST(Format, NamesSegments) {
     EXPECT_EQ(segment_name(7), "0000000007.seg");
     EXPECT_EQ(parse_segment_name("0000000007.seg"), 7U);
