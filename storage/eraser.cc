@@ -10,6 +10,12 @@
 #include <algorithm>
 
 namespace annals::storage {
+namespace {
+
+/// So many bodies go under one writing of the journal.
+constexpr std::size_t kGroup = 4096;
+
+}  // namespace
 
 std::optional<std::uint64_t> frame_around(std::string_view bytes, std::uint64_t offset,
                                           std::uint64_t salt) {
@@ -59,6 +65,17 @@ void Eraser::set_dead_bytes(std::uint64_t segment, std::uint64_t bytes) {
 }
 
 Result<std::uint64_t> Eraser::blank(std::span<const Position> erased, std::uint64_t erases) {
+    std::uint64_t bodies = 0;
+    while (erased.size() > kGroup) {
+        ANNALS_TRY(const std::uint64_t some, blank_group(erased.first(kGroup), 0));
+        bodies += some;
+        erased = erased.subspan(kGroup);
+    }
+    ANNALS_TRY(const std::uint64_t rest, blank_group(erased, erases));
+    return bodies + rest;
+}
+
+Result<std::uint64_t> Eraser::blank_group(std::span<const Position> erased, std::uint64_t erases) {
     ANNALS_TRY(std::vector<Blanking> blankings, plan(erased));
     ErasureJournal::Content next{.sequence = 0,
                                  .erases_done = done_.erases_done + erases,

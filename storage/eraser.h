@@ -49,6 +49,7 @@ class Eraser {
     void set_dead_bytes(std::uint64_t segment, std::uint64_t bytes);
 
   private:
+    Result<std::uint64_t> blank_group(std::span<const Position> erased, std::uint64_t erases);
     Result<std::vector<Blanking>> plan(std::span<const Position> erased);
     Result<void> apply(std::span<const Blanking> blankings);
     Result<void> sync_log();

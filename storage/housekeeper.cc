@@ -11,9 +11,6 @@
 namespace annals::storage {
 namespace {
 
-/// So many bodies go under one entry of the journal.
-constexpr std::size_t kGroup = 4096;
-
 /// What found the device full is tried again after this.
 constexpr auto kRetryInterval = std::chrono::seconds(1);
 
@@ -71,15 +68,9 @@ Result<void> Housekeeper::wait(Ticket ticket) {
 }
 
 Result<void> Housekeeper::work(Task& task) {
-    std::span<const Position> left(task.erased);
-    compaction_.erasing(left);
-    ANNALS_TRY_VOID(forget_derived_(left));
-    while (left.size() > kGroup) {
-        ANNALS_TRY(const std::uint64_t bodies, eraser_.blank(left.first(kGroup), 0));
-        bodies_.fetch_add(bodies, std::memory_order_relaxed);
-        left = left.subspan(kGroup);
-    }
-    ANNALS_TRY(const std::uint64_t bodies, eraser_.blank(left, task.erases));
+    compaction_.erasing(task.erased);
+    ANNALS_TRY_VOID(forget_derived_(task.erased));
+    ANNALS_TRY(const std::uint64_t bodies, eraser_.blank(task.erased, task.erases));
     bodies_.fetch_add(bodies, std::memory_order_relaxed);
     return {};
 }

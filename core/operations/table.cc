@@ -2,6 +2,7 @@
 #include "core/operations/diff.h"
 #include "core/operations/digest.h"
 #include "core/operations/compact.h"
+#include "core/operations/digest.h"
 #include "core/operations/everything.h"
 #include "core/operations/expand.h"
 #include "core/operations/lookup.h"
