@@ -1,7 +1,6 @@
 #include "core/operations/backup.h"
-#include "core/operations/diff.h"
-#include "core/operations/digest.h"
 #include "core/operations/compact.h"
+#include "core/operations/diff.h"
 #include "core/operations/digest.h"
 #include "core/operations/everything.h"
 #include "core/operations/expand.h"
