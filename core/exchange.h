@@ -70,6 +70,13 @@ enum class ContentType : std::uint8_t {
 /// "application/fhir+json; charset=utf-8", ...
 std::string_view content_type_name(ContentType type) noexcept;
 
+/// What one entry of a bundle came to, for the audit log.
+struct EntryTrace {
+    HttpMethod method = HttpMethod::get;
+    int status = 0;
+    std::string reference;  ///< "Patient/1/_history/2", as much of it as there is
+};
+
 /// One response. What FHIR clients read is typed, so that a batch can put it into an entry.
 struct Response {
     int status = 200;
@@ -86,8 +93,9 @@ struct Response {
     std::string_view cache_control;    ///< static text; empty: header left out
     std::string allow;                 ///< with 405
     std::vector<std::pair<std::string, std::string>> headers;  ///< any others
-    std::optional<Error> failure;  ///< set by outcome_response(): what `body` says
-    bool close = false;            ///< the connection ends after this response
+    std::vector<EntryTrace> entries;  ///< of a bundle, where accesses are audited
+    std::optional<Error> failure;     ///< set by outcome_response(): what `body` says
+    bool close = false;               ///< the connection ends after this response
 };
 
 }  // namespace annals::core

@@ -182,6 +182,13 @@ asio::awaitable<Response> handle(const Service& service, const Request& request)
     co_return response;
 }
 
+std::optional<Response> refuse_at_head(const Service& service, const Request& request) {
+    Target target;
+    const Interaction* row = nullptr;
+    Representation asked;
+    return refuse(service, request, target, row, asked);
+}
+
 std::optional<Response> handle_plain(const Service& service, const Request& request) {
     if (request.min_position) {
         return {};

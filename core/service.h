@@ -131,6 +131,10 @@ Result<const Interaction*> find_interaction(const Config& config, HttpMethod met
 /// Never throws for anything a client sends. HEAD runs GET; net drops the body.
 asio::awaitable<Response> handle(const Service& service, const Request& request);
 
+/// Refuses by the head alone what handle() would refuse whatever the body is: by path, method, credentials and what is
+/// accepted. None: the body is worth reading.
+std::optional<Response> refuse_at_head(const Service& service, const Request& request);
+
 /// The same for requests whose row has a plain handler, without a coroutine: none if it must be awaited, be it for a
 /// position.
 std::optional<Response> handle_plain(const Service& service, const Request& request);

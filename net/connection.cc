@@ -3,12 +3,14 @@
 #include "core/base/random.h"
 #include "core/outcome.h"
 #include "core/representation.h"
+#include "net/auth/smart_configuration.h"
 #include "net/await.h"
 #include "net/compression.h"
 #include "net/probes.h"
 
 #include <asio/buffer.hpp>
 #include <asio/steady_timer.hpp>
+#include <fmt/format.h>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -40,6 +42,9 @@ constexpr std::chrono::seconds kLinger{2};
 constexpr std::chrono::seconds kKeysWait{3};
 constexpr std::chrono::milliseconds kKeysPause{20};
 
+/// How often a request that waits for a line of the audit log looks whether there is one.
+constexpr std::chrono::milliseconds kLinePause{10};
+
 /// Connections over the limit that are told so at the same time; beyond, they are just closed.
 constexpr std::uint64_t kOverloadAnswersMax = 256;
 
@@ -68,16 +73,25 @@ void Connection::start(Worker& worker, int fd) {
         worker.shared.connections.fetch_sub(1, std::memory_order_relaxed);
         return;
     }
-    auto connection = std::make_unique<Connection>(worker, std::move(socket), open >= limit);
+    const PeerAddress address = peer_address(fd);
+    const bool counted = worker.shared.throttle.connect(address);
+    auto connection = std::make_unique<Connection>(worker, std::move(socket), address,
+                                                   open >= limit || !counted, counted);
     core::spawn(worker.loop, "connection", run(std::move(connection)));
 }
 
-Connection::Connection(Worker& worker, asio::ip::tcp::socket socket, bool overload)
+Connection::Connection(Worker& worker, asio::ip::tcp::socket socket, const PeerAddress& address,
+                       bool overload, bool counted)
     : worker_(worker),
       socket_(std::move(socket)),
       next_(worker.connections),
+      address_(address),
       overload_(overload),
-      reader_(worker.shared.config.limits.max_body) {
+      counted_(counted),
+      reader_(worker.shared.config.limits.max_body, worker.authenticator.has_value()) {
+    if (worker_.shared.audit != nullptr || worker_.shared.throttle.limits_requests()) {
+        address_text_ = address.text();
+    }
     if (next_ != nullptr) {
         next_->previous_ = this;
     }
@@ -102,6 +116,13 @@ Connection::~Connection() {
     }
     worker_.metrics.connections.subtract();
     Shared& shared = worker_.shared;
+    shared.memory.fetch_sub(memory_, std::memory_order_relaxed);
+    if (counted_) {
+        shared.throttle.disconnect(address_);
+    }
+    if (line_reserved_) {
+        shared.audit->release();
+    }
     if (shared.connections.fetch_sub(1) == 1 && shared.stopping.load()) {
         const std::lock_guard lock(shared.mutex);
         shared.all_closed.notify_all();
@@ -245,6 +266,11 @@ asio::awaitable<void> Connection::serve() {
                 co_return;
             }
             const std::span<char> room = reader_.room();
+            if (!is_within_memory()) {
+                refuse(Error{Errc::overloaded, "", ""}, 0);
+                turn = Turn::refused;
+                continue;
+            }
             const Moved moved = tls_ != nullptr
                                     ? co_await read_encrypted(room)
                                     : co_await socket_.async_read_some(
@@ -267,6 +293,18 @@ Connection::Turn Connection::answer_ready() {
             case RequestReader::Step::expects_continue:
                 output_.add_text("HTTP/1.1 100 Continue\r\n\r\n");
                 return Turn::read;
+            case RequestReader::Step::head: {
+                core::Request& head = reader_.head();
+                prepare(head);
+                if (std::optional<core::Response> refusal = refuse_at_head(head)) {
+                    closing_ = true;
+                    record(head, *refusal);
+                    worker_.metrics.answered(head.method, refusal->status, 0);
+                    output_.add(*refusal, framing(true));
+                    return Turn::refused;
+                }
+                continue;
+            }
             case RequestReader::Step::refused: {
                 const Refusal& refusal = reader_.refusal();
                 refuse(Error{refusal.code, std::string(refusal.text), ""}, refusal.status);
@@ -288,10 +326,13 @@ Connection::Turn Connection::answer_ready() {
                 // It comes without credentials.
                 response = worker_.shared.cors.preflight(worker_.shared.config, request);
             }
-            if (!response && worker_.authenticator) {
-                response = identify(request);
+            if (!response) {
+                response = auth::answer_smart_configuration(worker_.shared.config, request);
             }
-            if (!response && keys_before_ == 0) {
+            if (!response) {
+                response = admit(request);
+            }
+            if (!response && keys_before_ == 0 && !waits_for_line_) {
                 response = worker_.shared.handlers.plain(worker_.shared.service, request);
             }
         } else {
@@ -301,6 +342,7 @@ Connection::Turn Connection::answer_ready() {
         if (!response) {
             return Turn::await;
         }
+        record(request, *response);
         const Turn turn = answer(*response);
         if (turn != Turn::read) {
             return turn;
@@ -333,6 +375,8 @@ void Connection::take_request_id(core::Request& request) {
 void Connection::prepare(core::Request& request) {
     take_request_id(request);
     cors_lines_ = {};
+    principal_.reset();
+    request.principal = nullptr;
     request.loop = &worker_.loop;
 
     const Shared& shared = worker_.shared;
@@ -350,6 +394,113 @@ void Connection::prepare(core::Request& request) {
         }
         request.base_url = base_url_;
     }
+}
+
+/// Whether what is being read fits into what all may take together. A small request always does.
+bool Connection::is_within_memory() {
+    constexpr std::size_t kSmall = 64 << 10;
+    Shared& shared = worker_.shared;
+    const std::size_t bytes = reader_.memory();
+    if (bytes != memory_) {
+        shared.memory.fetch_add(bytes - memory_, std::memory_order_relaxed);
+        memory_ = bytes;
+    }
+    return bytes <= kSmall ||
+           shared.memory.load(std::memory_order_relaxed) <= shared.config.limits.max_memory;
+}
+
+/// Finds out whether the request may go on to its handler, or answers why not. With `keys_before_` or `waits_for_line_`
+/// set that is not known yet.
+std::optional<core::Response> Connection::admit(core::Request& request) {
+    Shared& shared = worker_.shared;
+    if (shared.audit != nullptr && !line_reserved_) {
+        line_reserved_ = shared.audit->reserve();
+        if (!line_reserved_ && shared.config.audit.when_full == "wait") {
+            waits_for_line_ = true;
+            return {};
+        }
+        if (!line_reserved_) {
+            core::Response response = core::outcome_response(
+                Error{Errc::overloaded, "The audit log takes no more at present", ""}, request);
+            core::represent_error(request, response);
+            return response;
+        }
+    }
+    std::optional<core::Response> refusal;
+    if (worker_.authenticator) {
+        refusal = identify(request);
+    }
+    if (keys_before_ == 0) {
+        // Whoever can't say who he is, is known by his address.
+        if (std::optional<core::Response> slower = slow_down(request)) {
+            return slower;
+        }
+    }
+    return refusal;
+}
+
+std::optional<core::Response> Connection::slow_down(const core::Request& request) {
+    if (!worker_.shared.throttle.limits_requests() || std::exchange(charged_, true)) {
+        return {};
+    }
+    const std::string who =
+        request.principal != nullptr ? "p" + request.principal->name() : "a" + address_text_;
+    const auto wait = worker_.shared.throttle.take(who, Clock::now());
+    if (!wait) {
+        return {};
+    }
+    worker_.metrics.throttled.add();
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(*wait).count();
+    core::Response response;
+    response.status = 429;
+    response.body = core::Body(
+        core::outcome_json({{"error", "throttled",
+                             fmt::format("More than {} requests a second; try again in {} s",
+                                         worker_.shared.config.limits.rate, seconds),
+                             ""}}));
+    response.headers.emplace_back("Retry-After", std::to_string(seconds));
+    core::represent_error(request, response);
+    return response;
+}
+
+/// Before the body is read: whether its sender may send it. What can't be told by the head is told later.
+std::optional<core::Response> Connection::refuse_at_head(core::Request& request) {
+    if (!request.path.starts_with(kRoot) ||
+        (request.path.size() != kRoot.size() && request.path[kRoot.size()] != '/')) {
+        return {};
+    }
+    request.path.remove_prefix(kRoot.size());
+    cors_lines_ = worker_.shared.cors.lines(request);
+    std::optional<core::Response> refusal = admit(request);
+    const bool unknown = keys_before_ != 0 || waits_for_line_;
+    keys_before_ = 0;
+    waits_for_line_ = false;
+    if (!refusal && !unknown) {
+        refusal = worker_.shared.handlers.head(worker_.shared.service, request);
+    }
+    return refusal;
+}
+
+void Connection::record(const core::Request& request, const core::Response& response) {
+    charged_ = false;
+    if (std::exchange(line_reserved_, false)) {
+        worker_.shared.audit->add(audit_line(request, response, address_text_, now()));
+    }
+}
+
+/// False if nobody waits for the answer any more.
+asio::awaitable<bool> Connection::wait_for_audit() {
+    asio::steady_timer pause(worker_.loop.context());
+    while (!abandoned_) {
+        if (worker_.shared.audit->reserve()) {
+            line_reserved_ = true;
+            co_return true;
+        }
+        pause.expires_after(kLinePause);
+        const Waited waited = co_await pause.async_wait(use_tuple);
+        static_cast<void>(waited);
+    }
+    co_return false;
 }
 
 core::Response Connection::challenge(const Error& error, const core::Request& request) const {
@@ -434,14 +585,26 @@ asio::awaitable<Connection::Turn> Connection::handle() {
     worker_.metrics.in_flight.add();
     core::Request& request = reader_.request();
     std::optional<core::Response> refusal;
+    if (std::exchange(waits_for_line_, false)) {
+        const bool reserved = co_await wait_for_audit();
+        if (!reserved) {
+            worker_.metrics.in_flight.subtract();
+            co_return Turn::gone;
+        }
+        refusal = admit(request);
+    }
     if (keys_before_ != 0) {
         refusal = co_await identify_later(request);
+        if (!refusal) {
+            refusal = slow_down(request);
+        }
     }
     core::Response response =
         refusal ? *std::move(refusal)
                 : co_await worker_.shared.handlers.awaiting(worker_.shared.service, request);
     worker_.metrics.in_flight.subtract();
     phase_ = Phase::working;
+    record(request, response);
     if (abandoned_) {
         co_return Turn::gone;
     }

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "net/address.h"
 #include "net/await.h"
 #include "net/output.h"
 #include "net/request_reader.h"
@@ -31,7 +32,9 @@ class Connection {
     /// Serves `fd` on `worker`'s loop until either side closes.
     static void start(Worker& worker, int fd);
 
-    Connection(Worker& worker, asio::ip::tcp::socket socket, bool overload);
+    /// `overload`: one too many, to be told so. `counted`: Throttle::connect() has counted it.
+    Connection(Worker& worker, asio::ip::tcp::socket socket, const PeerAddress& address,
+               bool overload, bool counted);
     ~Connection();
     Connection(const Connection&) = delete;
     Connection& operator=(const Connection&) = delete;
@@ -85,6 +88,12 @@ class Connection {
     Turn answer_ready();
     Turn answer(core::Response& response);
     void prepare(core::Request& request);
+    std::optional<core::Response> admit(core::Request& request);
+    std::optional<core::Response> slow_down(const core::Request& request);
+    std::optional<core::Response> refuse_at_head(core::Request& request);
+    asio::awaitable<bool> wait_for_audit();
+    void record(const core::Request& request, const core::Response& response);
+    bool is_within_memory();
     std::optional<core::Response> identify(core::Request& request);
     asio::awaitable<std::optional<core::Response>> identify_later(core::Request& request);
     core::Response challenge(const Error& error, const core::Request& request) const;
@@ -103,9 +112,16 @@ class Connection {
     Connection* next_ = nullptr;
 
     Phase phase_ = Phase::working;
-    bool overload_;           ///< one connection too many
-    bool expired_ = false;    ///< the sweep has ended the wait
-    bool abandoned_ = false;  ///< nothing may be written any more
+    PeerAddress address_;
+    std::string address_text_;  ///< where it is wanted
+    bool overload_;             ///< one connection too many
+    bool counted_;
+    bool charged_ = false;         ///< limits.rate has been looked at for the request under way
+    bool line_reserved_ = false;   ///< of the audit log, for the request under way
+    bool waits_for_line_ = false;  ///< there is none yet
+    std::size_t memory_ = 0;       ///< counted in Shared::memory
+    bool expired_ = false;         ///< the sweep has ended the wait
+    bool abandoned_ = false;       ///< nothing may be written any more
     Clock::time_point deadline_ = Clock::time_point::max();
     Clock::time_point read_deadline_;
     Clock::time_point request_begin_;

@@ -17,6 +17,9 @@ struct Handlers {
     /// Answers without a coroutine, or says that the request must be awaited.
     std::optional<core::Response> (*plain)(const core::Service&,
                                            const core::Request&) = core::handle_plain;
+    /// Refuses a request before its body has come.
+    std::optional<core::Response> (*head)(const core::Service&,
+                                          const core::Request&) = core::refuse_at_head;
     asio::awaitable<core::Response> (*awaiting)(const core::Service&,
                                                 const core::Request&) = core::handle;
 };

@@ -176,9 +176,10 @@ std::string prometheus_page(std::span<const LoopMetrics* const> loops,
     page.single(
         "annals_http_connections_total", "counter", "Connections accepted.",
         sum(loops, [](const LoopMetrics& loop) -> const auto& { return loop.connections_opened; }));
-    page.single("annals_http_connections_refused_total", "counter",
-                "Connections over limits.max_connections.",
+    page.single("annals_http_connections_refused_total", "counter", "Connections over the limits.",
                 sum(loops, [](const LoopMetrics& loop) -> const auto& { return loop.refused; }));
+    page.single("annals_http_requests_throttled_total", "counter", "Requests over limits.rate.",
+                sum(loops, [](const LoopMetrics& loop) -> const auto& { return loop.throttled; }));
     page.single("annals_http_requests_in_flight", "gauge", "Requests that wait for the store.",
                 sum(loops, [](const LoopMetrics& loop) -> const auto& { return loop.in_flight; }));
     add_store(page, service.store());

@@ -56,7 +56,8 @@ class alignas(64) LoopMetrics {
     Counter connections;         ///< now open
     Counter connections_opened;  ///< ever
     Counter in_flight;           ///< requests being awaited
-    Counter refused;             ///< connections over limits.max_connections
+    Counter refused;             ///< connections over the limits
+    Counter throttled;           ///< requests over limits.rate
 };
 
 /// The page of GET /metrics.

@@ -2,6 +2,9 @@
 
 #include "core/outcome.h"
 
+#include <fmt/format.h>
+
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,7 +57,19 @@ core::Response metrics_page(const Shared& shared) {
     for (const std::unique_ptr<Worker>& worker : shared.workers) {
         loops.push_back(&worker->metrics);
     }
-    return text_response(core::ContentType::prometheus, prometheus_page(loops, shared.service));
+    std::string page = prometheus_page(loops, shared.service);
+    if (shared.audit != nullptr) {
+        fmt::format_to(
+            std::back_inserter(page),
+            "# HELP annals_audit_lines_total Lines written to the audit log.\n"
+            "# TYPE annals_audit_lines_total counter\n"
+            "annals_audit_lines_total {}\n"
+            "# HELP annals_audit_lines_waiting Requests under way and lines to be written.\n"
+            "# TYPE annals_audit_lines_waiting gauge\n"
+            "annals_audit_lines_waiting {}\n",
+            shared.audit->lines(), shared.audit->waiting());
+    }
+    return text_response(core::ContentType::prometheus, std::move(page));
 }
 
 }  // namespace

@@ -129,8 +129,10 @@ struct RequestReader::Parser {
     }
 };
 
-RequestReader::RequestReader(std::uint64_t body_bytes_max)
-    : body_bytes_max_(body_bytes_max), parser_(std::make_unique<Parser>()) {
+RequestReader::RequestReader(std::uint64_t body_bytes_max, bool tells_head)
+    : body_bytes_max_(body_bytes_max),
+      tells_head_(tells_head),
+      parser_(std::make_unique<Parser>()) {
     llhttp_init(&parser_->state, HTTP_REQUEST, &Parser::settings());
     parser_->state.data = this;
 }
@@ -199,6 +201,7 @@ void RequestReader::start() {
     begin_ = parsed_;
     started_ = true;
     headers_read_ = head_done_ = done_ = expects_continue_ = chunked_ = host_from_target_ = false;
+    head_told_ = false;
     announced_bytes_ = 0;
     ignored_bytes_ = 0;
     host_count_ = 0;
@@ -227,7 +230,7 @@ RequestReader::Step RequestReader::next() {
         start();
     }
     if (parsed_ == end_) {
-        return Step::need_bytes;
+        return wait_for_bytes();
     }
     const llhttp_errno_t error =
         llhttp_execute(&parser_->state, buffer_.get() + parsed_, end_ - parsed_);
@@ -261,11 +264,28 @@ RequestReader::Step RequestReader::next() {
         // Chunk sizes have been read, and encoded bytes decoded: only the body's own bytes are kept.
         parsed_ = end_ = body_end_;
     }
+    return wait_for_bytes();
+}
+
+RequestReader::Step RequestReader::wait_for_bytes() {
+    if (!head_done_) {
+        return Step::need_bytes;
+    }
+    if (tells_head_ && !head_told_) {
+        head_told_ = true;
+        return Step::head;
+    }
     if (expects_continue_ && body_begin_ == body_end_) {
         expects_continue_ = false;
         return Step::expects_continue;
     }
     return Step::need_bytes;
+}
+
+core::Request& RequestReader::head() {
+    set_head();
+    request_.body = {};
+    return request_;
 }
 
 bool RequestReader::refuse(Errc code, std::string_view text, int status) {

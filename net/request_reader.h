@@ -37,12 +37,14 @@ class RequestReader {
     enum class Step : std::uint8_t {
         need_bytes,        ///< read into room(), call filled(), then next()
         expects_continue,  ///< as need_bytes, but the client waits for "100 Continue" first
-        request,           ///< request() is whole
-        refused,           ///< refusal() says why; nothing more comes of this connection
+        head,  ///< the head is there, and more of the body is to come: head() has it. Then next()
+        request,  ///< request() is whole
+        refused,  ///< refusal() says why; nothing more comes of this connection
     };
     enum class Phase : std::uint8_t { idle, head, body };
 
-    explicit RequestReader(std::uint64_t body_bytes_max);
+    /// `tells_head`: next() says `head` where the body is not there yet.
+    explicit RequestReader(std::uint64_t body_bytes_max, bool tells_head = false);
     ~RequestReader();
     RequestReader(const RequestReader&) = delete;
     RequestReader& operator=(const RequestReader&) = delete;
@@ -62,6 +64,12 @@ class RequestReader {
     /// The request: `path` is the whole path, base_url, request_id and loop are left to the caller. A body that
     /// came in a content coding has been decoded.
     core::Request& request() noexcept { return request_; }
+
+    /// After `head`: the request without its body. Lifetime: until room() or next().
+    core::Request& head();
+
+    /// Memory that it holds.
+    std::size_t memory() const noexcept { return capacity_ + decoded_.capacity(); }
 
     /// Of a request that was refused: query and headers, as far as they were read.
     core::Request& refused_request();
@@ -111,11 +119,13 @@ class RequestReader {
     void set_head();
     bool read_target(std::string_view target);
     void finish_request();
+    Step wait_for_bytes();
     Step step_after_error(int error);
     /// Returns false.
     bool refuse(Errc code, std::string_view text, int status = 0);
 
     std::uint64_t body_bytes_max_;
+    bool tells_head_;
     std::unique_ptr<Parser> parser_;
 
     struct Free {
@@ -132,6 +142,7 @@ class RequestReader {
     bool started_ = false;
     bool headers_read_ = false;
     bool head_done_ = false;
+    bool head_told_ = false;
     bool done_ = false;
     bool expects_continue_ = false;
     bool chunked_ = false;

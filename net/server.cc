@@ -294,6 +294,9 @@ Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
     if (!config.tls.cert_file.empty()) {
         ANNALS_TRY(impl->shared.tls, TlsContext::create(config.tls));
     }
+    if (config.audited()) {
+        ANNALS_TRY(impl->shared.audit, AuditLog::open(config.audit, storage::posix_file_system()));
+    }
     impl->shared.header_lines = kHeaderLines;
     if (impl->shared.tls != nullptr) {
         impl->shared.header_lines += kTlsHeaderLines;

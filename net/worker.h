@@ -7,10 +7,12 @@
 
 #include "core/base/instant.h"
 #include "core/loop.h"
+#include "net/audit.h"
 #include "net/auth/authenticator.h"
 #include "net/cors.h"
 #include "net/handlers.h"
 #include "net/metrics.h"
+#include "net/throttle.h"
 #include "net/tls.h"
 
 #include <asio/awaitable.hpp>
@@ -41,13 +43,18 @@ struct Shared {
           service(fhir),
           store(versions),
           handlers(answers),
-          cors(config.cors_origins) {}
+          cors(config.cors_origins),
+          throttle(config.limits.rate, config.limits.rate_burst,
+                   config.limits.connections_per_address) {}
 
     const core::Config config;
     const core::Service& service;
     storage::Store& store;
     const Handlers handlers;
     const Cors cors;
+    Throttle throttle;
+    std::unique_ptr<AuditLog> audit;                 ///< null: nothing is written down
+    std::atomic<std::uint64_t> memory{0};            ///< of requests that are being read
     std::string header_lines;                        ///< of every answer
     std::unique_ptr<TlsContext> tls;                 ///< null: plain HTTP
     std::unique_ptr<auth::Credentials> credentials;  ///< null: nobody is asked who he is

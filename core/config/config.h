@@ -63,6 +63,10 @@ struct Config {
         std::chrono::milliseconds header_timeout{std::chrono::seconds(10)};
         std::chrono::milliseconds body_timeout{std::chrono::seconds(60)};
         std::chrono::milliseconds request_timeout{std::chrono::seconds(60)};
+        std::uint64_t max_memory = 1ULL << 30;
+        std::uint64_t connections_per_address = 0;
+        std::uint64_t rate = 0;
+        std::uint64_t rate_burst = 0;
     } limits;
 
     std::chrono::milliseconds shutdown_timeout{std::chrono::seconds(10)};
@@ -77,7 +81,25 @@ struct Config {
         std::string jwt_hs256_secret_file;
         std::string api_keys_file;
         std::vector<std::string> public_access{"metadata"};
+
+        /// What the SMART configuration says of the authorization server.
+        struct Smart {
+            std::string authorization_endpoint;
+            std::string token_endpoint;
+            std::string introspection_endpoint;
+            std::string revocation_endpoint;
+            std::string management_endpoint;
+            std::string registration_endpoint;
+            std::vector<std::string> scopes;
+            std::vector<std::string> capabilities;
+        } smart;
     } auth;
+
+    struct Audit {
+        std::string file;  ///< empty: nothing is written
+        std::uint64_t max_bytes = 100ULL << 20;
+        std::string when_full = "wait";
+    } audit;
 
     bool allow_unauthenticated = false;
 
@@ -86,6 +108,9 @@ struct Config {
         std::string key_file;
         std::string client_ca_file;
     } tls;
+
+    /// Whether accesses are written down.
+    bool audited() const noexcept { return !audit.file.empty(); }
 
     std::vector<std::string> cors_origins;
     std::string backup_dir;    ///< empty: "backups" in the data directory

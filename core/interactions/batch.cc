@@ -61,7 +61,7 @@ class Batch {
         while (in_flight_ != 0) {
             co_await change();
         }
-        ResponseBundle answer("batch-response", outer_.base_url);
+        ResponseBundle answer("batch-response", outer_.base_url, service_.config().audited());
         index = 0;
         std::optional<Position> position;
         for (Entry& entry : entries_) {

@@ -193,8 +193,32 @@ void append_entry_response(std::string& out, int status, std::string_view locati
     }
 }
 
-ResponseBundle::ResponseBundle(std::string_view type, std::string_view base_url)
-    : origin_(base_url.substr(0, base_url.find('/', base_url.find("://") + 3))) {
+namespace {
+
+/// What an entry was about: where its answer says so, there, else what its request names. Never a query.
+std::string traced_reference(json::Value entry, std::string_view location,
+                             const Response& response) {
+    constexpr std::string_view kBelow = "/fhir/";
+    constexpr std::size_t kBytesMax = 200;
+    if (const std::size_t below = location.find(kBelow); below != std::string_view::npos) {
+        return std::string(location.substr(below + kBelow.size()));
+    }
+    std::string url = entry["request"]["url"].string();
+    url.resize(std::min(url.find('?'), url.size()));
+    if (const std::size_t below = url.find(kBelow); below != std::string::npos) {
+        url.erase(0, below + kBelow.size());
+    }
+    if (response.etag && std::count(url.begin(), url.end(), '/') == 1) {
+        url += "/_history/" + std::to_string(response.etag->value);
+    }
+    url.resize(std::min(url.size(), kBytesMax));
+    return url;
+}
+
+}  // namespace
+
+ResponseBundle::ResponseBundle(std::string_view type, std::string_view base_url, bool traced)
+    : origin_(base_url.substr(0, base_url.find('/', base_url.find("://") + 3))), traced_(traced) {
     body_.append(R"({"resourceType":"Bundle","type":")");
     body_.append(type);
     body_.append(R"(","entry":[)");
@@ -235,6 +259,9 @@ void ResponseBundle::add(json::Value entry, HttpMethod method, Response response
     if (location.empty() && !response.content_location.empty()) {
         location = origin_ + response.content_location;
     }
+    if (traced_) {
+        trace(method, response.status, traced_reference(entry, location, response));
+    }
     text += R"("response":{)";
     append_entry_response(text, response.status, location, response.etag, response.last_modified);
     if (is_outcome) {
@@ -255,9 +282,16 @@ void ResponseBundle::add_text(std::string_view entry_json) {
     body_.append(entry_json);
 }
 
+void ResponseBundle::trace(HttpMethod method, int status, std::string reference) {
+    if (traced_) {
+        traces_.push_back({method, status, std::move(reference)});
+    }
+}
+
 Response ResponseBundle::finish() {
     body_.append("]}");
     Response response;
+    response.entries = std::move(traces_);
     response.body = std::move(body_);
     return response;
 }

@@ -45,8 +45,8 @@ Request request_of_entry(const EntryRequest& asked, const Request& outer, std::s
 /// Writes a response Bundle, entry by entry.
 class ResponseBundle {
   public:
-    /// `type` is batch-response or transaction-response.
-    ResponseBundle(std::string_view type, std::string_view base_url);
+    /// `type` is batch-response or transaction-response. `traced`: the answer has its Response::entries.
+    ResponseBundle(std::string_view type, std::string_view base_url, bool traced);
 
     /// Adds the entry for `response` to a request by `method`. `entry` is the request's entry (its fullUrl is
     /// echoed), or missing.
@@ -55,6 +55,9 @@ class ResponseBundle {
     /// Adds an entry that is written out already: a JSON object.
     void add_text(std::string_view entry_json);
 
+    /// Says what became of an entry that was written out.
+    void trace(HttpMethod method, int status, std::string reference);
+
     /// The whole answer.
     Response finish();
 
@@ -62,6 +65,8 @@ class ResponseBundle {
     std::string origin_;  ///< scheme and host of base_url
     Body body_;
     bool first_ = true;
+    bool traced_;
+    std::vector<EntryTrace> traces_;
 };
 
 /// Appends the runs of `plan` as pieces for a VersionWrite.

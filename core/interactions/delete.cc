@@ -269,6 +269,12 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
         }
         std::optional<Response> response = co_await commit_deletion(
             service, request, target.type, all, referrers, matches->guards);
+        if (response && service.config().audited()) {
+            for (const Doomed& one : all) {
+                response->entries.push_back(
+                    {HttpMethod::delete_, response->status, resource_name(target.type, one.id)});
+            }
+        }
         if (response) {
             co_return *std::move(response);
         }

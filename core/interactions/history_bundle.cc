@@ -307,13 +307,17 @@ class HistoryRun {
     }
 
     Response answer() {
-        ResponseBundle bundle("batch-response", request_.base_url);
+        const bool traced = service_.config().audited();
+        ResponseBundle bundle("batch-response", request_.base_url, traced);
         std::string text;
         std::size_t index = 0;
         for (const json::Value value : list_.elements()) {
             text.clear();
             append_answer(text, value, records_[index]);
             bundle.add_text(text);
+            if (traced) {
+                trace(bundle, records_[index]);
+            }
             ++index;
         }
         Response response = bundle.finish();
@@ -321,6 +325,19 @@ class HistoryRun {
             response.position = position_;
         }
         return response;
+    }
+
+    static void trace(ResponseBundle& bundle, const Record& record) {
+        const bool deletes = record.fate == Fate::deleted || record.fate == Fate::gone_already;
+        const HttpMethod method = deletes ? HttpMethod::delete_ : HttpMethod::put;
+        if (record.fate == Fate::refused) {
+            bundle.trace(method, meaning_of(record.fault->code).status, {});
+            return;
+        }
+        const int status = record.fate == Fate::created ? 201 : deletes ? 204 : 200;
+        bundle.trace(method, status,
+                     fmt::format("{}/{}/_history/{}", resource_type_name(record.type), record.id,
+                                 record.version.value));
     }
 
     void append_answer(std::string& text, json::Value value, Record& record) {

@@ -149,6 +149,35 @@ std::string compartments() {
     return out + "]";
 }
 
+// The extension by which SMART's first clients find the authorization server.
+std::string oauth_uris(const Config::Auth::Smart& smart) {
+    std::string uris;
+    for (const auto& [name, url] : {std::pair("authorize", &smart.authorization_endpoint),
+                                    std::pair("token", &smart.token_endpoint),
+                                    std::pair("introspect", &smart.introspection_endpoint),
+                                    std::pair("revoke", &smart.revocation_endpoint),
+                                    std::pair("manage", &smart.management_endpoint),
+                                    std::pair("register", &smart.registration_endpoint)}) {
+        if (!url->empty()) {
+            uris += fmt::format(R"({}{{"url":"{}","valueUri":{}}})", uris.empty() ? "" : ",", name,
+                                json::quoted(*url));
+        }
+    }
+    return uris.empty()
+               ? uris
+               : fmt::format(R"("extension":[{{"url":"http://fhir-registry.smarthealthit.org/)"
+                             R"(StructureDefinition/oauth-uris","extension":[{}]}}],)",
+                             uris);
+}
+
+std::string security_json(const Config& config) {
+    return fmt::format(R"("security":{{{}"cors":{},"service":[{{"coding":[{{"system":)"
+                       R"("http://terminology.hl7.org/CodeSystem/restful-security-service",)"
+                       R"("code":"SMART-on-FHIR"}}]}}]}},)",
+                       oauth_uris(config.auth.smart),
+                       config.cors_origins.empty() ? "false" : "true");
+}
+
 // "searchParam" of all types together: what Resource has.
 std::string common_parameters() {
     std::string out = R"("searchParam":[)";
@@ -179,9 +208,7 @@ CapabilityStatement make_capability_statement(const Config& config,
                         R"("application/fhir+xml"],)"
                         R"("rest":[{"mode":"server",)";
     if (config.auth.mode != "none") {
-        after += R"("security":{"cors":false,"service":[{"coding":[{"system":)"
-                 R"("http://terminology.hl7.org/CodeSystem/restful-security-service",)"
-                 R"("code":"SMART-on-FHIR"}]}]},)";
+        after += security_json(config);
     }
     after += R"("resource":[)";
     const std::string abilities = resource_abilities(config);

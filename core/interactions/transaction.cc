@@ -406,7 +406,8 @@ class TransactionRun {
     }
 
     asio::awaitable<Response> answer(const Attempt& attempt) {
-        ResponseBundle bundle("transaction-response", request_.base_url);
+        ResponseBundle bundle("transaction-response", request_.base_url,
+                              service_.config().audited());
         const Preference preference = read_preference(request_);
         for (std::size_t index = 0; index < entries_.size(); ++index) {
             const TransactionEntry& entry = entries_[index];

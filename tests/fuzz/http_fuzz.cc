@@ -43,12 +43,15 @@ void check_request(RequestReader& reader, Reading& reading) {
 }
 
 Reading read(std::string_view bytes, std::size_t step) {
-    RequestReader reader(kBodyBytesMax);
+    RequestReader reader(kBodyBytesMax, true);
     Reading reading;
     for (;;) {
         switch (reader.next()) {
             case RequestReader::Step::request:
                 check_request(reader, reading);
+                break;
+            case RequestReader::Step::head:
+                static_cast<void>(reader.head());
                 break;
             case RequestReader::Step::refused:
                 ANNALS_CHECK(!reader.refusal().text.empty());

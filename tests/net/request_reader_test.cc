@@ -11,7 +11,7 @@ using Step = RequestReader::Step;
 /// Feeds `bytes` in pieces of `step` and writes down what comes out.
 std::vector<std::string> read_all(std::string_view bytes, std::size_t step,
                                   std::uint64_t body_bytes_max = 1 << 20) {
-    RequestReader reader(body_bytes_max);
+    RequestReader reader(body_bytes_max, true);
     std::vector<std::string> results;
     while (true) {
         switch (reader.next()) {
@@ -26,6 +26,11 @@ std::vector<std::string> read_all(std::string_view bytes, std::size_t step,
                 results.push_back(text.append(" [").append(request.body).append("]"));
                 break;
             }
+            case Step::head:
+                // Told once, and of no consequence for what comes of the request.
+                EXPECT_TRUE(reader.head().body.empty());
+                EXPECT_EQ(reader.phase(), RequestReader::Phase::body);
+                break;
             case Step::refused:
                 results.emplace_back("refused: ");
                 results.back() += reader.refusal().text;

@@ -1,0 +1,84 @@
+// AuditLog: what was done by whom, one AuditEvent a line, in a file that only grows.
+//
+// A request is carried out only once a line is reserved for it, so none is ever dropped for want of room.
+//
+// Layer:   net.
+// Spec:    FHIR R4 auditevent.html; docs/security.md, "Audit".
+// Threads: reserve(), release() and add() from any thread; a thread of its own writes.
+
+#pragma once
+
+#include "core/base/result.h"
+#include "core/config/config.h"
+#include "core/exchange.h"
+#include "storage/file_system.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace annals::net {
+
+class AuditLog {
+  public:
+    /// Lines that may be reserved or wait to be written.
+    static constexpr std::size_t kLinesMax = 16'384;
+
+    /// Opens `config.file` to go on at its end. Lifetime: `files` outlives it.
+    /// Errors: usage, naming the key and the file.
+    static Result<std::unique_ptr<AuditLog>> open(const core::Config::Audit& config,
+                                                  storage::FileSystem& files);
+
+    /// Writes what waits, as far as the device takes it.
+    ~AuditLog();
+    AuditLog(const AuditLog&) = delete;
+    AuditLog& operator=(const AuditLog&) = delete;
+
+    /// Keeps the place of one line. False: there is none.
+    bool reserve() noexcept;
+
+    /// Gives back a place without a line.
+    void release() noexcept { taken_.fetch_sub(1); }
+
+    /// A line, without its end, for a place that was reserved.
+    void add(std::string line);
+
+    std::uint64_t lines() const noexcept { return lines_.load(std::memory_order_relaxed); }
+
+    std::size_t waiting() const noexcept { return taken_.load(std::memory_order_relaxed); }
+
+  private:
+    AuditLog(const core::Config::Audit& config, storage::FileSystem& files);
+
+    Result<void> open_file();
+    void run();
+    Result<void> write(std::string_view text);
+    Result<void> rotate();
+
+    storage::FileSystem& files_;
+    const std::string path_;
+    const std::uint64_t bytes_max_;
+    // Of the writing thread, once it runs.
+    std::unique_ptr<storage::File> file_;
+    std::uint64_t size_ = 0;
+
+    std::atomic<std::size_t> taken_{0};
+    std::atomic<std::uint64_t> lines_{0};
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::vector<std::string> waiting_;
+    bool stopping_ = false;
+    std::thread thread_;
+};
+
+/// The line for one request and its answer. Of the query only the names of parameters are told, of bodies nothing.
+std::string audit_line(const core::Request& request, const core::Response& response,
+                       std::string_view address, Instant time);
+
+}  // namespace annals::net

@@ -1,0 +1,77 @@
+#include "net/throttle.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace annals::net {
+
+Throttle::Throttle(std::uint64_t rate, std::uint64_t burst, std::uint64_t connections)
+    : rate_(static_cast<double>(rate)),
+      burst_(static_cast<double>(burst == 0 ? std::max<std::uint64_t>(rate, 1) : burst)),
+      connections_max_(connections) {
+}
+
+double Throttle::tokens_at(const Bucket& bucket, Clock::time_point time) const {
+    const double seconds = std::chrono::duration<double>(time - bucket.filled).count();
+    return std::min(burst_, bucket.tokens + std::max(0.0, seconds) * rate_);
+}
+
+/// A full bucket says no more than none. If all are in use, those who are let go had rather more than less.
+void Throttle::make_room(Clock::time_point time) {
+    if (buckets_.size() < kBucketsMax) {
+        return;
+    }
+    std::erase_if(buckets_,
+                  [&](const auto& entry) { return tokens_at(entry.second, time) >= burst_; });
+    if (buckets_.size() >= kBucketsMax) {
+        buckets_.clear();
+    }
+}
+
+std::optional<std::chrono::milliseconds> Throttle::take(std::string_view who,
+                                                        Clock::time_point time) {
+    if (!limits_requests()) {
+        return std::nullopt;
+    }
+    const std::lock_guard lock(mutex_);
+    auto found = buckets_.find(who);
+    if (found == buckets_.end()) {
+        make_room(time);
+        found = buckets_.emplace(std::string(who), Bucket{burst_, time}).first;
+    }
+    Bucket& bucket = found->second;
+    bucket.tokens = tokens_at(bucket, time);
+    bucket.filled = std::max(bucket.filled, time);
+    if (bucket.tokens >= 1) {
+        bucket.tokens -= 1;
+        return std::nullopt;
+    }
+    return std::chrono::milliseconds(
+        static_cast<std::int64_t>(std::ceil((1 - bucket.tokens) / rate_ * 1000)));
+}
+
+bool Throttle::connect(const PeerAddress& address) {
+    if (!limits_connections()) {
+        return true;
+    }
+    const std::lock_guard lock(mutex_);
+    std::uint64_t& count = connections_[address.network()];
+    if (count >= connections_max_) {
+        return false;
+    }
+    ++count;
+    return true;
+}
+
+void Throttle::disconnect(const PeerAddress& address) {
+    if (!limits_connections()) {
+        return;
+    }
+    const std::lock_guard lock(mutex_);
+    const auto found = connections_.find(address.network());
+    if (found != connections_.end() && --found->second == 0) {
+        connections_.erase(found);
+    }
+}
+
+}  // namespace annals::net

@@ -1,0 +1,67 @@
+// Throttle: how much each client may ask for: connections of an address, requests of a principal or an address.
+//
+// Layer:   net.
+// Threads: every member from any thread.
+// Memory:  at most kBucketsMax buckets of requests; addresses only while they have connections.
+
+#pragma once
+
+#include "net/address.h"
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace annals::net {
+
+class Throttle {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    static constexpr std::size_t kBucketsMax = 100'000;
+
+    /// `rate` requests a second, `burst` at once (0: as many as in a second), `connections` of one address; a rate or
+    /// number of 0: no limit.
+    Throttle(std::uint64_t rate, std::uint64_t burst, std::uint64_t connections);
+
+    bool limits_requests() const noexcept { return rate_ > 0; }
+
+    bool limits_connections() const noexcept { return connections_max_ > 0; }
+
+    /// Takes one request of `who` (a principal's name or an address); else how long he has to wait for the next.
+    std::optional<std::chrono::milliseconds> take(std::string_view who, Clock::time_point time);
+
+    /// Counts a connection; false, and it is not counted, if the address has as many as it may.
+    bool connect(const PeerAddress& address);
+    void disconnect(const PeerAddress& address);
+
+  private:
+    struct Bucket {
+        double tokens = 0;
+        Clock::time_point filled;
+    };
+
+    struct Hash {
+        using is_transparent = void;
+
+        std::size_t operator()(std::string_view text) const noexcept {
+            return std::hash<std::string_view>()(text);
+        }
+    };
+
+    double tokens_at(const Bucket& bucket, Clock::time_point time) const;
+    void make_room(Clock::time_point time);
+
+    const double rate_;
+    const double burst_;
+    const std::uint64_t connections_max_;
+    std::mutex mutex_;
+    std::unordered_map<std::string, Bucket, Hash, std::equal_to<>> buckets_;
+    std::unordered_map<PeerAddress, std::uint64_t, AddressHash> connections_;
+};
+
+}  // namespace annals::net

@@ -1,0 +1,263 @@
+// The audit log: every access has its line, whatever the device does.
+
+#include "net/audit.h"
+
+#include "codec/json/document.h"
+#include "tests/support/guarded_server.h"
+#include "tests/support/sim_file_system.h"
+#include "tests/support/tokens.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <set>
+#include <sstream>
+#include <thread>
+
+namespace annals::test {
+namespace {
+
+using net::AuditLog;
+using testing::HasSubstr;
+using testing::Not;
+
+template <typename Condition>
+bool becomes_true(const Condition& condition) {
+    for (int i = 0; i < 1000 && !condition(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return condition();
+}
+
+std::vector<std::string> lines_of(const std::string& path) {
+    std::ifstream file(path);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) {
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+/// A server whose audit log is looked at.
+class AuditedServer {
+  public:
+    AuditedServer()
+        : key_("ES256"), server_([this](core::Config& config, GuardedServer& self) {
+              with_tokens(jwk_set({key_.jwk()}))(config, self);
+              config.audit.file = self.file("audit.ndjson");
+              config.conditional_delete = "multiple";
+          }) {}
+
+    HttpResponse send(const std::string& method, const std::string& target,
+                      const std::string& body = {}) {
+        return server_.send(method, target, body,
+                            {{"Authorization", "Bearer " + key_.sign(kClaims)},
+                             {"Content-Type", "application/fhir+json"},
+                             {"X-Request-Id", fmt::format("r{}", ++sent_)}});
+    }
+
+    GuardedServer& server() { return server_; }
+
+    /// The line of the request that was sent last.
+    std::string line() {
+        const std::string id = fmt::format(R"("valueString":"r{}")", sent_);
+        std::string found;
+        becomes_true([&] {
+            for (const std::string& line : lines_of(server_.file("audit.ndjson"))) {
+                if (line.find(id) != std::string::npos) {
+                    found = line;
+                }
+            }
+            return !found.empty();
+        });
+        json::Parser parser;
+        EXPECT_TRUE(parser.parse(found)) << found;
+        return found;
+    }
+
+  private:
+    SigningKey key_;
+    int sent_ = 0;
+    GuardedServer server_;
+};
+
+TEST(Audit, SaysWhoDidWhatToWhichVersion) {
+    AuditedServer server;
+    const std::string patient =
+        R"({"resourceType":"Patient","id":"p","name":[{"family":"Geheim"}]})";
+    ASSERT_EQ(server.send("PUT", "/Patient/p", patient).status, 201);
+    std::string line = server.line();
+    for (const std::string_view part :
+         {R"("resourceType":"AuditEvent")", R"("code":"update")", R"("action":"U")",
+          R"("outcome":"0")", R"("outcomeDesc":"201")", R"("who":{"identifier":{"value":"lab"}})",
+          R"("address":"127.0.0.1")", R"("reference":"Patient/p/_history/1")"}) {
+        EXPECT_THAT(line, HasSubstr(part));
+    }
+    EXPECT_THAT(line, Not(HasSubstr("Geheim")));
+
+    ASSERT_EQ(server.send("GET", "/Patient/p").status, 200);
+    line = server.line();
+    EXPECT_THAT(line, HasSubstr(R"("code":"read")"));
+    EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/p/_history/1")"));
+
+    ASSERT_EQ(server.send("GET", "/Patient/none").status, 404);
+    line = server.line();
+    EXPECT_THAT(line, HasSubstr(R"("outcome":"4")"));
+    EXPECT_THAT(line, HasSubstr(R"("outcomeDesc":"404")"));
+    EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/none")"));
+
+    ASSERT_EQ(server.send("DELETE", "/Patient/p").status, 204);
+    line = server.line();
+    EXPECT_THAT(line, HasSubstr(R"("action":"D")"));
+    EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/p/_history/2")"));
+}
+
+TEST(Audit, TellsNamesOfParametersAndNotWhatTheyAskFor) {
+    AuditedServer server;
+    ASSERT_EQ(server.send("GET", "/Patient?family=Geheim&birthdate=gt1970").status, 200);
+    const std::string line = server.line();
+    EXPECT_THAT(line, HasSubstr(R"("code":"search-type")"));
+    EXPECT_THAT(line, HasSubstr(R"({"type":"parameter","valueString":"family"})"));
+    EXPECT_THAT(line, HasSubstr(R"({"type":"parameter","valueString":"birthdate"})"));
+    EXPECT_THAT(line, Not(HasSubstr("Geheim")));
+    EXPECT_THAT(line, Not(HasSubstr("1970")));
+}
+
+TEST(Audit, HasEveryEntryOfABundleAndEveryResourceThatCriteriaDelete) {
+    AuditedServer server;
+    for (const std::string_view type : {"batch", "transaction"}) {
+        ASSERT_EQ(
+            server
+                .send(
+                    "POST", "/",
+                    fmt::format(
+                        R"({{"resourceType":"Bundle","type":"{}","entry":[)"
+                        R"({{"resource":{{"resourceType":"Patient","id":"1","active":true}},"request":{{"method":"PUT","url":"Patient/1"}}}},)"
+                        R"({{"resource":{{"resourceType":"Patient","id":"2","active":true}},"request":{{"method":"PUT","url":"Patient/2"}}}},)"
+                        R"({{"request":{{"method":"GET","url":"Patient?family=Geheim"}}}}]}})",
+                        type))
+                .status,
+            200);
+        const std::string line = server.line();
+        EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/1/_history/)")) << type;
+        EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/2/_history/)")) << type;
+        EXPECT_THAT(line, HasSubstr(R"("reference":"Patient"},"name":"GET")")) << type;
+        EXPECT_THAT(line, Not(HasSubstr("Geheim"))) << type;
+    }
+    ASSERT_EQ(
+        server
+            .send(
+                "POST", "/",
+                R"({"resourceType":"Bundle","type":"history","entry":[)"
+                R"({"resource":{"resourceType":"Patient","id":"3","meta":{"versionId":"7"}},"request":{"method":"PUT","url":"Patient/3"}}]})")
+            .status,
+        200);
+    EXPECT_THAT(server.line(), HasSubstr(R"("reference":"Patient/3/_history/7")"));
+    ASSERT_EQ(server.send("DELETE", "/Patient?active=true").status, 204);
+    const std::string line = server.line();
+    EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/1")"));
+    EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/2")"));
+}
+
+TEST(Audit, HasThoseWhoAreRefusedAsWell) {
+    AuditedServer server;
+    const HttpResponse refused = server.server().get("/Patient/1", {{"X-Request-Id", "stranger"}});
+    ASSERT_EQ(refused.status, 401);
+    std::string found;
+    EXPECT_TRUE(becomes_true([&] {
+        for (const std::string& line : lines_of(server.server().file("audit.ndjson"))) {
+            found = line.find("stranger") != std::string::npos ? line : found;
+        }
+        return !found.empty();
+    }));
+    EXPECT_THAT(found, HasSubstr(R"("outcomeDesc":"401")"));
+    EXPECT_THAT(found, Not(HasSubstr(R"("who")")));
+}
+
+core::Config::Audit settings(std::uint64_t max_bytes = 100 << 20) {
+    core::Config::Audit audit;
+    audit.file = "log/audit";
+    audit.max_bytes = max_bytes;
+    return audit;
+}
+
+std::string content(SimFileSystem& files, const std::string& path) {
+    auto file = files.open(path, storage::FileSystem::Mode::read);
+    if (!file) {
+        return {};
+    }
+    std::string text((*file)->size().value(), '\0');
+    EXPECT_TRUE((*file)->read(0, text));
+    return text;
+}
+
+TEST(AuditLog, GoesOnAtItsEndAndPutsFullFilesAside) {
+    SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("log"));
+    std::size_t added = 0;
+    for (int round = 0; round < 2; ++round) {
+        auto log = AuditLog::open(settings(100), files);
+        ASSERT_TRUE(log) << log.error().detail;
+        for (int i = 0; i < 20; ++i) {
+            ASSERT_TRUE((*log)->reserve());
+            (*log)->add(fmt::format("line {:03}", added++));
+            ASSERT_TRUE(becomes_true([&] { return (*log)->waiting() == 0; }));
+        }
+    }
+    std::string all;
+    std::size_t numbered = 1;
+    for (; files.exists(fmt::format("log/audit.{}", numbered)); ++numbered) {
+        const std::string part = content(files, fmt::format("log/audit.{}", numbered));
+        EXPECT_LE(part.size(), 100U);
+        all += part;
+    }
+    EXPECT_GE(numbered, 3U);
+    all += content(files, "log/audit");
+    std::string expected;
+    for (std::size_t i = 0; i < added; ++i) {
+        expected += fmt::format("line {:03}\n", i);
+    }
+    EXPECT_EQ(all, expected);
+}
+
+TEST(AuditLog, LosesAndDoublesNothingWhileTheDeviceIsFull) {
+    SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("log"));
+    auto log = AuditLog::open(settings(), files);
+    ASSERT_TRUE(log);
+    files.set_space(20);
+    std::size_t added = 0;
+    while ((*log)->reserve()) {
+        (*log)->add(fmt::format("line {}", added++));
+    }
+    // What is in hand and what waits, and no more.
+    EXPECT_GE(added, AuditLog::kLinesMax);
+    EXPECT_FALSE((*log)->reserve());
+    files.set_space(std::nullopt);
+    EXPECT_TRUE(becomes_true([&] { return (*log)->waiting() == 0; }));
+    EXPECT_EQ((*log)->lines(), added);
+    log->reset();
+    std::istringstream text(content(files, "log/audit"));
+    std::size_t i = 0;
+    for (std::string line; std::getline(text, line); ++i) {
+        ASSERT_EQ(line, fmt::format("line {}", i));
+    }
+    EXPECT_EQ(i, added);
+}
+
+TEST(AuditLog, SaysWhichFileIsOfNoUse) {
+    SimFileSystem files;
+    core::Config::Audit audit;
+    audit.file = "nowhere/audit";
+    const auto log = AuditLog::open(audit, files);
+    ASSERT_FALSE(log);
+    EXPECT_EQ(log.error().code, Errc::usage);
+    EXPECT_THAT(log.error().detail, HasSubstr("audit.file: nowhere/audit"));
+}
+
+}  // namespace
+}  // namespace annals::test

@@ -1,0 +1,81 @@
+// Where clients are told to get their tokens.
+
+#include "codec/json/document.h"
+#include "tests/support/guarded_server.h"
+#include "tests/support/tokens.h"
+
+#include <gmock/gmock.h>
+
+namespace annals::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kPath = "/.well-known/smart-configuration";
+
+TEST(SmartConfiguration, SaysWhatIsConfiguredAndNothingElse) {
+    GuardedServer server([](core::Config& config, GuardedServer& self) {
+        with_tokens(jwk_set({}))(config, self);
+        config.auth.jwt_issuer = "https://auth.example.org";
+        config.auth.public_access = {};
+        config.auth.smart.authorization_endpoint = "https://auth.example.org/authorize";
+        config.auth.smart.token_endpoint = "https://auth.example.org/token";
+        config.auth.smart.scopes = {"user/*.rs", "openid"};
+        config.auth.smart.capabilities = {"client-confidential-asymmetric"};
+        config.cors_origins = {"https://app.example.org"};
+    });
+    // Nobody is asked who he is, and what he accepts does not matter.
+    const HttpResponse answer = server.get(
+        kPath, {{"Accept", "application/fhir+xml"}, {"Origin", "https://app.example.org"}});
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_THAT(*answer.header("Content-Type"), HasSubstr("application/json"));
+    EXPECT_EQ(answer.header("Access-Control-Allow-Origin"), "https://app.example.org");
+    json::Parser parser;
+    const auto document = parser.parse(answer.body);
+    ASSERT_TRUE(document) << answer.body;
+    const json::Value root = document->root();
+    EXPECT_EQ(root["issuer"].string(), "https://auth.example.org");
+    EXPECT_EQ(root["authorization_endpoint"].string(), "https://auth.example.org/authorize");
+    EXPECT_EQ(root["token_endpoint"].string(), "https://auth.example.org/token");
+    EXPECT_FALSE(root["jwks_uri"]);
+    EXPECT_FALSE(root["introspection_endpoint"]);
+    EXPECT_EQ(root["grant_types_supported"].raw(),
+              R"(["authorization_code","client_credentials"])");
+    EXPECT_EQ(root["code_challenge_methods_supported"].raw(), R"(["S256"])");
+    EXPECT_EQ(root["scopes_supported"].raw(), R"(["user/*.rs","openid"])");
+    EXPECT_EQ(
+        root["capabilities"].raw(),
+        R"(["permission-user","permission-v1","permission-v2","client-confidential-asymmetric"])");
+
+    EXPECT_EQ(server.send("HEAD", kPath).status, 200);
+    const HttpResponse posted = server.send("POST", kPath, "{}");
+    EXPECT_EQ(posted.status, 405);
+    EXPECT_EQ(posted.header("Allow"), "GET, HEAD");
+}
+
+TEST(SmartConfiguration, IsNotThereWhereNoTokensAreTaken) {
+    GuardedServer open([](core::Config&, GuardedServer&) {});
+    EXPECT_EQ(open.get(kPath).status, 404);
+    GuardedServer keys(with_keys("api_key", jwk_set({})));
+    EXPECT_EQ(keys.get(kPath).status, 404);
+}
+
+TEST(SmartConfiguration, IsInTheCapabilityStatementAsWell) {
+    GuardedServer server([](core::Config& config, GuardedServer& self) {
+        with_tokens(jwk_set({}))(config, self);
+        config.auth.smart.token_endpoint = "https://auth.example.org/token";
+        config.cors_origins = {"*"};
+    });
+    const std::string statement = server.get("/metadata").body;
+    EXPECT_THAT(statement,
+                HasSubstr(R"({"url":"token","valueUri":"https://auth.example.org/token"})"));
+    EXPECT_THAT(statement, HasSubstr(R"("cors":true)"));
+    EXPECT_THAT(statement, Not(HasSubstr(R"("url":"authorize")")));
+    GuardedServer plain(with_tokens(jwk_set({})));
+    EXPECT_THAT(plain.get("/metadata").body, Not(HasSubstr("oauth-uris")));
+    EXPECT_THAT(plain.get("/metadata").body, HasSubstr(R"("cors":false)"));
+}
+
+}  // namespace
+}  // namespace annals::test

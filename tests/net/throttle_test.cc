@@ -1,0 +1,214 @@
+// Rates and connections of one client.
+
+#include "net/throttle.h"
+
+#include "tests/net/fake_service.h"
+#include "tests/support/guarded_server.h"
+#include "tests/support/tokens.h"
+
+#include <gmock/gmock.h>
+
+namespace annals::test {
+namespace {
+
+using net::PeerAddress;
+using net::Throttle;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+PeerAddress v4(unsigned char last) {
+    PeerAddress address;
+    address.bytes = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, last};
+    return address;
+}
+
+PeerAddress v6(unsigned char network, unsigned char host) {
+    PeerAddress address;
+    address.bytes = {0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, network, 0, 0, 0, 0, 0, 0, 0, host};
+    return address;
+}
+
+TEST(Addresses, AreWrittenAsEverybodyDoes) {
+    EXPECT_EQ(v4(7).text(), "192.0.2.7");
+    EXPECT_EQ(v6(1, 2).text(), "2001:db8:0:1::2");
+}
+
+TEST(Throttle, LetsSoManyAtOnceAndThenSoManyASecond) {
+    Throttle throttle(10, 3, 0);
+    Throttle::Clock::time_point time{};
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_FALSE(throttle.take("a", time));
+    }
+    EXPECT_EQ(throttle.take("a", time), milliseconds(100));
+    EXPECT_FALSE(throttle.take("b", time));
+    time += milliseconds(60);
+    EXPECT_EQ(throttle.take("a", time), milliseconds(40));
+    time += milliseconds(40);
+    EXPECT_FALSE(throttle.take("a", time));
+    EXPECT_TRUE(throttle.take("a", time));
+    time += std::chrono::hours(1);
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_FALSE(throttle.take("a", time));
+    }
+    EXPECT_TRUE(throttle.take("a", time));
+}
+
+TEST(Throttle, RemembersNoMoreClientsThanItMay) {
+    Throttle throttle(1, 1, 0);
+    const Throttle::Clock::time_point time{};
+    for (std::size_t i = 0; i <= Throttle::kBucketsMax; ++i) {
+        EXPECT_FALSE(throttle.take(std::to_string(i), time));
+    }
+    // The last one is still known.
+    EXPECT_TRUE(throttle.take(std::to_string(Throttle::kBucketsMax), time));
+}
+
+TEST(Throttle, CountsConnectionsByNetwork) {
+    Throttle throttle(0, 0, 2);
+    EXPECT_TRUE(throttle.connect(v4(1)));
+    EXPECT_TRUE(throttle.connect(v4(1)));
+    EXPECT_FALSE(throttle.connect(v4(1)));
+    EXPECT_TRUE(throttle.connect(v4(2)));
+    throttle.disconnect(v4(1));
+    EXPECT_TRUE(throttle.connect(v4(1)));
+    EXPECT_TRUE(throttle.connect(v6(1, 1)));
+    EXPECT_TRUE(throttle.connect(v6(1, 2)));
+    EXPECT_FALSE(throttle.connect(v6(1, 3)));
+    EXPECT_TRUE(throttle.connect(v6(2, 1)));
+}
+
+TEST(Rates, AreAnsweredBy429AndWhenToComeAgain) {
+    FakeServer server([](core::Config& config) {
+        config.limits.rate = 1;
+        config.limits.rate_burst = 2;
+    });
+    // One connection, so that all three are there within a second on any machine.
+    Connection connection(server.port());
+    const std::string get = "GET /fhir/text HTTP/1.1\r\nHost: a\r\n\r\n";
+    ASSERT_TRUE(connection.send(get + get + get + "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n"));
+    EXPECT_EQ(connection.receive()->status, 200);
+    EXPECT_EQ(connection.receive()->status, 200);
+    const auto refused = connection.receive();
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->status, 429);
+    EXPECT_EQ(refused->header("Retry-After"), "1");
+    EXPECT_THAT(refused->body, HasSubstr(R"("code":"throttled")"));
+    // Health is not held to it.
+    EXPECT_EQ(connection.receive()->status, 200);
+    EXPECT_THAT(exchange(server.port(), "GET", "/metrics").body,
+                HasSubstr("annals_http_requests_throttled_total 1"));
+}
+
+TEST(Rates, AreOfPrincipalsAndOfTheAddressForThoseWhoAreNone) {
+    const SigningKey key("ES256");
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        with_tokens(jwk_set({key.jwk()}))(config, self);
+        config.limits.rate = 1;
+        config.limits.rate_burst = 1;
+    });
+    const auto token_of = [&](const std::string& name) {
+        return key.sign(R"({"sub":")" + name + R"(","exp":4000000000,"scope":"system/*.rs"})");
+    };
+    const auto request = [](const std::string& token) {
+        return "GET /fhir/Patient/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer " + token +
+               "\r\n\r\n";
+    };
+    Connection connection(server.port());
+    ASSERT_TRUE(connection.send(request(token_of("a")) + request(token_of("a")) +
+                                request(token_of("b")) + request("x.y.z") + request("x.y.z")));
+    for (const int status : {404, 429, 404, 401, 429}) {
+        const auto answer = connection.receive();
+        ASSERT_TRUE(answer);
+        EXPECT_EQ(answer->status, status);
+    }
+}
+
+TEST(Connections, OfOneAddressMayBeLimited) {
+    FakeServer server([](core::Config& config) { config.limits.connections_per_address = 2; });
+    const std::string get = "GET /fhir/text HTTP/1.1\r\nHost: a\r\n\r\n";
+    std::optional<Connection> first(server.port());
+    Connection second(server.port());
+    for (Connection* connection : {&*first, &second}) {
+        ASSERT_TRUE(connection->send(get));
+        EXPECT_EQ(connection->receive()->status, 200);
+    }
+    Connection third(server.port());
+    const auto refused = third.receive();
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->status, 503);
+    EXPECT_THAT(refused->body, HasSubstr(R"("code":"transient")"));
+    first.reset();
+    // It takes a moment until the server has seen the end.
+    int status = 0;
+    for (int i = 0; i < 500 && status != 200; ++i) {
+        Connection next(server.port());
+        next.send(get);
+        const auto answer = next.receive();
+        status = answer ? answer->status : 0;
+    }
+    EXPECT_EQ(status, 200);
+}
+
+TEST(Bodies, OfAllRequestsTogetherAreBounded) {
+    FakeServer server([](core::Config& config) { config.limits.max_memory = 1 << 20; });
+    const std::string head =
+        "POST /fhir/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 4000000\r\n\r\n";
+    {
+        Connection large(server.port());
+        // The server may hang up before it has all.
+        large.send(head + std::string(3'000'000, 'x'));
+        const auto refused = large.receive();
+        ASSERT_TRUE(refused);
+        EXPECT_EQ(refused->status, 503);
+        EXPECT_THAT(refused->body, HasSubstr(R"("code":"transient")"));
+        // Small ones go on.
+        EXPECT_EQ(exchange(server.port(), "POST", "/fhir/echo", "x").status, 200);
+    }
+    // What was given back is free again, once the server has seen the end.
+    const auto send = [&] {
+        return exchange(server.port(), "POST", "/fhir/echo", std::string(200'000, 'x')).status;
+    };
+    int status = 0;
+    for (int i = 0; i < 500 && status != 200; ++i) {
+        status = send();
+    }
+    for (int i = 0; i < 20; ++i) {
+        EXPECT_EQ(send(), 200);
+    }
+}
+
+TEST(Bodies, AreNotReadBeforeTheirSenderIsKnown) {
+    const SigningKey key("ES256");
+    GuardedServer server(with_tokens(jwk_set({key.jwk()})));
+    const auto head = [](const std::string& authorization, const std::string& more = {}) {
+        return "PUT /fhir/Patient/1 HTTP/1.1\r\nHost: a\r\nContent-Type: "
+               "application/fhir+json\r\n" +
+               authorization + more + "Content-Length: 37\r\n\r\n";
+    };
+    const std::string good = "Authorization: Bearer " + key.sign(kClaims) + "\r\n";
+    const std::string reader =
+        "Authorization: Bearer " + key.sign(R"({"exp":4000000000,"scope":"system/*.rs"})") + "\r\n";
+    const std::string expects = "Expect: 100-continue\r\n";
+    const std::vector<std::pair<std::string, int>> cases{
+        {"", 401}, {"Authorization: Bearer a.b.c\r\n", 401}, {reader, 403}};
+    for (const auto& [authorization, status] : cases) {
+        for (const std::string& more : {std::string(), expects}) {
+            // No byte of the body is sent.
+            Connection connection(server.port());
+            ASSERT_TRUE(connection.send(head(authorization, more)));
+            const auto answer = connection.receive();
+            ASSERT_TRUE(answer);
+            EXPECT_EQ(answer->status, status);
+            EXPECT_EQ(answer->header("Connection"), "close");
+        }
+    }
+    Connection connection(server.port());
+    ASSERT_TRUE(connection.send(head(good, expects)));
+    EXPECT_EQ(connection.receive()->status, 100);
+    ASSERT_TRUE(connection.send(R"({"resourceType":"Patient","id":"1" })"
+                                " "));
+    EXPECT_EQ(connection.receive()->status, 201);
+}
+
+}  // namespace
+}  // namespace annals::test
