@@ -4,8 +4,30 @@
 
 namespace annals::core {
 
-const terminology::Source& Definitions::carried() const noexcept {
-    return terminology::r4_definitions();
+namespace {
+
+std::string folder_of(const Config& config, std::string_view name) {
+    return config.data + "/" + std::string(name);
+}
+
+}  // namespace
+
+Definitions::Definitions(const Config& config, const storage::Store& store)
+    : stored_(store),
+      packages_(storage::posix_file_system(), folder_of(config, "packages/installed"),
+                config.packages_dir.empty() ? folder_of(config, "packages") : config.packages_dir),
+      carried_(packages_),
+      all_(*this) {
+}
+
+Result<terminology::Definition> Definitions::Carried::find(std::string_view type,
+                                                           std::string_view url,
+                                                           std::string_view version) const {
+    ANNALS_TRY(terminology::Definition found, packages_.find(type, url, version));
+    if (found != nullptr) {
+        return found;
+    }
+    return terminology::r4_definitions().find(type, url, version);
 }
 
 validation::Definition Definitions::find(std::string_view type, std::string_view url,

@@ -1,4 +1,4 @@
-// Definitions: the conformance resources that this server knows: what is stored, else R4's own.
+// Definitions: the conformance resources that this server knows: what is stored, what packages define, R4's own.
 //
 // Layer:   core.
 // Spec:    FHIR R4 references.html#canonical.
@@ -6,11 +6,15 @@
 
 #pragma once
 
+#include "core/config/config.h"
+#include "core/packages/packages.h"
 #include "core/terminology/source.h"
 #include "core/terminology/worker.h"
 #include "core/validation/stored_definitions.h"
 #include "core/validation/validate.h"
 
+#include <atomic>
+#include <cstddef>
 #include <string_view>
 
 namespace annals::core {
@@ -20,7 +24,7 @@ namespace annals::core {
 /// Lifetime: the store outlives it.
 class Definitions final : public validation::Source {
   public:
-    explicit Definitions(const storage::Store& store) : stored_(store), all_(*this) {}
+    Definitions(const Config& config, const storage::Store& store);
 
     validation::Definition find(std::string_view type, std::string_view url,
                                 std::string_view version) const override;
@@ -28,8 +32,13 @@ class Definitions final : public validation::Source {
     /// The same, as terminology asks.
     const terminology::Source& terminology() const noexcept { return all_; }
 
-    /// What is known besides of what is stored.
-    const terminology::Source& carried() const noexcept;
+    /// What is known besides of what is stored: of packages, and R4's own.
+    const terminology::Source& carried() const noexcept { return carried_; }
+
+    packages::Packages& packages() const noexcept { return packages_; }
+
+    /// How many packages the CapabilityStatement was made of; packages are never taken away.
+    std::atomic<std::size_t> packages_told{0};
 
     /// Where long answers of terminology are made.
     terminology::Worker& worker() const noexcept { return worker_; }
@@ -48,7 +57,20 @@ class Definitions final : public validation::Source {
         const Definitions& definitions_;
     };
 
+    class Carried final : public terminology::Source {
+      public:
+        explicit Carried(const packages::Packages& packages) : packages_(packages) {}
+
+        Result<terminology::Definition> find(std::string_view type, std::string_view url,
+                                             std::string_view version) const override;
+
+      private:
+        const packages::Packages& packages_;
+    };
+
     validation::StoredDefinitions stored_;
+    mutable packages::Packages packages_;
+    Carried carried_;
     All all_;
     mutable terminology::Worker worker_;  // the first to go: its work asks the others
 };

@@ -80,7 +80,7 @@ Service::Service(const Config& config, storage::Store& store)
       guarded_(config.auth.mode != "none"),
       store_(store),
       started_(now()),
-      definitions_(std::make_unique<Definitions>(store)),
+      definitions_(std::make_unique<Definitions>(config, store)),
       indexing_(std::make_unique<search::Indexing>(store, config.base_url, references_of(config))),
       backup_run_(std::make_unique<BackupRun>(config, store)),
       digest_tree_(std::make_unique<DigestTree>(store)) {
@@ -94,10 +94,19 @@ std::function<storage::SearchSetup(const storage::Store&)> search_setup(const Co
 
 std::shared_ptr<const CapabilityStatement> Service::capability_statement() const {
     const std::shared_ptr<const search::ParameterSet> parameters = indexing_->parameters();
+    const std::vector<packages::PackagePointer> packages = definitions_->packages().installed();
     const std::scoped_lock lock(statement_mutex_);
-    if (statement_ == nullptr || statement_of_ != parameters) {
+    if (statement_ == nullptr || statement_of_ != parameters ||
+        definitions_->packages_told != packages.size()) {
+        std::vector<std::string> guides;
+        for (const packages::PackagePointer& package : packages) {
+            if (!package->guide().empty()) {
+                guides.push_back(package->guide());
+            }
+        }
         statement_ = std::make_shared<const CapabilityStatement>(
-            make_capability_statement(config_, *parameters, started_));
+            make_capability_statement(config_, *parameters, guides, started_));
+        definitions_->packages_told = packages.size();
         statement_of_ = parameters;
     }
     return statement_;

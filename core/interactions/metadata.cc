@@ -195,6 +195,7 @@ std::string common_parameters() {
 
 CapabilityStatement make_capability_statement(const Config& config,
                                               const search::ParameterSet& parameters,
+                                              const std::vector<std::string>& guides,
                                               Instant started) {
     std::string before = fmt::format(
         R"({{"resourceType":"CapabilityStatement","status":"active","date":"{}",)"
@@ -205,8 +206,13 @@ CapabilityStatement make_capability_statement(const Config& config,
     std::string after = R"(},"fhirVersion":"4.0.1","format":["application/fhir+json","json",)"
                         R"("application/fhir+xml","xml"],)"
                         R"("patchFormat":["application/json-patch+json","application/fhir+json",)"
-                        R"("application/fhir+xml"],)"
-                        R"("rest":[{"mode":"server",)";
+                        R"("application/fhir+xml"],)";
+    for (std::size_t i = 0; i < guides.size(); ++i) {
+        after += i == 0 ? R"("implementationGuide":[)" : ",";
+        json::append_quoted(after, guides[i]);
+        after += i + 1 == guides.size() ? "]," : "";
+    }
+    after += R"("rest":[{"mode":"server",)";
     if (config.auth.mode != "none") {
         after += security_json(config);
     }

@@ -15,8 +15,10 @@ namespace annals::core {
 /// 200 with a weak ETag that changes with the configuration; 304 by If-None-Match.
 Response metadata(const Service& service, const Request& request, const Target& target);
 
+/// `guides` are the canonical URLs of what is installed.
 CapabilityStatement make_capability_statement(const Config& config,
                                               const search::ParameterSet& parameters,
+                                              const std::vector<std::string>& guides,
                                               Instant started);
 
 }  // namespace annals::core

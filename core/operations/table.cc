@@ -1,9 +1,11 @@
 #include "core/operations/backup.h"
+#include "core/operations/closure.h"
 #include "core/operations/compact.h"
 #include "core/operations/diff.h"
 #include "core/operations/digest.h"
 #include "core/operations/everything.h"
 #include "core/operations/expand.h"
+#include "core/operations/install_package.h"
 #include "core/operations/lookup.h"
 #include "core/operations/meta.h"
 #include "core/operations/operations.h"
@@ -64,6 +66,10 @@ constexpr auto kOperations = std::to_array<Operation>({
     {"$compact", kOnSystem, kOnSystem, true, Access::administer,
      "urn:x-annals:OperationDefinition:compact",
      compact_operation},
+    {"$closure", kOnSystem, 0, true, Access::update,
+     "http://hl7.org/fhir/OperationDefinition/ConceptMap-closure", closure_operation},
+    {"$install-package", kOnSystem, 0, true, Access::administer,
+     "urn:x-annals:OperationDefinition:install-package", install_package_operation},
     {"$reindex", kOnSystem, kOnSystem, true, Access::administer,
      "urn:x-annals:OperationDefinition:reindex",
      reindex_operation},

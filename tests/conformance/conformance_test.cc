@@ -121,6 +121,7 @@ class Replay {
             ADD_FAILURE() << config.error().detail;
             return;
         }
+        config->data = directory_ / "data";
         storage::StoreOptions options;
         options.segment_bytes = 4 << 20;
         options.search = core::search_setup(*config);

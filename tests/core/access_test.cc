@@ -129,6 +129,8 @@ const std::multimap<std::pair<Level, HttpMethod>, Route>& routes() {
         {{L::system_operation, M::post}, {"POST", "/$reindex", "", "system/*.cruds"}},
         {{L::system_operation, M::post}, {"POST", "/$compact", "", "system/*.cruds"}},
         {{L::system_operation, M::get}, {"GET", "/$compact", "", "system/*.cruds"}},
+        {{L::system_operation, M::post}, {"POST", "/$closure", "", "system/*.u"}},
+        {{L::system_operation, M::post}, {"POST", "/$install-package", "", "system/*.cruds"}},
         {{L::system_operation, M::get}, {"GET", "/$reindex", "", "system/*.cruds"}},
         {{L::system_operation, M::get}, {"GET", "/$meta", "", "system/*.r"}},
         {{L::type_operation, M::get}, {"GET", "/Patient/$meta", "", "system/Patient.r"}},

@@ -1,0 +1,85 @@
+#include "core/operations/install_package.h"
+
+#include "core/base/base64.h"
+#include "core/definitions.h"
+#include "core/operations/input.h"
+#include "core/operations/terminology.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+namespace annals::core {
+
+namespace {
+
+Result<packages::Wanted> read_wanted(const Request& request) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(input.only({"name", "version", "package", "includeDependencies"}));
+    packages::Wanted wanted;
+    ANNALS_TRY(const auto name, input.text("name"));
+    ANNALS_TRY(const auto version, input.text("version"));
+    ANNALS_TRY(const auto archive, input.text("package"));
+    ANNALS_TRY(const auto with_dependencies, input.boolean("includeDependencies"));
+    if (!name && !archive) {
+        return Error{Errc::required, "One of name and package is required", ""};
+    }
+    if ((name && !packages::is_package_name(*name)) ||
+        (version && !packages::is_package_version(*version))) {
+        return Error{Errc::invalid, "No package is called that", ""};
+    }
+    wanted.name = name.value_or("");
+    wanted.version = version.value_or("");
+    wanted.with_dependencies = with_dependencies.value_or(false);
+    if (archive) {
+        const auto size = base64_size(*archive);
+        if (!size) {
+            return Error{Errc::invalid, "The package is not in base64", ""};
+        }
+        std::string bytes;
+        bytes.reserve(*size);
+        Base64Decoder().add(*archive, bytes);
+        wanted.archive = std::move(bytes);
+    }
+    return wanted;
+}
+
+Response answer(const packages::Installation& done) {
+    ParametersWriter out;
+    out.add_text("name", "valueString", done.package.name);
+    out.add_text("version", "valueString", done.package.version);
+    out.add("installed", "valueInteger", fmt::to_string(done.installed));
+    out.add("skipped", "valueInteger", fmt::to_string(done.skipped));
+    for (const packages::PackageName& dependency : done.dependencies) {
+        out.add_text("dependency", "valueString", dependency.text());
+    }
+    Response response;
+    response.body = Body(out.resource());
+    return response;
+}
+
+}  // namespace
+
+asio::awaitable<Response> install_package_operation(const Service& service, const Request& request,
+                                                    const Target& /*target*/) {
+    Result<packages::Wanted> wanted = read_wanted(request);
+    if (!wanted) {
+        co_return outcome_response(wanted.error(), request);
+    }
+    const Definitions& definitions = service.definitions();
+    const auto made = std::make_shared<std::optional<Result<packages::Installation>>>();
+    const auto asked = std::make_shared<const packages::Wanted>(*std::move(wanted));
+    const Result<void> ran = co_await definitions.worker().run(
+        *request.loop,
+        [asked, made, &definitions] { made->emplace(definitions.packages().install(*asked)); });
+    if (!ran) {
+        co_return outcome_response(ran.error(), request);
+    }
+    if (!**made) {
+        co_return outcome_response((*made)->error(), request);
+    }
+    co_return answer(***made);
+}
+
+}  // namespace annals::core

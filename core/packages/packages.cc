@@ -1,0 +1,310 @@
+#include "core/packages/packages.h"
+
+#include "core/base/log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+
+namespace annals::packages {
+
+namespace {
+
+constexpr std::string_view kSuffix = ".tgz";
+constexpr std::uint64_t kArchiveBytesMax = 256 << 20;
+constexpr std::size_t kPackagesMax = 500;
+
+/// What the server carries itself.
+bool is_carried(const PackageName& name) {
+    return name.name == "hl7.fhir.r4.core" || name.name == "hl7.fhir.core";
+}
+
+/// Is `a` an older version than `b`? Numbers count as numbers, and a label makes a version older.
+bool is_older(std::string_view a, std::string_view b) {
+    while (!a.empty() && !b.empty()) {
+        const auto part = [](std::string_view& rest) {
+            const std::size_t end = rest.find_first_of(".-");
+            const std::string_view taken = rest.substr(0, end);
+            rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+            return taken;
+        };
+        const std::string_view left = part(a);
+        const std::string_view right = part(b);
+        std::uint64_t x = 0;
+        std::uint64_t y = 0;
+        const bool x_is_number = std::from_chars(left.begin(), left.end(), x).ptr == left.end();
+        const bool y_is_number = std::from_chars(right.begin(), right.end(), y).ptr == right.end();
+        if (x_is_number != y_is_number) {
+            return y_is_number;
+        }
+        if (x_is_number ? x != y : left != right) {
+            return x_is_number ? x < y : left < right;
+        }
+    }
+    const auto is_label = [](std::string_view rest) {
+        return !rest.empty() && (rest.front() < '0' || rest.front() > '9');
+    };
+    return a.empty() ? !b.empty() && !is_label(b) : is_label(a);
+}
+
+/// Does a version answer to what is asked for: itself, "1.0.x", "latest"?
+bool answers(std::string_view version, std::string_view asked) {
+    if (asked.empty() || asked == "latest" || asked == "current") {
+        return true;
+    }
+    return asked.ends_with(".x") ? version.starts_with(asked.substr(0, asked.size() - 1))
+                                 : version == asked;
+}
+
+std::optional<PackageName> name_of(std::string_view file) {
+    const std::size_t mark = file.find('#');
+    if (!file.ends_with(kSuffix) || mark == std::string_view::npos) {
+        return {};
+    }
+    PackageName name{std::string(file.substr(0, mark)),
+                     std::string(file.substr(mark + 1, file.size() - mark - 1 - kSuffix.size()))};
+    return is_package_name(name.name) && is_package_version(name.version)
+               ? std::optional(std::move(name))
+               : std::nullopt;
+}
+
+}  // namespace
+
+Packages::Packages(storage::FileSystem& files, std::string installed, std::string offered)
+    : files_(files),
+      installed_(std::move(installed)),
+      offered_(std::move(offered)),
+      index_(std::make_shared<const Index>()) {
+    load();
+}
+
+void Packages::load() {
+    if (!files_.exists(installed_)) {
+        return;
+    }
+    auto names = files_.list(installed_);
+    if (!names) {
+        log_error(fmt::format("packages: {}", names.error().detail));
+        return;
+    }
+    std::sort(names->begin(), names->end());
+    std::vector<PackagePointer> packages;
+    for (const std::string& file : *names) {
+        if (!name_of(file)) {
+            continue;
+        }
+        const auto begin = std::chrono::steady_clock::now();
+        const auto bytes = read(installed_ + "/" + file);
+        const auto package = bytes ? Package::read(*bytes) : Result<PackagePointer>(bytes.error());
+        if (!package) {
+            log_error(fmt::format("package {}: {}", file, package.error().detail));
+            continue;
+        }
+        packages.push_back(*package);
+        const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
+            std::chrono::steady_clock::now() - begin);
+        log_info(fmt::format("package {}: {} resources loaded in {} ms", (*package)->name().text(),
+                             (*package)->resources().size(), took.count()));
+    }
+    publish(std::move(packages));
+}
+
+std::shared_ptr<const Packages::Index> Packages::index() const {
+    const std::lock_guard lock(mutex_);
+    return index_;
+}
+
+void Packages::publish(std::vector<PackagePointer> packages) {
+    auto index = std::make_shared<Index>();
+    index->packages = std::move(packages);
+    for (const PackagePointer& package : index->packages) {
+        for (std::size_t i = 0; i < package->resources().size(); ++i) {
+            index->by_url.emplace(package->resources()[i].url, Place{package, i});
+        }
+    }
+    const std::lock_guard lock(mutex_);
+    index_ = std::move(index);
+}
+
+Result<terminology::Definition> Packages::find(std::string_view type, std::string_view url,
+                                               std::string_view version) const {
+    const std::shared_ptr<const Index> now = index();
+    const auto [first, last] = now->by_url.equal_range(url);
+    const Place* best = nullptr;
+    std::size_t best_order = 0;
+    for (auto at = first; at != last; ++at) {
+        const Package::Resource& resource = at->second.package->resources()[at->second.number];
+        if (resource.type != type || (!version.empty() && resource.version != version)) {
+            continue;
+        }
+        const auto order = static_cast<std::size_t>(
+            std::find(now->packages.begin(), now->packages.end(), at->second.package) -
+            now->packages.begin());
+        if (best == nullptr || order > best_order) {
+            best = &at->second;
+            best_order = order;
+        }
+    }
+    if (best == nullptr) {
+        return terminology::Definition();
+    }
+    return best->package->definition(best->number);
+}
+
+std::vector<PackagePointer> Packages::installed() const {
+    return index()->packages;
+}
+
+bool Packages::is_installed(const PackageName& name) const {
+    const auto now = index();
+    return std::any_of(now->packages.begin(), now->packages.end(),
+                       [&](const PackagePointer& own) { return own->name() == name; });
+}
+
+Result<std::string> Packages::read(const std::string& path) const {
+    ANNALS_TRY(const std::unique_ptr<storage::File> file,
+               files_.open(path, storage::FileSystem::Mode::read));
+    ANNALS_TRY(const std::uint64_t size, file->size());
+    if (size > kArchiveBytesMax) {
+        return Error{Errc::answer_too_costly, "The package is too large", ""};
+    }
+    std::string bytes(size, '\0');
+    ANNALS_TRY(const std::size_t got, file->read(0, std::span(bytes.data(), bytes.size())));
+    bytes.resize(got);
+    return bytes;
+}
+
+Result<PackageName> Packages::offered_name(std::string_view name, std::string_view version) const {
+    const Error missing{Errc::not_found,
+                        fmt::format("The package {}{}{} is not in packages_dir", name,
+                                    version.empty() ? "" : "#", version),
+                        ""};
+    if (!files_.exists(offered_)) {
+        return Error(missing);
+    }
+    ANNALS_TRY(const std::vector<std::string> files, files_.list(offered_));
+    std::optional<PackageName> best;
+    for (const std::string& file : files) {
+        auto own = name_of(file);
+        if (own && own->name == name && answers(own->version, version) &&
+            (!best || is_older(best->version, own->version))) {
+            best = std::move(own);
+        }
+    }
+    if (!best) {
+        return Error(missing);
+    }
+    return *best;
+}
+
+Result<Packages::Archive> Packages::fetch(const Wanted& wanted) const {
+    Archive archive;
+    if (wanted.archive) {
+        archive.bytes = *wanted.archive;
+    } else {
+        ANNALS_TRY(const PackageName offered, offered_name(wanted.name, wanted.version));
+        ANNALS_TRY(archive.bytes, read(offered_ + "/" + offered.text() + std::string(kSuffix)));
+    }
+    ANNALS_TRY(archive.package, Package::read(archive.bytes));
+    const PackageName& own = archive.package->name();
+    if ((!wanted.name.empty() && own.name != wanted.name) ||
+        !answers(own.version, wanted.version)) {
+        return Error{Errc::invalid,
+                     fmt::format("The archive holds {}, and not {}{}{}", own.text(), wanted.name,
+                                 wanted.version.empty() ? "" : "#", wanted.version),
+                     ""};
+    }
+    return archive;
+}
+
+// Those that aren't there yet, each once, behind what needs them.
+Result<void> Packages::take_dependencies(const Package& package,
+                                         std::vector<Archive>& archives) const {
+    for (const PackageName& needed : package.dependencies()) {
+        const auto is_it = [&](const PackagePointer& own) {
+            return own->name().name == needed.name && answers(own->name().version, needed.version);
+        };
+        const auto now = index();
+        if (is_carried(needed) || std::any_of(now->packages.begin(), now->packages.end(), is_it) ||
+            std::any_of(archives.begin(), archives.end(),
+                        [&](const Archive& archive) { return is_it(archive.package); })) {
+            continue;
+        }
+        if (archives.size() >= kPackagesMax) {
+            return Error{Errc::answer_too_costly, "The package has too many dependencies", ""};
+        }
+        auto archive = fetch({needed.name, needed.version, std::nullopt, false});
+        if (!archive && archive.error().code == Errc::not_found) {
+            return Error{Errc::not_computable,
+                         fmt::format("{} needs {}, which is not in packages_dir",
+                                     package.name().text(), needed.text()),
+                         ""};
+        }
+        if (!archive) {
+            return std::move(archive.error());
+        }
+        const PackagePointer taken = archive->package;
+        archives.push_back(*std::move(archive));
+        ANNALS_TRY_VOID(take_dependencies(*taken, archives));
+    }
+    return {};
+}
+
+Result<void> Packages::keep(const PackageName& name, std::string_view bytes) {
+    ANNALS_TRY_VOID(files_.make_directory(installed_));
+    const std::string path = installed_ + "/" + name.text() + std::string(kSuffix);
+    const std::string unfinished = path + ".tmp";
+    if (files_.exists(unfinished)) {
+        ANNALS_TRY_VOID(files_.remove(unfinished));
+    }
+    {
+        ANNALS_TRY(const std::unique_ptr<storage::File> file,
+                   files_.open(unfinished, storage::FileSystem::Mode::create));
+        ANNALS_TRY_VOID(file->write(0, bytes));
+        ANNALS_TRY_VOID(file->sync());
+    }
+    ANNALS_TRY_VOID(files_.rename(unfinished, path));
+    return files_.sync_directory(installed_);
+}
+
+Result<Installation> Packages::install(const Wanted& wanted) {
+    std::vector<Archive> archives;
+    ANNALS_TRY(Archive first, fetch(wanted));
+    const PackagePointer asked = first.package;
+    archives.push_back(std::move(first));
+    if (wanted.with_dependencies) {
+        ANNALS_TRY_VOID(take_dependencies(*asked, archives));
+    }
+    std::vector<PackagePointer> packages = installed();
+    if (packages.size() + archives.size() > kPackagesMax) {
+        return Error{Errc::answer_too_costly, "Too many packages are installed", ""};
+    }
+    Installation done{asked->name(), 0, 0, asked->dependencies()};
+    // What is needed comes before what needs it, so that a crash leaves nothing without what it needs.
+    std::reverse(archives.begin(), archives.end());
+    for (const Archive& archive : archives) {
+        const PackageName& name = archive.package->name();
+        done.skipped += archive.package->skipped();
+        if (is_installed(name)) {
+            ANNALS_TRY(const std::string kept,
+                       read(installed_ + "/" + name.text() + std::string(kSuffix)));
+            if (kept != archive.bytes) {
+                return Error{Errc::conflict, fmt::format("Another {} is installed", name.text()),
+                             ""};
+            }
+            done.skipped += archive.package->resources().size();
+            continue;
+        }
+        ANNALS_TRY_VOID(keep(name, archive.bytes));
+        packages.push_back(archive.package);
+        publish(packages);
+        done.installed += archive.package->resources().size();
+        log_info(fmt::format("package {}: {} resources installed", name.text(),
+                             archive.package->resources().size()));
+    }
+    return done;
+}
+
+}  // namespace annals::packages

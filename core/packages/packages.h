@@ -1,0 +1,96 @@
+// Packages: the packages that are installed, and what they define.
+//
+// Layer:   core/packages.
+// Spec:    docs/api/install-package.md; docs/format.md, "Packages".
+// Threads: find() and installed() from any thread; install() from one thread at a time; it blocks on disk.
+
+#pragma once
+
+#include "core/packages/package.h"
+#include "core/terminology/source.h"
+#include "storage/file_system.h"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace annals::packages {
+
+/// What to install: a package by its name, or an archive.
+struct Wanted {
+    std::string name;     ///< empty: what the archive says
+    std::string version;  ///< empty: the highest there is
+    std::optional<std::string> archive;
+    bool with_dependencies = false;
+};
+
+/// What an installation did.
+struct Installation {
+    PackageName package;
+    std::size_t installed = 0;  ///< resources, of dependencies as well
+    std::size_t skipped =
+        0;  ///< what was there already, examples, and what can't be found by a url
+    std::vector<PackageName> dependencies;
+};
+
+/// Their resources are no versions of the store: they have no history, and are found by canonical URL alone. Each package is
+/// kept as the archive that it came as.
+class Packages final : public terminology::Source {
+  public:
+    /// Reads what was installed before. `installed` is the folder of what is installed, `offered` the one that packages
+    /// are installed from. What can't be read is logged and passed over.
+    Packages(storage::FileSystem& files, std::string installed, std::string offered);
+
+    /// Of several packages the one that was installed last.
+    Result<terminology::Definition> find(std::string_view type, std::string_view url,
+                                         std::string_view version) const override;
+
+    /// In the order in which they were installed (by name and version after a restart).
+    std::vector<PackagePointer> installed() const;
+
+    /// Installs a package, durably, or says that it was there.
+    ///
+    /// Errors: not_found: no such package is offered; invalid: it is no package, or another than was asked for; conflict: one
+    ///         of that name and version, with other content, is there; not_computable: a dependency isn't offered;
+    ///         answer_too_costly; no_store, io.
+    Result<Installation> install(const Wanted& wanted);
+
+  private:
+    struct Place {
+        PackagePointer package;
+        std::size_t number = 0;
+    };
+
+    /// What is installed at one time.
+    struct Index {
+        std::vector<PackagePointer> packages;
+        std::unordered_multimap<std::string_view, Place> by_url;
+    };
+
+    struct Archive {
+        std::string bytes;
+        PackagePointer package;
+    };
+
+    void load();
+    void publish(std::vector<PackagePointer> packages);
+    std::shared_ptr<const Index> index() const;
+    bool is_installed(const PackageName& name) const;
+    Result<std::string> read(const std::string& path) const;
+    Result<Archive> fetch(const Wanted& wanted) const;
+    Result<PackageName> offered_name(std::string_view name, std::string_view version) const;
+    Result<void> keep(const PackageName& name, std::string_view bytes);
+    Result<void> take_dependencies(const Package& package, std::vector<Archive>& archives) const;
+
+    storage::FileSystem& files_;
+    const std::string installed_;
+    const std::string offered_;
+    mutable std::mutex mutex_;
+    std::shared_ptr<const Index> index_;  // guarded by mutex_
+};
+
+}  // namespace annals::packages

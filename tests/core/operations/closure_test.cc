@@ -1,0 +1,77 @@
+#include "tests/core/operations/terminology_fixture.h"
+
+#include <gtest/gtest.h>
+
+namespace annals::core {
+namespace {
+
+using test::Answer;
+
+class Closure : public test::TerminologyFixture {
+  protected:
+    Answer call(std::string_view more) {
+        return send(
+            "POST", "/$closure",
+            R"({"resourceType":"Parameters","parameter":[{"name":"name","valueString":"mine"})" +
+                std::string(more) + "]}");
+    }
+
+    static std::string adding(const std::vector<std::string>& codes) {
+        std::string parts;
+        for (const std::string& code : codes) {
+            parts += R"(,{"name":"concept","valueCoding":{"system":"http://s/animals","code":")" +
+                     code + R"("}})";
+        }
+        return parts;
+    }
+
+    /// version, and "code<above" of each row.
+    static std::string rows(const Answer& answer) {
+        json::Parser parser;
+        const auto body = parser.parse(answer.body);
+        if (!body || answer.status != 200) {
+            return codes_of(answer);
+        }
+        std::string out = body->root()["version"].string();
+        for (const json::Value group : body->root()["group"].elements()) {
+            for (const json::Value element : group["element"].elements()) {
+                for (const json::Value target : element["target"].elements()) {
+                    out += " " + element["code"].string() + "<" + target["code"].string();
+                }
+            }
+        }
+        return out;
+    }
+};
+
+TEST_F(Closure, GrowsByWhatItIsTold) {
+    EXPECT_EQ(rows(call(adding({"dog"}))), "404 not-found") << "it has to be begun";
+    EXPECT_EQ(rows(call("")), "1");
+    EXPECT_EQ(rows(call(adding({"dog", "rock"}))), "2");
+    const Answer more = call(adding({"puppy", "animal"}));
+    EXPECT_EQ(rows(more), "3 dog<animal puppy<animal puppy<dog");
+    EXPECT_TRUE(more.says(R"("resourceType":"ConceptMap")"));
+    EXPECT_EQ(rows(call(adding({"puppy"}))), "3") << "it is there";
+    EXPECT_EQ(rows(call(adding({"poodle"}))), "4 poodle<animal poodle<dog");
+    restart(Config());
+    EXPECT_EQ(rows(call(R"(,{"name":"version","valueString":"3"})")), "4 poodle<animal poodle<dog");
+    EXPECT_EQ(rows(call(R"(,{"name":"version","valueString":"0"})")),
+              "4 dog<animal poodle<animal poodle<dog puppy<animal puppy<dog");
+    EXPECT_EQ(rows(call(R"(,{"name":"version","valueString":"9"})")), "404 not-found");
+    EXPECT_EQ(rows(call("")), "5") << "it begins anew";
+    EXPECT_EQ(rows(call(adding({"puppy"}))), "6");
+}
+
+TEST_F(Closure, RefusesWhatItDoesNotKnow) {
+    ASSERT_EQ(call("").status, 200);
+    EXPECT_EQ(rows(call(adding({"cat"}))), "404 not-found");
+    EXPECT_EQ(rows(call(R"(,{"name":"concept","valueCoding":{"code":"dog"}})")), "400 required");
+    EXPECT_EQ(rows(call(adding({"dog"}) + R"(,{"name":"version","valueString":"1"})")),
+              "400 invalid");
+    EXPECT_EQ(codes_of(send("POST", "/$closure", R"({"resourceType":"Parameters"})")),
+              "400 required");
+    EXPECT_EQ(send("GET", "/$closure?name=mine").status, 405);
+}
+
+}  // namespace
+}  // namespace annals::core

@@ -1,0 +1,186 @@
+#include "core/base/base64.h"
+#include "core/packages/package.h"
+#include "core/packages/tarball.h"
+#include "tests/core/operations/terminology_fixture.h"
+#include "tests/support/archives.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace annals::core {
+namespace {
+
+using test::Answer;
+using test::make_archive;
+using test::make_package;
+
+constexpr std::string_view kCodes = R"({"resourceType":"CodeSystem","id":"c","url":"http://p/codes",
+    "version":"1.0","status":"active","content":"complete","concept":[{"code":"a"},{"code":"b"}]})";
+constexpr std::string_view kSet =
+    R"({"resourceType":"ValueSet","id":"v","url":"http://p/set","version":"1.0",
+    "status":"active","text":{"status":"generated","div":"<div>long</div>"},
+    "compose":{"include":[{"system":"http://p/codes"}]}})";
+constexpr std::string_view kGuide =
+    R"({"resourceType":"ImplementationGuide","id":"ig","url":"http://p/guide",
+    "status":"active"})";
+constexpr std::string_view kProfile =
+    R"({"resourceType":"StructureDefinition","id":"named","url":"http://p/named",
+    "status":"active","kind":"resource","abstract":false,"type":"Patient","derivation":"constraint","name":"Named",
+    "baseDefinition":"http://hl7.org/fhir/StructureDefinition/Patient",
+    "differential":{"element":[{"id":"Patient","path":"Patient"},
+                               {"id":"Patient.name","path":"Patient.name","min":1}]}})";
+
+class InstallPackage : public test::TerminologyFixture {
+  protected:
+    void reopen() { restart(Config()); }
+
+    /// Offers an archive in packages_dir.
+    void offer(std::string_view name, std::string_view archive) {
+        std::filesystem::create_directories(service().config().data + "/packages");
+        std::ofstream(service().config().data + "/packages/" + std::string(name), std::ios::binary)
+            << archive;
+    }
+
+    Answer install(std::string_view parameters) {
+        return send(
+            "POST", "/$install-package",
+            R"({"resourceType":"Parameters","parameter":[)" + std::string(parameters) + "]}");
+    }
+
+    Answer install_named(std::string_view name, std::string_view version,
+                         std::string_view more = "") {
+        return install(R"({"name":"name","valueString":")" + std::string(name) +
+                       R"("},{"name":"version","valueString":")" + std::string(version) + R"("})" +
+                       std::string(more));
+    }
+
+    Answer install_inline(std::string_view archive) {
+        std::string text;
+        append_base64(archive, text);
+        return install(R"({"name":"package","valueBase64Binary":")" + text + R"("})");
+    }
+
+    static std::string outcome(const Answer& answer) { return codes_of(answer); }
+};
+
+TEST_F(InstallPackage, MakesWhatItDefinesKnownAndKeepsItOverARestart) {
+    offer("p.test#1.0.0.tgz",
+          make_package("p.test", "1.0.0",
+                       {std::string(kCodes), std::string(kSet), std::string(kGuide),
+                        std::string(kProfile), test::patient("example")}));
+    const std::string before = send("GET", "/_history?_count=0").body;
+    EXPECT_EQ(codes("url=http://p/set"), "404 not-found");
+    const Answer installed = install_named("p.test", "1.0.0");
+    ASSERT_EQ(installed.status, 200) << installed.body;
+    EXPECT_TRUE(installed.says(
+        R"([{"name":"name","valueString":"p.test"},{"name":"version","valueString":"1.0.0"},)"
+        R"({"name":"installed","valueInteger":4},{"name":"skipped","valueInteger":1}])"))
+        << installed.body;
+    for (int turn = 0; turn < 2; ++turn) {
+        EXPECT_EQ(codes("url=http://p/set"), "a b");
+        EXPECT_TRUE(send("GET", "/metadata").says(R"("implementationGuide":["http://p/guide"])"));
+        const Answer report = send("POST", "/Patient/$validate?profile=http://p/named",
+                                   R"({"resourceType":"Patient"})");
+        EXPECT_TRUE(report.says("at least 1 of name")) << report.body;
+        EXPECT_TRUE(
+            send("GET", "/CodeSystem/$lookup?system=http://p/codes&code=a").says("display"));
+        EXPECT_EQ(send("GET", "/Observation?code:in=http://p/set").status, 200);
+        EXPECT_EQ(send("GET", "/_history?_count=0").body.substr(0, 60), before.substr(0, 60))
+            << "nobody wrote anything";
+        reopen();
+    }
+    const Answer again = install_named("p.test", "1.0.0");
+    EXPECT_TRUE(again.says(R"({"name":"installed","valueInteger":0})")) << again.body;
+    EXPECT_TRUE(again.says(R"({"name":"skipped","valueInteger":5})")) << again.body;
+}
+
+TEST_F(InstallPackage, TakesAnArchiveAndPutsWhatIsStoredFirst) {
+    ASSERT_EQ(
+        install_inline(make_package("q", "2.0.0", {std::string(kCodes), std::string(kSet)})).status,
+        200);
+    EXPECT_EQ(codes("url=http://p/set"), "a b");
+    put("CodeSystem/own",
+        R"({"resourceType":"CodeSystem","id":"own","url":"http://p/codes","status":"active",
+        "content":"complete","concept":[{"code":"own"}]})");
+    EXPECT_EQ(codes("url=http://p/set"), "own");
+    EXPECT_EQ(outcome(install_inline(make_package("q", "2.0.0", {std::string(kCodes)}))),
+              "409 conflict");
+}
+
+TEST_F(InstallPackage, InstallsWhatAPackageNeeds) {
+    offer("base#1.0.1.tgz", make_package("base", "1.0.1", {std::string(kCodes)}));
+    offer("base#1.0.10.tgz", make_package("base", "1.0.10", {std::string(kCodes)}));
+    offer("top#1.0.0.tgz", make_package("top", "1.0.0", {std::string(kSet)},
+                                        R"({"hl7.fhir.r4.core":"4.0.1","base":"1.0.x"})"));
+    offer("lost#1.0.0.tgz", make_package("lost", "1.0.0", {}, R"({"nowhere":"1.0.0"})"));
+    constexpr std::string_view kAll = R"(,{"name":"includeDependencies","valueBoolean":true})";
+    const Answer top = install_named("top", "1.0.0", kAll);
+    ASSERT_EQ(top.status, 200) << top.body;
+    EXPECT_TRUE(top.says(R"({"name":"installed","valueInteger":2})")) << top.body;
+    EXPECT_TRUE(top.says(R"({"name":"dependency","valueString":"base#1.0.x"})")) << top.body;
+    EXPECT_EQ(codes("url=http://p/set"), "a b");
+    EXPECT_TRUE(
+        std::filesystem::exists(service().config().data + "/packages/installed/base#1.0.10.tgz"));
+    EXPECT_EQ(outcome(install_named("lost", "1.0.0", kAll)), "422 not-supported");
+    EXPECT_EQ(install_named("lost", "1.0.0").status, 200) << "they were not asked for";
+}
+
+TEST_F(InstallPackage, RefusesWhatIsNoPackageAsAWhole) {
+    const std::string codes_text(kCodes);
+    EXPECT_EQ(outcome(install_inline("rubbish")), "400 invalid");
+    EXPECT_EQ(outcome(install_inline("")), "400 invalid");
+    EXPECT_EQ(outcome(install_inline(make_archive({{"package/0.json", codes_text}}))),
+              "400 invalid")
+        << "there is no manifest";
+    const std::string whole = make_package("cut", "1.0.0", {codes_text});
+    EXPECT_EQ(outcome(install_inline(std::string_view(whole).substr(0, whole.size() / 2))),
+              "400 invalid");
+    EXPECT_EQ(outcome(install_inline(make_package("broken", "1.0.0", {codes_text, "{"}))),
+              "400 invalid");
+    EXPECT_EQ(outcome(install_inline(make_package("../up", "1.0.0", {codes_text}))), "400 invalid");
+    EXPECT_EQ(codes("url=http://p/set"), "404 not-found");
+    EXPECT_EQ(outcome(install_named("none", "1.0.0")), "404 not-found");
+    EXPECT_EQ(outcome(install_named("../x", "1.0.0")), "400 invalid");
+    EXPECT_EQ(outcome(install("")), "400 required");
+    EXPECT_EQ(outcome(install(R"({"name":"package","valueBase64Binary":"?"})")), "400 invalid");
+    offer("liar#1.0.0.tgz", make_package("honest", "1.0.0", {codes_text}));
+    EXPECT_EQ(outcome(install_named("liar", "1.0.0")), "400 invalid");
+    EXPECT_EQ(send("GET", "/CodeSystem/$lookup?system=http://p/codes&code=a").status, 404)
+        << "nothing of any of them is installed";
+}
+
+Errc fault_of(std::string_view archive, const packages::TarballLimits& limits = {}) {
+    const auto read = packages::Package::read(archive, limits);
+    return read ? Errc::usage : read.error().code;
+}
+
+TEST(Tarball, RefusesPathsThatClimbAndLinks) {
+    const test::ArchiveEntry manifest{"package/package.json", R"({"name":"a","version":"1"})"};
+    EXPECT_EQ(fault_of(make_archive({manifest})), Errc::usage);
+    EXPECT_EQ(fault_of(make_archive({manifest, {"package/", ""}})), Errc::usage);
+    EXPECT_EQ(fault_of(make_archive({manifest, {"package/../../x.json", "{}"}})), Errc::invalid);
+    EXPECT_EQ(fault_of(make_archive({manifest, {"/etc/x.json", "{}"}})), Errc::invalid);
+    EXPECT_EQ(fault_of(make_archive({manifest, {"package/x.json", "", "/etc/passwd"}})),
+              Errc::invalid);
+    EXPECT_EQ(
+        fault_of(make_archive({manifest, {"package/x.json", "", "", "package/package.json"}})),
+        Errc::invalid);
+}
+
+TEST(Tarball, HoldsToItsLimits) {
+    const std::vector<test::ArchiveEntry> entries{
+        {"package/package.json", R"({"name":"a","version":"1"})"},
+        {"package/bomb.bin", std::string(1 << 20, '\0')}};
+    const std::string archive = make_archive(entries);
+    EXPECT_LT(archive.size(), 10'000U);
+    EXPECT_EQ(fault_of(archive), Errc::usage);
+    EXPECT_EQ(fault_of(archive, {.file_bytes_max = 1 << 19}), Errc::answer_too_costly);
+    EXPECT_EQ(fault_of(archive, {.bytes_max = 1 << 20}), Errc::answer_too_costly);
+    EXPECT_EQ(fault_of(archive, {.files_max = 1}), Errc::answer_too_costly);
+    EXPECT_EQ(fault_of(archive, {.path_bytes_max = 15}), Errc::invalid);
+}
+
+}  // namespace
+}  // namespace annals::core

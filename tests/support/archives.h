@@ -1,0 +1,29 @@
+// Archives: gzipped tar archives for tests, unfit ones included.
+//
+// Threads: plain functions.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace annals::test {
+
+struct ArchiveEntry {
+    std::string path;
+    std::string bytes;
+    std::string symlink{};   ///< not empty: a symbolic link to this
+    std::string hardlink{};  ///< not empty: a hard link to this
+};
+
+/// A gzipped tar archive of these.
+std::string make_archive(const std::vector<ArchiveEntry>& entries);
+
+/// A FHIR package: its manifest and package/<number>.json for each resource.
+std::string make_package(std::string_view name, std::string_view version,
+                         const std::vector<std::string>& resources,
+                         std::string_view dependencies = "{}");
+
+}  // namespace annals::test
