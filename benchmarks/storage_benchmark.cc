@@ -124,6 +124,10 @@ class TimedFileSystem final : public FileSystem {
 
     Result<void> remove(const std::string& path) override { return base_.remove(path); }
 
+    Result<void> remove_directory(const std::string& path) override {
+        return base_.remove_directory(path);
+    }
+
     Result<void> sync_directory(const std::string& path) override {
         return base_.sync_directory(path);
     }

@@ -79,6 +79,8 @@ bool names_one_type(Level level) noexcept {
         case Level::system_search:
         case Level::changes:
         case Level::system_operation:
+        case Level::job:
+        case Level::job_file:
             return false;
         default:
             return true;
@@ -179,6 +181,7 @@ Result<void> authorise(const Service& service, const Request& request, const Int
         case Access::open:
         case Access::bundle:
         case Access::operation:
+        case Access::judged:
             return {};
         case Access::read:
             needed = kMayRead;

@@ -46,6 +46,7 @@ enum class Access : std::uint8_t {
     erase,       ///< history deletion: everything on everything
     bundle,      ///< nothing by itself; each entry is judged
     operation,   ///< what the operation's row says
+    judged,      ///< somebody; the rest its handler judges by what is asked for
     administer,  ///< everything on everything
 };
 

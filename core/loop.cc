@@ -280,6 +280,12 @@ void Loop::wake_watchers() {
     waiters_->watched = watched;
 }
 
+asio::awaitable<void> Loop::pause(std::chrono::milliseconds time) {
+    asio::steady_timer timer(context_);
+    timer.expires_after(time);
+    co_await timer.async_wait(asio::use_awaitable);
+}
+
 void Loop::settled(storage::Ticket through, bool ok, Errc why) noexcept {
     if (waiters_->note(through, ok, why)) {
         asio::post(context_, [this] {

@@ -50,6 +50,9 @@ class Loop : private storage::SettleListener {
     /// Lets other coroutines of this loop run before it returns: for long work in slices.
     asio::awaitable<void> yield();
 
+    /// Lets so much time pass, in which others run.
+    asio::awaitable<void> pause(std::chrono::milliseconds time);
+
     /// Waits until something after `seen` is visible; at most `limit`, and no longer than until end_waits().
     /// True if it is. Threads: a coroutine on this loop.
     asio::awaitable<bool> news_after(Position seen, std::chrono::milliseconds limit);

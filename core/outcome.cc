@@ -15,6 +15,7 @@ constexpr std::string_view kStatusTexts[] = {
     "201 Created",
     "202 Accepted",
     "204 No Content",
+    "206 Partial Content",
     "304 Not Modified",
     "400 Bad Request",
     "401 Unauthorized",
@@ -29,6 +30,7 @@ constexpr std::string_view kStatusTexts[] = {
     "413 Content Too Large",
     "414 URI Too Long",
     "415 Unsupported Media Type",
+    "416 Range Not Satisfiable",
     "417 Expectation Failed",
     "422 Unprocessable Content",
     "426 Upgrade Required",
@@ -104,6 +106,8 @@ ErrorMeaning meaning_of(Errc code) noexcept {
             return {422, "too-costly", "The answer would be too large"};
         case Errc::headers_too_large:
             return {431, "too-long", "The request headers are too large"};
+        case Errc::throttled:
+            return {429, "throttled", "Too many requests"};
         case Errc::corrupt:
         case Errc::io:
         case Errc::internal:

@@ -38,6 +38,8 @@ bool has_count(const Request& request, const Target& target) {
         case Level::version:
         case Level::instance_operation:
         case Level::version_operation:
+        case Level::job:
+        case Level::job_file:
             return false;
     }
     return false;
@@ -127,6 +129,9 @@ Result<void> read_representation(const Request& request, const Target& target,
                                  Representation& out) {
     if (target.level == Level::changes) {
         return {};  // no resource: core/interactions/changes.cc knows what it can be
+    }
+    if (target.level == Level::job_file) {
+        return {};  // it is what it is
     }
     const bool binary = is_binary(target);
     if (request.query.empty() && !binary && !request.inside_bundle) {

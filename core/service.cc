@@ -3,6 +3,7 @@
 #include "core/definitions.h"
 #include "core/interactions/metadata.h"
 #include "core/interactions/min_position.h"
+#include "core/jobs/jobs.h"
 #include "core/operations/backup_run.h"
 #include "core/operations/digest_tree.h"
 #include "core/operations/operations.h"
@@ -75,7 +76,7 @@ std::optional<Response> refuse(const Service& service, const Request& request, T
 
 }  // namespace
 
-Service::Service(const Config& config, storage::Store& store)
+Service::Service(const Config& config, storage::Store& store, storage::FileSystem& files)
     : config_(config),
       guarded_(config.auth.mode != "none"),
       store_(store),
@@ -83,7 +84,11 @@ Service::Service(const Config& config, storage::Store& store)
       definitions_(std::make_unique<Definitions>(config, store)),
       indexing_(std::make_unique<search::Indexing>(store, config.base_url, references_of(config))),
       backup_run_(std::make_unique<BackupRun>(config, store)),
-      digest_tree_(std::make_unique<DigestTree>(store)) {
+      digest_tree_(std::make_unique<DigestTree>(store)),
+      jobs_(std::make_unique<Jobs>(*this, files, config.data + "/jobs",
+                                   JobsOptions{.running_max = config.jobs_max_running,
+                                               .keep = config.jobs_keep,
+                                               .read_only = config.read_only})) {
 }
 
 Service::~Service() = default;

@@ -11,6 +11,7 @@
 #include "core/loop.h"
 #include "core/search/indexing.h"
 #include "core/target.h"
+#include "storage/file_system.h"
 #include "storage/store.h"
 
 #include <asio/awaitable.hpp>
@@ -31,6 +32,7 @@ namespace annals::core {
 class BackupRun;
 class Definitions;
 class DigestTree;
+class Jobs;
 
 /// A CapabilityStatement but for {base_url}, which belongs between the two halves as a JSON string.
 using CapabilityStatement = std::pair<std::string, std::string>;
@@ -38,7 +40,9 @@ using CapabilityStatement = std::pair<std::string, std::string>;
 /// What handlers share. Lifetime: `store` outlives the service, the service outlives every loop's work.
 class Service {
   public:
-    Service(const Config& config, storage::Store& store);
+    /// `files`: where jobs keep what they make, below config.data. Lifetime: it outlives the service.
+    Service(const Config& config, storage::Store& store,
+            storage::FileSystem& files = storage::posix_file_system());
     ~Service();
 
     const Config& config() const noexcept { return config_; }
@@ -80,6 +84,9 @@ class Service {
     /// What the store holds, to be compared with another's.
     DigestTree& digest_tree() const noexcept { return *digest_tree_; }
 
+    /// What goes on when its request has been answered.
+    Jobs& jobs() const noexcept { return *jobs_; }
+
     /// The CapabilityStatement, of the search parameters that hold now. Cost: made anew when they have changed.
     std::shared_ptr<const CapabilityStatement> capability_statement() const;
 
@@ -97,6 +104,7 @@ class Service {
     mutable std::mutex statement_mutex_;
     mutable std::shared_ptr<const CapabilityStatement> statement_;
     mutable std::shared_ptr<const search::ParameterSet> statement_of_;
+    std::unique_ptr<Jobs> jobs_;  // last: they use all the rest
 };
 
 /// StoreOptions::search for the store of a service with this configuration.

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
 namespace annals::core {
 
 namespace {
@@ -82,6 +84,20 @@ Result<std::string> percent_decode(std::string_view text) {
     return out;
 }
 
+// The place of a job, or of a file of one.
+Result<Target> job_target(std::span<const std::string_view> segments) {
+    const bool is_job = segments.size() == 2;
+    const bool is_file = segments.size() == 3 && segments[0] == "_jobs";
+    if ((!is_job && !is_file) || !is_resource_id(segments[1])) {
+        return unknown_path();
+    }
+    Target target;
+    target.level = is_job ? Level::job : Level::job_file;
+    target.id = segments[1];
+    target.member = is_file ? segments[2] : std::string_view();
+    return target;
+}
+
 }  // namespace
 
 Result<Target> parse_target(std::string_view path) {
@@ -94,6 +110,9 @@ Result<Target> parse_target(std::string_view path) {
     }
 
     const std::string_view first = segments[0];
+    if (first == "_jobs" || first == "_export-status") {
+        return job_target({segments, count});
+    }
     if (first.starts_with('_') || first.starts_with('$') || first == "metadata") {
         if (count != 1) {
             return unknown_path();

@@ -35,16 +35,18 @@ enum class Level : std::uint8_t {
     instance_operation,  ///< /Patient/1/$name
     compartment,         ///< /Patient/1/Observation, /Patient/1/*
     version_operation,   ///< /Patient/1/_history/2/$name
+    job,                 ///< /_jobs/1, /_export-status/1
+    job_file,            ///< /_jobs/1/Patient-1.ndjson
 };
-inline constexpr std::size_t kLevelCount = 16;
+inline constexpr std::size_t kLevelCount = 18;
 
 struct Target {
     Level level = Level::root;
-    TypeId type;                 ///< from Level::type on
-    std::string_view id;         ///< from Level::instance on; matches FHIR's id pattern
-    std::string_view version;    ///< Level::version and version_operation, as it stands
+    TypeId type;               ///< from Level::type on, but for jobs
+    std::string_view id;       ///< from Level::instance on; matches FHIR's id pattern, a job's too
+    std::string_view version;  ///< Level::version and version_operation, as it stands
     std::string_view operation;  ///< with its $
-    std::string_view member;     ///< Level::compartment: a type's name or *
+    std::string_view member;  ///< Level::compartment: a type's name or *; Level::job_file: its name
 };
 
 /// Reads a path as Request has it; a trailing slash is tolerated, percent-escapes are not needed in any

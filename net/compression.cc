@@ -84,6 +84,9 @@ core::Body encode_whole(const core::Body& body, Encoder& encoder) {
 
 void compress(core::Response& response, std::string_view accept_encoding) {
     const bool sliced = response.more != nullptr;
+    if (response.status == 206) {
+        return;  // a range is one of the bytes as they are
+    }
     if ((!sliced && response.body.size() < kBytesMin) || !is_compressible(response)) {
         return;
     }
@@ -94,6 +97,11 @@ void compress(core::Response& response, std::string_view accept_encoding) {
     EncoderPointer encoder = take_encoder(coding);
     if (encoder == nullptr) {
         return;
+    }
+    for (auto& [name, value] : response.headers) {
+        if (name == "ETag" && value.starts_with('"')) {
+            value.insert(0, "W/");  // other bytes than those that a range would be of
+        }
     }
     response.headers.emplace_back("Content-Encoding", coding_name(coding));
     if (!sliced && response.body.size() <= kWholeBytesMax) {

@@ -20,6 +20,8 @@ namespace {
 
 constexpr std::size_t kIovecsMax = 1024;      // IOV_MAX
 constexpr std::size_t kCopiedBytesMax = 512;  // a piece up to this size is copied
+/// Sent in one go, however fast the other side takes it; then other connections of the loop get their turn.
+constexpr std::size_t kSendBytesMax = 4 << 20;
 constexpr std::size_t kTextBytesKept = 64 << 10;
 constexpr std::size_t kSegmentsKept = 4 << 10;
 
@@ -208,13 +210,14 @@ void Output::sent(std::size_t count) noexcept {
 }
 
 Output::Sent Output::send_encrypted(TlsStream& tls) {
-    for (;;) {
+    for (std::size_t total = 0;;) {
         // As much as goes into one record goes out together.
         while (first_ < segments_.size()) {
             const std::size_t taken = tls.add(bytes_of(segments_[first_]));
             if (taken == 0) {
                 break;
             }
+            total += taken;
             sent(taken);
         }
         const TlsStream::Step step = tls.flush();
@@ -225,6 +228,9 @@ Output::Sent Output::send_encrypted(TlsStream& tls) {
             clear();
             return Sent::all;
         }
+        if (total >= kSendBytesMax) {
+            return Sent::blocked;
+        }
     }
 }
 
@@ -232,12 +238,18 @@ Output::Sent Output::send(int fd, TlsStream* tls) {
     if (tls != nullptr) {
         return send_encrypted(*tls);
     }
+    std::size_t left = kSendBytesMax;
     while (first_ < segments_.size()) {
+        if (left == 0) {
+            return Sent::blocked;
+        }
         std::array<iovec, kIovecsMax> pieces;
-        const std::size_t count = std::min(segments_.size() - first_, kIovecsMax);
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::string_view bytes = bytes_of(segments_[first_ + i]);
-            pieces[i] = {const_cast<char*>(bytes.data()), bytes.size()};
+        const std::size_t count_max = std::min(segments_.size() - first_, kIovecsMax);
+        std::size_t count = 0;
+        for (std::size_t room = left; count < count_max && room > 0; ++count) {
+            const std::string_view bytes = bytes_of(segments_[first_ + count]).substr(0, room);
+            pieces[count] = {const_cast<char*>(bytes.data()), bytes.size()};
+            room -= bytes.size();
         }
         msghdr message{};
         message.msg_iov = pieces.data();
@@ -252,6 +264,7 @@ Output::Sent Output::send(int fd, TlsStream* tls) {
             return errno == EAGAIN || errno == EWOULDBLOCK ? Sent::blocked : Sent::broken;
         }
         sent(static_cast<std::size_t>(result));
+        left -= static_cast<std::size_t>(result);
     }
     clear();
     return Sent::all;

@@ -36,7 +36,7 @@ class Output {
   public:
     enum class Sent : std::uint8_t {
         all,      ///< nothing is left; the bodies have been let go
-        blocked,  ///< the socket takes no more for now
+        blocked,  ///< the socket takes no more for now, or others are to have their turn
         broken,   ///< the connection is gone
     };
 

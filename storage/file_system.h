@@ -75,7 +75,7 @@ class FileSystem {
 
     virtual Result<std::unique_ptr<File>> open(const std::string& path, Mode mode) = 0;
 
-    /// Names of the files in `directory`, in no order. Errors: not_found, io.
+    /// Names of the files and directories in `directory`, in no order. Errors: not_found, io.
     virtual Result<std::vector<std::string>> list(const std::string& directory) = 0;
 
     /// Makes a directory and its missing parents; fine if it is there.
@@ -91,6 +91,9 @@ class FileSystem {
     virtual Result<FileFacts> facts(const std::string& path) = 0;
 
     virtual Result<void> remove(const std::string& path) = 0;
+
+    /// Removes a directory that is empty. Errors: not_found, io.
+    virtual Result<void> remove_directory(const std::string& path) = 0;
     virtual Result<void> sync_directory(const std::string& path) = 0;
 
     /// Locks a directory to this process. Errors: usage (held by another), io.

@@ -137,6 +137,10 @@ class Index {
                                         std::uint32_t& from, std::uint32_t count_scanned) const;
     std::uint32_t resource_count() const noexcept;
 
+    /// As Store::scan().
+    void scan(const LogScan& what, Position& after, std::uint64_t count_scanned,
+              std::vector<VersionInfo>& found) const;
+
     Totals totals(std::optional<TypeId> type) const;
 
     /// Memory that the index holds, in bytes.

@@ -345,4 +345,26 @@ std::vector<VersionInfo> Index::current_at(std::optional<TypeId> type, Instant i
     return found;
 }
 
+void Index::scan(const LogScan& what, Position& after, std::uint64_t count_scanned,
+                 std::vector<VersionInfo>& found) const {
+    found.clear();
+    const std::uint64_t through = impl_->bound_of(what.bound);
+    const std::uint64_t end = std::min(through, after.value + count_scanned);
+    for (std::uint64_t position = after.value + 1; position <= end; ++position) {
+        const VersionEntry& there = impl_->entry(position);
+        if (load_relaxed(there.erased) != 0 || (what.since && there.instant < what.since->us) ||
+            (what.before && there.instant >= what.before->us)) {
+            continue;
+        }
+        if (!what.every_version) {
+            const Chain chain = impl_->chain(there.resource, through);
+            if (impl_->standing(chain, chain.newest) != position) {
+                continue;
+            }
+        }
+        found.push_back(impl_->info(position));
+    }
+    after = {std::max(after.value, end)};
+}
+
 }  // namespace annals::storage

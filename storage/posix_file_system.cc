@@ -216,6 +216,13 @@ class PosixFileSystem final : public FileSystem {
         return {};
     }
 
+    Result<void> remove_directory(const std::string& path) override {
+        if (::rmdir(path.c_str()) != 0) {
+            return os_error("rmdir", path, errno);
+        }
+        return {};
+    }
+
     Result<void> sync_directory(const std::string& path) override {
         const int fd =
             retried([&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });

@@ -424,6 +424,11 @@ void Sequencer::recovered() noexcept {
     }
 }
 
+Ticket Sequencer::last_ticket() const {
+    const std::lock_guard lock(mutex_);
+    return last_ticket_;
+}
+
 Instant Sequencer::last_instant() const {
     const std::lock_guard lock(mutex_);
     return last_instant_;

@@ -113,6 +113,7 @@ class Sequencer {
 
     /// Instant of the newest commit taken or gathered.
     Instant last_instant() const;
+    Ticket last_ticket() const;
 
   private:
     struct InFlight {

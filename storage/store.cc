@@ -335,6 +335,10 @@ void Store::remove_listener(SettleListener& listener) {
     impl_->listeners.remove(listener);
 }
 
+Ticket Store::last_ticket() const {
+    return impl_->sequencer == nullptr ? Ticket{} : impl_->sequencer->last_ticket();
+}
+
 WriteState Store::write_state() const noexcept {
     return impl_->sequencer == nullptr ? WriteState::read_only : impl_->sequencer->state();
 }
@@ -390,6 +394,11 @@ std::vector<VersionInfo> Store::current_at(std::optional<TypeId> type, Instant i
                                            Position bound, std::uint32_t& from,
                                            std::uint32_t count_scanned) const {
     return impl_->index.current_at(type, instant, bound, from, count_scanned);
+}
+
+void Store::scan(const LogScan& what, Position& after, std::uint64_t count_scanned,
+                 std::vector<VersionInfo>& found) const {
+    impl_->index.scan(what, after, count_scanned, found);
 }
 
 std::uint32_t Store::resource_count() const noexcept {

@@ -145,6 +145,14 @@ struct CompactionProgress {
     std::uint64_t dead_bytes = 0;  ///< that it could give back now
 };
 
+/// What a scan of the log is to find.
+struct LogScan {
+    Position bound{};            ///< versions at or before it; 0: all visible
+    bool every_version = false;  ///< not only what was its resource's newest at `bound`
+    std::optional<Instant> since{};
+    std::optional<Instant> before{};
+};
+
 /// Counters for /metrics; all since opening unless said.
 struct StoreMetrics {
     std::uint64_t commits = 0;
@@ -212,6 +220,9 @@ class Store {
 
     WriteState write_state() const noexcept;
 
+    /// The newest ticket that was handed out: once it has settled, so has all that was submitted before the call.
+    Ticket last_ticket() const;
+
     // ---- keeping house ----
 
     /// Begins to clean histories (storage/history_cleanup.h), soon and then every `interval`, until the store is closed.
@@ -277,6 +288,12 @@ class Store {
     std::vector<VersionInfo> current_at(std::optional<TypeId> type, Instant instant, Position bound,
                                         std::uint32_t& from, std::uint32_t count_scanned) const;
     std::uint32_t resource_count() const noexcept;
+
+    /// Puts into `found` the versions behind `after`, in commit order, that `what` asks for, deletions among them and
+    /// erased ones not; looks at `count_scanned` positions at most, and moves `after` on to the last of them. All is
+    /// looked at when that is the bound. What is found of one bound stays so, but for what is erased.
+    void scan(const LogScan& what, Position& after, std::uint64_t count_scanned,
+              std::vector<VersionInfo>& found) const;
 
     // ---- search ----
 

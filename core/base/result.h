@@ -46,6 +46,7 @@ enum class Errc : std::uint8_t {
     bad_credentials,      ///< 401 security
     credentials_expired,  ///< 401 expired
     forbidden,            ///< 403 forbidden
+    throttled,            ///< 429 throttled: the client asks for too much at once
     overloaded,           ///< 503 transient: a bounded queue is full
     timeout,              ///< 503 timeout: the server was too slow
     no_store,             ///< 503 no-store: disk full, a failed sync, or read-only

@@ -113,7 +113,11 @@ struct Config {
     bool audited() const noexcept { return !audit.file.empty(); }
 
     std::vector<std::string> cors_origins;
-    std::string backup_dir;    ///< empty: "backups" in the data directory
+    std::string backup_dir;  ///< empty: "backups" in the data directory
+    std::uint64_t jobs_max_running = 4;
+    std::chrono::milliseconds jobs_keep{std::chrono::hours(24)};
+    std::uint64_t export_max_file = 128ULL << 20;
+    std::string import_dir;    ///< empty: "import" in the data directory
     std::string packages_dir;  ///< empty: "packages" in the data directory
 };
 

@@ -89,19 +89,7 @@ bool same_content(const storage::Store& store, const HistoryEntry& entry,
         return true;  // Erased meanwhile: there is nothing to differ from.
     }
     const KeptBody body(entry);
-    std::string_view rest = bytes->body;
-    for (const json::Run& run : body.plan().runs()) {
-        if (run.hole == json::Hole::none) {
-            if (!rest.starts_with(run.text)) {
-                return false;
-            }
-            rest.remove_prefix(run.text.size());
-        } else {
-            // Only the instant can be unknown here: pass over what stands in its string.
-            rest.remove_prefix(std::min(rest.size(), rest.find('"')));
-        }
-    }
-    return rest.empty();
+    return is_body_of(body.plan(), bytes->body);  // only the instant can be unknown here
 }
 
 /// A history bundle under way.

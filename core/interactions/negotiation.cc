@@ -206,6 +206,8 @@ Preference read_preference(const Request& request) {
                     } else if (equal_ignoring_case(value, "OperationOutcome")) {
                         preference.return_form = Return::operation_outcome;
                     }
+                } else if (equal_ignoring_case(name, "respond-async")) {
+                    preference.respond_async = true;
                 } else if (equal_ignoring_case(name, "handling") && !preference.strict &&
                            !preference.lenient) {
                     preference.strict = equal_ignoring_case(value, "strict");

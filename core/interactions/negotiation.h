@@ -55,6 +55,7 @@ struct Preference {
     Return return_form = Return::unsaid;
     bool strict = false;   ///< handling=strict
     bool lenient = false;  ///< handling=lenient
+    bool respond_async = false;
 };
 
 /// Reads all Prefer headers; the first of a kind counts, unknown ones are ignored.

@@ -10,6 +10,7 @@
 #include "core/interactions/search.h"
 #include "core/interactions/update.h"
 #include "core/interactions/vread.h"
+#include "core/jobs/answers.h"
 #include "core/operations/operations.h"
 #include "core/service.h"
 
@@ -88,6 +89,9 @@ constexpr auto kTable = std::to_array<Interaction>({
     awaiting(Level::instance_operation, kGet, run_operation, nullptr, "", "operations", Access::operation),
     awaiting(Level::version_operation, kPost, run_operation, nullptr, "", "operations", Access::operation),
     awaiting(Level::version_operation, kGet, run_operation, nullptr, "", "operations", Access::operation),
+    plain(Level::job, kGet, job_status, nullptr, "", "jobs", Access::judged),
+    awaiting(Level::job, kDelete, delete_job, nullptr, "", "jobs", Access::judged),
+    plain(Level::job_file, kGet, job_file, nullptr, "", "jobs", Access::judged),
     plain(Level::metadata, kGet, metadata, nullptr, "", "metadata", Access::open),
     plain(Level::root, HttpMethod::options, metadata, nullptr, "", "metadata", Access::open),
 });

@@ -215,6 +215,20 @@ Error SubmittedResource::missing_reference(std::size_t requirement) const {
             reference.expression};
 }
 
+bool is_body_of(const json::BodyPlan& plan, std::string_view body) noexcept {
+    for (const json::Run& run : plan.runs()) {
+        if (run.hole == json::Hole::none) {
+            if (!body.starts_with(run.text)) {
+                return false;
+            }
+            body.remove_prefix(run.text.size());
+        } else {
+            body.remove_prefix(std::min(body.size(), body.find('"')));
+        }
+    }
+    return body.empty();
+}
+
 Error submission_error(storage::Submission::Status status) {
     using Status = storage::Submission::Status;
     switch (status) {

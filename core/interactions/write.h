@@ -93,6 +93,9 @@ class SubmittedResource {
     std::vector<Reference> references_;
 };
 
+/// Whether `body`, which is stored, is what `plan` makes, whatever stands in its holes.
+bool is_body_of(const json::BodyPlan& plan, std::string_view body) noexcept;
+
 /// The error for a submission that no new decision can help: overloaded, too_large, no_space, failed,
 /// read_only.
 Error submission_error(storage::Submission::Status status);

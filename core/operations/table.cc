@@ -1,3 +1,5 @@
+#include "core/bulk/export.h"
+#include "core/bulk/import.h"
 #include "core/operations/backup.h"
 #include "core/operations/closure.h"
 #include "core/operations/compact.h"
@@ -73,6 +75,16 @@ constexpr auto kOperations = std::to_array<Operation>({
     {"$reindex", kOnSystem, kOnSystem, true, Access::administer,
      "urn:x-annals:OperationDefinition:reindex",
      reindex_operation},
+    {"$export", kOnSystem, kOnSystem, false, Access::judged,
+     "http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export", export_operation},
+    {"$export", kOnType, kOnType, false, Access::judged,
+     "http://hl7.org/fhir/uv/bulkdata/OperationDefinition/patient-export", export_operation,
+     "Patient"},
+    {"$export", kOnInstance, kOnInstance, false, Access::judged,
+     "http://hl7.org/fhir/uv/bulkdata/OperationDefinition/group-export", export_operation,
+     "Group"},
+    {"$import", kOnSystem, 0, true, Access::administer,
+     "urn:x-annals:OperationDefinition:import", import_operation},
 });
 // clang-format on
 

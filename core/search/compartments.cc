@@ -312,19 +312,28 @@ std::vector<const Parameter*> members_by(const ParameterSet& parameters, const C
 
 std::optional<Plan> in_compartment(const ParameterSet& parameters, TypeId compartment,
                                    std::uint64_t key, TypeId type) {
+    return in_compartments(parameters, compartment, std::span(&key, 1), type);
+}
+
+std::optional<Plan> in_compartments(const ParameterSet& parameters, TypeId compartment,
+                                    std::span<const std::uint64_t> keys, TypeId type) {
     const Compartment* const found = find_compartment(compartment);
     if (found == nullptr) {
         return {};
     }
-    std::vector<Term> terms;
-    if (type == compartment) {
-        terms.push_back(identity(key));
-    }
-    for (const Parameter* const parameter : members_by(parameters, *found, type)) {
-        terms.push_back(reference(parameter->column, key));
-    }
-    if (terms.empty()) {
+    const std::vector<const Parameter*> members = members_by(parameters, *found, type);
+    if (members.empty() && type != compartment) {
         return {};
+    }
+    std::vector<Term> terms;
+    terms.reserve(keys.size() * (members.size() + 1));
+    for (const std::uint64_t key : keys) {
+        if (type == compartment) {
+            terms.push_back(identity(key));
+        }
+        for (const Parameter* const parameter : members) {
+            terms.push_back(reference(parameter->column, key));
+        }
     }
     return carrying(std::move(terms));
 }

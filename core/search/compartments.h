@@ -31,6 +31,10 @@ std::vector<TypeId> compartment_members(TypeId compartment);
 std::optional<Plan> in_compartment(const ParameterSet& parameters, TypeId compartment,
                                    std::uint64_t key, TypeId type);
 
+/// The same for the compartments of any of these.
+std::optional<Plan> in_compartments(const ParameterSet& parameters, TypeId compartment,
+                                    std::span<const std::uint64_t> keys, TypeId type);
+
 /// What resources of `type` match that belong to the compartment of any live resource; none if the type has no part in
 /// such compartments. Of the compartment's own type that is everything.
 std::optional<Plan> in_any_compartment(const ParameterSet& parameters, TypeId compartment,

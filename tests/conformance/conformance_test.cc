@@ -109,6 +109,9 @@ std::string text_of(json::Value value) {
     return value.is_string() ? value.string() : std::string(value.raw());
 }
 
+/// Of a job's status: the request is sent again while the answer is 202.
+constexpr std::string_view kWhileAccepted = "202 then ";
+
 class Replay {
   public:
     explicit Replay(const Conversation& conversation) {
@@ -116,6 +119,7 @@ class Replay {
         sources.sets = conversation.settings;
         sources.sets.push_back("listen=\"127.0.0.1:0\"");
         sources.sets.push_back("threads=1");
+        sources.sets.push_back("data=\"" + directory_ / "data" + "\"");
         auto config = core::load_config(sources);
         if (!config) {
             ADD_FAILURE() << config.error().detail;
@@ -152,6 +156,9 @@ class Replay {
         ASSERT_NE(blank, std::string::npos) << first;
         const std::string method = first.substr(0, blank);
         std::string target = first.substr(blank + 1);
+        if (target.starts_with(server_->url())) {
+            target.erase(0, server_->url().size());
+        }
         target = target.starts_with("//") ? target.substr(1) : "/fhir" + target;
 
         std::vector<std::pair<std::string, std::string>> headers;
@@ -174,8 +181,15 @@ class Replay {
         }
         // Instants are whole milliseconds: what conversations say of _at and _since needs their writes apart.
         std::this_thread::sleep_for(std::chrono::milliseconds(method == "GET" ? 0 : 2));
-        const test::HttpResponse response =
+        test::HttpResponse response =
             test::exchange(server_->port(), method, target, body, headers);
+        if (exchange.expected.front().starts_with(kWhileAccepted)) {
+            const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+            while (response.status == 202 && std::chrono::steady_clock::now() < end) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(200));
+                response = test::exchange(server_->port(), method, target, body, headers);
+            }
+        }
         std::string shown = std::to_string(response.status) + "\n";
         for (const auto& [name, value] : response.headers) {
             shown += name + ": " + value + "\n";
@@ -201,6 +215,8 @@ class Replay {
     void check(const std::string& line, const test::HttpResponse& response) {
         if (line.find_first_not_of("0123456789") == std::string::npos) {
             EXPECT_EQ(std::to_string(response.status), line);
+        } else if (line.starts_with(kWhileAccepted)) {
+            EXPECT_EQ(std::to_string(response.status), line.substr(kWhileAccepted.size()));
         } else if (line == "empty") {
             EXPECT_TRUE(response.body.empty());
         } else if (line.starts_with("body = ")) {

@@ -263,6 +263,9 @@ TEST(ParseTarget, NamesEveryLevel) {
                            {"/Patient/1/_history/2/", Level::version},
                            {"/Patient/1/$meta", Level::instance_operation},
                            {"/Patient/1/_history/2/$meta", Level::version_operation},
+                           {"/_jobs/1", Level::job},
+                           {"/_export-status/1", Level::job},
+                           {"/_jobs/1/Patient-1.ndjson", Level::job_file},
                            {"/Patient/1/Observation", Level::compartment},
                            {"/Patient/1/*", Level::compartment}}) {
         const auto target = core::parse_target(path);

@@ -282,6 +282,45 @@ TEST(Index, ShowsTheStoreAsOfAnInstant) {
     EXPECT_EQ(pair.index.current_at(kPatient, {50}, {1}, from, 100).front().version.value, 1U);
 }
 
+std::vector<std::uint64_t> scanned(const Index& index, const LogScan& what, std::uint64_t step) {
+    std::vector<std::uint64_t> positions;
+    std::vector<VersionInfo> found;
+    const std::uint64_t end =
+        what.bound.value == 0 ? index.last_position().value : what.bound.value;
+    for (Position after; after.value < end;) {
+        index.scan(what, after, step, found);
+        for (const VersionInfo& info : found) {
+            positions.push_back(info.position.value);
+        }
+    }
+    return positions;
+}
+
+TEST(Index, ScansTheLogForWhatStandsAtAPosition) {
+    using Positions = std::vector<std::uint64_t>;
+    Pair pair;
+    pair.add(1, kPatient, 1, 10);
+    pair.add(2, kObservation, 1, 20);
+    pair.add(1, kPatient, 2, 30);
+    pair.add(2, kObservation, 2, 40, true);
+    pair.add(3, kPatient, 1, 50);
+    pair.add(1, kPatient, 3, 60);
+    pair.publish();
+    for (const std::uint64_t step : {1U, 2U, 100U}) {
+        EXPECT_EQ(scanned(pair.index, {}, step), (Positions{4, 5, 6}));
+        EXPECT_EQ(scanned(pair.index, {.bound = {3}}, step), (Positions{2, 3}));
+        EXPECT_EQ(scanned(pair.index, {.bound = {5}, .since = Instant{40}}, step),
+                  (Positions{4, 5}));
+        EXPECT_EQ(scanned(pair.index, {.bound = {5}, .before = Instant{40}}, step), Positions{3});
+        EXPECT_EQ(scanned(pair.index, {.every_version = true}, step),
+                  (Positions{1, 2, 3, 4, 5, 6}));
+    }
+    pair.index.erase({.key = key_of(1), .scope = Scope::version, .version = {2}});
+    EXPECT_EQ(scanned(pair.index, {.every_version = true}, 4), (Positions{1, 2, 4, 5, 6}));
+    // As if it had never been: the version before it stands.
+    EXPECT_EQ(scanned(pair.index, {.bound = {3}}, 4), (Positions{1, 2}));
+}
+
 std::vector<IndexedVersion> one_version_each(std::uint64_t count) {
     std::vector<IndexedVersion> versions(count);
     for (std::uint64_t i = 0; i < count; ++i) {

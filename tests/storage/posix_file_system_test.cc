@@ -75,6 +75,17 @@ TEST_F(PosixFileSystemTest, ListsRenamesAndRemoves) {
     EXPECT_EQ(fs_.list(directory_ / "none").error().code, Errc::not_found);
 }
 
+TEST_F(PosixFileSystemTest, RemovesADirectoryOnceItIsEmpty) {
+    ASSERT_TRUE(fs_.make_directory(directory_ / "a/b"));
+    open("a/b/one", Mode::create);
+    EXPECT_EQ(*fs_.list(directory_ / "a"), std::vector<std::string>{"b"});
+    EXPECT_FALSE(fs_.remove_directory(directory_ / "a/b"));
+    ASSERT_TRUE(fs_.remove(directory_ / "a/b/one"));
+    EXPECT_TRUE(fs_.remove_directory(directory_ / "a/b"));
+    EXPECT_FALSE(fs_.exists(directory_ / "a/b"));
+    EXPECT_EQ(fs_.remove_directory(directory_ / "a/b").error().code, Errc::not_found);
+}
+
 TEST_F(PosixFileSystemTest, LocksADirectoryOnce) {
     auto first = fs_.lock(directory_.path());
     ASSERT_TRUE(first);

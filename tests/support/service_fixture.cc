@@ -84,9 +84,9 @@ void ServiceFixture::start(const core::Config& config) {
     auto store = storage::Store::open(*files_, directory_.path(), std::move(options));
     ANNALS_CHECK(store.has_value(), store.error().detail);
     store_ = *std::move(store);
-    core::Config own = config;
-    own.data = directory_.path();
-    service_ = std::make_unique<core::Service>(own, *store_);
+    core::Config settings = config;
+    settings.data = directory_.path();
+    service_ = std::make_unique<core::Service>(settings, *store_, *files_);
     loop_ = std::make_unique<core::Loop>(*store_);
     thread_ = std::thread([this] { loop_->run(); });
 }

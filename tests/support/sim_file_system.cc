@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <random>
@@ -388,6 +389,11 @@ Result<std::vector<std::string>> SimFileSystem::list(const std::string& director
             names.push_back(path.substr(directory.size() + 1));
         }
     }
+    for (const std::string& path : directories_) {
+        if (path.size() > directory.size() && parent_of(path) == directory) {
+            names.push_back(path.substr(directory.size() + 1));
+        }
+    }
     return names;
 }
 
@@ -451,6 +457,19 @@ Result<void> SimFileSystem::remove(const std::string& path) {
     }
     change_entry(path, nullptr);
     return {};
+}
+
+Result<void> SimFileSystem::remove_directory(const std::string& path) {
+    std::unique_lock lock(mutex_);
+    ANNALS_TRY_VOID(begin_call(Call::remove, lock));
+    const bool used = std::any_of(entries_.begin(), entries_.end(), [&](const auto& entry) {
+        return parent_of(entry.first) == path;
+    });
+    if (used) {
+        return failed(Errc::io, path);
+    }
+    return directories_.erase(path) == 0 ? Result<void>(failed(Errc::not_found, path))
+                                         : Result<void>();
 }
 
 Result<void> SimFileSystem::sync_directory(const std::string& path) {

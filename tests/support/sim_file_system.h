@@ -91,6 +91,7 @@ class SimFileSystem final : public storage::FileSystem {
     Result<void> link(const std::string& from, const std::string& to) override;
     Result<storage::FileFacts> facts(const std::string& path) override;
     Result<void> remove(const std::string& path) override;
+    Result<void> remove_directory(const std::string& path) override;
     Result<void> sync_directory(const std::string& path) override;
     Result<std::unique_ptr<storage::DirectoryLock>> lock(const std::string& directory) override;
     bool exists(const std::string& path) override;

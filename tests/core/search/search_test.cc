@@ -414,6 +414,15 @@ TEST_F(Search, SearchesCompartments) {
     EXPECT_EQ(get("/Patient/a/Organization").status, 404);
 }
 
+TEST_F(Search, TakesConditionsForPartOfCompartments) {
+    put("Condition", "c",
+        R"("subject":{"reference":"Patient/a"},"encounter":{"reference":"Encounter/e"},"asserter":{"reference":"Practitioner/p"})");
+    EXPECT_EQ(get("/Patient/a/Condition").matches, Names{"Condition/c"});
+    EXPECT_EQ(get("/Patient/a/*").matches, Names{"Condition/c"});
+    EXPECT_EQ(get("/Encounter/e/Condition").matches, Names{"Condition/c"});
+    EXPECT_EQ(get("/Practitioner/p/Condition").matches, Names{"Condition/c"});
+}
+
 TEST_F(Search, FindsContainedResources) {
     put("MedicationRequest", "r",
         R"("status":"active","intent":"order","subject":{"reference":"Patient/a"},"medicationReference":{"reference":"#m"},"contained":[{"resourceType":"Medication","id":"m","code":{"coding":[{"code":"aspirin"}]}}])");

@@ -1,0 +1,42 @@
+#include "core/bulk/export.h"
+
+#include "core/bulk/export_scope.h"
+#include "core/bulk/export_task.h"
+#include "core/interactions/negotiation.h"
+#include "core/jobs/answers.h"
+#include "core/outcome.h"
+
+#include <utility>
+
+namespace annals::core {
+
+namespace {
+
+Result<ExportTask> read(const Service& service, const Request& request, const Target& target) {
+    ANNALS_TRY(ExportTask task, read_export_task(request, target));
+    ANNALS_TRY_VOID(authorise_export(service, request, task));
+    if (!read_preference(request).respond_async) {
+        return Error{Errc::invalid, "An export answers later: send Prefer: respond-async", ""};
+    }
+    // What is wrong is said now and not by the job; it reads all of this again at its own snapshot.
+    search::Snapshot snapshot(service.store());
+    ANNALS_TRY(const ExportScope scope,
+               find_scope(task, snapshot, service.indexing().parameters(), request.base_url));
+    ANNALS_TRY_VOID(authorise_filters(service, request, scope));
+    return task;
+}
+
+}  // namespace
+
+asio::awaitable<Response> export_operation(const Service& service, const Request& request,
+                                           const Target& target) {
+    const Result<ExportTask> task = read(service, request, target);
+    if (!task) {
+        co_return outcome_response(task.error(), request);
+    }
+    Response response =
+        co_await begin_job(service, request, "export", task_json(*task), "_export-status");
+    co_return response;
+}
+
+}  // namespace annals::core

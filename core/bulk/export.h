@@ -1,0 +1,17 @@
+// $export: begins an export of the whole store, of all patients, or of a Group.
+//
+// Layer:   core/bulk.
+// Spec:    Bulk Data Access IG STU2; docs/api/export.md.
+// Threads: runs on the loop of its request.
+
+#pragma once
+
+#include "core/service.h"
+
+namespace annals::core {
+
+/// 202 with Content-Location; 400, 403, 404 for what can't be begun; 429 when too much is under way.
+asio::awaitable<Response> export_operation(const Service& service, const Request& request,
+                                           const Target& target);
+
+}  // namespace annals::core

@@ -1,0 +1,404 @@
+#include "core/bulk/export_job.h"
+
+#include "codec/json/resource.h"
+#include "core/bulk/export_scope.h"
+#include "core/bulk/export_task.h"
+#include "core/bulk/ndjson_files.h"
+#include "core/interactions/history_bundle_entry.h"
+#include "core/outcome.h"
+#include "core/search/execute.h"
+#include "core/service.h"
+#include "core/subset.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <optional>
+
+namespace annals::core {
+
+namespace {
+
+/// Positions of the log, or matches, that are looked at before anything else is.
+constexpr std::uint64_t kPositionsPerStep = 1024;
+constexpr std::size_t kMatchesPerStep = 16'384;
+constexpr std::size_t kVersionsPerStep = 1024;
+
+/// What is lost at most by a restart.
+constexpr std::uint64_t kBytesPerCheckpoint = 256 << 20;
+constexpr std::chrono::seconds kTimePerCheckpoint{10};
+
+constexpr std::size_t kDeletionsPerBundle = 100;
+
+/// The work was asked to stop; what it returns is not looked at.
+Error stopped() {
+    return {Errc::timeout, "stopped", ""};
+}
+
+std::uint64_t number_of(json::Value value) {
+    std::uint64_t number = 0;
+    const std::string_view text = value.raw();
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+/// A position at which everything is there that was submitted before `time`, so that whoever asks for what came since
+/// then misses nothing.
+struct Moment {
+    Position position;
+    Instant time;
+};
+
+Moment take_moment(storage::Store& store) {
+    Moment moment;
+    moment.time = now();
+    moment.time.us -= moment.time.us % 1000;
+    // Dropped or not: it has settled.
+    static_cast<void>(store.wait(store.last_ticket()));
+    moment.position = store.last_position();
+    return moment;
+}
+
+class ExportJob {
+  public:
+    ExportJob(const Service& service, JobRun& run)
+        : service_(service), store_(service.store()), run_(run) {
+        files_.emplace(run, service.config().export_max_file);
+    }
+
+    Result<JobResult> work() {
+        ANNALS_TRY(task_, parse_export_task(run_.order().task));
+        for (const std::string& list : task_.elements) {
+            ANNALS_TRY_VOID(read_elements(list, subset_.elements));
+        }
+        ANNALS_TRY_VOID(begin());
+        ANNALS_TRY(scope_, find_scope(task_, *snapshot_, parameters_, run_.order().base_url));
+        if (!snapshot_answers()) {
+            // What the index had of the snapshot went while nobody was here to hold it: from the beginning.
+            ANNALS_TRY_VOID(begin_anew());
+            ANNALS_TRY(scope_, find_scope(task_, *snapshot_, parameters_, run_.order().base_url));
+            if (!snapshot_answers()) {
+                return search::expired_snapshot();
+            }
+        }
+        if (pass_ == 0) {
+            if (after_.value == 0) {
+                for (const std::string& warning : scope_.warnings) {
+                    ANNALS_TRY_VOID(add_outcome("information", "informational", warning));
+                }
+            }
+            ANNALS_TRY_VOID(scan_log());
+            next_pass();
+        }
+        while (pass_ <= scope_.searched.size()) {
+            ANNALS_TRY_VOID(write_searched(scope_.searched[pass_ - 1]));
+            next_pass();
+        }
+        ANNALS_TRY_VOID(add_deletions());
+        ANNALS_TRY(std::vector<JobFile> files, files_->finish());
+        return JobResult{moment_.time, std::move(files)};
+    }
+
+  private:
+    // ---- where it stands ----
+
+    Result<void> begin() {
+        parameters_ = service_.indexing().parameters();
+        last_checkpoint_ = std::chrono::steady_clock::now();
+        if (run_.saved().empty()) {
+            return begin_anew();
+        }
+        json::Parser parser;
+        ANNALS_TRY(const json::Document saved, parser.parse(run_.saved()));
+        const json::Value root = saved.root();
+        moment_.position = {number_of(root["position"])};
+        ANNALS_TRY(moment_.time, parse_instant(root["time"].string()));
+        pass_ = number_of(root["pass"]);
+        after_ = {number_of(root["after"])};
+        resources_ = number_of(root["resources"]);
+        if (moment_.position > store_.last_position()) {
+            return begin_anew();  // of a store that was put back
+        }
+        snapshot_.emplace(store_, moment_.position);
+        return files_->restore(root["files"]);
+    }
+
+    Result<void> begin_anew() {
+        moment_ = take_moment(store_);
+        snapshot_.emplace(store_, moment_.position);
+        pass_ = 0;
+        after_ = {};
+        resources_ = 0;
+        files_.emplace(run_, service_.config().export_max_file);
+        series_.fill(nullptr);
+        return checkpoint();
+    }
+
+    Result<void> checkpoint() {
+        ANNALS_TRY_VOID(add_deletions());
+        ANNALS_TRY(const std::string files, files_->checkpoint());
+        last_checkpoint_ = std::chrono::steady_clock::now();
+        bytes_at_checkpoint_ = files_->bytes();
+        return run_.save(fmt::format(
+            R"({{"position":{},"time":"{}","pass":{},"after":{},"resources":{},"files":{}}})",
+            moment_.position.value, format_instant(moment_.time), pass_, after_.value, resources_,
+            files));
+    }
+
+    // Between two steps: is there still somebody who wants it, and is it time to keep where it stands?
+    Result<void> step(std::uint64_t share_done, std::uint64_t share_of) {
+        if (run_.stopping()) {
+            static_cast<void>(
+                checkpoint());  // else what was written since the last one is written again
+            return stopped();
+        }
+        if (files_->bytes() - bytes_at_checkpoint_ >= kBytesPerCheckpoint ||
+            std::chrono::steady_clock::now() - last_checkpoint_ >= kTimePerCheckpoint) {
+            ANNALS_TRY_VOID(checkpoint());
+        }
+        const std::uint64_t passes = scope_.searched.size() + 1;
+        const std::uint64_t percent =
+            (pass_ * 100 + (share_of == 0 ? 100 : share_done * 100 / share_of)) / passes;
+        const std::string_view type =
+            pass_ == 0 ? "all types" : resource_type_name(scope_.searched[pass_ - 1].type);
+        run_.say(fmt::format("{}% ({}: {} resources in {} files)",
+                             std::min<std::uint64_t>(percent, 99), type, resources_,
+                             files_->file_count()));
+        return {};
+    }
+
+    void next_pass() {
+        ++pass_;
+        after_ = {};
+    }
+
+    bool snapshot_answers() {
+        return std::ranges::all_of(scope_.searched, [&](const ExportScope::Searched& one) {
+            // Also holds what it needs from here on.
+            return snapshot_->answers(one.type);
+        });
+    }
+
+    bool is_in_time(const storage::VersionInfo& info) const {
+        return (!task_.since || info.instant >= *task_.since) &&
+               (!task_.until || info.instant < *task_.until);
+    }
+
+    // ---- the log: all of whole types, and what was deleted ----
+
+    Result<void> scan_log() {
+        const bool deletions = task_.since.has_value() || task_.history;
+        if (!deletions && !std::ranges::any_of(scope_.whole, [](bool is) { return is; })) {
+            return {};
+        }
+        const storage::LogScan what{.bound = moment_.position,
+                                    .every_version = task_.history,
+                                    .since = task_.since,
+                                    .before = task_.until};
+        std::vector<storage::VersionInfo> found;
+        while (after_ < moment_.position) {
+            Position after = after_;
+            store_.scan(what, after, kPositionsPerStep, found);
+            for (const storage::VersionInfo& info : found) {
+                if (info.deletion) {
+                    if (deletions && scope_.types[info.type.value]) {
+                        ANNALS_TRY_VOID(take_deletion(info));
+                    }
+                } else if (scope_.whole[info.type.value]) {
+                    ANNALS_TRY_VOID(add_version(info));
+                }
+            }
+            after_ = after;
+            ANNALS_TRY_VOID(step(after_.value, moment_.position.value));
+        }
+        return {};
+    }
+
+    Result<void> take_deletion(const storage::VersionInfo& info) {
+        const Result<storage::StoredVersion> deletion = store_.load(info);
+        if (!deletion) {
+            return add_damage(info, deletion.error());
+        }
+        if (scope_.of_patients && !was_of_patients(*deletion)) {
+            return {};
+        }
+        deletions_ += deletions_.empty() ? "" : ",";
+        deletions_ += fmt::format(R"({{"request":{{"method":"DELETE","url":"{}/{}"}}}})",
+                                  resource_type_name(info.type), deletion->id);
+        return ++deletion_count_ == kDeletionsPerBundle ? add_deletions() : Result<void>();
+    }
+
+    // By what the resource said before it was deleted: a reference to one of the patients, wherever it stands. To
+    // tell somebody of a deletion that is not his does no harm; to keep one from him would.
+    bool was_of_patients(const storage::StoredVersion& deletion) {
+        const TypeId patient = *find_resource_type("Patient");
+        if (deletion.info.type == patient) {
+            return !scope_.patients || scope_.patients->contains(std::string(deletion.id));
+        }
+        storage::HistoryQuery query;
+        query.type = deletion.info.type;
+        query.id = deletion.id;
+        query.bound = deletion.info.position;
+        query.count = 16;
+        for (const storage::VersionInfo& info : store_.history(query).versions) {
+            if (info.deletion) {
+                continue;
+            }
+            const Result<storage::StoredVersion> before = store_.load(info);
+            const Result<json::Document> document =
+                before ? parser_.parse(before->body) : Result<json::Document>(before.error());
+            return document && refers_to_patients(document->root());
+        }
+        return !scope_.patients;  // nothing is known of it
+    }
+
+    bool refers_to_patients(json::Value resource) const {
+        std::vector<json::ReferenceSite> sites;
+        json::find_references(resource, sites);
+        return std::ranges::any_of(sites, [&](const json::ReferenceSite& site) {
+            const std::string text = site.value.string();
+            const std::optional<ResourceUrl> url = parse_resource_url(text);
+            return site.kind == json::ReferenceSite::Kind::reference && url &&
+                   url->type == *find_resource_type("Patient") &&
+                   (!scope_.patients || scope_.patients->contains(std::string(url->id)));
+        });
+    }
+
+    Result<void> add_deletions() {
+        if (deletion_count_ == 0) {
+            return {};
+        }
+        const std::string bundle = fmt::format(
+            R"({{"resourceType":"Bundle","type":"transaction","entry":[{}]}})", deletions_);
+        deletions_.clear();
+        deletion_count_ = 0;
+        return files_->add(files_->series("deleted", "Bundle", "deleted"), bundle);
+    }
+
+    // ---- what a search finds ----
+
+    Result<void> write_searched(const ExportScope::Searched& one) {
+        search::Execution execution(*snapshot_, one.type, one.plan);
+        std::vector<search::Match> matches;
+        do {
+            execution.want({.after = after_, .upwards = true, .limit = kMatchesPerStep});
+            ANNALS_TRY(const bool done, execution.advance(search::Pace()));
+            ANNALS_CHECK(done);
+            matches.swap(execution.matches());
+            for (std::size_t i = 0; i < matches.size(); ++i) {
+                ANNALS_TRY_VOID(write_match(matches[i].position()));
+                after_ = matches[i].position();
+                if (i % kVersionsPerStep == kVersionsPerStep - 1) {
+                    ANNALS_TRY_VOID(step(after_.value, moment_.position.value));
+                }
+            }
+        } while (matches.size() == kMatchesPerStep);
+        return step(1, 1);
+    }
+
+    Result<void> write_match(Position position) {
+        const std::optional<storage::VersionInfo> info = store_.at(position);
+        if (!info) {
+            return {};  // erased a moment ago
+        }
+        if (task_.history) {
+            return write_versions(*info);
+        }
+        return is_in_time(*info) ? add_version(*info) : Result<void>();
+    }
+
+    Result<void> write_versions(const storage::VersionInfo& newest) {
+        const Result<storage::StoredVersion> stored = store_.load(newest);
+        if (!stored) {
+            return add_damage(newest, stored.error());
+        }
+        storage::HistoryQuery query;
+        query.type = newest.type;
+        query.id = stored->id;
+        query.order = storage::HistoryOrder::oldest_first;
+        query.bound = moment_.position;
+        query.count = kVersionsPerStep;
+        for (;;) {
+            const storage::HistoryPage page = store_.history(query);
+            for (const storage::VersionInfo& info : page.versions) {
+                if (!info.deletion && is_in_time(info)) {
+                    ANNALS_TRY_VOID(add_version(info));
+                }
+            }
+            if (!page.more || page.versions.empty()) {
+                return {};
+            }
+            query.after = page.versions.back();
+        }
+    }
+
+    // ---- lines ----
+
+    Result<void> add_version(const storage::VersionInfo& info) {
+        const Result<storage::StoredVersion> version = store_.load(info);
+        if (!version) {
+            return add_damage(info, version.error());
+        }
+        NdjsonFiles::Series*& series = series_[info.type.value];
+        if (series == nullptr) {
+            const std::string_view type = resource_type_name(info.type);
+            series = &files_->series("output", type, type);
+        }
+        ++resources_;
+        if (subset_.whole()) {
+            return files_->add(*series, version->body);
+        }
+        ANNALS_TRY(const json::Document document, parser_.parse(version->body));
+        line_.clear();
+        append_subset(document.root(), subset_, line_);
+        return files_->add(*series, line_);
+    }
+
+    Result<void> add_damage(const storage::VersionInfo& info, const Error& error) {
+        if (error.code == Errc::not_found) {
+            return {};  // erased meanwhile
+        }
+        return add_outcome("error", "exception",
+                           fmt::format("A {} can't be read: the version at position {}",
+                                       resource_type_name(info.type), info.position.value));
+    }
+
+    Result<void> add_outcome(std::string_view severity, std::string_view code,
+                             const std::string& text) {
+        return files_->add(files_->series("error", "OperationOutcome", "error"),
+                           outcome_json({{severity, code, text, ""}}));
+    }
+
+    const Service& service_;
+    storage::Store& store_;
+    JobRun& run_;
+    ExportTask task_;
+    Subset subset_;
+    std::optional<NdjsonFiles> files_;
+    std::shared_ptr<const search::ParameterSet> parameters_;
+    std::optional<search::Snapshot> snapshot_;
+    ExportScope scope_;
+    json::Parser parser_;
+    std::string line_;
+    std::array<NdjsonFiles::Series*, kResourceTypeCount> series_{};
+    std::string deletions_;
+    std::size_t deletion_count_ = 0;
+
+    Moment moment_;
+    std::uint64_t pass_ = 0;  // 0: the log; from 1 on the types that are searched
+    Position after_;          // of the pass, all up to here is done
+    std::uint64_t resources_ = 0;
+    std::uint64_t bytes_at_checkpoint_ = 0;
+    std::chrono::steady_clock::time_point last_checkpoint_;
+};
+
+}  // namespace
+
+Result<JobResult> export_job(const Service& service, JobRun& run) {
+    return ExportJob(service, run).work();
+}
+
+}  // namespace annals::core

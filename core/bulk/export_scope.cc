@@ -1,0 +1,246 @@
+#include "core/bulk/export_scope.h"
+
+#include "core/base/ids.h"
+#include "core/search/compartments.h"
+#include "core/search/query.h"
+#include "core/search/snapshot_resources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace annals::core {
+
+namespace {
+
+constexpr int kGroupDepthMax = 16;
+constexpr std::size_t kMembersMax = 1'000'000;
+
+TypeId patient_type() {
+    return *find_resource_type("Patient");
+}
+
+TypeId group_type() {
+    return *find_resource_type("Group");
+}
+
+// The type and id of "Patient/1" or of the same below `base_url`.
+std::optional<std::pair<TypeId, std::string>> local_key(std::string_view reference,
+                                                        std::string_view base_url) {
+    if (!base_url.empty() && reference.starts_with(base_url) &&
+        reference.substr(base_url.size()).starts_with('/')) {
+        reference.remove_prefix(base_url.size() + 1);
+    }
+    const std::size_t slash = reference.find('/');
+    if (slash == std::string_view::npos) {
+        return {};
+    }
+    const auto type = find_resource_type(reference.substr(0, slash));
+    const std::string_view rest = reference.substr(slash + 1);
+    const std::string_view id = rest.substr(0, rest.find('/'));
+    if (!type || !is_resource_id(id)) {
+        return {};
+    }
+    return std::pair{*type, std::string(id)};
+}
+
+class ScopeFinder {
+  public:
+    ScopeFinder(const ExportTask& task, search::Snapshot& snapshot,
+                const std::shared_ptr<const search::ParameterSet>& parameters,
+                std::string_view base_url)
+        : task_(task), snapshot_(snapshot), parameters_(parameters), base_url_(base_url) {}
+
+    Result<ExportScope> run() {
+        ANNALS_TRY_VOID(find_types());
+        ANNALS_TRY_VOID(find_patients());
+        ANNALS_TRY_VOID(read_filters());
+        for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
+            if (scope_.types[i]) {
+                add(TypeId{static_cast<std::uint16_t>(i)});
+            }
+        }
+        return std::move(scope_);
+    }
+
+  private:
+    Result<void> find_types() {
+        scope_.of_patients = task_.level != ExportTask::Level::system;
+        std::array<bool, kResourceTypeCount> possible{};
+        possible.fill(true);
+        if (scope_.of_patients) {
+            possible.fill(false);
+            for (const TypeId type : search::compartment_members(patient_type())) {
+                possible[type.value] = true;
+            }
+        }
+        if (task_.types.empty()) {
+            scope_.types = possible;
+            return {};
+        }
+        for (const TypeId type : task_.types) {
+            scope_.types[type.value] = possible[type.value];
+            if (!possible[type.value]) {
+                scope_.warnings.push_back(fmt::format(
+                    "{} resources are in no patient's compartment", resource_type_name(type)));
+            }
+        }
+        return {};
+    }
+
+    Result<void> find_patients() {
+        if (task_.level == ExportTask::Level::group) {
+            scope_.patients.emplace();
+            ANNALS_TRY_VOID(add_members(task_.group, 0));
+        }
+        if (task_.patients.empty()) {
+            return {};
+        }
+        std::unordered_set<std::string> chosen;
+        for (const std::string& id : task_.patients) {
+            const auto info = snapshot_.store().current(patient_type(), id, snapshot_.position());
+            if (!info || info->deletion || (scope_.patients && !scope_.patients->contains(id))) {
+                return Error{Errc::invalid, fmt::format("patient: Patient/{} is not there", id),
+                             ""};
+            }
+            chosen.insert(id);
+        }
+        scope_.patients = std::move(chosen);
+        return {};
+    }
+
+    Result<void> add_members(const std::string& id, int depth) {
+        if (!groups_.insert(id).second || depth > kGroupDepthMax) {
+            return {};
+        }
+        const auto info = snapshot_.store().current(group_type(), id, snapshot_.position());
+        if (!info || info->deletion) {
+            if (depth > 0) {
+                return {};
+            }
+            return Error{info ? Errc::deleted : Errc::not_found,
+                         fmt::format("Group/{} {}", id, info ? "was deleted" : "is not known"), ""};
+        }
+        const search::SnapshotResources resources(snapshot_);
+        ANNALS_TRY(const search::StoredDocument group, resources.read(group_type(), id));
+        if (group == nullptr) {
+            return {};
+        }
+        for (const json::Value member : group->root()["member"].elements()) {
+            if (member["inactive"].raw() == "true") {
+                continue;
+            }
+            const auto key = local_key(member["entity"]["reference"].string(), base_url_);
+            if (!key) {
+                continue;
+            }
+            if (key->first == patient_type()) {
+                scope_.patients->insert(key->second);
+            } else if (key->first == group_type()) {
+                ANNALS_TRY_VOID(add_members(key->second, depth + 1));
+            }
+        }
+        if (scope_.patients->size() > kMembersMax) {
+            return Error{Errc::too_costly, "The Group has too many members", ""};
+        }
+        return {};
+    }
+
+    Result<void> read_filters() {
+        const search::SnapshotResources stored(snapshot_);
+        for (const std::string& filter : task_.filters) {
+            ANNALS_TRY(const TypeFilter read, read_type_filter(filter));
+            ANNALS_TRY(const std::vector<search::QueryPair> pairs,
+                       search::decode_pairs(read.query));
+            const search::QueryContext context{.stored = stored,
+                                               .parameters = parameters_,
+                                               .base_url = std::string(base_url_),
+                                               .strict = task_.strict};
+            ANNALS_TRY(search::Query query, search::parse_query(context, {read.type}, pairs));
+            if (query.types.size() != 1 || !query.includes.empty() || query.cursor ||
+                query.contained) {
+                return Error{
+                    Errc::invalid,
+                    fmt::format("_typeFilter: '{}' is more than criteria", filter.substr(0, 100)),
+                    ""};
+            }
+            const std::vector<TypeId> others = search::guard_terms(query.types.front().plan).others;
+            scope_.looked_at.insert(scope_.looked_at.end(), others.begin(), others.end());
+            filters_[read.type].push_back(std::move(query.types.front().plan));
+        }
+        return {};
+    }
+
+    void add(TypeId type) {
+        std::vector<search::Plan> parts;
+        if (scope_.of_patients) {
+            parts.push_back(compartment_plan(type));
+        }
+        if (const auto found = filters_.find(type); found != filters_.end()) {
+            parts.push_back(search::any_of(std::move(found->second)));
+        }
+        search::Plan plan = search::all_of(std::move(parts));
+        if (plan.kind == search::Plan::Kind::everything) {
+            scope_.whole[type.value] = true;
+        } else if (plan.kind != search::Plan::Kind::nothing) {
+            scope_.searched.push_back({type, std::move(plan)});
+        }
+    }
+
+    search::Plan compartment_plan(TypeId type) const {
+        std::optional<search::Plan> plan;
+        if (scope_.patients) {
+            std::vector<std::uint64_t> keys;
+            keys.reserve(scope_.patients->size());
+            for (const std::string& id : *scope_.patients) {
+                keys.push_back(snapshot_.store().search_key(patient_type(), id));
+            }
+            plan = search::in_compartments(*parameters_, patient_type(), keys, type);
+        } else {
+            plan = search::in_any_compartment(*parameters_, patient_type(), type);
+        }
+        return plan ? *std::move(plan) : search::nothing();
+    }
+
+    const ExportTask& task_;
+    search::Snapshot& snapshot_;
+    const std::shared_ptr<const search::ParameterSet>& parameters_;
+    std::string_view base_url_;
+    ExportScope scope_;
+    std::unordered_set<std::string> groups_;
+    std::map<TypeId, std::vector<search::Plan>> filters_;
+};
+
+}  // namespace
+
+Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapshot,
+                               const std::shared_ptr<const search::ParameterSet>& parameters,
+                               std::string_view base_url) {
+    return ScopeFinder(task, snapshot, parameters, base_url).run();
+}
+
+Result<void> authorise_export(const Service& service, const Request& request,
+                              const ExportTask& task) {
+    constexpr std::uint8_t kNeeded = kMayRead | kMaySearch;
+    if (task.types.empty()) {
+        return require(service, request, kNeeded, std::nullopt);
+    }
+    if (task.level == ExportTask::Level::group) {
+        ANNALS_TRY_VOID(require(service, request, kMayRead, group_type()));
+    }
+    for (const TypeId type : task.types) {
+        ANNALS_TRY_VOID(require(service, request, kNeeded, type));
+    }
+    return {};
+}
+
+Result<void> authorise_filters(const Service& service, const Request& request,
+                               const ExportScope& scope) {
+    for (const TypeId type : scope.looked_at) {
+        ANNALS_TRY_VOID(require_search(service, request, type));
+    }
+    return {};
+}
+
+}  // namespace annals::core

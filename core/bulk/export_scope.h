@@ -1,0 +1,56 @@
+// ExportScope: what of a snapshot an export gives, found out from its task.
+//
+// Layer:   core/bulk.
+// Spec:    Bulk Data Access IG STU2; FHIR R4 compartmentdefinition-patient.html, group.html; docs/api/export.md.
+// Threads: one.
+
+#pragma once
+
+#include "core/bulk/export_task.h"
+#include "core/search/parameters.h"
+#include "core/search/plan.h"
+#include "core/search/snapshot.h"
+#include "core/service.h"
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace annals::core {
+
+struct ExportScope {
+    /// A type of which what a search finds is given.
+    struct Searched {
+        TypeId type;
+        search::Plan plan;
+    };
+
+    std::array<bool, kResourceTypeCount> whole{};  ///< types of which everything is given
+    std::array<bool, kResourceTypeCount> types{};  ///< these, and those that are searched
+    std::vector<Searched> searched;                ///< ascending by type
+    /// In whose compartments it all is; none: in nobody's or anybody's. Of Patients, by id.
+    std::optional<std::unordered_set<std::string>> patients;
+    bool of_patients = false;           ///< only what is in a patient's compartment
+    std::vector<TypeId> looked_at;      ///< other types that filters ask about
+    std::vector<std::string> warnings;  ///< what was asked for and isn't given
+};
+
+/// Reads the Group, the filters and whose compartments are meant, at the snapshot. The plans may be asked as long as
+/// `parameters` live.
+/// Errors: not_found, deleted (the Group); invalid (a patient who isn't there or in the Group); those of searches.
+Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapshot,
+                               const std::shared_ptr<const search::ParameterSet>& parameters,
+                               std::string_view base_url);
+
+/// Whether whoever asks may read all that the task is about. Errors: unauthenticated, forbidden.
+Result<void> authorise_export(const Service& service, const Request& request,
+                              const ExportTask& task);
+
+/// The same for what the searches of a scope look at besides.
+Result<void> authorise_filters(const Service& service, const Request& request,
+                               const ExportScope& scope);
+
+}  // namespace annals::core

@@ -1,0 +1,278 @@
+#include "core/bulk/export_task.h"
+
+#include "codec/json/document.h"
+#include "core/base/ids.h"
+#include "core/interactions/negotiation.h"
+#include "core/operations/input.h"
+#include "core/subset.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kFormats{"application/fhir+ndjson", "application/ndjson",
+                                                   "ndjson"};
+
+constexpr std::size_t kFiltersMax = 1000;
+constexpr std::size_t kPatientsMax = 100'000;
+
+constexpr std::array<std::string_view, 3> kUnsupported{"includeAssociatedData", "organizeOutputBy",
+                                                       "allowPartialManifests"};
+
+constexpr std::string_view kLevels[] = {"system", "patient", "group"};
+
+void split(std::string_view list, char separator, std::vector<std::string>& parts) {
+    while (!list.empty()) {
+        const std::size_t end = std::min(list.find(separator), list.size());
+        if (end > 0) {
+            parts.emplace_back(list.substr(0, end));
+        }
+        list.remove_prefix(std::min(end + 1, list.size()));
+    }
+}
+
+// Where the next query begins behind a comma: what follows is a type's name and a question mark. Other commas belong to
+// the query.
+bool begins_filter(std::string_view text) {
+    const std::size_t mark = text.find('?');
+    return mark != std::string_view::npos && find_resource_type(text.substr(0, mark)).has_value();
+}
+
+void split_filters(std::string_view list, std::vector<std::string>& filters) {
+    std::size_t begin = 0;
+    for (std::size_t comma = list.find(','); comma != std::string_view::npos;
+         comma = list.find(',', comma + 1)) {
+        if (begins_filter(list.substr(comma + 1))) {
+            filters.emplace_back(list.substr(begin, comma - begin));
+            begin = comma + 1;
+        }
+    }
+    if (begin < list.size()) {
+        filters.emplace_back(list.substr(begin));
+    }
+}
+
+Result<void> check_format(const OperationInput& input) {
+    ANNALS_TRY(std::optional<std::string> format, input.text("_outputFormat"));
+    if (!format) {
+        return {};
+    }
+    std::replace(format->begin(), format->end(), ' ', '+');  // an unescaped plus of a query
+    if (std::find(kFormats.begin(), kFormats.end(), *format) == kFormats.end()) {
+        return Error{
+            Errc::invalid,
+            fmt::format("_outputFormat: there is no '{}': use application/fhir+ndjson", *format),
+            ""};
+    }
+    return {};
+}
+
+Result<void> check_names(const OperationInput& input, bool lenient) {
+    if (lenient) {
+        return {};
+    }
+    for (const std::string_view name : kUnsupported) {
+        if (input.has(name)) {
+            return Error{Errc::not_supported, fmt::format("{} is not supported", name), ""};
+        }
+    }
+    return input.only(
+        {"_outputFormat", "_since", "_until", "_type", "_typeFilter", "patient", "includeHistory"});
+}
+
+Result<void> read_types(const OperationInput& input, bool lenient, ExportTask& task) {
+    std::vector<std::string> names;
+    for (const std::string& list : input.texts("_type")) {
+        split(list, ',', names);
+    }
+    for (const std::string& name : names) {
+        const std::optional<TypeId> type = find_resource_type(name);
+        if (type) {
+            task.types.push_back(*type);
+        } else if (!lenient) {
+            return Error{Errc::invalid, fmt::format("_type: there is no type '{}'", name), ""};
+        }
+    }
+    if (task.types.empty() && !names.empty()) {
+        return Error{Errc::invalid, "_type names no type that there is", ""};
+    }
+    std::sort(task.types.begin(), task.types.end());
+    task.types.erase(std::unique(task.types.begin(), task.types.end()), task.types.end());
+    return {};
+}
+
+Result<void> read_filters(const OperationInput& input, ExportTask& task) {
+    for (const std::string& list : input.texts("_typeFilter")) {
+        split_filters(list, task.filters);
+    }
+    if (task.filters.size() > kFiltersMax) {
+        return Error{Errc::too_costly, "Too many type filters", ""};
+    }
+    for (const std::string& filter : task.filters) {
+        ANNALS_TRY(const TypeFilter read, read_type_filter(filter));
+        if (!task.types.empty() &&
+            !std::binary_search(task.types.begin(), task.types.end(), read.type)) {
+            return Error{Errc::invalid,
+                         fmt::format("_typeFilter: {} is not among the types asked for",
+                                     resource_type_name(read.type)),
+                         ""};
+        }
+    }
+    return {};
+}
+
+Result<void> read_patients(const OperationInput& input, const Request& request, ExportTask& task) {
+    if (!input.has("patient")) {
+        return {};
+    }
+    if (task.level == ExportTask::Level::system || request.method != HttpMethod::post) {
+        return Error{Errc::invalid,
+                     "patient is for exports of patients and groups, in the body of a POST", ""};
+    }
+    for (const json::Value part : input.parts("patient")) {
+        const json::Value value = value_of(part);
+        const std::string reference =
+            value.is_object() ? value["reference"].string() : value.string();
+        constexpr std::string_view kPatient = "Patient/";
+        const std::size_t at = reference.rfind(kPatient);
+        const std::string id =
+            at == std::string::npos ? std::string() : reference.substr(at + kPatient.size());
+        const bool local =
+            at == 0 || (at != std::string::npos &&
+                        reference.substr(0, at) == fmt::format("{}/", request.base_url));
+        if (!local || !is_resource_id(id)) {
+            return Error{Errc::invalid,
+                         fmt::format("patient: '{}' is no reference to a patient here", reference),
+                         ""};
+        }
+        task.patients.push_back(id);
+    }
+    if (task.patients.empty() || task.patients.size() > kPatientsMax) {
+        return Error{Errc::invalid, "patient: none, or too many", ""};
+    }
+    return {};
+}
+
+void append_texts(std::string& out, std::string_view name, const std::vector<std::string>& texts) {
+    out += fmt::format(R"(,"{}":[)", name);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        out += i == 0 ? "" : ",";
+        json::append_quoted(out, texts[i]);
+    }
+    out += ']';
+}
+
+std::vector<std::string> texts_of(json::Value list) {
+    std::vector<std::string> texts;
+    for (const json::Value text : list.elements()) {
+        texts.push_back(text.string());
+    }
+    return texts;
+}
+
+}  // namespace
+
+Result<TypeFilter> read_type_filter(std::string_view filter) {
+    const std::size_t mark = filter.find('?');
+    const std::optional<TypeId> type =
+        mark == std::string_view::npos ? std::nullopt : find_resource_type(filter.substr(0, mark));
+    if (!type) {
+        return Error{Errc::invalid,
+                     fmt::format("_typeFilter: '{}' is no search of a type", filter.substr(0, 100)),
+                     ""};
+    }
+    return TypeFilter{*type, filter.substr(mark + 1)};
+}
+
+Result<ExportTask> read_export_task(const Request& request, const Target& target) {
+    const Preference preference = read_preference(request);
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(check_names(input, preference.lenient));
+    ANNALS_TRY_VOID(check_format(input));
+
+    ExportTask task;
+    task.strict = !preference.lenient;
+    if (target.level == Level::type_operation) {
+        task.level = ExportTask::Level::patient;
+    } else if (target.level == Level::instance_operation) {
+        task.level = ExportTask::Level::group;
+        task.group = target.id;
+    }
+    ANNALS_TRY(task.since, input.instant("_since"));
+    ANNALS_TRY(task.until, input.instant("_until"));
+    ANNALS_TRY(const std::optional<bool> history, input.boolean("includeHistory"));
+    task.history = history.value_or(false);
+    ANNALS_TRY_VOID(read_types(input, preference.lenient, task));
+    ANNALS_TRY_VOID(read_filters(input, task));
+    ANNALS_TRY_VOID(read_patients(input, request, task));
+    for (const std::string& list : input.texts("_elements")) {
+        std::vector<ElementName> names;
+        ANNALS_TRY_VOID(read_elements(list, names));
+        task.elements.push_back(list);
+    }
+    return task;
+}
+
+std::string task_json(const ExportTask& task) {
+    std::string out = fmt::format(R"({{"level":"{}","group":"{}","history":{},"strict":{})",
+                                  kLevels[static_cast<std::size_t>(task.level)], task.group,
+                                  task.history, task.strict);
+    if (task.since) {
+        out += fmt::format(R"(,"since":"{}")", format_instant(*task.since));
+    }
+    if (task.until) {
+        out += fmt::format(R"(,"until":"{}")", format_instant(*task.until));
+    }
+    std::vector<std::string> types;
+    for (const TypeId type : task.types) {
+        types.emplace_back(resource_type_name(type));
+    }
+    append_texts(out, "types", types);
+    append_texts(out, "filters", task.filters);
+    append_texts(out, "elements", task.elements);
+    append_texts(out, "patients", task.patients);
+    return out + "}";
+}
+
+Result<ExportTask> parse_export_task(std::string_view json) {
+    json::Parser parser;
+    ANNALS_TRY(const json::Document document, parser.parse(json));
+    const json::Value root = document.root();
+    ExportTask task;
+    bool known = false;
+    for (std::size_t i = 0; i < std::size(kLevels); ++i) {
+        if (root["level"].equals(kLevels[i])) {
+            task.level = static_cast<ExportTask::Level>(i);
+            known = true;
+        }
+    }
+    if (!known) {
+        return Error{Errc::corrupt, "an export's task can't be read", ""};
+    }
+    task.group = root["group"].string();
+    task.history = root["history"].raw() == "true";
+    task.strict = root["strict"].raw() == "true";
+    if (root["since"]) {
+        ANNALS_TRY(task.since, parse_instant(root["since"].string()));
+    }
+    if (root["until"]) {
+        ANNALS_TRY(task.until, parse_instant(root["until"].string()));
+    }
+    for (const std::string& name : texts_of(root["types"])) {
+        if (const auto type = find_resource_type(name)) {
+            task.types.push_back(*type);
+        }
+    }
+    task.filters = texts_of(root["filters"]);
+    task.elements = texts_of(root["elements"]);
+    task.patients = texts_of(root["patients"]);
+    return task;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,489 @@
+#include "core/bulk/import_job.h"
+
+#include "codec/json/resource.h"
+#include "core/base/digest.h"
+#include "core/base/ids.h"
+#include "core/base/log.h"
+#include "core/bulk/import_task.h"
+#include "core/bulk/line_reader.h"
+#include "core/bulk/ndjson_files.h"
+#include "core/interactions/history_bundle.h"
+#include "core/interactions/write.h"
+#include "core/loop.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <vector>
+
+namespace annals::core {
+
+namespace {
+
+using Status = storage::Submission::Status;
+
+/// Between two waits for the device; two such windows are under way at a time.
+constexpr std::size_t kLinesPerWindow = 1024;
+constexpr std::size_t kBytesPerWindow = 4 << 20;
+
+/// Entries of history that are submitted together.
+constexpr std::size_t kHistoryEntriesMax = 1000;
+constexpr std::size_t kHistoryBytesMax = 8 << 20;
+
+constexpr std::chrono::seconds kTimePerCheckpoint{2};
+constexpr std::chrono::milliseconds kPause{200};
+
+constexpr std::uint64_t kErrorFileBytesMax = 128 << 20;
+
+/// The work was asked to stop; what it returns is not looked at.
+Error stopped() {
+    return {Errc::timeout, "stopped", ""};
+}
+
+std::uint64_t number_of(json::Value value) {
+    std::uint64_t number = 0;
+    const std::string_view text = value.raw();
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+/// The id of a resource that came without one: the same each time that its line is taken.
+std::string id_of_line(std::string_view job, std::size_t input, std::uint64_t line) {
+    const Hash128 hash = hash128(fmt::format("{}/{}/{}", job, input, line));
+    const std::string hex = fmt::format("{:016x}{:016x}", hash.high, hash.low);
+    // A UUID of version 8: made as its maker likes (RFC 9562 section 5.8).
+    return fmt::format("{}-{}-8{}-a{}-{}", hex.substr(0, 8), hex.substr(8, 4), hex.substr(13, 3),
+                       hex.substr(17, 3), hex.substr(20, 12));
+}
+
+asio::awaitable<void> submit_history_of(const Service& service, const Request& request,
+                                        const json::Document& bundle, Response& response) {
+    response = co_await apply_history(service, request, bundle);
+    request.loop->stop();
+}
+
+class ImportJob {
+  public:
+    ImportJob(const Service& service, JobRun& run)
+        : service_(service), store_(service.store()), run_(run), files_(run, kErrorFileBytesMax) {
+        request_.base_url = run.order().base_url;
+        request_.request_id = run.id();
+    }
+
+    Result<JobResult> work() {
+        ANNALS_TRY(task_, parse_import_task(run_.order().task));
+        counts_.resize(task_.inputs.size());
+        ANNALS_TRY_VOID(begin());
+        while (input_ < task_.inputs.size()) {
+            ANNALS_TRY_VOID(read_input());
+            ++input_;
+            offset_ = 0;
+            line_ = 0;
+            ANNALS_TRY_VOID(checkpoint());
+        }
+        return finish();
+    }
+
+  private:
+    // ---- where it stands ----
+
+    Result<void> begin() {
+        if (run_.saved().empty()) {
+            begun_ = now();
+            return checkpoint();
+        }
+        json::Parser parser;
+        ANNALS_TRY(const json::Document saved, parser.parse(run_.saved()));
+        const json::Value root = saved.root();
+        ANNALS_TRY(begun_, parse_instant(root["begun"].string()));
+        input_ = number_of(root["input"]);
+        offset_ = number_of(root["offset"]);
+        line_ = number_of(root["line"]);
+        uncertain_after_ = {number_of(root["position"])};
+        uncertain_through_ = store_.last_position();
+        std::size_t i = 0;
+        for (const json::Value count : root["counts"].elements()) {
+            if (i < counts_.size()) {
+                counts_[i++] = number_of(count);
+            }
+        }
+        last_checkpoint_ = std::chrono::steady_clock::now();
+        return files_.restore(root["files"]);
+    }
+
+    // All that was read is durable, and so is how far that is.
+    Result<void> checkpoint() {
+        ANNALS_TRY_VOID(submit_history());
+        ANNALS_TRY_VOID(settle(last_ticket_));
+        std::string counts;
+        for (const std::uint64_t count : counts_) {
+            counts += fmt::format("{}{}", counts.empty() ? "" : ",", count);
+        }
+        ANNALS_TRY(const std::string files, files_.checkpoint());
+        // What is submitted from now on stands behind this position.
+        ANNALS_TRY_VOID(run_.save(fmt::format(
+            R"({{"begun":"{}","input":{},"offset":{},"line":{},"position":{},"counts":[{}],"files":{}}})",
+            format_instant(begun_), input_, offset_, line_, store_.last_position().value, counts,
+            files)));
+        last_checkpoint_ = std::chrono::steady_clock::now();
+        return {};
+    }
+
+    Result<JobResult> finish() {
+        JobResult result;
+        result.time = begun_;
+        for (std::size_t i = 0; i < task_.inputs.size(); ++i) {
+            const ImportTask::Input& input = task_.inputs[i];
+            result.files.push_back({.part = "output",
+                                    .type = input.type.empty() ? "Resource" : input.type,
+                                    .name = {},
+                                    .count = counts_[i],
+                                    .input = input.name});
+            if (input.uploaded) {
+                static_cast<void>(run_.files().remove(run_.path(input.name)));
+            }
+        }
+        ANNALS_TRY(std::vector<JobFile> errors, files_.finish());
+        std::move(errors.begin(), errors.end(), std::back_inserter(result.files));
+        return result;
+    }
+
+    // ---- lines ----
+
+    const ImportTask::Input& input() const { return task_.inputs[input_]; }
+
+    Result<void> read_input() {
+        const std::string path =
+            input().uploaded ? run_.path(input().name)
+                             : fmt::format("{}/{}", import_folder(service_.config()), input().name);
+        auto file = run_.files().open(path, storage::FileSystem::Mode::read);
+        if (!file) {
+            return add_error({Errc::not_found, "The file can't be opened", ""}, 0);
+        }
+        ANNALS_TRY(const std::uint64_t size, (*file)->size());
+        LineReader reader(*std::move(file), offset_, service_.config().limits.max_body);
+        std::size_t lines = 0;
+        std::uint64_t window_begin = offset_;
+        for (;;) {
+            std::string_view line;
+            ANNALS_TRY(const bool more, reader.next(line));
+            if (!more) {
+                return submit_history();
+            }
+            ++line_;
+            if (reader.too_long()) {
+                ANNALS_TRY_VOID(
+                    add_error({Errc::body_too_large, "The line is too long", ""}, line_));
+            } else if (!line.empty()) {
+                ANNALS_TRY_VOID(take(line));
+            }
+            offset_ = reader.offset();
+            if (++lines < kLinesPerWindow && offset_ - window_begin < kBytesPerWindow) {
+                continue;
+            }
+            lines = 0;
+            window_begin = offset_;
+            ANNALS_TRY_VOID(end_window(size));
+        }
+    }
+
+    Result<void> end_window(std::uint64_t size) {
+        if (run_.stopping()) {
+            static_cast<void>(checkpoint());
+            return stopped();
+        }
+        store_.flush();
+        ANNALS_TRY_VOID(settle(window_ticket_));
+        window_ticket_ = last_ticket_;
+        const std::uint64_t percent = size == 0 ? 100 : offset_ * 100 / size;
+        run_.say(fmt::format("{}% of file {} of {} ({} lines)", percent, input_ + 1,
+                             task_.inputs.size(), line_));
+        return std::chrono::steady_clock::now() - last_checkpoint_ >= kTimePerCheckpoint
+                   ? checkpoint()
+                   : Result<void>();
+    }
+
+    Result<void> take(std::string_view line) {
+        Result<json::Document> document = thread_parser().parse(line);
+        if (!document) {
+            return add_error(document.error(), line_);
+        }
+        const json::Value root = document->root();
+        if (!root["resourceType"] &&
+            (root["request"].is_object() || root["response"].is_object())) {
+            return add_history(std::string(root.raw()));
+        }
+        const std::string type_name = root["resourceType"].string();
+        const std::optional<TypeId> type = find_resource_type(type_name);
+        if (!type || type_name == "Parameters") {
+            return add_error(
+                {Errc::value,
+                 fmt::format("'{}' is no type of resource to be stored", type_name.substr(0, 100)),
+                 "resourceType"},
+                line_);
+        }
+        if (!input().type.empty() && type_name != input().type) {
+            return add_error(
+                {Errc::invalid,
+                 fmt::format("The resource is a {}, expected a {}", type_name, input().type),
+                 "resourceType"},
+                line_);
+        }
+        if (task_.keep_versions) {
+            return add_history(
+                fmt::format(R"({{"resource":{},"request":{{"method":"PUT","url":"{}/{}"}}}})",
+                            root.raw(), type_name, root["id"].raw_string()));
+        }
+        return put(*type, *std::move(document));
+    }
+
+    // ---- resources ----
+
+    Result<void> put(TypeId type, json::Document document) {
+        const json::Value id_value = document.root()["id"];
+        const std::string id = id_value ? id_value.string() : id_of_line(run_.id(), input_, line_);
+        if (!is_resource_id(id)) {
+            return add_error({Errc::value, fmt::format("'{}' is not a valid id", id.substr(0, 100)),
+                              fmt::format("{}.id", resource_type_name(type))},
+                             line_);
+        }
+        if (is_there(type, id, document.root())) {
+            ++counts_[input_];
+            return {};
+        }
+        SubmittedResource resource;
+        if (Result<void> fit = resource.take(service_, request_, type, std::move(document)); !fit) {
+            return add_error(fit.error(), line_);
+        }
+        if (Result<void> fit = resource.check_whole(); !fit) {
+            return add_error(fit.error(), line_);
+        }
+        storage::VersionWrite write;
+        write.type = type;
+        write.id = id;
+        write.method = id_value ? storage::Method::put : storage::Method::post;
+        for (;;) {
+            const storage::Submission submission = resource.submit(service_, write);
+            switch (submission.status) {
+                case Status::accepted:
+                    last_ticket_ = submission.ticket;
+                    ++counts_[input_];
+                    return {};
+                case Status::requirement_failed:
+                    if (last_ticket_ != settled_) {
+                        ANNALS_TRY_VOID(settle(last_ticket_));  // it may be on its way
+                        continue;
+                    }
+                    return add_error(resource.missing_reference(submission.failed), line_);
+                case Status::too_large:
+                    return add_error(submission_error(submission.status), line_);
+                case Status::busy:
+                    ANNALS_TRY_VOID(settle(submission.ticket));
+                    continue;
+                case Status::overloaded:
+                    ANNALS_TRY_VOID(settle(last_ticket_));
+                    ANNALS_TRY_VOID(pause());
+                    continue;
+                default:
+                    return submission_error(submission.status);
+            }
+        }
+    }
+
+    // Was the line taken already, before a restart that lost how far it was?
+    bool is_there(TypeId type, std::string_view id, json::Value resource) {
+        if (uncertain_after_ == uncertain_through_) {
+            return false;
+        }
+        const auto facts = json::read_facts(resource);
+        if (!facts) {
+            return false;
+        }
+        const json::BodyPlan plan(*facts, id, {});
+        storage::HistoryQuery query;
+        query.type = type;
+        query.id = id;
+        query.bound = uncertain_through_;
+        query.count = 100;
+        for (const storage::VersionInfo& info : store_.history(query).versions) {
+            if (info.position <= uncertain_after_) {
+                return false;
+            }
+            const auto stored = store_.load(info);
+            if (stored && is_body_of(plan, stored->body)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    // ---- history ----
+
+    Result<void> add_history(std::string entry) {
+        history_bytes_ += entry.size();
+        history_.push_back({line_, std::move(entry)});
+        return history_.size() == kHistoryEntriesMax || history_bytes_ >= kHistoryBytesMax
+                   ? submit_history()
+                   : Result<void>();
+    }
+
+    // What is there already is ignored, so that it can be submitted again.
+    Result<void> submit_history() {
+        if (history_.empty()) {
+            return {};
+        }
+        std::string text = R"({"resourceType":"Bundle","type":"history","entry":[)";
+        for (std::size_t i = 0; i < history_.size(); ++i) {
+            text += i == 0 ? "" : ",";
+            text += history_[i].text;
+        }
+        text += "]}";
+        json::Parser parser;
+        ANNALS_TRY(const json::Document bundle, parser.parse(text));
+        for (;;) {
+            Loop loop(store_);
+            request_.loop = &loop;
+            Response response;
+            spawn(loop, "import", submit_history_of(service_, request_, bundle, response));
+            loop.run();
+            request_.loop = nullptr;
+            if (response.status == 200) {
+                return judge_history(response.body.str());
+            }
+            if (!response.failure || response.failure->code != Errc::overloaded) {
+                ANNALS_TRY_VOID(check_store());
+            }
+            ANNALS_TRY_VOID(pause());
+        }
+    }
+
+    Result<void> judge_history(const std::string& answer) {
+        json::Parser parser;
+        ANNALS_TRY(const json::Document document, parser.parse(answer));
+        std::size_t i = 0;
+        for (const json::Value entry : document.root()["entry"].elements()) {
+            const json::Value response = entry["response"];
+            const json::Value outcome = response["outcome"];
+            const bool refused = response["status"].raw_string() >= "4";
+            if (i >= history_.size()) {
+                break;
+            }
+            if (refused || outcome["issue"].size() > 0) {
+                ANNALS_TRY_VOID(add_answered(outcome, refused, history_[i].line));
+            }
+            counts_[input_] += refused ? 0 : 1;
+            ++i;
+        }
+        history_.clear();
+        history_bytes_ = 0;
+        return {};
+    }
+
+    // An entry that was refused, or whose content differs from what is there.
+    Result<void> add_answered(json::Value outcome, bool refused, std::uint64_t line) {
+        json::Value issue;
+        for (const json::Value first : outcome["issue"].elements()) {
+            issue = first;
+            break;
+        }
+        if (!refused && !issue["severity"].equals("warning")) {
+            return {};
+        }
+        return add_issue({issue["severity"].equals("warning") ? "warning" : "error",
+                          issue["code"].raw_string(), issue["diagnostics"].string(), ""},
+                         line);
+    }
+
+    // ---- the device, and what went wrong ----
+
+    // Waits until all up to `ticket` is durable. What was dropped for lack of space is lost: from the last checkpoint.
+    Result<void> settle(storage::Ticket ticket) {
+        if (ticket == storage::Ticket{} || ticket <= settled_) {
+            return {};
+        }
+        ANNALS_TRY_VOID(store_.wait(ticket));
+        settled_ = ticket;
+        return {};
+    }
+
+    Result<void> check_store() {
+        if (store_.write_state() == storage::WriteState::ready) {
+            return {};
+        }
+        return submission_error(Status::no_space);
+    }
+
+    Result<void> pause() {
+        std::this_thread::sleep_for(kPause);
+        return run_.stopping() ? Result<void>(stopped()) : Result<void>();
+    }
+
+    Result<void> add_error(const Error& error, std::uint64_t line) {
+        const ErrorMeaning meaning = meaning_of(error.code);
+        return add_issue(
+            {"error", meaning.issue_code,
+             error.detail.empty() ? std::string(meaning.text) : error.detail, error.expression},
+            line);
+    }
+
+    Result<void> add_issue(Issue issue, std::uint64_t line) {
+        issue.diagnostics = line == 0
+                                ? fmt::format("{}: {}", input().name, issue.diagnostics)
+                                : fmt::format("{}:{}: {}", input().name, line, issue.diagnostics);
+        return files_.add(files_.series("error", "OperationOutcome", "error"),
+                          outcome_json({std::move(issue)}));
+    }
+
+    struct HistoryLine {
+        std::uint64_t line = 0;
+        std::string text;
+    };
+
+    const Service& service_;
+    storage::Store& store_;
+    JobRun& run_;
+    NdjsonFiles files_;
+    ImportTask task_;
+    Request request_;
+    Instant begun_;
+
+    std::size_t input_ = 0;
+    std::uint64_t offset_ = 0;  // of the next line in the input
+    std::uint64_t line_ = 0;    // lines of the input that were read
+    std::vector<std::uint64_t> counts_;
+    std::vector<HistoryLine> history_;
+    std::size_t history_bytes_ = 0;
+
+    storage::Ticket last_ticket_;
+    storage::Ticket window_ticket_;
+    storage::Ticket settled_;
+    std::chrono::steady_clock::time_point last_checkpoint_ = std::chrono::steady_clock::now();
+
+    // Versions between these may be of lines that are read again.
+    Position uncertain_after_;
+    Position uncertain_through_;
+};
+
+}  // namespace
+
+Result<JobResult> import_job(const Service& service, JobRun& run) {
+    for (;;) {
+        Result<JobResult> result = ImportJob(service, run).work();
+        const storage::WriteState state = service.store().write_state();
+        if (result || result.error().code != Errc::no_store || run.stopping() ||
+            state == storage::WriteState::failed || state == storage::WriteState::read_only) {
+            return result;
+        }
+        // The disk is full: from the last checkpoint on when it may have room again.
+        run.say("waiting for space on the disk");
+        for (int i = 0; i < 5 && !run.stopping(); ++i) {
+            std::this_thread::sleep_for(kPause);
+        }
+    }
+}
+
+}  // namespace annals::core

@@ -1,0 +1,153 @@
+#include "core/bulk/import_task.h"
+
+#include "codec/json/document.h"
+#include "core/base/resource_types.h"
+#include "core/interactions/media_type.h"
+#include "core/interactions/negotiation.h"
+#include "core/operations/input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::array<std::string_view, 3> kFormats{"application/fhir+ndjson", "application/ndjson",
+                                                   "ndjson"};
+constexpr std::size_t kInputsMax = 10'000;
+constexpr std::string_view kUpload = "upload.ndjson";
+
+bool is_ndjson(std::string_view name) {
+    return std::find(kFormats.begin(), kFormats.end(), name) != kFormats.end();
+}
+
+// A name and no path: nothing outside of the folder can be meant.
+bool is_plain_name(std::string_view name) {
+    return !name.empty() && name.size() <= 200 && name.front() != '.' &&
+           name.find_first_not_of(
+               "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") ==
+               std::string_view::npos;
+}
+
+Result<void> check_type(const std::string& type) {
+    if (!type.empty() && !find_resource_type(type)) {
+        return Error{Errc::invalid, fmt::format("There is no type '{}'", type.substr(0, 100)), ""};
+    }
+    return {};
+}
+
+Result<ImportTask::Input> read_input(const Service& service, json::Value parameter) {
+    ImportTask::Input input;
+    input.type = text_of(part_of(parameter, "type")).value_or("");
+    ANNALS_TRY_VOID(check_type(input.type));
+    input.name = text_of(part_of(parameter, "url")).value_or("");
+    if (!is_plain_name(input.name)) {
+        return Error{Errc::invalid,
+                     fmt::format("input: '{}' is not the name of a file in the import folder",
+                                 input.name.substr(0, 100)),
+                     ""};
+    }
+    if (!service.jobs().files().exists(
+            fmt::format("{}/{}", import_folder(service.config()), input.name))) {
+        return Error{Errc::not_found,
+                     fmt::format("There is no file '{}' in the import folder", input.name), ""};
+    }
+    return input;
+}
+
+Result<ImportTask> read_upload(const Request& request, bool lenient,
+                               std::vector<JobInput>& uploads) {
+    ANNALS_TRY(const Parameters query, parse_query(request.query));
+    ImportTask task;
+    ImportTask::Input input{.name = std::string(kUpload), .type = {}, .uploaded = true};
+    for (const auto& [name, value] : query) {
+        if (name == "type") {
+            input.type = value;
+        } else if (name == "keepVersions" && (value == "true" || value == "false")) {
+            task.keep_versions = value == "true";
+        } else if (!lenient && name != "_format" && name != "_pretty") {
+            return Error{Errc::invalid, fmt::format("There is no parameter '{}'", name), ""};
+        }
+    }
+    ANNALS_TRY_VOID(check_type(input.type));
+    task.inputs.push_back(std::move(input));
+    uploads.emplace_back(kUpload, request.body);
+    return task;
+}
+
+}  // namespace
+
+std::string import_folder(const Config& config) {
+    return config.import_dir.empty() ? config.data + "/import" : config.import_dir;
+}
+
+Result<ImportTask> read_import_task(const Service& service, const Request& request,
+                                    std::vector<JobInput>& uploads) {
+    const Preference preference = read_preference(request);
+    if (!preference.respond_async) {
+        return Error{Errc::invalid, "An import answers later: send Prefer: respond-async", ""};
+    }
+    const std::string_view content = request.header("Content-Type").value_or("");
+    std::string_view name = content.substr(0, content.find(';'));
+    name = name.substr(0, name.find_last_not_of(" \t") + 1);
+    if (is_ndjson(name)) {
+        return read_upload(request, preference.lenient, uploads);
+    }
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    if (!preference.lenient) {
+        ANNALS_TRY_VOID(input.only({"inputFormat", "inputSource", "input", "keepVersions"}));
+    }
+    ANNALS_TRY(const std::optional<std::string> format, input.text("inputFormat"));
+    if (format && !is_ndjson(*format)) {
+        return Error{Errc::invalid,
+                     fmt::format("inputFormat: there is no '{}': use application/fhir+ndjson",
+                                 format->substr(0, 100)),
+                     ""};
+    }
+    ImportTask task;
+    ANNALS_TRY(const std::optional<bool> keep, input.boolean("keepVersions"));
+    task.keep_versions = keep.value_or(false);
+    for (const json::Value parameter : input.parts("input")) {
+        if (task.inputs.size() == kInputsMax) {
+            return Error{Errc::too_costly, "Too many files at once", ""};
+        }
+        ANNALS_TRY(ImportTask::Input file, read_input(service, parameter));
+        task.inputs.push_back(std::move(file));
+    }
+    if (task.inputs.empty()) {
+        return Error{Errc::required, "input: no file is named", ""};
+    }
+    return task;
+}
+
+std::string task_json(const ImportTask& task) {
+    std::string out = fmt::format(R"({{"keepVersions":{},"inputs":[)", task.keep_versions);
+    bool first = true;
+    for (const ImportTask::Input& input : task.inputs) {
+        out += fmt::format(R"({}{{"name":"{}","type":"{}","uploaded":{}}})", first ? "" : ",",
+                           input.name, input.type, input.uploaded);
+        first = false;
+    }
+    return out + "]}";
+}
+
+Result<ImportTask> parse_import_task(std::string_view json) {
+    json::Parser parser;
+    ANNALS_TRY(const json::Document document, parser.parse(json));
+    ImportTask task;
+    task.keep_versions = document.root()["keepVersions"].raw() == "true";
+    for (const json::Value input : document.root()["inputs"].elements()) {
+        task.inputs.push_back({.name = input["name"].string(),
+                               .type = input["type"].string(),
+                               .uploaded = input["uploaded"].raw() == "true"});
+        if (!is_plain_name(task.inputs.back().name)) {
+            return Error{Errc::corrupt, "an import's task names no file", ""};
+        }
+    }
+    return task;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,255 @@
+#include "core/jobs/answers.h"
+
+#include "codec/json/document.h"
+#include "core/interactions/answer.h"
+#include "core/interactions/media_type.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+#include <utility>
+
+namespace annals::core {
+
+namespace {
+
+Error no_such_job() {
+    return {Errc::not_found, "There is no such job, or it has expired", ""};
+}
+
+// Whoever began it, and who may do everything.
+bool may_see(const Service& service, const Request& request, const JobOrder& order) {
+    return !service.guarded() ||
+           (request.principal != nullptr && !order.owner.empty() &&
+            request.principal->name() == order.owner) ||
+           require(service, request, kMayAll, std::nullopt);
+}
+
+Result<JobView> find(const Service& service, const Request& request, std::string_view id,
+                     bool asked) {
+    ANNALS_TRY(std::optional<JobView> view, service.jobs().look(id, asked));
+    // Others are not told that it is there.
+    if (!view || !may_see(service, request, view->order)) {
+        return no_such_job();
+    }
+    return *std::move(view);
+}
+
+void append_file(std::string& out, std::string_view base_url, std::string_view id,
+                 const JobFile& file) {
+    out += R"({"type":)";
+    json::append_quoted(out, file.type);
+    if (!file.name.empty()) {
+        out += R"(,"url":)";
+        json::append_quoted(out, fmt::format("{}/_jobs/{}/{}", base_url, id, file.name));
+    }
+    if (!file.input.empty()) {
+        out += R"(,"inputUrl":)";
+        json::append_quoted(out, file.input);
+    }
+    out += fmt::format(R"(,"count":{}}})", file.count);
+}
+
+std::string manifest(const JobView& view, std::string_view base_url, std::string_view id) {
+    std::string out = fmt::format(R"({{"transactionTime":"{}","request":)",
+                                  format_instant(view.state.result.time));
+    json::append_quoted(out, view.order.url);
+    out += fmt::format(R"(,"requiresAccessToken":{})", view.order.guarded);
+    for (const std::string_view part : {"output", "deleted", "error"}) {
+        std::string list;
+        for (const JobFile& file : view.state.result.files) {
+            if (file.part == part) {
+                list += list.empty() ? "" : ",";
+                append_file(list, base_url, id, file);
+            }
+        }
+        if (!list.empty() || part != "deleted") {
+            out += fmt::format(R"(,"{}":[{}])", part, list);
+        }
+    }
+    return out + "}";
+}
+
+// Bytes [first, last) of a file.
+struct Range {
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+};
+
+bool read_number(std::string_view text, std::uint64_t& number) {
+    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return ec == std::errc() && end == text.data() + text.size();
+}
+
+// The one range that a header asks for; none if it is to be ignored: malformed, or several ranges. An empty one lies
+// outside of the file.
+std::optional<Range> read_range(std::string_view header, std::uint64_t size) {
+    constexpr std::string_view kUnit = "bytes=";
+    if (!header.starts_with(kUnit)) {
+        return {};
+    }
+    header.remove_prefix(kUnit.size());
+    const std::size_t dash = header.find('-');
+    if (dash == std::string_view::npos || header.find(',') != std::string_view::npos) {
+        return {};
+    }
+    const std::string_view first = header.substr(0, dash);
+    const std::string_view last = header.substr(dash + 1);
+    Range range{0, size};
+    std::uint64_t number = 0;
+    if (first.empty()) {
+        if (!read_number(last, number)) {
+            return {};
+        }
+        range.first = size - std::min(number, size);
+        return range;
+    }
+    if (!read_number(first, range.first)) {
+        return {};
+    }
+    if (!last.empty()) {
+        if (!read_number(last, number) || number < range.first) {
+            return {};
+        }
+        range.last = number < size ? number + 1 : size;
+    }
+    range.first = std::min(range.first, range.last);
+    return range;
+}
+
+Response refused_range(const Request& request, std::uint64_t size) {
+    Response response =
+        outcome_response({Errc::invalid, "The range lies outside of the file", ""}, request);
+    response.status = 416;
+    response.headers.emplace_back("Content-Range", fmt::format("bytes */{}", size));
+    return response;
+}
+
+}  // namespace
+
+asio::awaitable<Response> begin_job(const Service& service, const Request& request,
+                                    std::string kind, std::string task, std::string status,
+                                    std::vector<JobInput> inputs) {
+    JobOrder order;
+    order.kind = std::move(kind);
+    order.owner = request.principal != nullptr ? request.principal->name() : std::string();
+    order.guarded = service.guarded();
+    order.base_url = request.base_url;
+    order.url = fmt::format("{}{}{}{}", request.base_url, request.path,
+                            request.query.empty() ? "" : "?", request.query);
+    order.task = std::move(task);
+    Result<std::string> id =
+        co_await service.jobs().begin(*request.loop, std::move(order), std::move(inputs));
+    if (!id) {
+        Response refusal = outcome_response(id.error(), request);
+        if (id.error().code == Errc::throttled) {
+            refusal.headers.emplace_back("Retry-After", "10");
+        }
+        co_return refusal;
+    }
+    Response response;
+    response.status = 202;
+    response.content_location = fmt::format("{}/{}/{}", request.base_url, status, *id);
+    co_return response;
+}
+
+Response job_status(const Service& service, const Request& request, const Target& target) {
+    const Result<JobView> view = find(service, request, target.id, true);
+    if (!view) {
+        Response refusal = outcome_response(view.error(), request);
+        if (view.error().code == Errc::throttled) {
+            refusal.headers.emplace_back("Retry-After", "1");
+        }
+        return refusal;
+    }
+    Response response;
+    response.cache_control = "no-store";
+    switch (view->stage) {
+        case JobStage::running:
+            response.status = 202;
+            response.headers.emplace_back("X-Progress",
+                                          view->progress.empty() ? "0%" : view->progress);
+            response.headers.emplace_back("Retry-After", std::to_string(view->retry_after.count()));
+            return response;
+        case JobStage::failed:
+            response.status = 500;
+            response.body =
+                Body(outcome_json({{"error", view->state.code, view->state.detail, ""}}));
+            break;
+        case JobStage::done:
+            response.content_type = ContentType::json;
+            response.media_type = "application/json";
+            response.body = Body(manifest(*view, request.base_url, target.id));
+            break;
+    }
+    response.headers.emplace_back("Expires", format_http_date(view->expires));
+    return response;
+}
+
+asio::awaitable<Response> delete_job(const Service& service, const Request& request,
+                                     const Target& target) {
+    const Result<JobView> view = find(service, request, target.id, false);
+    if (!view) {
+        co_return outcome_response(view.error(), request);
+    }
+    const Result<void> removed =
+        co_await service.jobs().remove(*request.loop, std::string(target.id));
+    if (!removed) {
+        co_return outcome_response(removed.error(), request);
+    }
+    Response response;
+    response.status = 202;
+    response.body = Body(information("The job is stopped, and its files are removed"));
+    co_return response;
+}
+
+Response job_file(const Service& service, const Request& request, const Target& target) {
+    const Result<JobView> view = find(service, request, target.id, false);
+    if (!view) {
+        return outcome_response(view.error(), request);
+    }
+    const auto file = service.jobs().open(target.id, target.member);
+    if (!file) {
+        return outcome_response(file.error(), request);
+    }
+    const Result<std::uint64_t> size = (*file)->size();
+    if (!size) {
+        return outcome_response(size.error(), request);
+    }
+    Response response;
+    response.media_type = "application/fhir+ndjson";
+    response.cache_control = "private";
+    response.last_modified = view->state.finished;
+    const std::string tag = fmt::format(R"("{}/{}")", target.id, target.member);
+    response.headers.emplace_back("ETag", tag);
+    response.headers.emplace_back("Accept-Ranges", "bytes");
+
+    Range range{0, *size};
+    const auto condition = request.header("If-Range");
+    if (const auto header = request.header("Range"); header && (!condition || *condition == tag)) {
+        if (const std::optional<Range> asked = read_range(*header, *size)) {
+            if (asked->first == asked->last) {
+                return refused_range(request, *size);
+            }
+            range = *asked;
+            response.status = 206;
+            response.headers.emplace_back(
+                "Content-Range", fmt::format("bytes {}-{}/{}", range.first, range.last - 1, *size));
+        }
+    }
+    if (*size == 0) {
+        return response;
+    }
+    const auto bytes = (*file)->map(*size);
+    if (!bytes) {
+        return outcome_response(bytes.error(), request);
+    }
+    // A view of the mapping: what the socket takes is all that is in memory.
+    const std::string_view whole(bytes->get(), static_cast<std::size_t>(*size));
+    response.body.append_view(whole.substr(range.first, range.last - range.first), *bytes);
+    return response;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,213 @@
+#include "core/jobs/job_folder.h"
+
+#include "codec/json/document.h"
+#include "core/base/log.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::uint64_t kFormat = 1;
+
+class ObjectWriter {
+  public:
+    void add(std::string_view name, std::string_view value) {
+        key(name);
+        json::append_quoted(text_, value);
+    }
+
+    void add_raw(std::string_view name, std::string_view json) {
+        key(name);
+        text_ += json;
+    }
+
+    std::string take() { return std::move(text_) + "}"; }
+
+  private:
+    void key(std::string_view name) {
+        text_ += text_.empty() ? '{' : ',';
+        text_ += fmt::format("\"{}\":", name);
+    }
+
+    std::string text_;
+};
+
+Error damaged(std::string_view what) {
+    return {Errc::corrupt, fmt::format("a job's {} can't be read", what), ""};
+}
+
+std::uint64_t number_of(json::Value value) {
+    std::uint64_t number = 0;
+    const std::string_view text = value.raw();
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+std::string files_json(const std::vector<JobFile>& files) {
+    std::string out = "[";
+    for (const JobFile& file : files) {
+        ObjectWriter object;
+        object.add("part", file.part);
+        object.add("type", file.type);
+        object.add("name", file.name);
+        object.add_raw("count", std::to_string(file.count));
+        object.add("input", file.input);
+        out += out.size() > 1 ? "," : "";
+        out += object.take();
+    }
+    return out + "]";
+}
+
+constexpr std::string_view kStages[] = {"running", "done", "failed"};
+
+}  // namespace
+
+std::string order_json(const JobOrder& order, Instant begun) {
+    ObjectWriter object;
+    object.add_raw("format", std::to_string(kFormat));
+    object.add("kind", order.kind);
+    object.add("begun", format_instant(begun));
+    object.add("owner", order.owner);
+    object.add_raw("guarded", order.guarded ? "true" : "false");
+    object.add("url", order.url);
+    object.add("baseUrl", order.base_url);
+    object.add_raw("task", order.task.empty() ? "{}" : order.task);
+    return object.take();
+}
+
+std::string state_json(const JobState& state) {
+    ObjectWriter object;
+    object.add("state", kStages[static_cast<std::size_t>(state.stage)]);
+    if (state.stage == JobStage::running) {
+        if (!state.saved.empty()) {
+            object.add_raw("progress", state.saved);
+        }
+        return object.take();
+    }
+    object.add("finished", format_instant(state.finished));
+    if (state.stage == JobStage::failed) {
+        object.add("code", state.code);
+        object.add("detail", state.detail);
+        return object.take();
+    }
+    object.add("time", format_instant(state.result.time));
+    object.add_raw("files", files_json(state.result.files));
+    return object.take();
+}
+
+Result<ReadOrder> read_order(std::string_view text) {
+    json::Parser parser;
+    const Result<json::Document> document = parser.parse(text);
+    if (!document || !document->root().is_object()) {
+        return damaged(kOrderFile);
+    }
+    const json::Value root = document->root();
+    if (number_of(root["format"]) != kFormat || !root["task"].is_object()) {
+        return damaged(kOrderFile);
+    }
+    ReadOrder read;
+    ANNALS_TRY(read.begun, parse_instant(root["begun"].string()));
+    read.order.kind = root["kind"].string();
+    read.order.owner = root["owner"].string();
+    read.order.guarded = root["guarded"].raw() == "true";
+    read.order.url = root["url"].string();
+    read.order.base_url = root["baseUrl"].string();
+    read.order.task = root["task"].raw();
+    return read;
+}
+
+Result<JobState> read_state(std::string_view text) {
+    json::Parser parser;
+    const Result<json::Document> document = parser.parse(text);
+    if (!document || !document->root().is_object()) {
+        return damaged(kStateFile);
+    }
+    const json::Value root = document->root();
+    JobState state;
+    if (root["state"].equals("running")) {
+        state.saved = root["progress"].raw();
+        return state;
+    }
+    ANNALS_TRY(state.finished, parse_instant(root["finished"].string()));
+    if (root["state"].equals("failed")) {
+        state.stage = JobStage::failed;
+        state.code = root["code"].string();
+        state.detail = root["detail"].string();
+        return state;
+    }
+    if (!root["state"].equals("done")) {
+        return damaged(kStateFile);
+    }
+    state.stage = JobStage::done;
+    ANNALS_TRY(state.result.time, parse_instant(root["time"].string()));
+    for (const json::Value file : root["files"].elements()) {
+        state.result.files.push_back({.part = file["part"].string(),
+                                      .type = file["type"].string(),
+                                      .name = file["name"].string(),
+                                      .count = number_of(file["count"]),
+                                      .input = file["input"].string()});
+    }
+    return state;
+}
+
+Result<void> replace_file(storage::FileSystem& files, const std::string& folder,
+                          std::string_view name, std::string_view text) {
+    const std::string path = fmt::format("{}/{}", folder, name);
+    const std::string draft = path + ".tmp";
+    if (files.exists(draft)) {
+        ANNALS_TRY_VOID(files.remove(draft));
+    }
+    {
+        ANNALS_TRY(const std::unique_ptr<storage::File> file,
+                   files.open(draft, storage::FileSystem::Mode::create));
+        ANNALS_TRY_VOID(file->write(0, text));
+        ANNALS_TRY_VOID(file->sync());
+    }
+    ANNALS_TRY_VOID(files.rename(draft, path));
+    return files.sync_directory(folder);
+}
+
+Result<std::string> read_whole(storage::FileSystem& files, const std::string& path) {
+    ANNALS_TRY(const std::unique_ptr<storage::File> file,
+               files.open(path, storage::FileSystem::Mode::read));
+    ANNALS_TRY(const std::uint64_t size, file->size());
+    if (size > kJobTextBytesMax) {
+        return Error{Errc::corrupt, path + " is too large", ""};
+    }
+    std::string text(static_cast<std::size_t>(size), '\0');
+    ANNALS_TRY(const std::size_t count, file->read(0, text));
+    text.resize(count);
+    return text;
+}
+
+void remove_folder(storage::FileSystem& files, const std::string& folder, std::string_view first) {
+    const auto drop = [](const Result<void>& done) {
+        if (!done && done.error().code != Errc::not_found) {
+            log_warning(fmt::format("a job's folder is left: {}", done.error().detail));
+        }
+    };
+    if (!first.empty()) {
+        drop(files.remove(fmt::format("{}/{}", folder, first)));
+        drop(files.sync_directory(folder));
+    }
+    if (const auto names = files.list(folder)) {
+        for (const std::string& name : *names) {
+            drop(files.remove(fmt::format("{}/{}", folder, name)));
+        }
+    }
+    drop(files.remove_directory(folder));
+}
+
+Result<void> JobRun::save(std::string progress) {
+    JobState state;
+    state.saved = std::move(progress);
+    ANNALS_TRY_VOID(replace_file(files_, folder_, kStateFile, state_json(state)));
+    saved_ = std::move(state.saved);
+    return {};
+}
+
+}  // namespace annals::core

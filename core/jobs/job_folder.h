@@ -1,0 +1,58 @@
+// A job's folder: job.json, what was asked for, and state.json, how far it is, as text and back.
+//
+// Layer:   core/jobs.
+// Format:  docs/format.md, "Jobs".
+// Threads: plain functions; those with a FileSystem block.
+
+#pragma once
+
+#include "core/jobs/job.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace annals::core {
+
+enum class JobStage : std::uint8_t { running, done, failed };
+
+/// How a job stands.
+struct JobState {
+    JobStage stage = JobStage::running;
+    std::string saved;   ///< running: JSON of the kind's own; empty: nothing yet
+    Instant finished;    ///< from here on not of a running one
+    JobResult result;    ///< done
+    std::string code;    ///< failed: the issue's code
+    std::string detail;  ///< failed: its diagnostics
+};
+
+inline constexpr std::string_view kOrderFile = "job.json";
+inline constexpr std::string_view kStateFile = "state.json";
+
+std::string order_json(const JobOrder& order, Instant begun);
+std::string state_json(const JobState& state);
+
+struct ReadOrder {
+    JobOrder order;
+    Instant begun;
+};
+
+/// Errors: corrupt.
+Result<ReadOrder> read_order(std::string_view text);
+Result<JobState> read_state(std::string_view text);
+
+/// Replaces a file as a whole: after a crash it is the old one or the new one. Errors: no_store, io.
+Result<void> replace_file(storage::FileSystem& files, const std::string& folder,
+                          std::string_view name, std::string_view text);
+
+/// A whole file of at most kJobTextBytesMax. Errors: not_found, io, corrupt (it is larger).
+Result<std::string> read_whole(storage::FileSystem& files, const std::string& path);
+
+inline constexpr std::uint64_t kJobTextBytesMax = 256 << 20;
+
+/// Removes a folder and what is in it, `first` before all else. What can't be removed is left, and tried again at the
+/// next start.
+void remove_folder(storage::FileSystem& files, const std::string& folder,
+                   std::string_view first = {});
+
+}  // namespace annals::core

@@ -1,0 +1,476 @@
+#include "core/jobs/jobs.h"
+
+#include "core/base/log.h"
+#include "core/base/random.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace annals::core {
+
+namespace {
+
+constexpr int kJobNice = 10;
+
+/// How often the keeper looks for jobs whose time is over.
+constexpr std::chrono::seconds kExpiryPause{30};
+
+/// How long a coroutine that waits for the keeper sleeps between two looks.
+constexpr std::chrono::milliseconds kPause{2};
+
+/// A client may ask so often at once, and so often a second.
+constexpr double kAskedAtOnce = 60;
+constexpr double kAskedPerSecond = 10;
+
+/// Retry-After of a job that has run for so long.
+std::chrono::seconds retry_after(std::chrono::seconds running) {
+    return std::clamp(running / 10, std::chrono::seconds(1), std::chrono::seconds(10));
+}
+
+/// What a client is told of an error that ended a job.
+void tell(const Error& error, std::string_view id, JobState& state) {
+    const ErrorMeaning meaning = meaning_of(error.code);
+    state.stage = JobStage::failed;
+    state.code = meaning.issue_code;
+    if (error.code == Errc::no_store) {
+        state.detail = "There is no space left for what the job makes";
+    } else if (meaning.status >= 500 || error.detail.empty()) {
+        state.detail = meaning.text;
+    } else {
+        state.detail = error.detail;
+    }
+    log_error(fmt::format("job {} failed: {}", id, error.detail));
+}
+
+bool is_file_name(std::string_view name) {
+    return !name.empty() && name.size() <= 100 && name.front() != '.' &&
+           name.find_first_not_of(
+               "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") ==
+               std::string_view::npos;
+}
+
+/// Set by the keeper when it has done what a coroutine waits for.
+struct Settled {
+    std::atomic<bool> done = false;
+    Result<void> result;
+};
+
+}  // namespace
+
+struct Jobs::Impl {
+    struct Job {
+        std::string id;
+        JobOrder order;
+        Instant begun;
+        std::atomic<bool> stop = false;
+        std::thread thread;
+
+        // Guarded by `mutex`.
+        JobState state;
+        std::string progress;
+        double asks_left = kAskedAtOnce;
+        std::chrono::steady_clock::time_point asked = std::chrono::steady_clock::now();
+    };
+
+    const Service& service;
+    storage::FileSystem& files;
+    const std::string directory;
+    const JobsOptions options;
+
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::map<std::string, std::shared_ptr<Job>, std::less<>> jobs;
+    std::size_t running = 0;   // threads, and those that are being made
+    std::size_t removing = 0;  // folders
+    std::deque<std::function<void()>> tasks;
+    bool stopping = false;
+    std::thread keeper;
+
+    Impl(const Service& the_service, storage::FileSystem& the_files, std::string the_directory,
+         JobsOptions the_options)
+        : service(the_service),
+          files(the_files),
+          directory(std::move(the_directory)),
+          options(the_options) {}
+
+    std::string folder(std::string_view id) const { return fmt::format("{}/{}", directory, id); }
+
+    // ---- threads ----
+
+    void give(std::function<void()> task) {
+        tasks.push_back(std::move(task));
+        if (!keeper.joinable()) {
+            keeper = std::thread([this] { keep(); });
+        }
+        changed.notify_all();
+    }
+
+    void keep() {
+        (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kJobNice);
+        std::unique_lock lock(mutex);
+        while (!stopping || !tasks.empty()) {
+            if (!tasks.empty()) {
+                const std::function<void()> task = std::move(tasks.front());
+                tasks.pop_front();
+                lock.unlock();
+                task();
+                lock.lock();
+                changed.notify_all();
+                continue;
+            }
+            remove_expired();
+            if (tasks.empty()) {
+                changed.wait_for(lock, kExpiryPause, [this] { return stopping || !tasks.empty(); });
+            }
+        }
+    }
+
+    void remove_expired() {
+        const Instant time = now();
+        for (auto job = jobs.begin(); job != jobs.end();) {
+            const bool over =
+                job->second->state.stage != JobStage::running && expires(*job->second) <= time;
+            if (over) {
+                forget(job->second, nullptr);
+                job = jobs.erase(job);
+            } else {
+                ++job;
+            }
+        }
+    }
+
+    Instant expires(const Job& job) const {
+        return {job.state.finished.us +
+                std::chrono::duration_cast<std::chrono::microseconds>(options.keep).count()};
+    }
+
+    void start(const std::shared_ptr<Job>& job) {
+        job->thread = std::thread([this, job] { work(*job); });
+    }
+
+    void work(Job& job) {
+        (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kJobNice);
+        JobRun run(job.id, job.order, folder(job.id), job.state.saved, files,
+                   {.stopping = [&job] { return job.stop.load(std::memory_order_relaxed); },
+                    .say =
+                        [this, &job](std::string progress) {
+                            const std::lock_guard lock(mutex);
+                            job.progress = std::move(progress);
+                        }});
+        const JobWork work_of_kind = options.work(job.order.kind);
+        Result<JobResult> result =
+            work_of_kind != nullptr
+                ? work_of_kind(service, run)
+                : Result<JobResult>(Error{Errc::internal, "a job of an unknown kind", ""});
+        if (!run.stopping()) {
+            end(job, std::move(result));
+        }
+        const std::lock_guard lock(mutex);
+        --running;
+        changed.notify_all();
+    }
+
+    void end(Job& job, Result<JobResult> result) {
+        JobState state;
+        state.finished = now();
+        if (result) {
+            state.stage = JobStage::done;
+            state.result = *std::move(result);
+        } else {
+            tell(result.error(), job.id, state);
+            drop_files(job.id);
+        }
+        Result<void> kept = replace_file(files, folder(job.id), kStateFile, state_json(state));
+        if (!kept && state.stage == JobStage::done) {
+            state = JobState();
+            state.finished = now();
+            tell(kept.error(), job.id, state);
+            drop_files(job.id);
+            kept = replace_file(files, folder(job.id), kStateFile, state_json(state));
+        }
+        if (!kept) {
+            log_error(
+                fmt::format("job {}: its end can't be kept: {}", job.id, kept.error().detail));
+        }
+        const std::lock_guard lock(mutex);
+        job.state = std::move(state);
+    }
+
+    // What a job that failed has made makes room for others.
+    void drop_files(std::string_view id) {
+        const auto names = files.list(folder(id));
+        if (!names) {
+            return;
+        }
+        for (const std::string& name : *names) {
+            if (name != kOrderFile && name != kStateFile) {
+                static_cast<void>(files.remove(fmt::format("{}/{}", folder(id), name)));
+            }
+        }
+    }
+
+    // ---- beginning and forgetting; on the keeper ----
+
+    Result<void> make_folder(const Job& job, const std::vector<JobInput>& inputs) {
+        const std::string own = folder(job.id);
+        ANNALS_TRY_VOID(files.make_directory(directory));
+        ANNALS_TRY_VOID(files.make_directory(own));
+        for (const auto& [name, content] : inputs) {
+            ANNALS_TRY_VOID(replace_file(files, own, name, content));
+        }
+        ANNALS_TRY_VOID(replace_file(files, own, kOrderFile, order_json(job.order, job.begun)));
+        return files.sync_directory(directory);
+    }
+
+    void create(const std::shared_ptr<Job>& job, const std::vector<JobInput>& inputs,
+                Settled& settled) {
+        settled.result = make_folder(*job, inputs);
+        if (!settled.result) {
+            remove_folder(files, folder(job->id), kOrderFile);
+        }
+        const std::lock_guard lock(mutex);
+        if (settled.result) {
+            jobs.emplace(job->id, job);
+        }
+        if (settled.result && !stopping) {
+            start(job);
+        } else {
+            --running;
+            changed.notify_all();
+        }
+        settled.done.store(true, std::memory_order_release);
+    }
+
+    // Requires: the lock. The folder goes once the job's thread has ended.
+    void forget(const std::shared_ptr<Job>& job, const std::shared_ptr<Settled>& settled) {
+        job->stop.store(true, std::memory_order_relaxed);
+        ++removing;
+        give([this, job, settled] {
+            const std::string own = folder(job->id);
+            // Without it the folder is nobody's, also after a crash.
+            Result<void> gone = files.remove(own + "/" + std::string(kOrderFile));
+            if (gone) {
+                gone = files.sync_directory(own);
+            }
+            if (settled != nullptr) {
+                settled->result = gone;
+                settled->done.store(true, std::memory_order_release);
+            }
+            if (job->thread.joinable()) {
+                job->thread.join();
+            }
+            remove_folder(files, own);
+            const std::lock_guard lock(mutex);
+            --removing;
+            changed.notify_all();
+        });
+    }
+
+    // ---- taking up ----
+
+    void take_up() {
+        const auto names = files.list(directory);
+        if (!names) {
+            return;
+        }
+        for (const std::string& name : *names) {
+            take_up(name);
+        }
+        const std::lock_guard lock(mutex);
+        for (const auto& [id, job] : jobs) {
+            if (job->state.stage == JobStage::running) {
+                ++running;
+                start(job);
+            }
+        }
+        if (!jobs.empty()) {
+            give([] {});
+        }
+    }
+
+    void take_up(const std::string& name) {
+        const std::string own = folder(name);
+        const Result<std::string> text = read_whole(files, own + "/" + std::string(kOrderFile));
+        if (!text && text.error().code == Errc::not_found) {
+            remove_folder(files, own);
+            return;
+        }
+        Result<ReadOrder> order = text ? read_order(*text) : Result<ReadOrder>(text.error());
+        if (!order) {
+            log_error(fmt::format("the job in {} is left alone: {}", own, order.error().detail));
+            return;
+        }
+        auto job = std::make_shared<Job>();
+        job->id = name;
+        job->order = std::move(order->order);
+        job->begun = order->begun;
+        const Result<std::string> state = read_whole(files, own + "/" + std::string(kStateFile));
+        if (state) {
+            Result<JobState> read = read_state(*state);
+            if (!read) {
+                log_error(fmt::format("the job in {} is left alone: {}", own, read.error().detail));
+                return;
+            }
+            job->state = *std::move(read);
+        } else if (state.error().code != Errc::not_found) {
+            log_error(fmt::format("the job in {} is left alone: {}", own, state.error().detail));
+            return;
+        }
+        jobs.emplace(name, std::move(job));
+    }
+
+    void stop() {
+        std::unique_lock lock(mutex);
+        stopping = true;
+        for (const auto& [id, job] : jobs) {
+            job->stop.store(true, std::memory_order_relaxed);
+        }
+        changed.notify_all();
+        lock.unlock();
+        if (keeper.joinable()) {
+            keeper.join();
+        }
+        for (const auto& [id, job] : jobs) {
+            if (job->thread.joinable()) {
+                job->thread.join();
+            }
+        }
+    }
+};
+
+Jobs::Jobs(const Service& service, storage::FileSystem& files, std::string directory,
+           JobsOptions options)
+    : impl_(std::make_unique<Impl>(service, files, std::move(directory), options)) {
+    if (!options.read_only) {
+        impl_->take_up();
+    }
+}
+
+Jobs::~Jobs() {
+    impl_->stop();
+}
+
+asio::awaitable<Result<std::string>> Jobs::begin(Loop& loop, JobOrder order,
+                                                 std::vector<JobInput> inputs) {
+    auto job = std::make_shared<Impl::Job>();
+    job->id = make_uuid();
+    job->order = std::move(order);
+    job->begun = now();
+    auto settled = std::make_shared<Settled>();
+    {
+        const std::lock_guard lock(impl_->mutex);
+        if (impl_->options.read_only) {
+            co_return Error{Errc::no_store, "", ""};
+        }
+        if (impl_->running >= impl_->options.running_max) {
+            co_return Error{Errc::throttled,
+                            fmt::format("{} jobs are under way; come back later", impl_->running),
+                            ""};
+        }
+        if (impl_->jobs.size() >= impl_->options.kept_max) {
+            co_return Error{Errc::throttled, "Too many jobs are kept: delete some", ""};
+        }
+        ++impl_->running;
+        impl_->give([impl = impl_.get(), job, inputs = std::move(inputs), settled] {
+            impl->create(job, inputs, *settled);
+        });
+    }
+    while (!settled->done.load(std::memory_order_acquire)) {
+        co_await loop.pause(kPause);
+    }
+    if (!settled->result) {
+        co_return std::move(settled->result.error());
+    }
+    co_return job->id;
+}
+
+asio::awaitable<Result<void>> Jobs::remove(Loop& loop, std::string id) {
+    auto settled = std::make_shared<Settled>();
+    {
+        const std::lock_guard lock(impl_->mutex);
+        const auto found = impl_->jobs.find(id);
+        if (found == impl_->jobs.end()) {
+            co_return Error{Errc::not_found, "There is no such job", ""};
+        }
+        impl_->forget(found->second, settled);
+        impl_->jobs.erase(found);
+    }
+    while (!settled->done.load(std::memory_order_acquire)) {
+        co_await loop.pause(kPause);
+    }
+    co_return std::move(settled->result);
+}
+
+Result<std::optional<JobView>> Jobs::look(std::string_view id, bool asked) {
+    const std::lock_guard lock(impl_->mutex);
+    const auto found = impl_->jobs.find(id);
+    if (found == impl_->jobs.end()) {
+        return std::optional<JobView>();
+    }
+    Impl::Job& job = *found->second;
+    JobView view;
+    view.order = job.order;
+    view.begun = job.begun;
+    view.stage = job.state.stage;
+    if (view.stage != JobStage::running) {
+        view.state = job.state;
+        view.expires = impl_->expires(job);
+        return std::optional(std::move(view));
+    }
+    view.progress = job.progress;
+    view.retry_after = retry_after(std::chrono::duration_cast<std::chrono::seconds>(
+        std::chrono::microseconds(now().us - job.begun.us)));
+    if (asked) {
+        const auto time = std::chrono::steady_clock::now();
+        const double passed = std::chrono::duration<double>(time - job.asked).count();
+        job.asked = time;
+        job.asks_left = std::min(kAskedAtOnce, job.asks_left + passed * kAskedPerSecond);
+        if (job.asks_left < 1) {
+            return Error{Errc::throttled, "Asked too often: heed Retry-After", ""};
+        }
+        job.asks_left -= 1;
+    }
+    return std::optional(std::move(view));
+}
+
+Result<std::unique_ptr<storage::File>> Jobs::open(std::string_view id, std::string_view name) {
+    {
+        const std::lock_guard lock(impl_->mutex);
+        const auto found = impl_->jobs.find(id);
+        const bool there =
+            found != impl_->jobs.end() && found->second->state.stage == JobStage::done &&
+            is_file_name(name) &&
+            std::ranges::any_of(found->second->state.result.files,
+                                [&](const JobFile& file) { return file.name == name; });
+        if (!there) {
+            return Error{Errc::not_found, "There is no such file", ""};
+        }
+    }
+    return impl_->files.open(fmt::format("{}/{}", impl_->folder(id), name),
+                             storage::FileSystem::Mode::read);
+}
+
+storage::FileSystem& Jobs::files() const noexcept {
+    return impl_->files;
+}
+
+void Jobs::wait_until_idle() {
+    std::unique_lock lock(impl_->mutex);
+    impl_->changed.wait(lock, [this] {
+        return impl_->running == 0 && impl_->removing == 0 && impl_->tasks.empty();
+    });
+}
+
+}  // namespace annals::core

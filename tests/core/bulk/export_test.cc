@@ -1,0 +1,563 @@
+// $export over requests and answers, and its job by itself where it is stopped or the disk is full.
+
+#include "codec/json/document.h"
+#include "core/bulk/export_job.h"
+#include "core/bulk/export_task.h"
+#include "core/jobs/jobs.h"
+#include "tests/support/service_fixture.h"
+#include "tests/support/sim_file_system.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <map>
+#include <thread>
+
+namespace annals::core {
+namespace {
+
+using test::Answer;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const test::ServiceFixture::Headers kAsync{{"Prefer", "respond-async"}};
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        EXPECT_NE(end, std::string::npos) << "the last line has no end";
+        lines.push_back(text.substr(begin, end - begin));
+        begin = std::min(end, text.size() - 1) + 1;
+    }
+    return lines;
+}
+
+/// "Patient/1/2" (type, id, version), or a deletion's "-Patient/1".
+std::vector<std::string> names_in(const std::string& text) {
+    std::vector<std::string> names;
+    json::Parser parser;
+    for (const std::string& line : lines_of(text)) {
+        const auto document = parser.parse(line);
+        EXPECT_TRUE(document) << line;
+        const json::Value root = document->root();
+        if (root["resourceType"].equals("Bundle")) {
+            for (const json::Value entry : root["entry"].elements()) {
+                EXPECT_TRUE(entry["request"]["method"].equals("DELETE"));
+                names.push_back("-" + entry["request"]["url"].string());
+            }
+            continue;
+        }
+        names.push_back(fmt::format("{}/{}/{}", root["resourceType"].string(), root["id"].string(),
+                                    root["meta"]["versionId"].string()));
+    }
+    return names;
+}
+
+class ExportTest : public test::ServiceFixture {
+  protected:
+    struct Exported {
+        Answer manifest;
+        std::string time;
+        std::vector<std::string> names;  ///< of all files of output and deleted, in order
+        std::vector<std::string> urls;   ///< below the base, of all files
+        std::string errors;              ///< of all files of error
+    };
+
+    std::string path_of(std::string_view url) {
+        EXPECT_TRUE(url.starts_with(kBaseUrl)) << url;
+        return std::string(url.substr(kBaseUrl.size()));
+    }
+
+    Answer begin(std::string_view target, std::string_view body = {}) {
+        Headers headers = kAsync;
+        if (!body.empty()) {
+            headers.emplace_back("Content-Type", "application/fhir+json");
+        }
+        return send(body.empty() ? "GET" : "POST", target, body, headers);
+    }
+
+    Exported finish(const Answer& begun) {
+        Exported exported;
+        EXPECT_EQ(begun.status, 202) << begun.body;
+        EXPECT_THAT(begun.content_location, HasSubstr("/_export-status/"));
+        if (begun.status != 202) {
+            return exported;
+        }
+        service().jobs().wait_until_idle();
+        exported.manifest = send("GET", path_of(begun.content_location));
+        EXPECT_EQ(exported.manifest.status, 200) << exported.manifest.body;
+        json::Parser parser;
+        const auto document = parser.parse(exported.manifest.body);
+        EXPECT_TRUE(document);
+        const json::Value root = document->root();
+        exported.time = root["transactionTime"].string();
+        for (const std::string_view part : {"output", "deleted", "error"}) {
+            for (const json::Value file : root[part].elements()) {
+                exported.urls.push_back(path_of(file["url"].string()));
+                const Answer content = send("GET", exported.urls.back());
+                EXPECT_EQ(content.status, 200);
+                EXPECT_EQ(content.content_type, "application/fhir+ndjson");
+                EXPECT_EQ(std::to_string(lines_of(content.body).size()), file["count"].raw());
+                if (part == "error") {
+                    exported.errors += content.body;
+                    continue;
+                }
+                for (std::string& name : names_in(content.body)) {
+                    exported.names.push_back(std::move(name));
+                }
+            }
+        }
+        return exported;
+    }
+
+    Exported run(std::string_view target, std::string_view body = {}) {
+        return finish(begin(target, body));
+    }
+
+    void put(std::string_view type, std::string_view id, std::string_view members = {}) {
+        const Answer answer = send("PUT", fmt::format("/{}/{}", type, id),
+                                   fmt::format(R"({{"resourceType":"{}","id":"{}"{}{}}})", type, id,
+                                               members.empty() ? "" : ",", members),
+                                   {{"Content-Type", "application/fhir+json"}});
+        ASSERT_LT(answer.status, 300) << answer.body;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));  // instants are milliseconds
+    }
+
+    void observe(std::string_view id, std::string_view subject, std::string_view more = {}) {
+        put("Observation", id,
+            fmt::format(
+                R"("status":"final","code":{{"text":"c"}},"subject":{{"reference":"{}"}}{})",
+                subject, more));
+    }
+
+    void remove(std::string_view target) {
+        ASSERT_EQ(send("DELETE", target).status, 204);
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+};
+
+TEST_F(ExportTest, GivesEveryLiveResourceAsItIsStored) {
+    put("Patient", "a");
+    put("Patient", "b");
+    observe("o", "Patient/a");
+    put("Patient", "a", R"("active":true)");
+    put("Patient", "c");
+    remove("/Patient/b");
+    const Exported exported = run("/$export");
+    EXPECT_THAT(exported.names, ElementsAre("Observation/o/1", "Patient/a/2", "Patient/c/1"));
+    EXPECT_EQ(exported.manifest.content_type, "application/json");
+    EXPECT_FALSE(exported.manifest.header("Expires").empty());
+    EXPECT_TRUE(exported.manifest.says(R"("request":"http://test/fhir/$export")"));
+    EXPECT_TRUE(exported.manifest.says(R"("requiresAccessToken":false)"));
+    EXPECT_FALSE(exported.manifest.says("deleted"));
+    const std::string stored = send("GET", "/Patient/a").body;
+    EXPECT_THAT(send("GET", exported.urls[1]).body, HasSubstr(stored + "\n"));
+}
+
+TEST_F(ExportTest, OfNothingHasAnEmptyOutput) {
+    const Exported exported = run("/$export");
+    EXPECT_TRUE(exported.manifest.says(R"("output":[],"error":[])")) << exported.manifest.body;
+}
+
+TEST_F(ExportTest, GivesWhatChangedSinceAndWhatWasDeleted) {
+    put("Patient", "a");
+    put("Patient", "b");
+    put("Observation", "x", R"("status":"final","code":{"text":"c"})");
+    const Exported first = run("/$export");
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    put("Patient", "c");
+    remove("/Patient/b");
+    remove("/Observation/x");
+    put("Patient", "d");
+    remove("/Patient/d");
+    put("Patient", "d");
+    EXPECT_THAT(run("/$export?_since=" + first.time).names,
+                ElementsAre("Patient/c/1", "Patient/d/3", "-Patient/b", "-Observation/x"));
+    EXPECT_THAT(run("/$export?_type=Patient&_since=" + first.time).names,
+                ElementsAre("Patient/c/1", "Patient/d/3", "-Patient/b"));
+    EXPECT_THAT(run("/$export?_until=" + first.time).names, ElementsAre("Patient/a/1"));
+    const Exported none = run("/$export?_since=2999-01-01");
+    EXPECT_TRUE(none.names.empty());
+}
+
+TEST_F(ExportTest, OfVersionsGivesAllOfThem) {
+    put("Patient", "a");
+    put("Patient", "a", R"("active":true)");
+    put("Patient", "b");
+    remove("/Patient/b");
+    EXPECT_THAT(run("/$export?includeHistory=true").names,
+                ElementsAre("Patient/a/1", "Patient/a/2", "Patient/b/1", "-Patient/b"));
+    EXPECT_THAT(run("/$export?includeHistory=true&_typeFilter=Patient%3Factive%3Dtrue").names,
+                ElementsAre("Patient/a/1", "Patient/a/2", "-Patient/b"));
+}
+
+TEST_F(ExportTest, TakesSearchesForTypes) {
+    put("Patient", "a", R"("active":true,"name":[{"family":"Meier"}])");
+    put("Patient", "b", R"("active":false,"name":[{"family":"Kunz"}])");
+    put("Patient", "c", R"("active":false,"name":[{"family":"Huber"}])");
+    observe("o", "Patient/a");
+    observe("p", "Patient/b");
+    // Others of a type are or, types without any are whole; commas inside of a query stay in it.
+    EXPECT_THAT(run("/$export?_typeFilter=Patient%3Ffamily%3Dkunz,huber%26active%3Dfalse").names,
+                ElementsAre("Observation/o/1", "Observation/p/1", "Patient/b/1", "Patient/c/1"));
+    EXPECT_THAT(run("/$export?_type=Patient&_typeFilter=Patient%3Ffamily%3Dmeier,"
+                    "Patient%3Ffamily%3Dkunz")
+                    .names,
+                ElementsAre("Patient/a/1", "Patient/b/1"));
+    EXPECT_THAT(
+        run("/$export?_type=Observation&_typeFilter=Observation%3Fpatient.family%3Dkunz").names,
+        ElementsAre("Observation/p/1"));
+    for (const char* filter :
+         {"Patient", "Nobody%3Fa%3Db", "Patient%3Fnonsense%3D1", "Patient%3Fbirthdate%3Dx",
+          "Patient%3F_include%3DPatient:organization", "Patient%3F_contained%3Dtrue"}) {
+        EXPECT_EQ(begin(fmt::format("/$export?_typeFilter={}", filter)).status, 400) << filter;
+    }
+    EXPECT_EQ(begin("/$export?_type=Patient&_typeFilter=Basic%3Fcode%3Da").status, 400);
+}
+
+TEST_F(ExportTest, OfPatientsGivesWhatIsInTheirCompartments) {
+    put("Patient", "a");
+    put("Patient", "b");
+    put("Patient", "gone");
+    put("Organization", "org", R"("name":"x")");
+    put("Device", "dev");
+    observe("o", "Patient/a");
+    observe("performed", "Device/dev", R"(,"performer":[{"reference":"Patient/b"}])");
+    observe("nobodys", "Device/dev");
+    put("Condition", "c", R"("subject":{"reference":"Patient/b"})");
+    const Exported all = run("/Patient/$export");
+    EXPECT_THAT(all.names,
+                ElementsAre("Condition/c/1", "Observation/o/1", "Observation/performed/1",
+                            "Patient/a/1", "Patient/b/1", "Patient/gone/1"));
+    const Exported some = run("/Patient/$export?_type=Patient,Organization");
+    EXPECT_THAT(some.names, ElementsAre("Patient/a/1", "Patient/b/1", "Patient/gone/1"));
+    EXPECT_THAT(some.errors, HasSubstr("Organization resources are in no patient's compartment"));
+
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    remove("/Observation/o");
+    remove("/Patient/gone");
+    remove("/Organization/org");
+    remove("/Observation/nobodys");
+    EXPECT_THAT(run("/Patient/$export?_since=" + all.time).names,
+                ElementsAre("-Observation/o", "-Patient/gone"));
+    EXPECT_THAT(
+        run("/Patient/$export",
+            R"({"resourceType":"Parameters","parameter":[{"name":"patient","valueReference":{"reference":"Patient/b"}}]})")
+            .names,
+        ElementsAre("Condition/c/1", "Observation/performed/1", "Patient/b/1"));
+    EXPECT_EQ(
+        begin(
+            "/Patient/$export",
+            R"({"resourceType":"Parameters","parameter":[{"name":"patient","valueReference":{"reference":"Patient/none"}}]})")
+            .status,
+        400);
+    EXPECT_EQ(begin("/Patient/$export?patient=Patient/a").status, 400);
+    EXPECT_EQ(begin("/Observation/$export").status, 400);
+}
+
+TEST_F(ExportTest, OfAGroupGivesWhatItsMembersHave) {
+    for (const char* id : {"a", "b", "c", "d"}) {
+        put("Patient", id);
+        observe(id, fmt::format("Patient/{}", id));
+    }
+    put("Group", "inner",
+        R"("type":"person","actual":true,"member":[{"entity":{"reference":"Patient/d"}},{"entity":{"reference":"Group/g"}}])");
+    put("Group", "g",
+        R"("type":"person","actual":true,"member":[{"entity":{"reference":"Patient/a"}},{"entity":{"reference":"http://test/fhir/Patient/b"}},)"
+        R"({"entity":{"reference":"Patient/c"},"inactive":true},{"entity":{"reference":"Group/inner"}},{"entity":{"reference":"Device/x"}}])");
+    EXPECT_THAT(run("/Group/g/$export?_type=Patient,Observation").names,
+                ElementsAre("Observation/a/1", "Observation/b/1", "Observation/d/1", "Patient/a/1",
+                            "Patient/b/1", "Patient/d/1"));
+    EXPECT_THAT(
+        run("/Group/g/$export",
+            R"({"resourceType":"Parameters","parameter":[{"name":"_type","valueString":"Observation"},{"name":"patient","valueReference":{"reference":"Patient/b"}}]})")
+            .names,
+        ElementsAre("Observation/b/1"));
+    EXPECT_EQ(
+        begin(
+            "/Group/g/$export",
+            R"({"resourceType":"Parameters","parameter":[{"name":"patient","valueReference":{"reference":"Patient/c"}}]})")
+            .status,
+        400);
+    EXPECT_EQ(begin("/Group/none/$export").status, 404);
+    put("Group", "empty", R"("type":"person","actual":true)");
+    EXPECT_TRUE(run("/Group/empty/$export").names.empty());
+    remove("/Group/empty");
+    EXPECT_EQ(begin("/Group/empty/$export").status, 410);
+}
+
+TEST_F(ExportTest, LeavesOutElements) {
+    put("Patient", "a", R"("active":true,"gender":"male","birthDate":"2000-01-01")");
+    const Exported exported = run("/$export?_elements=Patient.gender");
+    const std::string line = send("GET", exported.urls[0]).body;
+    EXPECT_THAT(line, HasSubstr(R"("gender":"male")"));
+    EXPECT_THAT(line, HasSubstr("SUBSETTED"));
+    EXPECT_THAT(line, testing::Not(HasSubstr("birthDate")));
+}
+
+TEST_F(ExportTest, BeginsANewFileWhereOneWouldBeTooLarge) {
+    Config config;
+    config.export_max_file = 1024;
+    restart(config);
+    for (int i = 0; i < 20; ++i) {
+        put("Patient", fmt::format("p{}", i), R"("name":[{"family":"A name of some length"}])");
+    }
+    const Exported exported = run("/$export");
+    EXPECT_EQ(exported.names.size(), 20U);
+    EXPECT_GE(exported.urls.size(), 3U);
+    for (const std::string& url : exported.urls) {
+        EXPECT_LE(send("GET", url).body.size(), 1024U);
+    }
+}
+
+TEST_F(ExportTest, GivesRangesOfItsFiles) {
+    put("Patient", "a");
+    const Exported exported = run("/$export");
+    const std::string& url = exported.urls.at(0);
+    const Answer whole = send("GET", url);
+    const std::string size = std::to_string(whole.body.size());
+    const auto get = [&](const std::string& range, const std::string& if_range = {}) {
+        Headers headers{{"Range", range}};
+        if (!if_range.empty()) {
+            headers.emplace_back("If-Range", if_range);
+        }
+        return send("GET", url, {}, headers);
+    };
+    const Answer middle = get("bytes=2-5");
+    EXPECT_EQ(middle.status, 206);
+    EXPECT_EQ(middle.body, whole.body.substr(2, 4));
+    EXPECT_EQ(middle.header("Content-Range"), "bytes 2-5/" + size);
+    EXPECT_EQ(get("bytes=10-").body, whole.body.substr(10));
+    EXPECT_EQ(get("bytes=-7").body, whole.body.substr(whole.body.size() - 7));
+    EXPECT_EQ(get("bytes=-100000").body, whole.body);
+    EXPECT_EQ(get("bytes=5-100000").body, whole.body.substr(5));
+    EXPECT_EQ(get("bytes=" + size + "-").status, 416);
+    EXPECT_EQ(get("bytes=-0").status, 416);
+    EXPECT_EQ(get("bytes=" + size + "-").header("Content-Range"), "bytes */" + size);
+    for (const char* ignored : {"bytes=5-2", "bytes=", "bytes=-", "bytes=a-b", "lines=1-2",
+                                "bytes=0-1,3-4", "bytes=99999999999999999999-", "bytes=1-x"}) {
+        EXPECT_EQ(get(ignored).status, 200) << ignored;
+    }
+    EXPECT_EQ(get("bytes=2-5", std::string(whole.header("ETag"))).status, 206);
+    EXPECT_EQ(get("bytes=2-5", "\"another\"").status, 200);
+}
+
+TEST_F(ExportTest, RefusesWhatItCannotDo) {
+    EXPECT_EQ(send("GET", "/$export").status, 400);
+    const auto lenient = [&](std::string_view target) {
+        return send("GET", target, {}, {{"Prefer", "respond-async, handling=lenient"}}).status;
+    };
+    for (const char* query :
+         {"_outputFormat=text/csv", "_type=Nobody", "_since=yesterday", "_until=x", "unknown=1",
+          "includeAssociatedData=LatestProvenanceResources", "organizeOutputBy=Patient",
+          "includeHistory=perhaps", "_since=2020-01-01&_since=2021-01-01"}) {
+        EXPECT_EQ(begin(fmt::format("/$export?{}", query)).status, 400) << query;
+    }
+    EXPECT_EQ(lenient("/$export?unknown=1&includeAssociatedData=x&_type=Patient,Nobody"), 202);
+    EXPECT_EQ(lenient("/$export?_type=Nobody"), 400);
+    for (const char* format :
+         {"application/fhir%2Bndjson", "application/fhir+ndjson", "application/ndjson", "ndjson"}) {
+        service().jobs().wait_until_idle();
+        EXPECT_EQ(begin(fmt::format("/$export?_outputFormat={}", format)).status, 202) << format;
+    }
+}
+
+TEST_F(ExportTest, IsForWhomeverBeganItAndForThoseWhoMayDoEverything) {
+    Config config;
+    config.auth.mode = "jwt";
+    restart(config);
+    const Principal reader("reader", "system/*.rs");
+    send_as(&reader);
+    const Answer begun = begin("/$export");
+    ASSERT_EQ(begun.status, 202) << begun.body;
+    service().jobs().wait_until_idle();
+    const std::string status = path_of(begun.content_location);
+    EXPECT_TRUE(send("GET", status).says(R"("requiresAccessToken":true)"));
+
+    const Principal other("other", "system/*.rs");
+    send_as(&other);
+    EXPECT_EQ(send("GET", status).status, 404);
+    EXPECT_EQ(send("DELETE", status).status, 404);
+    const Principal lab("lab", "system/Observation.rs");
+    send_as(&lab);
+    EXPECT_EQ(begin("/$export").status, 403);
+    EXPECT_EQ(begin("/$export?_type=Observation,Patient").status, 403);
+    EXPECT_EQ(begin("/$export?_type=Observation&_typeFilter=Observation%3Fpatient.name%3Dx").status,
+              403);
+    EXPECT_EQ(begin("/$export?_type=Observation").status, 202);
+    send_as(nullptr);
+    EXPECT_EQ(send("GET", status).status, 401);
+    const Principal everything("admin", "system/*.cruds");
+    send_as(&everything);
+    EXPECT_EQ(send("GET", status).status, 200);
+    EXPECT_EQ(send("DELETE", status).status, 202);
+    EXPECT_EQ(send("GET", status).status, 404);
+}
+
+TEST_F(ExportTest, IsThereAfterARestart) {
+    put("Patient", "a");
+    const Answer begun = begin("/$export");
+    service().jobs().wait_until_idle();
+    restart(Config());
+    EXPECT_THAT(finish(begun).names, ElementsAre("Patient/a/1"));
+}
+
+// ---- the job by itself ----
+
+class ExportJobTest : public ExportTest {
+  protected:
+    /// So many patients, in steps of bundles.
+    void fill(int count) {
+        std::string entries;
+        for (int i = 0; i < count; ++i) {
+            entries += fmt::format(
+                R"({}{{"resource":{{"resourceType":"Patient","id":"p{}","active":{}}},"request":{{"method":"PUT","url":"Patient/p{}"}}}})",
+                i == 0 ? "" : ",", i, i % 3 == 0, i);
+        }
+        ASSERT_EQ(
+            send("POST", "/",
+                 fmt::format(R"({{"resourceType":"Bundle","type":"batch","entry":[{}]}})", entries),
+                 {{"Content-Type", "application/fhir+json"}})
+                .status,
+            200);
+    }
+
+    /// Runs the job until it has asked `asks` times whether it is to stop.
+    Result<JobResult> run_for(const ExportTask& task, std::string& saved, int asks,
+                              test::SimFileSystem& files) {
+        JobOrder order;
+        order.base_url = kBaseUrl;
+        order.task = task_json(task);
+        JobRun run("j", order, "j", saved, files,
+                   {.stopping = [&] { return asks-- <= 0; }, .say = [](const std::string&) {}});
+        Result<JobResult> result = export_job(service(), run);
+        saved = run.saved();
+        return result;
+    }
+};
+
+TEST_F(ExportJobTest, GoesOnWhereItStood) {
+    Config config;
+    config.export_max_file = 100'000;
+    restart(config);
+    fill(6000);
+    ExportTask whole;
+    ExportTask searched;
+    searched.filters = {"Patient?active=true"};
+    for (const ExportTask& task : {whole, searched}) {
+        test::SimFileSystem once;
+        ASSERT_TRUE(once.make_directory("j"));
+        std::string saved;
+        const auto expected = run_for(task, saved, 1'000'000, once);
+        ASSERT_TRUE(expected) << expected.error().detail;
+
+        test::SimFileSystem files;
+        ASSERT_TRUE(files.make_directory("j"));
+        saved.clear();
+        int runs = 0;
+        Result<JobResult> result = run_for(task, saved, 1, files);
+        while (!result && runs < 1000) {
+            ++runs;
+            // What comes meanwhile is not of this snapshot.
+            ASSERT_LT(put_patient(fmt::format("later{}", runs)), 300);
+            result = run_for(task, saved, 1, files);
+        }
+        ASSERT_TRUE(result);
+        EXPECT_GT(runs, 1);
+        ASSERT_EQ(result->files.size(), expected->files.size());
+        for (std::size_t i = 0; i < result->files.size(); ++i) {
+            EXPECT_EQ(result->files[i].name, expected->files[i].name);
+            EXPECT_EQ(result->files[i].count, expected->files[i].count);
+            EXPECT_EQ(files.content("j/" + result->files[i].name),
+                      once.content("j/" + result->files[i].name));
+        }
+    }
+}
+
+TEST_F(ExportJobTest, OfASnapshotThatIsNoMoreBeginsAnew) {
+    fill(5);
+    test::SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("j"));
+    files.set_content("j/Patient-1.ndjson", "of before");
+    std::string saved =
+        R"({"position":1000,"time":"2020-01-01T00:00:00.000Z","pass":0,"after":0,"resources":0,"files":{"done":[],"series":[],"bytes":0}})";
+    const auto result = run_for(ExportTask(), saved, 1'000'000, files);
+    ASSERT_TRUE(result);
+    ASSERT_EQ(result->files.size(), 1U);
+    EXPECT_EQ(names_in(files.content("j/Patient-1.ndjson")).size(), 5U);
+}
+
+TEST_F(ExportJobTest, IsWholeWhereverThePowerIsCut) {
+    Config config;
+    config.export_max_file = 2000;
+    restart(config);
+    fill(50);
+    remove("/Patient/p7");
+    ExportTask task;
+    task.since = Instant{0};
+    for (std::uint64_t call = 1;; ++call) {
+        auto files = std::make_unique<test::SimFileSystem>();
+        ASSERT_TRUE(files->make_directory("j"));
+        files->power_off_at(call);
+        std::string saved;
+        Result<JobResult> result = run_for(task, saved, 1'000'000, *files);
+        const bool cut = !result;
+        if (cut) {
+            files = files->after_power_cut(call);
+            // As the state on the disk says; what was never saved is done anew.
+            saved = saved.empty() || !files->exists("j/state.json")
+                        ? ""
+                        : read_state(files->content("j/state.json"))->saved;
+            result = run_for(task, saved, 1'000'000, *files);
+        }
+        ASSERT_TRUE(result) << call;
+        std::vector<std::string> names;
+        for (const JobFile& file : result->files) {
+            for (std::string& name : names_in(files->content("j/" + file.name))) {
+                names.push_back(std::move(name));
+            }
+        }
+        EXPECT_EQ(names.size(), 50U) << call;
+        EXPECT_EQ(std::count(names.begin(), names.end(), "-Patient/p7"), 1) << call;
+        if (!cut) {
+            EXPECT_GT(call, 10U);
+            break;
+        }
+    }
+}
+
+TEST_F(ExportJobTest, FailsWhenTheDiskIsFullAndHarmsNothing) {
+    fill(200);
+    test::SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("j"));
+    files.set_space(5000);
+    std::string saved;
+    const auto result = run_for(ExportTask(), saved, 1'000'000, files);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, Errc::no_store);
+    EXPECT_LT(put_patient("after"), 300);
+}
+
+TEST(ExportTask, IsReadBackAsItWasWritten) {
+    ExportTask task;
+    task.level = ExportTask::Level::group;
+    task.group = "g";
+    task.types = {*find_resource_type("Observation"), *find_resource_type("Patient")};
+    task.since = Instant{1'234'567'000};
+    task.filters = {"Patient?name=\"x\"\\"};
+    task.elements = {"Patient.name"};
+    task.patients = {"a", "b"};
+    task.history = true;
+    task.strict = false;
+    const auto read = parse_export_task(task_json(task));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(task_json(*read), task_json(task));
+    EXPECT_EQ(read->filters, task.filters);
+    EXPECT_EQ(read->since, task.since);
+    EXPECT_FALSE(read->until);
+}
+
+}  // namespace
+}  // namespace annals::core

@@ -1,0 +1,241 @@
+// $import over requests and answers, and its job by itself where it is stopped.
+
+#include "codec/json/document.h"
+#include "core/bulk/import_job.h"
+#include "core/bulk/import_task.h"
+#include "core/bulk/line_reader.h"
+#include "core/jobs/jobs.h"
+#include "tests/support/service_fixture.h"
+#include "tests/support/sim_file_system.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace annals::core {
+namespace {
+
+using test::Answer;
+using testing::HasSubstr;
+
+class ImportTest : public test::ServiceFixture {
+  protected:
+    struct Imported {
+        std::string manifest;
+        std::string errors;
+    };
+
+    ImportTest() {
+        folder_ = service().config().data + "/import";
+        std::filesystem::create_directories(folder_);
+    }
+
+    void write(const std::string& name, const std::string& text) const {
+        std::ofstream(folder_ + "/" + name, std::ios::binary) << text;
+    }
+
+    Answer begin(const std::string& body, const std::string& type = "application/fhir+json",
+                 const std::string& query = "") {
+        return send("POST", "/$import" + query, body,
+                    {{"Prefer", "respond-async"}, {"Content-Type", type}});
+    }
+
+    static std::string parameters(const std::string& name, const std::string& more = "") {
+        return fmt::format(
+            R"({{"resourceType":"Parameters","parameter":[{{"name":"inputFormat","valueCode":"application/fhir+ndjson"}},)"
+            R"({{"name":"input","part":[{{"name":"url","valueUri":"{}"}}]}}{}]}})",
+            name, more);
+    }
+
+    Imported finish(const Answer& begun) {
+        Imported imported;
+        EXPECT_EQ(begun.status, 202) << begun.body;
+        if (begun.status != 202) {
+            return imported;
+        }
+        service().jobs().wait_until_idle();
+        const Answer status =
+            send("GET", std::string_view(begun.content_location).substr(kBaseUrl.size()));
+        EXPECT_EQ(status.status, 200) << status.body;
+        imported.manifest = status.body;
+        json::Parser parser;
+        const auto document = parser.parse(status.body);
+        EXPECT_TRUE(document);
+        for (const json::Value file : document->root()["error"].elements()) {
+            imported.errors += send("GET", file["url"].string().substr(kBaseUrl.size())).body;
+        }
+        return imported;
+    }
+
+    Imported import_text(const std::string& text, const std::string& more = "") {
+        write("a.ndjson", text);
+        return finish(begin(parameters("a.ndjson", more)));
+    }
+
+    std::string folder_;
+};
+
+constexpr std::string_view kKeep = R"(,{"name":"keepVersions","valueBoolean":true})";
+
+TEST_F(ImportTest, TakesEachLineAsAPutDoes) {
+    ASSERT_EQ(put_patient("b"), 201);
+    const Imported imported = import_text(
+        "{\"resourceType\":\"Patient\",\"id\":\"a\",\"active\":true}\r\n"
+        "\n"
+        "{\"resourceType\":\"Patient\",\"id\":\"b\",\"meta\":{\"versionId\":\"77\"}}\n"
+        "{\"resourceType\":\"Patient\",\"gender\":\"male\"}");
+    EXPECT_EQ(imported.errors, "");
+    EXPECT_THAT(imported.manifest,
+                HasSubstr(R"("output":[{"type":"Resource","inputUrl":"a.ndjson","count":3}])"));
+    EXPECT_TRUE(send("GET", "/Patient/a").says(R"("active":true)"));
+    EXPECT_EQ(send("GET", "/Patient/b").etag, 2U);
+    EXPECT_TRUE(send("GET", "/Patient?gender=male").says(R"("total":1)"));
+}
+
+TEST_F(ImportTest, NamesTheLinesThatItRefusesAndGoesOn) {
+    const Imported imported = import_text(
+        "{\"resourceType\":\"Patient\",\"id\":\"a\"}\n"
+        "{\"resourceType\":\"Patient\",\"id\":\"x\",\"gender\":7}\n"
+        "no json\n"
+        "{\"resourceType\":\"Nobody\",\"id\":\"x\"}\n"
+        "{\"resourceType\":\"Parameters\"}\n"
+        "{\"resourceType\":\"Patient\",\"id\":\"no id\"}\n"
+        "{\"resourceType\":\"Patient\",\"id\":\"s\",\"meta\":{\"tag\":[{\"system\":\"http://"
+        "terminology.hl7.org/CodeSystem/v3-ObservationValue\",\"code\":\"SUBSETTED\"}]}}\n"
+        "[]\n"
+        "{\"resourceType\":\"Patient\",\"id\":\"z\"}\n");
+    for (const int line : {2, 3, 4, 5, 6, 7, 8}) {
+        EXPECT_THAT(imported.errors, HasSubstr(fmt::format("a.ndjson:{}: ", line)));
+    }
+    EXPECT_THAT(imported.errors, HasSubstr("Patient.gender"));
+    EXPECT_THAT(imported.manifest, HasSubstr(R"("count":2}])"));
+    EXPECT_THAT(imported.manifest, HasSubstr(R"("count":7}])"));
+    EXPECT_EQ(send("GET", "/Patient/a").status, 200);
+    EXPECT_EQ(send("GET", "/Patient/z").status, 200);
+}
+
+TEST_F(ImportTest, KeepsVersionsWhereThatIsAskedFor) {
+    const std::string text =
+        R"({"resourceType":"Patient","id":"a","meta":{"versionId":"3","lastUpdated":"2020-01-02T03:04:05.000Z"}})"
+        "\n"
+        R"({"fullUrl":"http://x/Patient/a/_history/5","request":{"method":"DELETE","url":"Patient/a"},"response":{"status":"410","etag":"W/\"5\"","lastModified":"2020-01-03T00:00:00.000Z"}})"
+        "\n"
+        R"({"resourceType":"Patient","id":"a","meta":{"versionId":"9","lastUpdated":"2020-01-04T00:00:00.000Z"}})"
+        "\n";
+    EXPECT_EQ(import_text(text, std::string(kKeep)).errors, "");
+    EXPECT_EQ(send("GET", "/Patient/a").etag, 9U);
+    EXPECT_EQ(send("GET", "/Patient/a/_history/5").status, 410);
+    EXPECT_TRUE(send("GET", "/Patient/a/_history/3").says("2020-01-02T03:04:05.000Z"));
+    // Once more: nothing changes.
+    EXPECT_EQ(import_text(text, std::string(kKeep)).errors, "");
+    EXPECT_EQ(store().totals().versions, 3U);
+    const Imported other = import_text(
+        R"({"resourceType":"Patient","id":"a","active":true,"meta":{"versionId":"9","lastUpdated":"2020-01-04T00:00:00.000Z"}})",
+        std::string(kKeep));
+    EXPECT_THAT(other.errors, HasSubstr("conflict"));
+}
+
+TEST_F(ImportTest, TakesWhatIsSentWithIt) {
+    const Imported imported =
+        finish(begin("{\"resourceType\":\"Patient\",\"id\":\"a\"}\n"
+                     "{\"resourceType\":\"Basic\",\"id\":\"a\",\"code\":{\"text\":\"x\"}}\n",
+                     "application/fhir+ndjson; charset=utf-8", "?type=Patient"));
+    EXPECT_EQ(send("GET", "/Patient/a").status, 200);
+    EXPECT_EQ(send("GET", "/Basic/a").status, 404);
+    EXPECT_THAT(imported.errors, HasSubstr("The resource is a Basic, expected a Patient"));
+    EXPECT_THAT(imported.manifest, HasSubstr(R"("type":"Patient")"));
+}
+
+TEST_F(ImportTest, LeavesItsFolderForNothing) {
+    std::ofstream(service().config().data + "/secret.ndjson") << "{}\n";
+    for (const char* name : {"../secret.ndjson", "..", ".", "/etc/passwd", "a/b.ndjson",
+                             "file:///etc/passwd", "http://x/a.ndjson", "", ".hidden", "a%2Fb"}) {
+        EXPECT_EQ(begin(parameters(name)).status, 400) << name;
+    }
+    EXPECT_EQ(begin(parameters("none.ndjson")).status, 404);
+}
+
+TEST_F(ImportTest, RefusesWhatItCannotDo) {
+    write("a.ndjson", "");
+    EXPECT_EQ(send("POST", "/$import", parameters("a.ndjson"),
+                   {{"Content-Type", "application/fhir+json"}})
+                  .status,
+              400);
+    EXPECT_EQ(begin(R"({"resourceType":"Parameters"})").status, 400);
+    EXPECT_EQ(begin(parameters("a.ndjson", R"(,{"name":"mode","valueString":"x"})")).status, 400);
+    EXPECT_EQ(begin("", "application/fhir+ndjson", "?unknown=1").status, 400);
+    EXPECT_EQ(begin("", "application/fhir+ndjson", "?type=Nobody").status, 400);
+    EXPECT_EQ(send("GET", "/$import", {}, {{"Prefer", "respond-async"}}).status, 405);
+    EXPECT_THAT(import_text("").manifest, HasSubstr(R"("count":0}])"));
+}
+
+// ---- the job by itself ----
+
+TEST_F(ImportTest, StoppedAnywhereTakesEachLineOnce) {
+    std::string text;
+    for (int i = 0; i < 9000; ++i) {
+        text += i % 1000 == 7 ? "broken\n"
+                : i % 1000 == 8
+                    ? "{\"resourceType\":\"Basic\",\"code\":{\"text\":\"no id\"}}\n"
+                    : fmt::format(
+                          "{{\"resourceType\":\"Patient\",\"id\":\"p{}\",\"language\":\"l{}\"}}\n",
+                          i % 4500, i);
+    }
+    test::SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("j"));
+    files.set_content("j/upload.ndjson", text);
+    ImportTask task;
+    task.inputs = {{.name = "upload.ndjson", .type = "", .uploaded = true}};
+    JobOrder order;
+    order.base_url = kBaseUrl;
+    order.task = task_json(task);
+    std::string saved;
+    // The state of before is as far as a crash may have left it behind what is in the store.
+    std::string before;
+    Result<JobResult> result = Error{Errc::timeout, "", ""};
+    for (int runs = 0; !result && runs < 100; ++runs) {
+        const std::string from = runs % 2 == 0 || before.empty() ? saved : before;
+        int asks = 0;
+        before = saved;
+        JobRun run("j", order, "j", from, files,
+                   {.stopping = [&] { return asks-- <= 0; }, .say = [](const std::string&) {}});
+        result = import_job(service(), run);
+        saved = run.saved();
+    }
+    ASSERT_TRUE(result);
+    EXPECT_EQ(store().totals().versions, 9000U - 9U);
+    EXPECT_EQ(store().totals(find_resource_type("Basic")).live, 9U);
+    ASSERT_EQ(result->files.size(), 2U);
+    EXPECT_EQ(result->files[0].count, 9000U - 9U);
+    EXPECT_EQ(result->files[1].count, 9U);
+    EXPECT_FALSE(files.exists("j/upload.ndjson"));
+}
+
+std::vector<std::string> lines(const std::string& text, std::uint64_t offset, std::size_t max) {
+    test::SimFileSystem files;
+    files.set_content("f", text);
+    LineReader reader(*files.open("f", storage::FileSystem::Mode::read), offset, max);
+    std::vector<std::string> found;
+    std::string_view line;
+    while (*reader.next(line)) {
+        found.push_back(reader.too_long() ? "..." : std::string(line));
+    }
+    EXPECT_EQ(reader.offset(), text.size());
+    return found;
+}
+
+TEST(LineReader, GivesLinesWhateverTheirEnds) {
+    using Lines = std::vector<std::string>;
+    EXPECT_EQ(lines("a\nb\r\n\nc", 0, 100), (Lines{"a", "b", "", "c"}));
+    EXPECT_EQ(lines("a\nb\n", 2, 100), Lines{"b"});
+    EXPECT_EQ(lines("", 0, 100), Lines{});
+    const std::string large(3 << 20, 'x');
+    EXPECT_EQ(lines("a\n" + large + "\nb\n", 0, 4 << 20), (Lines{"a", large, "b"}));
+    EXPECT_EQ(lines("a\n" + large + "\nb\n", 0, 1000), (Lines{"a", "...", "b"}));
+    EXPECT_EQ(lines("a\n" + large, 0, 1000), (Lines{"a", "..."}));
+}
+
+}  // namespace
+}  // namespace annals::core
