@@ -276,7 +276,7 @@ void LogWriter::publish_search(Batch& batch, std::size_t begin, std::size_t end)
     });
     each_version([&](const Hint& record, const BatchDocument& document) {
         if (document.entries != BatchDocument::kNone) {
-            search_->add(record.type, record.position, record.key.low, record.instant,
+            search_->add(record.type, record.position, record.key.low,
                          batch.entries[document.entries]);
         }
     });

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +68,29 @@ struct SearchEntries {
         links.clear();
         texts.clear();
         characters.clear();
+    }
+};
+
+/// The entries of one version, wherever they lie. Lifetime: of what it was made of, while that isn't changed.
+struct SearchEntriesView {
+    std::span<const std::uint64_t> terms;
+    std::span<const SearchEntries::Interval> intervals;
+    std::span<const SearchEntries::Link> links;
+    std::span<const SearchEntries::Text> texts;  ///< count within `characters`
+    std::string_view characters;
+
+    SearchEntriesView() = default;
+
+    // Implicit: they are one thing to whoever only reads.
+    SearchEntriesView(const SearchEntries* entries)
+        : terms(entries->terms),
+          intervals(entries->intervals),
+          links(entries->links),
+          texts(entries->texts),
+          characters(entries->characters) {}
+
+    std::string_view text(const SearchEntries::Text& text) const noexcept {
+        return characters.substr(text.begin, text.size);
     }
 };
 

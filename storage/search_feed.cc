@@ -12,14 +12,13 @@ void SearchFeed::complete(std::uint64_t key, Instant instant, SearchEntries& ent
     entries.intervals.push_back({last_updated_column_, instant.us, instant.us});
 }
 
-void SearchFeed::add(TypeId type, Position position, std::uint64_t key, Instant instant,
-                     SearchEntries& entries) {
-    complete(key, instant, entries);
+void SearchFeed::add(TypeId type, Position position, std::uint64_t key,
+                     const SearchEntriesView& entries) {
     std::vector<IndexedDocument>& documents = documents_[type.value];
     if (documents.empty()) {
         types_.push_back(type);
     }
-    documents.push_back({.position = position, .key = key, .entries = &entries});
+    documents.push_back({.position = position, .key = key, .entries = entries});
 }
 
 void SearchFeed::publish() {

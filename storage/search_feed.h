@@ -28,12 +28,11 @@ class SearchFeed {
 
     const SearchIndex& index() const noexcept { return index_; }
 
-    /// A version to be found from the next publish() on; adds to `entries` what storage knows by itself: its
-    /// resource and its instant. Requires: positions ascend. Lifetime: of `entries`, until publish().
-    void add(TypeId type, Position position, std::uint64_t key, Instant instant,
-             SearchEntries& entries);
+    /// A version to be found from the next publish() on, by entries that are complete. Requires: positions ascend.
+    /// Lifetime: of what `entries` views, until publish().
+    void add(TypeId type, Position position, std::uint64_t key, const SearchEntriesView& entries);
 
-    /// Adds what storage knows by itself.
+    /// Adds what storage knows by itself: the resource and the instant.
     void complete(std::uint64_t key, Instant instant, SearchEntries& entries) const;
 
     void publish();

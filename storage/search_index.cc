@@ -1,6 +1,7 @@
 #include "storage/search_index.h"
 
 #include "storage/search_merge_policy.h"
+#include "storage/search_pending.h"
 
 #include <sys/resource.h>
 #include <time.h>
@@ -21,34 +22,18 @@ namespace {
 
 constexpr int kMergerNice = 10;
 /// What add() merges itself has at most so many documents.
-constexpr std::uint64_t kSmallMergeDocuments = 4096;
+constexpr std::uint64_t kSmallMergeDocuments = 32'768;
 /// A rebuild asks for the entries of so many documents at a time.
 constexpr std::size_t kRebuiltAtOnce = 4096;
 /// With so many deaths to say again a merge doesn't end yet, but says them without keeping others waiting.
 constexpr std::size_t kMarksAtEndMax = 256;
+/// A rebuild makes a run of entries that weigh so much.
+constexpr std::size_t kRebuiltBytes = 64 << 20;
 /// Freeing runs of so many documents takes a while.
 constexpr std::uint32_t kLargeRun = 1 << 16;
 constexpr std::chrono::milliseconds kBuryEvery{50};
 
-/// A batch that weighs more becomes several runs, so that none outgrows its 32-bit numbers.
-constexpr std::size_t kRunWeightMax = 16 << 20;
-
-using Runs = std::vector<std::shared_ptr<const SearchRun>>;
-
-std::size_t weight_of(const SearchEntries& entries) noexcept {
-    return entries.terms.size() + entries.intervals.size() + entries.links.size() +
-           entries.texts.size() + entries.characters.size();
-}
-
-/// How many of the documents make one run.
-std::size_t run_size_of(std::span<const IndexedDocument> documents) noexcept {
-    std::size_t weight = 0;
-    std::size_t count = 0;
-    while (count < documents.size() && weight < kRunWeightMax) {
-        weight += weight_of(*documents[count++].entries);
-    }
-    return count;
-}
+using Runs = SearchPending::Runs;
 
 Position first_position(const SearchRun& run) noexcept {
     return run.position(0);
@@ -123,6 +108,9 @@ struct SearchIndex::Impl {
         mutable std::mutex pointer;  ///< held while `current` is copied or replaced, no longer
         std::shared_ptr<const SearchRuns> current = std::make_shared<const SearchRuns>();
         std::vector<HalfDead> half_dead;
+
+        SearchPending pending;
+        std::atomic<bool> fold_wanted = false;
     };
 
     struct Death {
@@ -167,7 +155,12 @@ struct SearchIndex::Impl {
         return {options.fan_in, options.run_documents_max, options.runs_wanted};
     }
 
+    std::shared_ptr<const SearchRuns> published(TypeId type) const;
     void publish(Type& type, std::shared_ptr<const SearchRuns> runs);
+    void fold(TypeId type);
+    void add_runs(TypeId type, const Runs& added);
+    void want_fold(TypeId type);
+    bool fold_one(std::unique_lock<std::mutex>& lock);
     void replace(TypeId type, const Runs& inputs, const Runs& outputs, Position dropped_through);
     void note_half_dead(TypeId type, const SearchRun& run);
     void merge_small(TypeId type);
@@ -188,13 +181,17 @@ struct SearchIndex::Impl {
 
     const SearchIndexOptions options;
     std::array<Type, kResourceTypeCount> types;
+    SearchPendingSpares spares;
+    std::atomic<std::uint64_t> pending_bytes = 0;
 
-    // Everything below is guarded by `edit`, as are changes of the types; it is held briefly.
+    // Everything below is guarded by `edit`, as are changes of the types' runs; it is held briefly. Whoever waits for it
+    // may hold locks of SearchPending.
     mutable std::mutex edit;
     std::uint64_t last = 0;  ///< last position of all that was added or died
     std::uint64_t vacuum_due =
         ~std::uint64_t{0};                  ///< last position from which on a run is to be vacuumed
     std::bitset<kResourceTypeCount> dirty;  ///< types where there may be something to merge
+    std::bitset<kResourceTypeCount> folds;  ///< types of which a run is to be made
     std::optional<Active> active;
     std::deque<Rebuild> rebuilds;
     bool erased_wanted = false;
@@ -214,10 +211,74 @@ struct SearchIndex::Impl {
     std::jthread thread;  // last: it uses all of the above
 };
 
+std::shared_ptr<const SearchRuns> SearchIndex::Impl::published(TypeId type) const {
+    const Type& of = types[type.value];
+    const std::lock_guard lock(of.pointer);
+    return of.current;
+}
+
 void SearchIndex::Impl::publish(Type& type, std::shared_ptr<const SearchRuns> runs) {
     const std::lock_guard lock(type.pointer);
     type.current.swap(runs);
     // The old ones go with `runs`, after the lock.
+}
+
+/// Makes a run of what is pending.
+void SearchIndex::Impl::fold(TypeId type) {
+    Type& of = types[type.value];
+    of.fold_wanted.store(false, std::memory_order_relaxed);
+    pending_bytes -= of.pending.fold([&](const Runs& added) { add_runs(type, added); }, spares);
+}
+
+/// Appends runs.
+void SearchIndex::Impl::add_runs(TypeId type, const Runs& added) {
+    Type& of = types[type.value];
+    const std::lock_guard lock(edit);
+    const SearchRuns& before = *of.current;
+    ANNALS_CHECK(before.runs.empty() ||
+                 last_position(*before.runs.back()) < first_position(*added.front()));
+    last = std::max(last, last_position(*added.back()).value);
+    bytes += bytes_of(added);
+    auto runs = std::make_shared<SearchRuns>();
+    runs->runs.reserve(before.runs.size() + added.size());
+    runs->runs = before.runs;
+    runs->runs.insert(runs->runs.end(), added.begin(), added.end());
+    runs->vacuumed_through = before.vacuumed_through;
+    const bool complete = policy().is_due(sizes_of(runs->runs));
+    publish(of, std::move(runs));
+    for (const auto& run : added) {
+        note_half_dead(type, *run);
+        erased_wanted = erased_wanted || run->erased_count() != 0;
+    }
+    if (complete) {
+        dirty.set(type.value);
+    }
+    if (complete || last >= vacuum_due) {
+        wake();
+    }
+}
+
+/// Asks the merging thread for it.
+void SearchIndex::Impl::want_fold(TypeId type) {
+    if (!types[type.value].fold_wanted.exchange(true, std::memory_order_relaxed)) {
+        const std::lock_guard lock(edit);
+        folds.set(type.value);
+        wake();
+    }
+}
+
+/// False if there was nothing to do.
+bool SearchIndex::Impl::fold_one(std::unique_lock<std::mutex>& lock) {
+    for (std::uint16_t id = 0; folds.any() && id < kResourceTypeCount; ++id) {
+        if (folds.test(id)) {
+            folds.reset(id);
+            lock.unlock();
+            fold({id});
+            lock.lock();
+            return true;
+        }
+    }
+    return false;
 }
 
 /// Puts `outputs` where `inputs` are.
@@ -301,7 +362,7 @@ void SearchIndex::Impl::work(const std::stop_token& stop) {
     std::unique_lock lock(edit);
     while (!stop.stop_requested()) {
         woken = false;
-        if (end_rebuild(lock)) {
+        if (fold_one(lock) || end_rebuild(lock)) {
             continue;
         }
         if (std::optional<Job> job = next_job()) {
@@ -522,8 +583,8 @@ Runs SearchIndex::Impl::rewrite(const SearchRun& run, Rebuild& rebuild, Position
         }
         documents.push_back({run.position(document), run.key(document), &found});
         died.push_back(died_at);
-        weight += weight_of(found);
-        if (documents.size() == entries.size() || weight >= kRunWeightMax) {
+        weight += found.bytes();
+        if (documents.size() == entries.size() || weight >= kRebuiltBytes) {
             flush();
         }
     }
@@ -565,63 +626,60 @@ void SearchIndex::add(TypeId type, std::span<const IndexedDocument> documents) {
     if (documents.empty()) {
         return;
     }
-    Runs added;
-    while (!documents.empty()) {
-        const std::size_t count = run_size_of(documents);
-        added.push_back(SearchRun::build(documents.first(count)));
-        documents = documents.subspan(count);
-    }
-    const std::lock_guard lock(impl_->edit);
-    const SearchRuns& before = *impl_->types[type.value].current;
-    ANNALS_CHECK(before.runs.empty() ||
-                 last_position(*before.runs.back()) < first_position(*added.front()));
-    impl_->last = std::max(impl_->last, last_position(*added.back()).value);
-    impl_->bytes += bytes_of(added);
-    auto runs = std::make_shared<SearchRuns>();
-    runs->runs.reserve(before.runs.size() + added.size());
-    runs->runs = before.runs;
-    runs->runs.insert(runs->runs.end(), added.begin(), added.end());
-    runs->vacuumed_through = before.vacuumed_through;
-    const bool too_many = runs->runs.size() > impl_->options.runs_max;
-    const bool complete = impl_->policy().is_due(sizes_of(runs->runs));
-    impl_->publish(impl_->types[type.value], std::move(runs));
-    if (too_many) {
-        impl_->merge_small(type);
-    }
-    if (complete) {
-        impl_->dirty.set(type.value);
-    }
-    if (complete || impl_->last >= impl_->vacuum_due) {
-        impl_->wake();
+    const SearchIndexOptions& options = impl_->options;
+    SearchPending& pending = impl_->types[type.value].pending;
+    const std::uint64_t bytes = impl_->pending_bytes += pending.add(documents, impl_->spares);
+    const std::uint64_t count = pending.size();
+    if (count >= 2 * std::uint64_t{options.pending_documents} ||
+        bytes >= 2 * options.pending_bytes) {
+        impl_->fold(type);
+        const std::lock_guard lock(impl_->edit);
+        if (impl_->types[type.value].current->runs.size() > options.runs_max) {
+            impl_->merge_small(type);
+        }
+    } else if (count >= options.pending_documents) {
+        impl_->want_fold(type);
+    } else if (bytes >= options.pending_bytes) {
+        for (std::uint16_t id = 0; id < kResourceTypeCount; ++id) {
+            if (impl_->types[id].pending.size() != 0) {
+                impl_->want_fold({id});
+            }
+        }
     }
 }
 
 void SearchIndex::died(TypeId type, Position position, Position at) {
-    const std::lock_guard lock(impl_->edit);
-    impl_->last = std::max(impl_->last, at.value);
-    const SearchRun* const run = find_run(impl_->types[type.value].current->runs, position);
-    const std::uint32_t document = run != nullptr ? run->find(position) : 0;
-    if (run != nullptr && document != run->size()) {
-        run->mark_died(document, at);
-        impl_->note_half_dead(type, *run);
-        std::optional<Impl::Active>& active = impl_->active;
-        if (active && active->type == type && active->first <= position &&
-            position <= active->last) {
-            active->deaths.push_back({position, at});
+    Impl& my = *impl_;
+    Impl::Type& of = my.types[type.value];
+    of.pending.died(position, at, [&] {
+        const std::lock_guard lock(my.edit);
+        my.last = std::max(my.last, at.value);
+        const SearchRun* const run = find_run(of.current->runs, position);
+        const std::uint32_t document = run != nullptr ? run->find(position) : 0;
+        if (run != nullptr && document != run->size()) {
+            run->mark_died(document, at);
+            my.note_half_dead(type, *run);
+            std::optional<Impl::Active>& active = my.active;
+            if (active && active->type == type && active->first <= position &&
+                position <= active->last) {
+                active->deaths.push_back({position, at});
+            }
         }
-    }
-    if (impl_->last >= impl_->vacuum_due) {
-        impl_->wake();
-    }
+        if (my.last >= my.vacuum_due) {
+            my.wake();
+        }
+    });
 }
 
 std::shared_ptr<const SearchRuns> SearchIndex::runs(TypeId type) const {
-    const Impl::Type& of = impl_->types[type.value];
-    const std::lock_guard lock(of.pointer);
-    return of.current;
+    if (impl_->types[type.value].pending.size() != 0) {
+        impl_->fold(type);
+    }
+    return impl_->published(type);
 }
 
 void SearchIndex::rebuild(TypeId type, EntriesOf entries_of, std::function<void()> done) {
+    impl_->fold(type);
     const std::lock_guard lock(impl_->edit);
     const Runs& runs = impl_->types[type.value].current->runs;
     Impl::Rebuild& rebuild = impl_->rebuilds.emplace_back();
@@ -649,6 +707,7 @@ std::optional<SearchIndex::Progress> SearchIndex::rebuilding(TypeId type) const 
 
 void SearchIndex::drop_erased() {
     const std::lock_guard lock(impl_->edit);
+    impl_->folds.set();  // What was erased of them becomes no run.
     impl_->erased_wanted = true;
     impl_->wake();
 }
@@ -664,9 +723,11 @@ SearchIndexStats SearchIndex::stats() const {
                            .documents_merged = impl_->documents_merged.load(),
                            .merge_us = impl_->merge_us.load()};
     for (std::uint16_t id = 0; id < kResourceTypeCount; ++id) {
-        const auto of = runs({id});
+        const auto of = impl_->published({id});
+        const std::uint64_t pending = impl_->types[id].pending.size();
+        stats.documents_pending += pending;
         stats.runs += of->runs.size();
-        stats.documents += documents_of(of->runs);
+        stats.documents += documents_of(of->runs) + pending;
         for (const auto& run : of->runs) {
             stats.documents_died += run->died_count();
         }
@@ -675,7 +736,8 @@ SearchIndexStats SearchIndex::stats() const {
 }
 
 std::uint64_t SearchIndex::bytes() const noexcept {
-    return impl_->bytes.load(std::memory_order_relaxed);
+    return impl_->bytes.load(std::memory_order_relaxed) +
+           impl_->pending_bytes.load(std::memory_order_relaxed);
 }
 
 }  // namespace annals::storage

@@ -1,11 +1,13 @@
 // SearchIndex: every type's runs, fed by the log writer, read by snapshots, merged behind their backs.
 //
-// A log-structured merge tree for each type: add() brings a run, and neighbours of like size become one
-// (storage/search_merge_policy.h). What died is dropped by merges once no page can ask for it any more.
+// A log-structured merge tree for each type: what is added becomes a run when it is asked for, or when it is much, and
+// neighbours of like size become one (storage/search_merge_policy.h). What died is dropped by merges once no page can
+// ask for it any more.
 //
 // Layer:   storage. Store owns one. Derived: checkpointed, and rebuilt from the log when that doesn't fit.
 // Threads: restore(), add() and died() from one thread at a time (the log writer's, or open()'s); everything else from
-//          any thread. A thread of low priority merges. Readers wait for nothing longer than a pointer swap; add() and
+//          any thread. A thread of low priority makes runs of what is much, and merges. Readers wait for the run that
+//          is made of what nobody asked for before, and else for nothing longer than a pointer swap; add() and
 //          died() for that of a merge that ends, where deaths that came meanwhile are said again.
 
 #pragma once
@@ -33,6 +35,10 @@ struct SearchIndexOptions {
     std::uint32_t runs_wanted = 40;
     /// Where there are more all the same, add() merges small ones itself.
     std::uint32_t runs_max = 64;
+    /// So many documents of a type become a run in the background if nobody asks for them; twice as many at once.
+    std::uint32_t pending_documents = 4096;
+    /// All documents do that are no run yet when they take so many bytes, and at once when twice as many.
+    std::uint64_t pending_bytes = 32 << 20;
 };
 
 /// The runs of one type at one moment, ascending by position and disjoint. Immutable.
@@ -45,7 +51,8 @@ struct SearchRuns {
 struct SearchIndexStats {
     std::uint64_t runs = 0;
     std::uint64_t documents = 0;
-    std::uint64_t documents_died = 0;  ///< of these
+    std::uint64_t documents_died = 0;     ///< of these
+    std::uint64_t documents_pending = 0;  ///< of these: no run was made of them yet
     std::uint64_t bytes = 0;
     std::uint64_t merges = 0;
     std::uint64_t documents_merged = 0;  ///< each as often as it was
@@ -75,15 +82,14 @@ class SearchIndex {
     /// anything is added to the type. False, and nothing done, unless they ascend and are disjoint.
     bool restore(TypeId type, SearchRuns runs);
 
-    /// Adds documents of one type as a new run (as several, if they are very large); positions ascend, above all
-    /// that were there.
+    /// Adds documents of one type: runs() has them from now on. Positions ascend, above all that were there. Copies.
     void add(TypeId type, std::span<const IndexedDocument> documents);
 
     /// The document at `position` stopped being current at `at` (0: it was erased). Ignored if there is none.
     void died(TypeId type, Position position, Position at);
 
-    /// What there is. Read the position to answer for (Store::last_position) before this: then every document at
-    /// or before it is here. Never null.
+    /// What there is. Read the position to answer for (Store::last_position) before this: then every document at or before
+    /// it is here. Never null. Cost: of making a run of what was added since the last call.
     std::shared_ptr<const SearchRuns> runs(TypeId type) const;
 
     /// Rewrites, in the background, all runs that the type has now with what `entries_of` says (it is called by the

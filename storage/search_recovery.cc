@@ -193,8 +193,8 @@ std::uint64_t recover_search(const Index& index, const SegmentTable& segments,
     std::uint64_t count = 0;
     extract_versions(index, segments, setup, range, [&](std::span<ExtractedVersion> versions) {
         for (ExtractedVersion& version : versions) {
-            feed.add(version.info.type, version.info.position, version.key, version.info.instant,
-                     version.entries);
+            feed.complete(version.key, version.info.instant, version.entries);
+            feed.add(version.info.type, version.info.position, version.key, &version.entries);
         }
         feed.publish();
         for (const ExtractedVersion& version : versions) {

@@ -35,7 +35,7 @@ namespace annals::storage {
 struct IndexedDocument {
     Position position;
     std::uint64_t key = 0;  ///< resource_key().low
-    const SearchEntries* entries = nullptr;
+    SearchEntriesView entries;
 };
 
 /// Said of a document that is what its resource is now.

@@ -16,7 +16,7 @@ namespace annals::storage {
 namespace {
 
 /// Scratch memory of larger batches is given back.
-constexpr std::size_t kKeptDocumentsMax = 4096;
+constexpr std::size_t kKeptDocumentsMax = 16'384;
 
 /// Gives every distinct number a small one, in order of appearance.
 class Groups {
@@ -223,9 +223,9 @@ SearchRunParts& Builder::build(std::span<const IndexedDocument> batch) {
 }
 
 void Builder::build_terms(std::span<const IndexedDocument> batch) {
-    terms_.clear(batch.size() * batch[0].entries->terms.size());
+    terms_.clear(batch.size() * batch[0].entries.terms.size());
     for (std::uint32_t document = 0; document < batch.size(); ++document) {
-        for (const std::uint64_t term : batch[document].entries->terms) {
+        for (const std::uint64_t term : batch[document].entries.terms) {
             terms_.add(term, document);
         }
     }
@@ -240,8 +240,8 @@ void Builder::number_texts(std::span<const IndexedDocument> batch) {
     texts_.clear();
     group_of_.clear();
     for (const IndexedDocument& document : batch) {
-        for (const SearchEntries::Text& entry : document.entries->texts) {
-            const Text text{entry.column, document.entries->text(entry)};
+        for (const SearchEntries::Text& entry : document.entries.texts) {
+            const Text text{entry.column, document.entries.text(entry)};
             std::uint64_t hash = hash64(text.text, text.column);
             std::uint32_t group = text_hashes_.add(hash);
             while (group < texts_.size() && texts_[group] != text) {
@@ -270,7 +270,7 @@ void Builder::build_texts(std::span<const IndexedDocument> batch) {
     texts_by_document_.clear(0);
     const std::uint32_t* group = group_of_.data();
     for (std::uint32_t document = 0; document < batch.size(); ++document) {
-        for (const SearchEntries::Text& entry : batch[document].entries->texts) {
+        for (const SearchEntries::Text& entry : batch[document].entries.texts) {
             const std::uint32_t rank = ranks_[*group++];
             documents_by_text_.add(rank, document);
             texts_by_document_.add(entry.column, pair(document, rank));
@@ -294,7 +294,7 @@ void Builder::build_texts(std::span<const IndexedDocument> batch) {
 void Builder::build_intervals(std::span<const IndexedDocument> batch) {
     intervals_.clear(0);
     for (std::uint32_t document = 0; document < batch.size(); ++document) {
-        for (const SearchEntries::Interval& interval : batch[document].entries->intervals) {
+        for (const SearchEntries::Interval& interval : batch[document].entries.intervals) {
             // What ends before it begins (a period can say so) is found nowhere.
             if (interval.low <= interval.high) {
                 intervals_.add(interval.column, {interval.low, interval.high, document});
@@ -338,7 +338,7 @@ void Builder::build_interval_column(std::uint64_t column, std::span<const Interv
 void Builder::build_links(std::span<const IndexedDocument> batch) {
     targets_.clear(batch.size());
     for (const IndexedDocument& document : batch) {
-        for (const SearchEntries::Link& link : document.entries->links) {
+        for (const SearchEntries::Link& link : document.entries.links) {
             targets_.add(link.target);
         }
     }
@@ -349,7 +349,7 @@ void Builder::build_links(std::span<const IndexedDocument> batch) {
     }
     links_.clear(0);
     for (std::uint32_t document = 0; document < batch.size(); ++document) {
-        for (const SearchEntries::Link& link : batch[document].entries->links) {
+        for (const SearchEntries::Link& link : batch[document].entries.links) {
             links_.add(link.column, pair(document, ranks_[targets_.add(link.target)]));
         }
     }

@@ -11,7 +11,6 @@ using Status = Submission::Status;
 constexpr auto kProbeInterval = std::chrono::seconds(1);
 constexpr std::size_t kBufferBytesKept =
     16 << 20;  // A rare huge batch doesn't hold its memory for ever.
-constexpr std::size_t kEntriesKept = 4096;
 constexpr std::int64_t kMicrosecondsPerMillisecond = 1000;
 
 bool met(Expect expect, const Head& head, VersionNumber expected,
@@ -73,6 +72,7 @@ Sequencer::Sequencer(const Index& index, Start start, std::function<Instant()> c
       store_id_(start.store_id),
       search_(start.search),
       identity_(start.identity),
+      last_updated_column_(start.last_updated_column),
       clock_(std::move(clock)),
       recent_(start.last_position),
       released_(start.last_position),
@@ -288,8 +288,8 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
         append_record(record, write.body, out);
         hint.size = static_cast<std::uint32_t>(out.size() - hint.offset);
         gathering_.records.push_back(hint);
-        gather_document(write, frame);
         const std::uint64_t key = keys_[i].low;
+        gather_document(write, key, frame);
         recent_.add(write.type, ticket, identity_ != nullptr ? identity_(key) : key, write.search);
 
         InFlight& flying = heads_[keys_[i]];
@@ -310,7 +310,7 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
     any_gathered_.store(true, std::memory_order_release);
 }
 
-void Sequencer::gather_document(const VersionWrite& write, BatchFrame& frame) {
+void Sequencer::gather_document(const VersionWrite& write, std::uint64_t key, BatchFrame& frame) {
     if (!search_) {
         return;
     }
@@ -321,11 +321,14 @@ void Sequencer::gather_document(const VersionWrite& write, BatchFrame& frame) {
     if (write.search == nullptr || write.deletion) {
         return;
     }
-    document.entries = gathering_.entries_used++;
-    if (document.entries == gathering_.entries.size()) {
-        gathering_.entries.emplace_back();
+    SearchEntriesList& entries = gathering_.entries;
+    document.entries = entries.size();
+    entries.add(write.search);
+    if (identity_ != nullptr) {
+        entries.add_term(identity_(key));
     }
-    gathering_.entries[document.entries] = *write.search;
+    const std::int64_t instant = write.outcome.instant.us;
+    entries.add_interval({.column = last_updated_column_, .low = instant, .high = instant});
     frame.search_bytes += write.search->bytes();
 }
 
@@ -360,7 +363,8 @@ void Sequencer::stop() {
 }
 
 Sequencer::Taken Sequencer::take(Batch& batch, std::optional<Clock::time_point> deadline) {
-    if (batch.bytes.capacity() > kBufferBytesKept || batch.entries.size() > kEntriesKept) {
+    if (batch.bytes.capacity() > kBufferBytesKept ||
+        batch.entries.capacity_bytes() > kBufferBytesKept) {
         batch = {};
     }
     batch.clear();

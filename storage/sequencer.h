@@ -9,6 +9,7 @@
 #include "core/base/digest.h"
 #include "storage/index.h"
 #include "storage/recent_writes.h"
+#include "storage/search_entries_list.h"
 #include "storage/segment_footer.h"
 #include "storage/store.h"
 
@@ -42,7 +43,7 @@ struct BatchFrame {
 struct BatchDocument {
     static constexpr std::size_t kNone = ~std::size_t{0};
 
-    std::size_t entries = kNone;  ///< in Batch::entries
+    std::size_t entries = kNone;  ///< its number in Batch::entries
     Position superseded;          ///< the live version whose place it takes; 0: none
 };
 
@@ -52,15 +53,14 @@ struct Batch {
     std::vector<BatchFrame> frames;
     std::vector<Hint> records;             ///< offsets count within `bytes`; terms are left out
     std::vector<BatchDocument> documents;  ///< one for each version, in order; none without search
-    std::vector<SearchEntries> entries;    ///< the first `entries_used`; the rest is memory to use
-    std::size_t entries_used = 0;
+    SearchEntriesList entries;             ///< with what storage knows by itself
 
     void clear() noexcept {
         bytes.clear();
         frames.clear();
         records.clear();
         documents.clear();
-        entries_used = 0;
+        entries.clear();
     }
 };
 
@@ -72,6 +72,7 @@ class Sequencer {
         Instant last_instant;
         bool search = false;  ///< what versions can be found by is wanted
         std::uint64_t (*identity)(std::uint64_t key) = nullptr;  ///< SearchSetup::identity
+        std::uint64_t last_updated_column = 0;  ///< SearchSetup::last_updated_column
     };
 
     /// Lifetime: `index` outlives the sequencer.
@@ -134,7 +135,7 @@ class Sequencer {
     };
 
     std::optional<Refusal> unacceptable(const Commit& commit, std::uint64_t& bytes) const;
-    void gather_document(const VersionWrite& write, BatchFrame& frame);
+    void gather_document(const VersionWrite& write, std::uint64_t key, BatchFrame& frame);
     std::optional<Refusal> refuse(const Commit& commit);
     std::optional<Refusal> check_guards(const Commit& commit) const;
     Head head_of(const Hash128& key, bool& erased) const;
@@ -145,6 +146,7 @@ class Sequencer {
     const std::uint64_t store_id_;
     const bool search_;
     std::uint64_t (*const identity_)(std::uint64_t key);
+    const std::uint64_t last_updated_column_;
     const std::function<Instant()> clock_;
 
     mutable std::mutex mutex_;

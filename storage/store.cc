@@ -227,7 +227,8 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
                              .last_position = recovered.last_position,
                              .last_instant = recovered.last_instant,
                              .search = impl->search != nullptr,
-                             .identity = impl->setup.identity},
+                             .identity = impl->setup.identity,
+                             .last_updated_column = impl->setup.last_updated_column},
             options.clock ? std::move(options.clock) : std::function<Instant()>(now));
         if (!begun) {
             log_warning(

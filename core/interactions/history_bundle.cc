@@ -149,6 +149,14 @@ class HistoryRun {
         if (Result<void> built = check_resource(service_, entry.facts.resource); !built) {
             return refuse(record, std::move(built.error()));
         }
+        // A bundle that comes again is not taken apart again.
+        if (ignored_last_ && entry.version) {
+            const storage::Head head = service_.store().head(entry.type, entry.id);
+            if (*entry.version <= head.version) {
+                ignore(record, Fate::ignored, entry, head);
+                return true;
+            }
+        }
         const KeptBody body(entry);
         pieces_.clear();
         append_pieces(body.plan(), pieces_);
@@ -242,12 +250,14 @@ class HistoryRun {
         record.version = write.outcome.version;
         record.instant = write.outcome.instant;
         record.compare = false;
+        ignored_last_ = false;
         last_ticket_ = ticket;
         last_record_ = &record;
     }
 
     void ignore(Record& record, Fate fate, const HistoryEntry& entry, const storage::Head& head) {
         record.fate = fate;
+        ignored_last_ = true;
         record.version = head.version;
         record.instant = head.instant;
         record.compare = entry.version.has_value() && head.exists;
@@ -408,6 +418,7 @@ class HistoryRun {
     storage::Ticket last_ticket_;
     Position position_;  ///< of that; 0: none
     storage::Ticket last_erase_;
+    bool ignored_last_ = false;
     const Record* last_record_ = nullptr;  ///< of the last write that was accepted
 };
 

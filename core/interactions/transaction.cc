@@ -26,6 +26,14 @@ using Status = storage::Submission::Status;
 /// Entries that are worked on before other requests of the loop get their turn.
 constexpr std::size_t kEntriesPerTurn = 256;
 
+/// What transactions of this thread have left: entries whose memory is used again.
+std::vector<storage::SearchEntries>& spare_entries() {
+    thread_local std::vector<storage::SearchEntries> spares;
+    return spares;
+}
+
+constexpr std::size_t kSpareEntriesMax = 2048;
+
 /// One decision of the whole transaction and the commit that follows from it. Does not move: the parts point
 /// into each other.
 struct Attempt {
@@ -36,6 +44,26 @@ struct Attempt {
           referrers(service, request),
           epoch(service.indexing().epoch()),
           write_of_entry(entries.size()) {}
+
+    ~Attempt() {
+        std::vector<storage::SearchEntries>& spares = spare_entries();
+        for (std::size_t i = 0; i < entries.size() && spares.size() < kSpareEntriesMax; ++i) {
+            spares.push_back(std::move(entries[i]));
+        }
+    }
+
+    Attempt(const Attempt&) = delete;
+    Attempt& operator=(const Attempt&) = delete;
+
+    storage::SearchEntries& add_entries() {
+        std::vector<storage::SearchEntries>& spares = spare_entries();
+        if (spares.empty()) {
+            return entries.emplace_back();
+        }
+        storage::SearchEntries& added = entries.emplace_back(std::move(spares.back()));
+        spares.pop_back();
+        return added;
+    }
 
     TransactionState state;
     TransactionLinks links;
@@ -261,18 +289,20 @@ class TransactionRun {
     /// What the version that was planned last can be found by: as it is stored, its links resolved.
     static Result<const storage::SearchEntries*> extract(Attempt& attempt, TypeId type,
                                                          const EntryResource& resource) {
+        storage::SearchEntries& entries = attempt.add_entries();
         if (attempt.edits.back().empty()) {
-            return &attempt.entries.emplace_back(
-                attempt.epoch->entries_of(type, resource.facts.resource));
+            attempt.epoch->extract(type, resource.facts.resource, entries);
+            return &entries;
         }
-        std::string body;
+        thread_local std::string body;  // for the sake of its memory
+        body.clear();
         for (const json::Run& run : attempt.plans.back().runs()) {
             body += run.text;
         }
         ANNALS_TRY(json::Document document, thread_parser().parse(body));
-        attempt.entries.push_back(attempt.epoch->entries_of(type, document.root()));
+        attempt.epoch->extract(type, document.root(), entries);
         thread_parser().recycle(std::move(document));
-        return &attempt.entries.back();
+        return &entries;
     }
 
     /// Requires what the entry refers to, unless the transaction itself brings it.

@@ -329,7 +329,7 @@ class SearchCheckpointTest : public testing::Test {
 
     SimFileSystem fs_;
     Index index_;
-    SearchIndex search_{{.fan_in = 1000}};
+    SearchIndex search_{{.fan_in = 1000, .pending_documents = 0}};
     PerType<std::uint64_t> fingerprints_;
     const std::function<PerType<std::uint64_t>()> now_ = [this] { return fingerprints_; };
     std::uint64_t salt_ = 0;

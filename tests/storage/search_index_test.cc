@@ -19,7 +19,8 @@ SearchIndexOptions small_options() {
             .fan_in = 3,
             .run_documents_max = 400,
             .runs_wanted = 6,
-            .runs_max = 9};
+            .runs_max = 9,
+            .pending_documents = 0};
 }
 
 /// One type's documents and what became of them; drives an index along.
@@ -77,6 +78,11 @@ class Model {
     ModelMaker maker;
     std::deque<ModelDocument> documents;
 };
+
+/// Every batch becomes a run at once.
+SearchIndexOptions impatient() {
+    return {.pending_documents = 0};
+}
 
 TEST(SearchIndex, OfNothingHasNoRuns) {
     SearchIndex index;
@@ -185,7 +191,7 @@ TEST(SearchIndex, SaysWhatIsTrueWhateverIsMergedMeanwhile) {
 }
 
 TEST(SearchIndex, KeepsFewRunsHoweverSmallTheBatches) {
-    SearchIndex index;
+    SearchIndex index(impatient());
     Model model(2, index);
     for (int i = 0; i < 3000; ++i) {
         model.add(1);
@@ -206,7 +212,7 @@ TEST(SearchIndex, KeepsFewRunsHoweverSmallTheBatches) {
 }
 
 TEST(SearchIndex, RewritesARunWhenHalfOfItDiedLongAgo) {
-    SearchIndex index({.positions_retained = 1000});
+    SearchIndex index({.positions_retained = 1000, .pending_documents = 0});
     Model model(3, index);
     model.add(100);
     for (std::size_t i = 0; i < 60; ++i) {
@@ -234,7 +240,7 @@ TEST(SearchIndex, RewritesARunWhenHalfOfItDiedLongAgo) {
 }
 
 TEST(SearchIndex, ErasedIsInvisibleAtOnceAndGoneWhenAskedFor) {
-    SearchIndex index;
+    SearchIndex index(impatient());
     Model model(4, index);
     model.add(25);
     model.add(25);
@@ -253,7 +259,7 @@ TEST(SearchIndex, ErasedIsInvisibleAtOnceAndGoneWhenAskedFor) {
 }
 
 TEST(SearchIndex, GoesOnFromRestoredRuns) {
-    SearchIndex first;
+    SearchIndex first(impatient());
     Model model(5, first);
     model.add(20);
     model.add(30);
@@ -356,7 +362,11 @@ TEST(SearchIndex, StopsInTheMiddleOfAnything) {
 TEST(SearchIndex, ShowsEveryResourceOnceToReadersWhileItIsWritten) {
     constexpr std::uint64_t kResources = 50;
     constexpr std::uint64_t kVersions = 6000;
-    SearchIndex index({.positions_retained = 500, .fan_in = 3, .runs_wanted = 8, .runs_max = 12});
+    SearchIndex index({.positions_retained = 500,
+                       .fan_in = 3,
+                       .runs_wanted = 8,
+                       .runs_max = 12,
+                       .pending_documents = 16});
     std::atomic<std::uint64_t> published = 0;
     std::atomic<bool> stop = false;
     std::atomic<std::uint64_t> looks = 0;

@@ -371,7 +371,15 @@ TEST_P(RandomStore, FindsWhatAListOfVersionsDoes) {
             ticket = std::max(ticket, commit(*store));
         }
         ASSERT_TRUE(store->wait(ticket));
-        check(*store);
+        switch (pick(4)) {
+            case 0:
+                break;
+            case 1:
+                snapshots_.insert(store->last_position().value);
+                break;
+            default:
+                check(*store);
+        }
         if (HasFatalFailure()) {
             return;
         }
@@ -393,6 +401,133 @@ TEST_P(RandomStore, FindsWhatAListOfVersionsDoes) {
             ASSERT_EQ(describe_search(*store, words_, store->last_position()),
                       describe_search(*open_store(fs, anew), words_, store->last_position()));
         }
+    }
+}
+
+TEST(StoreSearch, MakesOneRunOfWhatNobodyAskedFor) {
+    SimFileSystem fs;
+    const auto store = open_store(fs);
+    for (int i = 0; i < 50; ++i) {
+        SearchableCommit commit(*store);
+        commit.put("Patient", "p" + std::to_string(i % 20), "red v" + std::to_string(i));
+        done(*store, commit.builder);
+    }
+    SearchIndexStats stats = store->metrics().search;
+    EXPECT_EQ(stats.documents, 50U);
+    EXPECT_EQ(stats.documents_pending, 50U);
+    EXPECT_EQ(stats.runs, 0U);
+    EXPECT_GT(stats.bytes, 50 * sizeof(std::uint64_t));
+    EXPECT_EQ(find_word(*store, "Observation", "red"), Found{});
+    EXPECT_EQ(store->metrics().search.documents_pending, 50U);
+    EXPECT_EQ(find_word(*store, "Patient", "red").size(), 20U);
+    EXPECT_EQ(find_word(*store, "Patient", "v49"), Found{50});
+    EXPECT_EQ(find_word(*store, "Patient", "v29"), Found{});
+    stats = store->metrics().search;
+    EXPECT_EQ(stats.documents_pending, 0U);
+    EXPECT_EQ(stats.runs, 1U);
+    EXPECT_EQ(stats.documents, 50U);
+    EXPECT_EQ(stats.documents_died, 30U);
+}
+
+TEST(StoreSearch, FindsWhatDiedBeforeARunWasMadeOfItAtThePositionsBetween) {
+    SimFileSystem fs;
+    const auto store = open_store(fs);
+    const std::vector<std::string> words = {"one", "two", "three", "four", "five"};
+    for (const std::string& word : words) {
+        put(*store, "Patient", "a", word);
+    }
+    EXPECT_EQ(store->metrics().search.documents_pending, 5U);
+    const TypeId patient = type_of("Patient");
+    for (std::uint64_t position = 1; position <= 5; ++position) {
+        for (std::uint64_t written = 1; written <= 5; ++written) {
+            EXPECT_EQ(find_term(*store, patient, word_term(words[written - 1]), {position}),
+                      written == position ? Found{position} : Found{});
+        }
+    }
+}
+
+TEST(StoreSearch, ForgetsWhatIsErasedBeforeARunIsMadeOfIt) {
+    SimFileSystem fs;
+    {
+        const auto store = open_store(fs);
+        for (const char* id : {"a", "b"}) {
+            SearchableCommit commit(*store);
+            commit.put("Patient", id, std::string("secret ") + id);
+            done(*store, commit.builder);
+        }
+        CommitBuilder all;
+        all.erase("Patient", "a");
+        done(*store, all);
+        EXPECT_EQ(find_term(*store, type_of("Patient"), word_term("secret"), {2}), Found{2});
+        EXPECT_EQ(store->metrics().search.documents, 1U);
+    }
+    EXPECT_EQ(find_word(*open_store(fs), "Patient", "secret"), Found{2});
+}
+
+TEST(StoreSearch, FindsWhatWasPendingWhenThePowerWent) {
+    auto fs = std::make_unique<SimFileSystem>();
+    auto store = open_store(*fs);
+    for (int i = 0; i < 30; ++i) {
+        SearchableCommit commit(*store);
+        commit.put("Patient", "p" + std::to_string(i), "red");
+        done(*store, commit.builder);
+    }
+    EXPECT_EQ(store->metrics().search.documents_pending, 30U);
+    auto after = fs->after_power_cut(1);
+    const auto again = open_store(*after);
+    EXPECT_EQ(find_word(*again, "Patient", "red").size(), 30U);
+}
+
+TEST(StoreSearch, HoldsNoMoreBackThanItsBounds) {
+    SimFileSystem fs;
+    StoreOptions options = searchable();
+    options.search_index.pending_documents = 10;
+    const auto store = open_store(fs, options);
+    for (int i = 0; i < 300; ++i) {
+        SearchableCommit commit(*store);
+        commit.put("Patient", "p" + std::to_string(i), "red");
+        done(*store, commit.builder);
+        ASSERT_LT(store->metrics().search.documents_pending, 20U);
+    }
+    const std::string long_text(400, 'x');
+    options.search_index = {.pending_bytes = 10'000};
+    SimFileSystem other;
+    const auto heavy = open_store(other, options);
+    for (int i = 0; i < 100; ++i) {
+        for (const std::string_view type : {"Patient", "Observation"}) {
+            SearchableCommit commit(*heavy);
+            commit.put(type, "r" + std::to_string(i), long_text);
+            done(*heavy, commit.builder);
+        }
+        // Each type's buffer goes when its own next document comes, at the latest.
+        ASSERT_LT(heavy->metrics().search.documents_pending, 80U);
+    }
+    EXPECT_EQ(find_word(*heavy, "Patient", long_text).size(), 100U);
+}
+
+TEST(StoreSearch, FindsAtOnceWhatWasAcknowledgedToAnyThread) {
+    SimFileSystem fs;
+    StoreOptions options = searchable();
+    options.search_index.pending_documents = 16;
+    const auto store = open_store(fs, options);
+    std::vector<std::thread> writers;
+    for (int t = 0; t < 3; ++t) {
+        writers.emplace_back([&store, t] {
+            for (int i = 0; i < 60; ++i) {
+                const std::string word = "t" + std::to_string(t) + "i" + std::to_string(i);
+                SearchableCommit commit(*store);
+                commit.put("Patient", "p" + std::to_string(t), word);
+                done(*store, commit.builder);
+                ASSERT_EQ(find_word(*store, "Patient", word).size(), 1U) << word;
+                if (i > 0) {
+                    const std::string old = "t" + std::to_string(t) + "i" + std::to_string(i - 1);
+                    ASSERT_EQ(find_word(*store, "Patient", old), Found{}) << old;
+                }
+            }
+        });
+    }
+    for (std::thread& writer : writers) {
+        writer.join();
     }
 }
 

@@ -410,7 +410,7 @@ TEST_F(SearchModel, WalksInTheOrderThatSortingGives) {
 }
 
 TEST_F(SearchModel, SaysWhenASnapshotIsTooOld) {
-    SearchIndex index({.positions_retained = 50, .fan_in = 2});
+    SearchIndex index({.positions_retained = 50, .fan_in = 2, .pending_documents = 0});
     const TypeId type = types_.front();
     // One resource, written again and again: all but the last versions die.
     for (std::uint64_t position = 1; position <= 2000; ++position) {

@@ -1,0 +1,65 @@
+// SearchEntriesList: what many versions can be found by, one after the other in a few arrays.
+//
+// Layer:   storage.
+// Memory:  kept when it is cleared: a list that is used again allocates nothing.
+// Threads: plain values.
+
+#pragma once
+
+#include "storage/search_entries.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace annals::storage {
+
+class SearchEntriesList {
+  public:
+    /// Appends a version's.
+    void add(const SearchEntriesView& entries);
+
+    /// One more of the version that was added last.
+    void add_term(std::uint64_t term) {
+        terms_.push_back(term);
+        ends_.back().terms = terms_.size();
+    }
+
+    void add_interval(const SearchEntries::Interval& interval) {
+        intervals_.push_back(interval);
+        ends_.back().intervals = intervals_.size();
+    }
+
+    /// Those of the version that was added as number `index`. Lifetime: until the list is changed.
+    SearchEntriesView operator[](std::size_t index) const noexcept;
+
+    std::size_t size() const noexcept { return ends_.size(); }
+
+    /// Memory of what it holds.
+    std::size_t bytes() const noexcept;
+
+    /// Memory that it has.
+    std::size_t capacity_bytes() const noexcept;
+
+    void clear() noexcept;
+
+  private:
+    /// Where a version's entries end; they begin where those of the one before end.
+    struct End {
+        std::size_t terms = 0;
+        std::size_t intervals = 0;
+        std::size_t links = 0;
+        std::size_t texts = 0;
+        std::size_t characters = 0;
+    };
+
+    std::vector<End> ends_;
+    std::vector<std::uint64_t> terms_;
+    std::vector<SearchEntries::Interval> intervals_;
+    std::vector<SearchEntries::Link> links_;
+    std::vector<SearchEntries::Text> texts_;
+    std::string characters_;
+};
+
+}  // namespace annals::storage
