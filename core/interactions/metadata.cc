@@ -4,6 +4,7 @@
 #include "core/base/digest.h"
 #include "core/interactions/preconditions.h"
 #include "core/operations/operations.h"
+#include "core/outcome.h"
 #include "core/search/compartments.h"
 
 #include <fmt/format.h>
@@ -191,6 +192,17 @@ std::string common_parameters() {
     return out + "]";
 }
 
+/// The statement is the same in every mode that R4 knows: a server may ignore it. Errors: invalid.
+Result<void> check_mode(std::string_view query) {
+    ANNALS_TRY(const Parameters parameters, parse_query(query));
+    for (const auto& [name, value] : parameters) {
+        if (name == "mode" && value != "full" && value != "normative" && value != "terminology") {
+            return Error{Errc::invalid, fmt::format("There is no mode '{}'", value), ""};
+        }
+    }
+    return {};
+}
+
 }  // namespace
 
 CapabilityStatement make_capability_statement(const Config& config,
@@ -251,6 +263,9 @@ CapabilityStatement make_capability_statement(const Config& config,
 }
 
 Response metadata(const Service& service, const Request& request, const Target&) {
+    if (const Result<void> known = check_mode(request.query); !known) {
+        return outcome_response(known.error(), request);
+    }
     const std::shared_ptr<const CapabilityStatement> statement = service.capability_statement();
     const auto& [before, after] = *statement;
     const std::string url = json::quoted(request.base_url);

@@ -8,12 +8,14 @@
 #include "core/operations/everything.h"
 #include "core/operations/expand.h"
 #include "core/operations/install_package.h"
+#include "core/operations/lastn.h"
 #include "core/operations/lookup.h"
 #include "core/operations/meta.h"
 #include "core/operations/operations.h"
 #include "core/operations/reindex.h"
 #include "core/operations/restore_version.h"
 #include "core/operations/translate.h"
+#include "core/operations/undo.h"
 #include "core/operations/validate.h"
 #include "core/operations/validate_code.h"
 #include "core/operations/versions.h"
@@ -43,6 +45,10 @@ constexpr auto kOperations = std::to_array<Operation>({
      "urn:x-annals:OperationDefinition:diff", diff_operation},
     {"$restore", kOnInstance, 0, true, Access::administer,
      "urn:x-annals:OperationDefinition:restore", restore_operation},
+    {"$lastn", kOnType, kOnType, false, Access::search,
+     "http://hl7.org/fhir/OperationDefinition/Observation-lastn", lastn_operation, "Observation"},
+    {"$undo", kOnSystem, 0, true, Access::administer,
+     "urn:x-annals:OperationDefinition:undo", undo_operation},
     {"$versions", kOnSystem, kOnSystem, false, Access::open,
      "http://hl7.org/fhir/OperationDefinition/CapabilityStatement-versions", versions_operation},
     {"$everything", kOnType | kOnInstance, kOnType | kOnInstance, false, Access::read,

@@ -152,6 +152,9 @@ const std::multimap<std::pair<Level, HttpMethod>, Route>& routes() {
         {{L::instance_operation, M::post},
          {"POST", "/Patient/a/$restore?version=1", "", "system/*.cruds"}},
         {{L::instance_operation, M::get}, {"GET", "/Patient/a/$restore", "", kNotTaken}},
+        {{L::system_operation, M::post}, {"POST", "/$undo?from=999999", "", "system/*.cruds"}},
+        {{L::type_operation, M::get},
+         {"GET", "/Observation/$lastn?patient=a&code=b", "", "system/Observation.s"}},
         {{L::system_operation, M::get}, {"GET", "/$versions", "", ""}},
         {{L::type_operation, M::get}, {"GET", "/Patient/$everything", "", "system/Patient.r"}},
         {{L::instance_operation, M::get},
@@ -251,7 +254,7 @@ std::vector<std::string> lesser(std::string_view scope) {
     }
     const std::string letters(scope.substr(dot));
     if (scope.find('*') == std::string_view::npos) {
-        all.push_back("system/Observation" + letters);
+        all.push_back("system/Device" + letters);
         all.push_back("patient/*" + letters);
     } else {
         all.push_back("system/Patient" + letters);

@@ -1,0 +1,192 @@
+#include "core/operations/lastn.h"
+
+#include "core/interactions/search_bundle.h"
+#include "core/interactions/turns.h"
+#include "core/operations/input.h"
+#include "core/outcome.h"
+#include "core/search/execute.h"
+#include "core/search/query.h"
+#include "core/search/snapshot_resources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+namespace annals::core {
+
+namespace {
+
+/// An observation and when it was made.
+struct Made {
+    Instant at;
+    storage::VersionInfo info;
+};
+
+bool later(const Made& a, const Made& b) {
+    return a.at != b.at ? a.at > b.at : a.info.position > b.info.position;
+}
+
+/// When it was made: the effective time, else when it was issued, else when it was written.
+Instant made_at(json::Value observation, Instant written) {
+    const json::Value period = observation["effectivePeriod"];
+    for (const json::Value value :
+         {observation["effectiveDateTime"], observation["effectiveInstant"], period["end"],
+          period["start"], observation["issued"]}) {
+        if (const Result<InstantRange> range = parse_date_time(value.string()); value && range) {
+            return range->begin;
+        }
+    }
+    return written;
+}
+
+/// Observations by what they are of: those with a coding in common belong together.
+class Groups {
+  public:
+    void add(json::Value code, const Made& made) {
+        std::vector<std::string> keys;
+        for (const json::Value coding : code["coding"].elements()) {
+            keys.push_back(
+                fmt::format("{}|{}", coding["system"].string(), coding["code"].string()));
+        }
+        if (keys.empty()) {
+            keys.push_back(code["text"].string());
+        }
+        std::size_t group = groups_.size();
+        for (const std::string& key : keys) {
+            if (const auto found = by_key_.find(key); found != by_key_.end()) {
+                group = found->second;
+                break;
+            }
+        }
+        if (group == groups_.size()) {
+            groups_.emplace_back();
+        }
+        for (std::string& key : keys) {
+            by_key_.try_emplace(std::move(key), group);
+        }
+        groups_[group].push_back(made);
+    }
+
+    /// Of each group the last `max`; the group with the last one of all first.
+    std::vector<storage::VersionInfo> last(std::size_t max) {
+        for (std::vector<Made>& group : groups_) {
+            std::sort(group.begin(), group.end(), later);
+            group.resize(std::min(group.size(), max));
+        }
+        std::sort(groups_.begin(), groups_.end(),
+                  [](const auto& a, const auto& b) { return later(a.front(), b.front()); });
+        std::vector<storage::VersionInfo> out;
+        for (const std::vector<Made>& group : groups_) {
+            for (const Made& made : group) {
+                out.push_back(made.info);
+            }
+        }
+        return out;
+    }
+
+  private:
+    std::vector<std::vector<Made>> groups_;
+    std::unordered_map<std::string, std::size_t> by_key_;
+};
+
+struct Asked {
+    std::vector<search::QueryPair> criteria;
+    std::size_t max = 1;
+    std::string url;
+};
+
+Result<Asked> read_asked(const Service& service, const Request& request) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(
+        input.only({"max", "patient", "subject", "category", "code", "date", "status"}));
+    Asked asked;
+    ANNALS_TRY(const auto max, input.number("max"));
+    if (max && *max == 0) {
+        return Error{Errc::invalid, "max is 1 at least", ""};
+    }
+    asked.max = static_cast<std::size_t>(
+        std::min<std::uint64_t>(max.value_or(1), service.config().max_page_size));
+    asked.url = fmt::format("{}/Observation/$lastn?max={}", request.base_url, asked.max);
+    for (const char* name : {"patient", "subject", "category", "code", "date", "status"}) {
+        for (std::string& value : input.texts(name)) {
+            asked.url += fmt::format("&{}={}", name, percent_encode(value));
+            asked.criteria.emplace_back(name, std::move(value));
+        }
+    }
+    if (!input.has("patient") && !input.has("subject")) {
+        return Error{Errc::required, "The parameter patient or subject is required", ""};
+    }
+    if (!input.has("category") && !input.has("code")) {
+        return Error{Errc::required, "The parameter category or code is required", ""};
+    }
+    return asked;
+}
+
+asio::awaitable<Result<Response>> run(const Service& service, const Request& request,
+                                      const Target& target) {
+    Result<Asked> asked = read_asked(service, request);
+    if (!asked) {
+        co_return std::move(asked.error());
+    }
+    const auto parameters = service.indexing().parameters();
+    search::Snapshot snapshot(service.store());
+    const search::SnapshotResources stored(snapshot);
+    const search::QueryContext context{.stored = stored,
+                                       .parameters = parameters,
+                                       .base_url = std::string(request.base_url),
+                                       .strict = true};
+    Result<search::Query> query = search::parse_query(context, {target.type}, asked->criteria);
+    if (!query) {
+        co_return std::move(query.error());
+    }
+    SearchBundleContent content;
+    content.links.emplace_back("self", asked->url);
+    content.total = 0;
+    if (!snapshot.runs(target.type).runs.empty()) {
+        Turns turns(*request.loop, service.config().limits.request_timeout);
+        search::Execution execution(snapshot, target.type, query->types.front().plan);
+        execution.want({.limit = kLastnObservationsMax + 1});
+        Result<void> done = co_await turns.finish(execution);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        if (execution.matches().size() > kLastnObservationsMax) {
+            co_return Error{Errc::too_costly,
+                            fmt::format("More than {} observations match", kLastnObservationsMax),
+                            ""};
+        }
+        Groups groups;
+        search::BodyReader reader(service.store());
+        for (const search::Match& match : execution.matches()) {
+            const auto info = service.store().at(match.position());
+            const json::Value body = reader.read(match.position());
+            if (info && body) {
+                groups.add(body["code"], {made_at(body, info->instant), *info});
+            }
+            if (turns.pace().is_over()) {
+                done = co_await turns.next();
+                if (!done) {
+                    co_return std::move(done.error());
+                }
+            }
+        }
+        content.matches = groups.last(asked->max);
+        content.total = content.matches.size();
+    }
+    co_return answer_search(service, request.base_url, std::move(content));
+}
+
+}  // namespace
+
+asio::awaitable<Response> lastn_operation(const Service& service, const Request& request,
+                                          const Target& target) {
+    Result<Response> response = co_await run(service, request, target);
+    if (!response) {
+        co_return outcome_response(response.error(), request);
+    }
+    co_return *std::move(response);
+}
+
+}  // namespace annals::core

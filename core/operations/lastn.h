@@ -1,0 +1,22 @@
+// $lastn: the most recent observations of each kind.
+//
+// Layer:   core/operations.
+// Spec:    FHIR R4 observation-operation-lastn.html; docs/api/lastn.md.
+// Threads: runs on the loop of its request.
+
+#pragma once
+
+#include "core/service.h"
+
+namespace annals::core {
+
+/// At most so many observations are looked at.
+inline constexpr std::size_t kLastnObservationsMax = 50'000;
+
+/// GET or POST Observation/$lastn: 200 with a searchset Bundle, of each code the `max` last.
+///
+/// Status: 400 (parameters); 413 where the criteria match too many; 503 when it takes too long.
+asio::awaitable<Response> lastn_operation(const Service& service, const Request& request,
+                                          const Target& target);
+
+}  // namespace annals::core

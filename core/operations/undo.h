@@ -1,0 +1,23 @@
+// $undo: takes back what was written between two positions, by new versions.
+//
+// Layer:   core/operations.
+// Spec:    docs/api/undo.md.
+// Threads: runs on the loop of its request.
+
+#pragma once
+
+#include "core/service.h"
+
+namespace annals::core {
+
+/// At most so many positions can be taken back at once.
+inline constexpr std::uint64_t kUndoPositionsMax = 100'000;
+
+/// POST $undo with `from` and `to`, or `position`, and `dryRun`: 200 with Parameters that say what was done, or would be.
+///
+/// Status: 400 (parameters, a range that isn't there); 409 where what was written in it has been written again since, all
+///         of it named; 413 for too much.
+asio::awaitable<Response> undo_operation(const Service& service, const Request& request,
+                                         const Target& target);
+
+}  // namespace annals::core
