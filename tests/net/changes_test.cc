@@ -77,11 +77,11 @@ TEST_F(ChangesOverHttp, AStreamGoesOnAfterItsLastEventId) {
 
 TEST_F(ChangesOverHttp, TimeoutsOfRequestsAreNotThoseOfAStream) {
     core::Config config;
-    config.limits.request_timeout = std::chrono::milliseconds(80);
-    config.limits.idle_timeout = std::chrono::milliseconds(80);
+    config.limits.request_timeout = std::chrono::milliseconds(1000);
+    config.limits.idle_timeout = std::chrono::milliseconds(200);
     start(config);
     const auto connection = listen();
-    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
     write("a");
     EXPECT_TRUE(connection->read_through("id: 1\n\n").ends_with("id: 1\n\n"));
     EXPECT_EQ(exchange(server_->port(), "GET", "/fhir/_changes?after=1&wait=60").status, 200)
