@@ -19,7 +19,8 @@ std::string gzipped(std::string_view bytes) {
         std::abort();
     }
     std::string out(deflateBound(&stream, bytes.size()) + 64, '\0');
-    stream.next_in = reinterpret_cast<const Bytef*>(bytes.data());
+    stream.next_in =
+        reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));  // deflate() reads it alone
     stream.avail_in = static_cast<uInt>(bytes.size());
     stream.next_out = reinterpret_cast<Bytef*>(out.data());
     stream.avail_out = static_cast<uInt>(out.size());
