@@ -35,7 +35,7 @@ Housekeeper::~Housekeeper() {
     }
     wake_.notify_one();
     thread_.join();
-    if (failure_) {
+    if (outcome_) {
         (void)eraser_.finish();  // If not, the next opening does once more what is done.
     }
 }
@@ -60,9 +60,9 @@ void Housekeeper::wake() {
 
 Result<void> Housekeeper::wait(Ticket ticket) {
     std::unique_lock lock(mutex_);
-    done_wake_.wait(lock, [&] { return done_ >= ticket || added_.ticket < ticket || !failure_; });
-    if (!failure_ && ticket >= failed_from_) {
-        return failure_;
+    done_wake_.wait(lock, [&] { return done_ >= ticket || added_.ticket < ticket || !outcome_; });
+    if (!outcome_ && ticket >= failed_from_) {
+        return outcome_;
     }
     return {};
 }
@@ -81,15 +81,15 @@ void Housekeeper::compact(bool hurry) {
         compaction_.ask();
         compacting_ = true;
         hurried_ = hurry;
-        compaction_failure_ = {};
+        compaction_outcome_ = {};
     }
     wake_.notify_one();
 }
 
 Result<void> Housekeeper::wait_compacted() {
     std::unique_lock lock(mutex_);
-    done_wake_.wait(lock, [&] { return !compacting_ || !failure_; });
-    return failure_ ? compaction_failure_ : failure_;
+    done_wake_.wait(lock, [&] { return !compacting_ || !outcome_; });
+    return outcome_ ? compaction_outcome_ : outcome_;
 }
 
 void Housekeeper::compact_step(std::unique_lock<std::mutex>& lock) {
@@ -100,9 +100,9 @@ void Housekeeper::compact_step(std::unique_lock<std::mutex>& lock) {
     }
     lock.lock();
     if (!more) {
-        compaction_failure_ = more.error();
+        compaction_outcome_ = more.error();
         if (compaction_.broken()) {
-            failure_ = more.error();
+            outcome_ = more.error();
             failed_from_ = {done_.value + 1};
             compacting_ = false;
             done_wake_.notify_all();
@@ -150,9 +150,9 @@ void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
         return;
     }
     const bool last_try = stopping_;
-    const bool again = failure_ || failure_.error().code == Errc::no_store;
+    const bool again = outcome_ || outcome_.error().code == Errc::no_store;
     lock.unlock();
-    const Result<void> done = again ? work(task) : failure_;
+    const Result<void> done = again ? work(task) : outcome_;
     if (!done && again) {
         log_error(
             fmt::format("erase: {}: what was erased is not read any more, but its bytes are "
@@ -163,15 +163,15 @@ void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
     listeners_.erased(task.ticket, done.has_value(), done ? Errc::internal : done.error().code);
     lock.lock();
     if (done) {
-        failure_ = {};
+        outcome_ = {};
         done_ = task.ticket;
         task = {};
         compacting_ = true;
     } else {
-        if (failure_) {
+        if (outcome_) {
             failed_from_ = {done_.value + 1};
         }
-        failure_ = done;
+        outcome_ = done;
         if (last_try || done.error().code != Errc::no_store) {
             task = {};  // The next opening does it: the journal doesn't count it as done.
         }

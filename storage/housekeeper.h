@@ -75,13 +75,13 @@ class Housekeeper {
     std::condition_variable done_wake_;
     Task added_;
     bool ready_ = false;
-    bool compacting_ = true;  ///< there may be something to compact
-    bool hurried_ = false;    ///< by compact()
-    Result<void> compaction_failure_;
+    bool compacting_ = true;           ///< there may be something to compact
+    bool hurried_ = false;             ///< by compact()
+    Result<void> compaction_outcome_;  ///< of the last segment
     bool stopping_ = false;
     Ticket done_;
     Ticket failed_from_;
-    Result<void> failure_;
+    Result<void> outcome_;  ///< of the last erasure
 
     std::atomic<std::uint64_t> bodies_{0};
     std::thread thread_;
