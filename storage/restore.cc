@@ -2,6 +2,7 @@
 
 #include "storage/backup_manifest.h"
 #include "storage/segment_check.h"
+#include "storage/verify.h"
 
 #include <fmt/format.h>
 
@@ -42,6 +43,9 @@ class Restoration {
             return usage(fmt::format("{}: nothing was written by then", from_));
         }
         ANNALS_TRY_VOID(fs_.sync_directory(to_ + "/segments"));
+        if (cut_) {
+            ANNALS_TRY_VOID(check_bodies());
+        }
         ANNALS_TRY_VOID(fs_.remove(mark()));
         ANNALS_TRY_VOID(fs_.sync_directory(to_));
         return report_;
@@ -162,6 +166,21 @@ class Restoration {
             options_.progress(report_.bytes, total_);
         }
         return {};
+    }
+
+    /// The erase of a version may lie behind the cut, and its body be gone all the same: it went from the files before the
+    /// backup was made.
+    Result<void> check_bodies() const {
+        ANNALS_TRY(const VerifyReport found, verify(fs_, to_));
+        if (found.damages.empty()) {
+            return {};
+        }
+        const Damage& first = found.damages.front();
+        return usage(fmt::format(
+            "{}: was made after versions of before position {} had been erased, and has them no "
+            "more (segments/{}: "
+            "offset {}: {}); take an older backup, or a later position",
+            from_, report_.position.value + 1, first.segment, first.offset, first.reason));
     }
 
     Result<void> write(const std::string& path, std::string_view bytes) {

@@ -37,7 +37,8 @@ struct RestoreReport {
 ///
 /// Durability: when it returns well, all of it. Interrupted at any point, `to` is no store that opens.
 /// Errors:     usage (`to` has a store or a part of one; `from` is no backup, or an unfinished one; there is nothing at
-///             that position or instant, or the backup ends before that position), corrupt (names segment and offset),
+///             that position or instant, the backup ends before that position, or it lacks bodies that were erased
+///             after it), corrupt (names segment and offset),
 ///             no_store, io.
 Result<RestoreReport> restore(FileSystem& fs, const std::string& from, const std::string& to,
                               const RestoreOptions& options);

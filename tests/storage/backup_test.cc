@@ -266,20 +266,31 @@ TEST_F(BackupTest, ARestoreEndsAtAnInstant) {
     EXPECT_EQ(report->instant, instant);
 }
 
-TEST_F(BackupTest, ARestoreToAPositionComesBeforeWhatWasErasedAfterIt) {
+TEST_F(BackupTest, OnlyAnOlderBackupGoesBackBehindAnErasure) {
     put(*store_, "Patient", "precious", "x");
     const Position position = store_->last_position();
     const std::string then = content(*store_);
+    const std::string older = directory_ / "older";
+    ASSERT_TRUE(back_up_store(fs_, *store_, data_, older));
     CommitBuilder builder;
     builder.erase("Patient", "precious");
     const Submission erased = store_->submit(builder.commit());
     ASSERT_TRUE(store_->wait(erased.ticket));
+    ASSERT_TRUE(store_->wait_erased(erased.ticket));
+    fill(*store_, 1);
     ASSERT_TRUE(back_up_now());
-    EXPECT_NE(content_of_backup(), then);
     RestoreOptions options;
     options.to_position = position;
-    ASSERT_TRUE(restore(fs_, backup_, directory_ / "restored", options));
+    const auto refused = restore(fs_, backup_, directory_ / "restored", options);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::usage);
+    EXPECT_NE(refused.error().detail.find("erased"), std::string::npos) << refused.error().detail;
+    ASSERT_TRUE(restore(fs_, older, directory_ / "restored", options)) << "nothing was left there";
     EXPECT_EQ(content(*open_store(fs_, directory_ / "restored", true)), then);
+    options.to_position = {store_->last_position().value - 1};
+    ASSERT_TRUE(restore(fs_, backup_, directory_ / "later", options)) << "the erase is in it";
+    const auto later = open_store(fs_, directory_ / "later", true);
+    EXPECT_FALSE(later->current(type_of("Patient"), "precious"));
 }
 
 TEST_F(BackupTest, ARestoreThatCannotBeLeavesNothing) {
