@@ -12,9 +12,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <thread>
+
+#include "benchmarks/scratch_directory.h"
 
 namespace annals::storage {
 namespace {
@@ -25,27 +25,6 @@ constexpr std::size_t kBodyBytes = 1500;
 constexpr double kMegabyte = 1e6;
 constexpr double kMilliseconds = 1e3;
 const TypeId kType{0};
-
-class ScratchDirectory {
-  public:
-    ScratchDirectory() {
-        const char* base = std::getenv("ANNALS_BENCHMARK_DIR");
-        std::string name =
-            (std::filesystem::path(base != nullptr ? base : ".") / "annals-benchmark-XXXXXX")
-                .string();
-        path_ = ::mkdtemp(name.data()) != nullptr ? name : std::string();
-    }
-
-    ~ScratchDirectory() { std::filesystem::remove_all(path_); }
-
-    ScratchDirectory(const ScratchDirectory&) = delete;
-    ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-
-    const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
 
 std::string id_of(std::uint64_t i) {
     return fmt::format("r{}", i);

@@ -11,9 +11,9 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
-#include <filesystem>
 #include <mutex>
+
+#include "benchmarks/scratch_directory.h"
 
 namespace annals::storage {
 namespace {
@@ -22,27 +22,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kBodyBytes = 1500;
 constexpr double kMicroseconds = 1e6;
-
-class ScratchDirectory {
-  public:
-    ScratchDirectory() {
-        const char* base = std::getenv("ANNALS_BENCHMARK_DIR");
-        std::string name =
-            (std::filesystem::path(base != nullptr ? base : ".") / "annals-benchmark-XXXXXX")
-                .string();
-        path_ = ::mkdtemp(name.data()) != nullptr ? name : std::string();
-    }
-
-    ~ScratchDirectory() { std::filesystem::remove_all(path_); }
-
-    ScratchDirectory(const ScratchDirectory&) = delete;
-    ScratchDirectory& operator=(const ScratchDirectory&) = delete;
-
-    const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
 
 double median_us(std::vector<double>& seconds) {
     if (seconds.empty()) {
