@@ -215,27 +215,14 @@ Result<std::string> subsume(Session& session, const Subsumes& asked) {
 
 asio::awaitable<Response> lookup_operation(const Service& service, const Request& request,
                                            const Target& /*target*/) {
-    const auto lookup = read_lookup(request);
-    if (!lookup) {
-        co_return outcome_response(lookup.error(), request);
-    }
-    TerminologyAnswer make = [lookup = *lookup](Session& session) {
-        return look_up(session, *lookup);
-    };
-    Response response = co_await make_answer(service, request, std::move(make));
+    Response response = co_await answer_asked(service, request, read_lookup(request), look_up);
     co_return response;
 }
 
 asio::awaitable<Response> subsumes_operation(const Service& service, const Request& request,
                                              const Target& target) {
-    const auto asked = read_subsumes(service, request, target);
-    if (!asked) {
-        co_return outcome_response(asked.error(), request);
-    }
-    TerminologyAnswer make = [asked = *asked](Session& session) {
-        return subsume(session, *asked);
-    };
-    Response response = co_await make_answer(service, request, std::move(make));
+    Response response =
+        co_await answer_asked(service, request, read_subsumes(service, request, target), subsume);
     co_return response;
 }
 

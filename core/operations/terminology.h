@@ -7,10 +7,12 @@
 #pragma once
 
 #include "core/operations/input.h"
+#include "core/outcome.h"
 #include "core/service.h"
 #include "core/terminology/session.h"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,6 +45,22 @@ Result<terminology::Definition> find_meant(terminology::Session& session, const 
 using TerminologyAnswer = std::function<Result<std::string>(terminology::Session& session)>;
 asio::awaitable<Response> make_answer(const Service& service, const Request& request,
                                       TerminologyAnswer answer);
+
+/// The answer to what was asked, or why it can't be asked so.
+template <typename Asked>
+asio::awaitable<Response> answer_asked(const Service& service, const Request& request,
+                                       Result<std::shared_ptr<const Asked>> asked,
+                                       Result<std::string> (*answer)(terminology::Session& session,
+                                                                     const Asked& asked)) {
+    if (!asked) {
+        co_return outcome_response(asked.error(), request);
+    }
+    Response response = co_await make_answer(
+        service, request, [asked = *asked, answer](terminology::Session& session) {
+            return answer(session, *asked);
+        });
+    co_return response;
+}
 
 /// The body of an answer of Parameters, parameter by parameter.
 class ParametersWriter {

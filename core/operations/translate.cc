@@ -273,12 +273,8 @@ Result<std::string> answer(Session& session, const Asked& asked) {
 
 asio::awaitable<Response> translate_operation(const Service& service, const Request& request,
                                               const Target& target) {
-    const auto asked = read_asked(service, request, target);
-    if (!asked) {
-        co_return outcome_response(asked.error(), request);
-    }
-    TerminologyAnswer make = [asked = *asked](Session& session) { return answer(session, *asked); };
-    Response response = co_await make_answer(service, request, std::move(make));
+    Response response =
+        co_await answer_asked(service, request, read_asked(service, request, target), answer);
     co_return response;
 }
 
