@@ -9,8 +9,6 @@
 #include "net/probes.h"
 
 #include <asio/buffer.hpp>
-#include <asio/steady_timer.hpp>
-#include <fmt/format.h>
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -22,8 +20,6 @@
 namespace annals::net {
 
 namespace {
-
-constexpr std::string_view kRoot = "/fhir";
 
 /// What answers to GET depend on beside the URL.
 constexpr std::string_view kVary = "Accept, Accept-Encoding";
@@ -37,13 +33,6 @@ constexpr std::size_t kTurnBytesMax = 1 << 20;
 
 /// How long a connection that ends early waits for the client to see why.
 constexpr std::chrono::seconds kLinger{2};
-
-/// How long a request waits for keys that its token may be signed with, and how often it looks.
-constexpr std::chrono::seconds kKeysWait{3};
-constexpr std::chrono::milliseconds kKeysPause{20};
-
-/// How often a request that waits for a line of the audit log looks whether there is one.
-constexpr std::chrono::milliseconds kLinePause{10};
 
 /// Connections over the limit that are told so at the same time; beyond, they are just closed.
 constexpr std::uint64_t kOverloadAnswersMax = 256;
@@ -318,9 +307,7 @@ Connection::Turn Connection::answer_ready() {
         core::Request& request = reader_.request();
         prepare(request);
         std::optional<core::Response> response;
-        if (request.path.starts_with(kRoot) &&
-            (request.path.size() == kRoot.size() || request.path[kRoot.size()] == '/')) {
-            request.path.remove_prefix(kRoot.size());
+        if (enter_root(request)) {
             cors_lines_ = worker_.shared.cors.lines(request);
             if (!cors_lines_.empty()) {
                 // It comes without credentials.
@@ -394,156 +381,6 @@ void Connection::prepare(core::Request& request) {
         }
         request.base_url = base_url_;
     }
-}
-
-/// Whether what is being read fits into what all may take together. A small request always does.
-bool Connection::is_within_memory() {
-    constexpr std::size_t kSmall = 64 << 10;
-    Shared& shared = worker_.shared;
-    const std::size_t bytes = reader_.memory();
-    if (bytes != memory_) {
-        shared.memory.fetch_add(bytes - memory_, std::memory_order_relaxed);
-        memory_ = bytes;
-    }
-    return bytes <= kSmall ||
-           shared.memory.load(std::memory_order_relaxed) <= shared.config.limits.max_memory;
-}
-
-/// Finds out whether the request may go on to its handler, or answers why not. With `keys_before_` or `waits_for_line_`
-/// set that is not known yet.
-std::optional<core::Response> Connection::admit(core::Request& request) {
-    Shared& shared = worker_.shared;
-    if (shared.audit != nullptr && !line_reserved_) {
-        line_reserved_ = shared.audit->reserve();
-        if (!line_reserved_ && shared.config.audit.when_full == "wait") {
-            waits_for_line_ = true;
-            return {};
-        }
-        if (!line_reserved_) {
-            core::Response response = core::outcome_response(
-                Error{Errc::overloaded, "The audit log takes no more at present", ""}, request);
-            core::represent_error(request, response);
-            return response;
-        }
-    }
-    std::optional<core::Response> refusal;
-    if (worker_.authenticator) {
-        refusal = identify(request);
-    }
-    if (keys_before_ == 0) {
-        // Whoever can't say who he is, is known by his address.
-        if (std::optional<core::Response> slower = slow_down(request)) {
-            return slower;
-        }
-    }
-    return refusal;
-}
-
-std::optional<core::Response> Connection::slow_down(const core::Request& request) {
-    if (!worker_.shared.throttle.limits_requests() || std::exchange(charged_, true)) {
-        return {};
-    }
-    const std::string who =
-        request.principal != nullptr ? "p" + request.principal->name() : "a" + address_text_;
-    const auto wait = worker_.shared.throttle.take(who, Clock::now());
-    if (!wait) {
-        return {};
-    }
-    worker_.metrics.throttled.add();
-    const auto seconds = std::chrono::ceil<std::chrono::seconds>(*wait).count();
-    core::Response response;
-    response.status = 429;
-    response.body = core::Body(
-        core::outcome_json({{"error", "throttled",
-                             fmt::format("More than {} requests a second; try again in {} s",
-                                         worker_.shared.config.limits.rate, seconds),
-                             ""}}));
-    response.headers.emplace_back("Retry-After", std::to_string(seconds));
-    core::represent_error(request, response);
-    return response;
-}
-
-/// Before the body is read: whether its sender may send it. What can't be told by the head is told later.
-std::optional<core::Response> Connection::refuse_at_head(core::Request& request) {
-    if (!request.path.starts_with(kRoot) ||
-        (request.path.size() != kRoot.size() && request.path[kRoot.size()] != '/')) {
-        return {};
-    }
-    request.path.remove_prefix(kRoot.size());
-    cors_lines_ = worker_.shared.cors.lines(request);
-    std::optional<core::Response> refusal = admit(request);
-    const bool unknown = keys_before_ != 0 || waits_for_line_;
-    keys_before_ = 0;
-    waits_for_line_ = false;
-    if (!refusal && !unknown) {
-        refusal = worker_.shared.handlers.head(worker_.shared.service, request);
-    }
-    return refusal;
-}
-
-void Connection::record(const core::Request& request, const core::Response& response) {
-    charged_ = false;
-    if (std::exchange(line_reserved_, false)) {
-        worker_.shared.audit->add(audit_line(request, response, address_text_, now()));
-    }
-}
-
-/// False if nobody waits for the answer any more.
-asio::awaitable<bool> Connection::wait_for_audit() {
-    asio::steady_timer pause(worker_.loop.context());
-    while (!abandoned_) {
-        if (worker_.shared.audit->reserve()) {
-            line_reserved_ = true;
-            co_return true;
-        }
-        pause.expires_after(kLinePause);
-        const Waited waited = co_await pause.async_wait(use_tuple);
-        static_cast<void>(waited);
-    }
-    co_return false;
-}
-
-core::Response Connection::challenge(const Error& error, const core::Request& request) const {
-    core::Response response = core::outcome_response(error, request);
-    core::represent_error(request, response);
-    core::add_challenge(worker_.shared.service, error, response);
-    return response;
-}
-
-// Finds out who sends the request, or answers why that can't be told. With keys_before_ set it is not known yet.
-std::optional<core::Response> Connection::identify(core::Request& request) {
-    auth::Credentials& credentials = *worker_.shared.credentials;
-    const std::uint64_t number = credentials.number();
-    auto who = worker_.authenticator->authenticate(request, now());
-    if (who) {
-        principal_ = *std::move(who);
-        request.principal = principal_.get();
-        return {};
-    }
-    Error error = std::move(who.error());
-    if (error.code == Errc::not_found) {
-        if (keys_before_ == 0 && credentials.ask_for_keys()) {
-            keys_before_ = number;
-            return {};
-        }
-        error.code = Errc::bad_credentials;
-    }
-    return challenge(error, request);
-}
-
-// The same, once newer keys have come, or don't come.
-asio::awaitable<std::optional<core::Response>> Connection::identify_later(core::Request& request) {
-    asio::steady_timer pause(worker_.loop.context());
-    const Clock::time_point end = Clock::now() + kKeysWait;
-    while (worker_.shared.credentials->number() == keys_before_ && Clock::now() < end &&
-           !abandoned_) {
-        pause.expires_after(kKeysPause);
-        const Waited waited = co_await pause.async_wait(use_tuple);
-        static_cast<void>(waited);
-    }
-    std::optional<core::Response> refusal = identify(request);
-    keys_before_ = 0;
-    co_return refusal;
 }
 
 Connection::Turn Connection::answer(core::Response& response) {

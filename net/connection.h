@@ -88,6 +88,8 @@ class Connection {
     Turn answer_ready();
     Turn answer(core::Response& response);
     void prepare(core::Request& request);
+    static constexpr std::string_view kRoot = "/fhir";
+    static bool enter_root(core::Request& request);
     std::optional<core::Response> admit(core::Request& request);
     std::optional<core::Response> slow_down(const core::Request& request);
     std::optional<core::Response> refuse_at_head(core::Request& request);

@@ -152,12 +152,12 @@ void Credentials::set(Trusted trusted) {
     number_.store(current_->number, std::memory_order_release);
 }
 
-bool Credentials::ask_for_keys() {
+bool Credentials::ask_for_keys(std::uint64_t seen) {
     if (!thread_.joinable()) {
         return false;
     }
     const std::lock_guard lock(mutex_);
-    if (wanted_ || fetching_) {
+    if (wanted_ || fetching_ || number() != seen) {
         return true;
     }
     const auto now = std::chrono::steady_clock::now();

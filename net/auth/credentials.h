@@ -49,9 +49,9 @@ class Credentials {
     /// The number of the newest state; a load.
     std::uint64_t number() const noexcept { return number_.load(std::memory_order_acquire); }
 
-    /// A token names a key that isn't there: asks for newer keys, unless that was done less than ten seconds ago.
-    /// True if newer ones may come soon: number() tells.
-    bool ask_for_keys();
+    /// A token names a key that isn't there in the state `seen`: asks for newer keys, unless that was done less than ten
+    /// seconds ago. True if newer ones may come soon, or have come meanwhile: number() tells.
+    bool ask_for_keys(std::uint64_t seen);
 
     /// Reads files again that have changed. If one is of no use, a warning is logged and the old state stays.
     void reload_if_changed();

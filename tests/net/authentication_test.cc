@@ -222,6 +222,7 @@ TEST(Authentication, FetchesKeysAndFetchesThemAgainForAKeyItDoesNotKnow) {
     const int before = issuer.requests();
 
     issuer.set(jwk_set({first.jwk(), second.jwk()}));
+    const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(server.get_with_token("/Patient/1", second.sign(kClaims)).status, 404);
     EXPECT_EQ(issuer.requests(), before + 1);
     // A flood of unknown keys reaches the issuer once in ten seconds at most.
@@ -229,7 +230,8 @@ TEST(Authentication, FetchesKeysAndFetchesThemAgainForAKeyItDoesNotKnow) {
         const SigningKey unknown("EdDSA", "unknown" + std::to_string(i));
         EXPECT_EQ(server.get_with_token("/Patient/1", unknown.sign(kClaims)).status, 401);
     }
-    EXPECT_EQ(issuer.requests(), before + 1);
+    const auto later = (std::chrono::steady_clock::now() - begin) / std::chrono::seconds(10);
+    EXPECT_LE(issuer.requests(), before + 1 + later);
 }
 
 TEST(Authentication, StartsAndRefusesTokensWhileTheIssuerIsAway) {
