@@ -13,13 +13,14 @@ namespace annals::core {
 namespace {
 
 Result<ExportTask> read(const Service& service, const Request& request, const Target& target) {
-    ANNALS_TRY(ExportTask task, read_export_task(request, target));
+    ANNALS_TRY(ExportTask task, read_export_task(service.store(), request, target));
     ANNALS_TRY_VOID(authorise_export(service, request, task));
     if (!read_preference(request).respond_async) {
         return Error{Errc::invalid, "An export answers later: send Prefer: respond-async", ""};
     }
     // What is wrong is said now and not by the job; it reads all of this again at its own snapshot.
-    search::Snapshot snapshot(service.store());
+    search::Snapshot snapshot(service.store(),
+                              task.as_of.value_or(service.store().last_position()));
     ANNALS_TRY(const ExportScope scope,
                find_scope(task, snapshot, service.indexing().parameters(), request.base_url));
     ANNALS_TRY_VOID(authorise_filters(service, request, scope));

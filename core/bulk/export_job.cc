@@ -7,6 +7,7 @@
 #include "core/interactions/history_bundle_entry.h"
 #include "core/outcome.h"
 #include "core/search/execute.h"
+#include "core/search/past_runs.h"
 #include "core/service.h"
 #include "core/subset.h"
 
@@ -62,6 +63,21 @@ Moment take_moment(storage::Store& store) {
     return moment;
 }
 
+/// The same of an earlier position: nothing that came behind it is younger than what came next, or than now.
+Moment earlier_moment(const storage::Store& store, Position position, const Moment& last) {
+    Moment moment{position, last.time};
+    const storage::LogScan what{.bound = last.position, .every_version = true};
+    std::vector<storage::VersionInfo> found;
+    Position after = position;
+    while (after < last.position && found.empty()) {
+        store.scan(what, after, 1, found);
+    }
+    if (!found.empty()) {
+        moment.time = std::min(moment.time, found.front().instant);
+    }
+    return moment;
+}
+
 class ExportJob {
   public:
     ExportJob(const Service& service, JobRun& run)
@@ -75,15 +91,7 @@ class ExportJob {
             ANNALS_TRY_VOID(read_elements(list, subset_.elements));
         }
         ANNALS_TRY_VOID(begin());
-        ANNALS_TRY(scope_, find_scope(task_, *snapshot_, parameters_, run_.order().base_url));
-        if (!snapshot_answers()) {
-            // What the index had of the snapshot went while nobody was here to hold it: from the beginning.
-            ANNALS_TRY_VOID(begin_anew());
-            ANNALS_TRY(scope_, find_scope(task_, *snapshot_, parameters_, run_.order().base_url));
-            if (!snapshot_answers()) {
-                return search::expired_snapshot();
-            }
-        }
+        ANNALS_TRY_VOID(take_scope());
         if (pass_ == 0) {
             if (after_.value == 0) {
                 for (const std::string& warning : scope_.warnings) {
@@ -128,6 +136,12 @@ class ExportJob {
 
     Result<void> begin_anew() {
         moment_ = take_moment(store_);
+        if (task_.as_of) {
+            if (*task_.as_of > moment_.position) {
+                return Error{Errc::expired, "The store has no such state any more", ""};
+            }
+            moment_ = earlier_moment(store_, *task_.as_of, moment_);
+        }
         snapshot_.emplace(store_, moment_.position);
         pass_ = 0;
         after_ = {};
@@ -170,16 +184,59 @@ class ExportJob {
         return {};
     }
 
+    Result<void> take_scope() {
+        ANNALS_TRY(scope_, find_scope(task_, *snapshot_, parameters_, run_.order().base_url));
+        if (snapshot_answers()) {
+            return {};
+        }
+        if (task_.as_of) {
+            return reach_back();
+        }
+        // What the index had of the snapshot went while nobody was here to hold it: from the beginning.
+        ANNALS_TRY_VOID(begin_anew());
+        ANNALS_TRY(scope_, find_scope(task_, *snapshot_, parameters_, run_.order().base_url));
+        return snapshot_answers() ? Result<void>() : search::expired_snapshot();
+    }
+
+    // What the index has thrown away is made anew of the bodies that were current then.
+    Result<void> reach_back() {
+        for (const TypeId type : types_looked_at()) {
+            if (snapshot_->answers(type)) {
+                continue;
+            }
+            search::PastRuns past(store_, parameters_, run_.order().base_url, type,
+                                  moment_.position, search::kPastDocumentsOfJobMax);
+            search::Pace pace(std::chrono::milliseconds(50));
+            for (bool done = false; !done;) {
+                if (run_.stopping()) {
+                    return stopped();
+                }
+                run_.say(fmt::format("0% (the index of {})", resource_type_name(type)));
+                pace.begin_turn();
+                ANNALS_TRY(done, past.advance(pace));
+            }
+            snapshot_->use(type, past.runs());
+        }
+        return {};
+    }
+
     void next_pass() {
         ++pass_;
         after_ = {};
     }
 
+    std::vector<TypeId> types_looked_at() const {
+        std::vector<TypeId> types = scope_.looked_at;
+        for (const ExportScope::Searched& one : scope_.searched) {
+            types.push_back(one.type);
+        }
+        return types;
+    }
+
     bool snapshot_answers() {
-        return std::ranges::all_of(scope_.searched, [&](const ExportScope::Searched& one) {
-            // Also holds what it needs from here on.
-            return snapshot_->answers(one.type);
-        });
+        // Also holds what it needs from here on.
+        return std::ranges::all_of(types_looked_at(),
+                                   [&](TypeId type) { return snapshot_->answers(type); });
     }
 
     bool is_in_time(const storage::VersionInfo& info) const {

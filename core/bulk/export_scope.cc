@@ -89,6 +89,13 @@ class ScopeFinder {
         return {};
     }
 
+    // As it stood at the snapshot. (To the store, position 0 is now.)
+    std::optional<storage::VersionInfo> find(TypeId type, std::string_view id) const {
+        return snapshot_.position().value == 0
+                   ? std::nullopt
+                   : snapshot_.store().current(type, id, snapshot_.position());
+    }
+
     Result<void> find_patients() {
         if (task_.level == ExportTask::Level::group) {
             scope_.patients.emplace();
@@ -99,7 +106,7 @@ class ScopeFinder {
         }
         std::unordered_set<std::string> chosen;
         for (const std::string& id : task_.patients) {
-            const auto info = snapshot_.store().current(patient_type(), id, snapshot_.position());
+            const auto info = find(patient_type(), id);
             if (!info || info->deletion || (scope_.patients && !scope_.patients->contains(id))) {
                 return Error{Errc::invalid, fmt::format("patient: Patient/{} is not there", id),
                              ""};
@@ -114,7 +121,7 @@ class ScopeFinder {
         if (!groups_.insert(id).second || depth > kGroupDepthMax) {
             return {};
         }
-        const auto info = snapshot_.store().current(group_type(), id, snapshot_.position());
+        const auto info = find(group_type(), id);
         if (!info || info->deletion) {
             if (depth > 0) {
                 return {};

@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/ids.h"
+#include "core/interactions/as_of.h"
 #include "core/interactions/negotiation.h"
 #include "core/operations/input.h"
 #include "core/subset.h"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <functional>
 
 namespace annals::core {
@@ -82,8 +84,8 @@ Result<void> check_names(const OperationInput& input, bool lenient) {
             return Error{Errc::not_supported, fmt::format("{} is not supported", name), ""};
         }
     }
-    return input.only(
-        {"_outputFormat", "_since", "_until", "_type", "_typeFilter", "patient", "includeHistory"});
+    return input.only({"_outputFormat", "_since", "_until", "_asOf", "_type", "_typeFilter",
+                       "patient", "includeHistory"});
 }
 
 Result<void> read_types(const OperationInput& input, bool lenient, ExportTask& task) {
@@ -190,7 +192,8 @@ Result<TypeFilter> read_type_filter(std::string_view filter) {
     return TypeFilter{*type, filter.substr(mark + 1)};
 }
 
-Result<ExportTask> read_export_task(const Request& request, const Target& target) {
+Result<ExportTask> read_export_task(const storage::Store& store, const Request& request,
+                                    const Target& target) {
     const Preference preference = read_preference(request);
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(check_names(input, preference.lenient));
@@ -206,6 +209,10 @@ Result<ExportTask> read_export_task(const Request& request, const Target& target
     }
     ANNALS_TRY(task.since, input.instant("_since"));
     ANNALS_TRY(task.until, input.instant("_until"));
+    ANNALS_TRY(const std::optional<std::string> as_of, input.text("_asOf"));
+    if (as_of) {
+        ANNALS_TRY(task.as_of, read_as_of(store, *as_of));
+    }
     ANNALS_TRY(const std::optional<bool> history, input.boolean("includeHistory"));
     task.history = history.value_or(false);
     ANNALS_TRY_VOID(read_types(input, preference.lenient, task));
@@ -228,6 +235,9 @@ std::string task_json(const ExportTask& task) {
     }
     if (task.until) {
         out += fmt::format(R"(,"until":"{}")", format_instant(*task.until));
+    }
+    if (task.as_of) {
+        out += fmt::format(R"(,"asOf":{})", task.as_of->value);
     }
     std::vector<std::string> types;
     for (const TypeId type : task.types) {
@@ -263,6 +273,11 @@ Result<ExportTask> parse_export_task(std::string_view json) {
     }
     if (root["until"]) {
         ANNALS_TRY(task.until, parse_instant(root["until"].string()));
+    }
+    if (root["asOf"]) {
+        const std::string_view text = root["asOf"].raw();
+        task.as_of.emplace();
+        std::from_chars(text.data(), text.data() + text.size(), task.as_of->value);
     }
     for (const std::string& name : texts_of(root["types"])) {
         if (const auto type = find_resource_type(name)) {

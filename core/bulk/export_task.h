@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/ids.h"
 #include "core/base/instant.h"
 #include "core/base/resource_types.h"
 #include "core/base/result.h"
@@ -28,6 +29,7 @@ struct ExportTask {
     std::vector<TypeId> types;  ///< ascending; empty: all of the level
     std::optional<Instant> since;
     std::optional<Instant> until;
+    std::optional<Position> as_of;  ///< the state that is given; none: that of when the job begins
     std::vector<std::string> filters;   ///< searches: "Observation?status=final"
     std::vector<std::string> elements;  ///< as _elements has them
     std::vector<std::string> patients;  ///< ids; empty: all of the level
@@ -36,7 +38,8 @@ struct ExportTask {
 };
 
 /// Reads a kick-off. Errors: invalid, not_supported (what some servers can do and this one can't).
-Result<ExportTask> read_export_task(const Request& request, const Target& target);
+Result<ExportTask> read_export_task(const storage::Store& store, const Request& request,
+                                    const Target& target);
 
 std::string task_json(const ExportTask& task);
 

@@ -22,13 +22,14 @@ constexpr Instant kEndOfTime{std::numeric_limits<std::int64_t>::max()};
 }  // namespace
 
 PastRuns::PastRuns(const storage::Store& store, std::shared_ptr<const ParameterSet> parameters,
-                   std::string base_url, TypeId type, Position at)
+                   std::string base_url, TypeId type, Position at, std::size_t documents_max)
     : store_(store),
       parameters_(std::move(parameters)),
       base_url_(std::move(base_url)),
       type_(type),
       at_(at),
-      resource_count_(store.resource_count()),
+      documents_max_(documents_max),
+      resource_count_(at.value == 0 ? 0 : store.resource_count()),  // to the store, 0 is now
       runs_(std::make_shared<storage::SearchRuns>()) {
 }
 
@@ -52,11 +53,11 @@ Result<bool> PastRuns::find_versions(const Pace& pace) {
                 versions_.push_back(info);
             }
         }
-        if (versions_.size() > kPastDocumentsMax) {
+        if (versions_.size() > documents_max_) {
             return Error{Errc::too_costly,
                          fmt::format("The search index of {} doesn't reach back so far, and more "
                                      "than {} of them would have to be looked at",
-                                     resource_type_name(type_), kPastDocumentsMax),
+                                     resource_type_name(type_), documents_max_),
                          ""};
         }
         if (pace.is_over() && next_resource_ < resource_count_) {

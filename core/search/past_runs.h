@@ -19,14 +19,16 @@
 
 namespace annals::core::search {
 
-/// At most so many resources of a type are looked at.
+/// At most so many resources of a type are looked at while somebody waits, and by a thread of its own.
 inline constexpr std::size_t kPastDocumentsMax = 50'000;
+inline constexpr std::size_t kPastDocumentsOfJobMax = 400'000;
 
 /// Lifetime: `store` outlives this.
 class PastRuns {
   public:
     PastRuns(const storage::Store& store, std::shared_ptr<const ParameterSet> parameters,
-             std::string base_url, TypeId type, Position at);
+             std::string base_url, TypeId type, Position at,
+             std::size_t documents_max = kPastDocumentsMax);
 
     /// Goes on until the turn is over (false) or all is made (true). Errors: too_costly.
     Result<bool> advance(const Pace& pace);
@@ -44,6 +46,7 @@ class PastRuns {
     std::string base_url_;
     TypeId type_;
     Position at_;
+    std::size_t documents_max_;
     std::uint32_t next_resource_ = 0;
     std::uint32_t resource_count_;
     std::vector<storage::VersionInfo> versions_;

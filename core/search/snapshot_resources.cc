@@ -68,6 +68,9 @@ ParsedDefinitions& parsed_definitions() {
 }  // namespace
 
 Result<StoredDocument> SnapshotResources::read(TypeId type, std::string_view id) const {
+    if (snapshot_.position().value == 0) {
+        return StoredDocument();  // to the store, position 0 is now
+    }
     const auto info = snapshot_.store().current(type, id, snapshot_.position());
     if (!info || info->deletion) {
         return StoredDocument();

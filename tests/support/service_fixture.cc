@@ -79,7 +79,7 @@ void ServiceFixture::restart_on(std::shared_ptr<storage::FileSystem> files) {
 }
 
 void ServiceFixture::start(const core::Config& config) {
-    storage::StoreOptions options;
+    storage::StoreOptions options = store_options_;
     options.search = core::search_setup(config);
     auto store = storage::Store::open(*files_, directory_.path(), std::move(options));
     ANNALS_CHECK(store.has_value(), store.error().detail);

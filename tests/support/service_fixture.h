@@ -93,6 +93,9 @@ class ServiceFixture : public ::testing::Test {
 
     const core::Service& service() const noexcept { return *service_; }
 
+    /// What the store is opened with from the next restart on, but for what the configuration decides.
+    storage::StoreOptions store_options_;
+
     core::Loop& loop() noexcept { return *loop_; }
 
   private:

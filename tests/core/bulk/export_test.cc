@@ -182,6 +182,123 @@ TEST_F(ExportTest, GivesWhatChangedSinceAndWhatWasDeleted) {
     EXPECT_TRUE(none.names.empty());
 }
 
+TEST_F(ExportTest, OfEachStateGivesWhatWasThereThen) {
+    struct State {
+        std::vector<std::string> all;
+        std::vector<std::string> of_patients;
+    };
+
+    std::map<std::uint64_t, State> states;
+    const auto note = [&] {
+        states[store().last_position().value] = {run("/$export").names,
+                                                 run("/Patient/$export").names};
+    };
+    note();
+    put("Patient", "a");
+    note();
+    observe("o", "Patient/a");
+    note();
+    put("Patient", "a", R"("active":true)");
+    put("Organization", "org", R"("name":"x")");
+    note();
+    observe("o", "Organization/org");
+    note();
+    remove("/Patient/a");
+    note();
+    put("Patient", "a");
+    observe("o", "Patient/a");
+    note();
+    ASSERT_EQ(states.size(), 7U);
+    ASSERT_THAT(states.rbegin()->second.of_patients, ElementsAre("Observation/o/3", "Patient/a/4"));
+    for (const auto& [position, state] : states) {
+        SCOPED_TRACE(position);
+        EXPECT_EQ(run(fmt::format("/$export?_asOf={}", position)).names, state.all);
+        EXPECT_EQ(run(fmt::format("/Patient/$export?_asOf={}", position)).names, state.of_patients);
+    }
+}
+
+TEST_F(ExportTest, OfAnEarlierStateAsksEverythingOfThatState) {
+    const auto group = [&](std::string_view member) {
+        put("Group", "g",
+            fmt::format(
+                R"("type":"person","actual":true,"member":[{{"entity":{{"reference":"Patient/{}"}}}}])",
+                member));
+    };
+    put("Patient", "a", R"("name":[{"family":"Meier"}])");
+    put("Patient", "b", R"("name":[{"family":"Kunz"}])");
+    observe("o", "Patient/a");
+    observe("p", "Patient/b");
+    group("a");
+    const std::uint64_t then = store().last_position().value;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const std::string instant = format_instant(now());
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    put("Patient", "a", R"("name":[{"family":"Kunz"}])");
+    group("b");
+    remove("/Group/g");
+    remove("/Patient/b");
+
+    EXPECT_EQ(begin("/Group/g/$export").status, 410);
+    EXPECT_THAT(run(fmt::format("/Group/g/$export?_asOf={}", then)).names,
+                ElementsAre("Group/g/1", "Observation/o/1", "Patient/a/1"));
+    EXPECT_THAT(run("/Group/g/$export?_asOf=" + instant).names,
+                ElementsAre("Group/g/1", "Observation/o/1", "Patient/a/1"));
+    const std::string kunz = "_type=Observation&_typeFilter=Observation%3Fpatient.family%3Dkunz";
+    EXPECT_THAT(run("/$export?" + kunz).names, ElementsAre("Observation/o/1"));
+    EXPECT_THAT(run(fmt::format("/$export?{}&_asOf={}", kunz, then)).names,
+                ElementsAre("Observation/p/1"));
+    EXPECT_THAT(
+        run(fmt::format("/$export?_type=Patient,Group&includeHistory=true&_asOf={}", then + 2))
+            .names,
+        ElementsAre("Group/g/1", "Group/g/2", "Patient/a/1", "Patient/b/1", "Patient/a/2"));
+    EXPECT_THAT(
+        run("/Patient/$export",
+            fmt::format(
+                R"({{"resourceType":"Parameters","parameter":[{{"name":"_asOf","valueInteger":{}}},{{"name":"patient","valueReference":{{"reference":"Patient/b"}}}}]}})",
+                then))
+            .names,
+        ElementsAre("Observation/p/1", "Patient/b/1"));
+    // What came since that time begins with what came after that state.
+    const Exported earlier = run(fmt::format("/$export?_type=Patient&_asOf={}", then));
+    EXPECT_THAT(run("/$export?_type=Patient&_since=" + earlier.time).names,
+                ElementsAre("Patient/a/2", "-Patient/b"));
+
+    EXPECT_EQ(begin("/Group/g/$export?_asOf=0").status, 404);
+    EXPECT_EQ(begin("/Group/g/$export?_asOf=1").status, 404);
+    EXPECT_TRUE(run("/Patient/$export?_asOf=0").names.empty());
+    for (const char* wrong : {"x", "", "-1", "1.5", "99999999999999999999", "2026-13-01"}) {
+        EXPECT_EQ(begin(fmt::format("/$export?_asOf={}", wrong)).status, 400) << wrong;
+    }
+    EXPECT_EQ(begin(fmt::format("/$export?_asOf={}", store().last_position().value + 1)).status,
+              400);
+    EXPECT_EQ(begin("/$export?_asOf=1&_asOf=1").status, 400);
+}
+
+TEST_F(ExportTest, ReachesBackBehindWhatTheIndexKeeps) {
+    store_options_.search_index.positions_retained = 10;
+    store_options_.search_index.pending_documents = 0;
+    restart(Config());
+    for (int i = 0; i < 5; ++i) {
+        put("Patient", std::to_string(i), R"("name":[{"family":"Meier"}])");
+        observe(std::to_string(i), fmt::format("Patient/{}", i));
+    }
+    const Position then = store().last_position();
+    const TypeId patient = *find_resource_type("Patient");
+    int round = 0;
+    while (store().search(patient)->vacuumed_through <= then) {
+        ASSERT_LT(++round, 3000);
+        ASSERT_LT(put_patient(std::to_string(round % 5), "Kunz"), 300);
+        send("GET", "/Patient?family=kunz");  // has the index take in what was written
+    }
+    const std::string filter = "_type=Patient&_typeFilter=Patient%3Ffamily%3Dmeier";
+    EXPECT_EQ(run(fmt::format("/$export?{}&_asOf={}", filter, then.value)).names.size(), 5U);
+    const std::string chained =
+        "_type=Observation&_typeFilter=Observation%3Fpatient.family%3Dmeier";
+    EXPECT_EQ(run(fmt::format("/$export?{}&_asOf={}", chained, then.value)).names.size(), 5U);
+    EXPECT_TRUE(run("/$export?" + chained).names.empty());
+    EXPECT_TRUE(run(fmt::format("/$export?{}&_asOf=0", filter)).names.empty());
+}
+
 TEST_F(ExportTest, OfVersionsGivesAllOfThem) {
     put("Patient", "a");
     put("Patient", "a", R"("active":true)");
@@ -446,7 +563,9 @@ TEST_F(ExportJobTest, GoesOnWhereItStood) {
     ExportTask whole;
     ExportTask searched;
     searched.filters = {"Patient?active=true"};
-    for (const ExportTask& task : {whole, searched}) {
+    ExportTask earlier = searched;
+    earlier.as_of = store().last_position();
+    for (const ExportTask& task : {whole, searched, earlier}) {
         test::SimFileSystem once;
         ASSERT_TRUE(once.make_directory("j"));
         std::string saved;
@@ -487,6 +606,18 @@ TEST_F(ExportJobTest, OfASnapshotThatIsNoMoreBeginsAnew) {
     ASSERT_TRUE(result);
     ASSERT_EQ(result->files.size(), 1U);
     EXPECT_EQ(names_in(files.content("j/Patient-1.ndjson")).size(), 5U);
+}
+
+TEST_F(ExportJobTest, OfAStateThatIsNoMoreFails) {
+    fill(5);
+    test::SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("j"));
+    ExportTask task;
+    task.as_of = Position{1000};
+    std::string saved;
+    const auto result = run_for(task, saved, 1'000'000, files);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, Errc::expired);
 }
 
 TEST_F(ExportJobTest, IsWholeWhereverThePowerIsCut) {
@@ -550,12 +681,14 @@ TEST(ExportTask, IsReadBackAsItWasWritten) {
     task.elements = {"Patient.name"};
     task.patients = {"a", "b"};
     task.history = true;
+    task.as_of = Position{77};
     task.strict = false;
     const auto read = parse_export_task(task_json(task));
     ASSERT_TRUE(read);
     EXPECT_EQ(task_json(*read), task_json(task));
     EXPECT_EQ(read->filters, task.filters);
     EXPECT_EQ(read->since, task.since);
+    EXPECT_EQ(read->as_of, task.as_of);
     EXPECT_FALSE(read->until);
 }
 
