@@ -127,7 +127,7 @@ struct Requirement {
     std::string_view id;
 };
 
-/// The atomic unit: all of it becomes visible at once, or nothing. No two entries name one resource.
+/// The atomic unit: visible at once, or not at all. No two entries name one resource, but erases of single versions.
 struct Commit {
     std::span<VersionWrite> writes;
     std::span<Erase> erases;

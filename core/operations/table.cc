@@ -12,6 +12,7 @@
 #include "core/operations/lookup.h"
 #include "core/operations/meta.h"
 #include "core/operations/operations.h"
+#include "core/operations/purge.h"
 #include "core/operations/reindex.h"
 #include "core/operations/restore_version.h"
 #include "core/operations/translate.h"
@@ -45,6 +46,8 @@ constexpr auto kOperations = std::to_array<Operation>({
      "urn:x-annals:OperationDefinition:diff", diff_operation},
     {"$restore", kOnInstance, 0, true, Access::administer,
      "urn:x-annals:OperationDefinition:restore", restore_operation},
+    {"$purge", kOnInstance, 0, true, Access::administer,
+     "urn:x-annals:OperationDefinition:purge", purge_operation, "Patient"},
     {"$lastn", kOnType, kOnType, false, Access::search,
      "http://hl7.org/fhir/OperationDefinition/Observation-lastn", lastn_operation, "Observation"},
     {"$undo", kOnSystem, 0, true, Access::administer,

@@ -310,6 +310,13 @@ std::vector<const Parameter*> members_by(const ParameterSet& parameters, const C
 
 }  // namespace
 
+std::vector<const Parameter*> compartment_parameters(const ParameterSet& parameters,
+                                                     TypeId compartment, TypeId type) {
+    const Compartment* const found = find_compartment(compartment);
+    return found == nullptr ? std::vector<const Parameter*>()
+                            : members_by(parameters, *found, type);
+}
+
 std::optional<Plan> in_compartment(const ParameterSet& parameters, TypeId compartment,
                                    std::uint64_t key, TypeId type) {
     return in_compartments(parameters, compartment, std::span(&key, 1), type);

@@ -26,6 +26,11 @@ bool is_compartment_type(TypeId type) noexcept;
 /// The types that can belong to a compartment of `compartment`, by number.
 std::vector<TypeId> compartment_members(TypeId compartment);
 
+/// The parameters by which resources of `type` belong to compartments of `compartment`; none if they can't. Lifetime: of
+/// `parameters`.
+std::vector<const Parameter*> compartment_parameters(const ParameterSet& parameters,
+                                                     TypeId compartment, TypeId type);
+
 /// What resources of `type` match that belong to the compartment of the resource with this SearchRun::key(); none
 /// if the type has no part in such compartments. A resource belongs to its own.
 std::optional<Plan> in_compartment(const ParameterSet& parameters, TypeId compartment,

@@ -1,0 +1,398 @@
+#include "core/operations/purge.h"
+
+#include "core/base/digest.h"
+#include "core/base/log.h"
+#include "core/interactions/answer.h"
+#include "core/interactions/referrers.h"
+#include "core/interactions/turns.h"
+#include "core/interactions/write.h"
+#include "core/operations/input.h"
+#include "core/operations/purge_scan.h"
+#include "core/operations/terminology.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace annals::core {
+
+namespace {
+
+using storage::Erase;
+using storage::Submission;
+using storage::VersionInfo;
+using Status = Submission::Status;
+using Share = PatientVersions::Share;
+
+/// Versions of one resource that are looked up at a time.
+constexpr std::size_t kVersionsAtOnce = 1000;
+
+struct Asked {
+    bool dry_run = false;
+    bool include_shared = false;
+};
+
+Result<Asked> read_asked(const Request& request) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(input.only({"dryRun", "includeShared"}));
+    if (input.bare_resource()) {
+        return Error{Errc::invalid, "The body is a Parameters resource", ""};
+    }
+    ANNALS_TRY(const auto dry_run, input.boolean("dryRun"));
+    ANNALS_TRY(const auto include_shared, input.boolean("includeShared"));
+    return Asked{dry_run.value_or(false), include_shared.value_or(false)};
+}
+
+/// A resource that goes, or some of its versions.
+struct Doomed {
+    ResourceName name;
+    VersionNumber newest;  ///< when it was looked at
+    bool whole = false;
+    bool live = false;
+    std::vector<VersionInfo> versions;  ///< that go, the oldest first
+};
+
+// One call, from its parameters to its receipt.
+class Purge {
+  public:
+    Purge(const Service& service, const Request& request, const Target& target, Asked asked)
+        : service_(service),
+          store_(service.store()),
+          request_(request),
+          target_(target),
+          asked_(asked),
+          turns_(*request.loop, service.config().limits.request_timeout),
+          found_(store_, service.indexing().parameters(), request.base_url, target.id) {}
+
+    asio::awaitable<Result<Response>> run() {
+        for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+            const storage::Head head = store_.head(target_.type, target_.id);
+            if (!head.exists) {
+                const Result<void> durable = co_await request_.loop->settled_ticket(head.ticket);
+                if (durable) {
+                    co_return answer_absent(request_, target_.type, target_.id);
+                }
+                continue;
+            }
+            Result<void> done = co_await decide();
+            if (!done) {
+                co_return std::move(done.error());
+            }
+            if (doomed_.empty() || doomed_.front().name != own()) {
+                // He is being written, or erased, just now.
+                const Result<void> settled = co_await request_.loop->settled_ticket(head.ticket);
+                static_cast<void>(settled);
+                continue;
+            }
+            Referrers referrers(service_, request_);
+            for (const Doomed& one : doomed_) {
+                if (one.whole && one.live) {
+                    referrers.add_deleted(one.name.first, one.name.second);
+                }
+            }
+            done = co_await referrers.check();
+            if (!done) {
+                co_return std::move(done.error());
+            }
+            if (asked_.dry_run) {
+                co_return receipt(now());
+            }
+            const Submission submission = submit(referrers);
+            if (submission.status == Status::accepted) {
+                done = co_await request_.loop->erased_ticket(submission.ticket);
+                if (!done) {
+                    co_return std::move(done.error());
+                }
+                log_info(fmt::format("purge: {} versions of {} resources erased", versions_,
+                                     doomed_.size()));
+                co_return receipt(submission.instant);
+            }
+            // A version that somebody else has erased meanwhile is one less to erase.
+            if (submission.status != Status::version_unknown) {
+                std::optional<Error> refusal = co_await settle_refusal(*request_.loop, submission);
+                if (refusal) {
+                    co_return *std::move(refusal);
+                }
+            }
+        }
+        co_return too_many_attempts();
+    }
+
+  private:
+    ResourceName own() const { return {target_.type, std::string(target_.id)}; }
+
+    /// What goes, as of all that is visible; and who refers to it.
+    asio::awaitable<Result<void>> decide() {
+        std::size_t seen = 0;
+        do {
+            Result<void> done = co_await turns_.finish(found_);
+            seen = found_.count();
+            if (done) {
+                done = co_await choose();
+            }
+            if (done) {
+                done = co_await hash();
+            }
+            if (done) {
+                done = co_await find_referrers();
+            }
+            // What came meanwhile.
+            if (done) {
+                done = co_await turns_.finish(found_);
+            }
+            if (!done) {
+                co_return std::move(done.error());
+            }
+        } while (found_.count() != seen);
+        co_return Result<void>();
+    }
+
+    asio::awaitable<Result<void>> choose() {
+        doomed_.clear();
+        kept_.clear();
+        versions_ = 0;
+        // The patient himself first, also if nothing but a deletion is known of him.
+        choose_of(own(), {});
+        for (const auto& [name, positions] : found_.found()) {
+            if (name != own()) {
+                choose_of(name, positions);
+            }
+            if (versions_ > kPurgeVersionsMax) {
+                co_return Error{Errc::too_costly,
+                                fmt::format("More than {} versions would go", kPurgeVersionsMax),
+                                ""};
+            }
+            if (turns_.pace().is_over()) {
+                Result<void> in_time = co_await turns_.next();
+                if (!in_time) {
+                    co_return std::move(in_time.error());
+                }
+            }
+        }
+        co_return Result<void>();
+    }
+
+    void choose_of(const ResourceName& name, const std::map<Position, Share>& positions) {
+        std::vector<VersionInfo> all = versions_of(name);
+        if (all.empty()) {
+            return;  // erased meanwhile
+        }
+        const bool is_patient = name == own();
+        const bool other_patient = name.first == target_.type && !is_patient;
+        // Whose it is, its newest content says.
+        const auto content = std::find_if(all.rbegin(), all.rend(),
+                                          [](const VersionInfo& info) { return !info.deletion; });
+        const auto belongs =
+            content == all.rend() ? positions.end() : positions.find(content->position);
+        const auto is_his = [&](Share share) {
+            return !other_patient && (share == Share::none || asked_.include_shared);
+        };
+        Doomed one{.name = name,
+                   .newest = all.back().version,
+                   .whole = is_patient || (belongs != positions.end() && is_his(belongs->second)),
+                   .live = !all.back().deletion,
+                   .versions = {}};
+        if (one.whole) {
+            one.versions = std::move(all);
+        } else if (belongs != positions.end()) {
+            kept_.push_back(name);
+            return;
+        } else {
+            // It is not his any more: only what it was while it was goes.
+            std::ranges::copy_if(all, std::back_inserter(one.versions), [&](const auto& info) {
+                const auto named = positions.find(info.position);
+                return named != positions.end() && is_his(named->second);
+            });
+        }
+        if (!one.versions.empty()) {
+            versions_ += one.versions.size();
+            doomed_.push_back(std::move(one));
+        }
+    }
+
+    /// The oldest first.
+    std::vector<VersionInfo> versions_of(const ResourceName& name) const {
+        std::vector<VersionInfo> all;
+        storage::HistoryQuery query{.type = name.first,
+                                    .id = name.second,
+                                    .order = storage::HistoryOrder::oldest_first,
+                                    .since = {},
+                                    .bound = {},
+                                    .after = {},
+                                    .count = kVersionsAtOnce};
+        while (true) {
+            storage::HistoryPage page = store_.history(query);
+            all.insert(all.end(), page.versions.begin(), page.versions.end());
+            if (!page.more || page.versions.empty() || all.size() > kPurgeVersionsMax) {
+                return all;
+            }
+            query.after = page.versions.back();
+        }
+    }
+
+    asio::awaitable<Result<void>> hash() {
+        for (Doomed& one : doomed_) {
+            for (const VersionInfo& info : one.versions) {
+                if (info.deletion || hashes_.contains(info.position.value)) {
+                    continue;
+                }
+                const auto stored = store_.load(info);
+                if (stored) {
+                    hashes_.emplace(info.position.value, sha256_hex(stored->body));
+                } else if (stored.error().code != Errc::not_found) {
+                    co_return stored.error();
+                }
+                if (turns_.pace().is_over()) {
+                    Result<void> in_time = co_await turns_.next();
+                    if (!in_time) {
+                        co_return std::move(in_time.error());
+                    }
+                }
+            }
+            // Those that somebody else erased meanwhile are not ours to tell of.
+            versions_ -= std::erase_if(one.versions, [&](const VersionInfo& info) {
+                return !info.deletion && !hashes_.contains(info.position.value);
+            });
+        }
+        std::erase_if(doomed_, [](const Doomed& one) { return one.versions.empty(); });
+        co_return Result<void>();
+    }
+
+    /// Once more only where something else goes.
+    asio::awaitable<Result<void>> find_referrers() {
+        std::vector<ResourceName> gone;
+        for (const Doomed& one : doomed_) {
+            if (one.whole) {
+                gone.push_back(one.name);
+            }
+        }
+        if (referrers_ && gone == gone_) {
+            co_return Result<void>();
+        }
+        gone_ = std::move(gone);
+        referrers_.emplace(store_, request_.base_url, gone_);
+        Result<void> done = co_await turns_.finish(*referrers_);
+        co_return done;
+    }
+
+    /// Nothing is awaited since the last look at the log.
+    Submission submit(const Referrers& referrers) const {
+        std::vector<Erase> erases;
+        for (const Doomed& one : doomed_) {
+            Erase erase;
+            erase.type = one.name.first;
+            erase.id = one.name.second;
+            erase.expect = storage::Expect::version;
+            erase.expected_version = one.newest;
+            if (one.whole) {
+                erases.push_back(erase);
+                continue;
+            }
+            erase.scope = Erase::Scope::version;
+            for (const VersionInfo& info : one.versions) {
+                erase.version = info.version;
+                erases.push_back(erase);
+            }
+        }
+        // Whatever names him carries what he is referred to by.
+        const std::uint64_t terms[] = {found_.key()};
+        std::vector<storage::Guard> guards{{{}, terms, found_.through()}};
+        referrers.guard(guards);
+        storage::Commit commit;
+        commit.erases = erases;
+        commit.guards = guards;
+        return store_.submit(commit);
+    }
+
+    Response receipt(Instant when) const {
+        const Position position = found_.through();
+        ParametersWriter out;
+        out.add_flag("dryRun", asked_.dry_run);
+        out.add_text("patient", "valueString", resource_name(target_.type, target_.id));
+        out.add_text("when", "valueInstant", format_instant(when));
+        out.add("position", "valueDecimal", fmt::to_string(position.value));
+        out.add("resources", "valueInteger", fmt::to_string(doomed_.size()));
+        out.add("versions", "valueInteger", fmt::to_string(versions_));
+        out.add("referrers", "valueInteger", fmt::to_string(referrers_->count()));
+        Response response;
+        for (const Doomed& one : doomed_) {
+            out.add_parts("resource", told(one));
+            if (!asked_.dry_run && service_.config().audited()) {
+                response.entries.push_back({HttpMethod::delete_, response.status,
+                                            resource_name(one.name.first, one.name.second)});
+            }
+        }
+        for (const PurgeReferrers::Referrer& referrer : referrers_->found()) {
+            const auto& [type, id] = referrer.name;
+            ParametersWriter parts;
+            parts.add_text("reference", "valueString", resource_name(type, id));
+            parts.add_text("versionId", "valueString", fmt::to_string(referrer.version.value));
+            parts.add_text("refersTo", "valueString", referrer.target);
+            parts.add_flag("shared", std::ranges::find(kept_, referrer.name) != kept_.end());
+            out.add_parts("referrer", parts);
+        }
+        response.body = Body(out.resource());
+        if (!asked_.dry_run) {
+            response.position = store_.last_position();
+        }
+        return response;
+    }
+
+    ParametersWriter told(const Doomed& one) const {
+        ParametersWriter parts;
+        parts.add_text("reference", "valueString", resource_name(one.name.first, one.name.second));
+        parts.add_flag("whole", one.whole);
+        parts.add("count", "valueInteger", fmt::to_string(one.versions.size()));
+        for (const VersionInfo& info : one.versions) {
+            ParametersWriter version;
+            version.add_text("versionId", "valueString", fmt::to_string(info.version.value));
+            version.add_text("lastUpdated", "valueInstant", format_instant(info.instant));
+            version.add("position", "valueDecimal", fmt::to_string(info.position.value));
+            if (info.deletion) {
+                version.add_flag("deletion", true);
+            } else {
+                version.add_text("sha256", "valueString", hashes_.at(info.position.value));
+            }
+            parts.add_parts("version", version);
+        }
+        return parts;
+    }
+
+    const Service& service_;
+    storage::Store& store_;
+    const Request& request_;
+    const Target& target_;
+    const Asked asked_;
+    Turns turns_;
+    PatientVersions found_;
+    std::vector<Doomed> doomed_;
+    std::vector<ResourceName> kept_;  // in the compartment of others, too
+    std::size_t versions_ = 0;        // that go, all in all
+    std::vector<ResourceName> gone_;  // what referrers_ was asked about
+    std::optional<PurgeReferrers> referrers_;
+    std::unordered_map<std::uint64_t, std::string> hashes_;  // by position
+};
+
+}  // namespace
+
+asio::awaitable<Response> purge_operation(const Service& service, const Request& request,
+                                          const Target& target) {
+    const Result<Asked> asked = read_asked(request);
+    if (!asked) {
+        co_return outcome_response(asked.error(), request);
+    }
+    Purge purge(service, request, target, *asked);
+    Result<Response> response = co_await purge.run();
+    if (!response) {
+        co_return outcome_response(response.error(), request);
+    }
+    co_return *std::move(response);
+}
+
+}  // namespace annals::core

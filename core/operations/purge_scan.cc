@@ -1,0 +1,258 @@
+#include "core/operations/purge_scan.h"
+
+#include "core/interactions/answer.h"
+#include "core/interactions/write.h"
+#include "core/operations/purge.h"
+#include "core/search/compartments.h"
+#include "core/search/extract.h"
+#include "core/search/indexing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::uint64_t kPositionsAtOnce = 512;
+
+/// The clock is looked at once for so many versions.
+constexpr std::size_t kLookEvery = 8;
+
+/// Parameters of the compartment that say whose a resource is. The others say who had to do with it.
+constexpr std::string_view kOwners[] = {"patient", "subject", "beneficiary",
+                                        "member",  "actor",   "individual"};
+
+/// Both are a search for characters, of bodies that are in no order: the quickest that there is.
+const char* find_bytes(const char* from, const char* end, std::string_view needle) {
+    return static_cast<const char*>(
+        ::memmem(from, static_cast<std::size_t>(end - from), needle.data(), needle.size()));
+}
+
+/// A character written as its number: whoever looks for characters may pass it over.
+bool hides_characters(std::string_view body) {
+    return find_bytes(body.data(), body.data() + body.size(), "\\u") != nullptr;
+}
+
+bool is_id_character(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.';
+}
+
+TypeId patient_type() {
+    return *find_resource_type("Patient");
+}
+
+}  // namespace
+
+// ---- the walk ----
+
+const storage::VersionInfo* LogWalk::next(const search::Pace& pace) {
+    while (at_ == found_.size()) {
+        if (after_ >= store_.last_position()) {
+            return nullptr;
+        }
+        found_.clear();
+        at_ = 0;
+        store_.scan(what_, after_, kPositionsAtOnce, found_);
+        if (found_.empty() && pace.is_over()) {
+            return nullptr;
+        }
+    }
+    if (++steps_ % kLookEvery == 0 && pace.is_over()) {
+        return nullptr;
+    }
+    return &found_[at_++];
+}
+
+// ---- versions of the patient ----
+
+PatientVersions::PatientVersions(const storage::Store& store,
+                                 std::shared_ptr<const search::ParameterSet> parameters,
+                                 std::string_view base_url, std::string_view id)
+    : store_(store),
+      parameters_(std::move(parameters)),
+      base_url_(base_url),
+      id_(id),
+      needle_("/" + id_),
+      patient_(patient_type()),
+      key_(store.search_key(patient_, id)),
+      walk_(store, true),
+      reader_(store) {
+    for (const TypeId type : search::compartment_members(patient_)) {
+        Member& member = members_[type.value];
+        member.parameters = search::compartment_parameters(*parameters_, patient_, type);
+        for (const search::Parameter* const parameter : member.parameters) {
+            if (std::ranges::find(kOwners, parameter->code) != std::end(kOwners)) {
+                member.owners.push_back(parameter);
+            }
+        }
+    }
+}
+
+Result<bool> PatientVersions::advance(const search::Pace& pace) {
+    while (const storage::VersionInfo* const info = walk_.next(pace)) {
+        ANNALS_TRY_VOID(look(*info));
+    }
+    return walk_.at_end();
+}
+
+Result<void> PatientVersions::look(const storage::VersionInfo& info) {
+    const Member& member = members_[info.type.value];
+    if (info.deletion || (member.parameters.empty() && info.type != patient_)) {
+        return {};
+    }
+    const auto stored = store_.load(info);
+    if (!stored) {
+        return stored.error().code == Errc::not_found ? Result<void>() : stored.error();
+    }
+    Share share = Share::none;
+    if (info.type != patient_ || stored->id != id_) {
+        if (!may_name(stored->body)) {
+            return {};
+        }
+        const json::Value body = reader_.read(info.position);
+        if (!body || !names_him(member, info.type, body)) {
+            return {};
+        }
+        share = names_others(member, info.type, body) ? Share::others : Share::none;
+    }
+    found_[{info.type, std::string(stored->id)}].emplace(info.position, share);
+    if (++count_ > kPurgeVersionsMax) {
+        return Error{Errc::too_costly,
+                     fmt::format("More than {} versions name {}", kPurgeVersionsMax,
+                                 resource_name(patient_, id_)),
+                     ""};
+    }
+    return {};
+}
+
+bool PatientVersions::may_name(std::string_view body) const {
+    const char* const end = body.data() + body.size();
+    for (const char* at = body.data(); (at = find_bytes(at, end, needle_)) != nullptr;) {
+        at += needle_.size();
+        if (at == end || !is_id_character(*at)) {
+            return true;
+        }
+    }
+    return hides_characters(body);
+}
+
+bool PatientVersions::names_him(const Member& member, TypeId type, json::Value body) {
+    search::Extractor& extractor =
+        search::thread_extractor(parameters_, store_.search_seed(), base_url_);
+    return std::ranges::any_of(member.parameters, [&](const search::Parameter* parameter) {
+        entries_.clear();
+        extractor.extract(*parameter, type, body, entries_);
+        return std::ranges::any_of(entries_.links,
+                                   [&](const auto& link) { return link.target == key_; });
+    });
+}
+
+bool PatientVersions::names_others(const Member& member, TypeId type, json::Value body) {
+    if (type == patient_) {
+        return true;
+    }
+    std::unordered_set<std::uint64_t> others;
+    sites_.clear();
+    json::find_references(body, sites_);
+    for (const json::ReferenceSite& site : sites_) {
+        const std::string text = site.value.string();
+        const auto named = local_reference(text, base_url_);
+        if (named && named->first == patient_ && named->second != id_) {
+            others.insert(store_.search_key(patient_, named->second));
+        }
+    }
+    if (others.empty()) {
+        return false;
+    }
+    search::Extractor& extractor =
+        search::thread_extractor(parameters_, store_.search_seed(), base_url_);
+    return std::ranges::any_of(member.owners, [&](const search::Parameter* parameter) {
+        entries_.clear();
+        extractor.extract(*parameter, type, body, entries_);
+        return std::ranges::any_of(entries_.links,
+                                   [&](const auto& link) { return others.contains(link.target); });
+    });
+}
+
+// ---- references to what goes ----
+
+PurgeReferrers::PurgeReferrers(const storage::Store& store, std::string_view base_url,
+                               const std::vector<ResourceName>& gone)
+    : store_(store), base_url_(base_url), walk_(store, false), reader_(store) {
+    for (const auto& [type, id] : gone) {
+        gone_.insert(store.search_key(type, id));
+    }
+}
+
+Result<bool> PurgeReferrers::advance(const search::Pace& pace) {
+    while (const storage::VersionInfo* const info = walk_.next(pace)) {
+        ANNALS_TRY_VOID(look(*info));
+    }
+    return walk_.at_end();
+}
+
+Result<void> PurgeReferrers::look(const storage::VersionInfo& info) {
+    if (info.deletion) {
+        return {};
+    }
+    const auto stored = store_.load(info);
+    if (!stored) {
+        return stored.error().code == Errc::not_found ? Result<void>() : stored.error();
+    }
+    std::string target = target_of(info, stored->body);
+    if (target.empty() || gone_.contains(store_.search_key(info.type, stored->id))) {
+        return {};
+    }
+    ++count_;
+    if (found_.size() < kPurgeReferrersTold) {
+        found_.push_back({{info.type, std::string(stored->id)}, info.version, std::move(target)});
+    }
+    return {};
+}
+
+std::string PurgeReferrers::target_of(const storage::VersionInfo& info, std::string_view body) {
+    constexpr std::string_view kMember = R"("reference":")";
+    const char* const end = body.data() + body.size();
+    bool hidden = hides_characters(body);
+    for (const char* at = body.data(); !hidden && (at = find_bytes(at, end, kMember)) != nullptr;) {
+        at += kMember.size();
+        const auto* const quote =
+            static_cast<const char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
+        const std::string_view text(at, quote == nullptr ? end : quote);
+        hidden = text.find('\\') != std::string_view::npos;
+        if (std::string target = known(text); !target.empty()) {
+            return target;
+        }
+    }
+    if (!hidden) {
+        return {};
+    }
+    const json::Value parsed = reader_.read(info.position);
+    sites_.clear();
+    if (parsed) {
+        json::find_references(parsed, sites_);
+    }
+    for (const json::ReferenceSite& site : sites_) {
+        if (site.kind != json::ReferenceSite::Kind::reference) {
+            continue;
+        }
+        if (std::string target = known(site.value.string()); !target.empty()) {
+            return target;
+        }
+    }
+    return {};
+}
+
+/// The resource that goes to which a reference leads; empty if it leads elsewhere.
+std::string PurgeReferrers::known(std::string_view reference) const {
+    const auto named = local_reference(reference, base_url_);
+    return named && gone_.contains(store_.search_key(named->first, named->second))
+               ? resource_name(named->first, named->second)
+               : std::string();
+}
+
+}  // namespace annals::core
