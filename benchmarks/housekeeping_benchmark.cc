@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <numeric>
 #include <thread>
 
 #include "benchmarks/scratch_directory.h"
@@ -69,14 +70,52 @@ std::unique_ptr<Store> filled(const std::string& directory, std::uint64_t resour
     return store;
 }
 
-/// So many threads that erase one resource after another, each of its own.
+double median(std::vector<double>& all) {
+    std::ranges::sort(all);
+    return all.empty() ? 0 : all[all.size() / 2];
+}
+
+/// How long it takes to write a body where zeros were and to sync it.
+double one_sync(File& file, std::uint64_t i) {
+    const std::string body(kBodyBytes, 's');
+    const auto start = Clock::now();
+    (void)file.write(i * 8192, body);
+    (void)file.sync();
+    return since(start);
+}
+
+/// So many threads that erase one resource after another, each of its own. Beside a lone one, after each, a sync of the
+/// device: what one takes on this machine just then.
 void hard_deletes(benchmark::State& state) {
     constexpr std::uint64_t kEach = 64;
     const auto threads = static_cast<std::uint64_t>(state.range(0));
     std::uint64_t erased = 0;
+    std::vector<double> deletes;
+    std::vector<double> syncs;
     for (auto _ : state) {
         const ScratchDirectory directory;
         auto store = filled(directory.path(), threads * kEach, 1);
+        if (threads == 1) {
+            const std::string path = directory.path() + "/zeros";
+            auto file = *posix_file_system().open(path, FileSystem::Mode::create);
+            (void)file->write(0, std::string(1 << 20, '\0'));
+            (void)file->sync();
+            for (std::uint64_t i = 0; i < kEach; ++i) {
+                const auto start = Clock::now();
+                const Ticket ticket = erase(*store, id_of(i));
+                (void)store->wait(ticket);
+                (void)store->wait_erased(ticket);
+                deletes.push_back(since(start));
+                syncs.push_back(one_sync(*file, i));
+            }
+            state.SetIterationTime(std::accumulate(deletes.begin(), deletes.end(), 0.0));
+            erased += kEach;
+            const double sync = median(syncs);
+            state.counters["delete p50 ms"] = median(deletes) * kMilliseconds;
+            state.counters["sync p50 ms"] = sync * kMilliseconds;
+            state.counters["syncs' time"] = median(deletes) / sync;
+            continue;
+        }
         const auto start = Clock::now();
         {
             std::vector<std::jthread> all;

@@ -45,12 +45,13 @@ Result<void> switch_segment(SegmentTable& table, Index& index, Segment segment) 
 }
 
 Eraser::Eraser(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
-               SegmentWriter& writer, ErasureJournal::Content journal)
+               SegmentWriter& writer, ErasureJournal::Content journal, bool log_is_synced)
     : fs_(fs),
       segments_(directory + "/segments"),
       table_(table),
       index_(index),
       writer_(writer),
+      log_is_synced_(log_is_synced),
       journal_(fs, directory, journal.sequence),
       done_(std::move(journal)) {
 }
@@ -85,7 +86,9 @@ Result<std::uint64_t> Eraser::blank_group(std::span<const Position> erased, std:
         next.dead_bytes[blanking.segment] += blanking.body_bytes;
     }
     // What the journal says is done is never undone: the erase records must be durable before it.
-    ANNALS_TRY_VOID(sync_log());
+    if (!log_is_synced_) {
+        ANNALS_TRY_VOID(sync_log());
+    }
     ANNALS_TRY_VOID(journal_.write(next));
     ANNALS_TRY_VOID(apply(next.blankings));
     done_ = std::move(next);

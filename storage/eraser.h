@@ -26,9 +26,10 @@ class SegmentWriter;
 
 class Eraser {
   public:
-    /// Goes on after `journal`, which has been applied. Lifetime: all outlive the eraser.
+    /// Goes on after `journal`, which has been applied. `log_is_synced`: what is visible is durable, always. Lifetime: all
+    /// outlive the eraser.
     Eraser(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
-           SegmentWriter& writer, ErasureJournal::Content journal);
+           SegmentWriter& writer, ErasureJournal::Content journal, bool log_is_synced);
 
     /// Takes out the bodies of versions that the index has as erased. `erases`: how many more erase records of the log
     /// are done with then. Returns how many bodies went.
@@ -59,6 +60,7 @@ class Eraser {
     SegmentTable& table_;
     Index& index_;
     SegmentWriter& writer_;
+    const bool log_is_synced_;
     ErasureJournal journal_;
     ErasureJournal::Content done_;  ///< blankings are those of the last group
     bool dead_bytes_changed_ = false;

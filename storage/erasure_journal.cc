@@ -20,6 +20,7 @@ constexpr std::size_t kDeadBytes = 16;
 constexpr std::size_t kChecksumBytes = 8;
 constexpr std::uint64_t kFileBytesMax = 64 << 20;
 constexpr std::uint64_t kCopyBytes = 1 << 20;
+constexpr std::size_t kBlockBytes = 4096;
 constexpr std::uint64_t kSaltAt = 40;
 constexpr std::uint64_t kFlagsAt = 14;
 constexpr char kFlagBodiless = 2;
@@ -185,18 +186,31 @@ ErasureJournal::ErasureJournal(FileSystem& fs, const std::string& directory, std
 }
 
 Result<void> ErasureJournal::write(const Content& content) {
-    const std::string path = file_of(folder_, sequence_ + 1);
-    const bool fresh = !fs_.exists(path);
-    if (!fs_.exists(folder_)) {
-        ANNALS_TRY_VOID(fs_.make_directory(folder_));
-        ANNALS_TRY_VOID(fs_.sync_directory(directory_));
+    std::unique_ptr<File>& file = files_[(sequence_ + 1) % files_.size()];
+    const bool first = file == nullptr;
+    if (first) {
+        const std::string path = file_of(folder_, sequence_ + 1);
+        if (!fs_.exists(folder_)) {
+            ANNALS_TRY_VOID(fs_.make_directory(folder_));
+            ANNALS_TRY_VOID(fs_.sync_directory(directory_));
+        }
+        ANNALS_TRY(file, fs_.open(path, fs_.exists(path) ? FileSystem::Mode::read_write
+                                                         : FileSystem::Mode::create));
     }
-    ANNALS_TRY(const auto file,
-               fs_.open(path, fresh ? FileSystem::Mode::create : FileSystem::Mode::read_write));
-    ANNALS_TRY_VOID(file->write(0, encode(content, sequence_ + 1)));
-    ANNALS_TRY_VOID(file->sync());
-    if (fresh) {
-        ANNALS_TRY_VOID(fs_.sync_directory(folder_));
+    // Whole blocks: a file that doesn't grow is synced without its metadata.
+    std::string bytes = encode(content, sequence_ + 1);
+    bytes.resize((bytes.size() + kBlockBytes - 1) / kBlockBytes * kBlockBytes, '\0');
+    Result<void> written = file->write(0, bytes);
+    if (written) {
+        written = file->sync();
+    }
+    // Whoever made the file may not have come to it.
+    if (written && first) {
+        written = fs_.sync_directory(folder_);
+    }
+    if (!written) {
+        file.reset();
+        return written;
     }
     ++sequence_;
     return {};

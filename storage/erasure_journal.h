@@ -8,6 +8,7 @@
 
 #include "storage/file_system.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -59,6 +60,7 @@ class ErasureJournal {
     const std::string directory_;
     const std::string folder_;
     std::uint64_t sequence_;
+    std::array<std::unique_ptr<File>, 2> files_;  ///< by sequence; null: not opened yet
 };
 
 /// Applies `blankings`, all of one segment, to its file, without a sync. What doesn't fit the file is passed over.

@@ -1,6 +1,7 @@
 #include "storage/housekeeper.h"
 
 #include "core/base/log.h"
+#include "storage/short_turns.h"
 
 #include <fmt/format.h>
 
@@ -117,6 +118,8 @@ void Housekeeper::compact_step(std::unique_lock<std::mutex>& lock) {
 }
 
 void Housekeeper::run() {
+    // An erasure is some syncs with next to nothing between them, for which somebody waits.
+    take_short_turns();
     std::unique_lock lock(mutex_);
     Task task;
     while (true) {

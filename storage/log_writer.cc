@@ -1,12 +1,11 @@
 #include "storage/log_writer.h"
 
 #include "core/base/log.h"
+#include "storage/short_turns.h"
 
 #include <fmt/format.h>
 
-#include <sched.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,32 +15,8 @@ namespace annals::storage {
 namespace {
 
 constexpr int kWriterNice = -10;
-constexpr std::uint64_t kWriterSliceNs = 100'000;  // The shortest that the kernel takes.
 constexpr std::uint64_t kRecentShare = 8;  // A new sync time counts 1/8 in the running mean.
 constexpr double kNanosecondsPerSecond = 1e9;
-
-/// sched_setattr(2), which the C library of Debian 12 does not declare.
-struct SchedulingAttributes {
-    std::uint32_t size = sizeof(SchedulingAttributes);
-    std::uint32_t policy = SCHED_OTHER;
-    std::uint64_t flags = 0;
-    std::int32_t nice = 0;
-    std::uint32_t priority = 0;
-    std::uint64_t runtime = 0;
-    std::uint64_t deadline = 0;
-    std::uint64_t period = 0;
-};
-
-/// Makes this thread run as soon as it can: on a saturated core a thread of normal priority waits
-/// milliseconds for its turn after each sync, many times what the sync itself takes, and this one needs
-/// a core for microseconds only. Kernels from 6.12 on let a short slice go first, which needs no
-/// privilege; a lower nice value may need one. What is not permitted is left out.
-void prefer_this_thread() noexcept {
-    const auto self = static_cast<id_t>(::gettid());
-    const SchedulingAttributes short_slice{.runtime = kWriterSliceNs};
-    (void)::syscall(SYS_sched_setattr, self, &short_slice, 0U);
-    (void)::setpriority(PRIO_PROCESS, self, kWriterNice);
-}
 
 }  // namespace
 
@@ -96,7 +71,10 @@ void LogWriter::count(StoreMetrics& metrics) const noexcept {
 }
 
 void LogWriter::run() {
-    prefer_this_thread();
+    // On a saturated core a thread of normal priority waits milliseconds for its turn after each sync, many times what
+    // the sync itself takes, and this one needs a core for microseconds only.
+    take_short_turns();
+    (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kWriterNice);
 
     Batch batch;
     while (true) {

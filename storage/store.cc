@@ -77,7 +77,8 @@ struct Store::Impl {
 
     /// Finishes what an earlier process had begun to erase, and begins to erase what will be.
     Result<void> keep_house(FileSystem& fs, const std::string& directory,
-                            ErasureJournal::Content journal, const Recovered& recovered);
+                            ErasureJournal::Content journal, const Recovered& recovered,
+                            Durability durability);
 
     /// Makes all that is in the log findable.
     void recover_search(FileSystem& fs, const std::string& directory, const StoreOptions& options,
@@ -143,10 +144,11 @@ void Store::Impl::recover_search(FileSystem& fs, const std::string& directory,
 }
 
 Result<void> Store::Impl::keep_house(FileSystem& fs, const std::string& directory,
-                                     ErasureJournal::Content journal, const Recovered& recovered) {
+                                     ErasureJournal::Content journal, const Recovered& recovered,
+                                     Durability durability) {
     const std::uint64_t erases = recovered.erases - journal.erases_done;  // Modulo 2^64.
     eraser = std::make_unique<Eraser>(fs, directory, segments, index, *segment_writer,
-                                      std::move(journal));
+                                      std::move(journal), durability == Durability::commit);
     auto forget_derived = [this, &fs, directory,
                            removed = false](std::span<const Position> erased) mutable {
         if (checkpoint != nullptr) {
@@ -235,7 +237,8 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
                 fmt::format("log: {}: reading only, until there is space", begun.error().detail));
             impl->sequencer->drop(WriteState::no_space);
         }
-        ANNALS_TRY_VOID(impl->keep_house(fs, directory, std::move(journal), recovered));
+        ANNALS_TRY_VOID(
+            impl->keep_house(fs, directory, std::move(journal), recovered, options.durability));
         impl->log_writer = std::make_unique<LogWriter>(
             *impl->sequencer, *impl->segment_writer, impl->index, impl->feed.get(),
             *impl->housekeeper, impl->listeners,
