@@ -16,6 +16,7 @@ Definitions::Definitions(const Config& config, const storage::Store& store)
     : stored_(store),
       packages_(storage::posix_file_system(), folder_of(config, "packages/installed"),
                 config.packages_dir.empty() ? folder_of(config, "packages") : config.packages_dir),
+      carried_index_(store),
       carried_(packages_),
       all_(*this) {
 }

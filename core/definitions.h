@@ -8,6 +8,7 @@
 
 #include "core/config/config.h"
 #include "core/packages/packages.h"
+#include "core/search/carried.h"
 #include "core/terminology/source.h"
 #include "core/terminology/worker.h"
 #include "core/validation/stored_definitions.h"
@@ -36,6 +37,9 @@ class Definitions final : public validation::Source {
     const terminology::Source& carried() const noexcept { return carried_; }
 
     packages::Packages& packages() const noexcept { return packages_; }
+
+    /// What the resources of packages can be found by.
+    search::CarriedIndex& carried_index() const noexcept { return carried_index_; }
 
     /// How many packages the CapabilityStatement was made of; packages are never taken away.
     std::atomic<std::size_t> packages_told{0};
@@ -70,6 +74,7 @@ class Definitions final : public validation::Source {
 
     validation::StoredDefinitions stored_;
     mutable packages::Packages packages_;
+    mutable search::CarriedIndex carried_index_;
     Carried carried_;
     All all_;
     mutable terminology::Worker worker_;  // the first to go: its work asks the others

@@ -1,10 +1,27 @@
 #include "core/interactions/read.h"
 
+#include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
 #include "core/outcome.h"
 
 namespace annals::core {
+
+namespace {
+
+// What a package defines; it has no versions, so there is no ETag to ask by.
+std::optional<Response> answer_packaged(const Service& service, TypeId type, std::string_view id) {
+    std::shared_ptr<const void> pin;
+    const auto resource = service.definitions().packages().read(type, id, pin);
+    if (!resource) {
+        return {};
+    }
+    Response response;
+    response.body.append_view(resource->body, std::move(pin));
+    return response;
+}
+
+}  // namespace
 
 Response read(const Service& service, const Request& request, const Target& target) {
     std::optional<Position> as_of;
@@ -20,7 +37,9 @@ Response read(const Service& service, const Request& request, const Target& targ
     }
     const auto info = service.store().current(target.type, target.id, as_of.value_or(Position{}));
     if (!info) {
-        return answer_absent(request, target.type, target.id);
+        std::optional<Response> packaged =
+            as_of ? std::nullopt : answer_packaged(service, target.type, target.id);
+        return packaged ? *std::move(packaged) : answer_absent(request, target.type, target.id);
     }
     if (info->deletion) {
         return answer_deleted(service, request, target.id, *info);

@@ -66,9 +66,11 @@ class Search {
         if (as_of_) {
             read = co_await reach_back(service_.store(), parameters_, request_.base_url,
                                        types_looked_at(), *snapshot_, turns_);
-            if (!read) {
-                co_return std::move(read.error());
-            }
+        } else {
+            read = co_await carry();
+        }
+        if (!read) {
+            co_return std::move(read.error());
         }
         Result<SearchPage> page = co_await find_page(*snapshot_, query_, cursor_, count_, turns_);
         if (!page) {
@@ -96,6 +98,7 @@ class Search {
             }
         }
         content.matches = std::move(page->matches);
+        content.carried = snapshot_->carried();
         if (query_.contained && query_.contained_type) {
             contained_->take_out(*snapshot_, request_.base_url, content);
         }
@@ -179,6 +182,40 @@ class Search {
             }
         }
         return types;
+    }
+
+    // What packages define is seen, too, as much of it as there was for the first page.
+    asio::awaitable<Result<void>> carry() {
+        const std::shared_ptr<const search::Carried> carried =
+            service_.definitions().packages().carried();
+        const std::size_t count = cursor_ ? cursor_->carried : carried->resources.size();
+        if (count > carried->resources.size()) {
+            co_return search::malformed_cursor();
+        }
+        if (count == 0) {
+            co_return Result<void>();
+        }
+        std::vector<TypeId> types = types_looked_at();
+        for (const search::Include& include : query_.includes) {
+            if (!include.reverse && include.parameter != nullptr) {
+                const auto& targets = include.parameter->targets;
+                types.insert(types.end(), targets.begin(), targets.end());
+            }
+        }
+        std::sort(types.begin(), types.end());
+        types.erase(std::unique(types.begin(), types.end()), types.end());
+        std::erase_if(types, [&](TypeId type) { return !carried->has(type); });
+        for (const TypeId type : types) {
+            snapshot_->carry(carried, count);
+            search::CarriedRuns runs(service_.definitions().carried_index(), parameters_,
+                                     std::string(request_.base_url), carried, type);
+            Result<void> done = co_await turns_.finish(runs);
+            if (!done) {
+                co_return std::move(done.error());
+            }
+            snapshot_->use(type, runs.beside(snapshot_->runs(type)));
+        }
+        co_return Result<void>();
     }
 
     // The types that the path names; none: all of them.
@@ -288,6 +325,7 @@ class Search {
         there.snapshot = snapshot_->position();
         there.total = page.total;
         there.query = digest_;
+        there.carried = snapshot_->carried_count();
         there.now = now_;
         if (page.begins_inside) {
             links.emplace_back("first", url({}));

@@ -56,7 +56,8 @@ class SearchEntries final : public EntrySource {
 
     bool append_version(Body& body, const storage::VersionInfo& info, std::string_view mode,
                         std::string_view separator) const {
-        const Result<storage::StoredVersion> stored = service_.store().load(info);
+        const Result<storage::StoredVersion> stored =
+            search::load(service_.store(), content_.carried, info);
         if (!stored && stored.error().code == Errc::not_found) {
             return false;
         }

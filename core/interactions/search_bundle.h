@@ -8,10 +8,12 @@
 
 #include "core/exchange.h"
 #include "core/interactions/bundle_stream.h"
+#include "core/search/snapshot.h"
 #include "core/service.h"
 #include "storage/types.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +34,8 @@ struct SearchBundleContent {
     std::vector<storage::VersionInfo> matches;
     std::vector<ContainedMatch> contained;  ///< after the matches
     std::vector<storage::VersionInfo> included;
+    std::shared_ptr<const search::Carried>
+        carried;                        ///< what matches may be besides versions; or null
     std::vector<std::string> warnings;  ///< one issue each, in an outcome entry at the end
 };
 

@@ -58,7 +58,7 @@ bool ContainedSearch::contains_match(json::Value resource) {
 
 void ContainedSearch::take_out(search::Snapshot& snapshot, std::string_view base_url,
                                SearchBundleContent& content) {
-    search::BodyReader reader(snapshot.store());
+    search::BodyReader reader(snapshot);
     std::erase_if(content.matches, [&](const storage::VersionInfo& info) {
         const json::Value body = reader.read(info.position);
         bool any = false;

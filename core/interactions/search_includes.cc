@@ -66,7 +66,7 @@ class Includer {
           base_url_(base_url),
           includes_(includes),
           turns_(turns),
-          reader_(snapshot.store()) {}
+          reader_(snapshot) {}
 
     asio::awaitable<Result<Included>> run(std::span<const VersionInfo> matches) {
         for (const VersionInfo& match : matches) {
@@ -215,7 +215,7 @@ class Includer {
             if (include.target && *include.target != info.type) {
                 continue;
             }
-            if (const Result<storage::StoredVersion> stored = snapshot_.store().load(info)) {
+            if (const Result<storage::StoredVersion> stored = snapshot_.load(info)) {
                 keys.push_back(snapshot_.store().search_key(info.type, stored->id));
             }
         }
@@ -271,7 +271,7 @@ class Includer {
             co_return std::move(done.error());
         }
         for (const search::Match& match : execution.matches()) {
-            if (const auto info = snapshot_.store().at(match.position())) {
+            if (const auto info = snapshot_.at(match.position())) {
                 add(*info);
             }
         }

@@ -175,7 +175,7 @@ class PageFinder {
         page_.matches.reserve(matches.size());
         for (const Match& match : matches) {
             // None: erased a moment ago.
-            if (const auto info = snapshot_.store().at(match.position())) {
+            if (const auto info = snapshot_.at(match.position())) {
                 page_.matches.push_back(*info);
             }
         }

@@ -18,10 +18,15 @@ namespace {
 constexpr std::uint64_t kStepsOnLoop = 40'000;  // a millisecond's work
 constexpr std::uint64_t kStepsMax = 100'000'000;
 
-/// The stored resource; where it is found by its url as well, the same document, of which more may be kept.
-Result<terminology::Definition> stored_definition(const Service& service, const Target& target) {
+/// The bytes of a stored resource, or of a package's.
+Result<std::string_view> body_of(const Service& service, const Target& target,
+                                 std::shared_ptr<const void>& pin) {
     const auto info = service.store().current(target.type, target.id);
     if (!info) {
+        if (const auto packaged =
+                service.definitions().packages().read(target.type, target.id, pin)) {
+            return packaged->body;
+        }
         return Error{Errc::not_found,
                      fmt::format("{} does not exist", resource_name(target.type, target.id)), ""};
     }
@@ -30,7 +35,15 @@ Result<terminology::Definition> stored_definition(const Service& service, const 
                      fmt::format("{} is deleted", resource_name(target.type, target.id)), ""};
     }
     ANNALS_TRY(const storage::StoredVersion stored, service.store().load(*info));
-    ANNALS_TRY(json::Document document, thread_parser().parse(stored.body));
+    pin = stored.pin;
+    return stored.body;
+}
+
+/// The resource at hand; where it is found by its url as well, the same document, of which more may be kept.
+Result<terminology::Definition> definition_at(const Service& service, const Target& target) {
+    std::shared_ptr<const void> pin;
+    ANNALS_TRY(const std::string_view body, body_of(service, target, pin));
+    ANNALS_TRY(json::Document document, thread_parser().parse(body));
     const json::Value root = document.root();
     const terminology::Definition known = service.definitions().find(
         resource_type_name(target.type), root["url"].string(), root["version"].string());
@@ -52,7 +65,7 @@ Result<std::optional<Meant>> read_meant(const Service& service, const Target& ta
                                         std::string_view by_url, std::string_view by_version) {
     Meant meant;
     if (target.level == Level::instance_operation) {
-        ANNALS_TRY(meant.definition, stored_definition(service, target));
+        ANNALS_TRY(meant.definition, definition_at(service, target));
         return std::optional(std::move(meant));
     }
     json::Value resource = input.resource(by_value);

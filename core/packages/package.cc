@@ -1,5 +1,6 @@
 #include "core/packages/package.h"
 
+#include "core/base/digest.h"
 #include "core/base/resource_types.h"
 #include "core/utf8.h"
 
@@ -44,16 +45,44 @@ bool is_made_of(std::string_view text, std::string_view others) {
            });
 }
 
-/// The resource without its narrative.
-std::string without_narrative(json::Value root) {
-    std::string text = "{";
-    for (const auto [key, value] : root.members()) {
-        if (!key.equals("text")) {
-            text.append(text.size() > 1 ? "," : "").append(key.raw()).append(":");
-            text.append(value.raw());
+constexpr std::size_t kIdBytesMax = 64;
+constexpr std::size_t kMarkBytes = 17;  // a hyphen and 16 digits
+
+/// Readable, the same on every server and after every restart, and nobody else's by chance: two versions of a package have
+/// resources of one id.
+std::string shown_id(std::string_view own, std::string_view type, const PackageName& package) {
+    const std::string_view stem =
+        is_made_of(own, "-.") ? own.substr(0, kIdBytesMax - kMarkBytes) : type;
+    return fmt::format("{}-{:016x}", stem, hash64(own, hash64(type, hash64(package.text()))));
+}
+
+/// "meta" without what it says of versions, up to where the tag of the package comes.
+std::string begun_meta(json::Value meta) {
+    std::string out = R"("meta":{)";
+    for (const auto [key, value] : meta.members()) {
+        if (!key.equals("versionId") && !key.equals("tag")) {
+            out.append(key.raw()).append(":").append(value.raw()).append(",");
         }
     }
-    return text + "}";
+    out += R"("tag":[)";
+    for (const json::Value tag : meta["tag"].elements()) {
+        if (tag.is_object()) {
+            out.append(tag.raw()).append(",");
+        }
+    }
+    return out;
+}
+
+/// All members but those that come anew and the narrative.
+std::string other_members(json::Value root) {
+    std::string out;
+    for (const auto [key, value] : root.members()) {
+        if (!key.equals("resourceType") && !key.equals("id") && !key.equals("meta") &&
+            !key.equals("text") && !key.equals("_id") && !key.equals("_text")) {
+            out.append(",").append(key.raw()).append(":").append(value.raw());
+        }
+    }
+    return out;
 }
 
 }  // namespace
@@ -113,7 +142,7 @@ Result<void> Package::take(std::string_view path, std::string bytes, json::Parse
         return take_manifest(root);
     }
     Resource resource{root["resourceType"].string(), root["url"].string(), root["version"].string(),
-                      ""};
+                      root["id"].string(), ""};
     if (std::find(std::begin(kTypes), std::end(kTypes), resource.type) == std::end(kTypes) ||
         resource.url.empty()) {
         skipped_ += resource.type.empty() ? 0 : 1;
@@ -122,9 +151,22 @@ Result<void> Package::take(std::string_view path, std::string bytes, json::Parse
     if (resource.type == "ImplementationGuide" && guide_.empty()) {
         guide_ = resource.url;
     }
-    resource.text = without_narrative(root);
+    resource.text = other_members(root);
     resources_.push_back(std::move(resource));
+    metas_.push_back(begun_meta(root["meta"]));
     return {};
+}
+
+// Only once the manifest is known, which may be the last file.
+void Package::finish_texts() {
+    for (std::size_t i = 0; i < resources_.size(); ++i) {
+        Resource& resource = resources_[i];
+        resource.id = shown_id(resource.id, resource.type, name_);
+        resource.text = fmt::format(
+            R"({{"resourceType":"{}","id":"{}",{}{{"system":"{}","code":"{}"}}]}}{}}})",
+            resource.type, resource.id, metas_[i], kPackageTag, name_.text(), resource.text);
+    }
+    metas_ = {};
 }
 
 Result<PackagePointer> Package::read(std::string_view archive, const TarballLimits& limits) {
@@ -136,6 +178,7 @@ Result<PackagePointer> Package::read(std::string_view archive, const TarballLimi
     if (package->name_.name.empty()) {
         return Error{Errc::invalid, "The archive has no package/package.json", ""};
     }
+    package->finish_texts();
     package->parsed_.resize(package->resources_.size());
     return PackagePointer(package);
 }

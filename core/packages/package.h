@@ -33,13 +33,19 @@ struct PackageName {
 bool is_package_name(std::string_view name);
 bool is_package_version(std::string_view version);
 
+/// The system of the tag that names the package of a resource, as name#version.
+inline constexpr std::string_view kPackageTag = "urn:annals:package";
+
 class Package {
   public:
     struct Resource {
         std::string type;
         std::string url;
         std::string version;
-        std::string text;  ///< JSON without white space
+        std::string
+            id;  ///< what it is called on this server, of its own one and of what package it is of
+        std::string
+            text;  ///< JSON without white space and narrative, with that id and a tag that names the package
     };
 
     /// Reads a package. Its narratives are dropped.
@@ -66,12 +72,15 @@ class Package {
   private:
     Package() = default;
     Result<void> take(std::string_view path, std::string bytes, json::Parser& parser);
+    void finish_texts();
     Result<void> take_manifest(json::Value manifest);
 
     PackageName name_;
     std::vector<PackageName> dependencies_;
     std::string guide_;
     std::vector<Resource> resources_;
+    std::vector<std::string>
+        metas_;  // while it is read: meta of each, up to where its last tag comes
     std::size_t skipped_ = 0;
     mutable std::mutex mutex_;
     mutable std::vector<terminology::Definition> parsed_;  // guarded by mutex_

@@ -13,6 +13,7 @@ namespace annals::packages {
 namespace {
 
 constexpr std::string_view kSuffix = ".tgz";
+constexpr std::string_view kOrderFile = "order";
 constexpr std::uint64_t kArchiveBytesMax = 256 << 20;
 constexpr std::size_t kPackagesMax = 500;
 
@@ -77,7 +78,31 @@ Packages::Packages(storage::FileSystem& files, std::string installed, std::strin
       installed_(std::move(installed)),
       offered_(std::move(offered)),
       index_(std::make_shared<const Index>()) {
+    publish({});
     load();
+}
+
+// As they were installed; those of which that isn't known come first, by name.
+std::vector<std::string> Packages::in_order(std::vector<std::string> files) const {
+    const std::string path = installed_ + "/" + std::string(kOrderFile);
+    const auto text = files_.exists(path) ? read(path) : Result<std::string>(std::string());
+    if (!text) {
+        log_error(fmt::format("packages: {}", text.error().detail));
+    }
+    std::unordered_map<std::string_view, std::size_t> places;
+    const std::string_view lines = text ? std::string_view(*text) : std::string_view();
+    for (std::size_t begin = 0; begin < lines.size();) {
+        const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+        places.emplace(lines.substr(begin, end - begin), places.size() + 1);
+        begin = end + 1;
+    }
+    const auto place = [&](const std::string& file) {
+        const auto found =
+            places.find(std::string_view(file).substr(0, file.size() - kSuffix.size()));
+        return std::pair(found == places.end() ? 0 : found->second, std::string_view(file));
+    };
+    std::ranges::sort(files, {}, place);
+    return files;
 }
 
 void Packages::load() {
@@ -89,12 +114,9 @@ void Packages::load() {
         log_error(fmt::format("packages: {}", names.error().detail));
         return;
     }
-    std::sort(names->begin(), names->end());
+    std::erase_if(*names, [](const std::string& file) { return !name_of(file); });
     std::vector<PackagePointer> packages;
-    for (const std::string& file : *names) {
-        if (!name_of(file)) {
-            continue;
-        }
+    for (const std::string& file : in_order(*std::move(names))) {
         const auto begin = std::chrono::steady_clock::now();
         const auto bytes = read(installed_ + "/" + file);
         const auto package = bytes ? Package::read(*bytes) : Result<PackagePointer>(bytes.error());
@@ -124,6 +146,19 @@ void Packages::publish(std::vector<PackagePointer> packages) {
             index->by_url.emplace(package->resources()[i].url, Place{package, i});
         }
     }
+    auto carried = std::make_shared<core::search::Carried>();
+    carried->pin = std::make_shared<const std::vector<PackagePointer>>(index->packages);
+    for (const PackagePointer& package : index->packages) {
+        for (const Package::Resource& resource : package->resources()) {
+            const std::size_t number = carried->resources.size();
+            if (number < core::search::kCarriedMax &&
+                index->by_id.emplace(resource.id, number).second) {
+                carried->resources.push_back(
+                    {find_resource_type(resource.type).value(), resource.id, resource.text});
+            }
+        }
+    }
+    index->carried = std::move(carried);
     const std::lock_guard lock(mutex_);
     index_ = std::move(index);
 }
@@ -155,6 +190,21 @@ Result<terminology::Definition> Packages::find(std::string_view type, std::strin
 
 std::vector<PackagePointer> Packages::installed() const {
     return index()->packages;
+}
+
+std::shared_ptr<const core::search::Carried> Packages::carried() const {
+    return index()->carried;
+}
+
+std::optional<core::search::Carried::Resource> Packages::read(
+    TypeId type, std::string_view id, std::shared_ptr<const void>& pin) const {
+    const std::shared_ptr<const Index> now = index();
+    const auto found = now->by_id.find(id);
+    if (found == now->by_id.end() || now->carried->resources[found->second].type != type) {
+        return {};
+    }
+    pin = now->carried;
+    return now->carried->resources[found->second];
 }
 
 bool Packages::is_installed(const PackageName& name) const {
@@ -252,9 +302,19 @@ Result<void> Packages::take_dependencies(const Package& package,
     return {};
 }
 
+// The order names it first: of a name without a file nothing follows.
 Result<void> Packages::keep(const PackageName& name, std::string_view bytes) {
     ANNALS_TRY_VOID(files_.make_directory(installed_));
-    const std::string path = installed_ + "/" + name.text() + std::string(kSuffix);
+    std::string order;
+    for (const PackagePointer& package : installed()) {
+        order += package->name().text() + "\n";
+    }
+    ANNALS_TRY_VOID(keep_file(std::string(kOrderFile), order + name.text() + "\n"));
+    return keep_file(name.text() + std::string(kSuffix), bytes);
+}
+
+Result<void> Packages::keep_file(const std::string& name, std::string_view bytes) {
+    const std::string path = installed_ + "/" + name;
     const std::string unfinished = path + ".tmp";
     if (files_.exists(unfinished)) {
         ANNALS_TRY_VOID(files_.remove(unfinished));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/packages/package.h"
+#include "core/search/snapshot.h"
 #include "core/terminology/source.h"
 #include "storage/file_system.h"
 
@@ -37,8 +38,7 @@ struct Installation {
     std::vector<PackageName> dependencies;
 };
 
-/// Their resources are no versions of the store: they have no history, and are found by canonical URL alone. Each package is
-/// kept as the archive that it came as.
+/// Their resources are no versions of the store and have no history. Each package is kept as the archive that it came as.
 class Packages final : public terminology::Source {
   public:
     /// Reads what was installed before. `installed` is the folder of what is installed, `offered` the one that packages
@@ -49,8 +49,15 @@ class Packages final : public terminology::Source {
     Result<terminology::Definition> find(std::string_view type, std::string_view url,
                                          std::string_view version) const override;
 
-    /// In the order in which they were installed (by name and version after a restart).
+    /// In the order in which they were installed.
     std::vector<PackagePointer> installed() const;
+
+    /// What searches see of them: their resources in that order, but for those of an id that another one has.
+    std::shared_ptr<const core::search::Carried> carried() const;
+
+    /// A resource by its id on this server; none if there is none.
+    std::optional<core::search::Carried::Resource> read(TypeId type, std::string_view id,
+                                                        std::shared_ptr<const void>& pin) const;
 
     /// Installs a package, durably, or says that it was there.
     ///
@@ -69,6 +76,8 @@ class Packages final : public terminology::Source {
     struct Index {
         std::vector<PackagePointer> packages;
         std::unordered_multimap<std::string_view, Place> by_url;
+        std::shared_ptr<const core::search::Carried> carried;
+        std::unordered_map<std::string_view, std::size_t> by_id;  ///< into carried
     };
 
     struct Archive {
@@ -84,6 +93,8 @@ class Packages final : public terminology::Source {
     Result<Archive> fetch(const Wanted& wanted) const;
     Result<PackageName> offered_name(std::string_view name, std::string_view version) const;
     Result<void> keep(const PackageName& name, std::string_view bytes);
+    Result<void> keep_file(const std::string& name, std::string_view bytes);
+    std::vector<std::string> in_order(std::vector<std::string> files) const;
     Result<void> take_dependencies(const Package& package, std::vector<Archive>& archives) const;
 
     storage::FileSystem& files_;

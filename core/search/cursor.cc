@@ -9,11 +9,12 @@ namespace annals::core::search {
 
 namespace {
 
-// The version, flags, five numbers of 1 to 10 bytes, and a check of four.
+// The version, flags, six numbers of 1 to 10 bytes, and a check of four.
 constexpr char kVersion = 1;
 constexpr unsigned char kBackwards = 1;
 constexpr unsigned char kTotal = 2;
-constexpr std::size_t kBytesMax = 2 + 5 * 10 + 4;
+constexpr unsigned char kCarriedToo = 4;
+constexpr std::size_t kBytesMax = 2 + 6 * 10 + 4;
 constexpr std::size_t kTextMax = (kBytesMax + 2) / 3 * 4;
 constexpr std::size_t kCheckBytes = 4;
 
@@ -57,13 +58,17 @@ Error malformed_cursor() {
 
 std::string write_cursor(const Cursor& cursor) {
     std::string bytes(1, kVersion);
-    bytes += static_cast<char>((cursor.backwards ? kBackwards : 0) | (cursor.total ? kTotal : 0));
+    bytes += static_cast<char>((cursor.backwards ? kBackwards : 0) | (cursor.total ? kTotal : 0) |
+                               (cursor.carried != 0 ? kCarriedToo : 0));
     append_number(bytes, cursor.snapshot.value);
     append_number(bytes, cursor.edge.value);
     append_number(bytes, cursor.query);
     append_number(bytes, static_cast<std::uint64_t>(cursor.now.us));
     if (cursor.total) {
         append_number(bytes, *cursor.total);
+    }
+    if (cursor.carried != 0) {
+        append_number(bytes, cursor.carried);
     }
     bytes += check_of(bytes);
 
@@ -108,6 +113,13 @@ Result<Cursor> read_cursor(std::string_view text) {
         if (!cursor.total) {
             return malformed_cursor();
         }
+    }
+    if ((flags & kCarriedToo) != 0) {
+        const auto carried = take_number(rest);
+        if (!carried) {
+            return malformed_cursor();
+        }
+        cursor.carried = *carried;
     }
     if (!snapshot || !edge || !query || *query > UINT32_MAX || !now || !rest.empty()) {
         return malformed_cursor();

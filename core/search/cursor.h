@@ -23,6 +23,7 @@ struct Cursor {
     bool backwards = false;              ///< the page ends before the edge
     std::optional<std::uint64_t> total;  ///< as the first page told it
     std::uint32_t query = 0;             ///< a digest of what is searched; the reader compares it
+    std::uint64_t carried = 0;           ///< how many carried resources the first page saw
     Instant now;                         ///< when the first page was asked for: `ap` goes by it
 };
 

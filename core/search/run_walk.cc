@@ -44,7 +44,6 @@ RunWalk::RunWalk(Snapshot& snapshot, TypeId type, const Plan& plan, Resolution& 
       found_(std::move(found)),
       runs_left_(snapshot.runs(type).runs.size()),
       bodies_(snapshot) {
-    wanted_.before = std::min(wanted_.before, Position{snapshot.position().value + 1});
 }
 
 RunWalk::~RunWalk() = default;
@@ -101,8 +100,8 @@ bool RunWalk::open_next() {
         const std::size_t index = wanted_.upwards ? runs.size() - runs_left_ : runs_left_ - 1;
         --runs_left_;
         const std::shared_ptr<const SearchRun>& run = runs[index];
-        const std::uint32_t last =
-            wanted_.before.value == 0 ? 0 : run->size_at({wanted_.before.value - 1});
+        const Position before = std::min(wanted_.before, snapshot_.end_in(*run));
+        const std::uint32_t last = before.value == 0 ? 0 : run->size_at({before.value - 1});
         const std::uint32_t first =
             wanted_.after.value == 0 ? 0 : std::min(last, run->size_at(wanted_.after));
         if (first == last) {

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace annals::core::search {
 
 namespace {
@@ -23,6 +25,53 @@ const storage::SearchRuns& Snapshot::runs(TypeId type) {
     return *runs;
 }
 
+bool Carried::has(TypeId type) const noexcept {
+    return std::ranges::any_of(resources,
+                               [&](const Resource& resource) { return resource.type == type; });
+}
+
+void Snapshot::carry(std::shared_ptr<const Carried> carried, std::size_t count) {
+    if (store_ != nullptr && store_->last_position() >= kCarriedFrom) {
+        return;
+    }
+    carried_ = std::move(carried);
+    carried_end_ = {kCarriedFrom.value + std::min(count, carried_->resources.size())};
+}
+
+std::optional<storage::VersionInfo> Snapshot::at(Position position) const {
+    return find_at(*store_, carried_.get(), position);
+}
+
+Result<storage::StoredVersion> Snapshot::load(const storage::VersionInfo& info) const {
+    return search::load(*store_, carried_, info);
+}
+
+std::optional<storage::VersionInfo> find_at(const storage::Store& store, const Carried* carried,
+                                            Position position) {
+    if (carried == nullptr || position < kCarriedFrom) {
+        return store.at(position);
+    }
+    const std::uint64_t number = position.value - kCarriedFrom.value;
+    if (number >= carried->resources.size()) {
+        return {};
+    }
+    storage::VersionInfo info;
+    info.position = position;
+    info.type = carried->resources[number].type;
+    return info;
+}
+
+Result<storage::StoredVersion> load(const storage::Store& store,
+                                    const std::shared_ptr<const Carried>& carried,
+                                    const storage::VersionInfo& info) {
+    if (carried == nullptr || info.position < kCarriedFrom) {
+        return store.load(info);
+    }
+    const Carried::Resource& resource =
+        carried->resources[info.position.value - kCarriedFrom.value];
+    return storage::StoredVersion{info, resource.id, resource.body, carried};
+}
+
 Error expired_snapshot() {
     return {Errc::expired, "The store has changed too much since this search began; begin anew",
             ""};
@@ -35,11 +84,11 @@ json::Value BodyReader::read(Position position) {
     position_ = position;
     stored_.reset();
     parser().recycle(std::exchange(document_, json::Document()));
-    const std::optional<storage::VersionInfo> info = store_.at(position);
+    const std::optional<storage::VersionInfo> info = find_at(store_, carried_.get(), position);
     if (!info) {
         return {};
     }
-    Result<storage::StoredVersion> stored = store_.load(*info);
+    Result<storage::StoredVersion> stored = load(store_, carried_, *info);
     if (!stored) {
         if (stored.error().code != Errc::not_found) {
             log_error(fmt::format("search: {}", stored.error().detail));

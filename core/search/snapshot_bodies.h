@@ -17,7 +17,7 @@ class SnapshotBodies final : public BodyCheck {
   public:
     explicit SnapshotBodies(const Snapshot& snapshot) {
         if (snapshot.has_store()) {
-            reader_.emplace(snapshot.store());
+            reader_.emplace(snapshot);
         }
     }
 

@@ -196,7 +196,7 @@ void Sorter::take_texts(const SortKey& key, Values& values) {
 }
 
 bool Sorter::take_bodies(const Pace& pace) {
-    BodyReader reader(snapshot_.store());
+    BodyReader reader(snapshot_);
     for (; next_body_ < matches_.size(); ++next_body_) {
         if (next_body_ % kBodiesPerLook == 0 && pace.is_over()) {
             return false;

@@ -1,0 +1,77 @@
+// Carried: resources that are found beside the store's without being versions of it: what installed packages define.
+//
+// They stand behind all positions of the store, in the order in which they came, so that whatever goes through matches by
+// position goes through these, too.
+//
+// Layer:   core/search.
+// Spec:    docs/api/install-package.md.
+// Threads: Carried is const once made; CarriedIndex: any; CarriedRuns belongs to one thread.
+
+#pragma once
+
+#include "core/base/resource_types.h"
+#include "core/search/execute.h"
+#include "core/search/parameters.h"
+#include "storage/search_index.h"
+#include "storage/store.h"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::core::search {
+
+/// What can be found of the carried resources of one type, up to a number.
+struct CarriedTypeRuns {
+    std::shared_ptr<const ParameterSet> parameters;
+    std::size_t through = 0;
+    std::vector<std::shared_ptr<const storage::SearchRun>> runs;
+};
+
+/// What was made before is kept, for one set of parameters. Lifetime: `store` outlives it.
+class CarriedIndex {
+  public:
+    explicit CarriedIndex(const storage::Store& store) : store_(store) {}
+
+    /// What is kept for these parameters; empty if nothing is.
+    CarriedTypeRuns find(TypeId type, const std::shared_ptr<const ParameterSet>& parameters) const;
+
+    void keep(TypeId type, const CarriedTypeRuns& runs);
+
+    const storage::Store& store() const noexcept { return store_; }
+
+  private:
+    const storage::Store& store_;
+    mutable std::mutex mutex_;
+    std::array<CarriedTypeRuns, kResourceTypeCount> kept_;  // guarded by mutex_
+};
+
+/// Makes what is missing of a type in a CarriedIndex, in turns. Lifetime: `index` outlives it.
+class CarriedRuns {
+  public:
+    CarriedRuns(CarriedIndex& index, std::shared_ptr<const ParameterSet> parameters,
+                std::string base_url, std::shared_ptr<const Carried> carried, TypeId type);
+
+    /// Goes on until the turn is over (false) or all is made and kept (true).
+    Result<bool> advance(const Pace& pace);
+
+    /// The runs of the store's snapshot and, behind them, these. Requires: advance() was true.
+    std::shared_ptr<const storage::SearchRuns> beside(const storage::SearchRuns& stored) const;
+
+  private:
+    void finish_run();
+
+    CarriedIndex& index_;
+    std::string base_url_;
+    std::shared_ptr<const Carried> carried_;
+    TypeId type_;
+    CarriedTypeRuns made_;
+    std::vector<std::unique_ptr<storage::SearchEntries>> entries_;  // of the run being made
+    std::vector<storage::IndexedDocument> documents_;
+};
+
+}  // namespace annals::core::search
