@@ -38,6 +38,9 @@ struct Node {
 /// What a Document owns: the minified text and its nodes. It stays where it is when the Document moves.
 class Tree {
   public:
+    /// Bytes behind the text that may be read.
+    static constexpr std::size_t kPaddingBytes = 64;
+
     /// The whole text without insignificant white space.
     std::string_view text() const noexcept { return {text_.get(), text_size_}; }
 
@@ -46,6 +49,7 @@ class Tree {
 
   private:
     friend class Parser;
+    friend class Substitution;
 
     void reserve_text(std::size_t bytes);   // loses what was there if it grows
     void reserve_nodes(std::size_t count);  // the same
@@ -54,7 +58,7 @@ class Tree {
 
     std::unique_ptr<char[]> text_;
     std::unique_ptr<Node[]> nodes_;
-    std::size_t text_size_ = 0;
+    mutable std::size_t text_size_ = 0;  ///< a Substitution adds to the text for a while
     std::size_t text_capacity_ = 0;
     std::size_t node_count_ = 0;
     std::size_t node_capacity_ = 0;

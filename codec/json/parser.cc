@@ -24,7 +24,6 @@ namespace annals::json {
 
 namespace {
 
-constexpr std::size_t kPaddingBytes = 64;
 // What larger texts need is not kept for the next one.
 constexpr std::size_t kKeptTextBytesMax = 4 << 20;
 constexpr std::size_t kKeptTreeBytesMax = 16 << 20;  // all recycled buffers together
@@ -33,8 +32,13 @@ constexpr std::size_t kKeptSlotsMax = 1 << 12;
 constexpr std::size_t kKeptTrees = 8;
 constexpr std::uint32_t kPairwiseKeysMax = 16;
 
-static_assert(kPaddingBytes >= simdjson::SIMDJSON_PADDING);
+static_assert(Tree::kPaddingBytes >= simdjson::SIMDJSON_PADDING);
 static_assert(sizeof(Node) <= 24);
+
+// Room behind a text for what a Substitution makes of its links: a sixteenth of a transaction is links.
+constexpr std::size_t substitution_room(std::size_t bytes) noexcept {
+    return 1024 + bytes / 16;
+}
 
 constexpr bool is_digit(char c) noexcept {
     return c >= '0' && c <= '9';
@@ -601,10 +605,10 @@ Result<Document> Parser::parse(std::string_view text) {
     Impl& impl = *impl_;
     Document document(impl.take_tree());
     Tree& tree = *document.tree_;
-    tree.reserve_text(text.size() + kPaddingBytes);
+    tree.reserve_text(text.size() + Tree::kPaddingBytes + substitution_room(text.size()));
     char* const copy = tree.text_.get();
     text.copy(copy, text.size());
-    std::memset(copy + text.size(), 0, kPaddingBytes);
+    std::memset(copy + text.size(), 0, Tree::kPaddingBytes);
 
     Fault fault;
     std::size_t space_count = 0;

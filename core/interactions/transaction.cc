@@ -1,5 +1,6 @@
 #include "core/interactions/transaction.h"
 
+#include "codec/json/substitution.h"
 #include "codec/schema/structure.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/bundle_entry.h"
@@ -71,6 +72,7 @@ struct Attempt {
     std::vector<std::size_t> deleted;  ///< entries whose resources `referrers` has
     std::vector<storage::Guard> guards;
     std::deque<std::vector<json::Edit>> edits;
+    json::Substitution substitution;
     std::deque<json::BodyPlan> plans;
     std::shared_ptr<const search::Indexing::Epoch> epoch;
     std::deque<storage::SearchEntries> entries;  ///< of each write but deletions
@@ -290,8 +292,9 @@ class TransactionRun {
     static Result<const storage::SearchEntries*> extract(Attempt& attempt, TypeId type,
                                                          const EntryResource& resource) {
         storage::SearchEntries& entries = attempt.add_entries();
-        if (attempt.edits.back().empty()) {
+        if (substitute_links(attempt, resource)) {
             attempt.epoch->extract(type, resource.facts.resource, entries);
+            attempt.substitution.undo();
             return &entries;
         }
         thread_local std::string body;  // for the sake of its memory
@@ -303,6 +306,23 @@ class TransactionRun {
         attempt.epoch->extract(type, document.root(), entries);
         thread_parser().recycle(std::move(document));
         return &entries;
+    }
+
+    /// False, with nothing substituted, if there is no room for it.
+    static bool substitute_links(Attempt& attempt, const EntryResource& resource) {
+        auto edit = attempt.edits.back().cbegin();
+        const auto end = attempt.edits.back().cend();
+        for (auto site = resource.sites.begin(); edit != end; ++site) {
+            if (site->value.node().begin != edit->begin) {
+                continue;
+            }
+            if (!attempt.substitution.replace(site->value, edit->text)) {
+                attempt.substitution.undo();
+                return false;
+            }
+            ++edit;
+        }
+        return true;
     }
 
     /// Requires what the entry refers to, unless the transaction itself brings it.

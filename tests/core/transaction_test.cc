@@ -157,6 +157,34 @@ TEST(Transaction, ResolvesConditionalReferences) {
     EXPECT_EQ(subject_of(server, "Observation/3"), "Patient/1");
 }
 
+// Resolved, the links of the second take more room than the bundle's parse left.
+TEST(Transaction, IsFoundByWhatItsLinksWereResolvedTo) {
+    for (const std::size_t links : {1U, 400U}) {
+        TestService server;
+        const std::string id(64, 'p');
+        std::string group =
+            R"({"resourceType":"Group","id":"1","type":"person","actual":true,"member":[)";
+        for (std::size_t i = 0; i < links; ++i) {
+            group += i == 0 ? "" : ",";
+            group += R"({"entity":{"reference":"urn:oid:1.2"}})";
+        }
+        group += "]}";
+        const Json bundle(
+            server
+                .submit(bundle_of("transaction", {entry_of("PUT", "Group/1", group),
+                                                  entry_of("PUT", "Patient/" + id, patient(id),
+                                                           full_url("urn:oid:1.2"))}))
+                .body);
+        EXPECT_EQ(bundle.statuses(), "201 201");
+        const auto total = [&](const std::string& member) {
+            const Answer answer = server.send({HttpMethod::get, "/Group", "member=" + member});
+            return std::string(Json(answer.body).root()["total"].raw());
+        };
+        EXPECT_EQ(total("Patient/" + id), "1");
+        EXPECT_EQ(total("urn:oid:1.2"), "0");
+    }
+}
+
 TEST(Transaction, FailsWhenAConditionalReferenceNamesNoneOrSeveral) {
     TestService server;
     server.put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));
