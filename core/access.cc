@@ -52,8 +52,8 @@ std::string scope_text(std::uint8_t permissions, std::optional<TypeId> type) {
     return text;
 }
 
-bool is_public(const Service& service, std::string_view what) {
-    const auto& list = service.config().auth.public_access;
+bool is_public(const Config& config, std::string_view what) {
+    const auto& list = config.auth.public_access;
     return std::find(list.begin(), list.end(), what) != list.end();
 }
 
@@ -68,22 +68,6 @@ std::string_view public_name(Access access, Level level) noexcept {
                                                                                   : "search";
         default:
             return {};
-    }
-}
-
-bool names_one_type(Level level) noexcept {
-    switch (level) {
-        case Level::root:
-        case Level::metadata:
-        case Level::system_history:
-        case Level::system_search:
-        case Level::changes:
-        case Level::system_operation:
-        case Level::job:
-        case Level::job_file:
-            return false;
-        default:
-            return true;
     }
 }
 
@@ -145,10 +129,18 @@ Result<void> require(const Service& service, const Request& request, std::uint8_
 }
 
 Result<void> require_search(const Service& service, const Request& request, TypeId type) {
-    if (service.guarded() && is_public(service, "search")) {
+    if (service.guarded() && is_public(service.config(), "search")) {
         return {};
     }
     return require(service, request, kMaySearch, type);
+}
+
+bool is_public(const Config& config, const Interaction& row, Access access) {
+    // Of operations only what is the same for everybody is public.
+    const std::string_view name = row.access == Access::operation && access != Access::open
+                                      ? ""
+                                      : public_name(access, row.level);
+    return !name.empty() && is_public(config, name);
 }
 
 Result<void> authorise(const Service& service, const Request& request, const Interaction& row,
@@ -160,11 +152,7 @@ Result<void> authorise(const Service& service, const Request& request, const Int
     if (access == Access::operation) {
         access = find_operation(target)->access;
     }
-    // Of operations only what is the same for everybody is public.
-    const std::string_view name = row.access == Access::operation && access != Access::open
-                                      ? ""
-                                      : public_name(access, target.level);
-    if (!name.empty() && is_public(service, name)) {
+    if (is_public(service.config(), row, access)) {
         return {};
     }
     if (request.principal == nullptr) {
@@ -173,7 +161,7 @@ Result<void> authorise(const Service& service, const Request& request, const Int
     std::optional<TypeId> type;
     if (target.level == Level::compartment) {
         type = find_resource_type(target.member);  // none for `*`
-    } else if (names_one_type(target.level)) {
+    } else if (names_a_type(target.level)) {
         type = target.type;
     }
     std::uint8_t needed = 0;
@@ -218,7 +206,7 @@ Result<void> authorise(const Service& service, const Request& request, const Int
 }
 
 bool everybody_may_read(const Service& service) {
-    return !service.guarded() || is_public(service, "read");
+    return !service.guarded() || is_public(service.config(), "read");
 }
 
 void add_challenge(const Service& service, const Error& error, Response& response) {

@@ -20,6 +20,7 @@
 namespace annals::core {
 
 class Service;
+struct Config;
 struct Interaction;
 struct Request;
 struct Response;
@@ -83,6 +84,10 @@ Result<void> require(const Service& service, const Request& request, std::uint8_
 /// Whether whoever sends `request` may see resources of `type` that a search for others comes to: by chains and
 /// criteria, or as included ones. Errors: as authorise().
 Result<void> require_search(const Service& service, const Request& request, TypeId type);
+
+/// Whether `row` needs no credentials where others do (auth.public); `access`: what it needs, of an operation as its own
+/// row says.
+bool is_public(const Config& config, const Interaction& row, Access access);
 
 /// Whether reading needs no credentials.
 bool everybody_may_read(const Service& service);

@@ -14,8 +14,6 @@
 #include "core/validation/stored_definitions.h"
 #include "core/validation/validate.h"
 
-#include <atomic>
-#include <cstddef>
 #include <string_view>
 
 namespace annals::core {
@@ -40,9 +38,6 @@ class Definitions final : public validation::Source {
 
     /// What the resources of packages can be found by.
     search::CarriedIndex& carried_index() const noexcept { return carried_index_; }
-
-    /// How many packages the CapabilityStatement was made of; packages are never taken away.
-    std::atomic<std::size_t> packages_told{0};
 
     /// Where long answers of terminology are made.
     terminology::Worker& worker() const noexcept { return worker_; }

@@ -31,6 +31,7 @@ bool has_count(const Request& request, const Target& target) {
         case Level::type:
             return request.method == HttpMethod::get || request.method == HttpMethod::head;
         case Level::metadata:
+        case Level::openapi:
         case Level::changes:
         case Level::system_operation:
         case Level::type_operation:
@@ -130,7 +131,7 @@ Result<void> read_representation(const Request& request, const Target& target,
     if (target.level == Level::changes) {
         return {};  // no resource: core/interactions/changes.cc knows what it can be
     }
-    if (target.level == Level::job_file) {
+    if (target.level == Level::job_file || target.level == Level::openapi) {
         return {};  // it is what it is
     }
     const bool binary = is_binary(target);

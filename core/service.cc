@@ -1,7 +1,7 @@
 #include "core/service.h"
 
 #include "core/definitions.h"
-#include "core/interactions/metadata.h"
+#include "core/descriptions.h"
 #include "core/interactions/min_position.h"
 #include "core/jobs/jobs.h"
 #include "core/operations/backup_run.h"
@@ -85,6 +85,7 @@ Service::Service(const Config& config, storage::Store& store, storage::FileSyste
       indexing_(std::make_unique<search::Indexing>(store, config.base_url, references_of(config))),
       backup_run_(std::make_unique<BackupRun>(config, store)),
       digest_tree_(std::make_unique<DigestTree>(store)),
+      descriptions_(std::make_unique<Descriptions>(*this)),
       jobs_(std::make_unique<Jobs>(*this, files, config.data + "/jobs",
                                    JobsOptions{.running_max = config.jobs_max_running,
                                                .keep = config.jobs_keep,
@@ -95,26 +96,6 @@ Service::~Service() = default;
 
 std::function<storage::SearchSetup(const storage::Store&)> search_setup(const Config& config) {
     return search::search_setup(config.base_url, references_of(config));
-}
-
-std::shared_ptr<const CapabilityStatement> Service::capability_statement() const {
-    const std::shared_ptr<const search::ParameterSet> parameters = indexing_->parameters();
-    const std::vector<packages::PackagePointer> packages = definitions_->packages().installed();
-    const std::scoped_lock lock(statement_mutex_);
-    if (statement_ == nullptr || statement_of_ != parameters ||
-        definitions_->packages_told != packages.size()) {
-        std::vector<std::string> guides;
-        for (const packages::PackagePointer& package : packages) {
-            if (!package->guide().empty()) {
-                guides.push_back(package->guide());
-            }
-        }
-        statement_ = std::make_shared<const CapabilityStatement>(
-            make_capability_statement(config_, *parameters, guides, started_));
-        definitions_->packages_told = packages.size();
-        statement_of_ = parameters;
-    }
-    return statement_;
 }
 
 Result<const Interaction*> find_interaction(const Config& config, HttpMethod method,

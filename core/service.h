@@ -20,7 +20,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -31,11 +30,9 @@ namespace annals::core {
 
 class BackupRun;
 class Definitions;
+class Descriptions;
 class DigestTree;
 class Jobs;
-
-/// A CapabilityStatement but for {base_url}, which belongs between the two halves as a JSON string.
-using CapabilityStatement = std::pair<std::string, std::string>;
 
 /// What handlers share. Lifetime: `store` outlives the service, the service outlives every loop's work.
 class Service {
@@ -87,8 +84,8 @@ class Service {
     /// What goes on when its request has been answered.
     Jobs& jobs() const noexcept { return *jobs_; }
 
-    /// The CapabilityStatement, of the search parameters that hold now. Cost: made anew when they have changed.
-    std::shared_ptr<const CapabilityStatement> capability_statement() const;
+    /// What this server says of itself.
+    const Descriptions& descriptions() const noexcept { return *descriptions_; }
 
   private:
     Config config_;
@@ -101,9 +98,7 @@ class Service {
     std::unique_ptr<DigestTree> digest_tree_;
     mutable std::atomic<std::uint64_t> followed_{0};
     mutable std::atomic<std::uint64_t> divergences_{0};
-    mutable std::mutex statement_mutex_;
-    mutable std::shared_ptr<const CapabilityStatement> statement_;
-    mutable std::shared_ptr<const search::ParameterSet> statement_of_;
+    std::unique_ptr<Descriptions> descriptions_;
     std::unique_ptr<Jobs> jobs_;  // last: they use all the rest
 };
 

@@ -100,6 +100,23 @@ Result<Target> job_target(std::span<const std::string_view> segments) {
 
 }  // namespace
 
+bool names_a_type(Level level) noexcept {
+    switch (level) {
+        case Level::root:
+        case Level::metadata:
+        case Level::openapi:
+        case Level::system_history:
+        case Level::system_search:
+        case Level::changes:
+        case Level::system_operation:
+        case Level::job:
+        case Level::job_file:
+            return false;
+        default:
+            return true;
+    }
+}
+
 Result<Target> parse_target(std::string_view path) {
     std::string_view segments[kSegmentsMax];
     ANNALS_TRY(const std::size_t count, split(path, segments));
@@ -113,12 +130,15 @@ Result<Target> parse_target(std::string_view path) {
     if (first == "_jobs" || first == "_export-status") {
         return job_target({segments, count});
     }
-    if (first.starts_with('_') || first.starts_with('$') || first == "metadata") {
+    if (first.starts_with('_') || first.starts_with('$') || first == "metadata" ||
+        first == "openapi.json") {
         if (count != 1) {
             return unknown_path();
         }
         if (first == "metadata") {
             target.level = Level::metadata;
+        } else if (first == "openapi.json") {
+            target.level = Level::openapi;
         } else if (first == "_history") {
             target.level = Level::system_history;
         } else if (first == "_search") {

@@ -21,6 +21,7 @@ namespace annals::core {
 enum class Level : std::uint8_t {
     root,                ///< "" or "/"
     metadata,            ///< /metadata
+    openapi,             ///< /openapi.json
     system_history,      ///< /_history
     system_search,       ///< /_search
     changes,             ///< /_changes
@@ -38,7 +39,10 @@ enum class Level : std::uint8_t {
     job,                 ///< /_jobs/1, /_export-status/1
     job_file,            ///< /_jobs/1/Patient-1.ndjson
 };
-inline constexpr std::size_t kLevelCount = 18;
+inline constexpr std::size_t kLevelCount = 19;
+
+/// Does a path of that level name a resource type?
+bool names_a_type(Level level) noexcept;
 
 struct Target {
     Level level = Level::root;

@@ -183,9 +183,7 @@ std::string audit_line(const core::Request& request, const core::Response& respo
 
     if (const std::string reference = reference_of(target, response); !reference.empty()) {
         append_entity(line, fmt::format(R"("what":{{"reference":{}}})", json::quoted(reference)));
-    } else if (parsed && target.level != Level::root && target.level != Level::metadata &&
-               target.level != Level::system_history && target.level != Level::system_search &&
-               target.level != Level::system_operation) {
+    } else if (parsed && core::names_a_type(target.level)) {
         append_entity(line,
                       fmt::format(R"("what":{{"type":"{}"}})", resource_type_name(target.type)));
     }

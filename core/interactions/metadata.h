@@ -1,13 +1,11 @@
-// GET [base]/metadata and OPTIONS [base]: the CapabilityStatement, made from the table that dispatches.
+// GET [base]/metadata, OPTIONS [base] and GET [base]/openapi.json: what the server says of itself.
 //
 // Layer:   core/interactions.
-// Spec:    FHIR R4 capabilitystatement.html, http.html#capabilities; docs/api/metadata.md.
-// Threads: runs on the loop of its request; never waits.
+// Spec:    FHIR R4 http.html#capabilities; docs/api/metadata.md, docs/api/openapi.md.
+// Threads: run on the loop of their request; never wait.
 
 #pragma once
 
-#include "core/config/config.h"
-#include "core/search/parameters.h"
 #include "core/service.h"
 
 namespace annals::core {
@@ -15,10 +13,8 @@ namespace annals::core {
 /// 200 with a weak ETag that changes with the configuration; 304 by If-None-Match.
 Response metadata(const Service& service, const Request& request, const Target& target);
 
-/// `guides` are the canonical URLs of what is installed.
-CapabilityStatement make_capability_statement(const Config& config,
-                                              const search::ParameterSet& parameters,
-                                              const std::vector<std::string>& guides,
-                                              Instant started);
+/// The same of the OpenAPI document, which is JSON whatever is accepted of FHIR's formats. As an entry of a Bundle:
+/// 400.
+Response openapi(const Service& service, const Request& request, const Target& target);
 
 }  // namespace annals::core

@@ -3,22 +3,32 @@
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
+#include "core/operations/definition.h"
 #include "core/outcome.h"
+
+#include <optional>
+#include <string>
 
 namespace annals::core {
 
 namespace {
 
-// What a package defines; it has no versions, so there is no ETag to ask by.
-std::optional<Response> answer_packaged(const Service& service, TypeId type, std::string_view id) {
+// What a package defines, or an OperationDefinition of ours; it has no versions, so there is no ETag to ask by.
+std::optional<Response> answer_carried(const Service& service, const Request& request,
+                                       const Target& target) {
     std::shared_ptr<const void> pin;
-    const auto resource = service.definitions().packages().read(type, id, pin);
-    if (!resource) {
-        return {};
-    }
     Response response;
-    response.body.append_view(resource->body, std::move(pin));
-    return response;
+    if (const auto resource = service.definitions().packages().read(target.type, target.id, pin)) {
+        response.body.append_view(resource->body, std::move(pin));
+        return response;
+    }
+    if (resource_type_name(target.type) == "OperationDefinition") {
+        if (auto ours = operation_definition(target.id, request.base_url)) {
+            response.body = Body(*std::move(ours));
+            return response;
+        }
+    }
+    return {};
 }
 
 }  // namespace
@@ -37,9 +47,9 @@ Response read(const Service& service, const Request& request, const Target& targ
     }
     const auto info = service.store().current(target.type, target.id, as_of.value_or(Position{}));
     if (!info) {
-        std::optional<Response> packaged =
-            as_of ? std::nullopt : answer_packaged(service, target.type, target.id);
-        return packaged ? *std::move(packaged) : answer_absent(request, target.type, target.id);
+        std::optional<Response> carried =
+            as_of ? std::nullopt : answer_carried(service, request, target);
+        return carried ? *std::move(carried) : answer_absent(request, target.type, target.id);
     }
     if (info->deletion) {
         return answer_deleted(service, request, target.id, *info);

@@ -43,8 +43,7 @@ bool takes(const Operation& operation, const Target& target, HttpMethod method) 
 asio::awaitable<Response> run_operation(const Service& service, const Request& request,
                                         const Target& target);
 
-/// CapabilityStatement's operation[] of the system (no type), or of a type and its instances: a JSON array; empty if
-/// there are none.
-std::string operations_json(std::optional<TypeId> type);
+/// Is it for resources of this type?
+bool is_for(const Operation& operation, TypeId type) noexcept;
 
 }  // namespace annals::core

@@ -21,8 +21,6 @@
 #include "core/operations/validate_code.h"
 #include "core/operations/versions.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
@@ -124,11 +122,11 @@ bool lists(std::string_view list, std::string_view word) noexcept {
     return false;
 }
 
+}  // namespace
+
 bool is_for(const Operation& operation, TypeId type) noexcept {
     return operation.types.empty() || lists(operation.types, resource_type_name(type));
 }
-
-}  // namespace
 
 std::span<const Operation> operations() noexcept {
     return kOperations;
@@ -154,18 +152,6 @@ asio::awaitable<Response> run_operation(const Service& service, const Request& r
     const Operation* const operation = find_operation(target);
     Response response = co_await operation->handler(service, request, target);
     co_return response;
-}
-
-std::string operations_json(std::optional<TypeId> type) {
-    std::string out;
-    for (const Operation& operation : kOperations) {
-        if (type ? (operation.levels & ~kOnSystem) != 0 && is_for(operation, *type)
-                 : (operation.levels & kOnSystem) != 0) {
-            out += fmt::format(R"({}{{"name":"{}","definition":"{}"}})", out.empty() ? "[" : ",",
-                               operation.name.substr(1), operation.definition);
-        }
-    }
-    return out.empty() ? out : out + "]";
 }
 
 }  // namespace annals::core

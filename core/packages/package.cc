@@ -141,8 +141,12 @@ Result<void> Package::take(std::string_view path, std::string bytes, json::Parse
     if (file == "package.json") {
         return take_manifest(root);
     }
-    Resource resource{root["resourceType"].string(), root["url"].string(), root["version"].string(),
-                      root["id"].string(), ""};
+    Resource resource{root["resourceType"].string(),
+                      root["url"].string(),
+                      root["version"].string(),
+                      root["id"].string(),
+                      "",
+                      ""};
     if (std::find(std::begin(kTypes), std::end(kTypes), resource.type) == std::end(kTypes) ||
         resource.url.empty()) {
         skipped_ += resource.type.empty() ? 0 : 1;
@@ -150,6 +154,10 @@ Result<void> Package::take(std::string_view path, std::string bytes, json::Parse
     }
     if (resource.type == "ImplementationGuide" && guide_.empty()) {
         guide_ = resource.url;
+    }
+    if (resource.type == "StructureDefinition" && root["kind"].equals("resource") &&
+        root["derivation"].equals("constraint")) {
+        resource.profile_of = root["type"].string();
     }
     resource.text = other_members(root);
     resources_.push_back(std::move(resource));

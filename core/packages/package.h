@@ -45,6 +45,8 @@ class Package {
         std::string
             id;  ///< what it is called on this server, of its own one and of what package it is of
         std::string
+            profile_of;  ///< the resource type that a StructureDefinition constrains; else empty
+        std::string
             text;  ///< JSON without white space and narrative, with that id and a tag that names the package
     };
 

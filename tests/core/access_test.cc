@@ -221,6 +221,7 @@ const std::multimap<std::pair<Level, HttpMethod>, Route>& routes() {
         {{L::root, M::get}, {"GET", "/?_type=Patient", "", "system/*.s"}},
         {{L::system_search, M::post}, {"POST", "/_search", "", "system/*.s"}},
         {{L::metadata, M::get}, {"GET", "/metadata", "", ""}},
+        {{L::openapi, M::get}, {"GET", "/openapi.json", "", ""}},
         {{L::root, M::options}, {"OPTIONS", "/", "", ""}},
     };
     return all;
@@ -305,7 +306,7 @@ TEST_F(AccessTest, EveryRowOfTheTableHasARouteHere) {
 
 TEST_F(AccessTest, WhatIsPublicNeedsNobody) {
     const std::vector<std::pair<std::string, std::vector<std::string>>> cases{
-        {"metadata", {"/metadata", "/$versions"}},
+        {"metadata", {"/metadata", "/openapi.json", "/$versions"}},
         {"read", {"/Patient/a", "/Patient/a/_history/1"}},
         {"history", {"/Patient/a/_history", "/Patient/_history", "/_history"}}};
     for (const auto& [name, targets] : cases) {

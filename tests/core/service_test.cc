@@ -249,6 +249,7 @@ TEST(ParseTarget, NamesEveryLevel) {
          std::vector<Case>{{"", Level::root},
                            {"/", Level::root},
                            {"/metadata", Level::metadata},
+                           {"/openapi.json", Level::openapi},
                            {"/_history", Level::system_history},
                            {"/_search", Level::system_search},
                            {"/$export", Level::system_operation},

@@ -57,6 +57,23 @@ TEST(Cors, OfEverybodyBringsNoCredentials) {
     EXPECT_FALSE(answer.header("Access-Control-Allow-Credentials"));
 }
 
+TEST(Cors, IsForTheOpenApiDocumentAsWell) {
+    GuardedServer server([](core::Config& config, GuardedServer& self) {
+        with_tokens(jwk_set({}))(config, self);
+        config.cors_origins = {kApp};
+    });
+    GuardedServer::Headers headers = kFromApp;
+    headers.emplace_back("Accept-Encoding", "gzip");
+    const HttpResponse answer = server.get("/openapi.json", headers);
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_THAT(answer.header("Access-Control-Allow-Origin"), Optional(Eq(kApp)));
+    EXPECT_THAT(answer.header("Content-Encoding"), Optional(Eq("gzip")));
+    EXPECT_THAT(answer.header("Content-Type"), Optional(HasSubstr("application/json")));
+    EXPECT_THAT(answer.header("ETag"), Optional(testing::StartsWith("W/")));
+    EXPECT_LT(answer.body.size(), 100'000U);
+    EXPECT_EQ(server.send("OPTIONS", "/openapi.json", "", preflight(kApp, "GET")).status, 204);
+}
+
 TEST(Cors, IsForFhirAlone) {
     FakeServer server([](core::Config& config) { config.cors_origins = {"*"}; });
     for (const std::string path : {"/metrics", "/healthz"}) {

@@ -1,0 +1,293 @@
+#include "core/capability_statement.h"
+
+#include "codec/json/document.h"
+#include "core/openapi_components.h"
+#include "core/operations/definition.h"
+#include "core/operations/operations.h"
+#include "core/search/compartments.h"
+#include "core/service.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace annals::core {
+
+namespace {
+
+bool is_on(const Interaction& row, const Config& config) {
+    return row.enabled == nullptr || row.enabled(config);
+}
+
+bool offers(const Config& config, Level level, HttpMethod method) {
+    const auto rows = interactions();
+    return std::any_of(rows.begin(), rows.end(), [&](const Interaction& row) {
+        return row.level == level && row.method == method && is_on(row, config);
+    });
+}
+
+// [{"code":"read"},...] of the rows at these levels; each code once.
+std::string interaction_codes(const Config& config, std::initializer_list<Level> levels) {
+    std::vector<std::string_view> codes;
+    for (const Interaction& row : interactions()) {
+        if (std::find(levels.begin(), levels.end(), row.level) == levels.end() ||
+            !is_on(row, config)) {
+            continue;
+        }
+        std::string_view rest = row.capability;
+        while (!rest.empty()) {
+            const std::size_t blank = rest.find(' ');
+            const std::string_view code = rest.substr(0, blank);
+            rest.remove_prefix(blank == std::string_view::npos ? rest.size() : blank + 1);
+            if (std::find(codes.begin(), codes.end(), code) == codes.end()) {
+                codes.push_back(code);
+            }
+        }
+    }
+    std::string out = "[";
+    for (const std::string_view code : codes) {
+        out += fmt::format(R"({}{{"code":"{}"}})", out.size() > 1 ? "," : "", code);
+    }
+    return out + "]";
+}
+
+// What every resource type has in common: everything but "type" and "profile".
+std::string resource_abilities(const Config& config) {
+    const auto yes_no = [](bool yes) { return yes ? "true" : "false"; };
+    return fmt::format(
+        R"("interaction":{},"versioning":"versioned","readHistory":{},"updateCreate":{},)"
+        R"("conditionalCreate":{},"conditionalRead":"full-support","conditionalUpdate":{},)"
+        R"("conditionalDelete":"{}","referencePolicy":["literal","local"{}])",
+        interaction_codes(config, {Level::instance, Level::instance_history, Level::version,
+                                   Level::type, Level::type_history, Level::type_search}),
+        yes_no(offers(config, Level::version, HttpMethod::get)), yes_no(config.update_create),
+        yes_no(offers(config, Level::type, HttpMethod::post)),
+        yes_no(offers(config, Level::type, HttpMethod::put)),
+        offers(config, Level::type, HttpMethod::delete_) ? config.conditional_delete
+                                                         : "not-supported",
+        config.integrity_on_write ? R"(,"enforced")" : "");
+}
+
+void append_parameter(std::string& out, const search::Parameter& parameter) {
+    out += fmt::format(R"({}{{"name":"{}","definition":)", out.ends_with('[') ? "" : ",",
+                       parameter.code);
+    json::append_quoted(out, parameter.url);
+    out += fmt::format(R"(,"type":"{}"}})", search_type_name(parameter.type));
+}
+
+// "searchInclude" and "searchParam" of a type.
+std::string search_abilities(const search::ParameterSet& parameters, TypeId type) {
+    std::string includes = R"("searchInclude":["*")";
+    std::string params = R"("searchParam":[)";
+    for (const search::Parameter& parameter : parameters.of(type)) {
+        if (!parameter.ready) {
+            continue;
+        }
+        append_parameter(params, parameter);
+        if (parameter.type == schema::SearchType::reference) {
+            includes += fmt::format(R"(,"{}:{}")", resource_type_name(type), parameter.code);
+        }
+    }
+    return includes + "]," + params + "]";
+}
+
+// What may lead to so many types is not told of each of them.
+constexpr std::size_t kToldTargetsMax = 20;
+
+// By type: what refers to it, "Observation:patient".
+std::vector<std::string> reverse_includes(const search::ParameterSet& parameters) {
+    std::vector<std::string> out(kResourceTypeCount);
+    for (std::uint16_t number = 0; number < kResourceTypeCount; ++number) {
+        const TypeId source{number};
+        for (const search::Parameter& parameter : parameters.of(source)) {
+            if (parameter.type != schema::SearchType::reference || !parameter.ready ||
+                parameter.targets.size() > kToldTargetsMax) {
+                continue;
+            }
+            for (const TypeId target : parameter.targets) {
+                std::string& list = out[target.value];
+                list += fmt::format(R"({}"{}:{}")", list.empty() ? "" : ",",
+                                    resource_type_name(source), parameter.code);
+            }
+        }
+    }
+    return out;
+}
+
+std::string compartments() {
+    std::string out = R"("compartment":[)";
+    for (const std::string_view name : search::compartment_types()) {
+        std::string id(name);
+        id.front() = static_cast<char>(id.front() - 'A' + 'a');
+        out += fmt::format(R"({}"http://hl7.org/fhir/CompartmentDefinition/{}")",
+                           out.ends_with('[') ? "" : ",", id);
+    }
+    return out + "]";
+}
+
+// The extension by which SMART's first clients find the authorization server.
+std::string oauth_uris(const Config::Auth::Smart& smart) {
+    std::string uris;
+    for (const auto& [name, url] : {std::pair("authorize", &smart.authorization_endpoint),
+                                    std::pair("token", &smart.token_endpoint),
+                                    std::pair("introspect", &smart.introspection_endpoint),
+                                    std::pair("revoke", &smart.revocation_endpoint),
+                                    std::pair("manage", &smart.management_endpoint),
+                                    std::pair("register", &smart.registration_endpoint)}) {
+        if (!url->empty()) {
+            uris += fmt::format(R"({}{{"url":"{}","valueUri":{}}})", uris.empty() ? "" : ",", name,
+                                json::quoted(*url));
+        }
+    }
+    return uris.empty()
+               ? uris
+               : fmt::format(R"("extension":[{{"url":"http://fhir-registry.smarthealthit.org/)"
+                             R"(StructureDefinition/oauth-uris","extension":[{}]}}],)",
+                             uris);
+}
+
+std::string security_service(std::string_view code) {
+    return fmt::format(R"({{"coding":[{{"system":"http://terminology.hl7.org/CodeSystem/)"
+                       R"(restful-security-service","code":"{}"}}]}})",
+                       code);
+}
+
+std::string security_json(const Config& config) {
+    const std::string& mode = config.auth.mode;
+    const bool takes_tokens = mode == "jwt" || mode == "jwt_or_api_key";
+    std::string services = takes_tokens ? security_service("SMART-on-FHIR") : "";
+    if (!config.tls.client_ca_file.empty()) {
+        services += services.empty() ? "" : ",";
+        services += security_service("Certificates");
+    }
+    std::string_view description = "No credentials are asked for.";
+    if (mode == "jwt") {
+        description = "Access tokens (RFC 6750) with SMART scopes.";
+    } else if (mode == "api_key") {
+        description = "Keys in the header X-API-Key.";
+    } else if (mode == "jwt_or_api_key") {
+        description =
+            "Access tokens (RFC 6750) with SMART scopes, or keys in the header X-API-Key.";
+    }
+    return fmt::format(R"("security":{{{}"cors":{}{}{}{},"description":"{}"}},)",
+                       takes_tokens ? oauth_uris(config.auth.smart) : "",
+                       config.cors_origins.empty() ? "false" : "true",
+                       services.empty() ? "" : R"(,"service":[)", services,
+                       services.empty() ? "" : "]", description);
+}
+
+std::string limits_text(const Config& config) {
+    return fmt::format(
+        "Limits: bodies of {} bytes, Bundles of {} entries, pages of {}, requests of {} ms.",
+        config.limits.max_body, config.limits.max_bundle_entries, config.max_page_size,
+        config.limits.request_timeout.count());
+}
+
+// CapabilityStatement's operation[] of the system (no type), or of a type and its instances; with its name and comma.
+std::string operations_json(std::optional<TypeId> type) {
+    std::string out;
+    for (const Operation& operation : operations()) {
+        if (type ? (operation.levels & ~kOnSystem) != 0 && is_for(operation, *type)
+                 : (operation.levels & kOnSystem) != 0) {
+            out += fmt::format(R"({}{{"name":"{}","definition":"{}"}})",
+                               out.empty() ? R"(,"operation":[)" : ",", operation.name.substr(1),
+                               definition_url(operation));
+        }
+    }
+    return out.empty() ? out : out + "]";
+}
+
+// By type: the profiles of it that packages define.
+std::vector<std::vector<std::string_view>> profiles(
+    const std::vector<packages::PackagePointer>& packages) {
+    std::vector<std::vector<std::string_view>> out(kResourceTypeCount);
+    for (const packages::PackagePointer& package : packages) {
+        for (const packages::Package::Resource& resource : package->resources()) {
+            if (const auto type = find_resource_type(resource.profile_of)) {
+                std::vector<std::string_view>& list = out[type->value];
+                if (std::find(list.begin(), list.end(), resource.url) == list.end()) {
+                    list.push_back(resource.url);
+                }
+            }
+        }
+    }
+    return out;
+}
+
+// A list of texts with its name and comma; empty if there are none.
+template <typename List>
+std::string texts_json(std::string_view name, const List& texts) {
+    std::string out;
+    for (const auto& text : texts) {
+        out += out.empty() ? fmt::format(R"(,"{}":[)", name) : ",";
+        json::append_quoted(out, text);
+    }
+    return out.empty() ? out : out + "]";
+}
+
+// "searchParam" of all types together: what Resource has.
+std::string common_parameters() {
+    std::string out = R"("searchParam":[)";
+    for (const schema::SearchParameter parameter :
+         schema::search_parameters(schema::resource_base_type())) {
+        out += fmt::format(
+            R"({}{{"name":"{}","definition":"http://hl7.org/fhir/SearchParameter/{}","type":"{}"}})",
+            out.ends_with('[') ? "" : ",", parameter.code(), parameter.id(),
+            search_type_name(parameter.type()));
+    }
+    return out + "]";
+}
+
+}  // namespace
+
+std::string make_capability_statement(const Described& described) {
+    const Config& config = described.config;
+    std::string out = fmt::format(
+        R"({{"resourceType":"CapabilityStatement","status":"active","date":"{}",)"
+        R"("publisher":"Annals","kind":"instance",)"
+        R"("instantiates":["http://hl7.org/fhir/uv/bulkdata/CapabilityStatement/bulk-data"],)"
+        R"("software":{{"name":"Annals","version":"{}","releaseDate":"{}"}},)"
+        R"("implementation":{{"description":"A versioned FHIR R4 resource store","url":"{}"}},)"
+        R"("fhirVersion":"4.0.1",)"
+        R"("format":["application/fhir+json","json","application/fhir+xml","xml"],)"
+        R"("patchFormat":["application/json-patch+json","application/fhir+json",)"
+        R"("application/fhir+xml"])",
+        format_instant(described.started), ANNALS_VERSION, ANNALS_RELEASE_DATE, kBaseUrlMark);
+    std::vector<std::string_view> guides;
+    for (const packages::PackagePointer& package : described.packages) {
+        if (!package->guide().empty()) {
+            guides.push_back(package->guide());
+        }
+    }
+    out += texts_json("implementationGuide", guides);
+    out += fmt::format(R"(,"rest":[{{"mode":"server","documentation":"{}",{}"resource":[)",
+                       limits_text(config), security_json(config));
+    const std::string abilities = resource_abilities(config);
+    const std::vector<std::string> referrers = reverse_includes(described.parameters);
+    const std::vector<std::vector<std::string_view>> profiles_of = profiles(described.packages);
+    for (const std::string_view name : resource_type_names()) {
+        // Parameters exists to be sent, not to be stored.
+        if (name == "Parameters") {
+            continue;
+        }
+        const TypeId type = *find_resource_type(name);
+        out += fmt::format(
+            R"({}{{"type":"{}","profile":"http://hl7.org/fhir/StructureDefinition/{}"{},{},{})",
+            out.ends_with('[') ? "" : ",", name, name,
+            texts_json("supportedProfile", profiles_of[type.value]), abilities,
+            search_abilities(described.parameters, type));
+        if (!referrers[type.value].empty()) {
+            out += fmt::format(R"(,"searchRevInclude":[{}])", referrers[type.value]);
+        }
+        out += operations_json(type);
+        out += '}';
+    }
+    out += fmt::format(
+        R"(],"interaction":{},{}{},{}}}]}})",
+        interaction_codes(config, {Level::root, Level::system_history, Level::system_search}),
+        common_parameters(), operations_json({}), compartments());
+    return out;
+}
+
+}  // namespace annals::core

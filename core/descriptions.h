@@ -1,0 +1,75 @@
+// Descriptions: what the server says of itself, its CapabilityStatement and its OpenAPI document.
+//
+// Layer:   core.
+// Spec:    FHIR R4 capabilitystatement.html; OpenAPI 3.1; docs/api/metadata.md, docs/api/openapi.md.
+// Threads: every member from any thread.
+
+#pragma once
+
+#include "core/base/ids.h"
+#include "core/config/config.h"
+#include "core/exchange.h"
+#include "core/packages/package.h"
+#include "core/search/parameters.h"
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::core {
+
+class Service;
+
+/// What a description is made of.
+struct Described {
+    const Config& config;
+    const search::ParameterSet& parameters;
+    const std::vector<packages::PackagePointer>& packages;
+    Instant started;
+};
+
+/// Stands in what makers give where {base_url} belongs, inside of a JSON string.
+inline constexpr char kBaseUrlMark = '\x01';
+
+/// Each is made once, and anew when search parameters or packages have changed; the rest of the configuration holds as
+/// long as the server runs.
+class Descriptions {
+  public:
+    struct Description {
+        std::string text;
+        VersionNumber etag;
+    };
+
+    using Pointer = std::shared_ptr<const Description>;
+
+    /// Lifetime: `service` outlives it.
+    explicit Descriptions(const Service& service) : service_(service) {}
+
+    Pointer capability_statement(std::string_view base_url) const;
+    Pointer openapi(std::string_view base_url) const;
+
+  private:
+    using Maker = std::string (*)(const Described&);
+
+    struct Kept {
+        std::shared_ptr<const search::ParameterSet> parameters;  ///< of which it was made
+        std::size_t packages = 0;                                ///< which are never taken away
+        std::string unbased;                                     ///< with marks
+        std::string base_url;
+        Pointer description;  ///< for base_url
+    };
+
+    Pointer get(Kept& kept, Maker make, std::string_view base_url) const;
+
+    const Service& service_;
+    mutable std::mutex mutex_;
+    mutable Kept statement_;  // guarded by mutex_
+    mutable Kept openapi_;    // guarded by mutex_
+};
+
+/// `unbased` with `base_url` in place of the marks.
+std::string with_base_url(std::string_view unbased, std::string_view base_url);
+
+}  // namespace annals::core

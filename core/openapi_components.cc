@@ -1,0 +1,297 @@
+#include "core/openapi_components.h"
+
+#include "codec/json/document.h"
+#include "core/base/resource_types.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+namespace {
+
+struct Line {
+    std::string_view key;
+    std::string_view in;  ///< "query", "header", "path"
+    std::string_view description;
+    std::string_view schema;
+};
+
+// Parameters that are the same wherever they are.
+constexpr Line kParameters[] = {
+    {"type", "path", "A resource type", R"({"$ref":"#/components/schemas/type"})"},
+    {"id", "path", "A resource's id", R"({"$ref":"#/components/schemas/id"})"},
+    {"vid", "path", "A version's number", R"({"type":"string","pattern":"^[1-9][0-9]*$"})"},
+    {"member", "path", "A type of resources that can belong to the compartment, or * for all",
+     R"({"type":"string"})"},
+    {"job", "path", "A job's id", R"({"$ref":"#/components/schemas/id"})"},
+    {"file", "path", "The name of a file, from the job's manifest", R"({"type":"string"})"},
+    {"If-Match", "header", "Versions of which the current one must be", R"({"type":"string"})"},
+    {"If-None-Match", "header", "Versions that need not be sent again", R"({"type":"string"})"},
+    {"If-Modified-Since", "header", "An HTTP date; what is no newer need not be sent again",
+     R"({"type":"string"})"},
+    {"If-None-Exist", "header", "Criteria: nothing is created if a resource matches them",
+     R"({"type":"string"})"},
+    {"Prefer", "header",
+     "return=minimal, representation or OperationOutcome; handling=strict; respond-async",
+     R"({"type":"string"})"},
+    {"Range", "header", "Which bytes of the file", R"({"type":"string"})"},
+    {"_criteria", "query", "Search parameters with their modifiers, chains and _has",
+     R"({"type":"object","additionalProperties":{"type":"string"}})"},
+    {"_format", "query", "What the answer is to be, instead of Accept: json, xml or a media type",
+     R"({"type":"string"})"},
+    {"_pretty", "query", "Whether the answer is indented", R"({"type":"boolean"})"},
+    {"_summary", "query", "Which elements are told",
+     R"({"enum":["true","text","data","count","false"]})"},
+    {"_elements", "query", "Names of the elements that are told, separated by commas",
+     R"({"type":"string"})"},
+    {"_asOf", "query", "An instant or a position: as the store stood then", R"({"type":"string"})"},
+    {"_since", "query", "Only what was written at this instant or later", R"({"type":"string"})"},
+    {"_at", "query", "What was current at this instant", R"({"type":"string"})"},
+    {"_count", "query", "How many a page has at most; 0: the total alone",
+     R"({"type":"integer","minimum":0})"},
+    {"_cursor", "query", "Where the page before ended; from its link", R"({"type":"string"})"},
+    {"_sort", "query", "The order: names separated by commas, with a - for descending",
+     R"({"type":"string"})"},
+    {"_total", "query", "How exactly matches are counted",
+     R"({"enum":["none","estimate","accurate"]})"},
+    {"_include", "query", "What matches refer to, as Type:parameter",
+     R"({"type":"array","items":{"type":"string"}})"},
+    {"_revinclude", "query", "What refers to matches, as Type:parameter",
+     R"({"type":"array","items":{"type":"string"}})"},
+    {"_contained", "query", "Whether contained resources are found",
+     R"({"enum":["true","false","both"]})"},
+    {"_containedType", "query", "What is told of contained matches",
+     R"({"enum":["container","contained"]})"},
+    {"_type", "query", "Types, separated by commas", R"({"type":"string"})"},
+    {"after", "query", "A position: what stands behind it is given",
+     R"({"type":"integer","minimum":0})"},
+    {"wait", "query", "Seconds to wait where there is nothing yet",
+     R"({"type":"integer","minimum":0,"maximum":60})"},
+    {"mode", "query", "The statement is the same in each",
+     R"({"enum":["full","normative","terminology"]})"},
+};
+
+constexpr std::string_view kFhirContent =
+    R"("content":{"application/fhir+json":{"schema":{"$ref":"#/components/schemas/%"}},)"
+    R"("application/fhir+xml":{"schema":{"type":"string"}}})";
+
+std::string fhir_content(std::string_view schema) {
+    std::string out(kFhirContent);
+    out.replace(out.find('%'), 1, schema);
+    return out;
+}
+
+std::string parameters_json() {
+    std::string out;
+    for (const Line& line : kParameters) {
+        out += fmt::format(
+            R"({0}"{1}":{{"name":"{2}","in":"{3}",{4}"description":"{5}","schema":{6}}})",
+            out.empty() ? "" : ",", line.key, line.key == "job" ? "id" : line.key, line.in,
+            line.in == "path" ? R"("required":true,)" : "", line.description, line.schema);
+    }
+    return out;
+}
+
+std::string request_bodies() {
+    std::string out = fmt::format(
+        R"("resource":{{"required":true,{}}},"bundle":{{"required":true,{}}},)"
+        R"("parameters":{{"description":"Parameters, or the one resource that is asked about",{}}},)",
+        fhir_content("Resource"), fhir_content("Bundle"), fhir_content("Resource"));
+    out += R"("patch":{"required":true,"content":{)"
+           R"("application/json-patch+json":{"schema":{"$ref":"#/components/schemas/JsonPatch"}},)"
+           R"("application/fhir+json":{"schema":{"$ref":"#/components/schemas/Parameters"}},)"
+           R"("application/fhir+xml":{"schema":{"type":"string"}}}},)"
+           R"("form":{"content":{"application/x-www-form-urlencoded":{"schema":)"
+           R"({"type":"object","additionalProperties":{"type":"string"}}}}})";
+    for (const std::string_view type : resource_type_names()) {
+        if (type == "Parameters") {
+            continue;
+        }
+        std::string content = fhir_content(type);
+        if (type == "Binary") {
+            content.insert(content.size() - 1, R"(,"*/*":{})");
+        }
+        out += fmt::format(R"(,"{}":{{"required":true,{}}})", type, content);
+    }
+    return out;
+}
+
+struct Fault {
+    std::string_view status;
+    std::string_view description;
+};
+
+constexpr Fault kFaults[] = {
+    {"400", "The request cannot be used"},
+    {"401", "Credentials are missing, bad or expired"},
+    {"403", "The credentials do not permit it"},
+    {"404", "There is no such thing"},
+    {"405", "The path does not take this method, or it is switched off"},
+    {"406", "The answer cannot be given as asked for"},
+    {"409", "A conflict with what is there"},
+    {"410", "It was deleted, or is no longer kept"},
+    {"412", "A precondition does not hold, or several resources match"},
+    {"413", "The body is too large, or has too many entries"},
+    {"415", "The body is of an unsupported media type"},
+    {"416", "The range lies outside of the file"},
+    {"422", "The resource breaks a rule, or the operation cannot be carried out on it"},
+    {"429", "Too many requests"},
+    {"500", "An error of the server, or a job that failed"},
+    {"default", "Any other error"},
+};
+
+std::string responses() {
+    constexpr std::string_view kVersionHeaders =
+        R"("headers":{"ETag":{"$ref":"#/components/headers/ETag"},)"
+        R"("Last-Modified":{"$ref":"#/components/headers/Last-Modified"}},)";
+    std::string out = fmt::format(
+        R"("resource":{{"description":"The resource",{0}{1}}},)"
+        R"("created":{{"description":"A new version of what was not there",{2}{1}}},)"
+        R"("bundle":{{"description":"A Bundle",{3}}},)"
+        R"("outcome":{{"description":"What was done",{4}}},)"
+        R"("parameters":{{"description":"Parameters, or the one resource that they are",{1}}},)"
+        R"("statement":{{"description":"The CapabilityStatement",{0}{5}}},)",
+        kVersionHeaders, fhir_content("Resource"),
+        R"("headers":{"ETag":{"$ref":"#/components/headers/ETag"},)"
+        R"("Last-Modified":{"$ref":"#/components/headers/Last-Modified"},)"
+        R"("Location":{"$ref":"#/components/headers/Location"}},)",
+        fhir_content("Bundle"), fhir_content("OperationOutcome"),
+        fhir_content("CapabilityStatement"));
+    out +=
+        R"("noContent":{"description":"Done","headers":{"ETag":{"$ref":"#/components/headers/ETag"},)"
+        R"("Last-Modified":{"$ref":"#/components/headers/Last-Modified"}}},)"
+        R"("304":{"description":"What the request names is still current"},)"
+        R"("accepted":{"description":"Under way; Content-Location says where to ask for it",)"
+        R"("headers":{"Content-Location":{"schema":{"type":"string"}},)"
+        R"("X-Progress":{"schema":{"type":"string"}},"Retry-After":{"schema":{"type":"integer"}}}},)"
+        R"("manifest":{"description":"The manifest of the job",)"
+        R"("content":{"application/json":{"schema":{"type":"object"}}}},)"
+        R"("file":{"description":"A resource a line",)"
+        R"("content":{"application/fhir+ndjson":{"schema":{"type":"string"}}}},)"
+        R"("changes":{"description":"Versions in commit order","content":{)"
+        R"("application/fhir+ndjson":{"schema":{"type":"string"}},)"
+        R"("text/event-stream":{"schema":{"type":"string"}}}},)"
+        R"("openapi":{"description":"This document",)"
+        R"("content":{"application/json":{"schema":{"type":"object"}}}})";
+    for (const Fault& fault : kFaults) {
+        out += fmt::format(R"(,"{}":{{"description":"{}",{}}})", fault.status, fault.description,
+                           fhir_content("OperationOutcome"));
+    }
+    return out;
+}
+
+std::string schemas() {
+    std::string out =
+        R"("id":{"type":"string","pattern":"^[A-Za-z0-9.-]{1,64}$"},)"
+        R"("Resource":{"type":"object","required":["resourceType"],"properties":{)"
+        R"("resourceType":{"type":"string"},"id":{"$ref":"#/components/schemas/id"},)"
+        R"("meta":{"type":"object"}}},)"
+        R"("JsonPatch":{"type":"array","items":{"type":"object","required":["op","path"],)"
+        R"("properties":{"op":{"enum":["add","remove","replace","move","copy","test"]},)"
+        R"("path":{"type":"string"},"from":{"type":"string"},"value":{}}}},)"
+        R"("type":{"enum":[)";
+    for (const std::string_view type : resource_type_names()) {
+        if (type != "Parameters") {
+            out += fmt::format(R"({}"{}")", out.ends_with('[') ? "" : ",", type);
+        }
+    }
+    out += "]}";
+    for (const std::string_view type : resource_type_names()) {
+        out += fmt::format(R"(,"{0}":{{"allOf":[{{"$ref":"#/components/schemas/Resource"}}],)"
+                           R"("properties":{{"resourceType":{{"const":"{0}"}}}}}})",
+                           type);
+    }
+    return out;
+}
+
+constexpr std::string_view kSchemes =
+    R"("bearer":{"type":"http","scheme":"bearer","bearerFormat":"JWT",)"
+    R"("description":"An access token with SMART scopes"},)"
+    R"("apiKey":{"type":"apiKey","in":"header","name":"X-API-Key"},)"
+    R"("certificate":{"type":"mutualTLS","description":"A certificate of the client's"})";
+
+}  // namespace
+
+std::string_view search_type_name(schema::SearchType type) noexcept {
+    switch (type) {
+        case schema::SearchType::number:
+            return "number";
+        case schema::SearchType::date:
+            return "date";
+        case schema::SearchType::string:
+            return "string";
+        case schema::SearchType::token:
+            return "token";
+        case schema::SearchType::reference:
+            return "reference";
+        case schema::SearchType::composite:
+            return "composite";
+        case schema::SearchType::quantity:
+            return "quantity";
+        case schema::SearchType::uri:
+            return "uri";
+        case schema::SearchType::special:
+            break;
+    }
+    return "special";
+}
+
+const std::string& SearchComponents::key(const search::Parameter& parameter) {
+    const std::string_view kind = search_type_name(parameter.type);
+    const auto [found, is_new] =
+        keys_.try_emplace(fmt::format("{}\n{}", kind, parameter.code), std::string());
+    std::string& key = found->second;
+    if (is_new) {
+        for (const char c : parameter.code) {
+            const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                              (c >= '0' && c <= '9') || c == '-' || c == '_';
+            key += kept ? c : '_';
+        }
+        key += '.';
+        key += kind;
+        while (!taken_.insert(key).second) {
+            key += '_';
+        }
+        json_ += fmt::format(
+            R"(,"{}":{{"name":{},"in":"query","description":"{}; repeated: all must hold",)"
+            R"("schema":{{"type":"array","items":{{"type":"string"}}}}}})",
+            key, json::quoted(parameter.code), kind);
+    }
+    return key;
+}
+
+std::string openapi_components(const SearchComponents& parameters, const Config& config) {
+    std::string out = fmt::format(
+        R"({{"parameters":{{{}{}}},"requestBodies":{{{}}},"responses":{{{}}},"schemas":{{{}}},)"
+        R"("headers":{{"ETag":{{"description":"The version, as W/\"3\"","schema":{{"type":"string"}}}},)"
+        R"("Last-Modified":{{"schema":{{"type":"string"}}}},)"
+        R"("Location":{{"description":"Where the version is","schema":{{"type":"string"}}}}}})",
+        parameters_json(), parameters.json(), request_bodies(), responses(), schemas());
+    const bool secured = config.auth.mode != "none" || !config.tls.client_ca_file.empty();
+    if (secured) {
+        out += fmt::format(R"(,"securitySchemes":{{{}}})", kSchemes);
+    }
+    return out + "}";
+}
+
+std::string openapi_security(const Config& config, bool everybody) {
+    const std::string& mode = config.auth.mode;
+    const std::string certificate = config.tls.client_ca_file.empty() ? "" : R"("certificate":[])";
+    std::string out;
+    const auto add = [&](std::string_view scheme) {
+        out += fmt::format(R"({}{{"{}":[]{}{}}})", out.empty() ? "" : ",", scheme,
+                           certificate.empty() ? "" : ",", certificate);
+    };
+    if (!everybody && (mode == "jwt" || mode == "jwt_or_api_key")) {
+        add("bearer");
+    }
+    if (!everybody && (mode == "api_key" || mode == "jwt_or_api_key")) {
+        add("apiKey");
+    }
+    if (out.empty() && !certificate.empty()) {
+        out = fmt::format("{{{}}}", certificate);
+    }
+    return fmt::format("[{}]", out);
+}
+
+}  // namespace annals::core

@@ -1,0 +1,134 @@
+#include "core/operations/signatures.h"
+
+#include <algorithm>
+#include <array>
+
+namespace annals::core {
+
+namespace {
+
+// clang-format off
+constexpr auto kSignatures = std::to_array<Signature>({
+    {"http://hl7.org/fhir/OperationDefinition/Resource-validate",
+     "Checks a resource as full validation does",
+     "resource:Resource mode:code profile:uri*", "OperationOutcome"},
+    {"http://hl7.org/fhir/OperationDefinition/Resource-meta",
+     "Tells profiles, tags and security labels; by POST on a resource it adds some", "meta:Meta"},
+    {"http://hl7.org/fhir/OperationDefinition/Resource-meta-add",
+     "Adds profiles, tags and security labels to a resource", "meta:Meta!"},
+    {"http://hl7.org/fhir/OperationDefinition/Resource-meta-delete",
+     "Takes profiles, tags and security labels from a resource", "meta:Meta!"},
+    {"urn:x-annals:OperationDefinition:diff",
+     "Tells by what patch two versions of a resource, or two resources, differ",
+     "from:string fromVersion:string to:string toVersion:string includeMeta:boolean"},
+    {"urn:x-annals:OperationDefinition:purge",
+     "Takes a patient and all that is of that patient out of the store for good", "dryRun:boolean includeShared:boolean"},
+    {"urn:x-annals:OperationDefinition:restore",
+     "Makes an earlier version of a resource its newest", "version:string!", "Resource"},
+    {"http://hl7.org/fhir/OperationDefinition/Observation-lastn",
+     "Finds the newest Observations of each code",
+     "max:positiveInt patient:string subject:string category:string* code:string* date:string* status:string*", "Bundle"},
+    {"urn:x-annals:OperationDefinition:undo",
+     "Takes back what was committed between two positions",
+     "from:integer to:integer position:integer dryRun:boolean"},
+    {"http://hl7.org/fhir/OperationDefinition/CapabilityStatement-versions",
+     "Tells which versions of FHIR are spoken", ""},
+    {"http://hl7.org/fhir/OperationDefinition/Patient-everything",
+     "Gives all that belongs to a patient",
+     "start:date end:date _since:instant _type:code* _count:integer _asOf:string _cursor:string", "Bundle"},
+    {"http://hl7.org/fhir/OperationDefinition/Encounter-everything",
+     "Gives all that belongs to an encounter",
+     "start:date end:date _since:instant _type:code* _count:integer _asOf:string _cursor:string", "Bundle"},
+    {"urn:x-annals:OperationDefinition:backup", "Makes a backup of the store", "to:string!"},
+    {"urn:x-annals:OperationDefinition:digest",
+     "Tells hashes over what the store holds, to be compared with another's", "prefix:string"},
+    {"http://hl7.org/fhir/OperationDefinition/ValueSet-expand",
+     "Lists the codes of a value set",
+     "url:uri valueSet:ValueSet valueSetVersion:string filter:string count:integer offset:integer activeOnly:boolean "
+     "displayLanguage:code includeDesignations:boolean includeDefinition:boolean excludeNested:boolean "
+     "excludeNotForUI:boolean excludePostCoordinated:boolean system-version:canonical* "
+     "check-system-version:canonical* force-system-version:canonical* exclude-system:canonical*", "ValueSet"},
+    {"http://hl7.org/fhir/OperationDefinition/ValueSet-validate-code",
+     "Tells whether a code is in a value set",
+     "url:uri valueSet:ValueSet valueSetVersion:string code:code system:uri systemVersion:string display:string "
+     "coding:Coding codeableConcept:CodeableConcept abstract:boolean displayLanguage:code"},
+    {"http://hl7.org/fhir/OperationDefinition/CodeSystem-validate-code",
+     "Tells whether a code is in a code system",
+     "url:uri codeSystem:CodeSystem code:code version:string display:string coding:Coding "
+     "codeableConcept:CodeableConcept abstract:boolean displayLanguage:code"},
+    {"http://hl7.org/fhir/OperationDefinition/CodeSystem-lookup",
+     "Tells what is known of a code",
+     "code:code system:uri version:string coding:Coding displayLanguage:code property:code*"},
+    {"http://hl7.org/fhir/OperationDefinition/CodeSystem-subsumes",
+     "Tells how two codes stand to each other",
+     "codeA:code codeB:code system:uri version:string codingA:Coding codingB:Coding"},
+    {"http://hl7.org/fhir/OperationDefinition/ConceptMap-translate",
+     "Translates a code by a concept map",
+     "url:uri conceptMap:ConceptMap conceptMapVersion:string code:code system:uri version:string source:uri "
+     "coding:Coding codeableConcept:CodeableConcept target:uri targetsystem:uri reverse:boolean"},
+    {"urn:x-annals:OperationDefinition:compact",
+     "Gives the space of what was erased back", "dryRun:boolean"},
+    {"http://hl7.org/fhir/OperationDefinition/ConceptMap-closure",
+     "Keeps a table of which codes subsume which", "name:string! concept:Coding* version:string", "ConceptMap"},
+    {"urn:x-annals:OperationDefinition:install-package",
+     "Makes the definitions of a FHIR package known",
+     "name:string version:string package:base64Binary includeDependencies:boolean"},
+    {"urn:x-annals:OperationDefinition:reindex",
+     "Makes the search index of some types anew", "type:code* url:uri*"},
+    {"http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export",
+     "Begins an export of the store",
+     "_outputFormat:string _since:instant _until:instant _asOf:string _type:string* _typeFilter:string* patient:Reference* "
+     "includeHistory:boolean", ""},
+    {"http://hl7.org/fhir/uv/bulkdata/OperationDefinition/patient-export",
+     "Begins an export of what belongs to patients",
+     "_outputFormat:string _since:instant _until:instant _asOf:string _type:string* _typeFilter:string* patient:Reference* "
+     "includeHistory:boolean", ""},
+    {"http://hl7.org/fhir/uv/bulkdata/OperationDefinition/group-export",
+     "Begins an export of what belongs to the patients of a group",
+     "_outputFormat:string _since:instant _until:instant _asOf:string _type:string* _typeFilter:string* patient:Reference* "
+     "includeHistory:boolean", ""},
+    {"urn:x-annals:OperationDefinition:import",
+     "Begins an import of files",
+     "inputFormat:code inputSource:uri input*(type:code! url:url!) keepVersions:boolean", ""},
+});
+// clang-format on
+
+}  // namespace
+
+std::span<const Signature> signatures() noexcept {
+    return kSignatures;
+}
+
+const Signature* find_signature(std::string_view definition) noexcept {
+    const auto* const found =
+        std::find_if(kSignatures.begin(), kSignatures.end(),
+                     [&](const Signature& line) { return line.definition == definition; });
+    return found == kSignatures.end() ? nullptr : found;
+}
+
+std::optional<SignatureParameter> next_parameter(std::string_view& parameters) noexcept {
+    if (parameters.empty()) {
+        return {};
+    }
+    SignatureParameter parameter;
+    const std::size_t name_end = std::min(parameters.find_first_of(" :*!("), parameters.size());
+    parameter.name = parameters.substr(0, name_end);
+    std::size_t at = name_end;
+    if (at < parameters.size() && parameters[at] == ':') {
+        const std::size_t end = std::min(parameters.find_first_of(" *!", at), parameters.size());
+        parameter.type = parameters.substr(at + 1, end - at - 1);
+        at = end;
+    }
+    for (; at < parameters.size() && (parameters[at] == '*' || parameters[at] == '!'); ++at) {
+        (parameters[at] == '*' ? parameter.repeats : parameter.required) = true;
+    }
+    if (at < parameters.size() && parameters[at] == '(') {
+        const std::size_t end = parameters.find(')', at);
+        parameter.parts = parameters.substr(at + 1, end - at - 1);
+        at = end + 1;
+    }
+    parameters.remove_prefix(std::min(at + 1, parameters.size()));
+    return parameter;
+}
+
+}  // namespace annals::core

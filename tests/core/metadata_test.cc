@@ -1,0 +1,312 @@
+// The CapabilityStatement: valid by our own full validation whatever the configuration, and true.
+
+#include "codec/json/document.h"
+#include "core/base/base64.h"
+#include "core/definitions.h"
+#include "core/descriptions.h"
+#include "core/operations/operations.h"
+#include "core/operations/signatures.h"
+#include "core/validation/validate.h"
+#include "tests/support/archives.h"
+#include "tests/support/service_fixture.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+namespace annals::core {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Statement : public test::ServiceFixture {
+  protected:
+    /// Everything that full validation has to say of it, a line each.
+    std::string issues(std::string_view text) {
+        json::Parser parser;
+        const auto document = parser.parse(text);
+        if (!document) {
+            return document.error().detail;
+        }
+        validation::Options options;
+        options.refuse_unknown_elements = true;
+        options.refuse_unknown_extensions = true;
+        options.refuse_markup = true;
+        options.refuse_wrong_displays = true;
+        std::string out;
+        for (const Issue& issue :
+             validation::validate(document->root(), service().definitions(), options).issues) {
+            out += fmt::format("{} {} {}: {}\n", issue.severity, issue.code, issue.expression,
+                               issue.diagnostics);
+        }
+        return out;
+    }
+
+    std::string statement() {
+        const test::Answer answer = send("GET", "/metadata");
+        EXPECT_EQ(answer.status, 200) << answer.body;
+        return answer.body;
+    }
+
+    void expect_valid(const Config& config) {
+        restart(config);
+        EXPECT_THAT(issues(statement()), IsEmpty());
+    }
+
+    void install_package() {
+        const std::string profile = R"({"resourceType":"StructureDefinition","id":"named",
+            "url":"http://p/named","status":"active","kind":"resource","abstract":false,"type":"Patient",
+            "derivation":"constraint","name":"Named",
+            "baseDefinition":"http://hl7.org/fhir/StructureDefinition/Patient",
+            "differential":{"element":[{"id":"Patient","path":"Patient"}]}})";
+        const std::string extension = R"({"resourceType":"StructureDefinition","id":"e",
+            "url":"http://p/extension","status":"active","kind":"complex-type","abstract":false,
+            "type":"Extension","derivation":"constraint","name":"E",
+            "baseDefinition":"http://hl7.org/fhir/StructureDefinition/Extension",
+            "differential":{"element":[{"id":"Extension","path":"Extension"}]}})";
+        const std::string guide =
+            R"({"resourceType":"ImplementationGuide","id":"ig","url":"http://p/guide","status":"active"})";
+        std::string text;
+        append_base64(test::make_package("p.test", "1.0.0", {profile, extension, guide}), text);
+        const test::Answer answer = send(
+            "POST", "/$install-package",
+            R"({"resourceType":"Parameters","parameter":[{"name":"package","valueBase64Binary":")" +
+                text + R"("}]})");
+        ASSERT_EQ(answer.status, 200) << answer.body;
+    }
+};
+
+TEST_F(Statement, IsValidAsItComes) {
+    EXPECT_THAT(issues(statement()), IsEmpty());
+}
+
+TEST_F(Statement, IsValidWhateverIsSwitchedOff) {
+    for (bool Config::Interactions::* const flag :
+         {&Config::Interactions::instance_history, &Config::Interactions::instance_vread,
+          &Config::Interactions::type_history, &Config::Interactions::system_history,
+          &Config::Interactions::system_history_bundle}) {
+        Config config;
+        config.interactions.*flag = false;
+        expect_valid(config);
+    }
+    Config config;
+    config.interactions = {.instance_history = false,
+                           .instance_vread = false,
+                           .type_history = false,
+                           .system_history = false,
+                           .system_history_bundle = false};
+    config.update_create = false;
+    config.allow_history_bundles = false;
+    expect_valid(config);
+    EXPECT_THAT(statement(), HasSubstr(R"("readHistory":false)"));
+    EXPECT_THAT(statement(), HasSubstr(R"("updateCreate":false)"));
+}
+
+TEST_F(Statement, IsValidWithDeletionsIntegrityAndPackages) {
+    Config config;
+    config.hard_delete = true;
+    config.conditional_delete = "multiple";
+    config.integrity_on_write = true;
+    config.integrity_on_delete = true;
+    restart(config);
+    install_package();
+    const std::string text = statement();
+    EXPECT_THAT(issues(text), IsEmpty());
+    EXPECT_THAT(text, HasSubstr(R"("implementationGuide":["http://p/guide"])"));
+    EXPECT_THAT(text,
+                HasSubstr(R"(StructureDefinition/Patient","supportedProfile":["http://p/named"])"));
+    EXPECT_THAT(text, testing::Not(HasSubstr("http://p/extension")));
+    EXPECT_THAT(text, HasSubstr(R"("referencePolicy":["literal","local","enforced"])"));
+    EXPECT_THAT(text, HasSubstr(R"("conditionalDelete":"multiple")"));
+}
+
+TEST_F(Statement, IsValidWithEveryKindOfCredentials) {
+    for (const char* mode : {"none", "jwt", "api_key", "jwt_or_api_key"}) {
+        for (const bool certificates : {false, true}) {
+            Config config;
+            config.auth.mode = mode;
+            config.auth.smart.authorization_endpoint = "https://auth.example.org/authorize";
+            config.auth.smart.token_endpoint = "https://auth.example.org/token";
+            config.cors_origins = {"*"};
+            config.tls.client_ca_file = certificates ? "ca.pem" : "";
+            expect_valid(config);
+            const std::string text = statement();
+            const bool tokens = std::string_view(mode).starts_with("jwt");
+            EXPECT_EQ(text.find("oauth-uris") != std::string::npos, tokens) << mode;
+            EXPECT_EQ(text.find("SMART-on-FHIR") != std::string::npos, tokens) << mode;
+            EXPECT_EQ(text.find(R"("code":"Certificates")") != std::string::npos, certificates);
+            EXPECT_THAT(text, HasSubstr(R"("cors":true)"));
+        }
+    }
+}
+
+TEST_F(Statement, SaysWhatItIs) {
+    const std::string text = statement();
+    json::Parser parser;
+    const auto document = parser.parse(text);
+    const json::Value root = document->root();
+    for (const char* name : {"status", "date", "publisher", "kind", "instantiates", "fhirVersion",
+                             "format", "patchFormat", "rest"}) {
+        EXPECT_TRUE(root[name]) << name;
+    }
+    EXPECT_EQ(root["software"]["releaseDate"].string().size(), 10U);
+    EXPECT_TRUE(root["software"]["version"].equals(ANNALS_VERSION));
+    const json::Value rest = *root["rest"].elements().begin();
+    for (const char* name :
+         {"security", "documentation", "interaction", "searchParam", "operation", "compartment"}) {
+        EXPECT_TRUE(rest[name]) << name;
+    }
+}
+
+TEST_F(Statement, NamesNoOperationThatCannotBeLookedUp) {
+    const std::string text = statement();
+    json::Parser parser;
+    const auto document = parser.parse(text);
+    const json::Value rest = *document->root()["rest"].elements().begin();
+    std::set<std::string> definitions;
+    const auto collect = [&](json::Value list) {
+        std::set<std::string> names;
+        for (const json::Value operation : list.elements()) {
+            EXPECT_TRUE(names.insert(operation["name"].string()).second) << operation.raw();
+            definitions.insert(operation["definition"].string());
+        }
+    };
+    collect(rest["operation"]);
+    for (const json::Value resource : rest["resource"].elements()) {
+        collect(resource["operation"]);
+    }
+    std::size_t ours = 0;
+    for (const std::string& url : definitions) {
+        if (url.starts_with("http://hl7.org/fhir/")) {
+            continue;
+        }
+        ASSERT_TRUE(url.starts_with(kBaseUrl)) << url;
+        const test::Answer answer = send("GET", url.substr(kBaseUrl.size()));
+        EXPECT_EQ(answer.status, 200) << url;
+        EXPECT_THAT(answer.body, HasSubstr(fmt::format(R"("url":"{}")", url)));
+        EXPECT_THAT(issues(answer.body), IsEmpty()) << answer.body;
+        ++ours;
+    }
+    EXPECT_GE(ours, 8U);
+}
+
+TEST_F(Statement, NamesOperationsThatR4Has) {
+    const char* data = std::getenv("ANNALS_TEST_DATA");
+    const std::filesystem::path file = std::filesystem::path(data == nullptr ? "" : data) /
+                                       "r4-definitions/profiles-resources.json";
+    if (!std::filesystem::exists(file)) {
+        GTEST_SKIP() << "ANNALS_TEST_DATA has no r4-definitions";
+    }
+    std::ifstream stream(file, std::ios::binary);
+    const std::string known((std::istreambuf_iterator<char>(stream)), {});
+    for (const Operation& operation : operations()) {
+        if (operation.definition.starts_with("http://hl7.org/fhir/OperationDefinition/")) {
+            EXPECT_THAT(known, HasSubstr(fmt::format("\"{}\"", operation.definition)));
+        }
+    }
+}
+
+TEST_F(Statement, LeavesOperationDefinitionsThatAreStoredAlone) {
+    const std::string_view path = "/OperationDefinition/annals-diff";
+    EXPECT_EQ(send("GET", path).status, 200);
+    EXPECT_EQ(send("GET", "/OperationDefinition/annals-nothing").status, 404);
+    EXPECT_EQ(send("GET", "/OperationDefinition/diff").status, 404);
+    EXPECT_EQ(send("GET", "/Patient/annals-diff").status, 404);
+    ASSERT_EQ(send("PUT", path,
+                   R"({"resourceType":"OperationDefinition","id":"annals-diff","name":"Mine",
+                   "status":"draft","kind":"operation","code":"diff","system":true,"type":false,"instance":false})")
+                  .status,
+              201);
+    EXPECT_TRUE(send("GET", path).says("Mine"));
+    EXPECT_EQ(send("DELETE", path).status, 204);
+    EXPECT_EQ(send("GET", path).status, 410);
+}
+
+TEST_F(Statement, IsMadeOnceForEachBaseUrlInTurn) {
+    const Descriptions& descriptions = service().descriptions();
+    const auto first = descriptions.capability_statement("http://a/fhir");
+    EXPECT_EQ(descriptions.capability_statement("http://a/fhir"), first);
+    const auto other = descriptions.capability_statement("http://b/fhir");
+    EXPECT_NE(other->etag, first->etag);
+    EXPECT_THAT(other->text, HasSubstr("http://b/fhir/OperationDefinition/annals-diff"));
+    EXPECT_EQ(descriptions.capability_statement("http://a/fhir")->text, first->text);
+    install_package();
+    EXPECT_NE(descriptions.capability_statement("http://a/fhir")->etag, first->etag);
+}
+
+TEST(WithBaseUrl, TakesAnyTextAsPartOfAString) {
+    const std::string mark(1, kBaseUrlMark);
+    EXPECT_EQ(with_base_url("[\"" + mark + "/x\",\"" + mark + "\"]", "http://\"a\\"),
+              R"(["http://\"a\\/x","http://\"a\\"])");
+    EXPECT_EQ(with_base_url("", "x"), "");
+    EXPECT_EQ(with_base_url("none", "x"), "none");
+}
+
+// ---- what operations take ----
+
+TEST(Signatures, AreThereForEveryOperationAndNoOther) {
+    std::set<std::string_view> definitions;
+    for (const Operation& operation : operations()) {
+        definitions.insert(operation.definition);
+        EXPECT_NE(find_signature(operation.definition), nullptr) << operation.definition;
+    }
+    for (const Signature& signature : signatures()) {
+        EXPECT_TRUE(definitions.contains(signature.definition)) << signature.definition;
+    }
+}
+
+TEST(Signatures, AreTakenApart) {
+    std::string_view list =
+        "url:uri concept:Coding* to:string! input*(type:code! url:url) last:code!*";
+    auto parameter = next_parameter(list);
+    EXPECT_EQ(parameter->name, "url");
+    EXPECT_EQ(parameter->type, "uri");
+    EXPECT_TRUE(parameter->is_primitive());
+    EXPECT_FALSE(parameter->repeats || parameter->required);
+    parameter = next_parameter(list);
+    EXPECT_EQ(parameter->type, "Coding");
+    EXPECT_TRUE(parameter->repeats);
+    EXPECT_FALSE(parameter->is_primitive());
+    EXPECT_TRUE(next_parameter(list)->required);
+    parameter = next_parameter(list);
+    EXPECT_EQ(parameter->name, "input");
+    EXPECT_EQ(parameter->type, "");
+    EXPECT_EQ(parameter->parts, "type:code! url:url");
+    EXPECT_TRUE(parameter->repeats);
+    parameter = next_parameter(list);
+    EXPECT_EQ(parameter->name, "last");
+    EXPECT_TRUE(parameter->required && parameter->repeats);
+    EXPECT_FALSE(next_parameter(list));
+}
+
+TEST_F(Statement, NamesNoParameterThatItsOperationDoesNotKnow) {
+    ASSERT_EQ(put_patient("a"), 201);
+    std::size_t asked = 0;
+    for (const Operation& operation : operations()) {
+        std::string_view list = find_signature(operation.definition)->parameters;
+        std::string query;
+        while (const auto parameter = next_parameter(list)) {
+            if (parameter->is_primitive()) {
+                query += fmt::format("{}{}=x", query.empty() ? "?" : "&", parameter->name);
+            }
+        }
+        const std::string_view type = operation.types.empty() ? "Patient" : operation.types;
+        const std::string path = (operation.levels & kOnSystem) != 0 ? "/"
+                                 : (operation.levels & kOnType) != 0 ? fmt::format("/{}/", type)
+                                                                     : fmt::format("/{}/a/", type);
+        const test::Answer answer =
+            send("POST", path + std::string(operation.name) + query, "",
+                 {{"Content-Type", "application/fhir+json"}, {"Prefer", "respond-async"}});
+        EXPECT_FALSE(answer.says("There is no parameter")) << operation.name << answer.body;
+        ++asked;
+    }
+    EXPECT_EQ(asked, operations().size());
+}
+
+}  // namespace
+}  // namespace annals::core

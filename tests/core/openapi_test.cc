@@ -1,0 +1,446 @@
+// The OpenAPI document: built as OpenAPI 3.1 demands, and saying just what is dispatched.
+
+#include "codec/json/document.h"
+#include "core/operations/operations.h"
+#include "core/search/compartments.h"
+#include "tests/support/service_fixture.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+namespace annals::core {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// Whatever is wrong with an OpenAPI document, a line each.
+class Checker {
+  public:
+    explicit Checker(json::Value root) : root_(root) {}
+
+    std::string run() {
+        expect(root_["openapi"].string().starts_with("3.1."), "openapi");
+        expect(root_["info"]["title"].is_string() && root_["info"]["version"].is_string(), "info");
+        check_components();
+        check_references(root_);
+        check_security(root_["security"]);
+        std::set<std::string> shapes;
+        for (const json::Member path : root_["paths"].members()) {
+            const std::string name = path.key.string();
+            expect(name.starts_with('/'), name);
+            expect(shapes.insert(without_names(name)).second, "the same path twice: " + name);
+            check_path(name, path.value);
+        }
+        return faults_;
+    }
+
+  private:
+    void expect(bool holds, const std::string& what) {
+        if (!holds && faults_.size() < 4000) {
+            faults_ += what + "\n";
+        }
+    }
+
+    static std::string without_names(std::string path) {
+        for (std::size_t at = path.find('{'); at != std::string::npos;
+             at = path.find('{', at + 1)) {
+            path.erase(at + 1, path.find('}', at) - at - 1);
+        }
+        return path;
+    }
+
+    json::Value resolved(json::Value value) {
+        const json::Value reference = value["$ref"];
+        if (!reference) {
+            return value;
+        }
+        std::string text = reference.string();
+        expect(text.starts_with("#/"), "no local reference: " + text);
+        text.erase(0, 2);
+        json::Value at = root_;
+        while (at && !text.empty()) {
+            const std::string part = text.substr(0, text.find('/'));
+            text.erase(0, part.size() + 1);
+            at = at[part];
+        }
+        expect(static_cast<bool>(at), "leads nowhere: " + reference.string());
+        return at;
+    }
+
+    void check_references(json::Value value) {
+        if (value.is_object()) {
+            for (const json::Member member : value.members()) {
+                if (member.key.equals("$ref")) {
+                    resolved(value);
+                }
+                check_references(member.value);
+            }
+        } else if (value.is_array()) {
+            for (const json::Value element : value.elements()) {
+                check_references(element);
+            }
+        }
+    }
+
+    void check_components() {
+        static const std::set<std::string> kKinds{"parameters", "requestBodies", "responses",
+                                                  "schemas",    "headers",       "securitySchemes"};
+        for (const json::Member kind : root_["components"].members()) {
+            expect(kKinds.contains(kind.key.string()), "components/" + kind.key.string());
+            std::set<std::string> keys;
+            for (const json::Member component : kind.value.members()) {
+                const std::string key = component.key.string();
+                expect(keys.insert(key).second, "twice: " + key);
+                expect(!key.empty() && key.find_first_not_of(
+                                           "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                           "0123456789._-") == std::string::npos,
+                       "a key: " + key);
+                if (kind.key.equals("parameters")) {
+                    check_parameter(component.value);
+                } else if (kind.key.equals("responses")) {
+                    expect(component.value["description"].is_string(), "response " + key);
+                } else if (kind.key.equals("requestBodies")) {
+                    expect(component.value["content"].size() > 0, "requestBody " + key);
+                } else if (kind.key.equals("headers")) {
+                    expect(component.value["schema"].is_object(), "header " + key);
+                }
+            }
+        }
+    }
+
+    void check_parameter(json::Value parameter) {
+        const std::string in = parameter["in"].string();
+        expect(parameter["name"].is_string() && !parameter["name"].string().empty(), "name");
+        expect(in == "query" || in == "header" || in == "path", "in: " + in);
+        expect(in != "path" || parameter["required"].raw() == "true", "a path's is required");
+        expect(parameter["schema"].is_object(), "schema of " + parameter["name"].string());
+    }
+
+    void check_security(json::Value security) {
+        expect(security.is_array(), "security");
+        for (const json::Value alternative : security.elements()) {
+            for (const json::Member scheme : alternative.members()) {
+                expect(
+                    static_cast<bool>(root_["components"]["securitySchemes"][scheme.key.string()]),
+                    "no scheme " + scheme.key.string());
+                expect(scheme.value.is_array(), "scopes");
+            }
+        }
+    }
+
+    void take(json::Value list, std::set<std::string>& in_path, std::set<std::string>& all) {
+        for (const json::Value element : list.elements()) {
+            const json::Value parameter = resolved(element);
+            check_parameter(parameter);
+            const std::string name = parameter["name"].string();
+            expect(all.insert(parameter["in"].string() + " " + name).second,
+                   "parameter twice: " + name);
+            if (parameter["in"].equals("path")) {
+                in_path.insert(name);
+            }
+        }
+    }
+
+    void check_path(const std::string& path, json::Value item) {
+        static const std::set<std::string> kMethods{"get",     "put",  "post", "delete",
+                                                    "options", "head", "patch"};
+        std::set<std::string> wanted;
+        for (std::size_t at = path.find('{'); at != std::string::npos;
+             at = path.find('{', at + 1)) {
+            wanted.insert(path.substr(at + 1, path.find('}', at) - at - 1));
+        }
+        std::size_t count = 0;
+        for (const json::Member member : item.members()) {
+            const std::string method = member.key.string();
+            if (method == "parameters") {
+                continue;
+            }
+            const std::string where = method + " " + path;
+            expect(kMethods.contains(method), where);
+            ++count;
+            const json::Value operation = member.value;
+            const std::string id = operation["operationId"].string();
+            expect(!id.empty() && ids_.insert(id).second, "operationId '" + id + "' " + where);
+            expect(operation["responses"].is_object() && operation["responses"].size() > 0, where);
+            for (const json::Member response : operation["responses"].members()) {
+                expect(resolved(response.value)["description"].is_string(), where);
+                const std::string status = response.key.string();
+                expect(status == "default" ||
+                           (status.size() == 3 && status[0] >= '1' && status[0] <= '5'),
+                       where + status);
+            }
+            if (operation["requestBody"]) {
+                expect(resolved(operation["requestBody"])["content"].size() > 0, where);
+                expect(method != "get" && method != "options", where);
+            }
+            if (operation["security"]) {
+                check_security(operation["security"]);
+            }
+            std::set<std::string> in_path;
+            std::set<std::string> all;
+            take(item["parameters"], in_path, all);
+            take(operation["parameters"], in_path, all);
+            expect(in_path == wanted, "path parameters of " + where);
+        }
+        expect(count > 0, "nothing at " + path);
+    }
+
+    json::Value root_;
+    std::set<std::string> ids_;
+    std::string faults_;
+};
+
+class OpenApi : public test::ServiceFixture {
+  protected:
+    json::Value document() {
+        answer_ = send("GET", "/openapi.json");
+        EXPECT_EQ(answer_.status, 200) << answer_.body;
+        auto parsed = parser_.parse(answer_.body);
+        EXPECT_TRUE(parsed) << answer_.body;
+        document_ = std::move(*parsed);
+        return document_.root();
+    }
+
+    test::Answer answer_;
+    json::Parser parser_;
+    json::Document document_;
+};
+
+/// A path with something in place of its parameters.
+std::string filled(std::string path) {
+    for (const auto& [from, to] :
+         {std::pair("{type}", "Patient"), std::pair("{id}", "a"), std::pair("{vid}", "1"),
+          std::pair("{member}", "Observation"), std::pair("{file}", "f.ndjson")}) {
+        if (const std::size_t at = path.find(from); at != std::string::npos) {
+            path.replace(at, std::string_view(from).size(), to);
+        }
+    }
+    return path;
+}
+
+HttpMethod method_of(const std::string& key) {
+    static const std::map<std::string, HttpMethod> kMethods{
+        {"get", HttpMethod::get},        {"put", HttpMethod::put},
+        {"post", HttpMethod::post},      {"patch", HttpMethod::patch},
+        {"delete", HttpMethod::delete_}, {"options", HttpMethod::options}};
+    return kMethods.at(key);
+}
+
+Config everything_on() {
+    Config config;
+    config.hard_delete = true;
+    return config;
+}
+
+Config everything_off() {
+    Config config;
+    config.interactions = {.instance_history = false,
+                           .instance_vread = false,
+                           .type_history = false,
+                           .system_history = false,
+                           .system_history_bundle = false};
+    return config;
+}
+
+TEST_F(OpenApi, IsBuiltAsItsStandardDemands) {
+    for (const char* mode : {"none", "jwt", "api_key", "jwt_or_api_key"}) {
+        for (const bool certificates : {false, true}) {
+            Config config = certificates ? everything_off() : everything_on();
+            config.auth.mode = mode;
+            config.tls.client_ca_file = certificates ? "ca.pem" : "";
+            restart(config);
+            EXPECT_EQ(Checker(document()).run(), "") << mode;
+        }
+    }
+}
+
+TEST(OpenApiChecker, FindsFaults) {
+    // What the test above relies on.
+    const auto faults = [](std::string_view paths, std::string_view components) {
+        json::Parser parser;
+        const auto parsed = parser.parse(
+            fmt::format(R"({{"openapi":"3.1.0","info":{{"title":"t","version":"1"}},"security":[],)"
+                        R"("paths":{},"components":{}}})",
+                        paths, components));
+        return Checker(parsed->root()).run();
+    };
+    const std::string_view response = R"("responses":{"200":{"description":"d"}})";
+    const auto path = [&](std::string_view name, std::string_view operation) {
+        return fmt::format(R"({{"{}":{{"get":{{"operationId":"a",{}{}}}}}}})", name, operation,
+                           response);
+    };
+    EXPECT_EQ(faults(path("/a", ""), "{}"), "");
+    EXPECT_THAT(faults(path("/{id}", ""), "{}"), HasSubstr("path parameters"));
+    EXPECT_THAT(faults(path("/a", R"("parameters":[{"$ref":"#/components/parameters/x"}],)"), "{}"),
+                HasSubstr("leads nowhere"));
+    EXPECT_THAT(faults(path("/a", R"("security":[{"x":[]}],)"), "{}"), HasSubstr("no scheme"));
+    EXPECT_THAT(faults(R"({"/a":{"get":{"operationId":"a"}}})", "{}"), HasSubstr("get /a"));
+    EXPECT_THAT(faults(fmt::format(R"({{"/a":{{"get":{{"operationId":"a",{0}}},)"
+                                   R"("put":{{"operationId":"a",{0}}}}}}})",
+                                   response),
+                       "{}"),
+                HasSubstr("operationId"));
+}
+
+TEST_F(OpenApi, TellsWhatIsDispatchedAndNothingElse) {
+    for (const Config& config : {everything_on(), everything_off()}) {
+        restart(config);
+        std::set<std::pair<Level, HttpMethod>> rows;
+        std::set<std::tuple<const Operation*, Level, HttpMethod>> calls;
+        std::set<std::string> types;
+        std::set<std::string> compartments;
+        for (const json::Member path : document()["paths"].members()) {
+            const std::string name = filled(path.key.string());
+            const Result<Target> target = parse_target(name);
+            ASSERT_TRUE(target) << name;
+            for (const json::Member member : path.value.members()) {
+                if (member.key.equals("parameters")) {
+                    continue;
+                }
+                const HttpMethod method = method_of(member.key.string());
+                std::string allow;
+                const auto row = find_interaction(config, method, *target, allow);
+                ASSERT_TRUE(row) << name << " " << member.key.string();
+                rows.emplace((*row)->level, method);
+                if (const Operation* operation = find_operation(*target)) {
+                    calls.emplace(operation, target->level, method);
+                }
+                if (target->level == Level::type && method == HttpMethod::get) {
+                    types.emplace(resource_type_name(target->type));
+                }
+                if (target->level == Level::compartment) {
+                    compartments.emplace(resource_type_name(target->type));
+                }
+            }
+        }
+        for (const Interaction& row : interactions()) {
+            const bool on = row.enabled == nullptr || row.enabled(config);
+            EXPECT_EQ(rows.contains({row.level, row.method}), on)
+                << row.page << " " << method_name(row.method);
+        }
+        std::size_t expected = 0;
+        for (const Operation& operation : operations()) {
+            for (const auto& [bit, level] : {std::pair(kOnSystem, Level::system_operation),
+                                             std::pair(kOnType, Level::type_operation),
+                                             std::pair(kOnInstance, Level::instance_operation),
+                                             std::pair(kOnVersion, Level::version_operation)}) {
+                for (const HttpMethod method : {HttpMethod::get, HttpMethod::post}) {
+                    Target target;
+                    target.level = level;
+                    if ((operation.levels & bit) != 0 && takes(operation, target, method)) {
+                        ++expected;
+                        EXPECT_TRUE(calls.contains({&operation, level, method}))
+                            << operation.name << " " << method_name(method);
+                    }
+                }
+            }
+        }
+        EXPECT_EQ(calls.size(), expected);
+        EXPECT_EQ(types.size(), kResourceTypeCount - 1);
+        EXPECT_EQ(compartments.size(), search::compartment_types().size());
+    }
+}
+
+TEST_F(OpenApi, TellsTheSearchParametersOfEachType) {
+    const json::Value root = document();
+    const auto told = [&](std::string_view type) {
+        std::set<std::string> names;
+        const json::Value get = root["paths"][fmt::format("/{}", type)]["get"];
+        for (const json::Value parameter : get["parameters"].elements()) {
+            std::string key = parameter["$ref"].string();
+            key.erase(0, key.rfind('/') + 1);
+            names.insert(root["components"]["parameters"][key]["name"].string());
+        }
+        return names;
+    };
+    for (const char* type : {"Patient", "Observation", "Location"}) {
+        const std::set<std::string> names = told(type);
+        for (const search::Parameter& parameter :
+             service().indexing().parameters()->of(*find_resource_type(type))) {
+            EXPECT_TRUE(names.contains(parameter.code)) << type << " " << parameter.code;
+        }
+        EXPECT_TRUE(names.contains("_include"));
+    }
+    EXPECT_TRUE(told("Patient").contains("birthdate"));
+    EXPECT_FALSE(told("Observation").contains("birthdate"));
+}
+
+TEST_F(OpenApi, TellsStoredSearchParametersWhateverTheyAreCalled) {
+    const std::string before = send("GET", "/openapi.json").body;
+    for (const char* code : {"eyes", "eye/s", "eye_s"}) {
+        static int number = 0;
+        const int status =
+            send(
+                "PUT", fmt::format("/SearchParameter/p{}", ++number),
+                fmt::format(R"({{"resourceType":"SearchParameter","id":"p{0}","url":"http://x/p{0}",
+                 "name":"P","status":"active","description":"d","code":"{1}","base":["Patient"],
+                 "type":"token","expression":"Patient.extension('http://x/eyes').value"}})",
+                            number, code))
+                .status;
+        EXPECT_TRUE(status == 201 || status == 400) << status;
+    }
+    service().indexing().wait_until_idle();
+    const json::Value root = document();
+    EXPECT_NE(answer_.body, before);
+    EXPECT_EQ(Checker(root).run(), "");
+    EXPECT_EQ(root["components"]["parameters"]["eyes.token"]["name"].string(), "eyes");
+}
+
+TEST_F(OpenApi, SaysWhoMayDoWhat) {
+    Config config;
+    config.auth.mode = "jwt_or_api_key";
+    config.auth.public_access = {"metadata", "read"};
+    restart(config);
+    const json::Value root = document();
+    EXPECT_EQ(root["security"].raw(), R"([{"bearer":[]},{"apiKey":[]}])");
+    const json::Value paths = root["paths"];
+    EXPECT_EQ(paths["/metadata"]["get"]["security"].raw(), "[]");
+    EXPECT_EQ(paths["/openapi.json"]["get"]["security"].raw(), "[]");
+    EXPECT_EQ(paths["/{type}/{id}"]["get"]["security"].raw(), "[]");
+    EXPECT_FALSE(paths["/{type}/{id}"]["put"]["security"]);
+    EXPECT_TRUE(paths["/{type}/{id}"]["put"]["responses"]["403"]);
+    EXPECT_FALSE(paths["/{type}/{id}"]["get"]["responses"]["403"]);
+    EXPECT_EQ(paths["/$versions"]["get"]["security"].raw(), "[]");
+    EXPECT_FALSE(paths["/{type}/{id}/$diff"]["get"]["security"]);
+
+    restart(Config());
+    const json::Value open = document();
+    EXPECT_EQ(open["security"].raw(), "[]");
+    EXPECT_FALSE(open["components"]["securitySchemes"]);
+}
+
+TEST_F(OpenApi, IsJsonWithAnEtagOfBoundedSize) {
+    document();
+    EXPECT_EQ(answer_.content_type, send("GET", "/openapi.json?_format=xml").content_type);
+    EXPECT_THAT(answer_.content_type, HasSubstr("application/json"));
+    EXPECT_LT(answer_.body.size(), 1'000'000U);
+    EXPECT_THAT(answer_.body, HasSubstr(fmt::format(R"("servers":[{{"url":"{}"}}])", kBaseUrl)));
+    ASSERT_NE(answer_.etag, 0U);
+    const std::string tag = fmt::format("W/\"{}\"", answer_.etag);
+    const test::Answer again = send("GET", "/openapi.json", "", {{"If-None-Match", tag}});
+    EXPECT_EQ(again.status, 304);
+    EXPECT_EQ(again.body, "");
+    EXPECT_EQ(send("GET", "/openapi.json", "", {{"If-None-Match", "W/\"1\""}}).status, 200);
+    EXPECT_EQ(send("GET", "/openapi.json", "", {{"Accept", "image/png"}}).status, 200);
+    restart(everything_off());
+    EXPECT_NE(send("GET", "/openapi.json").etag, answer_.etag);
+}
+
+TEST_F(OpenApi, IsGivenAloneAndAtItsPlaceOnly) {
+    EXPECT_EQ(send("POST", "/openapi.json", "{}").status, 405);
+    EXPECT_EQ(send("GET", "/openapi.json/x").status, 404);
+    EXPECT_EQ(send("GET", "/openapi").status, 404);
+    const test::Answer batch = send("POST", "/",
+                                    R"({"resourceType":"Bundle","type":"batch","entry":[)"
+                                    R"({"request":{"method":"GET","url":"openapi.json"}}]})");
+    EXPECT_EQ(batch.status, 200);
+    EXPECT_THAT(batch.body, HasSubstr("400 Bad Request"));
+    EXPECT_THAT(batch.body, Not(HasSubstr("operationId")));
+}
+
+}  // namespace
+}  // namespace annals::core
