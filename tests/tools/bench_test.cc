@@ -190,6 +190,8 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
                                                   "history-apply",
                                                   "history-apply/10:1",
                                                   "history-read",
+                                                  "export",
+                                                  "replicate:4",
                                                   "recover",
                                                   "footprint"},
                                                  std::chrono::seconds(240));
@@ -198,7 +200,7 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
     const Result<json::Document> figures = parser.parse(test::read_whole_file(json));
     ASSERT_TRUE(figures) << figures.error().detail;
     EXPECT_TRUE(figures->root()["limits"]["sync_4k"]);
-    ASSERT_EQ(figures->root()["workloads"].size(), 15U);
+    ASSERT_EQ(figures->root()["workloads"].size(), 17U);
     const std::string page = test::read_whole_file(html);
     EXPECT_EQ(page.find("<script"), std::string::npos);
     EXPECT_NE(page.find("create:4"), std::string::npos);
@@ -211,6 +213,12 @@ TEST(Bench, MeasuresTheRealServerWithoutAnError) {
             EXPECT_NE(workload["requests"].raw(), "0") << workload.raw();
         }
         EXPECT_TRUE(workload["limit"]["ratio"]) << workload.raw();
+        if (workload["workload"].equals("export")) {
+            EXPECT_NE(workload["units"].raw(), "0") << workload.raw();
+        }
+        if (workload["workload"].equals("replicate")) {
+            EXPECT_GT(workload["lags"].size(), 0U) << workload.raw();
+        }
         if (workload["workload"].string().starts_with("search")) {
             EXPECT_NE(workload["requests"].raw(), "0") << workload.raw();
             // Even three patients have values for the whole mix.

@@ -19,6 +19,8 @@
 
 namespace annals::bench {
 
+class Process;
+
 struct Settings {
     std::vector<std::string>
         workloads;                  ///< "read", or "create:16" with its own number of connections
@@ -89,6 +91,8 @@ struct Measurement {
     LoadResult load;
     std::vector<std::string> operations;                 ///< names of load.operations, if several
     std::vector<std::pair<std::string, double>> extras;  ///< "commits per sync"
+    std::vector<std::pair<double, double>>
+        lags;  ///< of `replicate`: seconds since the begin, lag in seconds
     std::string limit_name;
     double limit = 0;  ///< in the same unit; 0: not measured
 
@@ -145,6 +149,20 @@ Result<Measurement> measure(const Asked& asked, const Site& site, const Settings
 
 /// One workload against servers of its own, in a folder of its own below settings.directory. Errors: as measure().
 Result<Measurement> measure_on_own_server(const Asked& asked, const Settings& settings);
+
+/// Whole exports one after another, of a store that is filled before. Errors: io.
+Result<void> measure_exports(const Site& site, const Settings& settings, Measurement& measurement);
+
+/// How far a store that follows another is behind while that one is written to: two servers of our own, below
+/// `folder`. Errors: io.
+Result<void> measure_replication(const Settings& settings, const std::string& folder,
+                                 Measurement& measurement);
+
+/// A server of our own whose data is below `folder`, on `cpu`. Errors: io.
+Result<Process> start_server(const Settings& settings, const std::string& folder, int cpu);
+
+/// Errors: io (it did not end in order).
+Result<void> stop_server(Process& server);
 
 /// Where `url` leads, with the settings' headers. Errors: usage.
 Result<Site> site_of(std::string_view url, const Settings& settings);

@@ -311,6 +311,30 @@ std::string distribution_plot(const Group& group) {
     return plot.svg();
 }
 
+// How far behind a follower was, by the time at which its source had what it was to get.
+std::string lag_plot(const Measurement& measurement) {
+    Plot plot(fmt::format("{}: lag over time", measurement.asked.name()), "seconds");
+    double least = 1e18;
+    double most = 0;
+    double end = 0;
+    for (const auto& [at, lag] : measurement.lags) {
+        least = std::min(least, lag * 1e9);
+        most = std::max(most, lag * 1e9);
+        end = std::max(end, at);
+    }
+    const Decades decades = add_decades(plot, least, most);
+    const double step = round_up(end / 8);
+    for (double at = 0; at <= end; at += step) {
+        plot.x_tick(at / end, number_text(at));
+    }
+    Line line{"lag", {}};
+    for (const auto& [at, lag] : measurement.lags) {
+        line.points.push_back({at / end, std::max(decades.at(lag * 1e9), 0.0), ""});
+    }
+    plot.line(std::move(line));
+    return plot.svg();
+}
+
 // The best of each workload against what the machine could do.
 std::string ratio_plot(const std::vector<Group>& groups) {
     constexpr double kRow = 26;
@@ -418,7 +442,15 @@ std::string html_of(const Report& report) {
     const std::vector<Group> groups = groups_of(report);
     out += ratio_plot(groups);
     for (const Group& group : groups) {
-        if (group.measurements.front()->asked.workload->own_server) {
+        const Measurement& first = *group.measurements.front();
+        if (!first.lags.empty()) {
+            out += fmt::format(R"(<h2>{}</h2><div class="plots">)", escaped(group.name));
+            for (const Measurement* measurement : group.measurements) {
+                out += measurement->lags.empty() ? "" : lag_plot(*measurement);
+            }
+            out += distribution_plot(group) + "</div>";
+        }
+        if (first.asked.workload->own_server) {
             continue;
         }
         out += fmt::format(R"(<h2>{}</h2><div class="plots">)", escaped(group.name));

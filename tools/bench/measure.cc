@@ -257,6 +257,10 @@ Result<Measurement> measure(const Asked& asked, const Site& site, const Settings
     Measurement measurement;
     measurement.asked = asked;
     measurement.rate_asked = settings.rate;
+    if (asked.workload->name == "export") {
+        ANNALS_TRY_VOID(measure_exports(site, settings, measurement));
+        return measurement;
+    }
     Material material;
     ANNALS_TRY(const Conversations conversations,
                prepare(asked, site, settings, material, measurement));

@@ -34,18 +34,6 @@ std::vector<std::string> server_arguments(const Settings& settings, const std::s
     return arguments;
 }
 
-Result<Process> start(const Settings& settings, const std::string& folder) {
-    return Process::run_self(server_arguments(settings, folder), folder + "/log",
-                             "annals ready on ", settings.server_cpu);
-}
-
-Result<void> stop(Process& server) {
-    if (const int code = server.stop(); code != 0) {
-        return Error{Errc::io, fmt::format("the server ended with code {}", code), ""};
-    }
-    return {};
-}
-
 void add_memory(Measurement& measurement, const Process& server) {
     measurement.extras.emplace_back("server MB resident",
                                     static_cast<double>(server.resident_bytes()) / 1e6);
@@ -54,16 +42,16 @@ void add_memory(Measurement& measurement, const Process& server) {
 // How long a server takes from its start until it is ready, after an orderly stop and after a kill.
 Result<void> measure_recovery(const Settings& settings, const std::string& folder,
                               Measurement& measurement) {
-    ANNALS_TRY(Process server, start(settings, folder));
+    ANNALS_TRY(Process server, start_server(settings, folder, settings.server_cpu));
     ANNALS_TRY(const Site site, site_of(server.told(), settings));
     ANNALS_TRY(const std::uint64_t versions, fill(site, settings));
-    ANNALS_TRY_VOID(stop(server));
+    ANNALS_TRY_VOID(stop_server(server));
     Clock::time_point begin = Clock::now();
-    ANNALS_TRY(server, start(settings, folder));
+    ANNALS_TRY(server, start_server(settings, folder, settings.server_cpu));
     const double after_stop = seconds_since(begin);
     server.kill();
     begin = Clock::now();
-    ANNALS_TRY(server, start(settings, folder));
+    ANNALS_TRY(server, start_server(settings, folder, settings.server_cpu));
     const double after_kill = seconds_since(begin);
     measurement.load.requests = 1;
     measurement.load.units = versions;
@@ -73,13 +61,13 @@ Result<void> measure_recovery(const Settings& settings, const std::string& folde
     measurement.extras.emplace_back("seconds after a stop", after_stop);
     measurement.extras.emplace_back("seconds after a kill", after_kill);
     add_memory(measurement, server);
-    return stop(server);
+    return stop_server(server);
 }
 
 // What a version takes on disk and in memory.
 Result<void> measure_footprint(const Settings& settings, const std::string& folder,
                                Measurement& measurement) {
-    ANNALS_TRY(Process server, start(settings, folder));
+    ANNALS_TRY(Process server, start_server(settings, folder, settings.server_cpu));
     ANNALS_TRY(const Site site, site_of(server.told(), settings));
     add_memory(measurement, server);
     measurement.extras.back().first = "empty server MB resident";
@@ -102,10 +90,22 @@ Result<void> measure_footprint(const Settings& settings, const std::string& fold
         }
     }
     add_memory(measurement, server);
-    return stop(server);
+    return stop_server(server);
 }
 
 }  // namespace
+
+Result<Process> start_server(const Settings& settings, const std::string& folder, int cpu) {
+    return Process::run_self(server_arguments(settings, folder), folder + "/log",
+                             "annals ready on ", cpu);
+}
+
+Result<void> stop_server(Process& server) {
+    if (const int code = server.stop(); code != 0) {
+        return Error{Errc::io, fmt::format("the server ended with code {}", code), ""};
+    }
+    return {};
+}
 
 Result<Site> site_of(std::string_view url, const Settings& settings) {
     ANNALS_TRY(const tools::ServerUrl server, tools::parse_server_url(url));
@@ -118,16 +118,20 @@ Result<Measurement> measure_on_own_server(const Asked& asked, const Settings& se
     if (asked.workload->own_server) {
         Measurement measurement;
         measurement.asked = asked;
-        ANNALS_TRY_VOID(asked.workload->name == "recover"
-                            ? measure_recovery(settings, folder.path(), measurement)
-                            : measure_footprint(settings, folder.path(), measurement));
+        if (asked.workload->name == "recover") {
+            ANNALS_TRY_VOID(measure_recovery(settings, folder.path(), measurement));
+        } else if (asked.workload->name == "replicate") {
+            ANNALS_TRY_VOID(measure_replication(settings, folder.path(), measurement));
+        } else {
+            ANNALS_TRY_VOID(measure_footprint(settings, folder.path(), measurement));
+        }
         return measurement;
     }
-    ANNALS_TRY(Process server, start(settings, folder.path()));
+    ANNALS_TRY(Process server, start_server(settings, folder.path(), settings.server_cpu));
     ANNALS_TRY(const Site site, site_of(server.told(), settings));
     ANNALS_TRY(Measurement measurement, measure(asked, site, settings));
     add_memory(measurement, server);
-    ANNALS_TRY_VOID(stop(server));
+    ANNALS_TRY_VOID(stop_server(server));
     return measurement;
 }
 

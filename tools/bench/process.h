@@ -18,7 +18,7 @@ namespace annals::bench {
 class Process {
   public:
     /// Runs this very program with `arguments`, stderr into the file `log`, and waits for a line that
-    /// begins with `ready`. `cpu` -1: any core. Errors: io (it ended, or said nothing for 60 seconds).
+    /// begins with `ready` (empty: doesn't wait). `cpu` -1: any core. Errors: io (it ended, or said nothing for 60 seconds).
     static Result<Process> run_self(const std::vector<std::string>& arguments,
                                     const std::string& log, std::string_view ready, int cpu);
 

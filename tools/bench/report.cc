@@ -101,6 +101,11 @@ std::string measurement_json(const Measurement& measurement) {
                             quoted(measurement.extras[i].first), measurement.extras[i].second);
     }
     text += measurement.extras.empty() ? "" : "}";
+    for (std::size_t i = 0; i < measurement.lags.size(); ++i) {
+        text += fmt::format(R"({}[{:.3f},{:.6f}])", i == 0 ? R"(,"lags":[)" : ",",
+                            measurement.lags[i].first, measurement.lags[i].second);
+    }
+    text += measurement.lags.empty() ? "" : "]";
     if (measurement.limit > 0) {
         text += fmt::format(R"(,"limit":{{"name":{},"rate":{:.1f},"ratio":{:.3f}}})",
                             quoted(measurement.limit_name), measurement.limit,

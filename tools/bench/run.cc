@@ -27,6 +27,8 @@ constexpr auto kWorkloads = std::to_array<Workload>({
     {"import", "resources/s", Bound::append, true},
     {"history-apply", "versions/s", Bound::append, true},
     {"history-read", "versions/s", Bound::append, true},
+    {"export", "resources/s", Bound::append, true},
+    {"replicate", "versions/s", Bound::post, false, true},
     {"recover", "versions/s", Bound::append, true, true},
     {"footprint", "versions/s", Bound::append, true, true},
 });

@@ -1,0 +1,164 @@
+// A store that follows another one: how far behind it is while that one is written to.
+
+#include "tools/bench/bench.h"
+#include "tools/bench/process.h"
+#include "tools/bench/workloads.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+namespace annals::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kBodyBytes = 1400;
+constexpr std::size_t kBodies = 256;
+constexpr std::chrono::milliseconds kTick{10};
+constexpr std::chrono::seconds kCatchUpMax{60};
+constexpr std::string_view kVersions = "annals_store_versions";
+
+// How many versions both had at one time.
+struct Sample {
+    double at = 0;
+    double source = 0;
+    double target = 0;
+};
+
+// Looks at both stores again and again on a thread of its own.
+class Watch {
+  public:
+    Watch(const Site& source, const Site& target)
+        : begin_(Clock::now()), thread_([this, source, target] {
+              while (!done_) {
+                  look(source, target);
+                  std::this_thread::sleep_for(kTick);
+              }
+          }) {}
+
+    ~Watch() { stop(); }
+
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+    double now() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+    /// The newest sample; none yet: zeros.
+    Sample newest() const {
+        const std::lock_guard lock(mutex_);
+        return samples_.empty() ? Sample{} : samples_.back();
+    }
+
+    const std::vector<Sample>& stop() {
+        done_ = true;
+        if (thread_.joinable()) {
+            thread_.join();
+        }
+        return samples_;
+    }
+
+  private:
+    void look(const Site& source, const Site& target) {
+        const double at = now();
+        const auto ahead = metric(source, kVersions);
+        const auto behind = metric(target, kVersions);
+        if (ahead && behind) {
+            const std::lock_guard lock(mutex_);
+            samples_.push_back({at, *ahead, *behind});
+        }
+    }
+
+    Clock::time_point begin_;
+    mutable std::mutex mutex_;
+    std::vector<Sample> samples_;
+    std::atomic<bool> done_ = false;
+    std::thread thread_;
+};
+
+// Until what the source had at a sample was in the target, for each at which the source had something new.
+void add_lags(const std::vector<Sample>& samples, Measurement& measurement) {
+    std::size_t reached = 0;
+    double seen = 0;
+    for (const Sample& sample : samples) {
+        if (sample.source == seen) {
+            continue;
+        }
+        seen = sample.source;
+        while (reached < samples.size() &&
+               (samples[reached].target < seen || samples[reached].at < sample.at)) {
+            ++reached;
+        }
+        if (reached == samples.size()) {
+            return;
+        }
+        const double lag = samples[reached].at - sample.at;
+        measurement.lags.emplace_back(sample.at, lag);
+        measurement.load.operations[0].record(static_cast<std::uint64_t>(lag * 1e9));
+    }
+}
+
+Result<void> wait_until_caught_up(const Watch& watch) {
+    const Clock::time_point end = Clock::now() + kCatchUpMax;
+    while (Clock::now() < end) {
+        const Sample newest = watch.newest();
+        if (newest.source > 0 && newest.target >= newest.source) {
+            return {};
+        }
+        std::this_thread::sleep_for(kTick);
+    }
+    return Error{Errc::io,
+                 fmt::format("the follower did not catch up within {} s", kCatchUpMax.count()), ""};
+}
+
+}  // namespace
+
+Result<void> measure_replication(const Settings& settings, const std::string& folder,
+                                 Measurement& measurement) {
+    const std::string source_folder = folder + "/source";
+    const std::string target_folder = folder + "/target";
+    std::filesystem::create_directories(source_folder);
+    std::filesystem::create_directories(target_folder);
+    ANNALS_TRY(Process source, start_server(settings, source_folder, settings.client_cpu));
+    ANNALS_TRY(Process target, start_server(settings, target_folder, settings.server_cpu));
+    ANNALS_TRY(const Site from, site_of(source.told(), settings));
+    ANNALS_TRY(const Site to, site_of(target.told(), settings));
+    ANNALS_TRY(Process follower,
+               Process::run_self({"replicate", "--from", source.told(), "--to", target.told(),
+                                  "--follow", "--state", folder + "/state", "-q"},
+                                 folder + "/log", {}, settings.client_cpu));
+
+    const std::vector<Body> bodies = bodies_near(kBodyBytes, kBodies, settings.seed);
+    Watch watch(from, to);
+    const double begin = watch.now();
+    ANNALS_TRY(LoadResult load,
+               run_load(load_options(from, settings, true),
+                        creates(from, bodies, measurement.asked.connections, true)));
+    const Sample at_end = watch.newest();
+    const double seconds = watch.now() - begin;
+    ANNALS_TRY_VOID(wait_until_caught_up(watch));
+    const double caught_up = watch.now() - begin - seconds;
+    add_lags(watch.stop(), measurement);
+
+    measurement.rate_asked = settings.rate;
+    measurement.load.requests = load.requests;
+    measurement.load.errors = load.errors;
+    measurement.load.first_error = load.first_error;
+    measurement.load.busy = load.busy;
+    measurement.load.unsent = load.unsent;
+    measurement.load.units = static_cast<std::uint64_t>(at_end.target);
+    measurement.load.seconds = seconds;
+    measurement.extras.emplace_back("creates/s at the source",
+                                    static_cast<double>(load.units) / load.seconds);
+    measurement.extras.emplace_back("versions behind at the end", at_end.source - at_end.target);
+    measurement.extras.emplace_back("seconds to catch up", caught_up);
+    follower.stop();
+    ANNALS_TRY_VOID(stop_server(source));
+    return stop_server(target);
+}
+
+}  // namespace annals::bench
