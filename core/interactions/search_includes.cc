@@ -57,6 +57,15 @@ std::optional<Named> read_reference(std::string_view text, std::string_view base
     return named;
 }
 
+std::optional<VersionInfo> version_of(const Named& named, const storage::Store& store,
+                                      Position position) {
+    // A reference to one version means that version.
+    const std::optional<VersionInfo> info =
+        named.version ? store.version(named.type, named.id, *named.version)
+                      : store.current(named.type, named.id, position);
+    return info && info->position <= position ? info : std::nullopt;
+}
+
 class Includer {
   public:
     Includer(search::Snapshot& snapshot, const search::ParameterSet& parameters,
@@ -117,12 +126,7 @@ class Includer {
         if (!named || (include.target && *include.target != named->type)) {
             return;
         }
-        const storage::Store& store = snapshot_.store();
-        // A reference to one version means that version.
-        const std::optional<VersionInfo> info =
-            named->version ? store.version(named->type, named->id, *named->version)
-                           : store.current(named->type, named->id, snapshot_.position());
-        if (info && info->position <= snapshot_.position()) {
+        if (const auto info = version_of(*named, snapshot_.store(), snapshot_.position())) {
             add(*info);
         }
     }
@@ -290,6 +294,12 @@ class Includer {
 };
 
 }  // namespace
+
+std::optional<VersionInfo> referred_version(const storage::Store& store, std::string_view reference,
+                                            std::string_view base_url, Position position) {
+    const std::optional<Named> named = read_reference(reference, base_url);
+    return named ? version_of(*named, store, position) : std::nullopt;
+}
 
 asio::awaitable<Result<Included>> find_included(search::Snapshot& snapshot,
                                                 const search::ParameterSet& parameters,

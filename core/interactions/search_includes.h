@@ -14,6 +14,7 @@
 #include <asio/awaitable.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,12 @@ struct Included {
     std::vector<storage::VersionInfo> versions;  ///< none twice, none of the matches
     bool cut_short = false;                      ///< there was more than kIncludedMax
 };
+
+/// The version that a literal reference to a resource of this server leads to: the one it names, else the newest at
+/// `position`, which may be a deletion; none if it leads elsewhere, or nowhere.
+std::optional<storage::VersionInfo> referred_version(const storage::Store& store,
+                                                     std::string_view reference,
+                                                     std::string_view base_url, Position position);
 
 /// What comes along with `matches`. Lifetime: the arguments outlive the call.
 /// Errors: timeout, too_costly.

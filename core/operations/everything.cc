@@ -7,8 +7,8 @@
 #include "core/interactions/search_bundle.h"
 #include "core/interactions/turns.h"
 #include "core/operations/everything_parts.h"
-#include "core/operations/everything_references.h"
 #include "core/operations/input.h"
+#include "core/operations/referred.h"
 #include "core/outcome.h"
 #include "core/search/compartments.h"
 #include "core/search/cursor.h"
@@ -28,6 +28,8 @@ using search::Cursor;
 using search::Execution;
 using search::Match;
 using search::Query;
+
+constexpr int kReferredStepsMax = 3;
 
 // One call, from its parameters to its Bundle.
 class Everything {
@@ -68,9 +70,11 @@ class Everything {
         if (!done) {
             co_return std::move(done.error());
         }
-        const std::function<bool(TypeId)> wanted = [this](TypeId type) { return is_beside(type); };
+        const std::function<bool(TypeId, std::string_view)> wanted =
+            [this](TypeId type, std::string_view /*id*/) { return is_beside(type); };
         Result<Referred> referred = co_await find_referred(
-            *snapshot_, request_.base_url, content_.matches, wanted, kEverythingPageMax, turns_);
+            *snapshot_, request_.base_url, content_.matches, wanted,
+            {.limit = kEverythingPageMax, .steps = kReferredStepsMax}, turns_);
         if (!referred) {
             co_return std::move(referred.error());
         }

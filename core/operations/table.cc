@@ -5,6 +5,7 @@
 #include "core/operations/compact.h"
 #include "core/operations/diff.h"
 #include "core/operations/digest.h"
+#include "core/operations/document.h"
 #include "core/operations/everything.h"
 #include "core/operations/expand.h"
 #include "core/operations/install_package.h"
@@ -56,6 +57,8 @@ constexpr auto kOperations = std::to_array<Operation>({
      "http://hl7.org/fhir/OperationDefinition/Patient-everything", everything_operation, "Patient"},
     {"$everything", kOnInstance, kOnInstance, false, Access::read,
      "http://hl7.org/fhir/OperationDefinition/Encounter-everything", everything_operation, "Encounter"},
+    {"$document", kOnType | kOnInstance, kOnType | kOnInstance, false, Access::read,
+     "http://hl7.org/fhir/OperationDefinition/Composition-document", document_operation, "Composition"},
     {"$backup", kOnSystem, kOnSystem, true, Access::administer,
      "urn:x-annals:OperationDefinition:backup", backup_operation},
     {"$digest", kOnSystem, kOnSystem, false, Access::administer,

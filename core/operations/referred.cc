@@ -1,4 +1,4 @@
-#include "core/operations/everything_references.h"
+#include "core/operations/referred.h"
 
 #include "codec/json/resource.h"
 #include "core/interactions/write.h"
@@ -7,24 +7,21 @@
 
 namespace annals::core {
 
-namespace {
-
-constexpr int kStepsMax = 3;
-
-}  // namespace
-
-asio::awaitable<Result<Referred>> find_referred(search::Snapshot& snapshot,
-                                                std::string_view base_url,
-                                                std::span<const storage::VersionInfo> from,
-                                                const std::function<bool(TypeId)>& wanted,
-                                                std::size_t limit, Turns& turns) {
+asio::awaitable<Result<Referred>> find_referred(
+    search::Snapshot& snapshot, std::string_view base_url,
+    std::span<const storage::VersionInfo> from,
+    const std::function<bool(TypeId, std::string_view id)>& wanted, ReferredLimits limits,
+    Turns& turns) {
     const storage::Store& store = snapshot.store();
     search::BodyReader reader(store);
     std::unordered_set<std::uint64_t> seen;
+    for (const storage::VersionInfo& info : from) {
+        seen.insert(info.position.value);
+    }
     std::vector<json::ReferenceSite> sites;
     std::vector<storage::VersionInfo> round(from.begin(), from.end());
     Referred referred;
-    for (int step = 0; step < kStepsMax && !round.empty(); ++step) {
+    for (int step = 0; step < limits.steps && !round.empty(); ++step) {
         const std::size_t before = referred.versions.size();
         for (const storage::VersionInfo& info : round) {
             sites.clear();
@@ -35,14 +32,14 @@ asio::awaitable<Result<Referred>> find_referred(search::Snapshot& snapshot,
                 const std::string text = site.value.string();
                 const auto named = local_reference(text, base_url);
                 if (site.kind != json::ReferenceSite::Kind::reference || !named ||
-                    !wanted(named->first)) {
+                    !wanted(named->first, named->second)) {
                     continue;
                 }
                 const auto found = store.current(named->first, named->second, snapshot.position());
                 if (!found || found->deletion || !seen.insert(found->position.value).second) {
                     continue;
                 }
-                if (referred.versions.size() == limit) {
+                if (referred.versions.size() == limits.limit) {
                     referred.cut_short = true;
                     co_return referred;
                 }

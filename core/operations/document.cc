@@ -1,0 +1,326 @@
+#include "core/operations/document.h"
+
+#include "codec/json/resource.h"
+#include "core/base/random.h"
+#include "core/interactions/answer.h"
+#include "core/interactions/as_of.h"
+#include "core/interactions/bundle_stream.h"
+#include "core/interactions/search_includes.h"
+#include "core/interactions/turns.h"
+#include "core/interactions/write.h"
+#include "core/operations/document_references.h"
+#include "core/operations/input.h"
+#include "core/operations/referred.h"
+#include "core/outcome.h"
+#include "core/search/snapshot.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace annals::core {
+
+namespace {
+
+using storage::StoredVersion;
+using storage::VersionInfo;
+
+/// Errors are told one by one up to so many.
+constexpr std::size_t kFaultsMax = 20;
+
+/// Versions that are loaded: none of them goes while the Bundle is sent.
+class DocumentEntries final : public EntrySource {
+  public:
+    DocumentEntries(std::string_view base_url, std::vector<StoredVersion> versions)
+        : base_url_(json::quoted(base_url)), versions_(std::move(versions)) {
+        base_url_ = base_url_.substr(1, base_url_.size() - 2);
+    }
+
+    std::size_t size() const noexcept override { return versions_.size(); }
+
+    bool append(Body& body, std::size_t index, bool first) override {
+        const StoredVersion& version = versions_[index];
+        body.append(fmt::format(R"({}{{"fullUrl":"{}/{}/{}","resource":)", first ? "" : ",",
+                                base_url_, resource_type_name(version.info.type), version.id));
+        body.append_view(version.body, version.pin);
+        body.append("}");
+        return true;
+    }
+
+  private:
+    std::string base_url_;  // escaped
+    std::vector<StoredVersion> versions_;
+};
+
+/// One call, from its parameters to its Bundle.
+class Document {
+  public:
+    Document(const Service& service, const Request& request, const Target& target)
+        : service_(service),
+          request_(request),
+          target_(target),
+          turns_(*request.loop, service.config().limits.request_timeout) {}
+
+    asio::awaitable<Result<Response>> run() {
+        Result<void> done = read_request();
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        const auto composition =
+            snapshot_->position().value == 0
+                ? std::optional<VersionInfo>()
+                : service_.store().current(target_.type, id_, snapshot_->position());
+        if (!composition) {
+            co_return answer_absent(request_, target_.type, id_);
+        }
+        if (composition->deletion) {
+            co_return answer_deleted(service_, request_, id_, *composition);
+        }
+        done = take_composition(*composition);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        const std::function<bool(TypeId, std::string_view)> wanted = [this](TypeId type,
+                                                                            std::string_view id) {
+            // Other Compositions are documents of their own.
+            return type != target_.type && !taken_.contains(resource_name(type, id)) &&
+                   may_read(type).has_value();
+        };
+        Result<Referred> referred = co_await find_referred(
+            *snapshot_, request_.base_url, versions_, wanted,
+            {.limit = kDocumentEntriesMax - std::min(kDocumentEntriesMax, versions_.size()),
+             .steps = static_cast<int>(kDocumentEntriesMax)},
+            turns_);
+        if (!referred) {
+            co_return std::move(referred.error());
+        }
+        if (referred->cut_short) {
+            co_return too_large();
+        }
+        versions_.insert(versions_.end(), referred->versions.begin(), referred->versions.end());
+        Result<std::vector<StoredVersion>> loaded = load();
+        if (!loaded) {
+            co_return std::move(loaded.error());
+        }
+        const std::string uuid = make_uuid();
+        Response bundle = stream_bundle(
+            fmt::format(R"({{"resourceType":"Bundle","identifier":{{"system":"urn:ietf:rfc:3986",)"
+                        R"("value":"urn:uuid:{}"}},"type":"document","timestamp":"{}")",
+                        uuid, format_instant(now())),
+            std::make_unique<DocumentEntries>(request_.base_url, *std::move(loaded)));
+        if (!persist_) {
+            co_return bundle;
+        }
+        Response stored = co_await keep(std::move(bundle), uuid);
+        co_return stored;
+    }
+
+  private:
+    Result<void> read_request() {
+        ANNALS_TRY(const OperationInput input, OperationInput::read(request_));
+        if (input.bare_resource()) {
+            return Error{Errc::invalid, "The body is a Parameters resource", ""};
+        }
+        ANNALS_TRY_VOID(input.only({"id", "persist", "graph", "_asOf"}));
+        ANNALS_TRY(const std::optional<std::string> id, input.text("id"));
+        ANNALS_TRY(const std::optional<bool> persist, input.boolean("persist"));
+        ANNALS_TRY(const std::optional<std::string> as_of, input.text("_asOf"));
+        if (input.has("graph")) {
+            return Error{Errc::not_supported, "The parameter graph is not supported", ""};
+        }
+        ANNALS_TRY_VOID(take_id(id));
+        persist_ = persist.value_or(false);
+        if (persist_ && request_.inside_bundle) {
+            return Error{Errc::not_supported, "A document is not stored by an entry of a Bundle",
+                         ""};
+        }
+        if (persist_) {
+            ANNALS_TRY_VOID(require(service_, request_, kMayCreate, bundle_type()));
+        }
+        if (as_of) {
+            ANNALS_TRY(const Position position, read_as_of(service_.store(), *as_of));
+            snapshot_.emplace(service_.store(), position);
+        } else {
+            snapshot_.emplace(service_.store());
+        }
+        return {};
+    }
+
+    /// "1", "Composition/1", or either as a URL of this server.
+    Result<void> take_id(const std::optional<std::string>& id) {
+        if (target_.level == Level::instance_operation) {
+            if (id) {
+                return Error{Errc::invalid, "The URL names the Composition, and so does id", ""};
+            }
+            id_ = target_.id;
+            return {};
+        }
+        if (!id) {
+            return Error{Errc::required, "The parameter id is required", ""};
+        }
+        if (is_resource_id(*id)) {
+            id_ = *id;
+            return {};
+        }
+        const auto named = local_reference(*id, request_.base_url);
+        if (!named || named->first != target_.type || id->find("/_history/") != std::string::npos) {
+            return Error{Errc::not_supported, "id names no Composition of this server", ""};
+        }
+        id_ = named->second;
+        return {};
+    }
+
+    static TypeId bundle_type() { return *find_resource_type("Bundle"); }
+
+    Result<void> may_read(TypeId type) const {
+        return everybody_may_read(service_) ? Result<void>()
+                                            : require(service_, request_, kMayRead, type);
+    }
+
+    static Error too_large() {
+        return {Errc::answer_too_costly,
+                fmt::format("The document would have more than {} resources", kDocumentEntriesMax),
+                ""};
+    }
+
+    /// The Composition, and what a document of it must have.
+    Result<void> take_composition(const VersionInfo& composition) {
+        ANNALS_TRY(const StoredVersion stored, service_.store().load(composition));
+        ANNALS_TRY(const json::Document document, thread_parser().parse(stored.body));
+        const std::vector<DocumentReference> references = document_references(document.root());
+        add(composition, resource_name(target_.type, id_));
+        // What names a version goes first: who asks for any of that resource finds it there.
+        for (const bool with_version : {true, false}) {
+            for (const DocumentReference& reference : references) {
+                if ((reference.text.find("/_history/") != std::string::npos) == with_version) {
+                    ANNALS_TRY_VOID(take(reference, with_version));
+                }
+                if (versions_.size() > kDocumentEntriesMax) {
+                    return too_large();
+                }
+            }
+        }
+        if (!faults_.empty()) {
+            Error error = std::move(faults_.front());
+            error.others.assign(std::make_move_iterator(faults_.begin() + 1),
+                                std::make_move_iterator(faults_.end()));
+            return error;
+        }
+        return {};
+    }
+
+    Result<void> take(const DocumentReference& reference, bool with_version) {
+        const auto named = local_reference(reference.text, request_.base_url);
+        if (named && !with_version && taken_.contains(resource_name(named->first, named->second))) {
+            return {};
+        }
+        if (named) {
+            if (Result<void> allowed = may_read(named->first); !allowed) {
+                allowed.error().expression = reference.expression;
+                return allowed;
+            }
+        }
+        const auto found = referred_version(service_.store(), reference.text, request_.base_url,
+                                            snapshot_->position());
+        if (found && !found->deletion) {
+            add(*found, resource_name(named->first, named->second));
+        } else if (faults_.size() < kFaultsMax) {
+            faults_.push_back(
+                {Errc::processing,
+                 fmt::format("{} is not here; a document must have it", reference.text),
+                 reference.expression});
+        }
+        return {};
+    }
+
+    void add(const VersionInfo& info, std::string name) {
+        if (positions_.insert(info.position.value).second) {
+            versions_.push_back(info);
+        }
+        taken_.insert(std::move(name));
+    }
+
+    Result<std::vector<StoredVersion>> load() const {
+        std::vector<StoredVersion> loaded;
+        loaded.reserve(versions_.size());
+        std::uint64_t bytes = 0;
+        for (const VersionInfo& info : versions_) {
+            ANNALS_TRY(StoredVersion stored, service_.store().load(info));
+            bytes += stored.body.size();
+            if (bytes > service_.config().limits.max_body) {
+                return Error{Errc::answer_too_costly,
+                             fmt::format("The document would be larger than {} bytes",
+                                         service_.config().limits.max_body),
+                             ""};
+            }
+            loaded.push_back(std::move(stored));
+        }
+        return loaded;
+    }
+
+    /// Stores the Bundle; 200 with it, and where it is.
+    asio::awaitable<Response> keep(Response bundle, std::string_view id) {
+        std::string text = bundle.body.str();
+        for (bool more = bundle.more != nullptr; more;) {
+            Body slice;
+            more = bundle.more->next(slice);
+            text += slice.str();
+        }
+        Result<json::Document> parsed = thread_parser().parse(text);
+        if (!parsed) {
+            co_return outcome_response(parsed.error(), request_);
+        }
+        SubmittedResource resource;
+        const Result<void> fit =
+            resource.take(service_, request_, bundle_type(), *std::move(parsed));
+        if (!fit) {
+            co_return outcome_response(fit.error(), request_);
+        }
+        for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
+            storage::VersionWrite write;
+            write.type = bundle_type();
+            write.id = id;
+            write.method = storage::Method::post;
+            write.expect = storage::Expect::absent;
+            std::optional<Response> response =
+                co_await commit_resource(service_, request_, resource, write);
+            if (response) {
+                if (response->status == 201) {
+                    response->status = 200;
+                }
+                co_return *std::move(response);
+            }
+        }
+        co_return outcome_response(too_many_attempts(), request_);
+    }
+
+    const Service& service_;
+    const Request& request_;
+    const Target& target_;
+    Turns turns_;
+    std::string id_;
+    bool persist_ = false;
+    std::optional<search::Snapshot> snapshot_;
+    std::vector<VersionInfo> versions_;  // in the order of the document
+    std::unordered_set<std::uint64_t> positions_;
+    std::unordered_set<std::string> taken_;  // "Type/id"
+    std::vector<Error> faults_;
+};
+
+}  // namespace
+
+asio::awaitable<Response> document_operation(const Service& service, const Request& request,
+                                             const Target& target) {
+    Document document(service, request, target);
+    Result<Response> response = co_await document.run();
+    if (!response) {
+        co_return outcome_response(response.error(), request);
+    }
+    co_return *std::move(response);
+}
+
+}  // namespace annals::core

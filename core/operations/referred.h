@@ -1,0 +1,37 @@
+// What resources refer to, and what that refers to in turn.
+//
+// Layer:   core/operations.
+// Threads: on the loop of its request.
+
+#pragma once
+
+#include "core/interactions/turns.h"
+#include "core/search/snapshot.h"
+#include "storage/types.h"
+
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace annals::core {
+
+struct Referred {
+    std::vector<storage::VersionInfo> versions;  ///< none twice
+    bool cut_short = false;                      ///< there were more than `limit`
+};
+
+struct ReferredLimits {
+    std::size_t limit;  ///< of resources
+    int steps;          ///< how far: 1 is what `from` refers to
+};
+
+/// Live resources that `wanted` says yes to, to which `from` refer, or what these refer to; none of `from`.
+/// Lifetime: the arguments outlive the call. Errors: timeout.
+asio::awaitable<Result<Referred>> find_referred(
+    search::Snapshot& snapshot, std::string_view base_url,
+    std::span<const storage::VersionInfo> from,
+    const std::function<bool(TypeId, std::string_view id)>& wanted, ReferredLimits limits,
+    Turns& turns);
+
+}  // namespace annals::core
