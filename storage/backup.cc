@@ -35,16 +35,26 @@ class Backup {
             total_ += size_of(source(number));
         }
         manifest_.parts.clear();
-        for (std::uint64_t number = 1; number <= end_.segment; ++number) {
-            ANNALS_TRY_VOID(take_patiently(number, end));
-        }
-        // Whoever found a file with one name may still have been writing to it when it got its second one: who comes
-        // later leaves it alone.
-        for (std::uint64_t number = 1; number <= manifest_.parts.size(); ++number) {
-            const auto facts = fs_.facts(target(number));
-            if (linked_[number - 1] &&
-                (!facts || facts->origin() != manifest_.parts[number - 1].origin)) {
-                ANNALS_TRY_VOID(take_patiently(number, end));
+        std::uint64_t number = 1;
+        while (true) {
+            for (; number < end_.segment; ++number) {
+                ANNALS_TRY_VOID(take_sealed(number));
+            }
+            // Nothing is erased while the lock is held, so the erase records of all that is gone from the files taken
+            // so far, and from the open one, stand before the end.
+            std::unique_lock lock = hold_files();
+            ANNALS_TRY(end_, end());
+            if (end_.segment != number) {
+                continue;
+            }
+            const Result<void> taken = take_open(std::move(lock));
+            if (taken) {
+                break;
+            }
+            // It may have been sealed and compacted while it was copied.
+            ANNALS_TRY(end_, end());
+            if (taken.error().code != Errc::corrupt || end_.segment == number) {
+                return Error(taken.error());
             }
         }
         ANNALS_TRY_VOID(finish());
@@ -54,24 +64,10 @@ class Backup {
     }
 
   private:
-    Result<void> take_patiently(std::uint64_t number, const std::function<Result<LogEnd>()>& end) {
-        auto taken = take(number);
-        for (int i = 1; !taken && taken.error().code == Errc::corrupt && i < kAttemptsMax; ++i) {
-            // The open segment may have been sealed and replaced meanwhile: then the log ends elsewhere.
-            if (number == end_.segment) {
-                ANNALS_TRY(end_, end());
-            }
-            taken = take(number);
-        }
-        return taken;
-    }
-
-    void add(const BackupManifest::Part& part, bool linked) {
-        const std::size_t size = std::max<std::size_t>(manifest_.parts.size(), part.number);
-        manifest_.parts.resize(size);
-        linked_.resize(size, false);
-        manifest_.parts[part.number - 1] = part;
-        linked_[part.number - 1] = linked;
+    /// Who writes into a segment looks first whether it has one name, and holds this until he has written.
+    std::unique_lock<std::mutex> hold_files() const {
+        return options_.files == nullptr ? std::unique_lock<std::mutex>()
+                                         : std::unique_lock(*options_.files);
     }
 
     std::string source(std::uint64_t number) const { return from_ + "/" + segment_name(number); }
@@ -141,53 +137,108 @@ class Backup {
         return decode_segment_header({bytes, got}, source(number));
     }
 
-    /// Brings one segment up to date.
-    Result<void> take(std::uint64_t number) {
-        if (options_.stop && options_.stop()) {
-            return Error{Errc::expired, "the backup was ended before it was whole", {}};
-        }
-        const bool last = number == end_.segment;
-        ANNALS_TRY(const FileFacts facts, fs_.facts(source(number)));
+    Result<void> go_on() const {
+        return options_.stop && options_.stop()
+                   ? Result<void>(
+                         Error{Errc::expired, "the backup was ended before it was whole", {}})
+                   : Result<void>();
+    }
+
+    /// Leaves a segment as the backup before has it, if that is what it is now.
+    bool keep(std::uint64_t number, const FileFacts& facts, bool sealed, std::uint64_t bytes) {
         const BackupManifest::Part* const before = before_ ? before_->part(number) : nullptr;
-        if (before != nullptr && before->origin == facts.origin() && before->sealed == !last &&
-            before->bytes == (last ? end_.offset : facts.bytes) &&
-            size_of(target(number)) == before->bytes) {
-            add(*before, false);
-            ++report_.kept;
-            tell(before->bytes);
+        if (before == nullptr || before->origin != facts.origin() || before->sealed != sealed ||
+            before->bytes != bytes || size_of(target(number)) != bytes) {
+            return false;
+        }
+        manifest_.parts.push_back(*before);
+        ++report_.kept;
+        tell(bytes);
+        return true;
+    }
+
+    /// The name under which a segment is made; it is free.
+    Result<std::string> draft_of(std::uint64_t number) {
+        std::string draft = target(number) + ".tmp";
+        if (fs_.exists(draft)) {
+            ANNALS_TRY_VOID(fs_.remove(draft));
+        }
+        return draft;
+    }
+
+    Result<void> take_sealed(std::uint64_t number) {
+        ANNALS_TRY(const FileFacts facts, fs_.facts(source(number)));
+        if (keep(number, facts, true, facts.bytes)) {
             return {};
         }
+        Result<void> taken;
+        for (int i = 0; i < kAttemptsMax; ++i) {
+            ANNALS_TRY_VOID(go_on());
+            taken = link_or_copy(number, i + 1 == kAttemptsMax);
+            if (taken || taken.error().code != Errc::corrupt) {
+                break;
+            }
+        }
+        return taken;
+    }
 
-        const std::string unfinished = target(number) + ".tmp";
-        if (fs_.exists(unfinished)) {
-            ANNALS_TRY_VOID(fs_.remove(unfinished));
+    /// A copy may have parts of a frame from before an erasure and others from after it, unless that has to wait.
+    Result<void> link_or_copy(std::uint64_t number, bool alone) {
+        ANNALS_TRY(const std::string draft, draft_of(number));
+        std::unique_lock lock = hold_files();
+        ANNALS_TRY(const FileFacts facts, fs_.facts(source(number)));
+        const bool linked = fs_.link(source(number), draft).has_value();
+        if (!alone && lock.owns_lock()) {
+            lock.unlock();
         }
-        const std::uint64_t bytes = last ? end_.offset : facts.bytes;
-        const bool linked = !last && fs_.link(source(number), unfinished).has_value();
         if (!linked) {
-            ANNALS_TRY_VOID(copy(source(number), unfinished, bytes));
+            ANNALS_TRY(const auto file, copy(source(number), draft, facts.bytes));
+            ANNALS_TRY_VOID(file->sync());
         }
-        auto checked = check_segment(fs_, unfinished);
-        if (!checked) {
-            return std::move(checked.error());
+        return put(number, draft, facts, {.sealed = true, .linked = linked, .bytes = facts.bytes});
+    }
+
+    /// The newest segment, up to where the log ended when `lock` was taken.
+    Result<void> take_open(std::unique_lock<std::mutex> lock) {
+        ANNALS_TRY_VOID(go_on());
+        ANNALS_TRY(const FileFacts facts, fs_.facts(source(end_.segment)));
+        if (keep(end_.segment, facts, false, end_.offset)) {
+            return {};
         }
-        if (Result<void> whole = fits(number, last, *checked); !whole) {
-            return whole;
+        ANNALS_TRY(const std::string draft, draft_of(end_.segment));
+        ANNALS_TRY(const auto file, copy(source(end_.segment), draft, end_.offset));
+        if (lock.owns_lock()) {
+            lock.unlock();
         }
-        ANNALS_TRY_VOID(fs_.rename(unfinished, target(number)));
-        if (fs_.exists(unfinished)) {
+        ANNALS_TRY_VOID(file->sync());
+        return put(end_.segment, draft, facts,
+                   {.sealed = false, .linked = false, .bytes = end_.offset});
+    }
+
+    struct Taken {
+        bool sealed = false;
+        bool linked = false;
+        std::uint64_t bytes = 0;
+    };
+
+    /// Checks what was taken and gives it its name.
+    Result<void> put(std::uint64_t number, const std::string& draft, const FileFacts& facts,
+                     Taken taken) {
+        ANNALS_TRY(const CheckedSegment checked, check_segment(fs_, draft));
+        ANNALS_TRY_VOID(fits(number, !taken.sealed, checked));
+        ANNALS_TRY_VOID(fs_.rename(draft, target(number)));
+        if (fs_.exists(draft)) {
             ANNALS_TRY_VOID(
-                fs_.remove(unfinished));  // two names of one file, which rename() leaves alone
+                fs_.remove(draft));  // two names of one file, which rename() leaves alone
         }
-        add({.number = number,
-             .sealed = checked->sealed,
-             .bytes = bytes,
-             .checksum = checked->checksum,
-             .origin = facts.origin()},
-            linked);
-        ++(linked ? report_.linked : report_.copied);
-        report_.bytes_copied += linked ? 0 : bytes;
-        tell(bytes);
+        manifest_.parts.push_back({.number = number,
+                                   .sealed = checked.sealed,
+                                   .bytes = taken.bytes,
+                                   .checksum = checked.checksum,
+                                   .origin = facts.origin()});
+        ++(taken.linked ? report_.linked : report_.copied);
+        report_.bytes_copied += taken.linked ? 0 : taken.bytes;
+        tell(taken.bytes);
         return {};
     }
 
@@ -208,9 +259,11 @@ class Backup {
         return {};
     }
 
-    Result<void> copy(const std::string& from, const std::string& to, std::uint64_t bytes) {
+    /// Durability: none before the sync of what it returns.
+    Result<std::unique_ptr<File>> copy(const std::string& from, const std::string& to,
+                                       std::uint64_t bytes) {
         ANNALS_TRY(const auto source, fs_.open(from, FileSystem::Mode::read));
-        ANNALS_TRY(const auto file, fs_.open(to, FileSystem::Mode::create));
+        ANNALS_TRY(std::unique_ptr<File> file, fs_.open(to, FileSystem::Mode::create));
         std::string chunk;
         for (std::uint64_t at = 0; at < bytes; at += chunk.size()) {
             chunk.resize(std::min(kCopyBytes, bytes - at));
@@ -219,11 +272,9 @@ class Backup {
                 return Error{Errc::corrupt, fmt::format("{}: shorter than it was", from), {}};
             }
             ANNALS_TRY_VOID(file->write(at, chunk));
-            if (options_.stop && options_.stop()) {
-                return Error{Errc::expired, "the backup was ended before it was whole", {}};
-            }
+            ANNALS_TRY_VOID(go_on());
         }
-        return file->sync();
+        return file;
     }
 
     void tell(std::uint64_t bytes) {
@@ -266,7 +317,6 @@ class Backup {
     BackupReport report_;
     std::unique_ptr<DirectoryLock> lock_;
     std::uint64_t total_ = 0;
-    std::vector<bool> linked_;  ///< by this backup, by number
 };
 
 }  // namespace

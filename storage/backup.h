@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <string>
 
 namespace annals::storage {
@@ -20,6 +21,9 @@ struct BackupOptions {
     /// Hears, now and then, how many bytes of the segments have been dealt with, and how many there are.
     std::function<void(std::uint64_t done, std::uint64_t total)> progress;
     std::function<bool()> stop;  ///< true: end early
+    /// Of a store that is open: Store::segment_files(), held while a segment gets another name and while the open one is
+    /// copied. Lifetime: it outlives the call.
+    std::mutex* files = nullptr;
     std::function<Instant()> clock;
 };
 
@@ -36,9 +40,10 @@ struct BackupReport {
     double seconds = 0;
 };
 
-/// Makes the backup in `to` one of the store in `from` up to `end()`, which is asked for once at the start, and again
-/// where a segment has been replaced since. Sealed segments that `to` hasn't got are linked, or copied where the two are on
-/// different devices; the open one is copied up to the end. Everything taken is read and checked.
+/// Makes the backup in `to` one of the store in `from` up to `end()` as it is when the sealed segments have been taken:
+/// what was erased from these meanwhile, the log says up to there. Sealed segments that `to` hasn't got are linked, or
+/// copied where the two are on different devices; the open one is copied up to the end. Everything taken is read and
+/// checked.
 ///
 /// Durability: when it returns well, all of it. Interrupted at any point, `to` says so, is still a store with at least
 ///             what the backup before had, and the next backup goes on.

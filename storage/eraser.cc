@@ -45,13 +45,15 @@ Result<void> switch_segment(SegmentTable& table, Index& index, Segment segment) 
 }
 
 Eraser::Eraser(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
-               SegmentWriter& writer, ErasureJournal::Content journal, bool log_is_synced)
+               SegmentWriter& writer, ErasureJournal::Content journal, bool log_is_synced,
+               std::mutex& files)
     : fs_(fs),
       segments_(directory + "/segments"),
       table_(table),
       index_(index),
       writer_(writer),
       log_is_synced_(log_is_synced),
+      files_(files),
       journal_(fs, directory, journal.sequence),
       done_(std::move(journal)) {
 }
@@ -188,6 +190,8 @@ Result<void> Eraser::apply(std::span<const Blanking> blankings) {
         while (end < blankings.size() && blankings[end].segment == number) {
             ++end;
         }
+        // Nobody gives the file another name between the look at how many it has and the sync.
+        std::unique_lock lock(files_);
         bool copied = false;
         if (number != writer_.open_number()) {
             ANNALS_TRY(copied, break_links(fs_, segments_, number));
@@ -196,6 +200,7 @@ Result<void> Eraser::apply(std::span<const Blanking> blankings) {
         ANNALS_TRY(const auto file, fs_.open(path, FileSystem::Mode::read_write));
         ANNALS_TRY_VOID(apply_blankings(*file, blankings.subspan(begin, end - begin)));
         ANNALS_TRY_VOID(file->sync());
+        lock.unlock();
         if (copied) {
             ANNALS_TRY(const std::uint64_t bytes, file->size());
             ANNALS_TRY(std::shared_ptr<const char> data, file->map(bytes));

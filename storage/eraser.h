@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,10 +27,11 @@ class SegmentWriter;
 
 class Eraser {
   public:
-    /// Goes on after `journal`, which has been applied. `log_is_synced`: what is visible is durable, always. Lifetime: all
-    /// outlive the eraser.
+    /// Goes on after `journal`, which has been applied. `log_is_synced`: what is visible is durable, always. `files`:
+    /// Store::segment_files(). Lifetime: all outlive the eraser.
     Eraser(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
-           SegmentWriter& writer, ErasureJournal::Content journal, bool log_is_synced);
+           SegmentWriter& writer, ErasureJournal::Content journal, bool log_is_synced,
+           std::mutex& files);
 
     /// Takes out the bodies of versions that the index has as erased. `erases`: how many more erase records of the log
     /// are done with then. Returns how many bodies went.
@@ -61,6 +63,7 @@ class Eraser {
     Index& index_;
     SegmentWriter& writer_;
     const bool log_is_synced_;
+    std::mutex& files_;
     ErasureJournal journal_;
     ErasureJournal::Content done_;  ///< blankings are those of the last group
     bool dead_bytes_changed_ = false;

@@ -124,21 +124,27 @@ Result<CleanupReport> clean_history(Store& store, const HistoryLimits& limits, b
         if (resource % kResourcesPerSlice == kResourcesPerSlice - 1 && rest()) {
             return report;
         }
-        const auto surplus = store.surplus(resource, limits);
-        if (!surplus) {
-            continue;
-        }
         if (dry_run) {
-            ++report.resources;
-            report.versions += surplus->versions;
+            if (const auto surplus = store.surplus(resource, limits)) {
+                ++report.resources;
+                report.versions += surplus->versions;
+            }
             continue;
         }
-        ANNALS_TRY_VOID(gathered.add(store, *surplus));
-        if (gathered.full()) {
+        while (const auto surplus = store.surplus(resource, limits, kVersionsPerCommit)) {
+            ANNALS_TRY_VOID(gathered.add(store, *surplus));
+            if (!gathered.full()) {
+                break;
+            }
+            const std::uint64_t before = report.versions;
             ANNALS_TRY_VOID(gathered.commit(store, report));
             if (rest()) {
                 return report;
             }
+            if (!surplus->more || report.versions == before) {
+                break;
+            }
+            --report.resources;  // It is counted with the last of it.
         }
     }
     if (!gathered.empty()) {

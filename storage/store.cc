@@ -52,6 +52,7 @@ struct Store::Impl {
 
     // None in a read-only store. In this order: each uses what stands above it.
     SettleListeners listeners;
+    std::mutex segment_files;
     std::unique_ptr<SegmentWriter> segment_writer;
     std::unique_ptr<Sequencer> sequencer;
     std::unique_ptr<Eraser> eraser;
@@ -148,7 +149,8 @@ Result<void> Store::Impl::keep_house(FileSystem& fs, const std::string& director
                                      Durability durability) {
     const std::uint64_t erases = recovered.erases - journal.erases_done;  // Modulo 2^64.
     eraser = std::make_unique<Eraser>(fs, directory, segments, index, *segment_writer,
-                                      std::move(journal), durability == Durability::commit);
+                                      std::move(journal), durability == Durability::commit,
+                                      segment_files);
     auto forget_derived = [this, &fs, directory,
                            removed = false](std::span<const Position> erased) mutable {
         if (checkpoint != nullptr) {
@@ -265,8 +267,9 @@ void Store::start_history_cleanup(const HistoryLimits& limits, std::chrono::mill
     }
 }
 
-std::optional<Surplus> Store::surplus(std::uint32_t resource, const HistoryLimits& limits) const {
-    return impl_->index.surplus(resource, limits);
+std::optional<Surplus> Store::surplus(std::uint32_t resource, const HistoryLimits& limits,
+                                      std::uint64_t at_most) const {
+    return impl_->index.surplus(resource, limits, at_most);
 }
 
 void Store::compact(bool hurry) {
@@ -380,6 +383,10 @@ Position Store::commit_end(Position position) const noexcept {
 
 std::optional<LogEnd> Store::log_end() const {
     return impl_->log_writer == nullptr ? std::nullopt : std::optional(impl_->log_writer->end());
+}
+
+std::mutex& Store::segment_files() const noexcept {
+    return impl_->segment_files;
 }
 
 Result<StoredVersion> Store::load(const VersionInfo& info) const {

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -126,11 +127,12 @@ struct HistoryLimits {
     std::array<std::uint64_t, kResourceTypeCount> keep{};
 };
 
-/// What a resource has beyond that.
+/// What a resource has beyond that, or the oldest of it.
 struct Surplus {
     VersionInfo newest;          ///< of the resource
     VersionNumber through;       ///< this one and all before it go
     std::uint64_t versions = 0;  ///< that go
+    bool more = false;           ///< there are others
 };
 
 class HistoryCleanup;
@@ -240,8 +242,10 @@ class Store {
     /// not be compacted; it is as it was).
     Result<void> wait_compacted();
 
-    /// What resource number `resource` (below resource_count()) has beyond `limits`; none if nothing.
-    std::optional<Surplus> surplus(std::uint32_t resource, const HistoryLimits& limits) const;
+    /// What resource number `resource` (below resource_count()) has beyond `limits`, `at_most` so many of it; none if
+    /// nothing.
+    std::optional<Surplus> surplus(std::uint32_t resource, const HistoryLimits& limits,
+                                   std::uint64_t at_most = ~std::uint64_t{0}) const;
 
     /// For metrics(): a cycle has ended, which removed so many.
     void note_cleanup(std::uint64_t versions) noexcept;
@@ -275,6 +279,10 @@ class Store {
 
     /// Up to where the log is durable and visible: what a backup takes. None in a read-only store.
     std::optional<LogEnd> log_end() const;
+
+    /// Held by who writes into a segment that is not at its end, from looking whether its file has one name until it is
+    /// written; a backup holds it while it gives such a file another name. Not for threads that may not wait.
+    std::mutex& segment_files() const noexcept;
 
     /// The bytes of a version, checksum verified. Errors: corrupt, not_found (erased meanwhile).
     Result<StoredVersion> load(const VersionInfo& info) const;

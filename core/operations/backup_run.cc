@@ -41,6 +41,7 @@ BackupRun::Status BackupRun::status() const {
 
 void BackupRun::run(const std::string& to) {
     storage::BackupOptions options;
+    options.files = &store_.segment_files();
     options.stop = [this] { return stop_.load(); };
     options.progress = [this](std::uint64_t done, std::uint64_t total) {
         const std::lock_guard lock(mutex_);

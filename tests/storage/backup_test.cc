@@ -6,6 +6,7 @@
 #include "storage/file_system.h"
 #include "storage/format.h"
 #include "storage/restore.h"
+#include "storage/segment_check.h"
 #include "storage/store.h"
 #include "storage/verify.h"
 #include "tests/support/commits.h"
@@ -86,7 +87,26 @@ void fill(Store& store, int round = 0) {
 
 Result<BackupReport> back_up_store(FileSystem& fs, const Store& store, const std::string& from,
                                    const std::string& to) {
-    return back_up(fs, from, to, [&] { return Result<LogEnd>(*store.log_end()); });
+    BackupOptions options;
+    options.files = &store.segment_files();
+    return back_up(fs, from, to, [&] { return Result<LogEnd>(*store.log_end()); }, options);
+}
+
+void erase(Store& store, const std::string& id) {
+    CommitBuilder builder;
+    builder.erase("Patient", id);
+    const Submission done = store.submit(builder.commit());
+    ASSERT_EQ(done.status, Submission::Status::accepted);
+    ASSERT_TRUE(store.wait(done.ticket));
+    ASSERT_TRUE(store.wait_erased(done.ticket));
+}
+
+void expect_sound(FileSystem& fs, const std::string& directory) {
+    const auto verified = verify(fs, directory);
+    ASSERT_TRUE(verified) << verified.error().detail;
+    for (const Damage& damage : verified->damages) {
+        ADD_FAILURE() << damage.segment << " offset " << damage.offset << ": " << damage.reason;
+    }
 }
 
 class BackupTest : public ::testing::Test {
@@ -366,27 +386,105 @@ TEST(Backup, IsCopiedWhereNothingCanBeLinked) {
     EXPECT_EQ(content(*open_store(fs, "/backup", true)), content(*store));
 }
 
-TEST(Backup, TakesALinkedSegmentAnewThatWasStillWrittenTo) {
+/// What goes while a backup is made is in it, erasure and all, or is in it as it was.
+TEST(Backup, IsOfOnePositionAlsoWhereVersionsAreErasedMeanwhile) {
+    for (const bool linked : {true, false}) {
+        SCOPED_TRACE(linked);
+        SimFileSystem fs;
+        ASSERT_TRUE(fs.make_directory("/data"));
+        const auto store = open_store(fs, "/data");
+        fill(*store);
+        fs.fail_next(SimFileSystem::Call::link, Errc::io, linked ? 0 : 1000);
+        BackupOptions options;
+        options.files = &store->segment_files();
+        // After each segment one version goes of each segment, the open one among them.
+        options.progress = [&, i = 0](std::uint64_t, std::uint64_t) mutable {
+            for (const int id : {1, 21, 36, 50}) {
+                erase(*store, fmt::format("p0-{}", id + i));
+            }
+            ++i;
+        };
+        const auto report = back_up(
+            fs, "/data", "/backup", [&] { return Result<LogEnd>(*store->log_end()); }, options);
+        ASSERT_TRUE(report) << report.error().detail;
+        expect_sound(fs, "/backup");
+        expect_sound(fs, "/data");
+    }
+}
+
+/// Between an eraser's look at how many names a segment's file has and his writing to it a backup begins, and has as much
+/// time as it could need.
+TEST(Backup, IsNotWrittenToByWhoLookedBeforeItCame) {
     SimFileSystem fs;
     ASSERT_TRUE(fs.make_directory("/data"));
     const auto store = open_store(fs, "/data");
+    put(*store, "Patient", "gone", "unmistakable");
     fill(*store);
-    const std::string segment = "/data/segments/" + segment_name(1);
-    BackupOptions options;
-    options.progress = [&, once = true](std::uint64_t, std::uint64_t) mutable {
-        if (once) {
-            const auto file = fs.open(segment, FileSystem::Mode::read_write);
-            ASSERT_TRUE((*file)->write(0, fs.content(segment).substr(0, 8)));
+    std::thread backup;
+    std::atomic<bool> made = false;
+    fs.after_links([&] {
+        backup = std::thread([&] {
+            const auto report = back_up_store(fs, *store, "/data", "/backup");
+            EXPECT_TRUE(report) << report.error().detail;
+            made = true;
+        });
+        for (int i = 0; i < 300 && !made; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
-        once = false;
-    };
-    const auto report =
-        back_up(fs, "/data", "/backup", [&] { return Result<LogEnd>(*store->log_end()); }, options);
-    ASSERT_TRUE(report) << report.error().detail;
-    EXPECT_EQ(report->linked, report->segments) << "one of them twice";
-    const auto again = back_up_store(fs, *store, "/data", "/backup");
-    ASSERT_TRUE(again);
-    EXPECT_EQ(again->kept, again->segments);
+    });
+    erase(*store, "gone");
+    ASSERT_TRUE(backup.joinable());
+    backup.join();
+    expect_sound(fs, "/backup");
+    expect_sound(fs, "/data");
+    const auto manifest = read_backup_manifest(fs, "/backup");
+    ASSERT_TRUE(manifest && *manifest);
+    for (const BackupManifest::Part& part : (*manifest)->parts) {
+        const auto checked = check_segment(fs, "/backup/segments/" + segment_name(part.number));
+        ASSERT_TRUE(checked) << checked.error().detail;
+        EXPECT_EQ(checked->checksum, part.checksum) << part.number;
+    }
+}
+
+/// What a backup has linked stays as it is, whatever is erased from the store then.
+TEST(Backup, KeepsWhatIsErasedLater) {
+    SimFileSystem fs;
+    ASSERT_TRUE(fs.make_directory("/data"));
+    const auto store = open_store(fs, "/data");
+    put(*store, "Patient", "gone", "unmistakable");
+    fill(*store);
+    ASSERT_TRUE(back_up_store(fs, *store, "/data", "/backup"));
+    const std::string before = content(*open_store(fs, "/backup", true));
+    erase(*store, "gone");
+    EXPECT_EQ(content(*open_store(fs, "/backup", true)), before);
+    EXPECT_NE(before.find("unmistakable"), std::string::npos);
+    EXPECT_EQ(content(*store).find("unmistakable"), std::string::npos);
+    expect_sound(fs, "/backup");
+}
+
+/// Real files, real threads: backups one after the other while versions come and go.
+TEST_F(BackupTest, WhileOthersEraseIsWhole) {
+    std::atomic<bool> stop = false;
+    std::thread eraser([&] {
+        for (int i = 0; !stop; ++i) {
+            const std::string id = fmt::format("e{}", i);
+            put(*store_, "Patient", id, std::string(700, 'e'));
+            if (i >= 20) {
+                erase(*store_, fmt::format("e{}", i - 20));
+            }
+            if (i % 50 == 49) {
+                store_->compact(true);
+            }
+        }
+    });
+    for (int i = 0; i < 8; ++i) {
+        const std::string to = directory_ / fmt::format("backup-{}", i % 3);
+        const auto report = back_up_store(fs_, *store_, data_, to);
+        EXPECT_TRUE(report) << report.error().detail;
+        expect_sound(fs_, to);
+    }
+    stop = true;
+    eraser.join();
 }
 
 TEST(Backup, OnAFullDeviceGoesOnWhenThereIsSpace) {

@@ -132,5 +132,40 @@ TEST_F(HistoryCleanupTest, CleansManyResourcesInSeveralCommits) {
     EXPECT_EQ(store_->totals().versions, 2100U);
 }
 
+TEST_F(HistoryCleanupTest, TakesALongHistoryInBoundedCommits) {
+    constexpr std::uint64_t kVersions = 4000;
+    Ticket last;
+    for (std::uint64_t v = 1; v <= kVersions; ++v) {
+        CommitBuilder one;
+        one.put("Patient", "long", fmt::format("marker-{};", v));
+        last = store_->submit(one.commit()).ticket;
+    }
+    ASSERT_TRUE(store_->wait(last));
+    for (const std::uint64_t gone : {900U, 901U, 2500U}) {
+        CommitBuilder erase;
+        erase.erase("Patient", "long", Erase::Scope::version, {gone});
+        ASSERT_TRUE(store_->wait(store_->submit(erase.commit()).ticket));
+    }
+    write("Patient", "after", 5);
+    const std::uint64_t commits = store_->metrics().commits;
+    const auto would = clean_history(*store_, limits_, true, no_pause);
+    std::uint64_t most = 0;
+    std::uint64_t there = store_->totals().versions;
+    const auto did = clean_history(*store_, limits_, false, [&](std::chrono::milliseconds) {
+        most = std::max(most, there - store_->totals().versions);
+        there = store_->totals().versions;
+        return false;
+    });
+    ASSERT_TRUE(did) << did.error().detail;
+    EXPECT_EQ(did->versions, kVersions - 3 - 3 + 2);
+    EXPECT_EQ(did->resources, 2U);
+    EXPECT_EQ(would->versions, did->versions);
+    EXPECT_EQ(would->resources, did->resources);
+    EXPECT_LE(most, 1024U);
+    EXPECT_GE(store_->metrics().commits - commits, 4U);
+    EXPECT_EQ(versions("Patient", "long"), (Numbers{4000, 3999, 3998}));
+    EXPECT_EQ(versions("Patient", "after"), (Numbers{5, 4, 3}));
+}
+
 }  // namespace
 }  // namespace annals::storage

@@ -114,10 +114,15 @@ class SimFileSystem::SimFile final : public storage::File {
     }
 
     Result<std::uint64_t> links() const override {
-        const std::lock_guard lock(fs_.mutex_);
+        std::unique_lock lock(fs_.mutex_);
         std::uint64_t names = 0;
         for (const auto& [path, inode] : fs_.entries_) {
             names += inode == inode_ ? 1 : 0;
+        }
+        const auto hook = std::exchange(fs_.after_links_, nullptr);
+        lock.unlock();
+        if (hook) {
+            hook();
         }
         return names;
     }
@@ -231,6 +236,11 @@ void SimFileSystem::set_space(std::optional<std::uint64_t> bytes) {
 void SimFileSystem::set_sync_ms(std::uint32_t ms) {
     const std::lock_guard lock(mutex_);
     sync_ms_ = ms;
+}
+
+void SimFileSystem::after_links(std::function<void()> hook) {
+    const std::lock_guard lock(mutex_);
+    after_links_ = std::move(hook);
 }
 
 void SimFileSystem::hold_syncs() {

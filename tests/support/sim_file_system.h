@@ -20,6 +20,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -70,6 +71,9 @@ class SimFileSystem final : public storage::FileSystem {
 
     /// Waits until a sync is blocked by hold_syncs().
     void await_held_sync();
+
+    /// Calls `hook` when somebody has asked how many names a file has, before he hears it; once.
+    void after_links(std::function<void()> hook);
 
     // ---- looking and touching from outside ----
 
@@ -144,6 +148,7 @@ class SimFileSystem final : public storage::FileSystem {
     bool off_ = false;
     bool hold_syncs_ = false;
     std::uint32_t held_ = 0;
+    std::function<void()> after_links_;
 };
 
 }  // namespace annals::test
