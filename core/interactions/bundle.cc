@@ -1,11 +1,9 @@
 #include "core/interactions/bundle.h"
 
 #include "codec/json/document.h"
-#include "core/interactions/batch.h"
-#include "core/interactions/history_bundle.h"
+#include "core/interactions/bundle_job.h"
 #include "core/interactions/min_position.h"
 #include "core/interactions/negotiation.h"
-#include "core/interactions/transaction.h"
 #include "core/outcome.h"
 
 #include <fmt/format.h>
@@ -15,8 +13,6 @@
 namespace annals::core {
 
 namespace {
-
-enum class BundleType : std::uint8_t { batch, transaction, history };
 
 /// What the submitted Bundle is, or why it is refused as a whole.
 Result<BundleType> check_bundle(const Config& config, json::Value bundle) {
@@ -112,17 +108,13 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
             co_return response;
         }
     }
-    switch (*type) {
-        case BundleType::batch:
-            response = co_await run_batch(service, request, bundle);
-            break;
-        case BundleType::transaction:
-            response = co_await run_transaction(service, request, bundle);
-            break;
-        case BundleType::history:
-            response = co_await apply_history(service, request, bundle);
-            note_source(service, request, response);
-            break;
+    if (read_preference(request).respond_async) {
+        response = co_await begin_bundle_job(service, request, *type, bundle);
+        co_return response;
+    }
+    response = co_await answer_bundle(service, request, *type, bundle);
+    if (*type == BundleType::history) {
+        note_source(service, request, response);
     }
     co_return response;
 }

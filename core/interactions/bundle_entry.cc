@@ -195,19 +195,26 @@ void append_entry_response(std::string& out, int status, std::string_view locati
 
 namespace {
 
-/// What an entry was about: where its answer says so, there, else what its request names. Never a query.
-std::string traced_reference(json::Value entry, std::string_view location,
-                             const Response& response) {
-    constexpr std::string_view kBelow = "/fhir/";
-    constexpr std::size_t kBytesMax = 200;
-    if (const std::size_t below = location.find(kBelow); below != std::string_view::npos) {
-        return std::string(location.substr(below + kBelow.size()));
-    }
+constexpr std::string_view kBelow = "/fhir/";
+constexpr std::size_t kBytesMax = 200;
+
+/// What an entry's request names. Never a query.
+std::string asked_reference(json::Value entry) {
     std::string url = entry["request"]["url"].string();
     url.resize(std::min(url.find('?'), url.size()));
     if (const std::size_t below = url.find(kBelow); below != std::string::npos) {
         url.erase(0, below + kBelow.size());
     }
+    return url;
+}
+
+/// What an entry was about: where its answer says so, there, else what its request names.
+std::string traced_reference(json::Value entry, std::string_view location,
+                             const Response& response) {
+    if (const std::size_t below = location.find(kBelow); below != std::string_view::npos) {
+        return std::string(location.substr(below + kBelow.size()));
+    }
+    std::string url = asked_reference(entry);
     if (response.etag && std::count(url.begin(), url.end(), '/') == 1) {
         url += "/_history/" + std::to_string(response.etag->value);
     }
@@ -216,6 +223,12 @@ std::string traced_reference(json::Value entry, std::string_view location,
 }
 
 }  // namespace
+
+EntryTrace trace_asked(json::Value entry, int status) {
+    EntryTrace trace{method_named(entry["request"]["method"]), status, asked_reference(entry)};
+    trace.reference.resize(std::min(trace.reference.size(), kBytesMax));
+    return trace;
+}
 
 ResponseBundle::ResponseBundle(std::string_view type, std::string_view base_url, bool traced)
     : origin_(base_url.substr(0, base_url.find('/', base_url.find("://") + 3))), traced_(traced) {

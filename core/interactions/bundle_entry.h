@@ -42,6 +42,9 @@ Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base
 /// Lifetime: points into `asked`, `outer` and `body`.
 Request request_of_entry(const EntryRequest& asked, const Request& outer, std::string_view body);
 
+/// What is written down of an entry whose answer comes later: what it asks for.
+EntryTrace trace_asked(json::Value entry, int status);
+
 /// Writes a response Bundle, entry by entry.
 class ResponseBundle {
   public:

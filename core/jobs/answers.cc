@@ -72,6 +72,20 @@ std::string manifest(const JobView& view, std::string_view base_url, std::string
     return out + "}";
 }
 
+bool has_answer(const JobView& view) {
+    return view.state.result.files.size() == 1 &&
+           view.state.result.files.front().part == kAnswerPart;
+}
+
+Result<void> add_answer(const Service& service, std::string_view id, Body& body) {
+    ANNALS_TRY(const auto file, service.jobs().open(id, kAnswerFile));
+    ANNALS_TRY(const std::uint64_t size, file->size());
+    ANNALS_TRY(auto bytes, file->map(size));
+    const std::string_view whole(bytes.get(), static_cast<std::size_t>(size));
+    body.append_view(whole, std::move(bytes));
+    return {};
+}
+
 // Bytes [first, last) of a file.
 struct Range {
     std::uint64_t first = 0;
@@ -140,6 +154,9 @@ asio::awaitable<Response> begin_job(const Service& service, const Request& reque
     order.url = fmt::format("{}{}{}{}", request.base_url, request.path,
                             request.query.empty() ? "" : "?", request.query);
     order.task = std::move(task);
+    if (request.principal != nullptr) {
+        order.principal = std::make_shared<const Principal>(*request.principal);
+    }
     Result<std::string> id =
         co_await service.jobs().begin(*request.loop, std::move(order), std::move(inputs));
     if (!id) {
@@ -179,6 +196,12 @@ Response job_status(const Service& service, const Request& request, const Target
                 Body(outcome_json({{"error", view->state.code, view->state.detail, ""}}));
             break;
         case JobStage::done:
+            if (has_answer(*view)) {
+                if (Result<void> added = add_answer(service, target.id, response.body); !added) {
+                    return outcome_response(added.error(), request);
+                }
+                break;
+            }
             response.content_type = ContentType::json;
             response.media_type = "application/json";
             response.body = Body(manifest(*view, request.base_url, target.id));
@@ -209,6 +232,10 @@ Response job_file(const Service& service, const Request& request, const Target& 
     const Result<JobView> view = find(service, request, target.id, false);
     if (!view) {
         return outcome_response(view.error(), request);
+    }
+    if (has_answer(*view)) {
+        return outcome_response({Errc::not_found, "The job has no files: ask for its status", ""},
+                                request);
     }
     const auto file = service.jobs().open(target.id, target.member);
     if (!file) {

@@ -12,27 +12,35 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace annals::core {
 
+class Principal;
 class Service;
 
 /// What is asked for, kept from the kick-off on.
 struct JobOrder {
-    std::string kind;      ///< "export", "import": a row of the table in kinds.cc
+    std::string kind;      ///< "export", "import", "bundle": a row of the table in kinds.cc
     std::string owner;     ///< name of the principal; empty: nobody that is known
     bool guarded = false;  ///< whether its files need credentials
     std::string url;       ///< of the kick-off request
     std::string base_url;
     std::string task;  ///< JSON of an object: the kind's own
+    /// Who asks; nobody where nobody is known, nor after a restart: it isn't kept.
+    std::shared_ptr<const Principal> principal;
 };
+
+/// The part of a file that is the answer to what was asked for, instead of a manifest; its name.
+inline constexpr std::string_view kAnswerPart = "answer";
+inline constexpr std::string_view kAnswerFile = "answer.json";
 
 /// A file that a job has made or read, as a manifest lists it.
 struct JobFile {
-    std::string part;  ///< "output", "deleted", "error"
+    std::string part;  ///< "output", "deleted", "error"; kAnswerPart
     std::string type;  ///< of the resources in it
     std::string name;  ///< in the job's folder; empty: there is nothing to fetch
     std::uint64_t count = 0;
@@ -83,7 +91,7 @@ class JobRun {
     /// What X-Progress says from now on: ASCII, below 100 characters.
     void say(std::string progress) { hooks_.say(std::move(progress)); }
 
-    /// The work is to return soon, with any result: it goes on after a restart, or nobody wants it any more.
+    /// The work is to return soon, with any error if it isn't done: it goes on after a restart, or nobody wants it any more.
     bool stopping() const { return hooks_.stopping(); }
 
   private:
@@ -95,7 +103,8 @@ class JobRun {
     Hooks hooks_;
 };
 
-/// Does a job, on a thread of its own that may block. After a restart it is called again, with what it saved.
+/// Does a job, on a thread of its own that may block. After a restart it is called again, with what it saved. What
+/// succeeds counts, also when it was to stop.
 /// Errors: end the job; the text may reach the client as outcome_response() says.
 using JobWork = Result<JobResult> (*)(const Service& service, JobRun& run);
 

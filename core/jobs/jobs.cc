@@ -174,7 +174,7 @@ struct Jobs::Impl {
             work_of_kind != nullptr
                 ? work_of_kind(service, run)
                 : Result<JobResult>(Error{Errc::internal, "a job of an unknown kind", ""});
-        if (!run.stopping()) {
+        if (!run.stopping() || result) {
             end(job, std::move(result));
         }
         const std::lock_guard lock(mutex);

@@ -2,6 +2,7 @@
 
 #include "core/bulk/export_job.h"
 #include "core/bulk/import_job.h"
+#include "core/interactions/bundle_job.h"
 #include "core/jobs/job.h"
 
 #include <utility>
@@ -13,6 +14,7 @@ namespace {
 constexpr std::pair<std::string_view, JobWork> kKinds[] = {
     {"export", export_job},
     {"import", import_job},
+    {"bundle", bundle_job},
 };
 
 }  // namespace

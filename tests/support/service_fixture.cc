@@ -47,6 +47,7 @@ Answer read_answer(core::Response response) {
     answer.cache_control = response.cache_control;
     answer.allow = std::move(response.allow);
     answer.headers = std::move(response.headers);
+    answer.entries = std::move(response.entries);
     return answer;
 }
 

@@ -39,6 +39,7 @@ struct Answer {
     std::string cache_control;
     std::string allow;
     std::vector<std::pair<std::string, std::string>> headers;
+    std::vector<core::EntryTrace> entries;  ///< for the audit log
 
     /// The header of that name among `headers`; empty if there is none.
     std::string_view header(std::string_view name) const {

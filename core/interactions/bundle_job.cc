@@ -1,0 +1,273 @@
+#include "core/interactions/bundle_job.h"
+
+#include "core/interactions/batch.h"
+#include "core/interactions/bundle_entry.h"
+#include "core/interactions/history_bundle.h"
+#include "core/interactions/media_type.h"
+#include "core/interactions/transaction.h"
+#include "core/jobs/answers.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::string_view kTypes[] = {"batch", "transaction", "history"};
+constexpr std::string_view kBundleFile = "bundle.json";
+constexpr std::string_view kDraftFile = "answer.tmp";
+constexpr std::string_view kBegun = R"({"begun":true})";
+
+/// How long it takes at most until a job that is to stop has heard of it.
+constexpr std::chrono::milliseconds kStopPause{50};
+
+/// Bytes of the answer that are written at a time.
+constexpr std::size_t kSliceBytes = 1 << 20;
+
+/// What is kept of the kick-off besides the Bundle and who sent it.
+struct BundleTask {
+    BundleType type = BundleType::batch;
+    std::uint64_t entries = 0;
+    std::string prefer;
+    std::string request_id;
+};
+
+std::string task_json(const BundleTask& task) {
+    std::string out = fmt::format(R"({{"type":"{}","entries":{},"prefer":)",
+                                  kTypes[static_cast<std::size_t>(task.type)], task.entries);
+    json::append_quoted(out, task.prefer);
+    out += R"(,"requestId":)";
+    json::append_quoted(out, task.request_id);
+    return out + "}";
+}
+
+Result<BundleTask> parse_task(std::string_view text) {
+    json::Parser parser;
+    ANNALS_TRY(const json::Document document, parser.parse(text));
+    const json::Value root = document.root();
+    for (std::size_t i = 0; i < std::size(kTypes); ++i) {
+        if (root["type"].equals(kTypes[i])) {
+            BundleTask task;
+            task.type = static_cast<BundleType>(i);
+            const std::string_view entries = root["entries"].raw();
+            std::from_chars(entries.data(), entries.data() + entries.size(), task.entries);
+            task.prefer = root["prefer"].string();
+            task.request_id = root["requestId"].string();
+            return task;
+        }
+    }
+    return Error{Errc::corrupt, "the task of a Bundle can't be read", ""};
+}
+
+/// What was begun in another life of the server, or by somebody who isn't known any more.
+Result<void> may_begin(const Service& service, const JobRun& run, BundleType type) {
+    if (type == BundleType::history) {
+        return {};  // what is there already is passed over, and the kick-off was allowed
+    }
+    if (!run.saved().empty()) {
+        return Error{
+            Errc::processing,
+            type == BundleType::transaction
+                ? "The server stopped while the transaction was under way: it is done as a "
+                  "whole or not at all, and which of these isn't known"
+                : "The server stopped while the batch was under way: how many of its "
+                  "entries are done isn't known",
+            ""};
+    }
+    if (service.guarded() && run.order().principal == nullptr) {
+        return Error{Errc::processing,
+                     "The server stopped before the Bundle was begun: send it again", ""};
+    }
+    return {};
+}
+
+class AnswerFile {
+  public:
+    static Result<AnswerFile> make(const JobRun& run, std::string_view name) {
+        const std::string path = run.path(name);
+        if (run.files().exists(path)) {
+            ANNALS_TRY_VOID(run.files().remove(path));
+        }
+        AnswerFile answer;
+        ANNALS_TRY(answer.file_, run.files().open(path, storage::FileSystem::Mode::create));
+        return answer;
+    }
+
+    Result<void> add(std::string_view text) {
+        buffer_.append(text);
+        return buffer_.size() >= kSliceBytes ? flush() : Result<void>();
+    }
+
+    Result<void> add(const Body& body) {
+        for (std::size_t i = 0; i < body.piece_count(); ++i) {
+            ANNALS_TRY_VOID(add(body.piece(i)));
+        }
+        return {};
+    }
+
+    Result<void> finish() {
+        ANNALS_TRY_VOID(flush());
+        return file_->sync();
+    }
+
+  private:
+    Result<void> flush() {
+        ANNALS_TRY_VOID(file_->write(written_, buffer_));
+        written_ += buffer_.size();
+        buffer_.clear();
+        return {};
+    }
+
+    std::unique_ptr<storage::File> file_;
+    std::uint64_t written_ = 0;
+    std::string buffer_;
+};
+
+Result<void> write_answer(const JobRun& run, Response& response) {
+    ANNALS_TRY(AnswerFile file, AnswerFile::make(run, kDraftFile));
+    ANNALS_TRY_VOID(file.add(R"({"resourceType":"Bundle","type":"batch-response","entry":[{)"));
+    std::string status = R"("response":{)";
+    append_entry_response(status, response.status, "", std::nullopt, std::nullopt);
+    const bool fits = response.status < 300;
+    if (!fits) {
+        ANNALS_TRY_VOID(file.add(status));
+    }
+    ANNALS_TRY_VOID(file.add(fits ? R"("resource":)" : R"(,"outcome":)"));
+    ANNALS_TRY_VOID(file.add(response.body));
+    for (bool more = response.more != nullptr; more;) {
+        Body slice;
+        more = response.more->next(slice);
+        ANNALS_TRY_VOID(file.add(slice));
+    }
+    ANNALS_TRY_VOID(file.add(fits ? "," + status + "}}]}" : "}}]}"));
+    ANNALS_TRY_VOID(file.finish());
+    ANNALS_TRY_VOID(run.files().rename(run.path(kDraftFile), run.path(kAnswerFile)));
+    return run.files().sync_directory(run.folder());
+}
+
+// Parameters of the coroutines, so that they live as long as their frames.
+asio::awaitable<void> answer_and_stop(const Service& service, const Request& request,
+                                      BundleType type, const json::Document& bundle,
+                                      std::optional<Response>& response) {
+    response = co_await answer_bundle(service, request, type, bundle);
+    request.loop->stop();
+}
+
+asio::awaitable<void> stop_when_asked(Loop& loop, const JobRun& run) {
+    while (!run.stopping()) {
+        co_await loop.pause(kStopPause);
+    }
+    loop.stop();
+}
+
+Result<Response> run_bundle(const Service& service, const JobRun& run, const BundleTask& task) {
+    ANNALS_TRY(const std::unique_ptr<storage::File> file,
+               run.files().open(run.path(kBundleFile), storage::FileSystem::Mode::read));
+    ANNALS_TRY(const std::uint64_t size, file->size());
+    ANNALS_TRY(const auto bytes, file->map(size));
+    json::Parser parser;
+    ANNALS_TRY(const json::Document bundle, parser.parse({bytes.get(), size}));
+
+    Request request;
+    request.method = HttpMethod::post;
+    request.base_url = run.order().base_url;
+    request.request_id = task.request_id;
+    request.principal = run.order().principal.get();
+    if (!task.prefer.empty()) {
+        request.headers.push_back({"Prefer", task.prefer});
+    }
+    Loop loop(service.store());
+    request.loop = &loop;
+    std::optional<Response> response;
+    spawn(loop, "bundle job", answer_and_stop(service, request, task.type, bundle, response));
+    spawn(loop, "bundle job's end", stop_when_asked(loop, run));
+    loop.run();
+    if (!response) {
+        return Error{Errc::timeout, "stopped", ""};
+    }
+    return *std::move(response);
+}
+
+}  // namespace
+
+asio::awaitable<Response> answer_bundle(const Service& service, const Request& request,
+                                        BundleType type, const json::Document& bundle) {
+    Response response;
+    switch (type) {
+        case BundleType::batch:
+            response = co_await run_batch(service, request, bundle);
+            break;
+        case BundleType::transaction:
+            response = co_await run_transaction(service, request, bundle);
+            break;
+        case BundleType::history:
+            response = co_await apply_history(service, request, bundle);
+            break;
+    }
+    co_return response;
+}
+
+asio::awaitable<Response> begin_bundle_job(const Service& service, const Request& request,
+                                           BundleType type, const json::Document& bundle) {
+    BundleTask task;
+    task.type = type;
+    task.entries = bundle.root()["entry"].size();
+    task.request_id = request.request_id;
+    for (const Header& header : request.headers) {
+        if (equal_ignoring_case(header.name, "Prefer")) {
+            task.prefer.append(task.prefer.empty() ? "" : ", ").append(header.value);
+        }
+    }
+    std::vector<JobInput> inputs;
+    inputs.emplace_back(kBundleFile, bundle.text());
+    Response response =
+        co_await begin_job(service, request, "bundle", task_json(task), "_jobs", std::move(inputs));
+    if (response.status == 202) {
+        response.headers.emplace_back("Preference-Applied", "respond-async");
+        if (service.config().audited()) {
+            // What comes of them nobody waits for: the log says what was asked.
+            for (const json::Value entry : bundle.root()["entry"].elements()) {
+                response.entries.push_back(trace_asked(entry, response.status));
+            }
+        }
+    }
+    co_return response;
+}
+
+Result<JobResult> bundle_job(const Service& service, JobRun& run) {
+    ANNALS_TRY(const BundleTask task, parse_task(run.order().task));
+    JobResult result;
+    result.files.push_back({.part = std::string(kAnswerPart),
+                            .type = "Bundle",
+                            .name = std::string(kAnswerFile),
+                            .count = task.entries,
+                            .input = ""});
+    if (run.files().exists(run.path(kAnswerFile))) {
+        result.time = now();  // the server stopped when all was done but for saying so
+        return result;
+    }
+    ANNALS_TRY_VOID(may_begin(service, run, task.type));
+    run.say(fmt::format("a {} of {} entries", kTypes[static_cast<std::size_t>(task.type)],
+                        task.entries));
+    result.time = now();
+    ANNALS_TRY_VOID(run.save(std::string(kBegun)));
+    ANNALS_TRY(Response response, run_bundle(service, run, task));
+    if (const Result<void> written = write_answer(run, response); !written) {
+        if (written.error().code != Errc::no_store) {
+            return Error(written.error());
+        }
+        return Error{Errc::processing,
+                     "The Bundle was done, but there is no space left for its answer", ""};
+    }
+    ANNALS_TRY_VOID(run.files().remove(run.path(kBundleFile)));
+    return result;
+}
+
+}  // namespace annals::core
