@@ -2,6 +2,8 @@
 
 #include "core/terminology/r4.h"
 
+#include <unordered_set>
+
 namespace annals::core {
 
 namespace {
@@ -38,6 +40,23 @@ validation::Definition Definitions::find(std::string_view type, std::string_view
     }
     Result<validation::Definition> found = carried().find(type, url, version);
     return found ? *std::move(found) : nullptr;
+}
+
+std::vector<std::string> Definitions::canonicals(std::string_view type, std::size_t count) const {
+    std::vector<std::string> urls = stored_.canonicals(type, count);
+    std::unordered_set<std::string_view> known(urls.begin(), urls.end());
+    std::vector<std::string> more;
+    const std::vector<packages::PackagePointer> installed = packages_.installed();
+    for (const packages::PackagePointer& package : installed) {
+        for (const packages::Package::Resource& resource : package->resources()) {
+            if (known.size() < count && resource.type == type &&
+                known.insert(resource.url).second) {
+                more.push_back(resource.url);
+            }
+        }
+    }
+    urls.insert(urls.end(), more.begin(), more.end());
+    return urls;
 }
 
 }  // namespace annals::core

@@ -14,7 +14,10 @@
 #include "core/validation/stored_definitions.h"
 #include "core/validation/validate.h"
 
+#include <cstddef>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace annals::core {
 
@@ -27,6 +30,10 @@ class Definitions final : public validation::Source {
 
     validation::Definition find(std::string_view type, std::string_view url,
                                 std::string_view version) const override;
+
+    /// The canonical URLs of all that is stored of a type or defined by packages (not of R4's own), each once; `count` at
+    /// most, and of what is stored only types that stored definitions are followed of.
+    std::vector<std::string> canonicals(std::string_view type, std::size_t count) const;
 
     /// The same, as terminology asks.
     const terminology::Source& terminology() const noexcept { return all_; }

@@ -1,5 +1,7 @@
 #include "core/operations/translate.h"
 
+#include "core/canonical.h"
+#include "core/definitions.h"
 #include "core/operations/coded_input.h"
 #include "core/operations/terminology.h"
 #include "core/outcome.h"
@@ -17,6 +19,11 @@ using terminology::Session;
 
 constexpr std::size_t kMapsMax = 8;  // that one leads to, one after the other
 
+/// Maps that are looked at where none is named, and what one costs in steps besides what stands in it.
+constexpr std::size_t kMapsLookedAtMax = 1000;
+constexpr std::uint64_t kStepsPerMap = 100;
+constexpr std::size_t kBytesPerStep = 64;
+
 struct Dependency {
     std::string element;
     std::vector<GivenCode> codings;
@@ -24,7 +31,8 @@ struct Dependency {
 };
 
 struct Asked {
-    Meant meant;
+    std::optional<Meant> meant;
+    std::vector<std::string> maps;  ///< urls of those that may do where none is meant
     std::vector<GivenCode> codes;
     std::string source;         ///< value set; empty: any
     std::string target;         ///< value set; empty: any
@@ -33,6 +41,26 @@ struct Asked {
     bool reverse = false;
 };
 
+/// All maps of which one may say something of these codes. Errors: required (a code that could be of any system),
+/// answer_too_costly.
+Result<std::vector<std::string>> maps_known(const Service& service,
+                                            const std::vector<GivenCode>& codes) {
+    if (!std::all_of(codes.begin(), codes.end(),
+                     [](const GivenCode& code) { return code.system && !code.system->empty(); })) {
+        return Error{Errc::required,
+                     "One of url and conceptMap is required, or the system of each code", ""};
+    }
+    std::vector<std::string> maps =
+        service.definitions().canonicals("ConceptMap", kMapsLookedAtMax + 1);
+    if (maps.size() > kMapsLookedAtMax) {
+        return Error{
+            Errc::answer_too_costly,
+            fmt::format("More than {} concept maps are known here: name one", kMapsLookedAtMax),
+            ""};
+    }
+    return maps;
+}
+
 Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Request& request,
                                                 const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
@@ -40,13 +68,12 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
                                 "version", "source", "coding", "codeableConcept", "target",
                                 "targetsystem", "dependency", "reverse"}));
     auto asked = std::make_shared<Asked>();
-    ANNALS_TRY(auto meant,
+    ANNALS_TRY(asked->meant,
                read_meant(service, target, input, "conceptMap", "url", "conceptMapVersion"));
-    if (!meant) {
-        return Error{Errc::required, "One of url and conceptMap is required", ""};
-    }
-    asked->meant = *std::move(meant);
     ANNALS_TRY(asked->codes, read_codes(input));
+    if (!asked->meant) {
+        ANNALS_TRY(asked->maps, maps_known(service, asked->codes));
+    }
     for (const auto& [name, into] :
          {std::pair("source", &asked->source), std::pair("target", &asked->target),
           std::pair("targetsystem", &asked->target_system)}) {
@@ -91,6 +118,14 @@ bool fulfils(const Asked& asked, json::Value depends_on) {
     return true;
 }
 
+/// A version counts where both name one.
+bool is_same_set(std::string_view a, std::string_view b) {
+    const Canonical own = split_canonical(a);
+    const Canonical wanted = split_canonical(b);
+    return own.url == wanted.url &&
+           (own.version.empty() || wanted.version.empty() || own.version == wanted.version);
+}
+
 std::string_view reversed(std::string_view equivalence) {
     return equivalence == "wider"         ? "narrower"
            : equivalence == "narrower"    ? "wider"
@@ -117,7 +152,14 @@ class Translation {
     Translation(Session& session, const Asked& asked) : session_(session), asked_(asked) {}
 
     Result<void> use(const terminology::Definition& map);
-    std::string answer(std::string_view url) const;
+
+    /// The same of a map that nobody named; what it leads to counts anew.
+    Result<void> try_map(const terminology::Definition& map) {
+        depth_ = 0;
+        return use(map);
+    }
+
+    std::string answer(std::string_view whose) const;
 
   private:
     Result<bool> by_group(json::Value group, const GivenCode& code);
@@ -127,7 +169,8 @@ class Translation {
 
     Session& session_;
     const Asked& asked_;
-    std::string map_;  // url of the map in use
+    std::vector<const json::Document*> used_;  // what one map leads to may be another one of them
+    std::string map_;                          // url of the map in use
     std::size_t depth_ = 0;
     ParametersWriter matches_;
     bool found_ = false;
@@ -165,7 +208,7 @@ bool Translation::is_asked(json::Value group) const {
 Result<bool> Translation::by_group(json::Value group, const GivenCode& code) {
     const json::Value from = group[asked_.reverse ? "target" : "source"];
     const json::Value from_version = group[asked_.reverse ? "targetVersion" : "sourceVersion"];
-    if ((from && code.system && !from.equals(*code.system)) ||
+    if ((!asked_.meant && !from) || (from && code.system && !from.equals(*code.system)) ||
         (from_version && !code.version.empty() && !from_version.equals(code.version))) {
         return true;  // it isn't the group's to say anything of it
     }
@@ -232,12 +275,16 @@ Result<void> Translation::use(const terminology::Definition& map) {
     const auto is = [&](std::string_view uri, std::string_view canonical,
                         const std::string& wanted) {
         const json::Value own = root[uri] ? root[uri] : root[canonical];
-        return wanted.empty() || !own || own.equals(wanted);
+        return wanted.empty() || !own || is_same_set(own.string(), wanted);
     };
+    if (std::find(used_.begin(), used_.end(), map.get()) != used_.end()) {
+        return {};
+    }
     if (!is("sourceUri", "sourceCanonical", asked_.reverse ? asked_.target : asked_.source) ||
         !is("targetUri", "targetCanonical", asked_.reverse ? asked_.source : asked_.target)) {
         return {};
     }
+    used_.push_back(map.get());
     map_ = root["url"].string();
     for (const GivenCode& code : asked_.codes) {
         for (const json::Value group : root["group"].elements()) {
@@ -250,12 +297,12 @@ Result<void> Translation::use(const terminology::Definition& map) {
     return {};
 }
 
-std::string Translation::answer(std::string_view url) const {
+std::string Translation::answer(std::string_view whose) const {
     ParametersWriter out;
     out.add_flag("result", found_);
     if (!found_) {
         out.add_text("message", "valueString",
-                     fmt::format("The concept map {} has no translation of {}", url.substr(0, 300),
+                     fmt::format("{} has no translation of {}", whose.substr(0, 300),
                                  described(asked_.codes.front())));
     }
     out.append(matches_);
@@ -263,10 +310,21 @@ std::string Translation::answer(std::string_view url) const {
 }
 
 Result<std::string> answer(Session& session, const Asked& asked) {
-    ANNALS_TRY(const auto map, find_meant(session, asked.meant, "ConceptMap"));
     Translation translation(session, asked);
-    ANNALS_TRY_VOID(translation.use(map));
-    return translation.answer(map->root()["url"].string());
+    if (asked.meant) {
+        ANNALS_TRY(const auto map, find_meant(session, *asked.meant, "ConceptMap"));
+        ANNALS_TRY_VOID(translation.use(map));
+        return translation.answer("The concept map " + map->root()["url"].string());
+    }
+    for (const std::string& url : asked.maps) {
+        ANNALS_TRY(const auto map, session.find("ConceptMap", url, ""));
+        if (map == nullptr) {
+            continue;  // it went a moment ago
+        }
+        ANNALS_TRY_VOID(session.effort().spend(kStepsPerMap + map->text().size() / kBytesPerStep));
+        ANNALS_TRY_VOID(translation.try_map(map));
+    }
+    return translation.answer("What is known here, of these value sets and systems,");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "core/validation/stored_definitions.h"
 
+#include <algorithm>
+
 namespace annals::validation {
 
 namespace {
@@ -125,6 +127,30 @@ Definition StoredDefinitions::find(std::string_view type, std::string_view url,
         return best == nullptr ? nullptr : load(*best);
     }
     return nullptr;
+}
+
+std::vector<std::string> StoredDefinitions::canonicals(std::string_view type,
+                                                       std::size_t count) const {
+    const std::scoped_lock lock(mutex_);
+    std::vector<std::string> urls;
+    for (Known& known : known_) {
+        if (known.name != type) {
+            continue;
+        }
+        refresh(known);
+        for (auto at = known.by_url.begin(); at != known.by_url.end() && urls.size() < count;) {
+            const auto [first, last] = known.by_url.equal_range(at->first);
+            const bool there = std::any_of(first, last, [&](const auto& one) {
+                return store_.at(known.entries.at(one.second).info.position).has_value();
+            });
+            if (there) {
+                urls.push_back(at->first);
+            }
+            at = last;
+        }
+    }
+    std::sort(urls.begin(), urls.end());
+    return urls;
 }
 
 }  // namespace annals::validation

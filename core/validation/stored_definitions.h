@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace annals::validation {
 
@@ -30,6 +31,9 @@ class StoredDefinitions final : public Source {
 
     Definition find(std::string_view type, std::string_view url,
                     std::string_view version) const override;
+
+    /// The urls of all that is stored of a type, each once, `count` at most.
+    std::vector<std::string> canonicals(std::string_view type, std::size_t count) const;
 
   private:
     struct Entry {

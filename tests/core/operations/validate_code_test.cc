@@ -1,4 +1,6 @@
+#include "core/base/base64.h"
 #include "tests/core/operations/terminology_fixture.h"
+#include "tests/support/archives.h"
 
 #include <gtest/gtest.h>
 
@@ -197,7 +199,7 @@ TEST_F(Translate, FollowsTheGroupsOfAMap) {
     EXPECT_EQ(get(url + "&code=1&target=http://v/none"), "false");
     EXPECT_EQ(get("$translate?url=http://m/map&system=http://s/none&code=1"), "false");
     EXPECT_EQ(get("$translate?url=http://m/none&code=1"), "404 not-found");
-    EXPECT_EQ(get("$translate?system=http://s/a&code=1"), "400 required");
+    EXPECT_EQ(get("$translate?code=1"), "400 required");
     EXPECT_EQ(get(url), "400 required");
     EXPECT_TRUE(send("GET", "/ConceptMap/" + url + "&code=1")
                     .says(R"({"name":"source","valueUri":"http://m/map"})"));
@@ -207,6 +209,68 @@ TEST_F(Translate, GoesBackwards) {
     EXPECT_EQ(get("$translate?url=http://m/map&system=http://s/b&code=x&reverse=true"),
               "true narrower http://s/a|1");
     EXPECT_EQ(get("$translate?url=http://m/map&system=http://s/b&code=none&reverse=true"), "false");
+}
+
+TEST_F(Translate, WithoutAMapTriesAllThatAreOfTheSystemAndTheSets) {
+    put("ConceptMap/other",
+        R"({"resourceType":"ConceptMap","id":"other","url":"http://m/other","status":"active",
+        "sourceCanonical":"http://v/c|2","targetCanonical":"http://v/d","group":[
+        {"source":"http://s/a","target":"http://s/d","element":[
+          {"code":"1","target":[{"code":"d1","equivalence":"equal"}]}],
+         "unmapped":{"mode":"other-map","url":"http://m/map"}}]})");
+    put("ConceptMap/anywhere",
+        R"({"resourceType":"ConceptMap","id":"anywhere","url":"http://m/anywhere","status":"active","group":[
+        {"target":"http://s/b","element":[{"code":"1","target":[{"code":"no","equivalence":"equal"}]}]}]})");
+    const std::string one = "$translate?system=http://s/a&code=1";
+    EXPECT_EQ(get(one), "true wider http://s/b|x narrower http://s/c|z equal http://s/d|d1");
+    EXPECT_EQ(get(one + "&targetsystem=http://s/d"), "true equal http://s/d|d1");
+    EXPECT_EQ(get(one + "&target=http://v/b"), "true wider http://s/b|x narrower http://s/c|z");
+    EXPECT_EQ(get(one + "&source=http://v/c"), "true equal http://s/d|d1");
+    EXPECT_EQ(get(one + "&source=http://v/c%7C2"), "true equal http://s/d|d1");
+    EXPECT_EQ(get(one + "&source=http://v/c%7C3"), "false");
+    EXPECT_EQ(get(one + "&target=http://v/none"), "false");
+    EXPECT_EQ(get("$translate?system=http://s/d&code=d1&reverse=true"), "true equal http://s/a|1");
+    EXPECT_EQ(get("$translate?system=http://s/none&code=1"), "false");
+    // A map that another one leads to is used once.
+    EXPECT_EQ(get("$translate?system=http://s/a&code=3"), "true inexact http://s/b|other");
+    const Answer answer = send("GET", "/ConceptMap/" + one + "&targetsystem=http://s/d");
+    EXPECT_TRUE(answer.says(R"({"name":"source","valueUri":"http://m/other"})")) << answer.body;
+    // What is stored under a url hides the package's; a newer one, an older one; what is deleted is none.
+    put("ConceptMap/newer",
+        R"({"resourceType":"ConceptMap","id":"newer","url":"http://m/other","status":"active","group":[
+        {"source":"http://s/a","target":"http://s/d","element":[
+          {"code":"1","target":[{"code":"d2","equivalence":"equal"}]}]}]})");
+    EXPECT_EQ(get(one + "&targetsystem=http://s/d"), "true equal http://s/d|d2");
+    ASSERT_EQ(send("DELETE", "/ConceptMap/newer").status, 204);
+    ASSERT_EQ(send("DELETE", "/ConceptMap/other").status, 204);
+    EXPECT_EQ(get(one + "&targetsystem=http://s/d"), "false");
+    for (const std::string_view query :
+         {"$translate", "$translate?system=http://s/a", "$translate?code=1&targetsystem=http://s/b",
+          "$translate?code=1&source=http://v/a"}) {
+        EXPECT_EQ(get(query), "400 required") << query;
+    }
+}
+
+TEST_F(Translate, WithoutAMapTriesThoseOfPackages) {
+    std::string archive;
+    append_base64(
+        test::make_package(
+            "p", "1.0.0",
+            {R"({"resourceType":"ConceptMap","id":"m","url":"http://p/m","status":"active","group":[
+        {"source":"http://s/p","target":"http://s/q","element":[{"code":"1","target":[{"code":"q1","equivalence":"equal"}]}]}]})"}),
+        archive);
+    ASSERT_EQ(
+        send(
+            "POST", "/$install-package",
+            R"({"resourceType":"Parameters","parameter":[{"name":"package","valueBase64Binary":")" +
+                archive + R"("}]})")
+            .status,
+        200);
+    EXPECT_EQ(get("$translate?system=http://s/p&code=1"), "true equal http://s/q|q1");
+    put("ConceptMap/own",
+        R"({"resourceType":"ConceptMap","id":"own","url":"http://p/m","status":"active","group":[
+        {"source":"http://s/p","target":"http://s/q","element":[{"code":"1","target":[{"code":"own","equivalence":"equal"}]}]}]})");
+    EXPECT_EQ(get("$translate?system=http://s/p&code=1"), "true equal http://s/q|own");
 }
 
 TEST_F(Translate, LooksAtWhatATargetDependsOn) {
