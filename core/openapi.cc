@@ -71,7 +71,7 @@ constexpr auto kShapes = std::to_array<Shape>({
     {Level::instance_history, HttpMethod::delete_, "deleteHistory", "Erases the earlier versions for good",
      "Prefer", "", "200=outcome 204=noContent 404"},
     {Level::root, HttpMethod::post, "submitBundle", "Carries out a batch, a transaction or a history bundle",
-     "Prefer", "bundle", "200=bundle 400 409 412 413 415 422"},
+     "Prefer", "bundle", "200=bundle 202=accepted 400 409 412 413 415 422"},
     {Level::root, HttpMethod::get, "searchSystem", "Finds resources of several types",
      kSearch, "", "200=bundle 400 406 410"},
     {Level::system_search, HttpMethod::post, "searchSystemByPost", "Finds resources of several types by a form",

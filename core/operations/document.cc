@@ -2,17 +2,20 @@
 
 #include "codec/json/resource.h"
 #include "core/base/random.h"
+#include "core/canonical.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
 #include "core/interactions/bundle_stream.h"
 #include "core/interactions/search_includes.h"
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
+#include "core/operations/document_graph.h"
 #include "core/operations/document_references.h"
 #include "core/operations/input.h"
 #include "core/operations/referred.h"
 #include "core/outcome.h"
 #include "core/search/snapshot.h"
+#include "core/search/snapshot_resources.h"
 
 #include <fmt/format.h>
 
@@ -84,24 +87,14 @@ class Document {
         if (!done) {
             co_return std::move(done.error());
         }
-        const std::function<bool(TypeId, std::string_view)> wanted = [this](TypeId type,
-                                                                            std::string_view id) {
-            // Other Compositions are documents of their own.
-            return type != target_.type && !taken_.contains(resource_name(type, id)) &&
-                   may_read(type).has_value();
-        };
-        Result<Referred> referred = co_await find_referred(
-            *snapshot_, request_.base_url, versions_, wanted,
-            {.limit = kDocumentEntriesMax - std::min(kDocumentEntriesMax, versions_.size()),
-             .steps = static_cast<int>(kDocumentEntriesMax)},
-            turns_);
-        if (!referred) {
-            co_return std::move(referred.error());
+        if (graph_.empty()) {
+            done = co_await take_referred();
+        } else {
+            done = co_await take_graph(*composition);
         }
-        if (referred->cut_short) {
-            co_return too_large();
+        if (!done) {
+            co_return std::move(done.error());
         }
-        versions_.insert(versions_.end(), referred->versions.begin(), referred->versions.end());
         Result<std::vector<StoredVersion>> loaded = load();
         if (!loaded) {
             co_return std::move(loaded.error());
@@ -129,9 +122,11 @@ class Document {
         ANNALS_TRY(const std::optional<std::string> id, input.text("id"));
         ANNALS_TRY(const std::optional<bool> persist, input.boolean("persist"));
         ANNALS_TRY(const std::optional<std::string> as_of, input.text("_asOf"));
-        if (input.has("graph")) {
-            return Error{Errc::not_supported, "The parameter graph is not supported", ""};
+        ANNALS_TRY(const std::optional<std::string> graph, input.text("graph"));
+        if (graph && graph->empty()) {
+            return Error{Errc::invalid, "The parameter graph is empty", ""};
         }
+        graph_ = graph.value_or("");
         ANNALS_TRY_VOID(take_id(id));
         persist_ = persist.value_or(false);
         if (persist_ && request_.inside_bundle) {
@@ -240,8 +235,76 @@ class Document {
     void add(const VersionInfo& info, std::string name) {
         if (positions_.insert(info.position.value).second) {
             versions_.push_back(info);
+            resources_.insert(info.resource);
         }
         taken_.insert(std::move(name));
+    }
+
+    bool has(TypeId type, std::string_view id) const {
+        return taken_.contains(resource_name(type, id));
+    }
+
+    std::size_t room() const {
+        return kDocumentEntriesMax - std::min(kDocumentEntriesMax, versions_.size());
+    }
+
+    /// All that the Composition and what it must have refer to.
+    asio::awaitable<Result<void>> take_referred() {
+        const std::function<bool(TypeId, std::string_view)> wanted = [this](TypeId type,
+                                                                            std::string_view id) {
+            // Other Compositions are documents of their own.
+            return type != target_.type && !has(type, id) && may_read(type).has_value();
+        };
+        Result<Referred> referred = co_await find_referred(
+            *snapshot_, request_.base_url, versions_, wanted,
+            {.limit = room(), .steps = static_cast<int>(kDocumentEntriesMax)}, turns_);
+        if (!referred) {
+            co_return std::move(referred.error());
+        }
+        if (referred->cut_short) {
+            co_return too_large();
+        }
+        versions_.insert(versions_.end(), referred->versions.begin(), referred->versions.end());
+        co_return Result<void>();
+    }
+
+    /// What the graph leads to from the Composition.
+    asio::awaitable<Result<void>> take_graph(const VersionInfo& composition) {
+        const TypeId type = *find_resource_type("GraphDefinition");
+        Result<void> done = may_read(type);
+        if (done) {
+            const TypeId types[] = {type};
+            done = co_await reach_back(service_.store(), service_.indexing().parameters(),
+                                       request_.base_url, types, *snapshot_, turns_);
+        }
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        const search::SnapshotResources stored(*snapshot_);
+        const Canonical canonical = split_canonical(graph_);
+        const Result<search::StoredDocument> graph =
+            stored.find(type, canonical.url, canonical.version);
+        if (!graph) {
+            co_return graph.error();
+        }
+        if (*graph == nullptr) {
+            co_return Error{Errc::not_computable,
+                            fmt::format("There is no GraphDefinition '{}'", graph_), ""};
+        }
+        const std::function<bool(TypeId)> wanted = [this](TypeId one) {
+            return may_read(one).has_value();
+        };
+        Result<std::vector<VersionInfo>> found = co_await follow_graph(
+            service_, request_, *snapshot_, (*graph)->root(), composition, wanted, room(), turns_);
+        if (!found) {
+            co_return std::move(found.error());
+        }
+        for (const VersionInfo& info : *found) {
+            if (resources_.insert(info.resource).second) {
+                versions_.push_back(info);
+            }
+        }
+        co_return Result<void>();
     }
 
     Result<std::vector<StoredVersion>> load() const {
@@ -304,9 +367,11 @@ class Document {
     Turns turns_;
     std::string id_;
     bool persist_ = false;
+    std::string graph_;  // empty: none
     std::optional<search::Snapshot> snapshot_;
     std::vector<VersionInfo> versions_;  // in the order of the document
     std::unordered_set<std::uint64_t> positions_;
+    std::unordered_set<std::uint32_t> resources_;
     std::unordered_set<std::string> taken_;  // "Type/id"
     std::vector<Error> faults_;
 };
