@@ -273,15 +273,19 @@ void Compaction::count_dead() noexcept {
     }
     dead_bytes_ = dead;
     segments_left_ = eraser_.dead_bytes().size();
+    newest_ = dead == 0 ? 0 : eraser_.dead_bytes().rbegin()->first;
+    newest_dead_bytes_ = dead == 0 ? 0 : eraser_.dead_bytes().rbegin()->second;
 }
 
 CompactionProgress Compaction::progress() const noexcept {
+    // What is dead in the open segment stays until that is sealed.
+    const bool open = newest_ != 0 && newest_ == writer_.open_number();
     return {.running = running_ || asked_,
             .segments_done = segments_done_,
-            .segments_left = segments_left_,
+            .segments_left = segments_left_ - (open ? 1 : 0),
             .bytes_read = bytes_read_,
             .bytes_freed = bytes_freed_,
-            .dead_bytes = dead_bytes_};
+            .dead_bytes = dead_bytes_ - (open ? newest_dead_bytes_.load() : 0)};
 }
 
 }  // namespace annals::storage

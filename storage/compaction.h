@@ -134,6 +134,8 @@ class Compaction {
     std::atomic<std::uint64_t> bytes_read_{0};
     std::atomic<std::uint64_t> bytes_freed_{0};
     std::atomic<std::uint64_t> dead_bytes_{0};
+    std::atomic<std::uint64_t> newest_{0};  ///< the last segment with anything dead, and how much
+    std::atomic<std::uint64_t> newest_dead_bytes_{0};
 };
 
 }  // namespace annals::storage

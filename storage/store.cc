@@ -14,6 +14,7 @@
 #include "storage/recovery.h"
 #include "storage/search_recovery.h"
 #include "storage/search_saver.h"
+#include "storage/segment_footer.h"
 #include "storage/sequencer.h"
 
 #include <fmt/format.h>
@@ -66,6 +67,18 @@ struct Store::Impl {
 
     Hash128 key(TypeId type, std::string_view id) const noexcept {
         return resource_key(store_id, type, id);
+    }
+
+    /// Is it the newest segment, which is not sealed?
+    bool is_open(std::uint64_t number) const {
+        if (segment_writer != nullptr) {
+            return number == segment_writer->open_number();
+        }
+        const SegmentTable::Reader reader(segments);
+        const auto slot = segments.slot_of(number);
+        const Segment* const segment = slot ? segments.find(*slot) : nullptr;
+        return segment != nullptr && !segments.slot_of(number + 1) &&
+               !FooterReader::open(segment->view(), segment->header);
     }
 
     PerType<std::uint64_t> fingerprints() const {
@@ -290,11 +303,9 @@ CompactionProgress Store::measure_compaction() const {
     CompactionProgress progress = compaction();
     progress.dead_bytes = 0;
     progress.segments_left = 0;
-    const std::uint64_t open =
-        impl_->segment_writer == nullptr ? 0 : impl_->segment_writer->open_number();
     for (std::uint64_t number = 1; impl_->segments.slot_of(number); ++number) {
         const std::uint64_t dead =
-            number == open ? 0 : measure_dead(impl_->segments, impl_->index, number);
+            impl_->is_open(number) ? 0 : measure_dead(impl_->segments, impl_->index, number);
         progress.dead_bytes += dead;
         progress.segments_left += dead > 0 ? 1 : 0;
     }

@@ -3,6 +3,7 @@
 #include "storage/compaction.h"
 
 #include "storage/file_system.h"
+#include "storage/format.h"
 #include "storage/store.h"
 #include "storage/verify.h"
 #include "tests/support/commits.h"
@@ -126,6 +127,42 @@ TEST(Compaction, LetsReadersGoOn) {
     }
     EXPECT_EQ(faults, 0);
     EXPECT_EQ(held->body, before);
+}
+
+TEST(Compaction, ForeseesWhatItGivesBackAndNoMore) {
+    const test::TemporaryDirectory directory;
+    std::uint64_t foreseen = 0;
+    {
+        auto store = half_erased(directory.path());
+        store->compact(true);
+        ASSERT_TRUE(store->wait_compacted());
+        // What is left is in the open segment.
+        EXPECT_EQ(store->compaction().dead_bytes, 0U);
+        EXPECT_EQ(store->compaction().segments_left, 0U);
+        EXPECT_EQ(store->measure_compaction().dead_bytes, 0U);
+        const std::string id = id_of(1);
+        CommitBuilder erase;
+        erase.erase("Patient", id);
+        const Submission done = store->submit(erase.commit());
+        ASSERT_TRUE(store->wait(done.ticket));
+        ASSERT_TRUE(store->wait_erased(done.ticket));
+    }
+    {
+        StoreOptions reading = options();
+        reading.read_only = true;
+        const auto store = Store::open(posix_file_system(), directory.path(), reading);
+        ASSERT_TRUE(store) << store.error().detail;
+        foreseen = (*store)->measure_compaction().dead_bytes;
+        EXPECT_EQ((*store)->measure_compaction().segments_left, 1U);
+        EXPECT_GT(foreseen, 1000U);
+    }
+    auto store = Store::open(posix_file_system(), directory.path(), options());
+    ASSERT_TRUE(store) << store.error().detail;
+    (*store)->compact(true);
+    ASSERT_TRUE((*store)->wait_compacted());
+    EXPECT_EQ((*store)->compaction().segments_done, 1U);
+    // A record is padded.
+    EXPECT_GE((*store)->compaction().bytes_freed + kAlignment, foreseen);
 }
 
 }  // namespace
