@@ -163,6 +163,24 @@ void LoopMetrics::answered(core::HttpMethod method, int status, std::uint64_t la
     of.latency_us.add(latency_us);
 }
 
+std::string subscription_metrics(const core::SubscriptionStats& stats) {
+    Page page;
+    page.single("annals_subscriptions_active", "gauge", "Subscriptions that are active.",
+                stats.active);
+    page.single("annals_subscription_notifications_total", "counter",
+                "Notifications that were delivered.", stats.delivered);
+    page.single("annals_subscription_failures_total", "counter",
+                "Attempts to deliver one that failed.", stats.failed);
+    page.family("annals_subscription_lag_positions", "gauge",
+                "Positions between what a subscription was told of and the newest; of those "
+                "furthest behind.");
+    for (const auto& [id, lag] : stats.lags) {
+        fmt::format_to(std::back_inserter(page.text),
+                       "annals_subscription_lag_positions{{subscription=\"{}\"}} {}\n", id, lag);
+    }
+    return std::move(page.text);
+}
+
 std::string prometheus_page(std::span<const LoopMetrics* const> loops,
                             const core::Service& service) {
     Page page;

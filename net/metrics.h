@@ -7,6 +7,7 @@
 
 #include "core/exchange.h"
 #include "core/service.h"
+#include "core/subscriptions/dispatcher.h"
 
 #include <array>
 #include <atomic>
@@ -59,6 +60,9 @@ class alignas(64) LoopMetrics {
     Counter refused;             ///< connections over the limits
     Counter throttled;           ///< requests over limits.rate
 };
+
+/// What it says of subscriptions.
+std::string subscription_metrics(const core::SubscriptionStats& stats);
 
 /// The page of GET /metrics.
 std::string prometheus_page(std::span<const LoopMetrics* const> loops,

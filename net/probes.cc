@@ -69,6 +69,9 @@ core::Response metrics_page(const Shared& shared) {
             "annals_audit_lines_waiting {}\n",
             shared.audit->lines(), shared.audit->waiting());
     }
+    if (shared.notifier != nullptr) {
+        page += subscription_metrics(*shared.notifier->stats());
+    }
     return text_response(core::ContentType::prometheus, std::move(page));
 }
 

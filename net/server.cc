@@ -245,6 +245,9 @@ void Server::Impl::stop(std::chrono::milliseconds grace) {
         return;
     }
     shared.stopping.store(true);
+    if (shared.notifier != nullptr) {
+        shared.notifier->stop();
+    }
     asio::post(shared.workers.front()->loop.context(), [this] {
         asio::error_code ignored;
         acceptor->close(ignored);
@@ -307,6 +310,10 @@ Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
         for (const std::unique_ptr<Worker>& worker : impl->shared.workers) {
             worker->authenticator.emplace(config.auth, *impl->shared.credentials);
         }
+    }
+    if (config.subscriptions.enabled && !config.read_only) {
+        impl->shared.notifier =
+            std::make_unique<Notifier>(service, storage::posix_file_system(), impl->shared.pings);
     }
     impl->run();
     return std::unique_ptr<Server>(new Server(std::move(impl)));

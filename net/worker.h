@@ -12,6 +12,7 @@
 #include "net/cors.h"
 #include "net/handlers.h"
 #include "net/metrics.h"
+#include "net/notifier.h"
 #include "net/throttle.h"
 #include "net/tls.h"
 
@@ -54,6 +55,8 @@ struct Shared {
     const Cors cors;
     Throttle throttle;
     std::unique_ptr<AuditLog> audit;                 ///< null: nothing is written down
+    core::Pings pings;                               ///< of websocket subscriptions
+    std::unique_ptr<Notifier> notifier;              ///< null: there are no subscriptions
     std::atomic<std::uint64_t> memory{0};            ///< of requests that are being read
     std::string header_lines;                        ///< of every answer
     std::unique_ptr<TlsContext> tls;                 ///< null: plain HTTP

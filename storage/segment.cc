@@ -122,8 +122,11 @@ Result<StoredVersion> load_version(const SegmentTable& segments, const Index& in
         record->type != resource_type_name(info.type)) {
         return failed("the record is of another version");
     }
-    return StoredVersion{
-        .info = info, .id = record->id, .body = record->body, .pin = std::move(data)};
+    return StoredVersion{.info = info,
+                         .id = record->id,
+                         .body = record->body,
+                         .pin = std::move(data),
+                         .method = record->method};
 }
 
 SegmentScan scan_segment(std::string_view bytes, const SegmentHeader& header) {

@@ -177,6 +177,7 @@ struct StoredVersion {
     std::string_view id;
     std::string_view body;  ///< final minified JSON; empty for a deletion
     Pin pin;
+    Method method = Method::put;  ///< how it came to be
 };
 
 /// A place in the log where a commit ends.

@@ -2,6 +2,7 @@
 
 #include "core/config/history_limits.h"
 #include "core/config/toml.h"
+#include "core/subscriptions/endpoint.h"
 
 #include <fmt/format.h>
 
@@ -179,6 +180,18 @@ const std::vector<Key>& keys() {
          "a larger audit.file is put aside under the next number"},
         {"audit.when_full", Choice{ANNALS_FIELD(std::string, audit.when_full), "wait refuse"},
          "what requests do while no line can be written: wait, or 503"},
+        {"subscriptions.enabled", ANNALS_FLAG(subscriptions.enabled),
+         "activate Subscription resources and send their notifications"},
+        {"subscriptions.endpoints", ANNALS_TEXTS(subscriptions.endpoints),
+         "URLs below which rest-hooks may lie; none: no rest-hooks"},
+        {"subscriptions.max", Number{ANNALS_U64(subscriptions.max), 1, 10'000},
+         "active at a time; more are refused"},
+        {"subscriptions.attempts", Number{ANNALS_U64(subscriptions.attempts), 1, 1000},
+         "failures in a row after which a subscription has the status error"},
+        {"subscriptions.retry_delay", ANNALS_DURATION(subscriptions.retry_delay),
+         "before the second attempt; doubled with each, up to five minutes"},
+        {"subscriptions.timeout", ANNALS_DURATION(subscriptions.timeout),
+         "how long one attempt may take"},
         {"cors.origins", ANNALS_TEXTS(cors_origins), "origins that browsers may call from"},
         {"backup_dir", ANNALS_TEXT(backup_dir),
          "where $backup makes its backups; empty: backups in the data directory"},
@@ -609,6 +622,18 @@ Result<void> check_origins(const std::vector<std::string>& origins) {
     return {};
 }
 
+Result<void> check_endpoints(const std::vector<std::string>& endpoints) {
+    for (const std::string& text : endpoints) {
+        const Result<Endpoint> endpoint = read_endpoint(text);
+        if (!endpoint || endpoint->has_query) {
+            return usage(
+                fmt::format("subscriptions.endpoints: '{}': {}", one_line(text),
+                            endpoint ? "a query belongs in no prefix" : endpoint.error().detail));
+        }
+    }
+    return {};
+}
+
 Result<void> check_auth(const Config::Auth& auth) {
     if ((auth.mode == "jwt" || auth.mode == "jwt_or_api_key") && auth.jwt_jwks_file.empty() &&
         auth.jwt_jwks_url.empty() && auth.jwt_hs256_secret_file.empty()) {
@@ -659,6 +684,7 @@ Result<void> check_together(const Config& config) {
         return usage("tls.client_ca_file needs tls.cert_file and tls.key_file");
     }
     ANNALS_TRY_VOID(check_origins(config.cors_origins));
+    ANNALS_TRY_VOID(check_endpoints(config.subscriptions.endpoints));
     ANNALS_TRY_VOID(check_auth(config.auth));
     if (const auto limits = history_limits(config); !limits) {
         return limits.error();

@@ -112,6 +112,15 @@ struct Config {
     /// Whether accesses are written down.
     bool audited() const noexcept { return !audit.file.empty(); }
 
+    struct Subscriptions {
+        bool enabled = false;
+        std::vector<std::string> endpoints;
+        std::uint64_t max = 1000;
+        std::uint64_t attempts = 20;
+        std::chrono::milliseconds retry_delay{std::chrono::seconds(1)};
+        std::chrono::milliseconds timeout{std::chrono::seconds(30)};
+    } subscriptions;
+
     std::vector<std::string> cors_origins;
     std::string backup_dir;  ///< empty: "backups" in the data directory
     std::uint64_t jobs_max_running = 4;

@@ -12,6 +12,7 @@
 #include "storage/types.h"
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace annals::core {
@@ -21,6 +22,12 @@ struct Change {
     storage::VersionInfo info;
     Position commit;  ///< position of the commit's last version, erased or not, asked for or not
 };
+
+/// The next `count` versions behind `after` and not behind `bound`, of `types` (ascending; none: of all), in commit order;
+/// erased ones are passed over.
+std::vector<storage::VersionInfo> versions_after(const storage::Store& store,
+                                                 std::span<const TypeId> types, Position after,
+                                                 Position bound, std::size_t count);
 
 class ChangeReader {
   public:
@@ -36,9 +43,6 @@ class ChangeReader {
     Position reached() const noexcept { return reached_; }
 
   private:
-    std::vector<storage::VersionInfo> gather(Position after, Position bound,
-                                             std::size_t count) const;
-
     const storage::Store& store_;
     std::vector<TypeId> types_;
     Position reached_;

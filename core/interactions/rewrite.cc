@@ -5,6 +5,7 @@
 #include "core/interactions/preconditions.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"
+#include "core/subscriptions/subscriber.h"
 
 #include <fmt/format.h>
 
@@ -76,10 +77,12 @@ Result<bool> make(const Service& service, const Request& request, const Rewrite&
     if (!next) {
         return false;
     }
+    const json::Value made = next->root();
     if (Result<void> fit = resource.take(service, request, base.info.type, *std::move(next));
         !fit) {
         return fault_of_patched(std::move(fit.error()));
     }
+    ANNALS_TRY_VOID(check_subscriber(service, request, made));
     return true;
 }
 

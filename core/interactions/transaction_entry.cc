@@ -3,6 +3,7 @@
 #include "core/base/random.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"
+#include "core/subscriptions/subscriber.h"
 
 #include <fmt/format.h>
 
@@ -84,6 +85,7 @@ Result<void> read_resource(const Service& service, std::size_t index, Transactio
     const auto end = fmt::format_to(prefix.data(), "Bundle.entry[{}].resource", index);
     ANNALS_TRY(entry.resource,
                read_entry_resource(service, resource, entry.target.type, {prefix.data(), end}));
+    ANNALS_TRY_VOID(check_subscriber(service, entry.request, resource));
     if (entry.kind == EntryKind::update) {
         ANNALS_TRY_VOID(check_whole(entry.resource.facts));
     }

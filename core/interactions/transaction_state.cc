@@ -1,6 +1,7 @@
 #include "core/interactions/transaction_state.h"
 
 #include "core/interactions/answer.h"
+#include "core/subscriptions/subscriber.h"
 
 #include <fmt/format.h>
 
@@ -211,6 +212,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     if (!patched) {
         return fault_of_patched(std::move(patched.error()));
     }
+    ANNALS_TRY_VOID(check_subscriber(service_, entry.request, decision.document.root()));
     decision.patched = *std::move(patched);
     return {};
 }

@@ -4,6 +4,7 @@
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/outcome.h"
+#include "core/subscriptions/subscriber.h"
 #include "core/subset.h"
 #include "core/validation/validate.h"
 
@@ -126,7 +127,8 @@ Result<void> SubmittedResource::read(const Service& service, const Request& requ
         return Error{Errc::invalid, fmt::format("The body is empty: expected a {}", name), ""};
     }
     ANNALS_TRY(json::Document document, thread_parser().parse(request.body));
-    return take(service, request, type, std::move(document));
+    ANNALS_TRY_VOID(take(service, request, type, std::move(document)));
+    return check_subscriber(service, request, document_.root());
 }
 
 Result<void> SubmittedResource::take(const Service& service, const Request& request, TypeId type,

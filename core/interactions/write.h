@@ -55,7 +55,8 @@ class SubmittedResource {
     SubmittedResource& operator=(const SubmittedResource&) = delete;
 
     /// Parses the body and checks that it is a resource of `type` that can be stored.
-    /// Errors: unsupported_media; invalid, structure, required, value with place and byte offset; too_costly.
+    /// Errors: unsupported_media; invalid, structure, required, value with place and byte offset; too_costly;
+    ///         forbidden (check_subscriber()).
     Result<void> read(const Service& service, const Request& request, TypeId type);
 
     /// The same for what is parsed already.

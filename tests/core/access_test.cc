@@ -423,5 +423,77 @@ TEST_F(AccessTest, NobodyIsAskedWhenNothingIsGuarded) {
               201);
 }
 
+TEST_F(AccessTest, ASubscriptionNeedsWhatItsCriteriaNeed) {
+    Config config;
+    config.auth.mode = "jwt";
+    config.subscriptions.enabled = true;
+    restart(config);
+    const auto subscription = [](std::string_view status, std::string_view criteria) {
+        return fmt::format(
+            R"({{"resourceType":"Subscription","id":"s","status":"{}","reason":"x","criteria":"{}",)"
+            R"("channel":{{"type":"websocket"}}}})",
+            status, criteria);
+    };
+    const auto put = [&](std::string_view scopes, std::string_view status,
+                         std::string_view criteria) {
+        const Principal principal("x", scopes);
+        send_as(&principal);
+        const int answer = send("PUT", "/Subscription/s", subscription(status, criteria)).status;
+        send_as(nullptr);
+        return answer;
+    };
+    EXPECT_EQ(put("system/Subscription.cu system/Patient.rs", "requested", "Patient?family=x"),
+              201);
+    EXPECT_EQ(put("system/Subscription.cu system/Patient.rs", "active", "Patient"), 200);
+    EXPECT_EQ(put("system/Subscription.cu", "off", "Patient?family=x"), 200);
+    EXPECT_EQ(put("system/Subscription.cu", "requested", "Patient?family=x"), 403);
+    EXPECT_EQ(put("system/Subscription.cu", "active", "Patient?family=x"), 403);
+    EXPECT_EQ(put("system/Subscription.cu system/Patient.s", "requested", "Patient?family=x"), 403);
+    EXPECT_EQ(put("system/Subscription.cu system/Patient.r", "requested", "Patient?family=x"), 403);
+    EXPECT_EQ(put("system/Subscription.cu system/Observation.rs", "requested",
+                  "Observation?patient.family=x"),
+              403);
+    EXPECT_EQ(put("system/Subscription.cu system/Observation.rs system/Patient.s", "requested",
+                  "Observation?patient.family=x"),
+              200);
+    EXPECT_EQ(put("system/Subscription.cu system/Patient.rs", "requested",
+                  "Patient?_has:Observation:patient:code=x"),
+              403);
+    // What can't be told now may be something later.
+    EXPECT_EQ(put("system/Subscription.cu system/Patient.rs", "requested", "Patient?later=x"), 403);
+    EXPECT_EQ(put("system/Subscription.cu system/*.rs", "requested", "Patient?later=x"), 200);
+    EXPECT_EQ(put("system/Subscription.cu", "requested", "nothing"), 200);
+
+    // By other ways.
+    ASSERT_EQ(put("system/*.cruds", "off", "Patient"), 200);
+    const Principal writer("x", "system/Subscription.cruds");
+    send_as(&writer);
+    const std::string_view patch = R"([{"op":"replace","path":"/status","value":"requested"}])";
+    EXPECT_EQ(
+        send("PATCH", "/Subscription/s", patch, {{"Content-Type", "application/json-patch+json"}})
+            .status,
+        403);
+    EXPECT_EQ(send("POST", "/Subscription", subscription("requested", "Patient")).status, 403);
+    EXPECT_EQ(send("PUT", "/Subscription?status=off", subscription("requested", "Patient")).status,
+              403);
+    const auto transaction = [&](std::string_view entry) {
+        return send(
+            "POST", "/",
+            fmt::format(R"({{"resourceType":"Bundle","type":"transaction","entry":[{}]}})", entry));
+    };
+    const test::Answer whole = transaction(
+        fmt::format(R"({{"resource":{},"request":{{"method":"PUT","url":"Subscription/s"}}}})",
+                    subscription("requested", "Patient")));
+    EXPECT_EQ(whole.status, 400);
+    EXPECT_TRUE(whole.says("403")) << whole.body;
+    const test::Answer patched = transaction(
+        R"({"resource":{"resourceType":"Parameters","parameter":[{"name":"operation","part":[)"
+        R"({"name":"type","valueCode":"replace"},{"name":"path","valueString":"Subscription.status"},)"
+        R"({"name":"value","valueCode":"requested"}]}]},"request":{"method":"PATCH","url":"Subscription/s"}})");
+    EXPECT_EQ(patched.status, 400);
+    EXPECT_TRUE(patched.says("403")) << patched.body;
+    EXPECT_TRUE(send("GET", "/Subscription/s").says(R"("status":"off")"));
+}
+
 }  // namespace
 }  // namespace annals::core

@@ -1,0 +1,552 @@
+#include "core/subscriptions/dispatcher.h"
+
+#include "codec/xml/writer.h"
+#include "core/base/log.h"
+#include "core/interactions/change_reader.h"
+#include "core/interactions/write.h"
+#include "core/subscriptions/status_change.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::core {
+
+namespace {
+
+/// How long advance() goes on, and how many versions it looks at between two looks at the clock.
+constexpr std::chrono::milliseconds kTurn{5};
+constexpr std::size_t kVersionsPerStep = 64;
+
+/// Positions are saved so long after a delivery, and so long after they moved on without one.
+constexpr std::chrono::seconds kSaveDelay{1};
+constexpr std::chrono::seconds kSaveDelayMax{10};
+
+/// What can happen without a new version is looked for at this pace: ends, erased subscriptions.
+constexpr std::chrono::seconds kLookInterval{1};
+
+constexpr std::chrono::milliseconds kRetryDelayMax{std::chrono::minutes(5)};
+constexpr std::chrono::milliseconds kStatsInterval{100};
+constexpr std::size_t kLagsMax = 20;
+constexpr std::uint64_t kRememberedPerActive = 4;
+
+std::chrono::milliseconds delay_after(std::uint64_t failures, std::chrono::milliseconds first) {
+    std::chrono::milliseconds delay = first;
+    for (std::uint64_t i = 1; i < failures && delay < kRetryDelayMax; ++i) {
+        delay *= 2;
+    }
+    return std::min(delay, std::max(first, kRetryDelayMax));
+}
+
+/// Whether it may be otherwise a little later.
+bool is_passing(const Error& error) noexcept {
+    return error.code == Errc::no_store || error.code == Errc::overloaded || error.code == Errc::io;
+}
+
+}  // namespace
+
+Dispatcher::Dispatcher(const Service& service, storage::FileSystem& files, Pings& pings)
+    : service_(service),
+      pings_(pings),
+      saved_(files, service.config().data + "/subscriptions"),
+      saved_at_(Clock::now()),
+      matcher_(service),
+      stats_(std::make_shared<const SubscriptionStats>()) {
+    if (Result<PositionMap> read = saved_.read()) {
+        positions_ = *std::move(read);
+    } else {
+        log_error(
+            fmt::format("subscriptions begin where they were activated: {}", read.error().detail));
+    }
+}
+
+std::vector<Notification> Dispatcher::advance(Clock::time_point time) {
+    has_more_ = false;
+    next_time_ = time + kLookInterval;
+    take_up_changes(time);
+    look_after(time);
+    scan();
+    std::vector<Notification> out;
+    for (auto& [id, running] : running_) {
+        if (!running.next || running.under_way) {
+            continue;
+        }
+        if (running.not_before > time) {
+            next_time_ = std::min(next_time_, running.not_before);
+            continue;
+        }
+        if (std::optional<Notification> notification = make(id, running)) {
+            out.push_back(*std::move(notification));
+        } else {
+            has_more_ = true;
+        }
+    }
+    pings_.tell();
+    save_if_due(time);
+    publish(time);
+    return out;
+}
+
+// ---- what subscriptions there are ----
+
+void Dispatcher::take_up_changes(Clock::time_point time) {
+    if (time - looked_after_ >= kLookInterval) {
+        for (const storage::VersionInfo& info : std::exchange(put_off_, {})) {
+            if (const Result<void> done = take_up(info); !done) {
+                put_off_.push_back(info);
+            }
+        }
+    }
+    const storage::Store& store = service_.store();
+    const TypeId types[] = {subscription_type()};
+    const bool first = seen_.value == 0;
+    while (seen_ < store.last_position()) {
+        const Position visible = store.last_position();
+        const auto versions = versions_after(store, types, seen_, visible, kVersionsPerStep);
+        for (const storage::VersionInfo& info : versions) {
+            if (const Result<void> done = take_up(info); !done) {
+                put_off_.push_back(info);
+            }
+        }
+        seen_ = versions.size() == kVersionsPerStep ? versions.back().position : visible;
+    }
+    if (first) {
+        std::erase_if(positions_, [&](const auto& entry) {
+            const auto newest = store.current(subscription_type(), entry.first);
+            return !newest || newest->deletion;
+        });
+    }
+}
+
+/// Errors: those that pass.
+Result<void> Dispatcher::take_up(const storage::VersionInfo& info) {
+    const storage::Store& store = service_.store();
+    const Result<storage::StoredVersion> stored = store.load(info);
+    if (!stored) {
+        if (stored.error().code != Errc::not_found) {
+            log_error(fmt::format("subscriptions: {}", stored.error().detail));
+        }
+        return {};
+    }
+    const auto newest = store.current(info.type, stored->id);
+    if (!newest || newest->position != info.position) {
+        return {};  // The newest one decides, and it comes later.
+    }
+    // What comes from another server is sent by that one.
+    if (info.deletion || stored->method == storage::Method::history) {
+        stop(stored->id, true);
+        return {};
+    }
+    const Result<void> considered = consider(*stored);
+    if (considered || is_passing(considered.error())) {
+        return considered;
+    }
+    log_warning(fmt::format("Subscription/{}: {}", stored->id, considered.error().detail));
+    stop(stored->id, false);
+    const Result<bool> said =
+        change_status(service_, *stored, SubscriptionStatus::error, considered.error().detail);
+    if (!said && is_passing(said.error())) {
+        return Error(said.error());
+    }
+    if (!said) {
+        log_warning(fmt::format("Subscription/{} can't be given the status error: {}", stored->id,
+                                said.error().detail));
+    }
+    return {};
+}
+
+/// Errors: what is wrong with it, or passes.
+Result<void> Dispatcher::consider(const storage::StoredVersion& stored) {
+    ANNALS_TRY(const json::Document document, thread_parser().parse(stored.body));
+    const auto status = status_of(document.root());
+    if (!status || *status == SubscriptionStatus::off) {
+        stop(stored.id, true);
+        return {};
+    }
+    if (*status == SubscriptionStatus::error) {
+        stop(stored.id, false);
+        return {};
+    }
+    const Config::Subscriptions& config = service_.config().subscriptions;
+    ANNALS_TRY(Subscription what, read_subscription(document.root(), config.endpoints));
+    ANNALS_TRY(Filter filter, parse_filter(service_, what.type, what.criteria));
+    if (!running_.contains(stored.id) && running_.size() >= config.max) {
+        return Error{Errc::too_costly,
+                     fmt::format("{} subscriptions are active already", config.max), ""};
+    }
+    if (what.end && *what.end <= now()) {
+        ANNALS_TRY_VOID(change_status(service_, stored, SubscriptionStatus::off, ""));
+        return {};
+    }
+    if (*status == SubscriptionStatus::active) {
+        return run(stored, std::move(what), std::move(filter));
+    }
+    // Where it begins is on the disk before anybody is told that it has begun.
+    if (what.channel == Channel::rest_hook && !positions_.contains(stored.id)) {
+        PositionMap positions = positions_;
+        positions.emplace(stored.id, stored.info.position);
+        ANNALS_TRY_VOID(saved_.write(positions));
+        positions_ = std::move(positions);
+    }
+    ANNALS_TRY_VOID(change_status(service_, stored, SubscriptionStatus::active, ""));
+    return {};
+}
+
+Result<void> Dispatcher::run(const storage::StoredVersion& stored, Subscription what,
+                             Filter filter) {
+    const auto [entry, is_new] = running_.try_emplace(std::string(stored.id));
+    Running& running = entry->second;
+    running.what = std::move(what);
+    running.filter = std::move(filter);
+    running.version = stored.info;
+    running.attempts = 0;
+    running.not_before = {};
+    running.fault.reset();
+    running.replaced = running.under_way;
+    if (!running.under_way) {
+        running.next.reset();
+    }
+    if (running.what.channel == Channel::websocket) {
+        positions_.erase(entry->first);
+    } else {
+        positions_.try_emplace(entry->first, stored.info.position);
+    }
+    if (is_new) {
+        const auto saved = positions_.find(stored.id);
+        // A store that was restored to an earlier point has no positions beyond that any more.
+        running.reached = saved == positions_.end()
+                              ? stored.info.position
+                              : std::min(saved->second, service_.store().last_position());
+        log_info(fmt::format("Subscription/{} is active from position {} on", stored.id,
+                             running.reached.value));
+    }
+    return {};
+}
+
+void Dispatcher::stop(std::string_view id, bool forget) {
+    if (const auto running = running_.find(id); running != running_.end()) {
+        if (!forget && running->second.what.channel == Channel::rest_hook) {
+            positions_.insert_or_assign(std::string(id), running->second.reached);
+            drop_oldest();
+        }
+        running_.erase(running);
+        delivered_since_ = true;
+        log_info(fmt::format("Subscription/{} is not active any more", id));
+    }
+    if (const auto position = positions_.find(id); forget && position != positions_.end()) {
+        positions_.erase(position);
+        delivered_since_ = true;
+    }
+}
+
+/// Of those that are not active only so many are remembered.
+void Dispatcher::drop_oldest() {
+    const std::size_t most = kRememberedPerActive * service_.config().subscriptions.max;
+    while (positions_.size() > most) {
+        auto oldest = positions_.end();
+        for (auto entry = positions_.begin(); entry != positions_.end(); ++entry) {
+            if (!running_.contains(entry->first) &&
+                (oldest == positions_.end() || entry->second < oldest->second)) {
+                oldest = entry;
+            }
+        }
+        if (oldest == positions_.end()) {
+            return;
+        }
+        positions_.erase(oldest);
+    }
+}
+
+/// Once a second: what has come to its end, and what was erased.
+void Dispatcher::look_after(Clock::time_point time) {
+    if (time - looked_after_ < kLookInterval) {
+        return;
+    }
+    looked_after_ = time;
+    std::vector<std::string> ended;
+    std::vector<std::string> erased;
+    for (const auto& [id, running] : running_) {
+        if (!service_.store().at(running.version.position)) {
+            erased.push_back(id);
+        } else if (running.what.end && *running.what.end <= now()) {
+            ended.push_back(id);
+        }
+    }
+    for (const std::string& id : erased) {
+        const auto newest = service_.store().current(subscription_type(), id);
+        if (!newest || newest->deletion) {
+            stop(id, true);
+        }
+    }
+    for (const std::string& id : ended) {
+        if (end_with(id, running_.find(id)->second, SubscriptionStatus::off, "")) {
+            stop(id, true);
+        }
+    }
+}
+
+/// Writes the subscription's last status. False if it is to be tried again.
+bool Dispatcher::end_with(std::string_view id, const Running& running, SubscriptionStatus status,
+                          std::string_view error) {
+    const Result<storage::StoredVersion> stored = service_.store().load(running.version);
+    const Result<bool> done = stored ? change_status(service_, *stored, status, error)
+                                     : Result<bool>(Error(stored.error()));
+    if (!done && is_passing(done.error())) {
+        return false;
+    }
+    if (!done) {
+        log_warning(fmt::format("Subscription/{} can't be given the status {}: {}", id,
+                                name_of(status), done.error().detail));
+    }
+    return true;
+}
+
+// ---- what they are to be told ----
+
+void Dispatcher::scan() {
+    // Who binds himself after this look has written nothing yet that he would be told of.
+    const Position visible = service_.store().last_position();
+    for (auto& [id, running] : running_) {
+        if (running.what.channel == Channel::websocket && running.reached < visible &&
+            !pings_.is_bound(id)) {
+            running.reached = visible;
+        }
+    }
+    const Clock::time_point end = Clock::now() + kTurn;
+    while (Running* const leader = next_leader(visible)) {
+        if (Clock::now() >= end) {
+            has_more_ = true;
+            break;
+        }
+        scan_behind(*leader, visible);
+    }
+    matcher_.begin();
+
+    std::vector<std::string> faulty;
+    for (const auto& [id, running] : running_) {
+        if (running.fault) {
+            faulty.push_back(id);
+        }
+    }
+    for (const std::string& id : faulty) {
+        const Running& running = running_.find(id)->second;
+        if (end_with(id, running, SubscriptionStatus::error,
+                     "criteria: " + running.fault->detail)) {
+            stop(id, false);
+        }
+    }
+}
+
+/// One that has something to look at; each gets its turn.
+Dispatcher::Running* Dispatcher::next_leader(Position visible) {
+    const auto is_ready = [visible](const auto& entry) {
+        return !entry.second.next && !entry.second.fault && entry.second.reached < visible;
+    };
+    const auto middle = running_.upper_bound(last_leader_);
+    auto found = std::find_if(middle, running_.end(), is_ready);
+    if (found == running_.end()) {
+        found = std::find_if(running_.begin(), middle, is_ready);
+        if (found == middle) {
+            return nullptr;
+        }
+    }
+    last_leader_ = found->first;
+    return &found->second;
+}
+
+/// Looks at the next versions behind `leader` for all that have come as far, so that each is parsed once.
+void Dispatcher::scan_behind(Running& leader, Position visible) {
+    const Position after = leader.reached;
+    std::vector<RunningMap::value_type*> readers;
+    std::vector<TypeId> types;
+    for (auto& entry : running_) {
+        const Running& running = entry.second;
+        if (!running.next && !running.fault && running.reached >= after &&
+            running.reached < visible) {
+            readers.push_back(&entry);
+            types.push_back(running.filter.type);
+        }
+    }
+    std::ranges::sort(types);
+    types.erase(std::unique(types.begin(), types.end()), types.end());
+
+    const auto versions = versions_after(service_.store(), types, after, visible, kVersionsPerStep);
+    matcher_.begin();
+    for (const storage::VersionInfo& info : versions) {
+        if (info.deletion) {
+            continue;
+        }
+        for (RunningMap::value_type* reader : readers) {
+            hold(info, reader->first, reader->second);
+        }
+    }
+    const Position reached =
+        versions.size() == kVersionsPerStep ? versions.back().position : visible;
+    for (RunningMap::value_type* reader : readers) {
+        Running& running = reader->second;
+        if (running.next) {
+            running.reached = Position{running.next->position.value - 1};
+        } else if (!running.fault) {
+            running.reached = std::max(running.reached, reached);
+        }
+    }
+}
+
+void Dispatcher::hold(const storage::VersionInfo& info, std::string_view id, Running& running) {
+    if (running.next || running.fault || info.position <= running.reached ||
+        info.type != running.filter.type) {
+        return;
+    }
+    const Result<bool> fits = matcher_.matches(info, running.filter);
+    if (!fits && fits.error().code == Errc::corrupt) {
+        log_error(fmt::format("subscriptions: {}", fits.error().detail));
+    } else if (!fits && fits.error().code != Errc::not_found) {
+        running.fault = fits.error();
+    } else if (fits && *fits && running.what.channel == Channel::websocket) {
+        pings_.ping(id);
+        ++delivered_;
+    } else if (fits && *fits) {
+        running.next = info;
+    }
+}
+
+/// The next notification of a subscription. None if there is nothing to be said: the version was erased.
+std::optional<Notification> Dispatcher::make(const std::string& id, Running& running) {
+    const storage::VersionInfo& info = *running.next;
+    Result<storage::StoredVersion> stored = service_.store().load(info);
+    if (!stored) {
+        if (stored.error().code != Errc::not_found) {
+            log_error(fmt::format("subscriptions: {}", stored.error().detail));
+        }
+        running.reached = info.position;
+        running.next.reset();
+        return {};
+    }
+    const Subscription& what = running.what;
+    const std::string reference = fmt::format("{}/{}", resource_type_name(info.type), stored->id);
+    Notification out;
+    out.subscription = id;
+    out.position = info.position;
+    out.url = what.endpoint;
+    out.headers = what.headers;
+    out.headers.push_back(fmt::format("X-Annals-Position: {}", info.position.value));
+    out.headers.push_back(fmt::format("X-Annals-Subscription: Subscription/{}", id));
+    if (what.payload != Payload::none) {
+        out.headers.push_back(
+            fmt::format("X-Annals-Version: {}/_history/{}", reference, info.version.value));
+    }
+    if (what.payload == Payload::json || what.payload == Payload::xml) {
+        out.update = true;
+        out.url += "/" + reference;
+        out.headers.push_back(fmt::format("Content-Type: application/fhir+{}; charset=utf-8",
+                                          what.payload == Payload::json ? "json" : "xml"));
+    }
+    if (what.payload == Payload::json) {
+        out.body = stored->body;
+        out.pin = std::move(stored->pin);
+    } else if (what.payload == Payload::xml) {
+        const auto text = std::make_shared<std::string>();
+        if (const auto document = thread_parser().parse(stored->body)) {
+            xml::Writer().write(*text, document->root());
+        }
+        out.body = *text;
+        out.pin = text;
+    }
+    running.under_way = true;
+    return out;
+}
+
+void Dispatcher::settle(const Notification& notification, const Result<void>& outcome,
+                        Clock::time_point time) {
+    ++(outcome ? delivered_ : failed_);
+    const auto found = running_.find(notification.subscription);
+    if (found == running_.end() || !found->second.under_way ||
+        found->second.next->position != notification.position) {
+        return;
+    }
+    Running& running = found->second;
+    running.under_way = false;
+    const bool replaced = std::exchange(running.replaced, false);
+    if (outcome) {
+        running.reached = notification.position;
+        running.next.reset();
+        running.attempts = 0;
+        delivered_since_ = true;
+        return;
+    }
+    if (replaced) {
+        running.next.reset();  // It may go elsewhere now, or not at all.
+        return;
+    }
+    const Config::Subscriptions& config = service_.config().subscriptions;
+    ++running.attempts;
+    running.not_before = time + delay_after(running.attempts, config.retry_delay);
+    if (running.attempts < config.attempts) {
+        return;
+    }
+    const std::string why =
+        fmt::format("The notification of position {} failed {} times, the last time: {}",
+                    notification.position.value, running.attempts, outcome.error().detail);
+    log_warning(fmt::format("Subscription/{}: {}", notification.subscription, why));
+    if (end_with(notification.subscription, running, SubscriptionStatus::error, why)) {
+        stop(notification.subscription, false);
+    }
+}
+
+// ---- what is remembered ----
+
+void Dispatcher::save_if_due(Clock::time_point time) {
+    const auto since = time - saved_at_;
+    if (since < kSaveDelay || (!delivered_since_ && since < kSaveDelayMax)) {
+        return;
+    }
+    saved_at_ = time;
+    save();
+}
+
+void Dispatcher::save() {
+    bool moved = delivered_since_;
+    for (const auto& [id, running] : running_) {
+        if (running.what.channel == Channel::rest_hook) {
+            Position& position = positions_[id];
+            moved = moved || position != running.reached;
+            position = running.reached;
+        }
+    }
+    if (!moved) {
+        return;
+    }
+    const Result<void> written = saved_.write(positions_);
+    if (!written) {
+        log_error(
+            fmt::format("subscriptions: positions can't be saved: {}", written.error().detail));
+    }
+    delivered_since_ = !written;
+}
+
+void Dispatcher::publish(Clock::time_point time) {
+    if (time - published_ < kStatsInterval) {
+        return;
+    }
+    published_ = time;
+    auto stats = std::make_shared<SubscriptionStats>();
+    stats->delivered = delivered_;
+    stats->failed = failed_;
+    stats->active = running_.size();
+    const Position visible = service_.store().last_position();
+    for (const auto& [id, running] : running_) {
+        stats->lags.emplace_back(id, visible.value - std::min(visible, running.reached).value);
+    }
+    const auto by_lag = [](const auto& a, const auto& b) { return a.second > b.second; };
+    std::ranges::sort(stats->lags, by_lag);
+    stats->lags.resize(std::min(stats->lags.size(), kLagsMax));
+    const std::lock_guard lock(mutex_);
+    stats_ = std::move(stats);
+}
+
+std::shared_ptr<const SubscriptionStats> Dispatcher::stats() const {
+    const std::lock_guard lock(mutex_);
+    return stats_;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,125 @@
+#include "core/subscriptions/endpoint.h"
+
+#include <algorithm>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::size_t kUrlBytesMax = 2048;
+
+char lower(char c) noexcept {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+}
+
+Error malformed(std::string_view why) {
+    return {Errc::value, std::string(why), ""};
+}
+
+bool is_host(std::string_view host) noexcept {
+    const bool address = host.size() > 2 && host.front() == '[' && host.back() == ']';
+    if (address) {
+        host = host.substr(1, host.size() - 2);
+    }
+    return !host.empty() && std::all_of(host.begin(), host.end(), [address](char c) {
+        const bool digit = c >= '0' && c <= '9';
+        const bool hex = digit || (c >= 'a' && c <= 'f');
+        return address ? hex || c == ':' || c == '.'
+                       : digit || (c >= 'a' && c <= 'z') || c == '-' || c == '.' || c == '_';
+    });
+}
+
+bool read_port(std::string_view text, std::string& port) {
+    if (text.empty() || text.size() > 5 || text.front() == '0' ||
+        text.find_first_not_of("0123456789") != std::string_view::npos ||
+        std::stoi(std::string(text)) > 65535) {
+        return false;
+    }
+    port = text;
+    return true;
+}
+
+// "." and "..", with their dots as they are or as %2e.
+bool is_dots(std::string_view segment) noexcept {
+    std::size_t dots = 0;
+    while (!segment.empty()) {
+        if (segment.front() == '.') {
+            segment.remove_prefix(1);
+        } else if (segment.size() >= 3 && segment[0] == '%' && segment[1] == '2' &&
+                   lower(segment[2]) == 'e') {
+            segment.remove_prefix(3);
+        } else {
+            return false;
+        }
+        ++dots;
+    }
+    return dots == 1 || dots == 2;
+}
+
+bool has_dots(std::string_view path) noexcept {
+    while (!path.empty()) {
+        path.remove_prefix(1);
+        const std::size_t slash = std::min(path.find('/'), path.size());
+        if (is_dots(path.substr(0, slash))) {
+            return true;
+        }
+        path.remove_prefix(slash);
+    }
+    return false;
+}
+
+}  // namespace
+
+Result<Endpoint> read_endpoint(std::string_view url) {
+    if (url.size() > kUrlBytesMax) {
+        return malformed("the URL is too long");
+    }
+    if (!std::all_of(url.begin(), url.end(),
+                     [](char c) { return c > ' ' && c < 0x7f && c != '\\' && c != '#'; })) {
+        return malformed("the URL has characters that belong in none");
+    }
+    Endpoint endpoint;
+    const std::size_t scheme_end = url.find("://");
+    std::string scheme(url.substr(0, std::min(scheme_end, url.size())));
+    std::transform(scheme.begin(), scheme.end(), scheme.begin(), lower);
+    if (scheme_end == std::string_view::npos || (scheme != "http" && scheme != "https")) {
+        return malformed("it is no http or https URL");
+    }
+    endpoint.encrypted = scheme == "https";
+    url.remove_prefix(scheme_end + 3);
+    const std::size_t authority_end = std::min(url.find_first_of("/?"), url.size());
+    std::string authority(url.substr(0, authority_end));
+    std::transform(authority.begin(), authority.end(), authority.begin(), lower);
+    url.remove_prefix(authority_end);
+
+    const std::size_t bracket = authority.rfind(']');
+    const std::size_t colon = authority.find(':', bracket == std::string::npos ? 0 : bracket);
+    endpoint.host = authority.substr(0, colon);
+    endpoint.port = endpoint.encrypted ? "443" : "80";
+    if (!is_host(endpoint.host) ||
+        (colon != std::string::npos && !read_port(authority.substr(colon + 1), endpoint.port))) {
+        return malformed("the URL's host is malformed");
+    }
+    const std::size_t query = std::min(url.find('?'), url.size());
+    endpoint.path = url.substr(0, query);
+    endpoint.has_query = query != url.size();
+    if (endpoint.path.empty()) {
+        endpoint.path = "/";
+    }
+    if (has_dots(endpoint.path)) {
+        return malformed("the URL's path has segments of dots");
+    }
+    return endpoint;
+}
+
+bool is_allowed(const Endpoint& endpoint, std::span<const std::string> allowed) {
+    return std::any_of(allowed.begin(), allowed.end(), [&](const std::string& prefix) {
+        const Result<Endpoint> wanted = read_endpoint(prefix);
+        return wanted && wanted->encrypted == endpoint.encrypted && wanted->host == endpoint.host &&
+               wanted->port == endpoint.port && endpoint.path.starts_with(wanted->path) &&
+               (wanted->path.ends_with('/') || endpoint.path.size() == wanted->path.size() ||
+                endpoint.path[wanted->path.size()] == '/');
+    });
+}
+
+}  // namespace annals::core

@@ -1,0 +1,62 @@
+#include "core/subscriptions/saved_positions.h"
+
+#include "codec/json/document.h"
+#include "core/jobs/job_folder.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::string_view kFile = "positions.json";
+
+}  // namespace
+
+SavedPositions::SavedPositions(storage::FileSystem& files, std::string folder)
+    : files_(files), folder_(std::move(folder)) {
+}
+
+Result<PositionMap> SavedPositions::read() const {
+    const std::string path = fmt::format("{}/{}", folder_, kFile);
+    PositionMap positions;
+    if (!files_.exists(path)) {
+        return positions;
+    }
+    ANNALS_TRY(const std::string text, read_whole(files_, path));
+    json::Parser parser;
+    const Result<json::Document> document = parser.parse(text);
+    if (!document) {
+        return Error{Errc::corrupt, fmt::format("{}: {}", path, document.error().detail), ""};
+    }
+    for (const auto [id, value] : document->root()["positions"].members()) {
+        const std::string_view number = value.raw();
+        Position position;
+        const auto read =
+            std::from_chars(number.data(), number.data() + number.size(), position.value);
+        if (read.ec != std::errc() || read.ptr != number.data() + number.size()) {
+            return Error{Errc::corrupt,
+                         fmt::format("{}: '{}' is no position", path, number.substr(0, 100)), ""};
+        }
+        positions.insert_or_assign(id.string(), position);
+    }
+    return positions;
+}
+
+Result<void> SavedPositions::write(const PositionMap& positions) {
+    std::string text = R"({"positions":{)";
+    bool first = true;
+    for (const auto& [id, position] : positions) {
+        text += first ? "" : ",";
+        json::append_quoted(text, id);
+        text += fmt::format(":{}", position.value);
+        first = false;
+    }
+    text += "}}\n";
+    ANNALS_TRY_VOID(files_.make_directory(folder_));
+    return replace_file(files_, folder_, kFile, text);
+}
+
+}  // namespace annals::core

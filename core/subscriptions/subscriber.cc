@@ -1,0 +1,37 @@
+#include "core/subscriptions/subscriber.h"
+
+#include "core/access.h"
+#include "core/subscriptions/filter.h"
+#include "core/subscriptions/subscription.h"
+
+namespace annals::core {
+
+Result<void> check_subscriber(const Service& service, const Request& request,
+                              json::Value resource) {
+    if (!service.guarded() || !service.config().subscriptions.enabled ||
+        !resource["resourceType"].equals("Subscription")) {
+        return {};
+    }
+    const auto status = status_of(resource);
+    if (status != SubscriptionStatus::requested && status != SubscriptionStatus::active) {
+        return {};
+    }
+    const auto criteria = split_criteria(resource["criteria"].string());
+    if (!criteria) {
+        return {};
+    }
+    if (!everybody_may_read(service)) {
+        ANNALS_TRY_VOID(require(service, request, kMayRead, criteria->first));
+    }
+    ANNALS_TRY_VOID(require_search(service, request, criteria->first));
+    const Result<Filter> filter = parse_filter(service, criteria->first, criteria->second);
+    if (!filter) {
+        return require(service, request, kMaySearch, std::nullopt);
+    }
+    for (const TypeId other : search::guard_terms(filter->plan).others) {
+        ANNALS_TRY_VOID(require_search(service, request, other));
+    }
+    return {};
+}
+
+}  // namespace annals::core

@@ -1,0 +1,202 @@
+#include "net/notifier.h"
+
+#include "core/base/check.h"
+
+#include <fmt/format.h>
+
+#include <curl/curl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace annals::net {
+
+namespace {
+
+using Clock = core::Dispatcher::Clock;
+
+/// How often is looked for subscriptions where none is active; then no write wakes the thread.
+constexpr std::chrono::milliseconds kIdlePause{100};
+
+template <auto kFree>
+struct Free {
+    void operator()(auto* what) const noexcept { kFree(what); }
+};
+
+/// One request under way.
+struct Sending {
+    core::Notification notification;
+    std::unique_ptr<curl_slist, Free<curl_slist_free_all>> headers;
+    std::unique_ptr<CURL, Free<curl_easy_cleanup>> handle;
+    std::size_t received = 0;
+};
+
+std::size_t take(char* /*bytes*/, std::size_t size, std::size_t count, void* sending) {
+    std::size_t& received = static_cast<Sending*>(sending)->received;
+    received += size * count;
+    return received > kReceiptBytesMax ? 0 : size * count;
+}
+
+void add_header(Sending& sending, const std::string& line) {
+    curl_slist* const longer = curl_slist_append(sending.headers.get(), line.c_str());
+    ANNALS_CHECK(longer != nullptr);
+    sending.headers.release();
+    sending.headers.reset(longer);
+}
+
+/// What the transfer came to. A redirection is not followed: only this endpoint is one that the operator allows.
+Result<void> outcome_of(const Sending& sending, CURLcode code) {
+    if (code == CURLE_WRITE_ERROR && sending.received > kReceiptBytesMax) {
+        return Error{Errc::io, "the answer is too long", ""};
+    }
+    if (code != CURLE_OK) {
+        return Error{Errc::io, curl_easy_strerror(code), ""};
+    }
+    long status = 0;
+    curl_easy_getinfo(sending.handle.get(), CURLINFO_RESPONSE_CODE, &status);
+    if (status < 200 || status > 299) {
+        return Error{Errc::io, fmt::format("status {}", status), ""};
+    }
+    return {};
+}
+
+}  // namespace
+
+struct Notifier::Impl : private storage::SettleListener {
+    Impl(const core::Service& fhir, storage::FileSystem& files, core::Pings& pings)
+        : service(fhir), dispatcher(fhir, files, pings) {
+        static std::once_flag initialised;
+        std::call_once(initialised, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
+        multi.reset(curl_multi_init());
+        ANNALS_CHECK(multi != nullptr);
+        service.store().add_listener(*this);
+        thread = std::thread([this] { run(); });
+    }
+
+    ~Impl() override { stop(); }
+
+    void stop() {
+        if (stopping.exchange(true)) {
+            return;
+        }
+        curl_multi_wakeup(multi.get());
+        thread.join();
+        service.store().remove_listener(*this);
+        for (Sending& sending : under_way) {
+            curl_multi_remove_handle(multi.get(), sending.handle.get());
+        }
+        under_way.clear();
+        dispatcher.save();
+    }
+
+    void settled(storage::Ticket /*through*/, bool ok, Errc /*why*/) noexcept override {
+        if (ok && waits_for_news.exchange(false)) {
+            curl_multi_wakeup(multi.get());
+        }
+    }
+
+    void run() {
+        while (!stopping) {
+            // Set before looking: what becomes visible after the look wakes the wait.
+            const bool was_idle = dispatcher.is_idle();
+            waits_for_news = !was_idle;
+            for (core::Notification& notification : dispatcher.advance(Clock::now())) {
+                send(std::move(notification));
+            }
+            int running = 0;
+            curl_multi_perform(multi.get(), &running);
+            const bool finished = finish();
+            if (finished || dispatcher.has_more() || dispatcher.is_idle() != was_idle) {
+                continue;
+            }
+            auto pause =
+                std::chrono::ceil<std::chrono::milliseconds>(dispatcher.next_time() - Clock::now());
+            if (dispatcher.is_idle()) {
+                pause = std::min(pause, kIdlePause);
+            }
+            curl_multi_poll(multi.get(), nullptr, 0,
+                            static_cast<int>(std::max<std::int64_t>(pause.count(), 0)), nullptr);
+        }
+    }
+
+    void send(core::Notification notification) {
+        Sending& sending = under_way.emplace_back();
+        sending.notification = std::move(notification);
+        sending.handle.reset(curl_easy_init());
+        CURL* const curl = sending.handle.get();
+        ANNALS_CHECK(curl != nullptr);
+        const core::Notification& what = sending.notification;
+        for (const std::string& line : what.headers) {
+            add_header(sending, line);
+        }
+        add_header(sending, "User-Agent: Annals/" ANNALS_VERSION);
+        add_header(sending, "Expect:");
+        if (!what.update) {
+            add_header(sending, "Content-Type:");  // of nothing
+        }
+        const std::chrono::milliseconds limit = service.config().subscriptions.timeout;
+        curl_easy_setopt(curl, CURLOPT_URL, what.url.c_str());
+        curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+        curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+        curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(limit.count()));
+        curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+        curl_easy_setopt(curl, CURLOPT_HTTPHEADER, sending.headers.get());
+        curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, what.update ? "PUT" : "POST");
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
+                         static_cast<curl_off_t>(what.body.size()));
+        curl_easy_setopt(curl, CURLOPT_POSTFIELDS, what.body.empty() ? "" : what.body.data());
+        curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+        curl_easy_setopt(curl, CURLOPT_WRITEDATA, &sending);
+        curl_multi_add_handle(multi.get(), curl);
+    }
+
+    /// Settles what has ended; false if nothing has.
+    bool finish() {
+        bool any = false;
+        int left = 0;
+        while (const CURLMsg* const message = curl_multi_info_read(multi.get(), &left)) {
+            if (message->msg != CURLMSG_DONE) {
+                continue;
+            }
+            const auto sending = std::find_if(
+                under_way.begin(), under_way.end(),
+                [&](const Sending& one) { return one.handle.get() == message->easy_handle; });
+            ANNALS_CHECK(sending != under_way.end());
+            const Result<void> outcome = outcome_of(*sending, message->data.result);
+            curl_multi_remove_handle(multi.get(), sending->handle.get());
+            dispatcher.settle(sending->notification, outcome, Clock::now());
+            under_way.erase(sending);
+            any = true;
+        }
+        return any;
+    }
+
+    const core::Service& service;
+    core::Dispatcher dispatcher;  // of the thread
+    std::unique_ptr<CURLM, Free<curl_multi_cleanup>> multi;
+    std::list<Sending> under_way;  // of the thread
+    std::atomic<bool> stopping{false};
+    std::atomic<bool> waits_for_news{false};
+    std::thread thread;
+};
+
+Notifier::Notifier(const core::Service& service, storage::FileSystem& files, core::Pings& pings)
+    : impl_(std::make_unique<Impl>(service, files, pings)) {
+}
+
+Notifier::~Notifier() = default;
+
+void Notifier::stop() {
+    impl_->stop();
+}
+
+std::shared_ptr<const core::SubscriptionStats> Notifier::stats() const {
+    return impl_->dispatcher.stats();
+}
+
+}  // namespace annals::net
