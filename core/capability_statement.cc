@@ -126,6 +126,16 @@ std::string compartments() {
     return out + "]";
 }
 
+// The extension that says where websockets of subscriptions are opened.
+std::string websocket_json(const Config& config) {
+    if (!config.subscriptions.enabled || config.read_only) {
+        return {};
+    }
+    return fmt::format(R"("extension":[{{"url":"http://hl7.org/fhir/StructureDefinition/)"
+                       R"(capabilitystatement-websocket","valueUri":"{}/websocket"}}],)",
+                       kWebsocketBaseMark);
+}
+
 // The extension by which SMART's first clients find the authorization server.
 std::string oauth_uris(const Config::Auth::Smart& smart) {
     std::string uris;
@@ -261,8 +271,8 @@ std::string make_capability_statement(const Described& described) {
         }
     }
     out += texts_json("implementationGuide", guides);
-    out += fmt::format(R"(,"rest":[{{"mode":"server","documentation":"{}",{}"resource":[)",
-                       limits_text(config), security_json(config));
+    out += fmt::format(R"(,"rest":[{{{}"mode":"server","documentation":"{}",{}"resource":[)",
+                       websocket_json(config), limits_text(config), security_json(config));
     const std::string abilities = resource_abilities(config);
     const std::vector<std::string> referrers = reverse_includes(described.parameters);
     const std::vector<std::vector<std::string_view>> profiles_of = profiles(described.packages);

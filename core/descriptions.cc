@@ -11,6 +11,12 @@
 
 namespace annals::core {
 
+namespace {
+
+constexpr char kMarks[] = {kBaseUrlMark, kWebsocketBaseMark, '\0'};
+
+}  // namespace
+
 std::string with_base_url(std::string_view unbased, std::string_view base_url) {
     const std::string quoted = json::quoted(base_url);
     const std::string_view url = std::string_view(quoted).substr(1, quoted.size() - 2);
@@ -19,12 +25,17 @@ std::string with_base_url(std::string_view unbased, std::string_view base_url) {
                 static_cast<std::size_t>(std::count(unbased.begin(), unbased.end(), kBaseUrlMark)) *
                     url.size());
     while (!unbased.empty()) {
-        const std::size_t mark = unbased.find(kBaseUrlMark);
+        const std::size_t mark = unbased.find_first_of(kMarks);
         out += unbased.substr(0, mark);
         if (mark == std::string_view::npos) {
             break;
         }
-        out += url;
+        if (unbased[mark] == kWebsocketBaseMark && url.starts_with("http")) {
+            out += "ws";
+            out += url.substr(4);
+        } else {
+            out += url;
+        }
         unbased.remove_prefix(mark + 1);
     }
     return out;

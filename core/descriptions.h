@@ -33,6 +33,9 @@ struct Described {
 /// Stands in what makers give where {base_url} belongs, inside of a JSON string.
 inline constexpr char kBaseUrlMark = '\x01';
 
+/// The same with the scheme of a websocket: ws for http, wss for https.
+inline constexpr char kWebsocketBaseMark = '\x02';
+
 /// Each is made once, and anew when search parameters or packages have changed; the rest of the configuration holds as
 /// long as the server runs.
 class Descriptions {

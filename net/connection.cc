@@ -148,6 +148,7 @@ void Connection::close_if_idle() {
     if (phase_ == Phase::idle) {
         wake();
     }
+    wake_websocket();
 }
 
 void Connection::abandon() {
@@ -242,6 +243,10 @@ asio::awaitable<void> Connection::serve() {
             }
             turn = closing_ ? Turn::close : Turn::yield;
         }
+        if (turn == Turn::switch_protocol) {
+            co_await speak();
+            co_return;
+        }
         if (turn == Turn::refused || (turn == Turn::close && reader_.has_more())) {
             co_await linger();
         }
@@ -319,7 +324,13 @@ Connection::Turn Connection::answer_ready() {
             if (!response) {
                 response = admit(request);
             }
-            if (!response && keys_before_ == 0 && !waits_for_line_) {
+            const bool judged = !response && keys_before_ == 0 && !waits_for_line_;
+            if (judged && asks_for_websocket(request)) {
+                response = refuse_websocket(request);
+                if (!response) {
+                    return switch_protocol(request);
+                }
+            } else if (judged) {
                 response = worker_.shared.handlers.plain(worker_.shared.service, request);
             }
         } else {
@@ -435,6 +446,15 @@ asio::awaitable<Connection::Turn> Connection::handle() {
         if (!refusal) {
             refusal = slow_down(request);
         }
+    }
+    const bool websocket = asks_for_websocket(request);
+    if (!refusal && websocket) {
+        refusal = refuse_websocket(request);
+    }
+    if (!refusal && websocket) {
+        worker_.metrics.in_flight.subtract();
+        phase_ = Phase::working;
+        co_return abandoned_ ? Turn::gone : switch_protocol(request);
     }
     core::Response response =
         refusal ? *std::move(refusal)

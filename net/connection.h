@@ -44,8 +44,11 @@ class Connection {
     /// Ends the wait under way if its time is over.
     void sweep(Clock::time_point time);
 
-    /// Ends the connection if it waits for a request of which nothing has arrived.
+    /// Ends the connection if it waits for a request of which nothing has arrived, or is a websocket.
     void close_if_idle();
+
+    /// Has a websocket look for what it is to say.
+    void wake_websocket();
 
     /// Ends the connection whatever it does; a handler under way is finished without an answer.
     void abandon();
@@ -60,17 +63,19 @@ class Connection {
         handling,   ///< for a handler
         writing,    ///< for the client to take bytes
         lingering,  ///< for the client to close
+        websocket,  ///< for the client to say something, or something to say to it
     };
 
     /// What the connection does next.
     enum class Turn : std::uint8_t {
-        read,     ///< nothing more to answer
-        await,    ///< the request under way needs a coroutine
-        slices,   ///< the rest of `slices_` must be sent
-        yield,    ///< more to answer, after others have had their turn
-        close,    ///< the last response has been added
-        refused,  ///< the same, and unread bytes may be on their way
-        gone,     ///< the socket is of no use any more
+        read,             ///< nothing more to answer
+        await,            ///< the request under way needs a coroutine
+        slices,           ///< the rest of `slices_` must be sent
+        yield,            ///< more to answer, after others have had their turn
+        close,            ///< the last response has been added
+        switch_protocol,  ///< the same; from then on it is a websocket
+        refused,          ///< the same, and unread bytes may be on their way
+        gone,             ///< the socket is of no use any more
     };
 
     static asio::awaitable<void> run(std::unique_ptr<Connection> connection);
@@ -82,6 +87,7 @@ class Connection {
     asio::awaitable<Output::Sent> write();
     asio::awaitable<Output::Sent> write_slices();
     asio::awaitable<void> linger();
+    asio::awaitable<void> speak();
 
     bool begin_read();
     Turn end_read(asio::error_code ec, std::size_t count);
@@ -96,6 +102,11 @@ class Connection {
     asio::awaitable<bool> wait_for_audit();
     void record(const core::Request& request, const core::Response& response);
     bool is_within_memory();
+    bool asks_for_websocket(const core::Request& request) const;
+    bool is_own_origin(const core::Request& request) const;
+    Result<void> judge_websocket(const core::Request& request) const;
+    std::optional<core::Response> refuse_websocket(const core::Request& request);
+    Turn switch_protocol(const core::Request& request);
     std::optional<core::Response> identify(core::Request& request);
     asio::awaitable<std::optional<core::Response>> identify_later(core::Request& request);
     core::Response challenge(const Error& error, const core::Request& request) const;
@@ -123,6 +134,7 @@ class Connection {
     bool waits_for_line_ = false;  ///< there is none yet
     std::size_t memory_ = 0;       ///< counted in Shared::memory
     bool expired_ = false;         ///< the sweep has ended the wait
+    bool woken_ = false;           ///< the wait of a websocket was ended to say something
     bool abandoned_ = false;       ///< nothing may be written any more
     Clock::time_point deadline_ = Clock::time_point::max();
     Clock::time_point read_deadline_;

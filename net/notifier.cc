@@ -134,13 +134,14 @@ struct Notifier::Impl : private storage::SettleListener {
         for (const std::string& line : what.headers) {
             add_header(sending, line);
         }
-        add_header(sending, "User-Agent: Annals/" ANNALS_VERSION);
         add_header(sending, "Expect:");
         if (!what.update) {
             add_header(sending, "Content-Type:");  // of nothing
         }
         const std::chrono::milliseconds limit = service.config().subscriptions.timeout;
         curl_easy_setopt(curl, CURLOPT_URL, what.url.c_str());
+        curl_easy_setopt(curl, CURLOPT_USERAGENT,
+                         "Annals/" ANNALS_VERSION);  // unless the headers have one
         curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
         curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
         curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(limit.count()));

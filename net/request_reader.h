@@ -91,6 +91,9 @@ class RequestReader {
 
     const Refusal& refusal() const noexcept { return refusal_; }
 
+    /// What has arrived beyond the last request. Lifetime: until room() or next().
+    std::string_view rest() const noexcept { return {buffer_.get() + parsed_, end_ - parsed_}; }
+
     /// True if bytes beyond the last request have arrived.
     bool has_more() const noexcept { return parsed_ < end_; }
 

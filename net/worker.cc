@@ -3,6 +3,8 @@
 #include "net/await.h"
 #include "net/connection.h"
 
+#include <asio/post.hpp>
+
 #include <algorithm>
 
 namespace annals::net {
@@ -24,6 +26,24 @@ std::chrono::milliseconds tick_of(const core::Config::Limits& limits) {
 Worker::Worker(Shared& shared_state, storage::Store& store)
     : shared(shared_state), loop(store), timer(loop.context()) {
     set_time();
+    shared.pings.add(*this);
+}
+
+Worker::~Worker() {
+    shared.pings.remove(*this);
+}
+
+void Worker::pinged() noexcept {
+    if (pings_posted.exchange(true)) {
+        return;
+    }
+    asio::post(loop.context(), [this] {
+        pings_posted.store(false);
+        for (Connection* connection = connections; connection != nullptr;
+             connection = connection->next()) {
+            connection->wake_websocket();
+        }
+    });
 }
 
 void Worker::set_time() {

@@ -70,8 +70,9 @@ struct Shared {
     std::condition_variable all_closed;  ///< `connections` has come down to 0 while stopping
 };
 
-struct Worker {
+struct Worker : private core::Pings::Listener {
     Worker(Shared& shared_state, storage::Store& store);
+    ~Worker() override;
 
     /// Wakes up a few times a second: moves `time` and `date` on, and ends what has waited too long.
     /// Ends itself, and the loop, once `quit` is set.
@@ -80,7 +81,7 @@ struct Worker {
     /// Takes over an accepted socket.
     void adopt(int fd);
 
-    /// Closes connections that have no request under way, and ends what waits for news. The rest close after their
+    /// Closes connections that have no request under way, and websockets, and ends what waits for news. The rest close after their
     /// responses.
     void close_idle();
 
@@ -94,12 +95,14 @@ struct Worker {
     Clock::time_point time;             ///< of the last sweep
     std::array<char, kHttpDateChars> date;
     bool quit = false;
+    std::atomic<bool> pings_posted{false};  ///< the loop will look
     // The last members: destroyed before what their coroutines refer to.
     core::Loop loop;
     asio::steady_timer timer;
 
   private:
     void set_time();
+    void pinged() noexcept override;
 };
 
 }  // namespace annals::net

@@ -1,6 +1,6 @@
 // Fetching a small document by HTTP.
 //
-// Layer:   net/auth; fetch.cc is the one user of libcurl.
+// Layer:   net/auth; with net/notifier.cc the users of libcurl.
 // Threads: blocks the calling thread; any.
 
 #pragma once

@@ -4,6 +4,8 @@
 
 #include "tests/net/fake_service.h"
 #include "tests/support/certificates.h"
+#include "tests/support/guarded_server.h"
+#include "tests/support/websocket_client.h"
 
 #include <gmock/gmock.h>
 #include <openssl/err.h>
@@ -176,6 +178,39 @@ TEST(Tls, AnswersHttpInBothVersions) {
         EXPECT_TRUE((SSL_get_shutdown(peer.ssl()) & SSL_RECEIVED_SHUTDOWN) != 0)
             << "the end was not told by close_notify";
     }
+}
+
+TEST(Tls, CarriesWebsockets) {
+    GuardedServer server([](core::Config& config, GuardedServer& whole) {
+        config.tls.cert_file = whole.file("cert.pem");
+        config.tls.key_file = whole.file("key.pem");
+        Certificate("server").write(config.tls.cert_file, config.tls.key_file);
+        config.data = whole.file("data");
+        config.subscriptions.enabled = true;
+        config.limits.idle_timeout = std::chrono::milliseconds(600);
+    });
+    Peer peer(server.port());
+    ASSERT_TRUE(peer.greeted());
+    const auto receive_through = [&peer](const std::string& text) {
+        std::string all;
+        while (all.find(text) == std::string::npos) {
+            const std::string more = peer.receive(1);
+            if (more.empty()) {
+                break;
+            }
+            all += more;
+        }
+        return all;
+    };
+    peer.send(
+        "GET /fhir/websocket HTTP/1.1\r\nHost: annals.test\r\nUpgrade: websocket\r\nConnection: "
+        "Upgrade\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n" +
+        client_frame(0x81, "bind x"));
+    EXPECT_THAT(receive_through("Subscription"),
+                testing::AllOf(StartsWith("HTTP/1.1 101 "), HasSubstr("error x")));
+    // It is asked whether it lives, then ended.
+    EXPECT_THAT(peer.receive(), HasSubstr("\x89"));
 }
 
 TEST(Tls, RefusesWhatIsOlderThan12) {

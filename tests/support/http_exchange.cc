@@ -99,6 +99,17 @@ std::string Connection::read_through(std::string_view text) {
     return bytes;
 }
 
+std::optional<std::string> Connection::read_exactly(std::size_t count) {
+    while (buffer_.size() < count) {
+        if (!fill()) {
+            return std::nullopt;
+        }
+    }
+    std::string bytes = buffer_.substr(0, count);
+    buffer_.erase(0, count);
+    return bytes;
+}
+
 std::optional<HttpResponse> Connection::receive(bool head) {
     std::size_t end;
     while ((end = buffer_.find("\r\n\r\n")) == std::string::npos) {

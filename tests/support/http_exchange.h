@@ -45,6 +45,9 @@ class Connection {
     /// connection ended or ten seconds passed, if it didn't.
     std::string read_through(std::string_view text);
 
+    /// Exactly so many bytes; none if the connection ended or ten seconds passed first.
+    std::optional<std::string> read_exactly(std::size_t count);
+
     /// True if the peer has closed the connection (waits up to five seconds for it).
     bool closed_by_peer();
 

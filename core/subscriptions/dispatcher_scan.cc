@@ -1,0 +1,223 @@
+// The part of the dispatcher that goes through the log: what is to be told to whom, and what came of it.
+
+#include "codec/xml/writer.h"
+#include "core/base/log.h"
+#include "core/interactions/change_reader.h"
+#include "core/interactions/write.h"
+#include "core/subscriptions/dispatcher.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::core {
+
+namespace {
+
+/// How long a scan goes on, and how many versions it looks at between two looks at the clock.
+constexpr std::chrono::milliseconds kTurn{5};
+constexpr std::size_t kVersionsPerStep = 64;
+
+constexpr std::chrono::milliseconds kRetryDelayMax{std::chrono::minutes(5)};
+
+std::chrono::milliseconds delay_after(std::uint64_t failures, std::chrono::milliseconds first) {
+    std::chrono::milliseconds delay = first;
+    for (std::uint64_t i = 1; i < failures && delay < kRetryDelayMax; ++i) {
+        delay *= 2;
+    }
+    return std::min(delay, std::max(first, kRetryDelayMax));
+}
+
+}  // namespace
+
+void Dispatcher::scan() {
+    // Who binds himself after this look has written nothing yet that he would be told of.
+    const Position visible = service_.store().last_position();
+    for (auto& [id, running] : running_) {
+        if (running.what.channel == Channel::websocket && running.reached < visible &&
+            !pings_.is_bound(id)) {
+            running.reached = visible;
+        }
+    }
+    const Clock::time_point end = Clock::now() + kTurn;
+    while (Running* const leader = next_leader(visible)) {
+        if (Clock::now() >= end) {
+            has_more_ = true;
+            break;
+        }
+        scan_behind(*leader, visible);
+    }
+    matcher_.begin();
+
+    std::vector<std::string> faulty;
+    for (const auto& [id, running] : running_) {
+        if (running.fault) {
+            faulty.push_back(id);
+        }
+    }
+    for (const std::string& id : faulty) {
+        const Running& running = running_.find(id)->second;
+        if (end_with(id, running, SubscriptionStatus::error,
+                     "criteria: " + running.fault->detail)) {
+            stop(id, false);
+        }
+    }
+}
+
+/// One that has something to look at; each gets its turn.
+Dispatcher::Running* Dispatcher::next_leader(Position visible) {
+    const auto is_ready = [visible](const auto& entry) {
+        return !entry.second.next && !entry.second.fault && entry.second.reached < visible;
+    };
+    const auto middle = running_.upper_bound(last_leader_);
+    auto found = std::find_if(middle, running_.end(), is_ready);
+    if (found == running_.end()) {
+        found = std::find_if(running_.begin(), middle, is_ready);
+        if (found == middle) {
+            return nullptr;
+        }
+    }
+    last_leader_ = found->first;
+    return &found->second;
+}
+
+/// Looks at the next versions behind `leader` for all that have come as far, so that each is parsed once.
+void Dispatcher::scan_behind(Running& leader, Position visible) {
+    const Position after = leader.reached;
+    std::vector<RunningMap::value_type*> readers;
+    std::vector<TypeId> types;
+    for (auto& entry : running_) {
+        const Running& running = entry.second;
+        if (!running.next && !running.fault && running.reached >= after &&
+            running.reached < visible) {
+            readers.push_back(&entry);
+            types.push_back(running.filter.type);
+        }
+    }
+    std::ranges::sort(types);
+    types.erase(std::unique(types.begin(), types.end()), types.end());
+
+    const auto versions = versions_after(service_.store(), types, after, visible, kVersionsPerStep);
+    matcher_.begin();
+    for (const storage::VersionInfo& info : versions) {
+        if (info.deletion) {
+            continue;
+        }
+        for (RunningMap::value_type* reader : readers) {
+            hold(info, reader->first, reader->second);
+        }
+    }
+    const Position reached =
+        versions.size() == kVersionsPerStep ? versions.back().position : visible;
+    for (RunningMap::value_type* reader : readers) {
+        Running& running = reader->second;
+        if (running.next) {
+            running.reached = Position{running.next->position.value - 1};
+        } else if (!running.fault) {
+            running.reached = std::max(running.reached, reached);
+        }
+    }
+}
+
+void Dispatcher::hold(const storage::VersionInfo& info, std::string_view id, Running& running) {
+    if (running.next || running.fault || info.position <= running.reached ||
+        info.type != running.filter.type) {
+        return;
+    }
+    const Result<bool> fits = matcher_.matches(info, running.filter);
+    if (!fits && fits.error().code == Errc::corrupt) {
+        log_error(fmt::format("subscriptions: {}", fits.error().detail));
+    } else if (!fits && fits.error().code != Errc::not_found) {
+        running.fault = fits.error();
+    } else if (fits && *fits && running.what.channel == Channel::websocket) {
+        pings_.ping(id);
+        ++delivered_;
+    } else if (fits && *fits) {
+        running.next = info;
+    }
+}
+
+/// The next notification of a subscription. None if there is nothing to be said: the version was erased.
+std::optional<Notification> Dispatcher::make(const std::string& id, Running& running) {
+    const storage::VersionInfo& info = *running.next;
+    Result<storage::StoredVersion> stored = service_.store().load(info);
+    if (!stored) {
+        if (stored.error().code != Errc::not_found) {
+            log_error(fmt::format("subscriptions: {}", stored.error().detail));
+        }
+        running.reached = info.position;
+        running.next.reset();
+        return {};
+    }
+    const Subscription& what = running.what;
+    const std::string reference = fmt::format("{}/{}", resource_type_name(info.type), stored->id);
+    Notification out;
+    out.subscription = id;
+    out.position = info.position;
+    out.url = what.endpoint;
+    out.headers = what.headers;
+    out.headers.push_back(fmt::format("X-Annals-Position: {}", info.position.value));
+    out.headers.push_back(fmt::format("X-Annals-Subscription: Subscription/{}", id));
+    if (what.payload != Payload::none) {
+        out.headers.push_back(
+            fmt::format("X-Annals-Version: {}/_history/{}", reference, info.version.value));
+    }
+    if (what.payload == Payload::json || what.payload == Payload::xml) {
+        out.update = true;
+        out.url += "/" + reference;
+        out.headers.push_back(fmt::format("Content-Type: application/fhir+{}; charset=utf-8",
+                                          what.payload == Payload::json ? "json" : "xml"));
+    }
+    if (what.payload == Payload::json) {
+        out.body = stored->body;
+        out.pin = std::move(stored->pin);
+    } else if (what.payload == Payload::xml) {
+        const auto text = std::make_shared<std::string>();
+        if (const auto document = thread_parser().parse(stored->body)) {
+            xml::Writer().write(*text, document->root());
+        }
+        out.body = *text;
+        out.pin = text;
+    }
+    running.under_way = true;
+    return out;
+}
+
+void Dispatcher::settle(const Notification& notification, const Result<void>& outcome,
+                        Clock::time_point time) {
+    ++(outcome ? delivered_ : failed_);
+    const auto found = running_.find(notification.subscription);
+    if (found == running_.end() || !found->second.under_way ||
+        found->second.next->position != notification.position) {
+        return;
+    }
+    Running& running = found->second;
+    running.under_way = false;
+    const bool replaced = std::exchange(running.replaced, false);
+    if (outcome) {
+        running.reached = notification.position;
+        running.next.reset();
+        running.attempts = 0;
+        delivered_since_ = true;
+        return;
+    }
+    if (replaced) {
+        running.next.reset();  // It may go elsewhere now, or not at all.
+        return;
+    }
+    const Config::Subscriptions& config = service_.config().subscriptions;
+    ++running.attempts;
+    running.not_before = time + delay_after(running.attempts, config.retry_delay);
+    if (running.attempts < config.attempts) {
+        return;
+    }
+    const std::string why =
+        fmt::format("The notification of position {} failed {} times, the last time: {}",
+                    notification.position.value, running.attempts, outcome.error().detail);
+    log_warning(fmt::format("Subscription/{}: {}", notification.subscription, why));
+    if (end_with(notification.subscription, running, SubscriptionStatus::error, why)) {
+        stop(notification.subscription, false);
+    }
+}
+
+}  // namespace annals::core

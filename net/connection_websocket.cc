@@ -1,0 +1,176 @@
+// The part of a connection that becomes a websocket: who may open one, and how it is waited.
+
+#include "core/outcome.h"
+#include "core/representation.h"
+#include "core/subscriptions/subscription.h"
+#include "net/connection.h"
+#include "net/subscription_socket.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace annals::net {
+
+namespace {
+
+constexpr std::string_view kPath = "/websocket";
+
+/// A ping is sent after half of limits.idle_timeout in which nothing came; without an answer in the other half it ends.
+constexpr int kIdleParts = 2;
+
+/// Whether the comma separated list has `token`, which is in lower case.
+bool has_token(std::string_view list, std::string_view token) {
+    while (!list.empty()) {
+        const std::size_t comma = std::min(list.find(','), list.size());
+        std::string_view part = list.substr(0, comma);
+        list.remove_prefix(std::min(comma + 1, list.size()));
+        const std::size_t begin = std::min(part.find_first_not_of(" \t"), part.size());
+        part = part.substr(begin, part.find_last_not_of(" \t") + 1 - begin);
+        const bool same = std::equal(
+            part.begin(), part.end(), token.begin(), token.end(),
+            [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
+        if (same) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+bool Connection::asks_for_websocket(const core::Request& request) const {
+    return worker_.shared.notifier != nullptr && request.path == kPath &&
+           request.method == core::HttpMethod::get;
+}
+
+/// What a page of this server would send as Origin, so that no proxy need be configured for it.
+bool Connection::is_own_origin(const core::Request& request) const {
+    const std::string_view origin = request.header("Origin").value_or("");
+    const std::size_t scheme = origin.find("://");
+    return scheme != std::string_view::npos && !reader_.host().empty() &&
+           origin.substr(scheme + 3) == reader_.host();
+}
+
+/// Errors: unauthenticated, forbidden.
+Result<void> Connection::judge_websocket(const core::Request& request) const {
+    // A browser lets any page open a websocket anywhere, with the certificates and addresses of its user.
+    if (request.header("Origin") && worker_.shared.cors.lines(request).empty() &&
+        !is_own_origin(request)) {
+        return Error{Errc::forbidden, "Scripts of this origin may not open a websocket here", ""};
+    }
+    const core::Service& service = worker_.shared.service;
+    return core::everybody_may_read(service)
+               ? Result<void>()
+               : core::require(service, request, core::kMayRead, core::subscription_type());
+}
+
+/// None if the connection may become a websocket.
+std::optional<core::Response> Connection::refuse_websocket(const core::Request& request) {
+    core::Response response;
+    if (const Result<void> allowed = judge_websocket(request); !allowed) {
+        return challenge(allowed.error(), request);
+    }
+    const bool upgrades = has_token(request.header("Connection").value_or(""), "upgrade") &&
+                          has_token(request.header("Upgrade").value_or(""), "websocket") &&
+                          !reader_.http_1_0();
+    const bool version = request.header("Sec-WebSocket-Version") == "13";
+    if (upgrades && version && websocket_accept(request.header("Sec-WebSocket-Key").value_or(""))) {
+        return {};
+    }
+    response = core::outcome_response(
+        Error{Errc::invalid,
+              upgrades && version ? "Sec-WebSocket-Key must be 16 bytes in base64"
+                                  : "This is a websocket: version 13 of RFC 6455 is expected",
+              ""},
+        request);
+    core::represent_error(request, response);
+    if (!upgrades || !version) {
+        response.status = 426;
+        response.headers.emplace_back("Upgrade", "websocket");
+        response.headers.emplace_back("Connection", "Upgrade");
+        response.headers.emplace_back("Sec-WebSocket-Version", "13");
+    }
+    return response;
+}
+
+Connection::Turn Connection::switch_protocol(const core::Request& request) {
+    core::Response response;
+    response.status = 101;
+    record(request, response);
+    worker_.metrics.answered(request.method, response.status, 0);
+    output_.add_text(
+        fmt::format("HTTP/1.1 101 Switching Protocols\r\n"
+                    "Upgrade: websocket\r\n"
+                    "Connection: Upgrade\r\n"
+                    "Sec-WebSocket-Accept: {}\r\n"
+                    "X-Request-Id: {}\r\n\r\n",
+                    *websocket_accept(*request.header("Sec-WebSocket-Key")), request_id_));
+    closing_ = true;
+    return Turn::switch_protocol;
+}
+
+void Connection::wake_websocket() {
+    if (phase_ == Phase::websocket) {
+        woken_ = true;
+        wake();
+    }
+}
+
+asio::awaitable<void> Connection::speak() {
+    const std::chrono::milliseconds pause = worker_.shared.config.limits.idle_timeout / kIdleParts;
+    const auto bytes = std::make_unique<std::array<char, 4096>>();
+    SubscriptionSocket session(worker_.shared.service, worker_.shared.pings);
+    std::string out;
+    bool asked = false;  // whether the client lives
+    session.take(reader_.rest(), out);
+    for (;;) {
+        session.add_pings(out);
+        if (worker_.shared.stopping.load(std::memory_order_relaxed)) {
+            session.end(CloseCode::going_away, out);
+        }
+        if (!out.empty()) {
+            output_.add_text(std::exchange(out, {}));
+            const Output::Sent sent = co_await write();
+            if (sent == Output::Sent::broken) {
+                co_return;
+            }
+            if (!session.has_ended()) {
+                // Others have their turn, however fast the client reads; what came meanwhile goes out next.
+                co_await worker_.loop.yield();
+                if (abandoned_) {
+                    co_return;
+                }
+                continue;
+            }
+        }
+        if (session.has_ended()) {
+            co_await linger();
+            co_return;
+        }
+        enter(Phase::websocket, pause);
+        const Moved moved = tls_ != nullptr
+                                ? co_await read_encrypted(*bytes)
+                                : co_await socket_.async_read_some(asio::buffer(*bytes), use_tuple);
+        phase_ = Phase::working;
+        const bool expired = std::exchange(expired_, false);
+        const bool woken = std::exchange(woken_, false);
+        if (abandoned_) {
+            co_return;
+        }
+        const auto& [ec, count] = moved;
+        if (!ec && count > 0) {
+            asked = false;
+            session.take({bytes->data(), count}, out);
+        } else if (expired && !asked) {
+            asked = true;
+            append_frame(out, Opcode::ping, "");
+        } else if (expired || !woken) {
+            co_return;
+        }
+    }
+}
+
+}  // namespace annals::net

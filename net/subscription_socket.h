@@ -1,0 +1,60 @@
+// SubscriptionSocket: what is said over one websocket: a client binds itself to subscriptions and is pinged for them.
+//
+// Layer:   net; knows no sockets.
+// Spec:    FHIR R4 subscription.html, websocket; docs/api/subscriptions.md, websocket.
+// Threads: belongs to one connection.
+
+#pragma once
+
+#include "core/access.h"
+#include "core/service.h"
+#include "core/subscriptions/pings.h"
+#include "net/websocket.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace annals::net {
+
+class SubscriptionSocket {
+  public:
+    /// For somebody who may read Subscriptions. Lifetime: all of them outlive it.
+    SubscriptionSocket(const core::Service& service, core::Pings& pings)
+        : service_(service), pings_(pings), reader_(kMessageBytesMax) {}
+
+    /// Takes bytes that have arrived, and appends to `out` what is answered.
+    void take(std::string_view bytes, std::string& out);
+
+    /// Appends the pings that are due, as far as they fit.
+    void add_pings(std::string& out);
+
+    /// True once a close frame was answered or appended: nothing more is said.
+    bool has_ended() const noexcept { return ended_; }
+
+    /// Appends a close frame.
+    void end(CloseCode code, std::string& out);
+
+    static constexpr std::size_t kMessageBytesMax = 512;
+    static constexpr std::size_t kBindingsMax = 100;
+    static constexpr std::size_t kPingBytesMax = 64 << 10;  ///< appended at a time
+
+  private:
+    struct Binding {
+        std::shared_ptr<const core::Pings::Counter> counter;
+        std::uint64_t told = 0;
+    };
+
+    void answer(std::string_view message, std::string& out);
+    Result<void> bind(std::string_view id);
+
+    const core::Service& service_;
+    core::Pings& pings_;
+    FrameReader reader_;
+    std::map<std::string, Binding, std::less<>> bindings_;
+    bool ended_ = false;
+};
+
+}  // namespace annals::net

@@ -1,0 +1,87 @@
+// WebSocket: the handshake's answer, frames as bytes, and messages from bytes.
+//
+// Layer:   net; knows no sockets.
+// Spec:    RFC 6455, the server's side; no extensions, no subprotocols.
+// Threads: plain functions; a FrameReader belongs to one connection.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace annals::net {
+
+/// Sec-WebSocket-Accept for a Sec-WebSocket-Key; none if that is not 16 bytes in base64 (RFC 6455 section 4.2.1).
+std::optional<std::string> websocket_accept(std::string_view key);
+
+enum class Opcode : std::uint8_t {
+    continuation = 0,
+    text = 1,
+    binary = 2,
+    close = 8,
+    ping = 9,
+    pong = 10
+};
+
+/// Codes of section 7.4.1 that this server says.
+enum class CloseCode : std::uint16_t {
+    normal = 1000,
+    going_away = 1001,
+    protocol_error = 1002,
+    unsupported = 1003,
+    not_utf8 = 1007,
+    too_large = 1009,
+};
+
+/// Appends a whole message or a control frame, as a server sends it: unmasked.
+/// Requires: of a control frame at most 125 bytes, else less than 2^16.
+void append_frame(std::string& out, Opcode opcode, std::string_view payload);
+
+/// Appends a close frame.
+void append_close(std::string& out, CloseCode code, std::string_view reason = {});
+
+/// Reads what a client sends. Keeps no more than a message, a control frame and what was fed last.
+class FrameReader {
+  public:
+    enum class Event : std::uint8_t {
+        need_bytes,
+        text,  ///< a whole message; payload()
+        ping,  ///< payload() belongs into the pong
+        pong,
+        close,   ///< the client has ended it; nothing more comes
+        failed,  ///< fault() says why; nothing more comes
+    };
+
+    explicit FrameReader(std::size_t message_bytes_max) : message_bytes_max_(message_bytes_max) {}
+
+    /// The next bytes that have arrived.
+    void feed(std::string_view bytes) { buffer_ += bytes; }
+
+    Event next();
+
+    /// Lifetime: until the next call.
+    std::string_view payload() const noexcept { return payload_; }
+
+    CloseCode fault() const noexcept { return fault_; }
+
+  private:
+    struct Head;
+
+    Event fail(CloseCode code);
+    std::optional<Event> read_head(Head& head);
+    Event take(const Head& head, std::string payload);
+
+    std::size_t message_bytes_max_;
+    std::string buffer_;   ///< fed, and not taken yet
+    std::string message_;  ///< of a message in fragments, those that have come
+    bool in_message_ = false;
+    bool ended_ = false;
+    Event end_ = Event::failed;
+    CloseCode fault_ = CloseCode::protocol_error;
+    std::string payload_;
+};
+
+}  // namespace annals::net

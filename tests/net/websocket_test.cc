@@ -1,0 +1,416 @@
+// Frames of websockets, and subscriptions by them: what is said, and what is refused.
+
+#include "net/websocket.h"
+
+#include "tests/support/guarded_server.h"
+#include "tests/support/hook_receiver.h"
+#include "tests/support/websocket_client.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+
+namespace annals::net {
+namespace {
+
+using namespace std::chrono_literals;
+using test::client_frame;
+using test::eventually;
+using test::WebsocketClient;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// ---- frames ----
+
+/// All that comes of these bytes: "text X", "ping X", "pong X", "close", "failed CODE".
+std::vector<std::string> read(std::string_view bytes, std::size_t step = 1 << 20) {
+    FrameReader reader(512);
+    std::vector<std::string> all;
+    for (;;) {
+        switch (reader.next()) {
+            case FrameReader::Event::need_bytes:
+                if (bytes.empty()) {
+                    return all;
+                }
+                reader.feed(bytes.substr(0, step));
+                bytes.remove_prefix(std::min(step, bytes.size()));
+                break;
+            case FrameReader::Event::text:
+                all.push_back("text " + std::string(reader.payload()));
+                break;
+            case FrameReader::Event::ping:
+                all.push_back("ping " + std::string(reader.payload()));
+                break;
+            case FrameReader::Event::pong:
+                all.push_back("pong " + std::string(reader.payload()));
+                break;
+            case FrameReader::Event::close:
+                all.emplace_back("close");
+                return all;
+            case FrameReader::Event::failed:
+                all.push_back(fmt::format("failed {}", static_cast<unsigned>(reader.fault())));
+                return all;
+        }
+    }
+}
+
+std::string close_frame(unsigned code, std::string_view reason = {}) {
+    std::string payload{static_cast<char>(code >> 8), static_cast<char>(code & 0xff)};
+    return client_frame(0x88, payload.append(reason));
+}
+
+TEST(WebsocketHandshake, AnswersTheKeyOfTheStandard) {
+    EXPECT_EQ(websocket_accept("dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+    for (const char* key :
+         {"", "x", "dGhlIHNhbXBsZSBub25jZQ=", "dGhlIHNhbXBsZSBub25jZQ",
+          "dGhlIHNhbXBsZSBub25jZWE=", "dGhlIHNhbXBsZSBub2\r\nZQ==", "!!!!!!!!!!!!!!!!!!!!!!=="}) {
+        EXPECT_FALSE(websocket_accept(key)) << key;
+    }
+}
+
+TEST(WebsocketFrames, AreReadHoweverTheyArrive) {
+    std::string bytes = client_frame(0x81, "bind a") + client_frame(0x89, "x") +
+                        client_frame(0x01, "fr") + client_frame(0x8a, "between") +
+                        client_frame(0x00, "ag") + client_frame(0x80, "ment") +
+                        client_frame(0x81, std::string(126, 'a')) + client_frame(0x81, "") +
+                        client_frame(0x01, "") + client_frame(0x80, "\xc3\xa4") +
+                        close_frame(1000, "bye") + client_frame(0x81, "after");
+    const std::vector<std::string> expected{"text bind a",
+                                            "ping x",
+                                            "pong between",
+                                            "text fragment",
+                                            "text " + std::string(126, 'a'),
+                                            "text ",
+                                            "text \xc3\xa4",
+                                            "close"};
+    for (const std::size_t step : {1U, 2U, 3U, 5U, 7U, 1000U}) {
+        EXPECT_EQ(read(bytes, step), expected) << step;
+    }
+    // A character may be divided between two fragments.
+    EXPECT_THAT(read(client_frame(0x01, "\xc3") + client_frame(0x80, "\xa4")),
+                testing::ElementsAre("text \xc3\xa4"));
+    EXPECT_THAT(read(client_frame(0x88, "")), testing::ElementsAre("close"));
+}
+
+TEST(WebsocketFrames, ThatTheStandardForbidsEndTheConnection) {
+    const std::string eight("\x81\xff\0\0\0\0\0\0\0\x05", 10);
+    const std::string huge("\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff", 10);
+    const std::string large("\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff", 10);
+    const std::string two("\x81\xfe\0\x05", 4);
+    const std::vector<std::pair<std::string, int>> cases{
+        {client_frame(0x81, "x", false), 1002},  // no mask
+        {client_frame(0xc1, "x"), 1002},         // an extension's bit
+        {client_frame(0x91, "x"), 1002},
+        {client_frame(0xa1, "x"), 1002},
+        {client_frame(0x83, "x"), 1002},  // reserved opcodes
+        {client_frame(0x87, "x"), 1002},
+        {client_frame(0x8b, "x"), 1002},
+        {client_frame(0x8f, "x"), 1002},
+        {client_frame(0x80, "x"), 1002},  // nothing to continue
+        {client_frame(0x00, "x"), 1002},
+        {client_frame(0x01, "x") + client_frame(0x81, "y"), 1002},  // another message in between
+        {client_frame(0x09, "x"), 1002},                            // control frames in fragments
+        {client_frame(0x08, ""), 1002},
+        {client_frame(0x89, std::string(126, 'x')), 1002},  // ... and too long
+        {client_frame(0x88, "x"), 1002},                    // half a code
+        {close_frame(0), 1002},
+        {close_frame(999), 1002},
+        {close_frame(1004), 1002},
+        {close_frame(1005), 1002},
+        {close_frame(1006), 1002},
+        {close_frame(1015), 1002},
+        {close_frame(2999), 1002},
+        {close_frame(5000), 1002},
+        {close_frame(1000, "\xff"), 1007},
+        {client_frame(0x81, "\xff"), 1007},
+        {client_frame(0x81, "\xed\xa0\x80"), 1007},  // a surrogate
+        {client_frame(0x81, "\xc0\x80"), 1007},
+        {client_frame(0x01, "\xc3") + client_frame(0x80, "x"), 1007},
+        {client_frame(0x82, "x"), 1003},  // binary
+        {two, 1002},                      // longer than need be
+        {eight, 1002},
+        {huge, 1002},
+        {large, 1009},
+        {client_frame(0x81, std::string(513, 'x')), 1009},
+        {client_frame(0x01, std::string(500, 'x')) + client_frame(0x00, std::string(13, 'x')),
+         1009},
+        {client_frame(0x01, std::string(512, 'x')) + client_frame(0x80, std::string(65536, 'x')),
+         1009},
+    };
+    for (const auto& [bytes, code] : cases) {
+        for (const std::size_t step : {1U, 1000000U}) {
+            EXPECT_EQ(read(bytes, step).back(), fmt::format("failed {}", code))
+                << testing::PrintToString(bytes.substr(0, 20));
+        }
+    }
+    EXPECT_THAT(read(client_frame(0x81, std::string(512, 'x'))), testing::SizeIs(1));
+}
+
+TEST(WebsocketFrames, OfTheServerAreNotMasked) {
+    std::string out;
+    append_frame(out, Opcode::text, "ping a");
+    EXPECT_EQ(out, "\x81\x06ping a");
+    out.clear();
+    append_frame(out, Opcode::text, std::string(300, 'x'));
+    EXPECT_EQ(out.substr(0, 4), "\x81\x7e\x01\x2c");
+    EXPECT_EQ(out.size(), 304U);
+    out.clear();
+    append_close(out, CloseCode::too_large);
+    EXPECT_EQ(out, "\x88\x02\x03\xf1");
+}
+
+// ---- subscriptions ----
+
+std::string websocket(std::string_view id, std::string_view criteria = "Patient?family=x") {
+    return fmt::format(
+        R"({{"resourceType":"Subscription","id":"{}","status":"requested","reason":"test","criteria":"{}",)"
+        R"("channel":{{"type":"websocket"}}}})",
+        id, criteria);
+}
+
+class WebsocketTest : public testing::Test {
+  protected:
+    void start(const test::GuardedServer::Change& more = {}) {
+        server_ = std::make_unique<test::GuardedServer>(
+            [&](core::Config& config, test::GuardedServer& server) {
+                config.data = server.file("data");
+                config.subscriptions.enabled = true;
+                if (more) {
+                    more(config, server);
+                }
+            });
+    }
+
+    void put(const std::string& id, const std::string& body,
+             const test::GuardedServer::Headers& headers = {}) {
+        const std::string type =
+            body.find("Subscription") != std::string::npos ? "Subscription" : "Patient";
+        const int status = server_->send("PUT", "/" + type + "/" + id, body, headers).status;
+        EXPECT_TRUE(status == 200 || status == 201) << status;
+    }
+
+    void put_patient(const std::string& id, const std::string& family = "x") {
+        put(id, fmt::format(R"({{"resourceType":"Patient","id":"{}","name":[{{"family":"{}"}}]}})",
+                            id, family));
+    }
+
+    std::unique_ptr<test::GuardedServer> server_;
+};
+
+TEST_F(WebsocketTest, WhoIsBoundIsPingedForEachMatch) {
+    start();
+    put("s", websocket("s"));
+    put("t", websocket("t", "Patient"));
+    WebsocketClient client(server_->port());
+    ASSERT_EQ(client.opening().status, 101);
+    EXPECT_EQ(client.opening().header("Sec-WebSocket-Accept"), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+    EXPECT_EQ(client.opening().header("Upgrade"), "websocket");
+    EXPECT_EQ(client.opening().header("Sec-WebSocket-Protocol"), std::nullopt);
+    client.say("bind s");
+    EXPECT_EQ(client.hear(), "bound s");
+    put_patient("a");
+    EXPECT_EQ(client.hear(), "ping s");
+    put_patient("a", "y");
+    put_patient("a");
+    put_patient("b");
+    EXPECT_EQ(client.hear(), "ping s");
+    EXPECT_EQ(client.hear(), "ping s");
+    // A second subscription over the same connection, and the first one again.
+    client.say("bind s");
+    EXPECT_EQ(client.hear(), "bound s");
+    client.say(" bind  t\r\n");
+    EXPECT_EQ(client.hear(), "bound t");
+    put_patient("c", "y");
+    EXPECT_EQ(client.hear(), "ping t");
+    client.send(client_frame(0x89, "alive?"));
+    EXPECT_EQ(client.receive(), (std::pair<unsigned, std::string>(0x8a, "alive?")));
+    client.send(close_frame(1000));
+    EXPECT_EQ(client.hear(), "closed 1000");
+    EXPECT_EQ(client.hear(), "gone");
+}
+
+TEST_F(WebsocketTest, WhatIsWrittenRightAfterTheBindingIsPinged) {
+    start();
+    put("s", websocket("s"));  // and perhaps not active yet
+    WebsocketClient client(server_->port());
+    client.say("bind s");
+    EXPECT_EQ(client.hear(), "bound s");
+    put_patient("a");
+    EXPECT_EQ(client.hear(), "ping s");
+}
+
+TEST_F(WebsocketTest, ManyPingsComeAllTheSame) {
+    start();
+    put("s", websocket("s", "Patient"));
+    WebsocketClient client(server_->port());
+    client.say("bind s");
+    EXPECT_EQ(client.hear(), "bound s");
+    std::string entries;
+    for (int i = 0; i < 3000; ++i) {
+        entries += fmt::format(
+            R"({}{{"resource":{{"resourceType":"Patient"}},"request":{{"method":"POST","url":"Patient"}}}})",
+            i == 0 ? "" : ",");
+    }
+    EXPECT_EQ(
+        server_
+            ->send("POST", "",
+                   R"({"resourceType":"Bundle","type":"transaction","entry":[)" + entries + "]}")
+            .status,
+        200);
+    for (int i = 0; i < 3000; ++i) {
+        ASSERT_EQ(client.hear(), "ping s") << i;
+    }
+}
+
+TEST_F(WebsocketTest, WhatCannotBeBoundIsSaid) {
+    start([](core::Config& config, test::GuardedServer&) {
+        config.subscriptions.endpoints = {"http://127.0.0.1:9/"};
+    });
+    std::string hook = websocket("hook");
+    hook.replace(hook.find("\"websocket\""), 11, R"("rest-hook","endpoint":"http://127.0.0.1:9/")");
+    put("hook", hook);
+    std::string off = websocket("off");
+    off.replace(off.find("requested"), 9, "off");
+    put("off", off);
+    put("gone", websocket("gone"));
+    server_->send("DELETE", "/Subscription/gone");
+    WebsocketClient client(server_->port());
+    for (const char* text : {"bind nothing", "bind gone", "bind hook", "bind off"}) {
+        client.say(text);
+        EXPECT_THAT(client.hear(), StartsWith("error " + std::string(text + 5) + ": ")) << text;
+    }
+    for (const char* text :
+         {"", "bind", "bind ", "bind a b", "bind ../x", "hello", "bind \xc3\xa4"}) {
+        client.say(text);
+        EXPECT_THAT(client.hear(), StartsWith("error: ")) << text;
+    }
+    for (int i = 0; i < 101; ++i) {
+        put(fmt::format("s{}", i), websocket(fmt::format("s{}", i)));
+        client.say(fmt::format("bind s{}", i));
+        EXPECT_THAT(client.hear(), StartsWith(i < 100 ? "bound" : "error"));
+    }
+}
+
+TEST_F(WebsocketTest, ABrokenFrameEndsTheConnectionWithItsCode) {
+    start();
+    for (const auto& [bytes, answer] : std::vector<std::pair<std::string, std::string>>{
+             {client_frame(0x81, "x", false), "closed 1002"},
+             {client_frame(0x82, "x"), "closed 1003"},
+             {client_frame(0x81, "\xff"), "closed 1007"},
+             {client_frame(0x81, std::string(100'000, 'x')), "closed 1009"}}) {
+        WebsocketClient client(server_->port());
+        client.send(bytes);
+        EXPECT_EQ(client.hear(), answer);
+        EXPECT_EQ(client.hear(), "gone");
+    }
+    EXPECT_EQ(server_->get("/metadata").status, 200);
+}
+
+TEST_F(WebsocketTest, WhoSaysNothingAndAnswersNoPingIsCutOff) {
+    start([](core::Config& config, test::GuardedServer&) { config.limits.idle_timeout = 400ms; });
+    WebsocketClient client(server_->port());
+    ASSERT_EQ(client.opening().status, 101);
+    EXPECT_EQ(client.receive().first, 0x89U);
+    EXPECT_EQ(client.receive().first, 0U);
+    // Who answers stays.
+    put("s", websocket("s"));
+    WebsocketClient alive(server_->port());
+    for (int i = 0; i < 10; ++i) {
+        const auto [first, payload] = alive.receive();
+        ASSERT_EQ(first, 0x89U);
+        alive.send(client_frame(0x8a, payload));
+    }
+    alive.say("bind s");
+    EXPECT_EQ(alive.hear(), "bound s");
+}
+
+TEST_F(WebsocketTest, WhenTheServerStopsItSaysSo) {
+    start();
+    WebsocketClient client(server_->port());
+    ASSERT_EQ(client.opening().status, 101);
+    client.say("bind");
+    EXPECT_THAT(client.hear(), StartsWith("error"));
+    const auto begin = std::chrono::steady_clock::now();
+    std::thread stop([this] { server_->server().stop(); });
+    EXPECT_EQ(client.hear(), "closed 1001");
+    stop.join();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, 9s);  // shutdown_timeout is 10
+}
+
+TEST_F(WebsocketTest, AnotherRequestIsToldWhatIsExpected) {
+    start();
+    const auto status = [this](const std::string& lines,
+                               const std::string& line = "GET /fhir/websocket HTTP/1.1") {
+        test::Connection connection(server_->port());
+        connection.send(line + "\r\nHost: x\r\n" + lines + "\r\n");
+        return connection.receive().value_or(test::HttpResponse{});
+    };
+    const std::string upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
+    const std::string key = "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    const std::string version = "Sec-WebSocket-Version: 13\r\n";
+    EXPECT_EQ(status(upgrade + key + version).status, 101);
+    EXPECT_EQ(
+        status("connection: x ,uPGRADE\r\nupgrade: h2c, WebSocket\r\n" + key + version).status,
+        101);
+    EXPECT_EQ(status("").status, 426);
+    EXPECT_EQ(status("").header("Upgrade"), "websocket");
+    EXPECT_EQ(status("Connection: close\r\nUpgrade: websocket\r\n" + key + version).status, 426);
+    EXPECT_EQ(status("Connection: Upgrade\r\nUpgrade: h2c\r\n" + key + version).status, 426);
+    EXPECT_EQ(status(upgrade + key).status, 426);
+    EXPECT_EQ(
+        status(upgrade + key + "Sec-WebSocket-Version: 8\r\n").header("Sec-WebSocket-Version"),
+        "13");
+    EXPECT_EQ(status(upgrade + version).status, 400);
+    EXPECT_EQ(status(upgrade + version + "Sec-WebSocket-Key: x\r\n").status, 400);
+    EXPECT_EQ(status(upgrade + key + version, "GET /fhir/websocket HTTP/1.0").status, 426);
+    EXPECT_EQ(status(upgrade + key + version, "POST /fhir/websocket HTTP/1.1").status, 404);
+    // An Upgrade that nobody takes is passed over.
+    EXPECT_EQ(status(upgrade + key + version, "GET /fhir/metadata HTTP/1.1").status, 200);
+}
+
+TEST_F(WebsocketTest, ScriptsOfOtherOriginsMayNotOpenOne) {
+    start([](core::Config& config, test::GuardedServer&) {
+        config.cors_origins = {"https://app.example.org"};
+    });
+    const std::string own = fmt::format("http://127.0.0.1:{}", server_->port());
+    EXPECT_EQ(WebsocketClient(server_->port(), {{"Origin", own}}).opening().status, 101);
+    EXPECT_EQ(
+        WebsocketClient(server_->port(), {{"Origin", "https://app.example.org"}}).opening().status,
+        101);
+    EXPECT_EQ(
+        WebsocketClient(server_->port(), {{"Origin", "https://evil.example.org"}}).opening().status,
+        403);
+    EXPECT_EQ(WebsocketClient(server_->port(), {{"Origin", "null"}}).opening().status, 403);
+}
+
+TEST_F(WebsocketTest, WhoMayNotReadSubscriptionsMayNotOpenOne) {
+    start([](core::Config& config, test::GuardedServer& server) {
+        test::with_keys("api_key", "{}")(config, server);
+    });
+    const std::string path = server_->file("keys.toml");
+    EXPECT_EQ(WebsocketClient(server_->port()).opening().status, 401);
+    EXPECT_EQ(WebsocketClient(server_->port(), {{"X-API-Key", "wrong"}}).opening().status, 401);
+    EXPECT_EQ(
+        WebsocketClient(server_->port(), {{"X-API-Key", "the key of lab 7"}}).opening().status,
+        101);
+}
+
+TEST_F(WebsocketTest, WithoutSubscriptionsThereIsNone) {
+    start([](core::Config& config, test::GuardedServer&) { config.subscriptions.enabled = false; });
+    EXPECT_EQ(WebsocketClient(server_->port()).opening().status, 404);
+    EXPECT_THAT(server_->get("/metadata").body,
+                testing::Not(HasSubstr("capabilitystatement-websocket")));
+}
+
+TEST_F(WebsocketTest, TheCapabilityStatementSaysWhere) {
+    start();
+    EXPECT_THAT(
+        server_->get("/metadata").body,
+        HasSubstr(fmt::format(
+            R"("url":"http://hl7.org/fhir/StructureDefinition/capabilitystatement-websocket",)"
+            R"("valueUri":"ws://127.0.0.1:{}/fhir/websocket"}}])",
+            server_->port())));
+}
+
+}  // namespace
+}  // namespace annals::net
