@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-
 namespace annals::net {
 namespace {
 
