@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <optional>
 #include <span>
@@ -32,6 +33,8 @@ using Share = PatientVersions::Share;
 
 /// Versions of one resource that are looked up at a time.
 constexpr std::size_t kVersionsAtOnce = 1000;
+
+constexpr auto kReceiptTurn = std::chrono::milliseconds(1);
 
 struct Asked {
     bool dry_run = false;
@@ -101,7 +104,8 @@ class Purge {
                 co_return std::move(done.error());
             }
             if (asked_.dry_run) {
-                co_return receipt(now());
+                Response answer = co_await receipt(now());
+                co_return answer;
             }
             const Submission submission = submit(referrers);
             if (submission.status == Status::accepted) {
@@ -111,7 +115,8 @@ class Purge {
                 }
                 log_info(fmt::format("purge: {} versions of {} resources erased", versions_,
                                      doomed_.size()));
-                co_return receipt(submission.instant);
+                Response answer = co_await receipt(submission.instant);
+                co_return answer;
             }
             // A version that somebody else has erased meanwhile is one less to erase.
             if (submission.status != Status::version_unknown) {
@@ -310,7 +315,10 @@ class Purge {
         return store_.submit(commit);
     }
 
-    Response receipt(Instant when) const {
+    /// In turns, which have no end: what is done must be told.
+    asio::awaitable<Response> receipt(Instant when) const {
+        search::Pace pace(kReceiptTurn);
+        pace.begin_turn();
         const Position position = found_.through();
         ParametersWriter out;
         out.add_flag("dryRun", asked_.dry_run);
@@ -327,6 +335,10 @@ class Purge {
                 response.entries.push_back({HttpMethod::delete_, response.status,
                                             resource_name(one.name.first, one.name.second)});
             }
+            if (pace.is_over()) {
+                co_await request_.loop->yield();
+                pace.begin_turn();
+            }
         }
         for (const PurgeReferrers::Referrer& referrer : referrers_->found()) {
             const auto& [type, id] = referrer.name;
@@ -341,7 +353,7 @@ class Purge {
         if (!asked_.dry_run) {
             response.position = store_.last_position();
         }
-        return response;
+        co_return response;
     }
 
     ParametersWriter told(const Doomed& one) const {
