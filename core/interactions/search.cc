@@ -186,6 +186,26 @@ class Search {
 
     // What packages define is seen, too, as much of it as there was for the first page.
     asio::awaitable<Result<void>> carry() {
+        std::vector<TypeId> types;
+        const auto add = [&](TypeId type) {
+            if (packages::may_define(type) && std::ranges::find(types, type) == types.end()) {
+                types.push_back(type);
+            }
+        };
+        for (const Query::TypePlan& one : query_.types) {
+            add(one.type);
+        }
+        for (const search::Include& include : query_.includes) {
+            if (include.source) {
+                add(*include.source);
+            }
+            if (!include.reverse && include.parameter != nullptr) {
+                std::ranges::for_each(include.parameter->targets, add);
+            }
+        }
+        if (types.empty()) {
+            co_return Result<void>();
+        }
         const std::shared_ptr<const search::Carried> carried =
             service_.definitions().packages().carried();
         const std::size_t count = cursor_ ? cursor_->carried : carried->resources.size();
@@ -195,16 +215,7 @@ class Search {
         if (count == 0) {
             co_return Result<void>();
         }
-        std::vector<TypeId> types = types_looked_at();
-        for (const search::Include& include : query_.includes) {
-            if (!include.reverse && include.parameter != nullptr) {
-                const auto& targets = include.parameter->targets;
-                types.insert(types.end(), targets.begin(), targets.end());
-            }
-        }
-        std::sort(types.begin(), types.end());
-        types.erase(std::unique(types.begin(), types.end()), types.end());
-        std::erase_if(types, [&](TypeId type) { return !carried->has(type); });
+        std::erase_if(types, [&](TypeId type) { return !carried->types[type.value]; });
         for (const TypeId type : types) {
             snapshot_->carry(carried, count);
             search::CarriedRuns runs(service_.definitions().carried_index(), parameters_,

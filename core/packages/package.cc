@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace annals::packages {
 
@@ -86,6 +87,17 @@ std::string other_members(json::Value root) {
 }
 
 }  // namespace
+
+bool may_define(TypeId type) noexcept {
+    static const std::array<bool, kResourceTypeCount> kDefined = [] {
+        std::array<bool, kResourceTypeCount> defined{};
+        for (const std::string_view name : kTypes) {
+            defined[find_resource_type(name).value().value] = true;
+        }
+        return defined;
+    }();
+    return kDefined[type.value];
+}
 
 bool is_package_name(std::string_view name) {
     return is_made_of(name, ".-_");

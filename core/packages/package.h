@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/base/resource_types.h"
 #include "core/packages/tarball.h"
 #include "core/terminology/source.h"
 
@@ -35,6 +36,9 @@ bool is_package_version(std::string_view version);
 
 /// The system of the tag that names the package of a resource, as name#version.
 inline constexpr std::string_view kPackageTag = "urn:annals:package";
+
+/// Whether packages can define resources of a type.
+bool may_define(TypeId type) noexcept;
 
 class Package {
   public:

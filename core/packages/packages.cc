@@ -153,8 +153,9 @@ void Packages::publish(std::vector<PackagePointer> packages) {
             const std::size_t number = carried->resources.size();
             if (number < core::search::kCarriedMax &&
                 index->by_id.emplace(resource.id, number).second) {
-                carried->resources.push_back(
-                    {find_resource_type(resource.type).value(), resource.id, resource.text});
+                const TypeId type = find_resource_type(resource.type).value();
+                carried->resources.push_back({type, resource.id, resource.text});
+                carried->types[type.value] = true;
             }
         }
     }

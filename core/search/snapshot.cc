@@ -25,11 +25,6 @@ const storage::SearchRuns& Snapshot::runs(TypeId type) {
     return *runs;
 }
 
-bool Carried::has(TypeId type) const noexcept {
-    return std::ranges::any_of(resources,
-                               [&](const Resource& resource) { return resource.type == type; });
-}
-
 void Snapshot::carry(std::shared_ptr<const Carried> carried, std::size_t count) {
     if (store_ != nullptr && store_->last_position() >= kCarriedFrom) {
         return;

@@ -9,6 +9,7 @@
 #include "core/base/result.h"
 #include "storage/store.h"
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,7 +33,7 @@ struct Carried {
         resources;  ///< in the order in which they came; more may come behind them
     std::shared_ptr<const void> pin;  ///< what the views point into
 
-    bool has(TypeId type) const noexcept;
+    std::array<bool, kResourceTypeCount> types{};  ///< of which there are any
 };
 
 /// The position of the first carried resource; the others follow. A store that is so large shows none.
