@@ -115,6 +115,14 @@ void add_store(Page& page, const storage::Store& store) {
                 metrics.compaction.bytes_freed);
     page.single("annals_dead_bytes", "gauge", "Bytes that compaction could free now.",
                 metrics.compaction.dead_bytes);
+    page.single("annals_store_segments_compressed", "gauge", "Segments whose file is compressed.",
+                metrics.segments_packed);
+    page.single("annals_compression_segments_total", "counter", "Segments compressed.",
+                metrics.compaction.segments_packed);
+    page.single("annals_compression_read_bytes_total", "counter",
+                "Bytes of segments that were compressed.", metrics.compaction.pack_bytes_read);
+    page.single("annals_compression_written_bytes_total", "counter", "What they came to.",
+                metrics.compaction.pack_bytes_written);
     page.single("annals_search_index_bytes", "gauge", "Bytes of the search index in memory.",
                 metrics.search.bytes);
     page.single("annals_search_documents", "gauge", "Versions that can be found.",

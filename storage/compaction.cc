@@ -3,6 +3,7 @@
 #include "core/base/bytes.h"
 #include "core/base/log.h"
 #include "core/base/random.h"
+#include "storage/pack_dictionary.h"
 #include "storage/segment_writer.h"
 
 #include <fmt/format.h>
@@ -18,13 +19,27 @@ constexpr std::uint64_t kStepBytes = 1 << 20;
 /// Written between two syncs, so that no sync is long.
 constexpr std::uint64_t kSyncedBytes = 4 << 20;
 
+/// Of a segment's bodies so much is looked at for its dictionary, in samples of at most so many bytes.
+constexpr std::uint64_t kSampledBytes = 8 << 20;
+constexpr std::uint64_t kSampleBytesMax = 64 << 10;
+
+/// Of blocks, so much: what is in them beside bodies is much the same in all.
+constexpr std::size_t kSampledBlocks = 128;
+
+/// A dictionary is no larger, and no larger than this share of what it is for.
+constexpr std::uint64_t kDictionaryBytes = 112 << 10;
+constexpr std::uint64_t kDictionaryShare = 8;
+
+/// Packing that leaves more of a segment than this is not worth reading it through zstd.
+constexpr double kPackedShareMax = 0.9;
+
 }  // namespace
 
 // ---- one segment ----
 
 Result<std::unique_ptr<SegmentRewrite>> SegmentRewrite::begin(FileSystem& fs,
                                                               const std::string& segments,
-                                                              std::uint64_t number) {
+                                                              std::uint64_t number, bool packed) {
     std::unique_ptr<SegmentRewrite> rewrite(new SegmentRewrite(fs, segments));
     const std::string path = segments + "/" + segment_name(number);
     {
@@ -40,13 +55,17 @@ Result<std::unique_ptr<SegmentRewrite>> SegmentRewrite::begin(FileSystem& fs,
     footer.for_each([&](const Hint& hint) { rewrite->hints_.push_back(hint); });
     rewrite->old_salt_ = rewrite->header_.salt;
     rewrite->header_.salt = random_u64();
+    rewrite->header_.format = packed ? SegmentFormat::packed : SegmentFormat::plain;
     rewrite->footer_.emplace(rewrite->header_.first_position);
     if (fs.exists(rewrite->draft_)) {
         ANNALS_TRY_VOID(fs.remove(rewrite->draft_));
     }
     ANNALS_TRY(rewrite->file_, fs.open(rewrite->draft_, FileSystem::Mode::create));
-    rewrite->pending_.resize(kSegmentHeaderBytes);
-    encode_segment_header(rewrite->header_, rewrite->pending_.data());
+    rewrite->image_ = kSegmentHeaderBytes;
+    if (!packed) {
+        rewrite->pending_.resize(kSegmentHeaderBytes);
+        encode_segment_header(rewrite->header_, rewrite->pending_.data());
+    }
     return rewrite;
 }
 
@@ -57,7 +76,33 @@ SegmentRewrite::~SegmentRewrite() {
     }
 }
 
+void SegmentRewrite::begin_packing() {
+    std::vector<PackSample> samples;
+    std::vector<std::string> blocks;
+    const std::size_t every = frames_end_ / kSampledBytes + 1;
+    const std::size_t every_block = hints_.size() / kSampledBlocks + 1;
+    for (std::size_t i = 0; i < hints_.size(); i += every) {
+        const auto record = decode_record(source_, hints_[i].offset);
+        if (record && record->kind == RecordKind::version && !record->bodiless &&
+            !record->body.empty() && record->body.size() <= kSampleBytesMax) {
+            samples.push_back({hints_[i].offset, record->body});
+        }
+    }
+    for (std::size_t i = 0; i < hints_.size(); i += every_block) {
+        blocks.emplace_back(
+            source_.substr(0, frames_end_).substr(hints_[i].offset, kPackBlockBytes));
+    }
+    PackDictionary dictionary = choose_dictionary(
+        samples, blocks, std::min(kDictionaryBytes, frames_end_ / kDictionaryShare), kPackLevel);
+    old_sources_ = std::move(dictionary.sources);
+    packer_ = std::make_unique<SegmentPacker>(header_, std::move(dictionary.bytes));
+}
+
 Result<bool> SegmentRewrite::step(std::uint64_t bytes) {
+    if (packs() && packer_ == nullptr) {
+        begin_packing();
+        return false;
+    }
     const std::uint64_t until = read_ + bytes;
     while (read_ < frames_end_ && read_ < until) {
         ANNALS_TRY_VOID(copy_frame());
@@ -77,8 +122,7 @@ Result<void> SegmentRewrite::copy_frame() {
                                  segment_name(header_.number), read_),
                      {}};
     }
-    const std::size_t start = pending_.size();
-    pending_.append(kFrameHeaderBytes, '\0');
+    frame_.assign(kFrameHeaderBytes, '\0');
     RecordReader reader(source_, read_, *frame);
     FrameHeader header = *frame;
     header.record_count = 0;
@@ -95,24 +139,33 @@ Result<void> SegmentRewrite::copy_frame() {
                          {}};
         }
         Hint hint = hints_[next_hint_++];
-        const std::size_t at = pending_.size();
+        const std::size_t at = frame_.size();
         if (read->bodiless && !read->body.empty()) {
-            append_record(*read, {}, pending_);
+            append_record(*read, {}, frame_);
         } else {
-            pending_.append(source_.substr(reader.offset(), reader.size()));
+            frame_.append(source_.substr(reader.offset(), reader.size()));
         }
-        hint.offset = written_ + at;
-        hint.size = static_cast<std::uint32_t>(pending_.size() - at);
+        hint.offset = image_ + at;
+        hint.size = static_cast<std::uint32_t>(frame_.size() - at);
         footer_->add(hint);
+        if (std::ranges::binary_search(old_sources_, reader.offset())) {
+            sources_.push_back(hint.offset);
+        }
         ++header.record_count;
     }
-    if (header.record_count == 0) {
-        pending_.resize(start);  // A mark: its work is done.
-    } else {
-        header.length = pending_.size() - start;
-        finish_frame(header, header_.salt, pending_.data() + start);
-    }
     read_ += frame->length;
+    if (header.record_count == 0) {
+        return {};  // A mark: its work is done.
+    }
+    header.length = frame_.size();
+    finish_frame(header, header_.salt, frame_.data());
+    image_ += frame_.size();
+    if (packer_ == nullptr) {
+        pending_ += frame_;
+    } else {
+        packer_->add_frame(frame_);
+        pending_ += packer_->take();
+    }
     return {};
 }
 
@@ -124,20 +177,37 @@ Result<void> SegmentRewrite::flush() {
     return {};
 }
 
-Result<Segment> SegmentRewrite::finish() {
+Result<std::optional<Segment>> SegmentRewrite::finish() {
     if (next_hint_ != hints_.size()) {
         return Error{Errc::corrupt,
                      fmt::format("segments/{}: the footer knows more records than there are",
                                  segment_name(header_.number)),
                      {}};
     }
-    pending_ += footer_->build(written_ + pending_.size(), last_instant_, header_.salt);
+    const std::string footer = footer_->build(image_, last_instant_, header_.salt);
+    pending_ += packer_ == nullptr ? footer : packer_->finish(footer, sources_);
+    if (packs() && static_cast<double>(written_ + pending_.size()) >
+                       kPackedShareMax * static_cast<double>(bytes())) {
+        return std::optional<Segment>();
+    }
     ANNALS_TRY_VOID(flush());
     ANNALS_TRY(std::shared_ptr<const char> data, file_->map(written_));
+    ANNALS_TRY(Segment segment, make_segment(header_, std::move(data), written_));
+    if (packs()) {
+        // It takes the place of the only copy: nothing is believed that was not read.
+        ANNALS_TRY(const std::uint64_t content, segment.packed->content());
+        ANNALS_TRY(const std::string unpacked, segment.packed->footer());
+        if (content != packer_->content() || unpacked != footer) {
+            return Error{
+                Errc::corrupt,
+                fmt::format("segments/{}: packed, it is another one", segment_name(header_.number)),
+                {}};
+        }
+    }
     ANNALS_TRY_VOID(fs_.rename(draft_, segments_ + "/" + segment_name(header_.number)));
     finished_ = true;
     ANNALS_TRY_VOID(fs_.sync_directory(segments_));
-    return Segment{header_, std::move(data), written_};
+    return std::optional(std::move(segment));
 }
 
 std::uint64_t measure_dead(const SegmentTable& table, const Index& index, std::uint64_t number) {
@@ -151,6 +221,9 @@ std::uint64_t measure_dead(const SegmentTable& table, const Index& index, std::u
             return 0;
         }
         segment = *found;
+    }
+    if (segment.packed != nullptr) {
+        return 0;  // Zeros, of which nothing is left.
     }
     // The positions of a segment are those up to the next one's, and all of them are visible.
     std::uint64_t dead = 0;
@@ -171,13 +244,14 @@ std::uint64_t measure_dead(const SegmentTable& table, const Index& index, std::u
 // ---- all of them ----
 
 Compaction::Compaction(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
-                       SegmentWriter& writer, Eraser& eraser)
+                       SegmentWriter& writer, Eraser& eraser, PackPolicy packing)
     : fs_(fs),
       segments_(std::move(directory) + "/segments"),
       table_(table),
       index_(index),
       writer_(writer),
-      eraser_(eraser) {
+      eraser_(eraser),
+      packing_(std::move(packing)) {
     count_dead();
 }
 
@@ -188,23 +262,47 @@ void Compaction::measure_all() {
     }
 }
 
-std::optional<std::uint64_t> Compaction::next_segment() const {
+bool Compaction::to_pack(std::uint64_t number, const Segment& segment) const {
+    if (!packing_.enabled || segment.packed != nullptr || segment.bytes > kImageBytesMax ||
+        incompressible_.contains(number)) {
+        return false;
+    }
+    if (!whole_ && eraser_.is_warm(number, packing_.after)) {
+        return false;
+    }
+    if (whole_ || packing_.after.count() == 0) {
+        return true;
+    }
+    const auto next = table_.slot_of(number + 1);
+    return next && table_.find(*next)->header.last_instant.us + packing_.after.count() <=
+                       packing_.clock().us;
+}
+
+std::optional<Compaction::Task> Compaction::next_task() const {
     const std::uint64_t open = writer_.open_number();
-    for (const auto& [number, dead] : eraser_.dead_bytes()) {
+    const auto& dead = eraser_.dead_bytes();
+    for (std::uint64_t number = passed_over_ + 1; number < open; ++number) {
         const auto slot = table_.slot_of(number);
-        if (number <= passed_over_ || number >= open || !slot) {
+        const Segment* segment = slot ? table_.find(*slot) : nullptr;
+        if (segment == nullptr || segment->packed != nullptr) {
             continue;
         }
-        const auto share = static_cast<double>(dead) / static_cast<double>(std::max<std::uint64_t>(
-                                                           1, table_.find(*slot)->bytes));
-        if (whole_ || share >= kDeadShare) {
-            return number;
+        const auto found = dead.find(number);
+        const double share =
+            found == dead.end()
+                ? 0
+                : static_cast<double>(found->second) /
+                      static_cast<double>(std::max<std::uint64_t>(1, segment->bytes));
+        const bool pack = to_pack(number, *segment);
+        if (pack || share >= kDeadShare || (whole_ && share > 0)) {
+            return Task{number, pack};
         }
     }
     return std::nullopt;
 }
 
 Result<bool> Compaction::step() {
+    packed_last_ = false;
     if (asked_.exchange(false)) {
         whole_ = true;
         passed_over_ = 0;
@@ -213,24 +311,25 @@ Result<bool> Compaction::step() {
     }
     if (rewrite_ == nullptr) {
         count_dead();
-        const auto number = next_segment();
-        running_ = number.has_value();
-        if (!number) {
+        const auto task = next_task();
+        running_ = task && (whole_ || !task->pack);
+        if (!task) {
             whole_ = false;
             passed_over_ = 0;
             return false;
         }
-        auto begun = SegmentRewrite::begin(fs_, segments_, *number);
+        auto begun = SegmentRewrite::begin(fs_, segments_, task->number, task->pack);
         if (!begun) {
-            passed_over_ = *number;
+            passed_over_ = task->number;
             return std::move(begun.error());
         }
         rewrite_ = *std::move(begun);
         return true;
     }
+    packed_last_ = rewrite_->packs();
     const std::uint64_t before = rewrite_->done();
     const auto copied = rewrite_->step(kStepBytes);
-    bytes_read_ += rewrite_->done() - before;
+    (rewrite_->packs() ? pack_bytes_read_ : bytes_read_) += rewrite_->done() - before;
     if (copied && !*copied) {
         return true;
     }
@@ -241,15 +340,31 @@ Result<bool> Compaction::step() {
     if (!copied) {
         return copied.error();
     }
+    std::unique_lock lock(eraser_.files());
     auto finished = rewrite->finish();
+    lock.unlock();
     broken_ = rewrite->finished() && !finished;
-    ANNALS_TRY(Segment segment, std::move(finished));
-    const std::uint64_t freed = rewrite->bytes() - segment.bytes;
-    ANNALS_TRY_VOID(switch_segment(table_, index_, std::move(segment)));
+    ANNALS_TRY(std::optional<Segment> segment, std::move(finished));
+    if (!segment) {
+        incompressible_.insert(number);
+        return true;
+    }
+    const std::uint64_t bytes = segment->bytes;
+    const std::uint64_t freed = rewrite->bytes() - bytes;
+    ANNALS_TRY_VOID(switch_segment(table_, index_, *std::move(segment)));
+    const auto& dead_by_segment = eraser_.dead_bytes();
+    const auto found = dead_by_segment.find(number);
+    const std::uint64_t dead = found == dead_by_segment.end() ? 0 : found->second;
     eraser_.set_dead_bytes(number, 0);
     writer_.add_log_bytes(0 - freed);
-    bytes_freed_ += freed;
-    ++segments_done_;
+    if (rewrite->packs()) {
+        pack_bytes_written_ += bytes;
+        ++segments_packed_;
+    }
+    if (dead != 0 || !rewrite->packs()) {
+        bytes_freed_ += rewrite->packs() ? dead : freed;
+        ++segments_done_;
+    }
     count_dead();
     return true;
 }
@@ -285,7 +400,10 @@ CompactionProgress Compaction::progress() const noexcept {
             .segments_left = segments_left_ - (open ? 1 : 0),
             .bytes_read = bytes_read_,
             .bytes_freed = bytes_freed_,
-            .dead_bytes = dead_bytes_ - (open ? newest_dead_bytes_.load() : 0)};
+            .dead_bytes = dead_bytes_ - (open ? newest_dead_bytes_.load() : 0),
+            .segments_packed = segments_packed_,
+            .pack_bytes_read = pack_bytes_read_,
+            .pack_bytes_written = pack_bytes_written_};
 }
 
 }  // namespace annals::storage

@@ -1,10 +1,11 @@
-// Compaction: sealed segments are written anew without the places where erased bodies stood.
+// Compaction: sealed segments are written anew without the places where erased bodies stood, and packed when they are old
+// enough.
 //
 // Every record stays, at its position: what is left of an erased version is its header, type and id, which say what was
 // erased and keep numbers and positions as they are.
 //
 // Layer:   storage.
-// Format:  docs/format.md, "Compaction".
+// Format:  docs/format.md, "Compaction" and "Packed segment".
 // Threads: the housekeeper's, but for progress().
 
 #pragma once
@@ -12,13 +13,18 @@
 #include "storage/eraser.h"
 #include "storage/file_system.h"
 #include "storage/index.h"
+#include "storage/packed_segment.h"
 #include "storage/segment.h"
 #include "storage/segment_footer.h"
+#include "storage/segment_packer.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,10 +35,11 @@ class SegmentWriter;
 /// One segment on its way into a new file, some frames at a time.
 class SegmentRewrite {
   public:
-    /// Begins with the sealed segment `number`. Errors: no_store, io, corrupt (no whole footer).
+    /// Begins with the sealed segment `number`, which becomes a packed one if `packed`. Errors: no_store, io, corrupt (no
+    /// whole footer).
     static Result<std::unique_ptr<SegmentRewrite>> begin(FileSystem& fs,
                                                          const std::string& segments,
-                                                         std::uint64_t number);
+                                                         std::uint64_t number, bool packed);
 
     /// Removes the new file, unless finish() has made it the segment's.
     ~SegmentRewrite();
@@ -47,12 +54,16 @@ class SegmentRewrite {
     /// Bytes of the old file that are done.
     std::uint64_t done() const noexcept { return read_; }
 
+    /// The new file is a packed one.
+    bool packs() const noexcept { return header_.format == SegmentFormat::packed; }
+
     /// Copies about `bytes` of the old file, without the places of bodies that are gone. True: nothing is left to copy.
     /// Errors: no_store, io, corrupt (a frame that is not whole; the segment is left alone).
     Result<bool> step(std::uint64_t bytes);
 
-    /// Makes the new file the segment's, durably, and returns it. Requires: step() returned true.
-    Result<Segment> finish();
+    /// Makes the new file the segment's, durably, and returns it. None: packing gained nothing, and the old file stays.
+    /// Requires: step() returned true.
+    Result<std::optional<Segment>> finish();
 
     /// The new file has the segment's name.
     bool finished() const noexcept { return finished_; }
@@ -61,6 +72,7 @@ class SegmentRewrite {
     SegmentRewrite(FileSystem& fs, const std::string& segments)
         : fs_(fs), segments_(segments), draft_(segments + "/compact.tmp") {}
 
+    void begin_packing();
     Result<void> copy_frame();
     Result<void> flush();
 
@@ -79,12 +91,26 @@ class SegmentRewrite {
     std::optional<FooterBuilder> footer_;
     std::unique_ptr<File> file_;
     std::uint64_t written_ = 0;
-    std::string pending_;  ///< frames not written yet
+    std::string pending_;      ///< not written yet
+    std::uint64_t image_ = 0;  ///< bytes of the new segment, unpacked
+    std::string frame_;
+    std::unique_ptr<SegmentPacker>
+        packer_;  ///< none: the new file is plain, or nothing is copied yet
+    std::vector<std::uint64_t>
+        old_sources_;  ///< offsets in the old file of what the dictionary has pieces of
+    std::vector<std::uint64_t> sources_;  ///< and in the new segment
     bool finished_ = false;
 };
 
 /// Bytes that bodies of erased versions take in a sealed segment. Cost: looks at each of them.
 std::uint64_t measure_dead(const SegmentTable& table, const Index& index, std::uint64_t number);
+
+/// When sealed segments are packed.
+struct PackPolicy {
+    bool enabled = false;
+    std::chrono::microseconds after{0};  ///< so long after their last commit
+    std::function<Instant()> clock;
+};
 
 class Compaction {
   public:
@@ -93,9 +119,10 @@ class Compaction {
 
     /// Lifetime: all outlive the compaction.
     Compaction(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
-               SegmentWriter& writer, Eraser& eraser);
+               SegmentWriter& writer, Eraser& eraser, PackPolicy packing);
 
-    /// Compacts every sealed segment with anything dead, at full speed, as the next steps. Any thread.
+    /// Compacts every sealed segment with anything dead, and packs every one if any are packed, as the next steps. Any
+    /// thread.
     void ask() noexcept { asked_.store(true); }
 
     /// Does a little, if there is anything to do; true if there is more. Errors: as SegmentRewrite's; what was begun is
@@ -111,9 +138,21 @@ class Compaction {
 
     CompactionProgress progress() const noexcept;
 
+    /// Whether segments are packed at all: then there may be something to do after a while.
+    bool packs() const noexcept { return packing_.enabled; }
+
+    /// The last step compressed: it took the processor more than the device.
+    bool packed_last() const noexcept { return packed_last_; }
+
   private:
+    struct Task {
+        std::uint64_t number = 0;
+        bool pack = false;
+    };
+
     void measure_all();
-    std::optional<std::uint64_t> next_segment() const;
+    std::optional<Task> next_task() const;
+    bool to_pack(std::uint64_t number, const Segment& segment) const;
     void count_dead() noexcept;
 
     FileSystem& fs_;
@@ -122,7 +161,10 @@ class Compaction {
     Index& index_;
     SegmentWriter& writer_;
     Eraser& eraser_;
+    const PackPolicy packing_;
     std::unique_ptr<SegmentRewrite> rewrite_;
+    std::set<std::uint64_t> incompressible_;  ///< of which packing gained nothing
+    bool packed_last_ = false;
     bool broken_ = false;
     bool whole_ = false;             ///< of every segment, whatever its share
     std::uint64_t passed_over_ = 0;  ///< the last number that could not be compacted in this run
@@ -136,6 +178,9 @@ class Compaction {
     std::atomic<std::uint64_t> dead_bytes_{0};
     std::atomic<std::uint64_t> newest_{0};  ///< the last segment with anything dead, and how much
     std::atomic<std::uint64_t> newest_dead_bytes_{0};
+    std::atomic<std::uint64_t> segments_packed_{0};
+    std::atomic<std::uint64_t> pack_bytes_read_{0};
+    std::atomic<std::uint64_t> pack_bytes_written_{0};
 };
 
 }  // namespace annals::storage

@@ -2,6 +2,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
+#include "storage/packed_segment.h"
 #include "storage/segment_footer.h"
 #include "storage/segment_writer.h"
 
@@ -14,6 +15,29 @@ namespace {
 
 /// So many bodies go under one writing of the journal.
 constexpr std::size_t kGroup = 4096;
+
+/// A packed segment that has been replaced so often is unpacked with the next erasure: in a plain one each costs next to
+/// nothing.
+constexpr int kReplacedMax = 8;
+
+/// Written by one call.
+constexpr std::size_t kWriteBytes = 1 << 20;
+
+/// The file of a packed segment as a plain one, without the bodies of some records. Their bytes are added to `dead`.
+Result<std::string> unpack_without(const Segment& segment, std::span<const std::uint64_t> records,
+                                   std::uint64_t& dead) {
+    ANNALS_TRY(const std::shared_ptr<const char> image, segment.packed->image());
+    std::string bytes(image.get(), segment.packed->image_bytes());
+    for (const std::uint64_t record : records) {
+        ANNALS_TRY(const Record found, decode_record(bytes, record));
+        dead += found.body.size();
+        blank_record(bytes, record);
+    }
+    const std::uint64_t end = segment.packed->frames_end();
+    ANNALS_CHECK(restore_checksums(bytes.data(), kSegmentHeaderBytes, end, segment.header.salt) ==
+                 end);
+    return bytes;
+}
 
 }  // namespace
 
@@ -30,7 +54,7 @@ std::optional<std::uint64_t> frame_around(std::string_view bytes, std::uint64_t 
 }
 
 Result<void> switch_segment(SegmentTable& table, Index& index, Segment segment) {
-    ANNALS_TRY(const FooterReader footer, FooterReader::open(segment.view(), segment.header));
+    ANNALS_TRY(const FooterReader footer, FooterReader::open(segment));
     const auto old = table.slot_of(segment.header.number);
     const std::uint32_t slot = table.insert(std::move(segment));
     footer.for_each([&](const Hint& hint) {
@@ -68,7 +92,11 @@ void Eraser::set_dead_bytes(std::uint64_t segment, std::uint64_t bytes) {
 }
 
 Result<std::uint64_t> Eraser::blank(std::span<const Position> erased, std::uint64_t erases) {
-    std::uint64_t bodies = 0;
+    // What the journal says is done is never undone: the erase records must be durable before it.
+    if (!log_is_synced_) {
+        ANNALS_TRY_VOID(sync_log());
+    }
+    ANNALS_TRY(std::uint64_t bodies, blank_packed(erased));
     while (erased.size() > kGroup) {
         ANNALS_TRY(const std::uint64_t some, blank_group(erased.first(kGroup), 0));
         bodies += some;
@@ -87,14 +115,99 @@ Result<std::uint64_t> Eraser::blank_group(std::span<const Position> erased, std:
     for (const Blanking& blanking : next.blankings) {
         next.dead_bytes[blanking.segment] += blanking.body_bytes;
     }
-    // What the journal says is done is never undone: the erase records must be durable before it.
-    if (!log_is_synced_) {
-        ANNALS_TRY_VOID(sync_log());
-    }
     ANNALS_TRY_VOID(journal_.write(next));
     ANNALS_TRY_VOID(apply(next.blankings));
     done_ = std::move(next);
     return done_.blankings.size();
+}
+
+/// Does what is to be done in packed segments, once for each of them.
+Result<std::uint64_t> Eraser::blank_packed(std::span<const Position> erased) {
+    std::map<std::uint32_t, std::vector<std::uint64_t>> records;  // by slot
+    std::uint64_t bodies = 0;
+    for (const Position position : erased) {
+        const Location place = index_.location(position);
+        const Segment* segment = table_.find(place.segment);
+        if (segment == nullptr || segment->packed == nullptr) {
+            continue;
+        }
+        const auto part = segment->packed->read(place.offset);
+        const auto record = part ? parse_record(part->view(), place.offset - part->offset)
+                                 : Result<Record>(part.error());
+        if (!record) {
+            return Error{Errc::corrupt,
+                         fmt::format("segments/{}: offset {}: damaged: what is erased there can't "
+                                     "be told from what is not",
+                                     segment_name(segment->header.number), place.offset),
+                         {}};
+        }
+        if (!record->body.empty() && !record->bodiless) {
+            records[place.segment].push_back(place.offset);
+            ++bodies;
+        }
+    }
+    for (auto& [slot, offsets] : records) {
+        std::ranges::sort(offsets);
+        ANNALS_TRY_VOID(replace_packed(slot, offsets));
+    }
+    return bodies;
+}
+
+Result<void> Eraser::replace_packed(std::uint32_t slot, std::span<const std::uint64_t> records) {
+    const Segment old = *table_.find(slot);
+    const std::uint64_t number = old.header.number;
+    Replaced& replaced = replaced_[number];
+    replaced.last = std::chrono::steady_clock::now();
+    ANNALS_TRY(const std::string packed, old.packed->without(records));
+    if (!packed.empty() && ++replaced.times <= kReplacedMax) {
+        return replace(old, SegmentFormat::packed, packed);
+    }
+    // What bodies have in common is chosen anew when the segment is packed the next time.
+    std::uint64_t dead = 0;
+    ANNALS_TRY(const std::string plain, unpack_without(old, records, dead));
+    Result<void> done = replace(old, SegmentFormat::plain, plain);
+    if (!done && done.error().code == Errc::no_store && !packed.empty()) {
+        return replace(old, SegmentFormat::packed, packed);
+    }
+    ANNALS_TRY_VOID(std::move(done));
+    replaced.times = 0;
+    set_dead_bytes(number, dead);
+    return {};
+}
+
+/// One file or the other is the segment at every moment, and either is whole.
+Result<void> Eraser::replace(const Segment& old, SegmentFormat format, std::string_view bytes) {
+    const std::string draft = segments_ + "/copy.tmp";
+    if (fs_.exists(draft)) {
+        ANNALS_TRY_VOID(fs_.remove(draft));
+    }
+    ANNALS_TRY(const auto file, fs_.open(draft, FileSystem::Mode::create));
+    for (std::size_t at = 0; at < bytes.size(); at += kWriteBytes) {
+        if (auto done = file->write(at, bytes.substr(at, kWriteBytes)); !done) {
+            (void)fs_.remove(draft);
+            return done;
+        }
+    }
+    ANNALS_TRY_VOID(file->sync());
+    ANNALS_TRY(std::shared_ptr<const char> data, file->map(bytes.size()));
+    SegmentHeader header = old.header;
+    header.format = format;
+    ANNALS_TRY(Segment segment, make_segment(header, std::move(data), bytes.size()));
+    {
+        // A backup takes the one file or the other, and knows which.
+        const std::lock_guard lock(files_);
+        ANNALS_TRY_VOID(fs_.rename(draft, segments_ + "/" + segment_name(header.number)));
+        ANNALS_TRY_VOID(fs_.sync_directory(segments_));
+    }
+    ANNALS_TRY_VOID(switch_segment(table_, index_, std::move(segment)));
+    writer_.add_log_bytes(bytes.size() - old.bytes);
+    return {};
+}
+
+bool Eraser::is_warm(std::uint64_t segment, std::chrono::microseconds for_so_long) const {
+    const auto found = replaced_.find(segment);
+    return found != replaced_.end() &&
+           std::chrono::steady_clock::now() < found->second.last + for_so_long;
 }
 
 Result<void> Eraser::finish() {
@@ -128,7 +241,7 @@ Result<std::vector<Blanking>> Eraser::plan(std::span<const Position> erased) {
     for (std::size_t at = 0; at < places.size();) {
         const Segment* segment = table_.find(places[at].segment);
         const Location& first = places[at];
-        if (segment == nullptr) {
+        if (segment == nullptr || segment->packed != nullptr) {
             ++at;
             continue;
         }

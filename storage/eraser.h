@@ -1,7 +1,7 @@
 // Eraser: takes the bodies of erased versions out of the files, so that nothing of them is left on disk.
 //
 // A body is overwritten with zeros where it stands, in the open segment as in sealed ones; a journal makes that whole
-// whatever happens in between. Segment files that a backup holds, too, are copied first.
+// whatever happens in between. Segment files that a backup holds, too, are copied first. A packed segment gets a new file.
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Erasure".
@@ -13,6 +13,7 @@
 #include "storage/index.h"
 #include "storage/segment.h"
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -48,12 +49,22 @@ class Eraser {
         return done_.dead_bytes;
     }
 
+    /// Something was erased from a sealed segment so lately that more may follow: it is not worth packing.
+    bool is_warm(std::uint64_t segment, std::chrono::microseconds for_so_long) const;
+
+    /// Held while a segment's file is replaced.
+    std::mutex& files() noexcept { return files_; }
+
     /// Compaction of a segment has left so many.
     void set_dead_bytes(std::uint64_t segment, std::uint64_t bytes);
 
   private:
     Result<std::uint64_t> blank_group(std::span<const Position> erased, std::uint64_t erases);
+
     Result<std::vector<Blanking>> plan(std::span<const Position> erased);
+    Result<std::uint64_t> blank_packed(std::span<const Position> erased);
+    Result<void> replace_packed(std::uint32_t slot, std::span<const std::uint64_t> records);
+    Result<void> replace(const Segment& old, SegmentFormat format, std::string_view bytes);
     Result<void> apply(std::span<const Blanking> blankings);
     Result<void> sync_log();
 
@@ -67,6 +78,14 @@ class Eraser {
     ErasureJournal journal_;
     ErasureJournal::Content done_;  ///< blankings are those of the last group
     bool dead_bytes_changed_ = false;
+
+    /// How often a packed segment was replaced since it was packed, and when that was last.
+    struct Replaced {
+        int times = 0;
+        std::chrono::steady_clock::time_point last;
+    };
+
+    std::map<std::uint64_t, Replaced> replaced_;  ///< by number
 };
 
 /// The frame around the record at `offset` of a segment. Cost: of the records before it in the frame.

@@ -37,7 +37,7 @@ Error corrupt(std::uint64_t offset, std::string_view what) {
 
 void encode_segment_header(const SegmentHeader& header, char* out) noexcept {
     std::memcpy(out, kSegmentMagic.data(), kSegmentMagic.size());
-    store_le(out + 8, kFormatVersion);
+    store_le(out + 8, static_cast<std::uint32_t>(header.format));
     store_le(out + 12, static_cast<std::uint32_t>(kSegmentHeaderBytes));
     store_le(out + 16, header.store_id);
     store_le(out + 24, header.number);
@@ -52,16 +52,18 @@ Result<SegmentHeader> decode_segment_header(std::string_view bytes, std::string_
         return Error{Errc::corrupt, fmt::format("{}: offset 0: no segment header", path), {}};
     }
     const char* in = bytes.data();
-    if (const auto version = load_le<std::uint32_t>(in + 8); version > kFormatVersion) {
+    const auto version = load_le<std::uint32_t>(in + 8);
+    if (version > kFormatVersion) {
         return Error{Errc::usage,
                      fmt::format("{}: written in format {}, this program knows up to {}", path,
                                  version, kFormatVersion),
                      {}};
     }
-    if (load_le<std::uint64_t>(in + 56) != hash64({in, 56})) {
+    if (version == 0 || load_le<std::uint64_t>(in + 56) != hash64({in, 56})) {
         return Error{Errc::corrupt, fmt::format("{}: offset 0: damaged segment header", path), {}};
     }
-    return SegmentHeader{.store_id = load_le<std::uint64_t>(in + 16),
+    return SegmentHeader{.format = static_cast<SegmentFormat>(version),
+                         .store_id = load_le<std::uint64_t>(in + 16),
                          .number = load_le<std::uint64_t>(in + 24),
                          .first_position = {load_le<std::uint64_t>(in + 32)},
                          .salt = load_le<std::uint64_t>(in + 40),
@@ -191,16 +193,38 @@ void append_record(const Record& record, std::span<const BodyPiece> pieces, std:
     out.append(padded(length) - length, '\0');
 }
 
-Result<Record> decode_record(std::string_view bytes, std::uint64_t offset) {
+namespace {
+
+/// The length of the record at `offset`, if one of that length fits there.
+std::optional<std::uint32_t> record_length(std::string_view bytes, std::uint64_t offset) noexcept {
     if (offset > bytes.size() || bytes.size() - offset < kRecordHeaderBytes) {
-        return corrupt(offset, "no record fits here");
+        return std::nullopt;
     }
-    const char* in = bytes.data() + offset;
-    const auto length = load_le<std::uint32_t>(in + 8);
-    if (length < kRecordHeaderBytes || length > bytes.size() - offset ||
-        load_le<std::uint64_t>(in) != hash64({in + 8, length - 8})) {
+    const auto length = load_le<std::uint32_t>(bytes.data() + offset + 8);
+    if (length < kRecordHeaderBytes || length > bytes.size() - offset) {
+        return std::nullopt;
+    }
+    return length;
+}
+
+}  // namespace
+
+Result<Record> decode_record(std::string_view bytes, std::uint64_t offset) {
+    const auto length = record_length(bytes, offset);
+    if (!length || load_le<std::uint64_t>(bytes.data() + offset) !=
+                       hash64(bytes.substr(offset + 8, *length - 8))) {
         return corrupt(offset, "damaged record");
     }
+    return parse_record(bytes, offset);
+}
+
+Result<Record> parse_record(std::string_view bytes, std::uint64_t offset) {
+    const auto fitting = record_length(bytes, offset);
+    if (!fitting) {
+        return corrupt(offset, "no record fits here");
+    }
+    const std::uint32_t length = *fitting;
+    const char* in = bytes.data() + offset;
     const auto kind = static_cast<std::uint8_t>(in[12]);
     if (kind != static_cast<std::uint8_t>(RecordKind::version) &&
         kind != static_cast<std::uint8_t>(RecordKind::erase)) {
@@ -236,6 +260,42 @@ Result<Record> decode_record(std::string_view bytes, std::uint64_t offset) {
     at += id_bytes;
     record.body = {at, body_size};
     return record;
+}
+
+void clear_frame_checksums(char* frame) noexcept {
+    store_le(frame, std::uint64_t{0});
+    store_le(frame + 52, std::uint32_t{0});
+}
+
+std::uint64_t restore_checksums(char* bytes, std::uint64_t at, std::uint64_t end,
+                                std::uint64_t salt) noexcept {
+    while (end - at >= kFrameHeaderBytes) {
+        char* const frame = bytes + at;
+        const FrameHeader header{.length = load_le<std::uint64_t>(frame + 16),
+                                 .first_position = {load_le<std::uint64_t>(frame + 24)},
+                                 .instant = {load_le<std::int64_t>(frame + 32)},
+                                 .synced_offset = load_le<std::uint64_t>(frame + 40),
+                                 .record_count = load_le<std::uint32_t>(frame + 48)};
+        if (load_le<std::uint32_t>(frame + 8) != kFrameMagic || header.length < kFrameHeaderBytes ||
+            header.length > end - at || header.length % kAlignment != 0) {
+            break;
+        }
+        std::uint64_t inside = kFrameHeaderBytes;
+        for (std::uint32_t i = 0; i < header.record_count; ++i) {
+            const auto length = record_length({frame, header.length}, inside);
+            if (!length) {
+                return at;
+            }
+            store_le(frame + inside, hash64({frame + inside + 8, *length - 8}));
+            inside += padded(*length);
+        }
+        if (inside != header.length) {
+            break;
+        }
+        finish_frame(header, salt, frame);
+        at += header.length;
+    }
+    return at;
 }
 
 void blank_record(std::string& bytes, std::uint64_t offset) noexcept {

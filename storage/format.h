@@ -17,7 +17,10 @@
 
 namespace annals::storage {
 
-inline constexpr std::uint32_t kFormatVersion = 1;
+/// How the bytes of a segment's file stand: the number is the format version in its header.
+enum class SegmentFormat : std::uint32_t { plain = 1, packed = 2 };
+
+inline constexpr std::uint32_t kFormatVersion = 2;  ///< the newest
 inline constexpr std::size_t kSegmentHeaderBytes = 64;
 inline constexpr std::size_t kFrameHeaderBytes = 56;
 inline constexpr std::size_t kRecordHeaderBytes = 40;
@@ -33,6 +36,7 @@ enum class RecordKind : std::uint8_t { version = 1, erase = 2 };
 inline constexpr std::uint8_t kSkippableKinds = 128;
 
 struct SegmentHeader {
+    SegmentFormat format = SegmentFormat::plain;
     std::uint64_t store_id = 0;
     std::uint64_t number = 0;
     Position first_position;
@@ -96,6 +100,17 @@ std::uint64_t body_bytes(std::span<const BodyPiece> pieces, VersionNumber versio
 /// The record at `offset` of a mapped file, checksum verified.
 /// Requires: `bytes` and `offset` aligned to kAlignment. Errors: corrupt (also for an unknown kind).
 Result<Record> decode_record(std::string_view bytes, std::uint64_t offset);
+
+/// As decode_record(), but the checksum is not looked at: of what another one covers.
+Result<Record> parse_record(std::string_view bytes, std::uint64_t offset);
+
+/// Sets the checksums in the header of the frame at `frame` to zero.
+void clear_frame_checksums(char* frame) noexcept;
+
+/// Gives the frames in `bytes`, the start of a segment's file, from `at` up to `end`, and their records, their checksums.
+/// Returns where that came to an end: at `end`, or where no frame is. Requires: `end` readable and writable bytes.
+std::uint64_t restore_checksums(char* bytes, std::uint64_t at, std::uint64_t end,
+                                std::uint64_t salt) noexcept;
 
 /// Takes the body out of the version record at `offset` of `bytes`, which is whole: zeros stand in its place, flag and
 /// checksum say so.

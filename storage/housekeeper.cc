@@ -18,6 +18,12 @@ constexpr auto kRetryInterval = std::chrono::seconds(1);
 /// Between two steps of a compaction that nobody waits for: with steps of a mebibyte, 32 MiB/s at most.
 constexpr auto kCompactionPause = std::chrono::milliseconds(30);
 
+/// Where it compresses a step is some 20 ms of work: a tenth of a core at most.
+constexpr auto kPackPause = std::chrono::milliseconds(200);
+
+/// What is packed when it is old enough is looked for so often.
+constexpr auto kPackInterval = std::chrono::seconds(10);
+
 }  // namespace
 
 Housekeeper::Housekeeper(Eraser& eraser, Compaction& compaction, SettleListeners& listeners,
@@ -127,9 +133,15 @@ void Housekeeper::run() {
             // It was tried before; what has come since goes with it.
             (void)wake_.wait_for(lock, kRetryInterval, [&] { return stopping_; });
         } else if (!compacting_) {
-            wake_.wait(lock, [&] { return ready_ || stopping_ || compacting_; });
+            const auto asked = [&] { return ready_ || stopping_ || compacting_; };
+            if (!compaction_.packs()) {
+                wake_.wait(lock, asked);
+            } else if (!wake_.wait_for(lock, kPackInterval, asked)) {
+                compacting_ = true;
+                continue;
+            }
         } else if (!hurried_) {
-            (void)wake_.wait_for(lock, kCompactionPause,
+            (void)wake_.wait_for(lock, compaction_.packed_last() ? kPackPause : kCompactionPause,
                                  [&] { return ready_ || stopping_ || hurried_; });
         }
         if (task.erases != 0 || ready_ || stopping_) {

@@ -1,6 +1,7 @@
 #include "storage/recovery.h"
 
 #include "core/base/log.h"
+#include "storage/packed_segment.h"
 
 #include <fmt/format.h>
 
@@ -128,7 +129,21 @@ class Recovery {
         result_.store_id = header->store_id;
         result_.log_bytes += bytes;
 
-        auto footer = FooterReader::open(source.segment.view(), *header);
+        if (header->format == SegmentFormat::packed) {
+            std::pair<std::uint64_t, std::string> fault;
+            auto packed = PackedSegment::open(*header, source.segment.data, bytes,
+                                              [&](std::uint64_t offset, std::string_view why) {
+                                                  fault = {offset, std::string(why)};
+                                              });
+            if (!packed) {
+                return damaged(source.name, fault.first, fault.second);
+            }
+            source.segment.packed = *std::move(packed);
+        }
+        auto footer = FooterReader::open(source.segment);
+        if (!footer && source.segment.packed != nullptr) {
+            ANNALS_TRY_VOID(unpack_damaged(source));
+        }
         if (footer) {
             source.footer = *std::move(footer);
         } else if (footer.error().code != Errc::corrupt) {
@@ -147,6 +162,22 @@ class Recovery {
         }
         sources.push_back(std::move(source));
         return {};
+    }
+
+    /// Goes on with the image of a packed segment whose footer is not whole, as far as there is one.
+    Result<void> unpack_damaged(Source& source) {
+        const std::shared_ptr<const PackedSegment> packed = std::move(source.segment.packed);
+        source.segment.packed = nullptr;
+        Result<void> outcome;
+        ANNALS_TRY(source.segment.data,
+                   packed->image([&](std::uint64_t offset, std::string_view why) {
+                       if (outcome) {
+                           outcome = damaged(source.name, offset, why);
+                       }
+                   }));
+        source.segment.bytes = packed->image_bytes();
+        source.segment.header.format = SegmentFormat::plain;
+        return outcome;
     }
 
     /// Makes room in the index. The thread is at work on its memory until it is joined.
@@ -191,8 +222,12 @@ class Recovery {
             source.footer->for_each([&](const Hint& hint) { feed(hint, source.slot); });
             result_.last_instant = std::max(result_.last_instant, source.footer->last_instant());
             if (last && !options_.read_only) {
-                ANNALS_TRY_VOID(
-                    make_durable(source, source.footer->offset(), source.segment.bytes));
+                // What was packed was durable before it had its name.
+                ANNALS_TRY_VOID(make_durable(source,
+                                             source.segment.packed == nullptr
+                                                 ? source.footer->offset()
+                                                 : source.segment.bytes,
+                                             source.segment.bytes));
             }
             return {};
         }

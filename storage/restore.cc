@@ -151,9 +151,10 @@ class Restoration {
         if (cut_ && segment.end == kSegmentHeaderBytes && number > 1) {
             return {};  // nothing of it: the one before is the last
         }
-        const std::uint64_t bytes = segment.sealed && !cut_ ? segment.bytes : segment.end;
+        const std::string_view bytes =
+            segment.sealed && !cut_ ? segment.file_view() : segment.view().substr(0, segment.end);
         const std::string name = target(number);
-        ANNALS_TRY_VOID(write(name, segment.view().substr(0, bytes)));
+        ANNALS_TRY_VOID(write(name, bytes));
         ANNALS_TRY(const CheckedSegment written, check_segment(fs_, name));
         if (written.last_position != segment.last_position || written.end != segment.end) {
             return Error{Errc::corrupt, fmt::format("{}: not what was written", name), {}};
@@ -161,7 +162,7 @@ class Restoration {
         report_.position = segment.last_position;
         report_.instant = std::max(report_.instant, segment.last_instant);
         ++report_.segments;
-        report_.bytes += bytes;
+        report_.bytes += bytes.size();
         if (options_.progress) {
             options_.progress(report_.bytes, total_);
         }

@@ -1,6 +1,7 @@
 #include "storage/segment.h"
 
 #include "core/base/bytes.h"
+#include "storage/packed_segment.h"
 
 #include <fmt/format.h>
 
@@ -31,7 +32,13 @@ SegmentTable::Reader::Reader(const SegmentTable& table) noexcept
 std::uint32_t SegmentTable::insert(Segment segment) {
     const std::uint64_t number = segment.header.number;
     const std::lock_guard lock(mutex_);
-    const std::uint32_t number_slot = next_slot_++;
+    std::uint32_t number_slot = next_slot_;
+    if (free_.empty()) {
+        ++next_slot_;
+    } else {
+        number_slot = free_.back();
+        free_.pop_back();
+    }
     ANNALS_CHECK(number_slot <= kSlotMax && number <= kSlotMax);
     auto& slot = chunks_[number_slot / kChunk];
     Chunk* chunk = slot.load(std::memory_order_relaxed);
@@ -39,6 +46,7 @@ std::uint32_t SegmentTable::insert(Segment segment) {
         chunk = std::make_unique<Chunk>().release();
         slot.store(chunk, std::memory_order_release);
     }
+    packed_ += segment.packed != nullptr ? 1 : 0;
     (*chunk)[number_slot % kChunk].store(std::make_unique<Segment>(std::move(segment)).release());
     if (slots_.size() <= number) {
         slots_.resize(number + 1, 0);
@@ -67,12 +75,15 @@ std::optional<std::uint32_t> SegmentTable::slot_of(std::uint64_t number) const {
 void SegmentTable::retire(std::uint32_t slot) {
     Chunk* chunk = chunks_[slot / kChunk].load(std::memory_order_acquire);
     const std::unique_ptr<const Segment> segment((*chunk)[slot % kChunk].exchange(nullptr));
+    packed_ -= segment != nullptr && segment->packed != nullptr ? 1 : 0;
     // Whoever counts himself in from here on finds nothing in the slot: pointer and counts are in one total order.
     for (const Stripe& stripe : stripes_) {
         while (stripe.readers.load() != 0) {
             std::this_thread::yield();
         }
     }
+    const std::lock_guard lock(mutex_);
+    free_.push_back(slot);
 }
 
 std::optional<FrameAt> find_frame(std::string_view bytes, std::uint64_t from, std::uint64_t salt) {
@@ -84,12 +95,22 @@ std::optional<FrameAt> find_frame(std::string_view bytes, std::uint64_t from, st
     return std::nullopt;
 }
 
+Result<Segment> make_segment(const SegmentHeader& header, std::shared_ptr<const char> data,
+                             std::uint64_t bytes) {
+    Segment segment{header, std::move(data), bytes};
+    if (header.format == SegmentFormat::packed) {
+        ANNALS_TRY(segment.packed, PackedSegment::open(header, segment.data, bytes));
+    }
+    return segment;
+}
+
 Result<StoredVersion> load_version(const SegmentTable& segments, const Index& index,
                                    const VersionInfo& info) {
     Location location;
     SegmentHeader header;
     std::shared_ptr<const char> data;
     std::string_view bytes;
+    std::shared_ptr<const PackedSegment> packed;
     while (data == nullptr) {
         const SegmentTable::Reader reader(segments);
         location = index.location(info.position);
@@ -97,6 +118,7 @@ Result<StoredVersion> load_version(const SegmentTable& segments, const Index& in
             header = segment->header;
             data = segment->data;
             bytes = segment->view();
+            packed = segment->packed;
         } else if (index.location(info.position).segment == location.segment) {
             return Error{Errc::not_found, "the version was erased", {}};
         }
@@ -110,9 +132,17 @@ Result<StoredVersion> load_version(const SegmentTable& segments, const Index& in
                                        location.offset, why),
                            {}};
     };
-    auto record = decode_record(bytes, location.offset);
+    Result<Record> record = Record();
+    if (packed == nullptr) {
+        record = decode_record(bytes, location.offset);
+    } else if (auto part = packed->read(location.offset)) {
+        record = parse_record(part->view(), location.offset - part->offset);
+        data = std::move(part->data);
+    } else {
+        record = std::move(part.error());
+    }
     if (!record) {
-        return failed("damaged record");
+        return failed(packed == nullptr ? "damaged record" : "damaged block");
     }
     if (record->bodiless) {
         return failed("the body was erased");

@@ -20,11 +20,14 @@
 
 namespace annals::storage {
 
+class PackedSegment;
+
 /// One segment, mapped. Immutable but for the bytes behind the frames of the open one.
 struct Segment {
     SegmentHeader header;
     std::shared_ptr<const char> data;
     std::uint64_t bytes = 0;
+    std::shared_ptr<const PackedSegment> packed = nullptr;  ///< null: plain
 
     std::string_view view() const noexcept { return {data.get(), bytes}; }
 };
@@ -55,6 +58,9 @@ class SegmentTable {
     /// Adds a segment, also one that takes the place of another of its number, and returns its slot.
     std::uint32_t insert(Segment segment);
 
+    /// How many of them are packed.
+    std::uint64_t packed() const noexcept { return packed_.load(std::memory_order_relaxed); }
+
     /// The segment in a slot, or null. Lifetime: a Reader's, or until retire() for the thread that calls that.
     const Segment* find(std::uint64_t slot) const noexcept;
 
@@ -82,10 +88,16 @@ class SegmentTable {
     mutable std::array<Stripe, kStripes> stripes_;
     std::array<std::atomic<Chunk*>, (kSlotMax + 1) / kChunk> chunks_{};
     std::atomic<std::uint64_t> size_{0};
-    mutable std::mutex mutex_;          ///< guards the two below and whoever inserts
+    std::atomic<std::uint64_t> packed_{0};
+    mutable std::mutex mutex_;          ///< guards what is below and whoever inserts
     std::vector<std::uint32_t> slots_;  ///< by number
+    std::vector<std::uint32_t> free_;   ///< slots that were retired
     std::uint32_t next_slot_ = 1;
 };
+
+/// The segment whose file, with this header, is mapped. Errors: corrupt.
+Result<Segment> make_segment(const SegmentHeader& header, std::shared_ptr<const char> data,
+                             std::uint64_t bytes);
 
 /// The bytes of a version, checksum verified. Errors: corrupt, not_found (it was erased).
 Result<StoredVersion> load_version(const SegmentTable& segments, const Index& index,

@@ -1,6 +1,7 @@
 #include "storage/segment_check.h"
 
 #include "core/base/digest.h"
+#include "storage/packed_segment.h"
 #include "storage/segment_footer.h"
 
 #include <fmt/format.h>
@@ -43,8 +44,20 @@ Result<CheckedSegment> check_segment(FileSystem& fs, const std::string& path,
         return damaged(path, 0, "no segment header");
     }
     ANNALS_TRY(segment.data, file->map(segment.bytes));
+    ANNALS_TRY(segment.header, decode_segment_header(segment.view(), path));
+    segment.file = segment.data;
+    segment.file_bytes = segment.bytes;
+    if (segment.header.format == SegmentFormat::packed) {
+        const auto packed = PackedSegment::open(segment.header, segment.file, segment.file_bytes);
+        auto image =
+            packed ? (*packed)->image() : Result<std::shared_ptr<const char>>(packed.error());
+        if (!image) {
+            return Error{Errc::corrupt, fmt::format("{}: {}", path, image.error().detail), {}};
+        }
+        segment.data = *std::move(image);
+        segment.bytes = (*packed)->image_bytes();
+    }
     const std::string_view bytes = segment.view();
-    ANNALS_TRY(segment.header, decode_segment_header(bytes, path));
 
     const auto footer = FooterReader::open(bytes, segment.header);
     if (!footer && footer.error().code != Errc::corrupt) {
@@ -86,7 +99,7 @@ Result<CheckedSegment> check_segment(FileSystem& fs, const std::string& path,
     if (going && !footer && rest.find_first_not_of('\0') != std::string_view::npos) {
         return damaged(path, segment.end, "no whole frame, and no end");
     }
-    segment.checksum = hash64(footer ? bytes : bytes.substr(0, segment.end));
+    segment.checksum = hash64(footer ? segment.file_view() : bytes.substr(0, segment.end));
     return segment;
 }
 

@@ -31,15 +31,21 @@ struct CheckedFrame {
 struct CheckedSegment {
     SegmentHeader header;
     bool sealed = false;
-    std::uint64_t bytes = 0;  ///< of the file
+    std::uint64_t bytes = 0;  ///< of the file; of a packed one, unpacked
     std::uint64_t end = 0;    ///< of the frames
     std::uint64_t checksum =
         0;  ///< XXH3-64, seed 0, of the frames and all before them, or of the whole file if sealed
     Position last_position;
     Instant last_instant;
     std::shared_ptr<const char> data;
+    std::shared_ptr<const char> file;
+    std::uint64_t file_bytes = 0;
 
+    /// What is to be read.
     std::string_view view() const noexcept { return {data.get(), bytes}; }
+
+    /// What is on the disk: the same, unless it is packed.
+    std::string_view file_view() const noexcept { return {file.get(), file_bytes}; }
 };
 
 /// Reads the segment at `path` and checks header, frames, records and footer; `visit`, if it is there, sees each frame

@@ -1,6 +1,8 @@
 #include "storage/segment_footer.h"
 
 #include "core/base/bytes.h"
+#include "storage/packed_segment.h"
+#include "storage/segment.h"
 
 #include <fmt/format.h>
 
@@ -143,9 +145,30 @@ Result<FooterReader> FooterReader::open(std::string_view bytes, const SegmentHea
         offset > bytes.size() - kTrailerBytes - kFooterHeaderBytes) {
         return corrupt("no footer");
     }
-    const std::string_view footer = bytes.substr(offset);
-    if (load_le<std::uint64_t>(trailer + 16) !=
-        hash64(footer.substr(0, footer.size() - 8), header.salt)) {
+    return parse(bytes.substr(offset), offset, header);
+}
+
+Result<FooterReader> FooterReader::open(const Segment& segment) {
+    if (segment.packed == nullptr) {
+        return open(segment.view(), segment.header);
+    }
+    ANNALS_TRY(std::string bytes, segment.packed->footer());
+    auto owned = std::make_shared<const std::string>(std::move(bytes));
+    ANNALS_TRY(FooterReader reader, parse(*owned, segment.packed->frames_end(), segment.header));
+    reader.unpacked_ = std::move(owned);
+    return reader;
+}
+
+/// What `footer`, of footer header and trailer at least, says; it stands at `offset` of its segment.
+Result<FooterReader> FooterReader::parse(std::string_view footer, std::uint64_t offset,
+                                         const SegmentHeader& header) {
+    const auto corrupt = [&](std::string_view what) {
+        return Error{Errc::corrupt, fmt::format("offset {}: {}", offset + footer.size(), what), {}};
+    };
+    const char* trailer = footer.data() + footer.size() - kTrailerBytes;
+    if (load_le<std::uint64_t>(trailer) != offset ||
+        load_le<std::uint64_t>(trailer + 16) !=
+            hash64(footer.substr(0, footer.size() - 8), header.salt)) {
         return corrupt("damaged footer");
     }
 

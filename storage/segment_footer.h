@@ -10,6 +10,7 @@
 #include "storage/format.h"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -67,12 +68,17 @@ class FooterBuilder {
     std::uint64_t first_versions_ = 0;
 };
 
-/// A footer in place, in the mapping of its segment.
+struct Segment;
+
+/// A footer in place, in the mapping of its segment, or unpacked from it.
 class FooterReader {
   public:
     /// Finds and verifies the footer of the segment `bytes` (the whole file).
     /// Errors: corrupt (no whole footer), usage (a resource type that this program doesn't know).
     static Result<FooterReader> open(std::string_view bytes, const SegmentHeader& header);
+
+    /// As open(), of a segment that may be packed.
+    static Result<FooterReader> open(const Segment& segment);
 
     std::uint64_t offset() const noexcept { return offset_; }  ///< where the frames end
 
@@ -99,6 +105,8 @@ class FooterReader {
 
   private:
     FooterReader() = default;
+    static Result<FooterReader> parse(std::string_view footer, std::uint64_t offset,
+                                      const SegmentHeader& header);
     Hint at(std::uint64_t index, std::size_t terms_before) const noexcept;
 
     Position first_position_;
@@ -111,6 +119,7 @@ class FooterReader {
     std::vector<TypeId> types_;
     const char* hints_ = nullptr;
     std::span<const std::uint64_t> terms_;
+    std::shared_ptr<const std::string> unpacked_;
 };
 
 }  // namespace annals::storage

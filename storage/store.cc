@@ -92,7 +92,7 @@ struct Store::Impl {
     /// Finishes what an earlier process had begun to erase, and begins to erase what will be.
     Result<void> keep_house(FileSystem& fs, const std::string& directory,
                             ErasureJournal::Content journal, const Recovered& recovered,
-                            Durability durability);
+                            Durability durability, PackPolicy packing);
 
     /// Makes all that is in the log findable.
     void recover_search(FileSystem& fs, const std::string& directory, const StoreOptions& options,
@@ -159,7 +159,7 @@ void Store::Impl::recover_search(FileSystem& fs, const std::string& directory,
 
 Result<void> Store::Impl::keep_house(FileSystem& fs, const std::string& directory,
                                      ErasureJournal::Content journal, const Recovered& recovered,
-                                     Durability durability) {
+                                     Durability durability, PackPolicy packing) {
     const std::uint64_t erases = recovered.erases - journal.erases_done;  // Modulo 2^64.
     eraser = std::make_unique<Eraser>(fs, directory, segments, index, *segment_writer,
                                       std::move(journal), durability == Durability::commit,
@@ -184,8 +184,8 @@ Result<void> Store::Impl::keep_house(FileSystem& fs, const std::string& director
         log_info(bodies ? fmt::format("erase: {} bodies of erased versions taken out", *bodies)
                         : fmt::format("erase: {}", bodies.error().detail));
     }
-    compaction =
-        std::make_unique<Compaction>(fs, directory, segments, index, *segment_writer, *eraser);
+    compaction = std::make_unique<Compaction>(fs, directory, segments, index, *segment_writer,
+                                              *eraser, std::move(packing));
     housekeeper =
         std::make_unique<Housekeeper>(*eraser, *compaction, listeners, std::move(forget_derived));
     if (later) {
@@ -223,6 +223,7 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
     }
 
     if (!options.read_only) {
+        const std::function<Instant()> clock = options.clock ? options.clock : now;
         impl->segment_writer = std::make_unique<SegmentWriter>(
             fs, segments, SegmentWriter::Options{options.segment_bytes, options.prepare_segments},
             impl->store_id, impl->segments);
@@ -246,14 +247,16 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
                              .search = impl->search != nullptr,
                              .identity = impl->setup.identity,
                              .last_updated_column = impl->setup.last_updated_column},
-            options.clock ? std::move(options.clock) : std::function<Instant()>(now));
+            clock);
         if (!begun) {
             log_warning(
                 fmt::format("log: {}: reading only, until there is space", begun.error().detail));
             impl->sequencer->drop(WriteState::no_space);
         }
-        ANNALS_TRY_VOID(
-            impl->keep_house(fs, directory, std::move(journal), recovered, options.durability));
+        ANNALS_TRY_VOID(impl->keep_house(
+            fs, directory, std::move(journal), recovered, options.durability,
+            PackPolicy{
+                .enabled = options.pack_segments, .after = options.pack_after, .clock = clock}));
         impl->log_writer = std::make_unique<LogWriter>(
             *impl->sequencer, *impl->segment_writer, impl->index, impl->feed.get(),
             *impl->housekeeper, impl->listeners,
@@ -490,6 +493,7 @@ Totals Store::totals(std::optional<TypeId> type) const {
 StoreMetrics Store::metrics() const {
     StoreMetrics metrics;
     metrics.segments = impl_->segments.size();
+    metrics.segments_packed = impl_->segments.packed();
     metrics.index_bytes = impl_->index.bytes();
     metrics.log_bytes = impl_->log_bytes;
     if (impl_->log_writer != nullptr) {

@@ -51,10 +51,12 @@ struct StoreOptions {
     Durability durability = Durability::commit;
     std::uint32_t sync_interval_ms = 100;
     std::uint64_t segment_bytes = 128ULL << 20;  ///< a larger commit gets a segment of its own size
-    bool prepare_segments = true;    ///< fill the next segment with zeros ahead of its use
-    bool read_only = false;          ///< takes no lock, cuts no tail, accepts no commit
-    bool allow_damaged = false;      ///< with read_only: serve what is whole
-    std::function<Instant()> clock;  ///< default: now()
+    bool prepare_segments = true;             ///< fill the next segment with zeros ahead of its use
+    bool read_only = false;                   ///< takes no lock, cuts no tail, accepts no commit
+    bool allow_damaged = false;               ///< with read_only: serve what is whole
+    std::function<Instant()> clock;           ///< default: now()
+    bool pack_segments = false;               ///< compress sealed segments in the background
+    std::chrono::milliseconds pack_after{0};  ///< so long after their last commit
 
     /// Called once while the store opens: it can be read then, but not searched. Null: nothing is indexed.
     std::function<SearchSetup(const Store& store)> search;
@@ -144,7 +146,10 @@ struct CompactionProgress {
     std::uint64_t segments_left = 0;  ///< now, with anything dead
     std::uint64_t bytes_read = 0;     ///< since the store was opened
     std::uint64_t bytes_freed = 0;
-    std::uint64_t dead_bytes = 0;  ///< that it could give back now
+    std::uint64_t dead_bytes = 0;          ///< that it could give back now
+    std::uint64_t segments_packed = 0;     ///< since the store was opened
+    std::uint64_t pack_bytes_read = 0;     ///< of files that were packed
+    std::uint64_t pack_bytes_written = 0;  ///< what they came to
 };
 
 /// What a scan of the log is to find.
@@ -169,6 +174,7 @@ struct StoreMetrics {
     Instant cleanup_ended;               ///< the last one; 0: none yet
     CompactionProgress compaction;
     std::uint64_t segments = 0;                 ///< now
+    std::uint64_t segments_packed = 0;          ///< of them
     std::uint64_t log_bytes = 0;                ///< now, on disk
     std::uint64_t index_bytes = 0;              ///< now, in memory
     std::uint64_t gathered_bytes = 0;           ///< now, submitted and not yet settled
@@ -231,7 +237,7 @@ class Store {
     void start_history_cleanup(const HistoryLimits& limits, std::chrono::milliseconds interval);
 
     /// Begins to write sealed segments anew without what was erased from them (by themselves they are only when a quarter
-    /// of them is dead), and says how far that is. Without `hurry` at a pace that writers hardly notice.
+    /// of them is dead), packed if StoreOptions say so, and says how far that is. Without `hurry` at a pace that writers hardly notice.
     void compact(bool hurry = false);
     CompactionProgress compaction() const;
 

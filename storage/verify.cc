@@ -3,6 +3,7 @@
 #include "core/base/bytes.h"
 #include "storage/erasure_journal.h"
 #include "storage/index.h"
+#include "storage/packed_segment.h"
 #include "storage/segment.h"
 #include "storage/segment_footer.h"
 
@@ -134,8 +135,7 @@ class Verification {
             lost_ = true;
             return {};
         }
-        const std::string_view bytes = bytes_;
-        const auto header = decode_segment_header(bytes, segments_ + "/" + name_);
+        const auto header = decode_segment_header(bytes_, segments_ + "/" + name_);
         if (!header) {
             if (header.error().code == Errc::usage) {
                 return header.error();
@@ -163,13 +163,19 @@ class Verification {
         }
         last_instant_ = std::max(last_instant_, header_.last_instant);
         lost_ = false;
+        const std::size_t damages_before = report_.damages.size();
+        if (header_.format == SegmentFormat::packed && !unpack()) {
+            lost_ = true;
+            incomplete_ = true;
+            return {};
+        }
+        const std::string_view bytes = bytes_;
 
         auto footer = FooterReader::open(bytes, header_);
         if (!footer && footer.error().code == Errc::usage) {
             return Error{Errc::usage, fmt::format("{}: {}", name_, footer.error().detail), {}};
         }
         hints_.clear();
-        const std::size_t damages_before = report_.damages.size();
         if (footer) {
             verify_frames(footer->offset());
             if (report_.damages.size() == damages_before) {
@@ -185,6 +191,31 @@ class Verification {
             report_.torn_bytes += scan.witness ? 0 : scan.garbage_end - scan.end;
         }
         return {};
+    }
+
+    /// Puts the image of a packed segment in the place of its file. False: there is none.
+    bool unpack() {
+        const auto note = [this](std::uint64_t offset, std::string_view why) {
+            damage(offset, std::string(why));
+        };
+        const std::shared_ptr<const char> file(bytes_.data(), [](const char*) {});
+        const auto packed = PackedSegment::open(header_, file, bytes_.size(), note);
+        if (!packed) {
+            return false;
+        }
+        const auto image = (*packed)->image(note);
+        if (!image) {
+            return false;
+        }
+        // An erased version must not live on in the dictionary.
+        for (const std::uint64_t source : (*packed)->sources()) {
+            const auto record = decode_record({image->get(), (*packed)->frames_end()}, source);
+            if (record && record->bodiless) {
+                damage(source, "the dictionary has pieces of an erased version");
+            }
+        }
+        bytes_.assign(image->get(), (*packed)->image_bytes());
+        return true;
     }
 
     /// The end of the last whole frame, wherever it is.

@@ -70,6 +70,10 @@ const std::vector<Key>& keys() {
          "when a write is answered: after its sync, after its write with a sync every "
          "sync_interval, or with syncs left to the operating system"},
         {"sync_interval", ANNALS_DURATION(sync_interval), "for durability = \"interval\""},
+        {"storage.compression", ANNALS_FLAG(storage_compression),
+         "compress sealed segments in the background"},
+        {"storage.compression_after", ANNALS_DURATION(storage_compression_after),
+         "so long after their last commit"},
         {"read_only", ANNALS_FLAG(read_only), "serve without taking writes"},
         {"allow_damaged", ANNALS_FLAG(allow_damaged), "with read_only: serve what is whole"},
         {"hard_delete", ANNALS_FLAG(hard_delete),

@@ -23,6 +23,8 @@ struct Config {
     std::uint64_t threads = 0;
     std::string durability = "commit";
     std::chrono::milliseconds sync_interval{100};
+    bool storage_compression = true;
+    std::chrono::milliseconds storage_compression_after{std::chrono::minutes(10)};
     bool read_only = false;      ///< --read-only
     bool allow_damaged = false;  ///< --allow-damaged
 

@@ -4,6 +4,7 @@
 #include "storage/store.h"
 #include "storage/verify.h"
 #include "tests/support/commits.h"
+#include "tests/support/packed_files.h"
 #include "tests/support/sim_file_system.h"
 
 #include <fmt/format.h>
@@ -24,10 +25,14 @@ constexpr std::uint64_t kSegmentBytes = 8 << 10;
 constexpr int kSeeds = 5;
 const std::string kDirectory = "/data";
 
-StoreOptions options() {
+/// Whether what the script compacts is packed, too.
+enum class Packing : bool { off, on };
+
+StoreOptions options(Packing packing = Packing::off) {
     StoreOptions options;
     options.segment_bytes = kSegmentBytes;
     options.prepare_segments = false;
+    options.pack_segments = packing == Packing::on;
     return options;
 }
 
@@ -104,7 +109,7 @@ class Script {
 
 bool on_disk(const SimFileSystem& fs, const std::string& text) {
     for (const std::string& path : fs.paths()) {
-        if (fs.content(path).find(text) != std::string::npos) {
+        if (test::unpacked(fs.content(path)).find(text) != std::string::npos) {
             return true;
         }
     }
@@ -119,8 +124,8 @@ void expect_sound(SimFileSystem& fs) {
     }
 }
 
-void expect_kept_and_gone(SimFileSystem& fs, const Answered& answered) {
-    auto store = Store::open(fs, kDirectory, options());
+void expect_kept_and_gone(SimFileSystem& fs, const Answered& answered, Packing packing) {
+    auto store = Store::open(fs, kDirectory, options(packing));
     ASSERT_TRUE(store) << store.error().detail;
     for (int resource = 0; resource < 24; ++resource) {
         for (int version = 1; version <= 2; ++version) {
@@ -146,29 +151,31 @@ void expect_kept_and_gone(SimFileSystem& fs, const Answered& answered) {
     }
 }
 
-TEST(ErasureUnderPowerCuts, NeitherDamagesNorForgetsNorLeavesAnything) {
+/// Runs the script, then again with the power cut at each call.
+void run_with_power_cuts(Packing packing) {
     std::uint64_t calls = 0;
     {
         SimFileSystem fs;
-        auto store = Store::open(fs, kDirectory, options());
+        auto store = Store::open(fs, kDirectory, options(packing));
         ASSERT_TRUE(store);
         const std::uint64_t before = fs.changing_calls();
         const Answered all = Script::run(**store);
         EXPECT_EQ(all.erased.size(), 16U);
+        EXPECT_EQ((*store)->metrics().segments_packed > 0, packing == Packing::on);
         for (const std::string& mark : all.erased) {
             EXPECT_FALSE(on_disk(fs, mark)) << mark;
         }
         store->reset();
         calls = fs.changing_calls() - before;
         expect_sound(fs);
-        expect_kept_and_gone(fs, all);
+        expect_kept_and_gone(fs, all, packing);
     }
     for (std::uint64_t n = 1; n <= calls && !testing::Test::HasFailure(); ++n) {
         SCOPED_TRACE(n);
         SimFileSystem fs;
         Answered answered;
         {
-            auto store = Store::open(fs, kDirectory, options());
+            auto store = Store::open(fs, kDirectory, options(packing));
             ASSERT_TRUE(store);
             fs.power_off_at(n);
             answered = Script::run(**store);
@@ -180,14 +187,22 @@ TEST(ErasureUnderPowerCuts, NeitherDamagesNorForgetsNorLeavesAnything) {
             // Power goes once more while opening finishes what was begun.
             const auto again = after->after_power_cut(1);
             again->power_off_at(1 + n % 7);
-            (void)Store::open(*again, kDirectory, options());
+            (void)Store::open(*again, kDirectory, options(packing));
             const auto last = again->after_power_cut(seed + 2);
             expect_sound(*last);
-            expect_kept_and_gone(*last, answered);
-            expect_kept_and_gone(*after, answered);
+            expect_kept_and_gone(*last, answered, packing);
+            expect_kept_and_gone(*after, answered, packing);
             expect_sound(*after);
         }
     }
+}
+
+TEST(ErasureUnderPowerCuts, NeitherDamagesNorForgetsNorLeavesAnything) {
+    run_with_power_cuts(Packing::off);
+}
+
+TEST(ErasureUnderPowerCuts, NeitherDamagesNorForgetsNorLeavesAnythingOfPackedSegments) {
+    run_with_power_cuts(Packing::on);
 }
 
 TEST(Erasure, LeavesABackupsNameOfASegmentAlone) {

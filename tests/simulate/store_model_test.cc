@@ -60,6 +60,7 @@ class Simulation {
     explicit Simulation(std::uint64_t seed)
         : random_(seed), resources_(seed % 3 == 0 ? 3 : 3 + seed % 40) {
         segment_bytes_ = pick(2) == 0 ? 16 << 10 : 256 << 10;
+        packs_ = seed % 2 == 0;
     }
 
     void run() {
@@ -128,6 +129,7 @@ class Simulation {
         StoreOptions options;
         options.segment_bytes = segment_bytes_;
         options.prepare_segments = false;
+        options.pack_segments = packs_;
         options.clock = [this] { return Instant{clock_ += clock_step_}; };
         auto opened = Store::open(*fs_, kDirectory, std::move(options));
         ASSERT_TRUE(opened) << opened.error().detail;
@@ -605,6 +607,7 @@ class Simulation {
     std::mt19937_64 random_;
     std::uint64_t resources_;
     std::uint64_t segment_bytes_ = 0;
+    bool packs_ = false;  ///< sealed segments
     std::int64_t clock_ = 1'000'000;
     std::int64_t clock_step_ = 0;
     Instant last_instant_;

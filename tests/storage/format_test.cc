@@ -5,8 +5,10 @@
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
 #include "storage/index.h"
+#include "storage/packed_segment.h"
 #include "storage/segment.h"
 #include "storage/segment_footer.h"
+#include "storage/segment_packer.h"
 #include "tests/support/commits.h"
 
 #include <fmt/format.h>
@@ -177,6 +179,53 @@ TEST(Format, KeepsItsBytes) {
     expect_golden("mark", frame({}, {3}, 4096));
     expect_golden("frame", frame({encoded(deletion_record())}, {2}, 64));
     expect_golden("sealed_segment", sealed_segment());
+
+    std::string erased = encoded(version_record(), version_body());
+    blank_record(erased, 0);
+    expect_golden("erased_version", erased);
+    Record compacted = version_record();
+    compacted.bodiless = true;
+    expect_golden("compacted_version", encoded(compacted));
+}
+
+TEST(Format, ReadsTheGoldenPackedSegment) {
+    const std::string bytes = golden("packed_segment");
+    const std::shared_ptr<const char> data(bytes.data(), [](const char*) {});
+    const auto found = decode_segment_header(bytes, "golden");
+    ASSERT_TRUE(found);
+    ASSERT_EQ(found->format, SegmentFormat::packed);
+    const auto packed = PackedSegment::open(*found, data, bytes.size());
+    ASSERT_TRUE(packed) << packed.error().detail;
+    EXPECT_FALSE((*packed)->sources().empty());
+    const auto image = (*packed)->image();
+    ASSERT_TRUE(image) << image.error().detail;
+    EXPECT_EQ(hex({image->get(), (*packed)->image_bytes()}), hex(sealed_segment()));
+}
+
+TEST(Format, PacksWhatItReads) {
+    const std::string plain = sealed_segment();
+    SegmentHeader packed_header = header();
+    packed_header.format = SegmentFormat::packed;
+    // As short as a dictionary can be: no entropy tables, a piece of the body.
+    const std::uint64_t first = kSegmentHeaderBytes + kFrameHeaderBytes;
+    const auto record = decode_record(plain, first);
+    ASSERT_TRUE(record);
+    SegmentPacker packer(packed_header, std::string(record->body.substr(0, 24)));
+    const auto footer = FooterReader::open(plain, header());
+    ASSERT_TRUE(footer);
+    for (const FrameAt& frame : scan_segment(plain, header()).frames) {
+        packer.add_frame(std::string_view(plain).substr(frame.offset, frame.header.length));
+    }
+    std::string bytes = packer.take();
+    bytes += packer.finish(std::string_view(plain).substr(footer->offset()), {&first, 1});
+    const auto packed =
+        PackedSegment::open(packed_header, {bytes.data(), [](const char*) {}}, bytes.size());
+    ASSERT_TRUE(packed) << packed.error().detail;
+    EXPECT_EQ((*packed)->sources(), std::vector{first});
+    EXPECT_EQ(*(*packed)->content(), packer.content());
+    const auto image = (*packed)->image();
+    ASSERT_TRUE(image) << image.error().detail;
+    EXPECT_EQ(hex({image->get(), (*packed)->image_bytes()}), hex(plain));
 }
 
 TEST(Format, ReadsTheGoldenSegment) {

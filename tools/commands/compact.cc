@@ -54,7 +54,8 @@ Result<std::string> run(const Wanted& wanted, core::Config config,
     // Mebibytes, so that the rate reads well.
     Progress progress("MiB", store->metrics().log_bytes, wanted.quiet);
     while (done.wait_for(std::chrono::milliseconds(100)) != std::future_status::ready) {
-        const std::uint64_t bytes = store->compaction().bytes_read;
+        const storage::CompactionProgress now = store->compaction();
+        const std::uint64_t bytes = now.bytes_read + now.pack_bytes_read;
         progress.update(bytes >> 20, bytes);
     }
     progress.finish();
@@ -62,8 +63,10 @@ Result<std::string> run(const Wanted& wanted, core::Config config,
     const storage::CompactionProgress compacted = store->compaction();
     return fmt::format(
         "history: {} versions of {} resources removed\n"
-        "compaction: {} bytes in {} segments freed\n",
-        cleaned.versions, cleaned.resources, compacted.bytes_freed, compacted.segments_done);
+        "compaction: {} bytes in {} segments freed\n"
+        "compression: {} bytes in {} segments became {}\n",
+        cleaned.versions, cleaned.resources, compacted.bytes_freed, compacted.segments_done,
+        compacted.pack_bytes_read, compacted.segments_packed, compacted.pack_bytes_written);
 }
 
 }  // namespace

@@ -1,0 +1,111 @@
+// PackedSegment: a sealed segment whose file holds its bytes in compressed blocks.
+//
+// What is compressed is the *image*: the file of the same segment unpacked, with its frames, records and footer. All offsets
+// that the rest of storage knows (Location, Hint) are those of the image.
+//
+// Layer:   storage.
+// Format:  docs/format.md, "Packed segment".
+// Threads: any, all const.
+
+#pragma once
+
+#include "storage/pack_format.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::storage {
+
+/// Some of the image: whole records, each perhaps with the header of the frame that it begins.
+struct ImagePart {
+    std::shared_ptr<const char> data;
+    std::uint64_t offset = 0;  ///< in the image
+    std::uint64_t bytes = 0;
+
+    std::string_view view() const noexcept { return {data.get(), bytes}; }
+};
+
+class PackedSegment {
+  public:
+    /// Called with an offset in the file and what is wrong there.
+    using OnDamage = std::function<void(std::uint64_t offset, std::string_view why)>;
+
+    /// What `data`, the whole file of `bytes`, with this header, holds. Looks at all but the blocks and the footer.
+    /// `on_damage`, if it is there, hears of the error, too. Errors: corrupt.
+    static Result<std::shared_ptr<const PackedSegment>> open(const SegmentHeader& header,
+                                                             std::shared_ptr<const char> data,
+                                                             std::uint64_t bytes,
+                                                             const OnDamage& on_damage = {});
+    ~PackedSegment();
+    PackedSegment(const PackedSegment&) = delete;
+    PackedSegment& operator=(const PackedSegment&) = delete;
+
+    std::uint64_t image_bytes() const noexcept { return image_bytes_; }
+
+    /// Where the image's frames end, and its footer begins.
+    std::uint64_t frames_end() const noexcept { return frames_end_; }
+
+    /// The block that the record at `offset` of the image is in, as it was packed: without the checksums of frames and
+    /// records. What a thread read lately is not unpacked again. Errors: corrupt.
+    Result<ImagePart> read(std::uint64_t offset) const;
+
+    /// Footer and trailer of the image. Errors: corrupt.
+    Result<std::string> footer() const;
+
+    /// The image, with its checksums. With `on_damage`, which hears of every part that isn't whole, zeros stand in their
+    /// places. Errors: corrupt, without it.
+    Result<std::shared_ptr<const char>> image(const OnDamage& on_damage = {}) const;
+
+    /// What SegmentPacker::content() was, if every block is what it was made of. Errors: corrupt.
+    Result<std::uint64_t> content() const;
+
+    /// Offsets in the image, ascending, of the records that the dictionary has pieces of.
+    const std::vector<std::uint64_t>& sources() const noexcept { return sources_; }
+
+    /// What the blocks are compressed against; empty: nothing. Errors: corrupt.
+    Result<std::string> dictionary() const;
+
+    /// The file of this segment without the bodies of the records at `records` (offsets in the image, ascending). Empty:
+    /// the dictionary has pieces of them, so that it can't stay as it is. Errors: corrupt.
+    Result<std::string> without(std::span<const std::uint64_t> records) const;
+
+  private:
+    explicit PackedSegment(const SegmentHeader& header);
+
+    struct Block {
+        std::uint64_t image_offset = 0;
+        std::uint64_t image_bytes = 0;
+        std::uint64_t file_offset = 0;
+        std::uint64_t file_bytes = 0;
+    };
+
+    Block block(std::uint64_t index) const noexcept;
+    std::uint64_t block_of(std::uint64_t image_offset) const noexcept;
+    Result<void> unpack(const Block& block, char* out) const;
+    Result<void> open_parts(const OnDamage& on_damage);
+    Error damaged(std::uint64_t offset, std::string_view why) const;
+
+    SegmentHeader header_;
+    std::shared_ptr<const char> data_;
+    std::uint64_t bytes_ = 0;
+    std::uint64_t serial_ = 0;  ///< of all that this process ever opened
+    std::uint64_t image_bytes_ = 0;
+    std::uint64_t frames_end_ = 0;
+    std::uint64_t blocks_end_ = 0;  ///< in the file
+    std::uint64_t block_count_ = 0;
+    const char* table_ = nullptr;
+    std::uint64_t table_at_ = 0;   ///< in the file
+    std::uint64_t footer_at_ = 0;  ///< in the file
+    std::vector<std::uint64_t> sources_;
+    std::string_view dictionary_packed_;
+    std::uint64_t dictionary_bytes_ = 0;
+    PackDecompression blocks_;
+    PackDecompression parts_;  ///< of what there is no dictionary for
+};
+
+}  // namespace annals::storage
