@@ -324,7 +324,7 @@ Connection::Turn Connection::answer_ready() {
             if (!response) {
                 response = admit(request);
             }
-            const bool judged = !response && keys_before_ == 0 && !waits_for_line_;
+            const bool judged = !response && settled_ == nullptr && !waits_for_line_;
             if (judged && asks_for_websocket(request)) {
                 response = refuse_websocket(request);
                 if (!response) {
@@ -441,7 +441,7 @@ asio::awaitable<Connection::Turn> Connection::handle() {
         }
         refusal = admit(request);
     }
-    if (keys_before_ != 0) {
+    if (settled_ != nullptr) {
         refusal = co_await identify_later(request);
         if (!refusal) {
             refusal = slow_down(request);

@@ -107,7 +107,7 @@ class Connection {
     Result<void> judge_websocket(const core::Request& request) const;
     std::optional<core::Response> refuse_websocket(const core::Request& request);
     Turn switch_protocol(const core::Request& request);
-    std::optional<core::Response> identify(core::Request& request);
+    std::optional<core::Response> identify(core::Request& request, bool may_ask);
     asio::awaitable<std::optional<core::Response>> identify_later(core::Request& request);
     core::Response challenge(const Error& error, const core::Request& request) const;
     void make_request_id();
@@ -147,7 +147,7 @@ class Connection {
     bool slices_chunked_ = false;
     bool closing_ = false;                              ///< the last response has been added
     std::shared_ptr<const core::Principal> principal_;  ///< of the request under way
-    std::uint64_t keys_before_ = 0;  ///< not 0: who sends it is known when newer keys are there
+    auth::Settled settled_;  ///< not null: who sends it is known when that is settled
     std::string request_id_;
     std::string_view cors_lines_;  ///< for the answer under way; lives as long as the server
     std::string base_url_;

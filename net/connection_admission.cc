@@ -8,15 +8,16 @@
 #include <asio/steady_timer.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace annals::net {
 
 namespace {
 
-/// How long a request waits for keys that its token may be signed with, and how often it looks.
-constexpr std::chrono::seconds kKeysWait{3};
-constexpr std::chrono::milliseconds kKeysPause{20};
+/// How long a request waits for what tells who sends it, and how often it looks: more and more seldom.
+constexpr std::chrono::seconds kSettledWait{4};
+constexpr std::chrono::milliseconds kSettledPauseMax{20};
 
 /// How often a request that waits for a line of the audit log looks whether there is one.
 constexpr std::chrono::milliseconds kLinePause{10};
@@ -46,7 +47,7 @@ bool Connection::is_within_memory() {
            shared.memory.load(std::memory_order_relaxed) <= shared.config.limits.max_memory;
 }
 
-/// Finds out whether the request may go on to its handler, or answers why not. With `keys_before_` or `waits_for_line_`
+/// Finds out whether the request may go on to its handler, or answers why not. With `settled_` or `waits_for_line_`
 /// set that is not known yet.
 std::optional<core::Response> Connection::admit(core::Request& request) {
     Shared& shared = worker_.shared;
@@ -65,9 +66,9 @@ std::optional<core::Response> Connection::admit(core::Request& request) {
     }
     std::optional<core::Response> refusal;
     if (worker_.authenticator) {
-        refusal = identify(request);
+        refusal = identify(request, true);
     }
-    if (keys_before_ == 0) {
+    if (settled_ == nullptr) {
         // Whoever can't say who he is, is known by his address.
         if (std::optional<core::Response> slower = slow_down(request)) {
             return slower;
@@ -107,8 +108,8 @@ std::optional<core::Response> Connection::refuse_at_head(core::Request& request)
     }
     cors_lines_ = worker_.shared.cors.lines(request);
     std::optional<core::Response> refusal = admit(request);
-    const bool unknown = keys_before_ != 0 || waits_for_line_;
-    keys_before_ = 0;
+    const bool unknown = settled_ != nullptr || waits_for_line_;
+    settled_ = nullptr;
     waits_for_line_ = false;
     if (!refusal && !unknown) {
         refusal = worker_.shared.handlers.head(worker_.shared.service, request);
@@ -145,40 +146,33 @@ core::Response Connection::challenge(const Error& error, const core::Request& re
     return response;
 }
 
-// Finds out who sends the request, or answers why that can't be told. With keys_before_ set it is not known yet.
-std::optional<core::Response> Connection::identify(core::Request& request) {
-    auth::Credentials& credentials = *worker_.shared.credentials;
-    const std::uint64_t number = credentials.number();
-    auto who = worker_.authenticator->authenticate(request, now());
+// Finds out who sends the request, or answers why that can't be told. With settled_ set it is not known yet.
+std::optional<core::Response> Connection::identify(core::Request& request, bool may_ask) {
+    auto who = worker_.authenticator->authenticate(request, now(), may_ask ? &settled_ : nullptr);
     if (who) {
         principal_ = *std::move(who);
         request.principal = principal_.get();
         return {};
     }
-    Error error = std::move(who.error());
-    if (error.code == Errc::not_found) {
-        if (keys_before_ == 0 && credentials.ask_for_keys(number)) {
-            keys_before_ = number;
-            return {};
-        }
-        error.code = Errc::bad_credentials;
+    if (settled_ != nullptr) {
+        return {};
     }
-    return challenge(error, request);
+    return challenge(who.error(), request);
 }
 
-// The same, once newer keys have come, or don't come.
+// The same, once what was asked is answered, or isn't.
 asio::awaitable<std::optional<core::Response>> Connection::identify_later(core::Request& request) {
-    asio::steady_timer pause(worker_.loop.context());
-    const Clock::time_point end = Clock::now() + kKeysWait;
-    while (worker_.shared.credentials->number() == keys_before_ && Clock::now() < end &&
-           !abandoned_) {
-        pause.expires_after(kKeysPause);
-        const Waited waited = co_await pause.async_wait(use_tuple);
+    asio::steady_timer timer(worker_.loop.context());
+    const Clock::time_point end = Clock::now() + kSettledWait;
+    std::chrono::milliseconds pause{1};
+    while (!settled_->load() && Clock::now() < end && !abandoned_) {
+        timer.expires_after(pause);
+        const Waited waited = co_await timer.async_wait(use_tuple);
         static_cast<void>(waited);
+        pause = std::min(pause * 2, kSettledPauseMax);
     }
-    std::optional<core::Response> refusal = identify(request);
-    keys_before_ = 0;
-    co_return refusal;
+    settled_ = nullptr;
+    co_return identify(request, false);
 }
 
 }  // namespace annals::net

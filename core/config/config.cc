@@ -27,6 +27,7 @@ using Flag = bool& (*)(Config&);
 using Text = std::string& (*)(Config&);
 using Texts = std::vector<std::string>& (*)(Config&);
 using Duration = Millis& (*)(Config&);
+using Issuers = std::vector<Config::Auth::Issuer>& (*)(Config&);
 
 struct Number {
     std::uint64_t& (*field)(Config&);
@@ -44,7 +45,7 @@ struct Choice {
     std::string_view choices;  // separated by blanks
 };
 
-using Field = std::variant<Flag, Text, Texts, Duration, Number, Size, Choice>;
+using Field = std::variant<Flag, Text, Texts, Duration, Issuers, Number, Size, Choice>;
 
 struct Key {
     std::string_view name;
@@ -153,6 +154,21 @@ const std::vector<Key>& keys() {
         {"auth.jwt.leeway", ANNALS_DURATION(auth.jwt_leeway), "how far clocks may be apart"},
         {"auth.jwt.hs256_secret_file", ANNALS_TEXT(auth.jwt_hs256_secret_file),
          "shared secret for HS256 tokens"},
+        {"auth.jwt.issuers",
+         Issuers(ANNALS_FIELD(std::vector<Config::Auth::Issuer>, auth.jwt_issuers)),
+         "more issuers: tables of issuer, audience, and jwks_file or jwks_url"},
+        {"auth.introspection.url", ANNALS_TEXT(auth.introspection.url),
+         "where is asked about tokens that are no JSON Web Tokens (RFC 7662)"},
+        {"auth.introspection.client_id", ANNALS_TEXT(auth.introspection.client_id),
+         "who asks there"},
+        {"auth.introspection.client_secret_file",
+         ANNALS_TEXT(auth.introspection.client_secret_file), "and its secret"},
+        {"auth.introspection.audience", ANNALS_TEXT(auth.introspection.audience),
+         "the aud that an answer must have"},
+        {"auth.introspection.cache", ANNALS_DURATION(auth.introspection.cache),
+         "how long an answer holds, at most until the token's exp"},
+        {"auth.introspection.rate", Number{ANNALS_U64(auth.introspection.rate), 1, 100'000},
+         "questions a second; a request that needs one more: 503"},
         {"auth.api_keys_file", ANNALS_TEXT(auth.api_keys_file), "TOML file of [[key]] entries"},
         {"auth.public", ANNALS_TEXTS(auth.public_access),
          "what needs no credential: metadata, read, search, history"},
@@ -324,6 +340,10 @@ std::string kind_of(const Field& field) {
             return "a duration such as \"60s\" (ms, s, m, h, d)";
         }
 
+        std::string operator()(Issuers) const {
+            return "a list of tables with issuer, audience, and jwks_file or jwks_url";
+        }
+
         std::string operator()(const Number& number) const {
             return number.max == Number{nullptr}.max
                        ? fmt::format("an integer of at least {}", number.min)
@@ -406,6 +426,35 @@ struct Assign {
             return false;
         }
         field(config) = Millis(*value);
+        return true;
+    }
+
+    bool operator()(Issuers field) const {
+        const auto* value = node.as_array();
+        if (value == nullptr) {
+            return false;
+        }
+        std::vector<Config::Auth::Issuer> issuers;
+        for (const toml::node& element : *value) {
+            const auto* table = element.as_table();
+            if (table == nullptr) {
+                return false;
+            }
+            Config::Auth::Issuer issuer;
+            for (const auto& [name, member] : *table) {
+                std::string* const text = name == "issuer"      ? &issuer.issuer
+                                          : name == "audience"  ? &issuer.audience
+                                          : name == "jwks_file" ? &issuer.jwks_file
+                                          : name == "jwks_url"  ? &issuer.jwks_url
+                                                                : nullptr;
+                if (text == nullptr || !member.is_string()) {
+                    return false;
+                }
+                *text = member.as_string()->get();
+            }
+            issuers.push_back(std::move(issuer));
+        }
+        field(config) = std::move(issuers);
         return true;
     }
 
@@ -598,7 +647,10 @@ bool is_safe_url(std::string_view url) {
         return false;
     }
     const std::string_view rest = url.substr(kPlain.size());
-    const std::string host(rest.substr(0, rest.find('/')));
+    const std::string host(rest.substr(0, rest.find_first_of("/?#")));
+    if (host.find('@') != std::string::npos) {
+        return false;  // the host is behind it
+    }
     return is_loopback_host(host.find(':') == std::string::npos ? host + ":80" : host);
 }
 
@@ -638,14 +690,61 @@ Result<void> check_endpoints(const std::vector<std::string>& endpoints) {
     return {};
 }
 
-Result<void> check_auth(const Config::Auth& auth) {
-    if ((auth.mode == "jwt" || auth.mode == "jwt_or_api_key") && auth.jwt_jwks_file.empty() &&
-        auth.jwt_jwks_url.empty() && auth.jwt_hs256_secret_file.empty()) {
-        return usage(
-            "auth.mode = \"jwt\" needs auth.jwt.jwks_file, auth.jwt.jwks_url or "
-            "auth.jwt.hs256_secret_file");
+Result<void> check_issuers(const Config::Auth& auth) {
+    constexpr std::size_t kIssuersMax = 16;
+    const std::vector<Config::Auth::Issuer>& all = auth.jwt_issuers;
+    if (all.size() > kIssuersMax) {
+        return usage(fmt::format("auth.jwt.issuers: more than {}", kIssuersMax));
     }
-    if ((auth.mode == "api_key" || auth.mode == "jwt_or_api_key") && auth.api_keys_file.empty()) {
+    if (!all.empty() && auth.has_own_issuer() && auth.jwt_issuer.empty()) {
+        return usage(
+            "auth.jwt.issuers needs auth.jwt.issuer, or it could not be told whose a token is");
+    }
+    for (const Config::Auth::Issuer& one : all) {
+        const std::string name = one_line(one.issuer);
+        if (one.issuer.empty()) {
+            return usage("auth.jwt.issuers: an entry has no issuer");
+        }
+        const auto namesakes = std::count_if(
+            all.begin(), all.end(), [&](const auto& other) { return other.issuer == one.issuer; });
+        if (namesakes > 1 || (auth.has_own_issuer() && one.issuer == auth.jwt_issuer)) {
+            return usage(fmt::format("auth.jwt.issuers: '{}' is there twice", name));
+        }
+        if (one.jwks_file.empty() == one.jwks_url.empty()) {
+            return usage(
+                fmt::format("auth.jwt.issuers: '{}' needs either jwks_file or jwks_url", name));
+        }
+        if (!one.jwks_url.empty() && !is_safe_url(one.jwks_url)) {
+            return usage(
+                fmt::format("auth.jwt.issuers: jwks_url of '{}' must begin with https://", name));
+        }
+    }
+    return {};
+}
+
+Result<void> check_introspection(const Config::Auth::Introspection& introspection) {
+    if (introspection.url.empty()) {
+        return {};
+    }
+    if (!is_safe_url(introspection.url)) {
+        return usage("auth.introspection.url must begin with https://");
+    }
+    if (introspection.client_id.empty() || introspection.client_secret_file.empty()) {
+        return usage(
+            "auth.introspection.url needs auth.introspection.client_id and "
+            "auth.introspection.client_secret_file");
+    }
+    return {};
+}
+
+Result<void> check_auth(const Config::Auth& auth) {
+    if (auth.takes_tokens() && !auth.has_own_issuer() && auth.jwt_issuers.empty() &&
+        auth.introspection.url.empty()) {
+        return usage(
+            "auth.mode = \"jwt\" needs auth.jwt.jwks_file, auth.jwt.jwks_url, "
+            "auth.jwt.hs256_secret_file, auth.jwt.issuers or auth.introspection.url");
+    }
+    if (auth.takes_keys() && auth.api_keys_file.empty()) {
         return usage("auth.mode = \"api_key\" needs auth.api_keys_file");
     }
     if (!auth.jwt_jwks_file.empty() && !auth.jwt_jwks_url.empty()) {
@@ -654,7 +753,8 @@ Result<void> check_auth(const Config::Auth& auth) {
     if (!auth.jwt_jwks_url.empty() && !is_safe_url(auth.jwt_jwks_url)) {
         return usage("auth.jwt.jwks_url must begin with https://");
     }
-    return {};
+    ANNALS_TRY_VOID(check_issuers(auth));
+    return check_introspection(auth.introspection);
 }
 
 Result<void> check_together(const Config& config) {
@@ -760,6 +860,10 @@ std::string describe_config() {
                 "duration",
                 fmt::format("\"{}\"", in_units(static_cast<std::uint64_t>(field(config).count()),
                                                kDurationUnits))};
+        }
+
+        std::pair<std::string_view, std::string> operator()(Issuers) const {
+            return {"tables", "[]"};
         }
 
         std::pair<std::string_view, std::string> operator()(const Number& field) const {

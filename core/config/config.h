@@ -81,6 +81,27 @@ struct Config {
         std::string jwt_jwks_url;
         std::chrono::milliseconds jwt_leeway{std::chrono::seconds(60)};
         std::string jwt_hs256_secret_file;
+
+        /// One more issuer of tokens: its name, and where its keys are.
+        struct Issuer {
+            std::string issuer;
+            std::string audience;
+            std::string jwks_file;
+            std::string jwks_url;
+        };
+
+        std::vector<Issuer> jwt_issuers;
+
+        /// Whom to ask about tokens that say nothing themselves (RFC 7662).
+        struct Introspection {
+            std::string url;  ///< empty: nobody
+            std::string client_id;
+            std::string client_secret_file;
+            std::string audience;
+            std::chrono::milliseconds cache{std::chrono::minutes(1)};
+            std::uint64_t rate = 50;
+        } introspection;
+
         std::string api_keys_file;
         std::vector<std::string> public_access{"metadata"};
 
@@ -95,6 +116,16 @@ struct Config {
             std::vector<std::string> scopes;
             std::vector<std::string> capabilities;
         } smart;
+
+        bool takes_tokens() const noexcept { return mode == "jwt" || mode == "jwt_or_api_key"; }
+
+        bool takes_keys() const noexcept { return mode == "api_key" || mode == "jwt_or_api_key"; }
+
+        /// Whether auth.jwt.* itself says how tokens are verified.
+        bool has_own_issuer() const noexcept {
+            return !jwt_jwks_file.empty() || !jwt_jwks_url.empty() ||
+                   !jwt_hs256_secret_file.empty();
+        }
     } auth;
 
     struct Audit {

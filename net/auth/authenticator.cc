@@ -1,6 +1,7 @@
 #include "net/auth/authenticator.h"
 
 #include "core/base/digest.h"
+#include "net/auth/jwt.h"
 
 #include <openssl/crypto.h>
 
@@ -16,6 +17,10 @@ namespace {
 constexpr std::size_t kTokensMax = 10'000;
 constexpr std::size_t kApiKeyBytesMax = 1024;
 
+/// Before the name of whom introspection told of, where there are issuers as well: what is called the same by two of them is
+/// not the same.
+constexpr const char* kIntrospected = "introspection|";
+
 std::size_t count_headers(const core::Request& request, std::string_view name) {
     return static_cast<std::size_t>(
         std::count_if(request.headers.begin(), request.headers.end(), [&](const core::Header& h) {
@@ -30,7 +35,7 @@ Error bad(std::string_view why) {
 
 }  // namespace
 
-Authenticator::Authenticator(const core::Config::Auth& config, const Credentials& credentials)
+Authenticator::Authenticator(const core::Config::Auth& config, Credentials& credentials)
     : takes_tokens_(config.mode != "api_key"),
       takes_keys_(config.mode != "jwt"),
       credentials_(credentials) {
@@ -51,7 +56,7 @@ void Authenticator::catch_up() {
 }
 
 Result<std::shared_ptr<const core::Principal>> Authenticator::authenticate(
-    const core::Request& request, Instant now) {
+    const core::Request& request, Instant now, Settled* later) {
     catch_up();
     const std::size_t authorizations = count_headers(request, "Authorization");
     const std::size_t api_keys = count_headers(request, "X-API-Key");
@@ -74,11 +79,46 @@ Result<std::shared_ptr<const core::Principal>> Authenticator::authenticate(
     while (value.starts_with(' ')) {
         value.remove_prefix(1);
     }
-    return by_token(value, now);
+    return by_token(value, now, later);
+}
+
+/// What `token` says, checked by whoever vouches for it.
+Result<Claims> Authenticator::verify(std::string_view token, Instant now, Settled* later) const {
+    const std::vector<TrustedIssuer>& issuers = trusted_->issuers;
+    Introspector* const introspector = credentials_.introspector();
+    const bool several = issuers.size() + (introspector != nullptr ? 1 : 0) > 1;
+    if (introspector != nullptr && (issuers.empty() || !is_jwt(token))) {
+        ANNALS_TRY(Claims claims, introspector->find_out(token, now, later));
+        claims.name = several ? kIntrospected + claims.name : claims.name;
+        return claims;
+    }
+    std::size_t index = 0;
+    if (issuers.size() > 1) {
+        ANNALS_TRY(const std::string name, unverified_issuer(token));
+        while (index < issuers.size() && issuers[index].rules.issuer != name) {
+            ++index;
+        }
+        if (index == issuers.size()) {
+            return bad("The token is of an unknown issuer");
+        }
+    }
+    const TrustedIssuer& issuer = issuers[index];
+    auto claims = verify_token(token, issuer.keys, issuer.rules, now);
+    if (!claims && claims.error().code == Errc::not_found) {
+        if (later != nullptr) {
+            *later = credentials_.ask_for_keys(index, trusted_->number);
+        }
+        return bad(claims.error().detail);
+    }
+    if (claims && several && !issuer.rules.issuer.empty()) {
+        claims->name = issuer.rules.issuer + '|' + claims->name;
+    }
+    return claims;
 }
 
 Result<std::shared_ptr<const core::Principal>> Authenticator::by_token(std::string_view token,
-                                                                       Instant now) {
+                                                                       Instant now,
+                                                                       Settled* later) {
     if (!takes_tokens_) {
         return bad("Bearer tokens are not taken");
     }
@@ -87,9 +127,8 @@ Result<std::shared_ptr<const core::Principal>> Authenticator::by_token(std::stri
             return known->second.principal;
         }
         tokens_.erase(known);
-        return Error{Errc::credentials_expired, "", ""};
     }
-    ANNALS_TRY(const Claims claims, verify_token(token, trusted_->keys, trusted_->rules, now));
+    ANNALS_TRY(const Claims claims, verify(token, now, later));
     if (tokens_.size() >= kTokensMax) {
         std::erase_if(tokens_, [&](const auto& entry) { return entry.second.expires <= now; });
         if (tokens_.size() >= kTokensMax) {

@@ -22,14 +22,16 @@ namespace annals::net::auth {
 class Authenticator {
   public:
     /// Lifetime: `credentials` outlives it.
-    Authenticator(const core::Config::Auth& config, const Credentials& credentials);
+    Authenticator(const core::Config::Auth& config, Credentials& credentials);
 
     /// Who sends `request`; null if it brings no credentials.
     ///
-    /// Errors: bad_credentials, credentials_expired; not_found: signed with a key that isn't known, which may be a
-    ///         new one (Credentials::ask_for_keys()).
+    /// Where that depends on what must be asked elsewhere (newer keys, introspection) it asks, and sets `later`: the result is
+    /// an error that says nothing, and once that is settled another call knows more. With `later` null it asks nothing.
+    ///
+    /// Errors: bad_credentials, credentials_expired; overloaded: it can't be found out at present.
     Result<std::shared_ptr<const core::Principal>> authenticate(const core::Request& request,
-                                                                Instant now);
+                                                                Instant now, Settled* later);
 
   private:
     struct Known {
@@ -46,12 +48,14 @@ class Authenticator {
     };
 
     void catch_up();
-    Result<std::shared_ptr<const core::Principal>> by_token(std::string_view token, Instant now);
+    Result<std::shared_ptr<const core::Principal>> by_token(std::string_view token, Instant now,
+                                                            Settled* later);
+    Result<Claims> verify(std::string_view token, Instant now, Settled* later) const;
     Result<std::shared_ptr<const core::Principal>> by_key(std::string_view key) const;
 
     const bool takes_tokens_;
     const bool takes_keys_;
-    const Credentials& credentials_;
+    Credentials& credentials_;
     std::shared_ptr<const Trusted> trusted_;
     std::vector<std::shared_ptr<const core::Principal>> key_holders_;  ///< as trusted_->api_keys
     std::unordered_map<std::string, Known, Hash, std::equal_to<>> tokens_;  ///< good ones

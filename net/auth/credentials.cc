@@ -1,7 +1,6 @@
 #include "net/auth/credentials.h"
 
 #include "core/base/log.h"
-#include "net/auth/fetch.h"
 
 #include <fmt/format.h>
 
@@ -14,9 +13,6 @@ namespace {
 
 constexpr std::size_t kFileBytesMax = 1 << 20;
 constexpr std::size_t kSecretBytesMin = 32;
-constexpr std::chrono::seconds kFetchLimit{5};
-constexpr std::chrono::minutes kFetchInterval{5};
-constexpr std::chrono::seconds kAskInterval{10};
 
 Result<std::string> read_file(std::string_view key, const std::string& file) {
     std::ifstream stream(file, std::ios::binary);
@@ -28,17 +24,43 @@ Result<std::string> read_file(std::string_view key, const std::string& file) {
     return text.str();
 }
 
-bool takes_tokens(const core::Config::Auth& config) {
-    return config.mode == "jwt" || config.mode == "jwt_or_api_key";
+/// Without the line end that editors leave.
+Result<std::string> read_secret(std::string_view key, const std::string& file) {
+    ANNALS_TRY(std::string secret, read_file(key, file));
+    while (secret.ends_with('\n') || secret.ends_with('\r')) {
+        secret.pop_back();
+    }
+    if (secret.empty()) {
+        return Error{Errc::usage, fmt::format("{}: {}: it has no secret", key, file), ""};
+    }
+    return secret;
 }
 
-bool takes_keys(const core::Config::Auth& config) {
-    return config.mode == "api_key" || config.mode == "jwt_or_api_key";
+Result<KeySet> read_keys(std::string_view key, const std::string& file) {
+    ANNALS_TRY(const std::string text, read_file(key, file));
+    auto keys = KeySet::read(text);
+    if (!keys) {
+        return Error{Errc::usage, fmt::format("{}: {}: {}", key, file, keys.error().detail), ""};
+    }
+    return keys;
+}
+
+std::vector<core::Config::Auth::Issuer> all_issuers(const core::Config::Auth& config) {
+    std::vector<core::Config::Auth::Issuer> all;
+    if (config.takes_tokens()) {
+        if (config.has_own_issuer()) {
+            all.push_back({config.jwt_issuer, config.jwt_audience, config.jwt_jwks_file,
+                           config.jwt_jwks_url});
+        }
+        all.insert(all.end(), config.jwt_issuers.begin(), config.jwt_issuers.end());
+    }
+    return all;
 }
 
 }  // namespace
 
-Credentials::Credentials(const core::Config& config) : config_(config.auth) {
+Credentials::Credentials(const core::Config& config)
+    : config_(config.auth), issuers_(all_issuers(config.auth)) {
 }
 
 Result<void> Credentials::check(const core::Config& config) {
@@ -54,57 +76,54 @@ Result<std::unique_ptr<Credentials>> Credentials::open(const core::Config& confi
         const std::lock_guard lock(credentials->mutex_);
         credentials->set(std::move(trusted));
     }
-    if (takes_tokens(config.auth) && !config.auth.jwt_jwks_url.empty()) {
-        credentials->wanted_ = true;
-        credentials->thread_ = std::thread([self = credentials.get()] { self->fetch_keys(); });
+    Credentials* const self = credentials.get();
+    for (std::size_t i = 0; i < self->issuers_.size(); ++i) {
+        const core::Config::Auth::Issuer& issuer = self->issuers_[i];
+        self->fetchers_.push_back(
+            issuer.jwks_url.empty()
+                ? nullptr
+                : std::make_unique<KeyFetcher>(
+                      issuer.issuer.empty() ? std::string("auth.jwt.jwks_url")
+                                            : fmt::format("keys of '{}'", issuer.issuer),
+                      issuer.jwks_url,
+                      [self, i](KeySet keys) { self->set_keys(i, std::move(keys)); }));
+    }
+    if (config.auth.takes_tokens() && !config.auth.introspection.url.empty()) {
+        self->introspector_ =
+            std::make_unique<Introspector>(config.auth, self->current()->introspection_secret);
     }
     return credentials;
 }
 
-Credentials::~Credentials() {
-    {
-        // Under the lock, or the thread may look just before and go to sleep just after.
-        const std::lock_guard lock(mutex_);
-        quit_.store(true);
-    }
-    wake_.notify_all();
-    if (thread_.joinable()) {
-        thread_.join();
-    }
-}
-
 Result<Trusted> Credentials::read() const {
     Trusted trusted;
-    if (takes_tokens(config_)) {
-        trusted.rules = {config_.jwt_issuer, config_.jwt_audience, config_.jwt_leeway, ""};
-        if (!config_.jwt_jwks_file.empty()) {
-            ANNALS_TRY(const std::string text,
-                       read_file("auth.jwt.jwks_file", config_.jwt_jwks_file));
-            auto keys = KeySet::read(text);
-            if (!keys) {
-                return Error{Errc::usage,
-                             fmt::format("auth.jwt.jwks_file: {}: {}", config_.jwt_jwks_file,
-                                         keys.error().detail),
-                             ""};
-            }
-            trusted.keys = *std::move(keys);
-        }
-        if (!config_.jwt_hs256_secret_file.empty()) {
-            ANNALS_TRY(trusted.rules.secret,
-                       read_file("auth.jwt.hs256_secret_file", config_.jwt_hs256_secret_file));
-            while (trusted.rules.secret.ends_with('\n') || trusted.rules.secret.ends_with('\r')) {
-                trusted.rules.secret.pop_back();
-            }
-            if (trusted.rules.secret.size() < kSecretBytesMin) {
-                return Error{Errc::usage,
-                             fmt::format("auth.jwt.hs256_secret_file: {}: a secret must have {} "
-                                         "bytes or more",
-                                         config_.jwt_hs256_secret_file, kSecretBytesMin),
-                             ""};
-            }
+    for (const core::Config::Auth::Issuer& issuer : issuers_) {
+        TrustedIssuer& one = trusted.issuers.emplace_back();
+        one.rules = {issuer.issuer, issuer.audience, config_.jwt_leeway, ""};
+        if (!issuer.jwks_file.empty()) {
+            const bool own = config_.has_own_issuer() && trusted.issuers.size() == 1;
+            ANNALS_TRY(one.keys, read_keys(own ? "auth.jwt.jwks_file" : "auth.jwt.issuers",
+                                           issuer.jwks_file));
         }
     }
-    if (takes_keys(config_)) {
+    if (config_.takes_tokens() && !config_.jwt_hs256_secret_file.empty()) {
+        std::string& secret = trusted.issuers.front().rules.secret;
+        ANNALS_TRY(secret,
+                   read_secret("auth.jwt.hs256_secret_file", config_.jwt_hs256_secret_file));
+        if (secret.size() < kSecretBytesMin) {
+            return Error{Errc::usage,
+                         fmt::format("auth.jwt.hs256_secret_file: {}: a secret must have {} "
+                                     "bytes or more",
+                                     config_.jwt_hs256_secret_file, kSecretBytesMin),
+                         ""};
+        }
+    }
+    if (config_.takes_tokens() && !config_.introspection.url.empty()) {
+        ANNALS_TRY(trusted.introspection_secret,
+                   read_secret("auth.introspection.client_secret_file",
+                               config_.introspection.client_secret_file));
+    }
+    if (config_.takes_keys()) {
         ANNALS_TRY(trusted.api_keys, core::read_api_keys(config_.api_keys_file));
     }
     return trusted;
@@ -112,11 +131,16 @@ Result<Trusted> Credentials::read() const {
 
 std::vector<std::filesystem::file_time_type> Credentials::times() const {
     std::vector<std::filesystem::file_time_type> times;
-    for (const std::string* file :
-         {&config_.jwt_jwks_file, &config_.jwt_hs256_secret_file, &config_.api_keys_file}) {
+    const auto add = [&](const std::string& file) {
         std::error_code ignored;
-        times.push_back(std::filesystem::last_write_time(*file, ignored));
+        times.push_back(std::filesystem::last_write_time(file, ignored));
+    };
+    for (const core::Config::Auth::Issuer& issuer : issuers_) {
+        add(issuer.jwks_file);
     }
+    add(config_.jwt_hs256_secret_file);
+    add(config_.introspection.client_secret_file);
+    add(config_.api_keys_file);
     return times;
 }
 
@@ -133,8 +157,13 @@ void Credentials::reload_if_changed() {
     }
     {
         const std::lock_guard lock(mutex_);
-        if (thread_.joinable()) {
-            trusted->keys = current_->keys;
+        for (std::size_t i = 0; i < issuers_.size(); ++i) {
+            if (fetchers_[i] != nullptr) {
+                trusted->issuers[i].keys = current_->issuers[i].keys;
+            }
+        }
+        if (introspector_ != nullptr) {
+            introspector_->set_secret(trusted->introspection_secret);
         }
         set(*std::move(trusted));
     }
@@ -152,48 +181,21 @@ void Credentials::set(Trusted trusted) {
     number_.store(current_->number, std::memory_order_release);
 }
 
-bool Credentials::ask_for_keys(std::uint64_t seen) {
-    if (!thread_.joinable()) {
-        return false;
-    }
+void Credentials::set_keys(std::size_t index, KeySet keys) {
     const std::lock_guard lock(mutex_);
-    if (wanted_ || fetching_ || number() != seen) {
-        return true;
-    }
-    const auto now = std::chrono::steady_clock::now();
-    if (now - asked_ < kAskInterval) {
-        return false;
-    }
-    asked_ = now;
-    wanted_ = true;
-    wake_.notify_all();
-    return true;
+    Trusted trusted = *current_;
+    trusted.issuers[index].keys = std::move(keys);
+    set(std::move(trusted));
 }
 
-void Credentials::fetch_keys() {
-    std::unique_lock lock(mutex_);
-    while (!quit_) {
-        wake_.wait_for(lock, kFetchInterval, [this] { return wanted_ || quit_; });
-        if (quit_) {
-            break;
-        }
-        wanted_ = false;
-        fetching_ = true;
-        lock.unlock();
-        const auto text = fetch(config_.jwt_jwks_url, kFetchLimit, quit_);
-        auto keys = text ? KeySet::read(*text) : Result<KeySet>(text.error());
-        if (!keys && !quit_) {
-            log_warning(fmt::format("auth.jwt.jwks_url: {}; the keys stay as they were",
-                                    keys.error().detail));
-        }
-        lock.lock();
-        if (keys) {
-            Trusted trusted = *current_;
-            trusted.keys = *std::move(keys);
-            set(std::move(trusted));
-        }
-        fetching_ = false;
+Settled Credentials::ask_for_keys(std::size_t index, std::uint64_t seen) {
+    if (fetchers_[index] == nullptr) {
+        return nullptr;
     }
+    if (number() != seen) {
+        return std::make_shared<const std::atomic<bool>>(true);
+    }
+    return fetchers_[index]->ask();
 }
 
 }  // namespace annals::net::auth

@@ -2,45 +2,50 @@
 //
 // Layer:   net/auth.
 // Spec:    contract.md, auth.*.
-// Threads: for all threads; what current() gives is immutable. A thread of its own fetches keys from a URL.
+// Threads: for all threads; what current() gives is immutable.
 
 #pragma once
 
 #include "core/config/api_keys.h"
 #include "core/config/config.h"
-#include "net/auth/jwt.h"
+#include "net/auth/introspector.h"
+#include "net/auth/key_fetcher.h"
 #include "net/auth/key_set.h"
 
 #include <atomic>
-#include <condition_variable>
 #include <filesystem>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace annals::net::auth {
 
+/// Whoever signs tokens, and what they are held to. Its keys are good for tokens with its name as iss alone.
+struct TrustedIssuer {
+    TokenRules rules;
+    KeySet keys;
+};
+
 /// One state of everything.
 struct Trusted {
-    KeySet keys;
+    std::vector<TrustedIssuer>
+        issuers;  ///< that of auth.jwt.* first, if there is one, then auth.jwt.issuers
     std::vector<core::ApiKey> api_keys;
-    TokenRules rules;
+    std::string introspection_secret;
     std::uint64_t number = 0;  ///< greater than that of every earlier state
 };
 
 class Credentials {
   public:
-    /// Reads the files that `config` names. Keys of auth.jwt.jwks_url are fetched in the background, now and every
-    /// five minutes; until they are there tokens are refused.
+    /// Reads the files that `config` names. Keys of URLs are fetched in the background (KeyFetcher); until they are
+    /// there the tokens of that issuer are refused.
     /// Errors: usage: one line that names the key of the configuration and what is wrong.
     static Result<std::unique_ptr<Credentials>> open(const core::Config& config);
 
     /// Whether the files are of use. Errors: as open().
     static Result<void> check(const core::Config& config);
 
-    ~Credentials();
     Credentials(const Credentials&) = delete;
     Credentials& operator=(const Credentials&) = delete;
 
@@ -49,9 +54,12 @@ class Credentials {
     /// The number of the newest state; a load.
     std::uint64_t number() const noexcept { return number_.load(std::memory_order_acquire); }
 
-    /// A token names a key that isn't there in the state `seen`: asks for newer keys, unless that was done less than ten
-    /// seconds ago. True if newer ones may come soon, or have come meanwhile: number() tells.
-    bool ask_for_keys(std::uint64_t seen);
+    /// A token of the issuer at `index` names a key that isn't there in the state `seen`: asks for newer keys. Null: none
+    /// are to be expected.
+    Settled ask_for_keys(std::size_t index, std::uint64_t seen);
+
+    /// Who is asked about opaque tokens; null: nobody.
+    Introspector* introspector() const noexcept { return introspector_.get(); }
 
     /// Reads files again that have changed. If one is of no use, a warning is logged and the old state stays.
     void reload_if_changed();
@@ -62,20 +70,19 @@ class Credentials {
     Result<Trusted> read() const;
     std::vector<std::filesystem::file_time_type> times() const;
     void set(Trusted trusted);  ///< under the mutex
-    void fetch_keys();
+    void set_keys(std::size_t index, KeySet keys);
 
     const core::Config::Auth config_;
-    std::vector<std::filesystem::file_time_type> times_;  ///< of the thread that reloads
+    const std::vector<core::Config::Auth::Issuer> issuers_;  ///< as Trusted::issuers
+    std::vector<std::filesystem::file_time_type> times_;     ///< of the thread that reloads
     std::atomic<std::uint64_t> number_{0};
-    std::atomic<bool> quit_{false};
 
     mutable std::mutex mutex_;
-    std::condition_variable wake_;
     std::shared_ptr<const Trusted> current_;
-    bool wanted_ = false;    ///< keys, at once
-    bool fetching_ = false;  ///< they are on their way
-    std::chrono::steady_clock::time_point asked_;
-    std::thread thread_;  ///< only with a URL
+    // The last members: their threads end before the rest goes.
+    std::vector<std::unique_ptr<KeyFetcher>>
+        fetchers_;  ///< as issuers_; null: its keys are in a file
+    std::unique_ptr<Introspector> introspector_;
 };
 
 }  // namespace annals::net::auth

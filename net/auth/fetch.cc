@@ -24,18 +24,27 @@ int stop_if_asked(void* stop, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
     return static_cast<const std::atomic<bool>*>(stop)->load() ? 1 : 0;
 }
 
-}  // namespace
+using Handle = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
 
-Result<std::string> fetch(const std::string& url, std::chrono::milliseconds limit,
-                          const std::atomic<bool>& stop) {
+Handle make_handle() {
     static std::once_flag initialised;
     std::call_once(initialised, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
-    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> handle(curl_easy_init(),
-                                                                     curl_easy_cleanup);
-    CURL* const curl = handle.get();
-    if (curl == nullptr) {
-        return Error{Errc::io, "libcurl cannot be set up", ""};
-    }
+    return {curl_easy_init(), curl_easy_cleanup};
+}
+
+Error not_set_up() {
+    return {Errc::io, "libcurl cannot be set up", ""};
+}
+
+/// As in a form: all but letters, digits and "-._~" as %XX.
+std::string escape(CURL* curl, const std::string& text) {
+    const std::unique_ptr<char, decltype(&curl_free)> escaped(
+        curl_easy_escape(curl, text.data(), static_cast<int>(text.size())), curl_free);
+    return escaped == nullptr ? std::string() : std::string(escaped.get());
+}
+
+Result<std::string> perform(CURL* curl, const std::string& url, std::chrono::milliseconds limit,
+                            const std::atomic<bool>& stop) {
     std::string text;
     curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -60,6 +69,36 @@ Result<std::string> fetch(const std::string& url, std::chrono::milliseconds limi
         return Error{Errc::io, fmt::format("{}: status {}", url, status), ""};
     }
     return text;
+}
+
+}  // namespace
+
+Result<std::string> fetch(const std::string& url, std::chrono::milliseconds limit,
+                          const std::atomic<bool>& stop) {
+    const Handle handle = make_handle();
+    return handle == nullptr ? not_set_up() : perform(handle.get(), url, limit, stop);
+}
+
+Result<std::string> post_form(const std::string& url, const Form& form,
+                              std::chrono::milliseconds limit, const std::atomic<bool>& stop) {
+    const Handle handle = make_handle();
+    if (handle == nullptr) {
+        return not_set_up();
+    }
+    CURL* const curl = handle.get();
+    std::string body;
+    for (const auto& [name, value] : form.fields) {
+        body += (body.empty() ? "" : "&") + escape(curl, name) + '=' + escape(curl, value);
+    }
+    const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(
+        curl_slist_append(nullptr, "Accept: application/json"), curl_slist_free_all);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
+    curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE, static_cast<long>(body.size()));
+    curl_easy_setopt(curl, CURLOPT_COPYPOSTFIELDS, body.c_str());
+    curl_easy_setopt(curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+    curl_easy_setopt(curl, CURLOPT_USERNAME, escape(curl, form.client).c_str());
+    curl_easy_setopt(curl, CURLOPT_PASSWORD, escape(curl, form.secret).c_str());
+    return perform(curl, url, limit, stop);
 }
 
 }  // namespace annals::net::auth

@@ -10,6 +10,8 @@
 #include <atomic>
 #include <chrono>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace annals::net::auth {
 
@@ -19,5 +21,16 @@ inline constexpr std::size_t kFetchedBytesMax = 1 << 20;
 /// Ends early when `stop` becomes true. Errors: io, timeout, body_too_large.
 Result<std::string> fetch(const std::string& url, std::chrono::milliseconds limit,
                           const std::atomic<bool>& stop);
+
+/// What a client sends that has a name and a secret (RFC 6749 section 2.3.1).
+struct Form {
+    std::vector<std::pair<std::string, std::string>> fields;
+    std::string client;
+    std::string secret;
+};
+
+/// The same for a form that is posted to `url`; errors name neither fields nor secret.
+Result<std::string> post_form(const std::string& url, const Form& form,
+                              std::chrono::milliseconds limit, const std::atomic<bool>& stop);
 
 }  // namespace annals::net::auth

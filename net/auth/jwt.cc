@@ -12,16 +12,12 @@
 #include <openssl/rsa.h>
 
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <optional>
 
 namespace annals::net::auth {
 
 namespace {
-
-constexpr std::size_t kNameCharsMax = 256;
 
 enum class Signature : std::uint8_t { pkcs1, pss, ecdsa, eddsa, hmac };
 
@@ -151,87 +147,15 @@ Result<void> check_signature(const Algorithm& algorithm, json::Value header, std
     return bad("The token's signature is wrong");
 }
 
-/// A NumericDate. Errors: bad_credentials.
-Result<std::optional<Instant>> read_date(json::Value claims, std::string_view name) {
-    const json::Value value = claims[name];
-    if (!value) {
-        return std::optional<Instant>();
-    }
-    double seconds = 0;
-    const std::string_view text = value.raw();
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    constexpr double kSecondsMax = 253'402'300'799;  // the year 9999
-    if (!value.is(json::Kind::number) || read.ec != std::errc() || !(seconds >= 0) ||
-        seconds > kSecondsMax) {
-        return bad(fmt::format("The token's {} is no date", name));
-    }
-    return std::optional(Instant{static_cast<std::int64_t>(std::floor(seconds)) * 1'000'000});
-}
+struct Parts {
+    std::string header;
+    std::string claims;
+    std::string signature;
+    std::string_view signed_text;
+};
 
-bool names_audience(json::Value audience, const std::string& wanted) {
-    if (audience.is_string()) {
-        return audience.equals(wanted);
-    }
-    for (const json::Value one : audience.elements()) {
-        if (one.equals(wanted)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-std::string scopes_of(json::Value claims) {
-    const json::Value scope = claims["scope"] ? claims["scope"] : claims["scp"];
-    if (scope.is_string()) {
-        return scope.string();
-    }
-    std::string all;
-    for (const json::Value one : scope.elements()) {
-        all += one.string() + ' ';
-    }
-    return all;
-}
-
-std::string name_of(json::Value claims) {
-    for (const char* member : {"sub", "client_id", "azp"}) {
-        if (claims[member].is_string()) {
-            return claims[member].string().substr(0, kNameCharsMax);
-        }
-    }
-    return {};
-}
-
-Result<Claims> check_claims(json::Value claims, const TokenRules& rules, Instant now) {
-    if (!claims.is_object()) {
-        return bad("The token's claims are no object");
-    }
-    const std::int64_t leeway = rules.leeway.count() * 1000;
-    ANNALS_TRY(const auto expires, read_date(claims, "exp"));
-    ANNALS_TRY(const auto not_before, read_date(claims, "nbf"));
-    ANNALS_TRY(const auto issued, read_date(claims, "iat"));
-    if (!expires) {
-        return bad("The token has no exp");
-    }
-    if (expires->us + leeway <= now.us) {
-        return Error{Errc::credentials_expired, "", ""};
-    }
-    if ((not_before && not_before->us - leeway > now.us) ||
-        (issued && issued->us - leeway > now.us)) {
-        return bad("The token is not valid yet");
-    }
-    if (!rules.issuer.empty() && !claims["iss"].equals(rules.issuer)) {
-        return bad("The token is of another issuer");
-    }
-    if (!rules.audience.empty() && !names_audience(claims["aud"], rules.audience)) {
-        return bad("The token is for another audience");
-    }
-    return Claims{name_of(claims), scopes_of(claims), {expires->us + leeway}};
-}
-
-}  // namespace
-
-Result<Claims> verify_token(std::string_view token, const KeySet& keys, const TokenRules& rules,
-                            Instant now) {
+/// Lifetime: views point into `token`.
+Result<Parts> split(std::string_view token) {
     if (token.size() > kTokenBytesMax) {
         return bad("The token is too long");
     }
@@ -240,14 +164,41 @@ Result<Claims> verify_token(std::string_view token, const KeySet& keys, const To
     if (second == std::string_view::npos) {
         return bad("The credentials are no JSON Web Token");
     }
-    const auto header_text = decode_base64url(token.substr(0, first));
-    const auto claims_text = decode_base64url(token.substr(first + 1, second - first - 1));
-    const auto signature = decode_base64url(token.substr(second + 1));
-    if (!header_text || !claims_text || !signature) {
+    auto header = decode_base64url(token.substr(0, first));
+    auto claims = decode_base64url(token.substr(first + 1, second - first - 1));
+    auto signature = decode_base64url(token.substr(second + 1));
+    if (!header || !claims || !signature) {
         return bad("The token is not written in base64url");
     }
+    return Parts{*std::move(header), *std::move(claims), *std::move(signature),
+                 token.substr(0, second)};
+}
+
+}  // namespace
+
+bool is_jwt(std::string_view token) {
+    if (token.size() > kTokenBytesMax || std::count(token.begin(), token.end(), '.') != 2) {
+        return false;
+    }
+    const auto header = decode_base64url(token.substr(0, token.find('.')));
+    return header && header->starts_with('{');
+}
+
+Result<std::string> unverified_issuer(std::string_view token) {
+    ANNALS_TRY(const Parts parts, split(token));
     json::Parser parser;
-    const auto header = parser.parse(*header_text);
+    const auto claims = parser.parse(parts.claims);
+    if (!claims) {
+        return bad("The token's claims are no JSON");
+    }
+    return claims->root()["iss"].string();
+}
+
+Result<Claims> verify_token(std::string_view token, const KeySet& keys, const TokenRules& rules,
+                            Instant now) {
+    ANNALS_TRY(const Parts parts, split(token));
+    json::Parser parser;
+    const auto header = parser.parse(parts.header);
     if (!header || !header->root().is_object()) {
         return bad("The token's header is no JSON object");
     }
@@ -262,9 +213,9 @@ Result<Claims> verify_token(std::string_view token, const KeySet& keys, const To
     if (algorithm == nullptr) {
         return bad("The token's alg is not taken");
     }
-    ANNALS_TRY_VOID(check_signature(*algorithm, header->root(), token.substr(0, second), *signature,
+    ANNALS_TRY_VOID(check_signature(*algorithm, header->root(), parts.signed_text, parts.signature,
                                     keys, rules));
-    const auto claims = parser.parse(*claims_text);
+    const auto claims = parser.parse(parts.claims);
     if (!claims) {
         return bad("The token's claims are no JSON");
     }

@@ -8,9 +8,9 @@
 
 #include "core/base/instant.h"
 #include "core/base/result.h"
+#include "net/auth/claims.h"
 #include "net/auth/key_set.h"
 
-#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -19,19 +19,12 @@ namespace annals::net::auth {
 /// Longer tokens are refused unread.
 inline constexpr std::size_t kTokenBytesMax = 16 << 10;
 
-struct TokenRules {
-    std::string issuer;    ///< iss must be this; empty: any
-    std::string audience;  ///< aud must name this; empty: any
-    std::chrono::milliseconds leeway{0};
-    std::string secret;  ///< of HS256; empty: no such tokens
-};
+/// Whether `token` looks like one, that is not some other kind of bearer token.
+bool is_jwt(std::string_view token);
 
-/// What a good token says.
-struct Claims {
-    std::string name;    ///< sub, else client_id, else azp
-    std::string scopes;  ///< separated by blanks
-    Instant expires;     ///< exp and the leeway
-};
+/// The iss that `token` claims, empty if none: good for choosing whose keys it is held against, and for nothing else.
+/// Errors: bad_credentials.
+Result<std::string> unverified_issuer(std::string_view token);
 
 /// Reads `token` and checks everything: its signature first.
 ///

@@ -40,8 +40,20 @@ void add(std::string& text, std::string_view name, const std::vector<std::string
 std::string configuration(const core::Config::Auth& auth) {
     const core::Config::Auth::Smart& smart = auth.smart;
     std::string text = "{";
-    add(text, "issuer", auth.jwt_issuer);
-    add(text, "jwks_uri", auth.jwt_jwks_url);
+    // The first issuer is the one that the endpoints are of; the rest are only named (RFC 9728 section 2).
+    const bool own = auth.has_own_issuer() || auth.jwt_issuers.empty();
+    add(text, "issuer", own ? auth.jwt_issuer : auth.jwt_issuers.front().issuer);
+    add(text, "jwks_uri", own ? auth.jwt_jwks_url : auth.jwt_issuers.front().jwks_url);
+    if (!auth.jwt_issuers.empty()) {
+        std::vector<std::string> names;
+        if (auth.has_own_issuer()) {
+            names.push_back(auth.jwt_issuer);
+        }
+        for (const core::Config::Auth::Issuer& issuer : auth.jwt_issuers) {
+            names.push_back(issuer.issuer);
+        }
+        add(text, "authorization_servers", names);
+    }
     add(text, "authorization_endpoint", smart.authorization_endpoint);
     add(text, "token_endpoint", smart.token_endpoint);
     add(text, "introspection_endpoint", smart.introspection_endpoint);
@@ -78,7 +90,7 @@ std::optional<core::Response> answer_smart_configuration(const core::Config& con
         return std::nullopt;
     }
     core::Response response;
-    if (config.auth.mode != "jwt" && config.auth.mode != "jwt_or_api_key") {
+    if (!config.auth.takes_tokens()) {
         response = core::outcome_response(
             Error{Errc::not_found, "No tokens are taken here: there is no SMART configuration", ""},
             request);

@@ -144,6 +144,19 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"auth.mode=jwt_or_api_key", "needs auth.jwt.jwks_file"},
              {"auth.jwt.jwks_url=http://issuer/jwks", "must begin with https://"},
              {"auth.jwt.jwks_url=ftp://issuer/jwks", "must begin with https://"},
+             {"auth.jwt.jwks_url=http://localhost:1@issuer/jwks", "must begin with https://"},
+             {"auth.jwt.issuers=https://issuer", "auth.jwt.issuers must be a list of tables"},
+             {"auth.jwt.issuers=[{issuer=\"a\",keys=\"b\"}]", "must be a list of tables"},
+             {"auth.jwt.issuers=[{issuer=1}]", "must be a list of tables"},
+             {"auth.jwt.issuers=[{jwks_file=\"a\"}]", "an entry has no issuer"},
+             {"auth.jwt.issuers=[{issuer=\"a\"}]", "'a' needs either jwks_file or jwks_url"},
+             {"auth.jwt.issuers=[{issuer=\"a\",jwks_url=\"http://b/\"}]",
+              "must begin with https://"},
+             {"auth.jwt.issuers=[{issuer=\"a\",jwks_file=\"b\"},{issuer=\"a\",jwks_file=\"c\"}]",
+              "'a' is there twice"},
+             {"auth.introspection.url=http://issuer/ask", "must begin with https://"},
+             {"auth.introspection.url=https://issuer/ask", "client_secret_file"},
+             {"auth.introspection.rate=0", "auth.introspection.rate must be an integer"},
              {"tls.cert_file=x", "tls.cert_file and tls.key_file"},
              {"tls.key_file=x", "tls.cert_file and tls.key_file"},
              {"tls.client_ca_file=x", "tls.client_ca_file needs"},
@@ -155,6 +168,30 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
         EXPECT_NE(fault_of(sets({set})).find(said), std::string::npos)
             << set << ": " << fault_of(sets({set}));
     }
+}
+
+TEST(LoadConfig, ReadsATableOfIssuers) {
+    const test::TemporaryDirectory directory;
+    ConfigSources sources;
+    sources.file = write_file(directory,
+                              "[auth]\nmode = \"jwt\"\n"
+                              "[[auth.jwt.issuers]]\nissuer = \"https://a\"\naudience = \"b\"\n"
+                              "jwks_url = \"https://a/jwks\"\n"
+                              "[[auth.jwt.issuers]]\nissuer = \"https://c\"\njwks_file = \"d\"\n");
+    const Result<Config> config = load_config(sources);
+    ASSERT_TRUE(config.has_value()) << config.error().detail;
+    ASSERT_EQ(config->auth.jwt_issuers.size(), 2U);
+    EXPECT_EQ(config->auth.jwt_issuers[0].issuer, "https://a");
+    EXPECT_EQ(config->auth.jwt_issuers[0].audience, "b");
+    EXPECT_EQ(config->auth.jwt_issuers[0].jwks_url, "https://a/jwks");
+    EXPECT_EQ(config->auth.jwt_issuers[1].jwks_file, "d");
+    // Beside them the one of auth.jwt.* must have a name, and another one.
+    sources.sets = {"auth.jwt.jwks_file=keys"};
+    EXPECT_NE(fault_of(sources).find("needs auth.jwt.issuer"), std::string::npos);
+    sources.sets = {"auth.jwt.jwks_file=keys", "auth.jwt.issuer=https://c"};
+    EXPECT_NE(fault_of(sources).find("'https://c' is there twice"), std::string::npos);
+    sources.sets = {"auth.jwt.jwks_file=keys", "auth.jwt.issuer=https://e"};
+    EXPECT_EQ(fault_of(sources), "");
 }
 
 TEST(LoadConfig, TakesHistoryLimitsOfTypes) {
@@ -246,6 +283,13 @@ TEST(DescribeConfig, HasOneLineForEveryKeyOfTheContract) {
                                   "auth.jwt.jwks_url",
                                   "auth.jwt.leeway",
                                   "auth.jwt.hs256_secret_file",
+                                  "auth.jwt.issuers",
+                                  "auth.introspection.url",
+                                  "auth.introspection.client_id",
+                                  "auth.introspection.client_secret_file",
+                                  "auth.introspection.audience",
+                                  "auth.introspection.cache",
+                                  "auth.introspection.rate",
                                   "auth.api_keys_file",
                                   "auth.public",
                                   "allow_unauthenticated",

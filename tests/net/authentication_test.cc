@@ -3,19 +3,12 @@
 #include "core/base/digest.h"
 #include "tests/support/child_process.h"
 #include "tests/support/guarded_server.h"
+#include "tests/support/http_endpoint.h"
 #include "tests/support/tokens.h"
 
 #include <gmock/gmock.h>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <filesystem>
 #include <functional>
-#include <mutex>
 #include <thread>
 
 namespace annals::test {
@@ -148,71 +141,10 @@ TEST(Authentication, ReadsFilesAgainThatHaveChangedAndKeepsWhatItHasIfTheyAreOfN
     EXPECT_EQ(server.get("/Patient/1", {{"X-API-Key", "another"}}).status, 403);
 }
 
-/// Answers every request with a key set that can be changed.
-class Issuer {
-  public:
-    explicit Issuer(std::string set)
-        : set_(std::move(set)), socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        ::bind(socket_, reinterpret_cast<sockaddr*>(&address), sizeof address);
-        ::listen(socket_, 8);
-        socklen_t size = sizeof address;
-        ::getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
-        port_ = ntohs(address.sin_port);
-        thread_ = std::thread([this] { serve(); });
-    }
-
-    ~Issuer() {
-        ::shutdown(socket_, SHUT_RDWR);
-        thread_.join();
-        ::close(socket_);
-    }
-
-    std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/jwks"; }
-
-    void set(std::string text) {
-        const std::lock_guard lock(mutex_);
-        set_ = std::move(text);
-    }
-
-    int requests() const { return requests_; }
-
-  private:
-    void serve() {
-        for (;;) {
-            const int peer = ::accept(socket_, nullptr, nullptr);
-            if (peer < 0) {
-                return;
-            }
-            char room[4096];
-            (void)::recv(peer, room, sizeof room, 0);
-            std::string body;
-            {
-                const std::lock_guard lock(mutex_);
-                body = set_;
-            }
-            const std::string answer = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: " +
-                                       std::to_string(body.size()) + "\r\n\r\n" + body;
-            ++requests_;
-            (void)::send(peer, answer.data(), answer.size(), MSG_NOSIGNAL);
-            ::close(peer);
-        }
-    }
-
-    std::mutex mutex_;
-    std::string set_;
-    int socket_;
-    std::uint16_t port_ = 0;
-    std::atomic<int> requests_{0};
-    std::thread thread_;
-};
-
 TEST(Authentication, FetchesKeysAndFetchesThemAgainForAKeyItDoesNotKnow) {
     const SigningKey first("ES256", "first");
     const SigningKey second("ES256", "second");
-    Issuer issuer(jwk_set({first.jwk()}));
+    KeyEndpoint issuer(jwk_set({first.jwk()}));
     GuardedServer server([&](core::Config& config, GuardedServer&) {
         config.auth.mode = "jwt";
         config.auth.jwt_jwks_url = issuer.url();
@@ -235,11 +167,7 @@ TEST(Authentication, FetchesKeysAndFetchesThemAgainForAKeyItDoesNotKnow) {
 }
 
 TEST(Authentication, StartsAndRefusesTokensWhileTheIssuerIsAway) {
-    std::string url;
-    {
-        const Issuer gone(jwk_set({}));
-        url = gone.url();
-    }
+    const std::string url = deserted_url();
     const SigningKey key("ES256");
     GuardedServer server([&](core::Config& config, GuardedServer&) {
         config.auth.mode = "jwt";

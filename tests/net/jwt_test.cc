@@ -179,6 +179,25 @@ TEST(Jwt, ChecksIssuerAndAudience) {
         "it was taken");
 }
 
+TEST(Jwt, TellsItselfFromOtherTokens) {
+    const SigningKey key("ES256");
+    EXPECT_TRUE(is_jwt(key.sign(kClaims)));
+    for (const std::string& token :
+         {std::string(), std::string("2YotnFZFEjr1zCsicMWpAA"), std::string("v2.local.c29tZQ"),
+          std::string(".."), "x." + key.sign(kClaims), std::string(kTokenBytesMax + 1, '.')}) {
+        EXPECT_FALSE(is_jwt(token)) << token;
+    }
+}
+
+TEST(Jwt, SaysWhoseItClaimsToBe) {
+    const SigningKey key("ES256");
+    EXPECT_EQ(*unverified_issuer(key.sign(kClaims)), "https://issuer");
+    EXPECT_EQ(*unverified_issuer(key.sign(R"({"iss":["https://issuer"]})")), "");
+    EXPECT_EQ(*unverified_issuer(key.sign("[1]")), "");
+    EXPECT_FALSE(unverified_issuer(key.sign("not JSON")));
+    EXPECT_FALSE(unverified_issuer("a.b"));
+}
+
 TEST(Jwt, ReadsScopesAsTextOrList) {
     const SigningKey key("ES256");
     const KeySet set = keys({key.jwk()});

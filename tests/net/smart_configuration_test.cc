@@ -54,6 +54,21 @@ TEST(SmartConfiguration, SaysWhatIsConfiguredAndNothingElse) {
     EXPECT_EQ(posted.header("Allow"), "GET, HEAD");
 }
 
+TEST(SmartConfiguration, NamesAllIssuersWhereThereAreSeveral) {
+    GuardedServer server([](core::Config& config, GuardedServer& self) {
+        with_tokens(jwk_set({}))(config, self);
+        config.auth.jwt_issuer = "https://auth.example.org";
+        config.auth.jwt_issuers = {
+            {"https://other.example.org", "", config.auth.jwt_jwks_file, ""}};
+    });
+    const std::string body = server.get(kPath).body;
+    EXPECT_THAT(body, HasSubstr(R"("issuer":"https://auth.example.org")"));
+    EXPECT_THAT(
+        body,
+        HasSubstr(
+            R"("authorization_servers":["https://auth.example.org","https://other.example.org"])"));
+}
+
 TEST(SmartConfiguration, IsNotThereWhereNoTokensAreTaken) {
     GuardedServer open([](core::Config&, GuardedServer&) {});
     EXPECT_EQ(open.get(kPath).status, 404);

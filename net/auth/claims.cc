@@ -1,0 +1,100 @@
+#include "net/auth/claims.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+namespace annals::net::auth {
+
+namespace {
+
+constexpr std::size_t kNameCharsMax = 256;
+
+Error bad(std::string_view why) {
+    return {Errc::bad_credentials, std::string(why), ""};
+}
+
+/// A NumericDate. Errors: bad_credentials.
+Result<std::optional<Instant>> read_date(json::Value claims, std::string_view name) {
+    const json::Value value = claims[name];
+    if (!value) {
+        return std::optional<Instant>();
+    }
+    double seconds = 0;
+    const std::string_view text = value.raw();
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    constexpr double kSecondsMax = 253'402'300'799;  // the year 9999
+    if (!value.is(json::Kind::number) || read.ec != std::errc() || !(seconds >= 0) ||
+        seconds > kSecondsMax) {
+        return bad(fmt::format("The token's {} is no date", name));
+    }
+    return std::optional(Instant{static_cast<std::int64_t>(std::floor(seconds)) * 1'000'000});
+}
+
+bool names_audience(json::Value audience, const std::string& wanted) {
+    if (audience.is_string()) {
+        return audience.equals(wanted);
+    }
+    for (const json::Value one : audience.elements()) {
+        if (one.equals(wanted)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::string scopes_of(json::Value claims) {
+    const json::Value scope = claims["scope"] ? claims["scope"] : claims["scp"];
+    if (scope.is_string()) {
+        return scope.string();
+    }
+    std::string all;
+    for (const json::Value one : scope.elements()) {
+        all += one.string() + ' ';
+    }
+    return all;
+}
+
+std::string name_of(json::Value claims) {
+    for (const char* member : {"sub", "client_id", "azp"}) {
+        if (claims[member].is_string()) {
+            return claims[member].string().substr(0, kNameCharsMax);
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<Claims> check_claims(json::Value claims, const TokenRules& rules, Instant now,
+                            std::optional<Instant> expires_else) {
+    if (!claims.is_object()) {
+        return bad("The token's claims are no object");
+    }
+    const std::int64_t leeway = rules.leeway.count() * 1000;
+    ANNALS_TRY(const auto expires, read_date(claims, "exp"));
+    ANNALS_TRY(const auto not_before, read_date(claims, "nbf"));
+    ANNALS_TRY(const auto issued, read_date(claims, "iat"));
+    if (!expires && !expires_else) {
+        return bad("The token has no exp");
+    }
+    const Instant end = expires ? Instant{expires->us + leeway} : *expires_else;
+    if (end <= now) {
+        return Error{Errc::credentials_expired, "", ""};
+    }
+    if ((not_before && not_before->us - leeway > now.us) ||
+        (issued && issued->us - leeway > now.us)) {
+        return bad("The token is not valid yet");
+    }
+    if (!rules.issuer.empty() && !claims["iss"].equals(rules.issuer)) {
+        return bad("The token is of another issuer");
+    }
+    if (!rules.audience.empty() && !names_audience(claims["aud"], rules.audience)) {
+        return bad("The token is for another audience");
+    }
+    return Claims{name_of(claims), scopes_of(claims), end};
+}
+
+}  // namespace annals::net::auth

@@ -1,0 +1,175 @@
+#include "net/auth/introspector.h"
+
+#include "core/base/digest.h"
+#include "core/base/log.h"
+#include "net/auth/fetch.h"
+#include "net/auth/jwt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::net::auth {
+
+namespace {
+
+constexpr std::chrono::seconds kAskLimit{3};
+constexpr std::chrono::seconds kWarningInterval{10};
+/// How long a token that is no good is not asked about again, and one of which nothing could be found out.
+constexpr std::chrono::seconds kRefusedFor{10};
+constexpr std::chrono::seconds kUnknownFor{2};
+
+Instant after(Instant now, std::chrono::microseconds time) {
+    return {now.us + time.count()};
+}
+
+/// What RFC 6750 calls b64token.
+bool is_bearer_token(std::string_view text) {
+    return !text.empty() && text.size() <= kTokenBytesMax &&
+           std::all_of(text.begin(), text.end(), [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      std::string_view("-._~+/=").find(c) != std::string_view::npos;
+           });
+}
+
+Error unknown() {
+    return {Errc::overloaded, "Whether the token is good cannot be found out at present", ""};
+}
+
+template <typename Map, typename IsOver>
+void make_room(Map& map, IsOver is_over) {
+    if (map.size() >= Introspector::kAnswersMax) {
+        std::erase_if(map, is_over);
+        if (map.size() >= Introspector::kAnswersMax) {
+            map.clear();
+        }
+    }
+}
+
+}  // namespace
+
+Introspector::Introspector(const core::Config::Auth& config, std::string secret)
+    : config_(config.introspection),
+      rules_{"", config.introspection.audience, config.jwt_leeway, ""},
+      throttle_(config.introspection.rate, 0, 0),
+      secret_(std::move(secret)) {
+    for (std::thread& thread : threads_) {
+        thread = std::thread([this] { run(); });
+    }
+}
+
+Introspector::~Introspector() {
+    {
+        const std::lock_guard lock(mutex_);
+        quit_.store(true);
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) {
+        thread.join();
+    }
+}
+
+void Introspector::set_secret(std::string secret) {
+    const std::lock_guard lock(mutex_);
+    secret_ = std::move(secret);
+}
+
+Result<Claims> Introspector::find_out(std::string_view token, Instant now, Settled* later) {
+    if (!is_bearer_token(token)) {
+        return Error{Errc::bad_credentials, "The credentials are no bearer token", ""};
+    }
+    std::string digest = sha256_hex(token);
+    const std::lock_guard lock(mutex_);
+    if (const auto found = good_.find(digest);
+        found != good_.end() && found->second.expires > now) {
+        return found->second;
+    }
+    if (const auto found = refused_.find(digest);
+        found != refused_.end() && found->second.until > now) {
+        return found->second.error;
+    }
+    if (later == nullptr) {
+        return unknown();
+    }
+    if (const auto found = asked_.find(digest); found != asked_.end()) {
+        *later = found->second;
+        return Error{Errc::not_found, "", ""};
+    }
+    if (waiting_.size() >= kWaitingMax || throttle_.take("", Throttle::Clock::now())) {
+        return unknown();
+    }
+    const auto settled = std::make_shared<std::atomic<bool>>(false);
+    asked_.emplace(digest, settled);
+    waiting_.push_back({std::string(token), std::move(digest), settled});
+    wake_.notify_one();
+    *later = settled;
+    return Error{Errc::not_found, "", ""};
+}
+
+void Introspector::run() {
+    std::unique_lock lock(mutex_);
+    while (!quit_) {
+        wake_.wait(lock, [this] { return !waiting_.empty() || quit_; });
+        if (quit_) {
+            break;
+        }
+        const Question question = std::move(waiting_.front());
+        waiting_.pop_front();
+        const std::string secret = secret_;
+        lock.unlock();
+        Result<Claims> answer = ask(question.token, secret);
+        lock.lock();
+        keep(question.digest, std::move(answer));
+        asked_.erase(question.digest);
+        question.settled->store(true);
+    }
+}
+
+void Introspector::keep(const std::string& digest, Result<Claims> answer) {
+    const Instant time = now();
+    if (answer) {
+        make_room(good_, [&](const auto& entry) { return entry.second.expires <= time; });
+        good_.insert_or_assign(digest, *std::move(answer));
+        return;
+    }
+    make_room(refused_, [&](const auto& entry) { return entry.second.until <= time; });
+    const auto until =
+        after(time, answer.error().code == Errc::overloaded ? kUnknownFor : kRefusedFor);
+    refused_.insert_or_assign(digest, Refused{std::move(answer.error()), until});
+}
+
+/// Never says anything of the token, nor what the answer was.
+Error Introspector::warn(std::string_view what) {
+    const std::lock_guard lock(mutex_);
+    const auto time = std::chrono::steady_clock::now();
+    if (!quit_ && time >= next_warning_) {
+        next_warning_ = time + kWarningInterval;
+        log_warning(fmt::format("auth.introspection.url: {}", what));
+    }
+    return unknown();
+}
+
+Result<Claims> Introspector::ask(const std::string& token, const std::string& secret) {
+    const auto text = post_form(
+        config_.url,
+        {{{"token", token}, {"token_type_hint", "access_token"}}, config_.client_id, secret},
+        kAskLimit, quit_);
+    if (!text) {
+        return warn(text.error().detail);
+    }
+    json::Parser parser;
+    const auto answer = parser.parse(*text);
+    if (!answer || !answer->root()["active"].is(json::Kind::boolean)) {
+        return warn("the answer is none of RFC 7662");
+    }
+    if (answer->root()["active"].raw() != "true") {
+        return Error{Errc::bad_credentials, "The token is not active", ""};
+    }
+    const Instant time = now();
+    const Instant ask_again = after(time, config_.cache);
+    ANNALS_TRY(Claims claims, check_claims(answer->root(), rules_, time, ask_again));
+    claims.expires = std::min(claims.expires, ask_again);
+    return claims;
+}
+
+}  // namespace annals::net::auth

@@ -1,0 +1,82 @@
+// Introspector: asks the authorization server about tokens that say nothing themselves.
+//
+// Layer:   net/auth.
+// Spec:    RFC 7662; RFC 6749 section 2.3.1 (client id and secret); docs/security.md, Opaque tokens.
+// Threads: for all threads. It asks on threads of its own; a look-up takes a lock, once for each token and network thread.
+// Memory:  at most kAnswersMax answers of each kind and kWaitingMax tokens that wait to be asked about.
+
+#pragma once
+
+#include "core/config/config.h"
+#include "net/auth/claims.h"
+#include "net/auth/settled.h"
+#include "net/throttle.h"
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+
+namespace annals::net::auth {
+
+class Introspector {
+  public:
+    static constexpr std::size_t kAnswersMax = 10'000;
+    static constexpr std::size_t kWaitingMax = 256;
+
+    Introspector(const core::Config::Auth& config, std::string secret);
+
+    ~Introspector();
+    Introspector(const Introspector&) = delete;
+    Introspector& operator=(const Introspector&) = delete;
+
+    /// What the authorization server says of `token`; expires: when it must be asked again.
+    ///
+    /// Errors: bad_credentials, credentials_expired; not_found: it is being asked, and `later` tells when to look again;
+    ///         overloaded: it can't be found out at present, or not without waiting and `later` is null.
+    Result<Claims> find_out(std::string_view token, Instant now, Settled* later);
+
+    /// From now on this secret is sent.
+    void set_secret(std::string secret);
+
+  private:
+    struct Refused {
+        Error error;
+        Instant until;
+    };
+
+    struct Question {
+        std::string token;
+        std::string digest;
+        std::shared_ptr<std::atomic<bool>> settled;
+    };
+
+    void run();
+    Result<Claims> ask(const std::string& token, const std::string& secret);
+    void keep(const std::string& digest, Result<Claims> answer);  ///< under the mutex
+    Error warn(std::string_view what);
+
+    const core::Config::Auth::Introspection config_;
+    const TokenRules rules_;
+    Throttle throttle_;
+    std::atomic<bool> quit_{false};
+
+    std::mutex mutex_;
+    std::condition_variable wake_;
+    std::string secret_;
+    // By the SHA-256 of the token: neither its length nor it itself is kept.
+    std::unordered_map<std::string, Claims> good_;
+    std::unordered_map<std::string, Refused> refused_;
+    std::unordered_map<std::string, Settled> asked_;  ///< waiting or under way
+    std::deque<Question> waiting_;
+    std::chrono::steady_clock::time_point next_warning_;
+    std::array<std::thread, 4> threads_;
+};
+
+}  // namespace annals::net::auth

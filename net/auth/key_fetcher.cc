@@ -1,0 +1,83 @@
+#include "net/auth/key_fetcher.h"
+
+#include "core/base/log.h"
+#include "net/auth/fetch.h"
+
+#include <fmt/format.h>
+
+namespace annals::net::auth {
+
+namespace {
+
+constexpr std::chrono::seconds kFetchLimit{5};
+constexpr std::chrono::minutes kFetchInterval{5};
+constexpr std::chrono::seconds kAskInterval{10};
+
+}  // namespace
+
+KeyFetcher::KeyFetcher(std::string name, std::string url, std::function<void(KeySet)> take)
+    : name_(std::move(name)),
+      url_(std::move(url)),
+      take_(std::move(take)),
+      question_(std::make_shared<std::atomic<bool>>(false)) {
+    thread_ = std::thread([this] { run(); });
+}
+
+KeyFetcher::~KeyFetcher() {
+    {
+        // Under the lock, or the thread may look just before and go to sleep just after.
+        const std::lock_guard lock(mutex_);
+        quit_.store(true);
+    }
+    wake_.notify_all();
+    thread_.join();
+}
+
+Settled KeyFetcher::ask() {
+    const std::lock_guard lock(mutex_);
+    if (question_ != nullptr) {
+        return question_;
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_question_) {
+        return nullptr;
+    }
+    next_question_ = now + kAskInterval;
+    question_ = std::make_shared<std::atomic<bool>>(false);
+    wanted_ = true;
+    wake_.notify_all();
+    return question_;
+}
+
+void KeyFetcher::run() {
+    std::string last;
+    std::unique_lock lock(mutex_);
+    while (!quit_) {
+        wake_.wait_for(lock, kFetchInterval, [this] { return wanted_ || quit_; });
+        if (quit_) {
+            break;
+        }
+        wanted_ = false;
+        lock.unlock();
+        auto text = fetch(url_, kFetchLimit, quit_);
+        // The same keys again change nothing, and leave verified tokens remembered.
+        if (!text || *text != last) {
+            auto keys = text ? KeySet::read(*text) : Result<KeySet>(text.error());
+            if (keys) {
+                take_(*std::move(keys));
+                last = *std::move(text);
+            } else if (!quit_) {
+                log_warning(
+                    fmt::format("{}: {}; the keys stay as they were", name_, keys.error().detail));
+            }
+        }
+        lock.lock();
+        // What was asked for while the fetch was under way is answered by the next one.
+        if (question_ != nullptr && !wanted_) {
+            question_->store(true);
+            question_ = nullptr;
+        }
+    }
+}
+
+}  // namespace annals::net::auth

@@ -1,0 +1,293 @@
+// Tokens that say nothing themselves: what the authorization server says of them is believed, for a while.
+
+#include "net/auth/introspector.h"
+#include "net/auth/jwt.h"
+#include "tests/support/child_process.h"
+#include "tests/support/guarded_server.h"
+#include "tests/support/http_endpoint.h"
+#include "tests/support/tokens.h"
+
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace annals::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kActive = R"({"active":true,"sub":"lab","scope":"system/Patient.rs"})";
+
+/// Notes what is asked, and answers as told.
+class AuthorizationServer {
+  public:
+    using Reply = std::function<HttpEndpoint::Answer(const std::string& request)>;
+
+    explicit AuthorizationServer(std::string body)
+        : AuthorizationServer(
+              [body](const std::string&) { return HttpEndpoint::Answer{200, body}; }) {}
+
+    explicit AuthorizationServer(Reply reply)
+        : reply_(std::move(reply)),
+          endpoint_([this](const std::string& request) { return take(request); }) {}
+
+    GuardedServer::Change trusted() {
+        return [this](core::Config& config, GuardedServer& server) {
+            config.auth.mode = "jwt";
+            config.auth.introspection.url = endpoint_.url();
+            config.auth.introspection.client_id = "annals:1";
+            config.auth.introspection.client_secret_file = server.file("secret");
+            write_whole_file(server.file("secret"), "p/w d\n");
+        };
+    }
+
+    void reply(const std::string& body, int status = 200) {
+        const std::lock_guard lock(mutex_);
+        reply_ = [body, status](const std::string&) { return HttpEndpoint::Answer{status, body}; };
+    }
+
+    std::string last_request() {
+        const std::lock_guard lock(mutex_);
+        return request_;
+    }
+
+    std::string url() const { return endpoint_.url(); }
+
+    int requests() const { return endpoint_.requests(); }
+
+  private:
+    HttpEndpoint::Answer take(const std::string& request) {
+        Reply reply;
+        {
+            const std::lock_guard lock(mutex_);
+            request_ = request;
+            reply = reply_;
+        }
+        return reply(request);
+    }
+
+    std::mutex mutex_;
+    Reply reply_;
+    std::string request_;
+    HttpEndpoint endpoint_;
+};
+
+TEST(Introspection, AsksOnceAndBelievesTheAnswer) {
+    AuthorizationServer issuer(kActive);
+    GuardedServer server(issuer.trusted());
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(server.get_with_token("/Patient/1", "2YotnFZF+/=").status, 404);
+    }
+    EXPECT_EQ(issuer.requests(), 1);
+    EXPECT_EQ(server.get_with_token("/Observation/1", "2YotnFZF+/=").status, 403);
+    const std::string request = issuer.last_request();
+    EXPECT_THAT(request, testing::StartsWith("POST /endpoint "));
+    EXPECT_THAT(request, HasSubstr("application/x-www-form-urlencoded"));
+    EXPECT_THAT(request, HasSubstr("\r\n\r\ntoken=2YotnFZF%2B%2F%3D&token_type_hint=access_token"));
+    // "annals%3A1:p%2Fw%20d": both are escaped before they are put together.
+    EXPECT_THAT(request, HasSubstr("Authorization: Basic YW5uYWxzJTNBMTpwJTJGdyUyMGQ=\r\n"));
+}
+
+TEST(Introspection, RefusesWhatIsNotActiveAndRemembersThat) {
+    AuthorizationServer issuer(R"({"active":false,"scope":"system/*.cruds"})");
+    GuardedServer server(issuer.trusted());
+    const HttpResponse refused = server.get_with_token("/Patient/1", "gone");
+    EXPECT_EQ(refused.status, 401);
+    EXPECT_THAT(refused.body, HasSubstr(R"("code":"security")"));
+    EXPECT_THAT(refused.body, HasSubstr("not active"));
+    EXPECT_EQ(server.get_with_token("/Patient/1", "gone").status, 401);
+    EXPECT_EQ(issuer.requests(), 1);
+}
+
+TEST(Introspection, HoldsAnAnswerToTimesAndAudience) {
+    AuthorizationServer issuer(kActive);
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        issuer.trusted()(config, self);
+        config.auth.introspection.audience = "annals";
+    });
+    const auto status = [&](const std::string& token, const std::string& more) {
+        issuer.reply(R"({"active":true,"scope":"system/*.rs")" + more + "}");
+        return server.get_with_token("/Patient/1", token).status;
+    };
+    EXPECT_EQ(status("a", ""), 401);
+    EXPECT_EQ(status("b", R"(,"aud":["x","annals"])"), 404);
+    EXPECT_EQ(status("c", R"(,"aud":"annals","exp":1000000000)"), 401);
+    EXPECT_EQ(status("d", R"(,"aud":"annals","exp":4000000000)"), 404);
+    EXPECT_EQ(status("e", R"(,"aud":"annals","nbf":4000000000)"), 401);
+}
+
+TEST(Introspection, AsksAgainWhenAnAnswerIsTooOld) {
+    AuthorizationServer issuer(kActive);
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        issuer.trusted()(config, self);
+        config.auth.introspection.cache = std::chrono::milliseconds(300);
+    });
+    EXPECT_EQ(server.get_with_token("/Patient/1", "token").status, 404);
+    issuer.reply(R"({"active":false})");
+    std::this_thread::sleep_for(std::chrono::milliseconds(350));
+    EXPECT_EQ(server.get_with_token("/Patient/1", "token").status, 401);
+}
+
+TEST(Introspection, DoesNotHoldAnAnswerLongerThanTheTokenLives) {
+    const std::int64_t exp = now().us / 1'000'000 + 100;
+    AuthorizationServer issuer(R"({"active":true,"exp":)" + std::to_string(exp) + "}");
+    core::Config config;
+    config.auth.introspection.url = issuer.url();
+    config.auth.introspection.cache = std::chrono::hours(1);
+    config.auth.jwt_leeway = std::chrono::milliseconds(0);
+    net::auth::Introspector introspector(config.auth, "secret");
+    net::auth::Settled later;
+    EXPECT_EQ(introspector.find_out("token", now(), &later).error().code, Errc::not_found);
+    ASSERT_TRUE(later);
+    while (!*later) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    const Instant end{exp * 1'000'000};
+    const auto claims = introspector.find_out("token", Instant{end.us - 1}, nullptr);
+    ASSERT_TRUE(claims);
+    EXPECT_EQ(claims->expires.us, end.us);
+    EXPECT_EQ(introspector.find_out("token", end, nullptr).error().code, Errc::overloaded);
+}
+
+TEST(Introspection, SaysThatItDoesNotKnowWhereNothingCanBeFoundOut) {
+    AuthorizationServer issuer("no JSON");
+    GuardedServer server(issuer.trusted());
+    const auto refused = [&](const std::string& token, const std::string& body, int status) {
+        issuer.reply(body, status);
+        const HttpResponse answer = server.get_with_token("/Patient/1", token);
+        EXPECT_EQ(answer.status, 503) << body;
+        EXPECT_THAT(answer.body, HasSubstr(R"("code":"transient")"));
+        EXPECT_TRUE(answer.header("Retry-After"));
+        EXPECT_FALSE(answer.header("WWW-Authenticate"));
+    };
+    refused("a", "no JSON", 200);
+    refused("b", "{}", 200);
+    refused("c", R"({"active":"true"})", 200);
+    refused("d", R"([{"active":true}])", 200);
+    refused("e", kActive, 401);
+    refused("f", kActive, 302);
+    // The same token is not asked about again at once.
+    const int before = issuer.requests();
+    EXPECT_EQ(server.get_with_token("/Patient/1", "f").status, 503);
+    EXPECT_LE(issuer.requests(), before + 1);
+    // It comes back by itself.
+    issuer.reply(kActive);
+    for (int i = 0; i < 100 && server.get_with_token("/Patient/1", "f").status != 404; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    EXPECT_EQ(server.get_with_token("/Patient/1", "f").status, 404);
+}
+
+TEST(Introspection, IsBoundedInTimeAndKeepsNobodyElseWaiting) {
+    std::promise<void> released;
+    const std::shared_future<void> release = released.get_future().share();
+    AuthorizationServer issuer([release](const std::string&) {
+        release.wait();
+        return HttpEndpoint::Answer{200, kActive};
+    });
+    {
+        GuardedServer server(issuer.trusted());
+        auto slow = std::async(std::launch::async,
+                               [&] { return server.get_with_token("/Patient/1", "token").status; });
+        // The only network thread goes on.
+        EXPECT_EQ(server.get("/metadata").status, 200);
+        EXPECT_EQ(slow.get(), 503);
+        released.set_value();
+    }
+}
+
+TEST(Introspection, IsAskedOnceByAllWhoWaitForTheSameToken) {
+    std::promise<void> released;
+    const std::shared_future<void> release = released.get_future().share();
+    AuthorizationServer issuer([release](const std::string&) {
+        release.wait();
+        return HttpEndpoint::Answer{200, kActive};
+    });
+    GuardedServer server(issuer.trusted());
+    std::vector<std::future<int>> waiting;
+    for (int i = 0; i < 8; ++i) {
+        waiting.push_back(std::async(std::launch::async, [&] {
+            return server.get_with_token("/Patient/1", "token").status;
+        }));
+    }
+    while (issuer.requests() == 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    released.set_value();
+    for (std::future<int>& one : waiting) {
+        EXPECT_EQ(one.get(), 404);
+    }
+    EXPECT_EQ(issuer.requests(), 1);
+}
+
+TEST(Introspection, IsNotFloodedByTokensThatAreMadeUp) {
+    AuthorizationServer issuer(R"({"active":false})");
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        issuer.trusted()(config, self);
+        config.auth.introspection.rate = 2;
+    });
+    const auto begin = std::chrono::steady_clock::now();
+    int busy = 0;
+    for (int i = 0; i < 20; ++i) {
+        busy += server.get_with_token("/Patient/1", "made-up-" + std::to_string(i)).status == 503;
+    }
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin)
+            .count();
+    EXPECT_LE(issuer.requests(), 2 + 2 * (seconds + 1));
+    EXPECT_GE(busy, 20 - issuer.requests());
+}
+
+TEST(Introspection, IsNotAskedAboutWhatIsNoToken) {
+    AuthorizationServer issuer(kActive);
+    GuardedServer server(issuer.trusted());
+    for (const std::string& token :
+         {std::string(), std::string("a b"), std::string("a\"b"), std::string("a&token=b"),
+          std::string(net::auth::kTokenBytesMax + 1, 'a')}) {
+        EXPECT_EQ(server.get_with_token("/Patient/1", token).status, 401) << token;
+    }
+    EXPECT_EQ(issuer.requests(), 0);
+}
+
+TEST(Introspection, IsForOpaqueTokensWhereIssuersSignTheirs) {
+    const SigningKey key("ES256");
+    AuthorizationServer issuer(kActive);
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        issuer.trusted()(config, self);
+        with_tokens(jwk_set({key.jwk()}))(config, self);
+    });
+    EXPECT_EQ(server.get_with_token("/Patient/1", key.sign(kClaims)).status, 404);
+    EXPECT_EQ(server.get_with_token("/Patient/1", SigningKey("ES256").sign(kClaims)).status, 401);
+    EXPECT_EQ(issuer.requests(), 0);
+    EXPECT_EQ(server.get_with_token("/Patient/1", "opaque").status, 404);
+    EXPECT_EQ(issuer.requests(), 1);
+}
+
+TEST(Introspection, AsksAboutAllTokensWhereNobodySignsThem) {
+    AuthorizationServer issuer(kActive);
+    GuardedServer server(issuer.trusted());
+    EXPECT_EQ(server.get_with_token("/Patient/1", SigningKey("ES256").sign(kClaims)).status, 404);
+    EXPECT_EQ(issuer.requests(), 1);
+}
+
+TEST(Introspection, NeedsASecret) {
+    const TemporaryDirectory folder;
+    core::Config config;
+    config.auth.mode = "jwt";
+    config.auth.introspection.url = "https://auth.example.org/ask";
+    config.auth.introspection.client_id = "annals";
+    config.auth.introspection.client_secret_file = folder / "none";
+    EXPECT_THAT(net::Server::check(config).error().detail,
+                HasSubstr("auth.introspection.client_secret_file"));
+    write_whole_file(folder / "empty", "\n");
+    config.auth.introspection.client_secret_file = folder / "empty";
+    EXPECT_THAT(net::Server::check(config).error().detail, HasSubstr("it has no secret"));
+}
+
+}  // namespace
+}  // namespace annals::test
