@@ -1,0 +1,105 @@
+// The container: made with the README's commands and no list of packages of its own, and its health check.
+
+#include "tests/support/http_endpoint.h"
+
+#include <gmock/gmock.h>
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace annals::test {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kSource = ANNALS_SOURCE_DIR;
+
+/// Its instructions, without comments and with their lines joined.
+std::string containerfile() {
+    std::ifstream file(kSource + "/tools/deploy/Containerfile");
+    std::string text;
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with('#')) {
+            continue;
+        }
+        const bool goes_on = line.ends_with('\\');
+        line.erase(0, line.find_first_not_of(' '));
+        text += goes_on ? line.substr(0, line.size() - 1) : line + '\n';
+    }
+    return text;
+}
+
+bool has_sources(const std::filesystem::path& folder) {
+    const std::filesystem::recursive_directory_iterator files(folder);
+    return std::any_of(begin(files), end(files),
+                       [](const auto& file) { return file.path().extension() == ".cc"; });
+}
+
+TEST(Containerfile, BuildsWithTheCommandsOfTheReadme) {
+    const std::string text = containerfile();
+    EXPECT_THAT(text, HasSubstr("\nRUN tools/setup\n"));
+    EXPECT_THAT(text, HasSubstr("\nRUN tools/run --build-only\n"));
+    // Whatever CMake reads is there.
+    for (const auto& entry : std::filesystem::directory_iterator(kSource)) {
+        const std::string name = entry.path().filename();
+        if (entry.is_directory() && !name.starts_with('.') && name != "build" &&
+            has_sources(entry.path())) {
+            EXPECT_THAT(text, HasSubstr("\nCOPY " + name + " " + name + "\n"));
+        } else if (name.starts_with("CMake")) {
+            EXPECT_THAT(text, HasSubstr(" " + name + " "));
+        }
+    }
+}
+
+TEST(Containerfile, HasNoListOfPackagesOfItsOwn) {
+    const std::string text = containerfile();
+    EXPECT_THAT(text, HasSubstr("\nRUN tools/deploy/runtime_packages build/release/annals > "
+                                "/runtime-packages\n"));
+    const std::string install =
+        "xargs -a /tmp/runtime-packages apt-get install -qy --no-install-recommends && ";
+    EXPECT_THAT(text, HasSubstr(install));
+    EXPECT_EQ(text.find("apt-get install"), text.rfind("apt-get install"));
+}
+
+TEST(Containerfile, RunsAsNobodyInParticular) {
+    const std::string text = containerfile();
+    EXPECT_THAT(text, HasSubstr("\nUSER 10001:10001\n"));
+    EXPECT_EQ(text.find("\nUSER "), text.rfind("\nUSER "));
+    EXPECT_THAT(text, HasSubstr("\nVOLUME /var/lib/annals\n"));
+    EXPECT_THAT(text, HasSubstr(R"(CMD ["/usr/libexec/annals-health"])"));
+}
+
+int health(const std::string& environment, const std::string& arguments) {
+    const std::string command = environment + " " + kSource + "/tools/deploy/health " + arguments;
+    const int status = std::system(command.c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+std::string port_of(const std::string& url) {
+    const std::size_t colon = url.rfind(':');
+    return url.substr(colon + 1, url.rfind('/') - colon - 1);
+}
+
+TEST(HealthCheck, SaysWhetherTheServerLives) {
+    std::atomic<int> status = 200;
+    std::atomic<bool> asked_for_health = false;
+    const HttpEndpoint server([&](const std::string& request) {
+        asked_for_health = request.starts_with("GET /healthz HTTP/1.1\r\n");
+        return HttpEndpoint::Answer{status, ""};
+    });
+    EXPECT_EQ(health("", port_of(server.url())), 0);
+    EXPECT_TRUE(asked_for_health);
+    EXPECT_EQ(health("ANNALS_LISTEN=0.0.0.0:" + port_of(server.url()), ""), 0);
+    status = 503;
+    EXPECT_EQ(health("", port_of(server.url())), 1);
+    EXPECT_EQ(health("", port_of(deserted_url())), 1);
+}
+
+}  // namespace
+}  // namespace annals::test
