@@ -18,7 +18,7 @@ constexpr auto kRetryInterval = std::chrono::seconds(1);
 /// Between two steps of a compaction that nobody waits for: with steps of a mebibyte, 32 MiB/s at most.
 constexpr auto kCompactionPause = std::chrono::milliseconds(30);
 
-/// Where it compresses a step is some 20 ms of work: a tenth of a core at most.
+/// Where it compresses a step is some 25 ms of work: an eighth of a core.
 constexpr auto kPackPause = std::chrono::milliseconds(200);
 
 /// What is packed when it is old enough is looked for so often.
