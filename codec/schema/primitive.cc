@@ -1,5 +1,7 @@
 #include "codec/schema/primitive.h"
 
+#include "core/base/ids.h"
+
 #include <immintrin.h>
 
 #include <cstddef>
@@ -193,15 +195,7 @@ bool is_code(std::string_view text) noexcept {
 }
 
 bool is_id(std::string_view text) noexcept {
-    if (text.empty() || text.size() > 64) {
-        return false;
-    }
-    bool wrong = false;
-    for (const char c : text) {
-        const bool letter = static_cast<unsigned char>((c | 0x20) - 'a') < 26;
-        wrong |= !(letter || is_digit(c) || c == '-' || c == '.');
-    }
-    return !wrong;
+    return is_resource_id(text);
 }
 
 bool is_uri(std::string_view text) noexcept {

@@ -6,14 +6,14 @@ bool is_resource_id(std::string_view text) noexcept {
     if (text.empty() || text.size() > 64) {
         return false;
     }
+    // Without a way out of the loop it is done for many characters at once.
+    bool wrong = false;
     for (const char c : text) {
-        const bool allowed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                             (c >= '0' && c <= '9') || c == '-' || c == '.';
-        if (!allowed) {
-            return false;
-        }
+        const bool letter = static_cast<unsigned char>((c | 0x20) - 'a') < 26;
+        const bool digit = static_cast<unsigned char>(c - '0') < 10;
+        wrong |= !(letter || digit || c == '-' || c == '.');
     }
-    return true;
+    return !wrong;
 }
 
 }  // namespace annals

@@ -168,8 +168,10 @@ Columns::Columns(Column of) noexcept
 ReferenceText read_reference(std::string_view text, std::string_view base_url) noexcept {
     ReferenceText target;
     target.unversioned = text;
-    if (const std::size_t history = text.rfind("/_history/"); history != std::string_view::npos) {
-        target.unversioned = text.substr(0, history);
+    constexpr std::string_view kHistory = "/_history";
+    const std::size_t last = text.rfind('/');
+    if (last != std::string_view::npos && text.substr(0, last).ends_with(kHistory)) {
+        target.unversioned = text.substr(0, last - kHistory.size());
         target.versioned = true;
     }
     std::string_view path = target.unversioned;
