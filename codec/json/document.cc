@@ -6,13 +6,6 @@
 
 namespace annals::json {
 
-std::string_view Value::raw_string() const noexcept {
-    if (!is_string()) {
-        return {};
-    }
-    return tree_->text().substr(node().begin + 1, node().end - node().begin - 2);
-}
-
 std::string Value::string() const {
     const std::string_view raw = raw_string();
     if (!is_string() || !node().escaped) {

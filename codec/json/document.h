@@ -124,7 +124,10 @@ class Value {
 
     /// A string's characters between the quotes as they stand in the text (escapes unresolved).
     /// Empty if it isn't a string.
-    std::string_view raw_string() const noexcept;
+    std::string_view raw_string() const noexcept {
+        return is_string() ? tree_->text().substr(node().begin + 1, node().end - node().begin - 2)
+                           : std::string_view();
+    }
 
     /// A string with its escapes resolved, as UTF-8; empty if it isn't a string.
     std::string string() const;
