@@ -129,6 +129,10 @@ class Document {
         graph_ = graph.value_or("");
         ANNALS_TRY_VOID(take_id(id));
         persist_ = persist.value_or(false);
+        if (persist_ && request_.method == HttpMethod::get) {
+            return Error{Errc::method_not_allowed,
+                         "GET changes nothing: a document is stored by POST", ""};
+        }
         if (persist_ && request_.inside_bundle) {
             return Error{Errc::not_supported, "A document is not stored by an entry of a Bundle",
                          ""};
@@ -383,7 +387,11 @@ asio::awaitable<Response> document_operation(const Service& service, const Reque
     Document document(service, request, target);
     Result<Response> response = co_await document.run();
     if (!response) {
-        co_return outcome_response(response.error(), request);
+        Response refusal = outcome_response(response.error(), request);
+        if (response.error().code == Errc::method_not_allowed) {
+            refusal.allow = "POST";
+        }
+        co_return refusal;
     }
     co_return *std::move(response);
 }

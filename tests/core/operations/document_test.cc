@@ -225,14 +225,15 @@ TEST_F(DocumentTest, IsStoredWhereThatIsAskedFor) {
     ASSERT_EQ(put_patient("p", "Changed"), 200);
     EXPECT_EQ(send("GET", path).body, answer.body);
 
-    EXPECT_THAT(read(send("GET", "/Composition/c/$document?persist=true")).names,
+    EXPECT_EQ(send("GET", "/Composition/c/$document?persist=true").status, 405);
+    EXPECT_THAT(read(send("POST", "/Composition/c/$document?persist=true")).names,
                 Contains("Patient/p/2"));
     EXPECT_TRUE(send("GET", "/Bundle?type=document").says(R"("total":2)"));
     const test::Answer batch =
         send("POST", "/",
              R"({"resourceType":"Bundle","type":"batch","entry":[)"
              R"({"request":{"method":"GET","url":"Composition/c/$document"}},)"
-             R"({"request":{"method":"GET","url":"Composition/c/$document?persist=true"}}]})");
+             R"({"request":{"method":"POST","url":"Composition/c/$document?persist=true"}}]})");
     EXPECT_TRUE(batch.says(R"("type":"document")")) << batch.body;
     EXPECT_TRUE(batch.says("400 Bad Request")) << batch.body;
     EXPECT_TRUE(send("GET", "/Bundle?type=document").says(R"("total":2)"));
@@ -267,10 +268,10 @@ TEST_F(DocumentTest, ShowsNobodyWhatHeMayNotRead) {
     const Principal reader("r", "system/*.r");
     send_as(&reader);
     EXPECT_EQ(read(send("GET", "/Composition/c/$document")).names.size(), 10U);
-    EXPECT_EQ(send("GET", "/Composition/c/$document?persist=true").status, 403);
+    EXPECT_EQ(send("POST", "/Composition/c/$document?persist=true").status, 403);
     const Principal keeper("k", "system/*.r system/Bundle.c");
     send_as(&keeper);
-    EXPECT_EQ(send("GET", "/Composition/c/$document?persist=true").status, 200);
+    EXPECT_EQ(send("POST", "/Composition/c/$document?persist=true").status, 200);
     // What a document must have is refused, the rest left out.
     const Principal some("s",
                          "system/Composition.r system/Patient.r system/Encounter.r "
