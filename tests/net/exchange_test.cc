@@ -9,7 +9,9 @@ namespace annals::test {
 namespace {
 
 FakeServer& server() {
-    static FakeServer value;
+    // Byte by byte, a head takes its time on a busy machine.
+    static FakeServer value(
+        [](core::Config& config) { config.limits.header_timeout = std::chrono::minutes(1); });
     return value;
 }
 
