@@ -1,0 +1,242 @@
+#include "core/config/config_checks.h"
+
+#include "core/config/history_limits.h"
+#include "core/subscriptions/endpoint.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cctype>
+#include <limits>
+#include <utility>
+
+namespace annals::core {
+
+namespace {
+
+bool is_loopback_host(std::string_view listen) {
+    std::string_view host = listen.substr(0, listen.rfind(':'));
+    if (host.starts_with('[') && host.ends_with(']')) {
+        host = host.substr(1, host.size() - 2);
+    }
+    if (host == "localhost" || host == "::1") {
+        return true;
+    }
+    // 127.0.0.0/8 as four numbers; "127.example.org" is a name and may be anywhere.
+    return host.starts_with("127.") &&
+           host.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
+bool has_port(std::string_view listen) {
+    const std::size_t colon = listen.rfind(':');
+    if (colon == std::string_view::npos || colon == 0 || colon + 1 == listen.size() ||
+        listen.size() - colon > 6) {
+        return false;
+    }
+    unsigned port = 0;
+    for (const char c : listen.substr(colon + 1)) {
+        if (c < '0' || c > '9') {
+            return false;
+        }
+        port = port * 10 + static_cast<unsigned>(c - '0');
+    }
+    return port <= 65535;
+}
+
+// Plain HTTP would let anybody on the way put his own keys in.
+bool is_safe_url(std::string_view url) {
+    if (url.starts_with("https://")) {
+        return true;
+    }
+    constexpr std::string_view kPlain = "http://";
+    if (!url.starts_with(kPlain)) {
+        return false;
+    }
+    const std::string_view rest = url.substr(kPlain.size());
+    const std::string host(rest.substr(0, rest.find_first_of("/?#")));
+    if (host.find('@') != std::string::npos) {
+        return false;  // the host is behind it
+    }
+    return is_loopback_host(host.find(':') == std::string::npos ? host + ":80" : host);
+}
+
+// What a browser sends as Origin: a scheme, a host and perhaps a port, nothing behind.
+bool is_origin(std::string_view text) {
+    const std::size_t scheme = text.find("://");
+    if (scheme == std::string_view::npos || scheme == 0) {
+        return false;
+    }
+    const std::string_view host = text.substr(scheme + 3);
+    return !host.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return c > ' ' && c < 0x7f && !(c >= 'A' && c <= 'Z') && c != ',' && c != '"';
+    }) && host.find_first_of("/?#*@") == std::string_view::npos;
+}
+
+Result<void> check_origins(const std::vector<std::string>& origins) {
+    for (const std::string& origin : origins) {
+        if (origin != "*" && !is_origin(origin)) {
+            return usage(
+                fmt::format("cors.origins: '{}' is neither * nor an origin as browsers send it "
+                            "(https://app.example.org, in lower case)",
+                            one_line(origin)));
+        }
+    }
+    return {};
+}
+
+Result<void> check_endpoints(const std::vector<std::string>& endpoints) {
+    for (const std::string& text : endpoints) {
+        const Result<Endpoint> endpoint = read_endpoint(text);
+        if (!endpoint || endpoint->has_query) {
+            return usage(
+                fmt::format("subscriptions.endpoints: '{}': {}", one_line(text),
+                            endpoint ? "a query belongs in no prefix" : endpoint.error().detail));
+        }
+    }
+    return {};
+}
+
+Result<void> check_issuers(const Config::Auth& auth) {
+    constexpr std::size_t kIssuersMax = 16;
+    const std::vector<Config::Auth::Issuer>& all = auth.jwt_issuers;
+    if (all.size() > kIssuersMax) {
+        return usage(fmt::format("auth.jwt.issuers: more than {}", kIssuersMax));
+    }
+    if (!all.empty() && auth.has_own_issuer() && auth.jwt_issuer.empty()) {
+        return usage(
+            "auth.jwt.issuers needs auth.jwt.issuer, or it could not be told whose a token is");
+    }
+    for (const Config::Auth::Issuer& one : all) {
+        const std::string name = one_line(one.issuer);
+        if (one.issuer.empty()) {
+            return usage("auth.jwt.issuers: an entry has no issuer");
+        }
+        const auto namesakes = std::count_if(
+            all.begin(), all.end(), [&](const auto& other) { return other.issuer == one.issuer; });
+        if (namesakes > 1 || (auth.has_own_issuer() && one.issuer == auth.jwt_issuer)) {
+            return usage(fmt::format("auth.jwt.issuers: '{}' is there twice", name));
+        }
+        if (one.jwks_file.empty() == one.jwks_url.empty()) {
+            return usage(
+                fmt::format("auth.jwt.issuers: '{}' needs either jwks_file or jwks_url", name));
+        }
+        if (!one.jwks_url.empty() && !is_safe_url(one.jwks_url)) {
+            return usage(
+                fmt::format("auth.jwt.issuers: jwks_url of '{}' must begin with https://", name));
+        }
+    }
+    return {};
+}
+
+Result<void> check_introspection(const Config::Auth::Introspection& introspection) {
+    if (introspection.url.empty()) {
+        return {};
+    }
+    if (!is_safe_url(introspection.url)) {
+        return usage("auth.introspection.url must begin with https://");
+    }
+    if (introspection.client_id.empty() || introspection.client_secret_file.empty()) {
+        return usage(
+            "auth.introspection.url needs auth.introspection.client_id and "
+            "auth.introspection.client_secret_file");
+    }
+    return {};
+}
+
+Result<void> check_auth(const Config::Auth& auth) {
+    if (auth.takes_tokens() && !auth.has_own_issuer() && auth.jwt_issuers.empty() &&
+        auth.introspection.url.empty()) {
+        return usage(
+            "auth.mode = \"jwt\" needs auth.jwt.jwks_file, auth.jwt.jwks_url, "
+            "auth.jwt.hs256_secret_file, auth.jwt.issuers or auth.introspection.url");
+    }
+    if (auth.takes_keys() && auth.api_keys_file.empty()) {
+        return usage("auth.mode = \"api_key\" needs auth.api_keys_file");
+    }
+    if (!auth.jwt_jwks_file.empty() && !auth.jwt_jwks_url.empty()) {
+        return usage("auth.jwt.jwks_file and auth.jwt.jwks_url exclude each other");
+    }
+    if (!auth.jwt_jwks_url.empty() && !is_safe_url(auth.jwt_jwks_url)) {
+        return usage("auth.jwt.jwks_url must begin with https://");
+    }
+    ANNALS_TRY_VOID(check_issuers(auth));
+    return check_introspection(auth.introspection);
+}
+
+}  // namespace
+
+Error usage(std::string detail) {
+    return {Errc::usage, std::move(detail), ""};
+}
+
+std::string one_line(std::string_view text) {
+    std::string out(text.substr(0, 200));
+    for (char& c : out) {
+        if (static_cast<unsigned char>(c) < 0x20) {
+            c = ' ';
+        }
+    }
+    return out;
+}
+
+bool is_choice(std::string_view choices, std::string_view text) {
+    while (!choices.empty()) {
+        const std::size_t blank = choices.find(' ');
+        if (choices.substr(0, blank) == text) {
+            return true;
+        }
+        choices.remove_prefix(blank == std::string_view::npos ? choices.size() : blank + 1);
+    }
+    return false;
+}
+
+bool is_loopback(const Config& config) {
+    return is_loopback_host(config.listen);
+}
+
+Result<void> check_config(const Config& config) {
+    if (!has_port(config.listen)) {
+        return usage(fmt::format("listen must be HOST:PORT, not '{}'", one_line(config.listen)));
+    }
+    if (config.data.empty()) {
+        return usage("data must name a directory");
+    }
+    if (!config.base_url.empty() &&
+        (!(config.base_url.starts_with("http://") || config.base_url.starts_with("https://")) ||
+         !config.base_url.ends_with("/fhir"))) {
+        return usage("base_url must begin with http:// or https:// and end in /fhir");
+    }
+    if (config.delete_absent != 404 && config.delete_absent != 204) {
+        return usage("delete_absent must be 404 or 204");
+    }
+    for (const std::string& name : config.auth.public_access) {
+        if (!is_choice("metadata read search history", name)) {
+            return usage(fmt::format("auth.public: '{}' is none of metadata, read, search, history",
+                                     one_line(name)));
+        }
+    }
+    if (config.allow_damaged && !config.read_only) {
+        return usage("allow_damaged needs read_only");
+    }
+    if (config.tls.cert_file.empty() != config.tls.key_file.empty()) {
+        return usage("tls.cert_file and tls.key_file are given together or not at all");
+    }
+    if (!config.tls.client_ca_file.empty() && config.tls.cert_file.empty()) {
+        return usage("tls.client_ca_file needs tls.cert_file and tls.key_file");
+    }
+    ANNALS_TRY_VOID(check_origins(config.cors_origins));
+    ANNALS_TRY_VOID(check_endpoints(config.subscriptions.endpoints));
+    ANNALS_TRY_VOID(check_auth(config.auth));
+    if (const auto limits = history_limits(config); !limits) {
+        return limits.error();
+    }
+    if (config.auth.mode == "none" && !config.allow_unauthenticated && !is_loopback(config)) {
+        return usage(fmt::format(
+            "listen = \"{}\" is not a loopback address, and without authentication that needs "
+            "allow_unauthenticated = true",
+            one_line(config.listen)));
+    }
+    return {};
+}
+
+}  // namespace annals::core
