@@ -95,7 +95,8 @@ struct Notifier::Impl : private storage::SettleListener {
     }
 
     void settled(storage::Ticket /*through*/, bool ok, Errc /*why*/) noexcept override {
-        if (ok && waits_for_news.exchange(false)) {
+        // Looked at first: an exchange at each commit would take the cache line from the waiting thread.
+        if (ok && waits_for_news && waits_for_news.exchange(false)) {
             curl_multi_wakeup(multi.get());
         }
     }

@@ -29,36 +29,29 @@ std::string file_of(const std::string& folder, std::uint64_t sequence) {
     return fmt::format("{}/{}.journal", folder, sequence % 2);
 }
 
-template <typename T>
-void append(std::string& out, T value) {
-    char bytes[sizeof value];
-    store_le(bytes, value);
-    out.append(bytes, sizeof bytes);
-}
-
 std::string encode(const ErasureJournal::Content& content, std::uint64_t sequence) {
     std::string out(kMagic);
-    append(out, kVersion);
-    append(out, static_cast<std::uint32_t>(content.blankings.size()));
-    append(out, sequence);
-    append(out, content.erases_done);
-    append(out, static_cast<std::uint32_t>(content.dead_bytes.size()));
-    append(out, std::uint32_t{0});
+    append_le(out, kVersion);
+    append_le(out, static_cast<std::uint32_t>(content.blankings.size()));
+    append_le(out, sequence);
+    append_le(out, content.erases_done);
+    append_le(out, static_cast<std::uint32_t>(content.dead_bytes.size()));
+    append_le(out, std::uint32_t{0});
     for (const Blanking& blanking : content.blankings) {
-        append(out, blanking.segment);
-        append(out, blanking.salt);
-        append(out, blanking.frame_offset);
-        append(out, blanking.frame_checksum);
-        append(out, blanking.record_offset);
-        append(out, blanking.record_checksum);
-        append(out, blanking.record_bytes);
-        append(out, blanking.body_bytes);
+        append_le(out, blanking.segment);
+        append_le(out, blanking.salt);
+        append_le(out, blanking.frame_offset);
+        append_le(out, blanking.frame_checksum);
+        append_le(out, blanking.record_offset);
+        append_le(out, blanking.record_checksum);
+        append_le(out, blanking.record_bytes);
+        append_le(out, blanking.body_bytes);
     }
     for (const auto& [segment, bytes] : content.dead_bytes) {
-        append(out, segment);
-        append(out, bytes);
+        append_le(out, segment);
+        append_le(out, bytes);
     }
-    append(out, hash64(out));
+    append_le(out, hash64(out));
     return out;
 }
 

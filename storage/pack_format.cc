@@ -27,13 +27,6 @@ struct Free {
     void operator()(ZSTD_DDict* dictionary) const noexcept { ZSTD_freeDDict(dictionary); }
 };
 
-template <typename T>
-void append_le(std::string& out, T value) {
-    char bytes[sizeof value];
-    store_le(bytes, value);
-    out.append(bytes, sizeof bytes);
-}
-
 /// Calls `f(row, column)` for the place of each byte of a footer's hints as rows and as columns. Errors: corrupt.
 template <typename F>
 Result<void> turn(std::string_view footer, F&& f) {

@@ -52,13 +52,6 @@ Error corrupt(std::string_view why) {
     return {Errc::corrupt, std::string(why), {}};
 }
 
-template <typename T>
-void append(std::string& out, T value) {
-    char bytes[sizeof value];
-    store_le(bytes, value);
-    out.append(bytes, sizeof bytes);
-}
-
 void align(std::string& out) {
     out.resize((out.size() + kAligned - 1) / kAligned * kAligned, '\0');
 }
@@ -92,32 +85,32 @@ SearchCheckpoint::SearchCheckpoint(FileSystem& fs, const Index& index, Options o
 
 std::string SearchCheckpoint::encode(const Manifest& manifest) const {
     std::string out(kMagic);
-    append(out, kVersion);
-    append(out, static_cast<std::uint32_t>(kResourceTypeCount));
-    append(out, options_.store_id);
-    append(out, manifest.witness.position.value);
-    append(out, manifest.witness.version.value);
-    append(out, manifest.witness.instant.us);
-    append(out, manifest.witness.key);
+    append_le(out, kVersion);
+    append_le(out, static_cast<std::uint32_t>(kResourceTypeCount));
+    append_le(out, options_.store_id);
+    append_le(out, manifest.witness.position.value);
+    append_le(out, manifest.witness.version.value);
+    append_le(out, manifest.witness.instant.us);
+    append_le(out, manifest.witness.key);
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
         const TypeEntry& entry = manifest.types[t];
         const std::string_view name = resource_type_names()[t];
-        append(out, entry.fingerprint);
-        append(out, entry.covered.value);
-        append(out, entry.vacuumed_through.value);
-        append(out, static_cast<std::uint32_t>(entry.runs.size()));
-        append(out, static_cast<std::uint32_t>(name.size()));
+        append_le(out, entry.fingerprint);
+        append_le(out, entry.covered.value);
+        append_le(out, entry.vacuumed_through.value);
+        append_le(out, static_cast<std::uint32_t>(entry.runs.size()));
+        append_le(out, static_cast<std::uint32_t>(name.size()));
         out += name;
         align(out);
         for (const Place& place : entry.runs) {
-            append(out, place.file);
-            append(out, place.offset);
-            append(out, place.bytes);
-            append(out, place.checksum);
-            append(out, std::uint64_t{place.documents});
+            append_le(out, place.file);
+            append_le(out, place.offset);
+            append_le(out, place.bytes);
+            append_le(out, place.checksum);
+            append_le(out, std::uint64_t{place.documents});
         }
     }
-    append(out, hash64(out, options_.store_id));
+    append_le(out, hash64(out, options_.store_id));
     return out;
 }
 

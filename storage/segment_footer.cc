@@ -18,13 +18,6 @@ constexpr std::uint8_t kFlagDeletion = 1;
 // A type's row in the table is at most its length byte and the longest name of FHIR R4 (below 40).
 constexpr std::uint64_t kTypeRowBytesMax = 48;
 
-template <typename T>
-void append_le(std::string& out, T value) {
-    char bytes[sizeof value];
-    store_le(bytes, value);
-    out.append(bytes, sizeof bytes);
-}
-
 }  // namespace
 
 std::uint16_t FooterBuilder::type_index(TypeId type) {

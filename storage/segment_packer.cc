@@ -80,9 +80,7 @@ std::string SegmentPacker::finish(std::string_view footer, std::span<const std::
         end.dictionary_packed = static_cast<std::uint32_t>(rest.size() - parts_at);
     }
     for (const std::uint64_t source : sources) {
-        char bytes[kPackSourceBytes];
-        store_le(bytes, static_cast<std::uint32_t>(source / kAlignment));
-        rest.append(bytes, sizeof bytes);
+        append_le(rest, static_cast<std::uint32_t>(source / kAlignment));
     }
     rest += table_;
     end.parts_checksum = hash64(std::string_view(rest).substr(parts_at), header_.salt);

@@ -7,6 +7,7 @@
 
 #include <bit>
 #include <cstring>
+#include <string>
 
 namespace annals {
 
@@ -24,6 +25,12 @@ T load_le(const char* from) noexcept {
 template <typename T>
 void store_le(char* to, T value) noexcept {
     std::memcpy(to, &value, sizeof value);
+}
+
+/// Appends `value` to `out`.
+template <typename T>
+void append_le(std::string& out, T value) {
+    out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
 }  // namespace annals

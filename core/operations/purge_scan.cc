@@ -36,11 +36,6 @@ bool hides_characters(std::string_view body) {
     return find_bytes(body.data(), body.data() + body.size(), "\\u") != nullptr;
 }
 
-bool is_id_character(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.';
-}
-
 TypeId patient_type() {
     return *find_resource_type("Patient");
 }
@@ -133,7 +128,7 @@ bool PatientVersions::may_name(std::string_view body) const {
     const char* const end = body.data() + body.size();
     for (const char* at = body.data(); (at = find_bytes(at, end, needle_)) != nullptr;) {
         at += needle_.size();
-        if (at == end || !is_id_character(*at)) {
+        if (at == end || !is_resource_id({at, 1})) {
             return true;
         }
     }
