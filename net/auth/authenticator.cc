@@ -106,7 +106,7 @@ Result<Claims> Authenticator::verify(std::string_view token, Instant now, Settle
     auto claims = verify_token(token, issuer.keys, issuer.rules, now);
     if (!claims && claims.error().code == Errc::not_found) {
         if (later != nullptr) {
-            *later = credentials_.ask_for_keys(index, trusted_->number);
+            *later = credentials_.ask_for_keys(index, issuer.fetched);
         }
         return bad(claims.error().detail);
     }

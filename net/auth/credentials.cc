@@ -85,8 +85,9 @@ Result<std::unique_ptr<Credentials>> Credentials::open(const core::Config& confi
                 : std::make_unique<KeyFetcher>(
                       issuer.issuer.empty() ? std::string("auth.jwt.jwks_url")
                                             : fmt::format("keys of '{}'", issuer.issuer),
-                      issuer.jwks_url,
-                      [self, i](KeySet keys) { self->set_keys(i, std::move(keys)); }));
+                      issuer.jwks_url, [self, i](KeySet keys, std::uint64_t number) {
+                          self->set_keys(i, std::move(keys), number);
+                      }));
     }
     if (config.auth.takes_tokens() && !config.auth.introspection.url.empty()) {
         self->introspector_ =
@@ -160,6 +161,7 @@ void Credentials::reload_if_changed() {
         for (std::size_t i = 0; i < issuers_.size(); ++i) {
             if (fetchers_[i] != nullptr) {
                 trusted->issuers[i].keys = current_->issuers[i].keys;
+                trusted->issuers[i].fetched = current_->issuers[i].fetched;
             }
         }
         if (introspector_ != nullptr) {
@@ -181,21 +183,16 @@ void Credentials::set(Trusted trusted) {
     number_.store(current_->number, std::memory_order_release);
 }
 
-void Credentials::set_keys(std::size_t index, KeySet keys) {
+void Credentials::set_keys(std::size_t index, KeySet keys, std::uint64_t fetched) {
     const std::lock_guard lock(mutex_);
     Trusted trusted = *current_;
     trusted.issuers[index].keys = std::move(keys);
+    trusted.issuers[index].fetched = fetched;
     set(std::move(trusted));
 }
 
 Settled Credentials::ask_for_keys(std::size_t index, std::uint64_t seen) {
-    if (fetchers_[index] == nullptr) {
-        return nullptr;
-    }
-    if (number() != seen) {
-        return std::make_shared<const std::atomic<bool>>(true);
-    }
-    return fetchers_[index]->ask();
+    return fetchers_[index] == nullptr ? nullptr : fetchers_[index]->ask(seen);
 }
 
 }  // namespace annals::net::auth

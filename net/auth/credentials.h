@@ -25,6 +25,7 @@ namespace annals::net::auth {
 struct TrustedIssuer {
     TokenRules rules;
     KeySet keys;
+    std::uint64_t fetched = 0;  ///< KeyFetcher's number of the keys; 0: none have been fetched
 };
 
 /// One state of everything.
@@ -54,8 +55,8 @@ class Credentials {
     /// The number of the newest state; a load.
     std::uint64_t number() const noexcept { return number_.load(std::memory_order_acquire); }
 
-    /// A token of the issuer at `index` names a key that isn't there in the state `seen`: asks for newer keys. Null: none
-    /// are to be expected.
+    /// A token of the issuer at `index` names a key that isn't among those of the number `seen` (TrustedIssuer::fetched):
+    /// asks for newer keys. Null: none are to be expected.
     Settled ask_for_keys(std::size_t index, std::uint64_t seen);
 
     /// Who is asked about opaque tokens; null: nobody.
@@ -70,7 +71,7 @@ class Credentials {
     Result<Trusted> read() const;
     std::vector<std::filesystem::file_time_type> times() const;
     void set(Trusted trusted);  ///< under the mutex
-    void set_keys(std::size_t index, KeySet keys);
+    void set_keys(std::size_t index, KeySet keys, std::uint64_t fetched);
 
     const core::Config::Auth config_;
     const std::vector<core::Config::Auth::Issuer> issuers_;  ///< as Trusted::issuers

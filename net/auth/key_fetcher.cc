@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 namespace annals::net::auth {
 
 namespace {
@@ -15,7 +17,7 @@ constexpr std::chrono::seconds kAskInterval{10};
 
 }  // namespace
 
-KeyFetcher::KeyFetcher(std::string name, std::string url, std::function<void(KeySet)> take)
+KeyFetcher::KeyFetcher(std::string name, std::string url, Take take)
     : name_(std::move(name)),
       url_(std::move(url)),
       take_(std::move(take)),
@@ -33,8 +35,12 @@ KeyFetcher::~KeyFetcher() {
     thread_.join();
 }
 
-Settled KeyFetcher::ask() {
+Settled KeyFetcher::ask(std::uint64_t seen) {
     const std::lock_guard lock(mutex_);
+    if (taken_ != seen) {
+        // They came after the caller looked; to ask again would waste the one question of ten seconds.
+        return std::make_shared<const std::atomic<bool>>(true);
+    }
     if (question_ != nullptr) {
         return question_;
     }
@@ -61,17 +67,19 @@ void KeyFetcher::run() {
         lock.unlock();
         auto text = fetch(url_, kFetchLimit, quit_);
         // The same keys again change nothing, and leave verified tokens remembered.
+        std::optional<Result<KeySet>> keys;
         if (!text || *text != last) {
-            auto keys = text ? KeySet::read(*text) : Result<KeySet>(text.error());
-            if (keys) {
-                take_(*std::move(keys));
-                last = *std::move(text);
-            } else if (!quit_) {
-                log_warning(
-                    fmt::format("{}: {}; the keys stay as they were", name_, keys.error().detail));
-            }
+            keys = text ? KeySet::read(*text) : Result<KeySet>(text.error());
         }
+        // From here until the question is answered nobody asks: what was taken and what is settled are seen together.
         lock.lock();
+        if (keys && *keys) {
+            take_(**std::move(keys), ++taken_);
+            last = *std::move(text);
+        } else if (keys && !quit_) {
+            log_warning(
+                fmt::format("{}: {}; the keys stay as they were", name_, keys->error().detail));
+        }
         // What was asked for while the fetch was under way is answered by the next one.
         if (question_ != nullptr && !wanted_) {
             question_->store(true);

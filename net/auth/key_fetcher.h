@@ -11,6 +11,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -20,28 +21,32 @@ namespace annals::net::auth {
 
 class KeyFetcher {
   public:
-    /// Fetches now and every five minutes. `take` gets the keys, on the fetching thread, whenever they have changed; `name` is
-    /// for logs.
-    KeyFetcher(std::string name, std::string url, std::function<void(KeySet)> take);
+    /// Gets keys that have changed, and their number: 1, 2, ... Called on the fetching thread with the fetcher locked: it
+    /// must not ask().
+    using Take = std::function<void(KeySet keys, std::uint64_t number)>;
+
+    /// Fetches now and every five minutes; `name` is for logs.
+    KeyFetcher(std::string name, std::string url, Take take);
 
     ~KeyFetcher();
     KeyFetcher(const KeyFetcher&) = delete;
     KeyFetcher& operator=(const KeyFetcher&) = delete;
 
-    /// Asks for newer keys: settled once they have been taken, or can't be had. Null: that was asked less than ten seconds
-    /// ago.
-    Settled ask();
+    /// Asks for newer keys than those of the number `seen` (0: none yet): settled once they have been taken, which is at once
+    /// if they have come meanwhile, or can't be had. Null: that was asked less than ten seconds ago.
+    Settled ask(std::uint64_t seen);
 
   private:
     void run();
 
     const std::string name_;
     const std::string url_;
-    const std::function<void(KeySet)> take_;
+    const Take take_;
     std::atomic<bool> quit_{false};
 
     std::mutex mutex_;
     std::condition_variable wake_;
+    std::uint64_t taken_ = 0;                              ///< number of the keys taken last
     bool wanted_ = true;                                   ///< at once
     std::shared_ptr<std::atomic<bool>> question_;          ///< not answered yet; null: none
     std::chrono::steady_clock::time_point next_question_;  ///< not before

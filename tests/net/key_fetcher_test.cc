@@ -1,0 +1,50 @@
+// Keys that are fetched in the background: who asks for newer ones gets them, and the issuer is not asked in vain.
+
+#include "net/auth/key_fetcher.h"
+
+#include "tests/support/http_endpoint.h"
+#include "tests/support/tokens.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace annals::test {
+namespace {
+
+template <typename Condition>
+void wait_until(Condition condition) {
+    while (!condition()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+TEST(KeyFetcher, DoesNotAskForWhatHasComeSinceTheCallerLooked) {
+    KeyEndpoint issuer(jwk_set({SigningKey("ES256").jwk()}));
+    std::atomic<std::uint64_t> taken{0};
+    net::auth::KeyFetcher fetcher("keys", issuer.url(),
+                                  [&](net::auth::KeySet, std::uint64_t n) { taken = n; });
+    wait_until([&] { return taken == 1; });
+    // A fetch ends between a caller's look at the keys and its question: again and again, without harm.
+    for (int i = 0; i < 3; ++i) {
+        const net::auth::Settled come = fetcher.ask(0);
+        ASSERT_TRUE(come);
+        EXPECT_TRUE(come->load());
+    }
+    EXPECT_EQ(issuer.requests(), 1);
+
+    // The question of these ten seconds is still there for whoever has seen those keys.
+    issuer.set(jwk_set({SigningKey("ES256", "next").jwk()}));
+    const net::auth::Settled newer = fetcher.ask(1);
+    ASSERT_TRUE(newer);
+    wait_until([&] { return newer->load(); });
+    // What is settled has been taken.
+    EXPECT_EQ(taken, 2U);
+    EXPECT_EQ(issuer.requests(), 2);
+    EXPECT_FALSE(fetcher.ask(2));
+    EXPECT_TRUE(fetcher.ask(1)->load());
+}
+
+}  // namespace
+}  // namespace annals::test
