@@ -183,7 +183,7 @@ void write_and_read(benchmark::State& state) {
     for (auto _ : state) {
         bytes.clear();
         run.write(bytes);
-        benchmark::DoNotOptimize(SearchRun::read(bytes));
+        benchmark::DoNotOptimize(SearchRun::read(bytes, nullptr));
     }
     per_document(state, run.size());
     state.counters["bytes_per_document"] =

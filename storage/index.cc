@@ -15,6 +15,8 @@ constexpr std::uint32_t kResourcesMax = 0x7fff'fffe;
 
 /// How far ahead add_batch() reaches for what the versions to come will touch.
 constexpr std::size_t kSlotsAhead = 24;
+/// And links(), what link() will.
+constexpr std::size_t kEntriesAhead = 32;
 constexpr std::size_t kResourcesAhead = 16;
 constexpr std::size_t kVersionsAhead = 8;
 
@@ -546,6 +548,27 @@ Index::Link Index::link(Position position) const noexcept {
             .key = impl_->resources[entry.resource].key,
             .previous = {entry.previous},
             .erased = impl_->erased(position.value)};
+}
+
+Position Index::previous(Position position) const noexcept {
+    return {impl_->entry(position.value).previous};
+}
+
+void Index::links(std::span<const std::uint32_t> positions, std::span<Link> links) const noexcept {
+    const Impl& my = *impl_;
+    const std::size_t count = positions.size();
+    for (std::size_t i = 0; i < std::min(count, kEntriesAhead); ++i) {
+        __builtin_prefetch(&my.entry(positions[i]));
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i + kEntriesAhead < count) {
+            __builtin_prefetch(&my.entry(positions[i + kEntriesAhead]));
+        }
+        if (i + kResourcesAhead < count) {
+            __builtin_prefetch(&my.resources[my.entry(positions[i + kResourcesAhead]).resource]);
+        }
+        links[i] = link({positions[i]});
+    }
 }
 
 std::uint32_t Index::resource_count() const noexcept {

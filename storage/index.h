@@ -129,6 +129,10 @@ class Index {
 
     /// Requires: a position that is visible.
     Link link(Position position) const noexcept;
+    Position previous(Position position) const noexcept;
+
+    /// link() of many, faster: memory is fetched ahead. Requires: `links` has room for as many as `positions`.
+    void links(std::span<const std::uint32_t> positions, std::span<Link> links) const noexcept;
 
     /// HistoryQuery::id is ignored: one resource is given as `key`. `more` is exact, and false where
     /// `count` is 0. Cost: of the page; with `since` also of the blocks of 1024 that `since` cuts; by

@@ -1,39 +1,27 @@
 #include "storage/search_checkpoint.h"
 
-#include "core/base/bytes.h"
 #include "core/base/digest.h"
 #include "core/base/log.h"
+#include "storage/parallel.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <set>
+#include <span>
 #include <thread>
 
 namespace annals::storage {
 namespace {
 
-constexpr std::string_view kMagic = "ANNALSCP";
-constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kHeaderBytes = 56;
-constexpr std::size_t kTypeBytes = 32;
-constexpr std::size_t kRunBytes = 40;
-constexpr std::size_t kChecksumBytes = 8;
-constexpr std::size_t kAligned = 8;
-constexpr unsigned kLoadThreadsMax = 8;
-constexpr std::uint64_t kThreadedBytesMin = 1 << 20;
-constexpr std::uint64_t kManifestBytesMax = 256 << 20;
-constexpr std::string_view kManifestName = "manifest";
+/// Documents that one thread compares with the log before it takes others.
+constexpr std::uint32_t kComparedAtOnce = 1 << 16;
+constexpr std::size_t kLinksAtOnce = 256;
 constexpr std::string_view kManifestDraft = "manifest.tmp";
 constexpr std::string_view kFileSuffix = ".run";
-constexpr std::size_t kNumberDigits = 10;
-
-std::string file_name(std::uint64_t number) {
-    return fmt::format("{:0{}}{}", number, kNumberDigits, kFileSuffix);
-}
 
 std::optional<std::uint64_t> file_number(std::string_view name) {
     if (!name.ends_with(kFileSuffix)) {
@@ -48,20 +36,9 @@ std::optional<std::uint64_t> file_number(std::string_view name) {
     return number;
 }
 
-Error corrupt(std::string_view why) {
-    return {Errc::corrupt, std::string(why), {}};
-}
-
 void align(std::string& out) {
-    out.resize((out.size() + kAligned - 1) / kAligned * kAligned, '\0');
-}
-
-/// Takes numbers from the front of bytes whose size was checked.
-template <typename T>
-T take(std::string_view& bytes) {
-    const T value = load_le<T>(bytes.data());
-    bytes.remove_prefix(sizeof(T));
-    return value;
+    out.resize((out.size() + kSearchFileAligned - 1) / kSearchFileAligned * kSearchFileAligned,
+               '\0');
 }
 
 std::uint32_t erased_count(const SearchRun& run) {
@@ -72,118 +49,48 @@ std::uint32_t erased_count(const SearchRun& run) {
     return count;
 }
 
+struct Stretch {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+};
+
+/// Says of the documents of `run`, which comes from a file, in a stretch of it what died. False: the log has one of them
+/// not, or as something else.
+bool mark_deaths(const Index& index, std::span<const std::uint32_t> next, TypeId type,
+                 const SearchRun& run, Stretch stretch) {
+    if (run.position(stretch.end - 1).value >= next.size()) {
+        return false;
+    }
+    std::array<Index::Link, kLinksAtOnce> links;
+    while (stretch.begin < stretch.end) {
+        const auto positions = run.positions().subspan(
+            stretch.begin, std::min<std::size_t>(links.size(), stretch.end - stretch.begin));
+        index.links(positions, links);
+        for (std::size_t i = 0; i < positions.size(); ++i) {
+            const Index::Link& link = links[i];
+            if (link.info.type != type || link.info.deletion ||
+                link.key.low != run.key(stretch.begin)) {
+                return false;
+            }
+            if (const std::uint32_t at = next[positions[i]]; link.erased || at != 0) {
+                run.mark_died(stretch.begin, {link.erased ? 0 : at});
+            }
+            ++stretch.begin;
+        }
+    }
+    return true;
+}
+
 }  // namespace
 
 SearchCheckpoint::SearchCheckpoint(FileSystem& fs, const Index& index, Options options)
     : fs_(fs),
       index_(index),
       options_(std::move(options)),
-      folder_(options_.directory + "/search") {
+      folder_(fmt::format("{}/{}", options_.directory, kSearchFolder)) {
 }
 
-// ---- the manifest ----
-
-std::string SearchCheckpoint::encode(const Manifest& manifest) const {
-    std::string out(kMagic);
-    append_le(out, kVersion);
-    append_le(out, static_cast<std::uint32_t>(kResourceTypeCount));
-    append_le(out, options_.store_id);
-    append_le(out, manifest.witness.position.value);
-    append_le(out, manifest.witness.version.value);
-    append_le(out, manifest.witness.instant.us);
-    append_le(out, manifest.witness.key);
-    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
-        const TypeEntry& entry = manifest.types[t];
-        const std::string_view name = resource_type_names()[t];
-        append_le(out, entry.fingerprint);
-        append_le(out, entry.covered.value);
-        append_le(out, entry.vacuumed_through.value);
-        append_le(out, static_cast<std::uint32_t>(entry.runs.size()));
-        append_le(out, static_cast<std::uint32_t>(name.size()));
-        out += name;
-        align(out);
-        for (const Place& place : entry.runs) {
-            append_le(out, place.file);
-            append_le(out, place.offset);
-            append_le(out, place.bytes);
-            append_le(out, place.checksum);
-            append_le(out, std::uint64_t{place.documents});
-        }
-    }
-    append_le(out, hash64(out, options_.store_id));
-    return out;
-}
-
-Result<SearchCheckpoint::Manifest> SearchCheckpoint::decode(std::string_view bytes) const {
-    if (bytes.size() < kHeaderBytes + kChecksumBytes || !bytes.starts_with(kMagic)) {
-        return corrupt("no manifest");
-    }
-    std::string_view left =
-        bytes.substr(kMagic.size(), bytes.size() - kMagic.size() - kChecksumBytes);
-    if (take<std::uint32_t>(left) != kVersion) {
-        return corrupt("another version of the format");
-    }
-    if (load_le<std::uint64_t>(bytes.data() + bytes.size() - kChecksumBytes) !=
-        hash64(bytes.substr(0, bytes.size() - kChecksumBytes), options_.store_id)) {
-        return corrupt("damaged, or of another store");
-    }
-    // What follows was written by write(); the checks are against another program's idea of it.
-    Manifest manifest;
-    const auto types = take<std::uint32_t>(left);
-    if (take<std::uint64_t>(left) != options_.store_id) {
-        return corrupt("of another store");
-    }
-    manifest.witness.position = {take<std::uint64_t>(left)};
-    manifest.witness.version = {take<std::uint64_t>(left)};
-    manifest.witness.instant = {take<std::int64_t>(left)};
-    manifest.witness.key = take<std::uint64_t>(left);
-    for (std::uint32_t t = 0; t < types; ++t) {
-        if (left.size() < kTypeBytes) {
-            return corrupt("cut");
-        }
-        TypeEntry entry;
-        entry.fingerprint = take<std::uint64_t>(left);
-        entry.covered = {take<std::uint64_t>(left)};
-        entry.vacuumed_through = {take<std::uint64_t>(left)};
-        const auto runs = take<std::uint32_t>(left);
-        const auto name_bytes = take<std::uint32_t>(left);
-        const std::uint64_t padded =
-            (std::uint64_t{name_bytes} + kAligned - 1) / kAligned * kAligned;
-        if (left.size() < padded + std::uint64_t{runs} * kRunBytes) {
-            return corrupt("cut");
-        }
-        const auto type = find_resource_type(left.substr(0, name_bytes));
-        if (!type || entry.covered > manifest.witness.position) {
-            return corrupt("not made by this program");
-        }
-        left.remove_prefix(padded);
-        for (std::uint32_t r = 0; r < runs; ++r) {
-            Place place;
-            place.file = take<std::uint64_t>(left);
-            place.offset = take<std::uint64_t>(left);
-            place.bytes = take<std::uint64_t>(left);
-            place.checksum = take<std::uint64_t>(left);
-            place.documents = static_cast<std::uint32_t>(take<std::uint64_t>(left));
-            entry.runs.push_back(place);
-        }
-        manifest.types[type->value] = std::move(entry);
-    }
-    return manifest;
-}
-
-Result<SearchCheckpoint::Manifest> SearchCheckpoint::read_manifest() const {
-    ANNALS_TRY(const auto file, fs_.open(path(kManifestName), FileSystem::Mode::read));
-    ANNALS_TRY(const std::uint64_t size, file->size());
-    if (size > kManifestBytesMax) {
-        return corrupt("too large");
-    }
-    std::string bytes(size, '\0');
-    ANNALS_TRY(const std::size_t read, file->read(0, bytes));
-    bytes.resize(read);
-    return decode(bytes);
-}
-
-SearchCheckpoint::Witness SearchCheckpoint::witness_at(Position position) const {
+SearchManifest::Witness SearchCheckpoint::witness_at(Position position) const {
     const Index::Link link = index_.link(position);
     return {.position = position,
             .version = link.info.version,
@@ -193,87 +100,55 @@ SearchCheckpoint::Witness SearchCheckpoint::witness_at(Position position) const 
 
 // ---- loading ----
 
-SearchCheckpoint::LoadedRun SearchCheckpoint::load_run(TypeId type, const Place& place) const {
-    ANNALS_TRY(const auto file, fs_.open(path(file_name(place.file)), FileSystem::Mode::read));
-    ANNALS_TRY(const std::uint64_t size, file->size());
-    if (place.bytes == 0 || place.offset > size || place.bytes > size - place.offset) {
-        return corrupt("a file is cut");
-    }
-    ANNALS_TRY(const auto data, file->map(size));
-    const std::string_view bytes(data.get() + place.offset, place.bytes);
-    if (hash64(bytes, options_.store_id) != place.checksum) {
-        return corrupt("a file is damaged");
-    }
-    ANNALS_TRY(auto run, SearchRun::read(bytes));
-    if (run->size() == 0 || run->size() != place.documents) {
-        return corrupt("a file is of another checkpoint");
-    }
-    Position before;
-    for (std::uint32_t document = 0; document < run->size(); ++document) {
-        const Position position = run->position(document);
-        if (position <= before || position > index_.last_position()) {
-            return corrupt("positions that don't ascend");
-        }
-        before = position;
-        const Index::Link link = index_.link(position);
-        if (link.info.type != type || link.info.deletion || link.key.low != run->key(document)) {
-            return corrupt("a document that the log doesn't have");
-        }
-    }
-    return run;
-}
-
-PerType<std::vector<SearchCheckpoint::LoadedRun>> SearchCheckpoint::load_runs(
-    const Manifest& manifest, const PerType<std::uint64_t>& fingerprints) const {
-    struct Task {
+/// Says in the runs what has died, and makes errors of those that don't fit the log.
+void SearchCheckpoint::compare(SearchCheckpointReader::Content& content,
+                               const PerType<std::uint64_t>& fingerprints,
+                               std::span<const std::uint32_t> next) const {
+    struct Part {
         TypeId type;
-        const Place* place;
-        LoadedRun* result;
+        SearchCheckpointReader::Run* run;
+        std::uint32_t begin = 0;
+        std::uint32_t end = 0;
+        bool fits = true;
     };
 
-    PerType<std::vector<LoadedRun>> loaded;
-    std::vector<Task> tasks;
-    std::uint64_t bytes = 0;
-    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
-        const TypeEntry& entry = manifest.types[t];
-        if (entry.fingerprint != fingerprints[t]) {
+    std::vector<Part> parts;
+    for (std::uint16_t t = 0; t < kResourceTypeCount; ++t) {
+        if (content.manifest->types[t].fingerprint != fingerprints[t]) {
             continue;
         }
-        loaded[t].assign(entry.runs.size(), LoadedRun(corrupt("not read")));
-        for (std::size_t r = 0; r < entry.runs.size(); ++r) {
-            tasks.push_back({{static_cast<std::uint16_t>(t)}, &entry.runs[r], &loaded[t][r]});
-            bytes += entry.runs[r].bytes;
+        for (SearchCheckpointReader::Run& run : content.runs[t]) {
+            for (std::uint32_t begin = 0; run && begin < (*run)->size();) {
+                const std::uint32_t end = begin + std::min(kComparedAtOnce, (*run)->size() - begin);
+                parts.push_back({.type = {t}, .run = &run, .begin = begin, .end = end});
+                begin = end;
+            }
         }
     }
-    // The longest first, so that none is left for the end.
-    std::ranges::sort(tasks, std::ranges::greater(),
-                      [](const Task& task) { return task.place->bytes; });
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
-        for (std::size_t i = next++; i < tasks.size(); i = next++) {
-            *tasks[i].result = load_run(tasks[i].type, *tasks[i].place);
+    for_each_of(parts.size(), [&](std::size_t i) {
+        Part& part = parts[i];
+        part.fits = mark_deaths(index_, next, part.type, ***part.run, {part.begin, part.end});
+    });
+    for (const Part& part : parts) {
+        if (!part.fits) {
+            *part.run = unfit("a document that the log doesn't have");
         }
-    };
-    std::vector<std::jthread> threads;
-    const auto wanted = std::clamp(std::thread::hardware_concurrency(), 1U, kLoadThreadsMax);
-    while (bytes >= kThreadedBytesMin && threads.size() + 1 < wanted) {
-        threads.emplace_back(work);
     }
-    work();
-    threads.clear();
-    return loaded;
 }
 
-PerType<CheckpointedType> SearchCheckpoint::load(const PerType<std::uint64_t>& fingerprints) {
+PerType<CheckpointedType> SearchCheckpoint::load(SearchCheckpointReader::Content content,
+                                                 const PerType<std::uint64_t>& fingerprints,
+                                                 std::span<const std::uint32_t> next) {
     PerType<CheckpointedType> types;
     if (!fs_.exists(folder_)) {
         return types;
     }
-    auto manifest = read_manifest();
-    if (manifest && (manifest->witness.position > index_.last_position() ||
+    Result<SearchManifest>& manifest = content.manifest;
+    if (manifest && (manifest->store_id != options_.store_id ||
+                     manifest->witness.position > index_.last_position() ||
                      manifest->witness.position.value == 0 ||
                      witness_at(manifest->witness.position) != manifest->witness)) {
-        manifest = corrupt("of another log");
+        manifest = unfit("of another log");
     }
     if (!manifest) {
         if (manifest.error().code != Errc::not_found) {
@@ -282,15 +157,15 @@ PerType<CheckpointedType> SearchCheckpoint::load(const PerType<std::uint64_t>& f
         }
         if (!options_.read_only) {
             // As positions go on, it could seem to fit one day.
-            (void)fs_.remove(path(kManifestName));
+            (void)fs_.remove(path(kSearchManifestName));
             remove_others({});
         }
         return types;
     }
-    auto loaded = load_runs(*manifest, fingerprints);
+    compare(content, fingerprints, next);
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
         const TypeId type{static_cast<std::uint16_t>(t)};
-        const TypeEntry& entry = manifest->types[t];
+        const SearchManifest::Type& entry = manifest->types[t];
         if (entry.fingerprint != fingerprints[t]) {
             if (!entry.runs.empty()) {
                 log_info(
@@ -304,11 +179,10 @@ PerType<CheckpointedType> SearchCheckpoint::load(const PerType<std::uint64_t>& f
         made.covered = entry.covered;
         made.runs.vacuumed_through = entry.vacuumed_through;
         Position before;
-        for (std::size_t r = 0; r < entry.runs.size(); ++r) {
-            LoadedRun& run = loaded[t][r];
+        for (SearchCheckpointReader::Run& run : content.runs[t]) {
             if (run && ((*run)->position(0) <= before ||
                         (*run)->position((*run)->size() - 1) > entry.covered)) {
-                run = corrupt("runs that don't ascend");
+                run = unfit("runs that don't ascend");
             }
             if (!run && run.error().code == Errc::not_found) {
                 log_info(fmt::format("search: {}: erased from since the checkpoint: indexed anew",
@@ -343,13 +217,13 @@ PerType<CheckpointedType> SearchCheckpoint::load(const PerType<std::uint64_t>& f
 // ---- writing ----
 
 Result<void> SearchCheckpoint::write_file(std::uint64_t number, std::string_view bytes) {
-    ANNALS_TRY(const auto file, fs_.open(path(file_name(number)), FileSystem::Mode::create));
+    ANNALS_TRY(const auto file, fs_.open(path(search_file_name(number)), FileSystem::Mode::create));
     ANNALS_TRY_VOID(file->write(0, bytes));
     return file->sync();
 }
 
 Result<void> SearchCheckpoint::add_run(const std::shared_ptr<const SearchRun>& run,
-                                       TypeEntry& entry, Draft& draft) {
+                                       SearchManifest::Type& entry, Draft& draft) {
     const std::uint32_t erased = erased_count(*run);
     {
         const std::lock_guard lock(mutex_);
@@ -436,13 +310,13 @@ void SearchCheckpoint::end_writing() {
     writing_ = {};
 }
 
-Result<void> SearchCheckpoint::write_manifest(const Manifest& manifest) {
+Result<void> SearchCheckpoint::write_manifest(const SearchManifest& manifest) {
     const std::string draft = path(kManifestDraft);
     if (fs_.exists(draft)) {
         ANNALS_TRY_VOID(fs_.remove(draft));
     }
     ANNALS_TRY(const auto file, fs_.open(draft, FileSystem::Mode::create));
-    ANNALS_TRY_VOID(file->write(0, encode(manifest)));
+    ANNALS_TRY_VOID(file->write(0, encode_manifest(manifest)));
     return file->sync();
 }
 
@@ -462,7 +336,7 @@ Result<void> SearchCheckpoint::write(const SearchIndex& search,
     const PerType<std::uint64_t> before = fingerprints();
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
         runs[t] = search.runs({static_cast<std::uint16_t>(t)});
-        TypeEntry& entry = draft.manifest.types[t];
+        SearchManifest::Type& entry = draft.manifest.types[t];
         entry.vacuumed_through = runs[t]->vacuumed_through;
         entry.covered = last;
         if (!runs[t]->runs.empty()) {
@@ -479,6 +353,7 @@ Result<void> SearchCheckpoint::write(const SearchIndex& search,
     while (index_.last_position() < through) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
+    draft.manifest.store_id = options_.store_id;
     draft.manifest.witness = witness_at(through);
     Result<void> written;
     if (!fs_.exists(folder_)) {
@@ -508,11 +383,11 @@ Result<void> SearchCheckpoint::write(const SearchIndex& search,
         written = fs_.sync_directory(folder_);
     }
     if (written) {
-        written = fs_.rename(path(kManifestDraft), path(kManifestName));
+        written = fs_.rename(path(kManifestDraft), path(kSearchManifestName));
     }
     if (!written) {
         for (const std::uint64_t number : draft.files) {
-            (void)fs_.remove(path(file_name(number)));
+            (void)fs_.remove(path(search_file_name(number)));
         }
         (void)fs_.remove(path(kManifestDraft));
         if (lock.owns_lock()) {
@@ -563,7 +438,7 @@ Result<void> SearchCheckpoint::forget(std::span<const Position> positions) {
     std::erase_if(kept_, [&](const Kept& kept) { return files.contains(kept.place.file); });
     writing_.forgotten.insert(files.begin(), files.end());
     for (const std::uint64_t number : files) {
-        if (const std::string name = path(file_name(number)); fs_.exists(name)) {
+        if (const std::string name = path(search_file_name(number)); fs_.exists(name)) {
             ANNALS_TRY_VOID(fs_.remove(name));
         }
     }
@@ -571,7 +446,7 @@ Result<void> SearchCheckpoint::forget(std::span<const Position> positions) {
 }
 
 Result<void> SearchCheckpoint::remove_all(FileSystem& fs, const std::string& directory) {
-    const std::string folder = directory + "/search";
+    const std::string folder = fmt::format("{}/{}", directory, kSearchFolder);
     if (!fs.exists(folder)) {
         return {};
     }
@@ -582,16 +457,16 @@ Result<void> SearchCheckpoint::remove_all(FileSystem& fs, const std::string& dir
     return names.empty() ? Result<void>() : fs.sync_directory(folder);
 }
 
-void SearchCheckpoint::remove_others(const Manifest& manifest) {
+void SearchCheckpoint::remove_others(const SearchManifest& manifest) {
     std::set<std::string> used;
     bytes_ = 0;
-    for (const TypeEntry& entry : manifest.types) {
+    for (const SearchManifest::Type& entry : manifest.types) {
         for (const Place& place : entry.runs) {
-            used.insert(file_name(place.file));
+            used.insert(search_file_name(place.file));
             bytes_ += place.bytes;
         }
     }
-    used.insert(std::string(kManifestName));
+    used.insert(std::string(kSearchManifestName));
     const auto names = fs_.list(folder_);
     if (!names) {
         return;

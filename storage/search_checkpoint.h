@@ -8,11 +8,12 @@
 
 #include "storage/file_system.h"
 #include "storage/index.h"
+#include "storage/search_checkpoint_reader.h"
 #include "storage/search_index.h"
+#include "storage/search_manifest.h"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -25,10 +26,6 @@
 #include <vector>
 
 namespace annals::storage {
-
-/// One number for each resource type.
-template <typename T>
-using PerType = std::array<T, kResourceTypeCount>;
 
 /// What a checkpoint holds of a type: all that can be found of its versions at or before `covered`.
 struct CheckpointedType {
@@ -49,9 +46,12 @@ class SearchCheckpoint {
     /// Lifetime: `fs` and `index` outlive it.
     SearchCheckpoint(FileSystem& fs, const Index& index, Options options);
 
-    /// What is on disk and fits: of this store, its log and each type's fingerprint. Of a type that doesn't fit there
-    /// is nothing; the log says why. Nothing has died in it. Removes what a crash left behind.
-    PerType<CheckpointedType> load(const PerType<std::uint64_t>& fingerprints);
+    /// What of `content` fits: is of this store, its log and each type's fingerprint. Of a type that doesn't fit there
+    /// is nothing; the log says why. What died or was erased is said; `next` has for each position the next version of
+    /// its resource, 0 if there is none. Removes what a crash left behind.
+    PerType<CheckpointedType> load(SearchCheckpointReader::Content content,
+                                   const PerType<std::uint64_t>& fingerprints,
+                                   std::span<const std::uint32_t> next);
 
     /// Makes what `search` has what load() gives after the next opening; after a failure, what was there before.
     /// What was erased is in no file any more when this returns. `fingerprints` says by what parameters each type
@@ -77,36 +77,7 @@ class SearchCheckpoint {
     std::uint64_t bytes() const noexcept { return bytes_; }
 
   private:
-    /// A run in a file.
-    struct Place {
-        std::uint64_t file = 0;
-        std::uint64_t offset = 0;
-        std::uint64_t bytes = 0;
-        std::uint64_t checksum = 0;
-        std::uint32_t documents = 0;
-    };
-
-    struct TypeEntry {
-        std::uint64_t fingerprint = 0;
-        Position covered;
-        Position vacuumed_through;
-        std::vector<Place> runs;
-    };
-
-    /// A version of the log that a checkpoint has seen: another log doesn't have it.
-    struct Witness {
-        Position position;
-        VersionNumber version;
-        Instant instant;
-        std::uint64_t key = 0;
-
-        bool operator==(const Witness&) const = default;
-    };
-
-    struct Manifest {
-        Witness witness;
-        PerType<TypeEntry> types;
-    };
+    using Place = SearchManifest::Place;
 
     /// Runs that have a file of their own.
     struct Kept {
@@ -117,7 +88,7 @@ class SearchCheckpoint {
 
     /// What one write() makes.
     struct Draft {
-        Manifest manifest;
+        SearchManifest manifest;
         std::vector<Kept> kept;
         std::vector<std::uint64_t> files;  ///< new ones
         std::string pack;                  ///< a type's runs without a file of their own
@@ -137,24 +108,19 @@ class SearchCheckpoint {
 
     std::string path(std::string_view name) const { return fmt::format("{}/{}", folder_, name); }
 
-    std::string encode(const Manifest& manifest) const;
-    Result<Manifest> decode(std::string_view bytes) const;
-    Result<Manifest> read_manifest() const;
-    Witness witness_at(Position position) const;
-    using LoadedRun = Result<std::shared_ptr<const SearchRun>>;
+    SearchManifest::Witness witness_at(Position position) const;
+    void compare(SearchCheckpointReader::Content& content,
+                 const PerType<std::uint64_t>& fingerprints,
+                 std::span<const std::uint32_t> next) const;
 
-    LoadedRun load_run(TypeId type, const Place& place) const;
-    PerType<std::vector<LoadedRun>> load_runs(const Manifest& manifest,
-                                              const PerType<std::uint64_t>& fingerprints) const;
-
-    Result<void> add_run(const std::shared_ptr<const SearchRun>& run, TypeEntry& entry,
+    Result<void> add_run(const std::shared_ptr<const SearchRun>& run, SearchManifest::Type& entry,
                          Draft& draft);
     Result<void> write_file(std::uint64_t number, std::string_view bytes);
     Result<void> write_type(std::size_t type, const SearchRuns& runs, Draft& draft);
     Result<void> write_files(const PerType<std::shared_ptr<const SearchRuns>>& runs, Draft& draft);
     void end_writing();
-    Result<void> write_manifest(const Manifest& manifest);
-    void remove_others(const Manifest& manifest);
+    Result<void> write_manifest(const SearchManifest& manifest);
+    void remove_others(const SearchManifest& manifest);
 
     FileSystem& fs_;
     const Index& index_;
@@ -168,7 +134,7 @@ class SearchCheckpoint {
     std::mutex mutex_;  ///< guards the two below and kept_
     std::condition_variable type_written_;
     Writing writing_;
-    PerType<TypeEntry> on_disk_;
+    PerType<SearchManifest::Type> on_disk_;
 };
 
 }  // namespace annals::storage

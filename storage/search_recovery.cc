@@ -1,6 +1,7 @@
 #include "storage/search_recovery.h"
 
 #include "core/base/log.h"
+#include "storage/parallel.h"
 
 #include <fmt/format.h>
 
@@ -8,14 +9,14 @@
 #include <atomic>
 #include <chrono>
 #include <future>
-#include <thread>
 
 namespace annals::storage {
 namespace {
 
 /// Positions that one thread takes at a time.
 constexpr std::uint64_t kSlice = 4096;
-constexpr unsigned kThreadsMax = 8;
+/// Positions of which one thread looks for those before them.
+constexpr std::uint64_t kSteppedAtOnce = 1 << 18;
 constexpr auto kProgressInterval = std::chrono::seconds(10);
 constexpr std::uint64_t kFailuresLogged = 10;
 
@@ -94,27 +95,23 @@ class Extraction {
     std::atomic<std::uint64_t> failures_ = 0;
 };
 
-/// Says of the documents of a run, which comes from a file, what died.
-void mark_deaths(const Index& index, std::span<const std::uint32_t> next, const SearchRun& run) {
-    for (std::uint32_t document = 0; document < run.size(); ++document) {
-        const Position position = run.position(document);
-        if (index.link(position).erased) {
-            run.mark_died(document, {0});
-        } else if (const std::uint32_t at = next[position.value]; at != 0) {
-            run.mark_died(document, {at});
+/// For each position up to `through` the next version of its resource, 0 if there is none. Cost: a walk over the index.
+std::vector<std::uint32_t> successors(const Index& index, Position through) {
+    std::vector<std::uint32_t> next(through.value + 1, 0);
+    for_each_of(through.value / kSteppedAtOnce + 1, [&](std::uint64_t part) {
+        const std::uint64_t begin = part * kSteppedAtOnce;
+        const std::uint64_t end = std::min(begin + kSteppedAtOnce, through.value);
+        for (std::uint64_t p = begin + 1; p <= end; ++p) {
+            // No two versions have the same one before them.
+            if (const Position previous = index.previous({p}); previous.value != 0) {
+                next[previous.value] = static_cast<std::uint32_t>(p);
+            }
         }
-    }
+    });
+    return next;
 }
 
 }  // namespace
-
-std::vector<std::uint32_t> successors(const Index& index, Position through) {
-    std::vector<std::uint32_t> next(through.value + 1, 0);
-    for (std::uint64_t p = 1; p <= through.value; ++p) {
-        next[index.link({p}).previous.value] = static_cast<std::uint32_t>(p);
-    }
-    return next;
-}
 
 void extract_versions(const Index& index, const SegmentTable& segments, const SearchSetup& setup,
                       const ExtractRange& range,
@@ -131,8 +128,7 @@ void extract_versions(const Index& index, const SegmentTable& segments, const Se
     Extraction extraction(index, segments, range);
     const std::uint64_t total = range.through.value - range.after.value;
     const std::uint64_t slices = (total + kSlice - 1) / kSlice;
-    const auto threads = std::clamp(std::thread::hardware_concurrency(), 1U, kThreadsMax);
-    std::vector<Worker> workers(std::min<std::uint64_t>(threads, slices));
+    std::vector<Worker> workers(std::min<std::uint64_t>(threads_wanted(), slices));
     Position next = range.after;
     const auto start = [&](Worker& worker) {
         worker.after = next;
@@ -166,17 +162,16 @@ void extract_versions(const Index& index, const SegmentTable& segments, const Se
 }
 
 std::uint64_t recover_search(const Index& index, const SegmentTable& segments,
-                             const SearchSetup& setup, PerType<CheckpointedType> checkpoint,
-                             std::uint64_t positions_retained, SearchFeed& feed) {
+                             const SearchSetup& setup, SearchCheckpointReader& saved,
+                             SearchCheckpoint& checkpoint, std::uint64_t positions_retained,
+                             SearchFeed& feed) {
     const Position last = index.last_position();
     const Position horizon{last.value > positions_retained ? last.value - positions_retained : 0};
     const std::vector<std::uint32_t> next = successors(index, last);
+    PerType<CheckpointedType> types = checkpoint.load(saved.take(), setup.fingerprints, next);
     ExtractRange range{.after = last, .through = last, .wanted = {}};
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
-        CheckpointedType& loaded = checkpoint[t];
-        for (const auto& run : loaded.runs.runs) {
-            mark_deaths(index, next, *run);
-        }
+        CheckpointedType& loaded = types[t];
         if (loaded.covered < horizon) {
             loaded.runs.vacuumed_through = std::max(loaded.runs.vacuumed_through, horizon);
         }
@@ -187,8 +182,7 @@ std::uint64_t recover_search(const Index& index, const SegmentTable& segments,
     }
     range.wanted = [&](Position position, const Index::Link& link) {
         const std::uint32_t at = next[position.value];
-        return position > checkpoint[link.info.type.value].covered &&
-               (at == 0 || at > horizon.value);
+        return position > types[link.info.type.value].covered && (at == 0 || at > horizon.value);
     };
     std::uint64_t count = 0;
     extract_versions(index, segments, setup, range, [&](std::span<ExtractedVersion> versions) {

@@ -18,9 +18,6 @@
 
 namespace annals::storage {
 
-/// For each position up to `through` the next version of its resource, 0 if there is none. Cost: a walk over the index.
-std::vector<std::uint32_t> successors(const Index& index, Position through);
-
 /// A version and what it can be found by.
 struct ExtractedVersion {
     VersionInfo info;
@@ -41,11 +38,12 @@ void extract_versions(const Index& index, const SegmentTable& segments, const Se
                       const ExtractRange& range,
                       const std::function<void(std::span<ExtractedVersion>)>& hand_over);
 
-/// Starts the search index with what a checkpoint held and brings it up to the log: marks what died or was erased
-/// and extracts what stands after `covered` of each type, unless it was superseded more than `positions_retained`
-/// positions ago. Returns how many versions were extracted.
+/// Starts the search index with what `checkpoint` had `saved` and brings it up to the log: extracts what stands after
+/// `covered` of each type, unless it was superseded more than `positions_retained` positions ago. Returns how many
+/// versions were extracted.
 std::uint64_t recover_search(const Index& index, const SegmentTable& segments,
-                             const SearchSetup& setup, PerType<CheckpointedType> checkpoint,
-                             std::uint64_t positions_retained, SearchFeed& feed);
+                             const SearchSetup& setup, SearchCheckpointReader& saved,
+                             SearchCheckpoint& checkpoint, std::uint64_t positions_retained,
+                             SearchFeed& feed);
 
 }  // namespace annals::storage

@@ -321,15 +321,19 @@ std::shared_ptr<SearchRun> SearchRun::make(SearchRunParts& parts, bool again) {
         },
         arrays(*run));
     run->bitmaps_ = std::exchange(parts.bitmaps, {});
-    run->bitmaps_.shrink_to_fit();
-
-    run->died_ = std::make_unique_for_overwrite<std::atomic<std::uint32_t>[]>(run->size());
-    for (std::uint32_t document = 0; document < run->size(); ++document) {
-        run->died_[document].store(kCurrent, std::memory_order_relaxed);
-    }
-    run->index_terms();
-    run->count_bytes();
+    run->add_what_is_derived();
     return run;
+}
+
+/// Adds what follows from arrays and bitmaps.
+void SearchRun::add_what_is_derived() {
+    bitmaps_.shrink_to_fit();
+    died_ = std::make_unique_for_overwrite<std::atomic<std::uint32_t>[]>(size());
+    for (std::uint32_t document = 0; document < size(); ++document) {
+        died_[document].store(kCurrent, std::memory_order_relaxed);
+    }
+    index_terms();
+    count_bytes();
 }
 
 void SearchRun::index_terms() {
@@ -355,7 +359,7 @@ void SearchRun::index_terms() {
 
 void SearchRun::count_bytes() noexcept {
     bytes_ += sizeof(SearchRun) + 32 + size() * sizeof(died_[0]) +
-              blocks_.capacity() * (sizeof blocks_[0] + 16) +
+              (blocks_.capacity() + (memory_ != nullptr ? 1 : 0)) * (sizeof blocks_[0] + 16) +
               bitmaps_.capacity() * sizeof bitmaps_[0];
     for (const SearchBitmap& bitmap : bitmaps_) {
         // What the allocator and the bitmap's own tables add for it and for each container.

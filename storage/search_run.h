@@ -144,11 +144,15 @@ class SearchRun {
     /// Whether one run has room for all that is in `runs` (its numbers are 32 bits).
     static bool fits_one(std::span<const std::shared_ptr<const SearchRun>> runs) noexcept;
 
-    /// Appends all of the run but for what died when. Format: versioned, checksummed; search_run_file.cc.
+    /// Appends all of the run but for what died when. Format: versioned; search_run_file.cc.
     void write(std::string& out) const;
 
-    /// Reads what write() wrote; no document has died. Errors: corrupt, also for another version of the format.
-    static Result<std::shared_ptr<const SearchRun>> read(std::string_view bytes);
+    /// What write() wrote, whose arrays stay where they are; no document has died. Requires: `bytes` begin at a multiple
+    /// of 8. Whether they are those that were written is the caller's to know (by a checksum); others do no harm, but
+    /// say something else. Lifetime: the run keeps `memory`, in which they lie. Errors: corrupt, also for another
+    /// version of the format.
+    static Result<std::shared_ptr<const SearchRun>> read(std::string_view bytes,
+                                                         std::shared_ptr<const char> memory);
 
     SearchRun(const SearchRun&) = delete;
     SearchRun& operator=(const SearchRun&) = delete;
@@ -158,6 +162,9 @@ class SearchRun {
     std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(positions_.size()); }
 
     Position position(std::uint32_t document) const noexcept { return {positions_[document]}; }
+
+    /// Of all documents.
+    std::span<const std::uint32_t> positions() const noexcept { return positions_; }
 
     /// resource_key().low of the document's resource.
     std::uint64_t key(std::uint32_t document) const noexcept { return keys_[document]; }
@@ -169,7 +176,7 @@ class SearchRun {
         return at == kCurrent ? kNotDied : Position{at};
     }
 
-    /// The one thing that changes; an erased document stays erased. From any thread, but one at a time.
+    /// The one thing that changes; an erased document stays erased. From any thread, but of one document one at a time.
     void mark_died(std::uint32_t document, Position at) const noexcept;
 
     /// How many have died or were erased. While it is 0, died_at() need not be looked at.
@@ -216,6 +223,7 @@ class SearchRun {
 
   private:
     class Merger;
+    class Checker;
     using Column = SearchRunColumn;
 
     static constexpr std::uint32_t kCurrent = 0xffff'ffff;
@@ -228,6 +236,7 @@ class SearchRun {
     template <typename T>
     std::span<const T> keep(std::vector<T>& part, bool again);
     void add_block(std::uint64_t bytes);
+    void add_what_is_derived();
     void index_terms();
     void count_bytes() noexcept;
 
@@ -278,7 +287,8 @@ class SearchRun {
     std::span<const std::uint32_t> link_targets_;
     std::span<const std::uint64_t> targets_;
 
-    std::vector<std::unique_ptr<std::byte, FreeBlock>> blocks_;  ///< what the spans lie in
+    std::shared_ptr<const char> memory_;  ///< what the spans lie in, where it is others'
+    std::vector<std::unique_ptr<std::byte, FreeBlock>> blocks_;  ///< what they lie in else
     std::byte* free_ = nullptr;                                  ///< the rest of the last block
     std::uint64_t free_bytes_ = 0;
     std::uint64_t bytes_ = 0;

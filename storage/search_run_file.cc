@@ -1,14 +1,13 @@
 // SearchRun::write and read: a run as bytes.
 //
 // All numbers little-endian. A header (FileHeader), the number of elements of each array of SearchRun::arrays(), the
-// arrays one after the other, then each bitmap as its size (32 bits) and the portable format of Roaring, then the
-// XXH3 of all that (64 bits). What died when is not in it: that is the log's to say.
+// arrays one after the other, then each bitmap as its size (32 bits) and the portable format of Roaring. What died when
+// is not in it: that is the log's to say.
 //
 // Layer:   storage.
 // Threads: plain functions.
 
 #include "core/base/bytes.h"
-#include "core/base/digest.h"
 #include "storage/search_run_parts.h"
 
 #include <algorithm>
@@ -20,11 +19,9 @@ namespace {
 
 struct FileHeader {
     std::uint64_t magic = 0x6e75'7220'6c6e'6e61;  // "annl run"
-    std::uint32_t version = 1;
+    std::uint32_t version = 2;
     std::uint32_t bitmaps = 0;
 };
-
-constexpr std::size_t kChecksumBytes = sizeof(std::uint64_t);
 
 Error damaged(std::string detail) {
     return {Errc::corrupt, "search run: " + std::move(detail), {}};
@@ -66,13 +63,40 @@ class Reader {
     std::string_view bytes_;
 };
 
+// Without an early end, so that the compiler makes loops over many numbers at once of them.
+
 template <typename T>
 bool ascends(std::span<const T> numbers) noexcept {
-    return std::ranges::adjacent_find(numbers, std::greater_equal<>()) == numbers.end();
+    bool falls = false;
+    for (std::size_t i = 1; i < numbers.size(); ++i) {
+        falls |= numbers[i] <= numbers[i - 1];
+    }
+    return !falls;
+}
+
+template <typename T>
+bool never_falls(std::span<const T> numbers) noexcept {
+    bool falls = false;
+    for (std::size_t i = 1; i < numbers.size(); ++i) {
+        falls |= numbers[i] < numbers[i - 1];
+    }
+    return !falls;
 }
 
 bool all_below(std::span<const std::uint32_t> numbers, std::size_t bound) noexcept {
-    return std::ranges::all_of(numbers, [bound](std::uint32_t number) { return number < bound; });
+    std::uint32_t highest = 0;
+    for (const std::uint32_t number : numbers) {
+        highest = std::max(highest, number);
+    }
+    return numbers.empty() || highest < bound;
+}
+
+bool none_below(std::span<const std::uint32_t> numbers, std::uint32_t bound) noexcept {
+    std::uint32_t lowest = 0xffff'ffff;
+    for (const std::uint32_t number : numbers) {
+        lowest = std::min(lowest, number);
+    }
+    return lowest >= bound;
 }
 
 /// The containers of a bitmap in the portable format: sorted, of the sizes they say, all below `documents`.
@@ -169,134 +193,141 @@ bool is_sound_bitmap(std::string_view bytes, std::uint32_t documents) {
     return reader.left() == 0;
 }
 
-/// Whether every reference leads to what is there and is in order.
-bool are_sound_postings(const SearchRunParts& parts, std::span<const std::uint32_t> references) {
-    const std::size_t documents = parts.positions.size();
-    const std::span<const std::uint32_t> lists(parts.lists);
-    return std::ranges::all_of(references, [&](std::uint32_t reference) {
-        if ((reference & kElsewhere) == 0) {
-            return reference < documents;
-        }
-        const std::uint32_t at = reference & kReferenceMask;
-        if ((reference & kInBitmap) == kInBitmap) {
-            return at < parts.bitmaps.size();
-        }
-        if (at >= lists.size() || lists[at] > kListMax || lists[at] >= lists.size() - at) {
-            return false;
-        }
-        const auto list = lists.subspan(std::size_t{at} + 1, lists[at]);
-        return ascends(list) && all_below(list, documents);
-    });
-}
-
-/// Whether the columns ascend and end where they can, the last one where the arrays of `size` do.
-bool are_sound_columns(const std::vector<SearchRunColumn>& columns, std::size_t size) {
-    std::uint32_t end = 0;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-        if (columns[i].end <= end || (i != 0 && columns[i].column <= columns[i - 1].column)) {
-            return false;
-        }
-        end = columns[i].end;
-    }
-    return end == size;
-}
-
-bool are_sound_texts(const SearchRunParts& parts) {
-    const std::size_t documents = parts.positions.size();
-    if (!are_sound_columns(parts.text_columns, parts.text_ends.size()) ||
-        parts.text_postings.size() != parts.text_ends.size() ||
-        parts.text_documents.size() != parts.text_indexes.size() ||
-        !std::ranges::is_sorted(parts.text_ends) ||
-        parts.characters.size() != (parts.text_ends.empty() ? 0 : parts.text_ends.back()) ||
-        !all_below(parts.text_documents, documents)) {
-        return false;
-    }
-    std::uint32_t first = 0;
-    std::uint32_t begin = 0;
-    for (const SearchRunColumn& column : parts.text_columns) {
-        if (column.by_document_end < begin ||
-            column.by_document_end > parts.text_documents.size()) {
-            return false;
-        }
-        for (std::uint32_t at = begin; at < column.by_document_end; ++at) {
-            if ((at != begin && parts.text_documents[at] < parts.text_documents[at - 1]) ||
-                parts.text_indexes[at] < first || parts.text_indexes[at] >= column.end) {
-                return false;
-            }
-        }
-        first = column.end;
-        begin = column.by_document_end;
-    }
-    return begin == parts.text_documents.size();
-}
-
-bool are_sound_intervals(const SearchRunParts& parts) {
-    const std::size_t size = parts.interval_lows.size();
-    if (!are_sound_columns(parts.interval_columns, size) || parts.interval_highs.size() != size ||
-        parts.interval_documents.size() != size || parts.intervals_by_document.size() != size ||
-        !all_below(parts.interval_documents, parts.positions.size())) {
-        return false;
-    }
-    std::size_t begin = 0;
-    for (const SearchRunColumn& column : parts.interval_columns) {
-        const std::size_t count = column.end - begin;
-        if (column.shorter_count > count ||
-            !all_below(std::span(parts.intervals_by_document).subspan(begin, count), count)) {
-            return false;
-        }
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::int64_t low = parts.interval_lows[begin + i];
-            const std::int64_t high = parts.interval_highs[begin + i];
-            const bool first = i == 0 || i == column.shorter_count;
-            const auto document_of = [&](std::size_t at) {
-                return parts.interval_documents[begin + parts.intervals_by_document[begin + at]];
-            };
-            if (low > high || (!first && low < parts.interval_lows[begin + i - 1]) ||
-                (ShortSpan::length(low, high) <= column.short_span) != (i < column.shorter_count) ||
-                (i != 0 && document_of(i) < document_of(i - 1))) {
-                return false;
-            }
-        }
-        begin = column.end;
-    }
-    return true;
-}
-
-bool are_sound_links(const SearchRunParts& parts) {
-    const std::size_t size = parts.link_documents.size();
-    if (!are_sound_columns(parts.link_columns, size) || parts.link_targets.size() != size ||
-        !ascends(std::span<const std::uint64_t>(parts.targets)) ||
-        !all_below(parts.link_documents, parts.positions.size()) ||
-        !all_below(parts.link_targets, parts.targets.size())) {
-        return false;
-    }
-    std::size_t begin = 0;
-    for (const SearchRunColumn& column : parts.link_columns) {
-        const auto of_column = std::span(parts.link_documents).subspan(begin, column.end - begin);
-        if (!std::ranges::is_sorted(of_column)) {
-            return false;
-        }
-        begin = column.end;
-    }
-    return true;
-}
-
-bool are_sound(const SearchRunParts& parts) {
-    const std::span<const std::uint32_t> positions(parts.positions);
-    return !positions.empty() && positions.size() <= kRunDocumentsMax && positions[0] != 0 &&
-           positions.back() != 0xffff'ffff && ascends(positions) &&
-           parts.keys.size() == positions.size() &&
-           ascends(std::span<const std::uint64_t>(parts.terms)) &&
-           parts.term_postings.size() == parts.terms.size() &&
-           are_sound_postings(parts, parts.term_postings) &&
-           are_sound_postings(parts, parts.text_postings) && are_sound_texts(parts) &&
-           are_sound_intervals(parts) && are_sound_links(parts);
-}
-
 }  // namespace
 
+/// Whether no reader of a run, whatever he asks for, gets beyond its arrays.
+class SearchRun::Checker {
+  public:
+    explicit Checker(const SearchRun& run) : run_(run) {}
+
+    bool is_sound() const {
+        const std::span<const std::uint32_t> positions = run_.positions_;
+        return !positions.empty() && documents() <= kRunDocumentsMax && positions[0] != 0 &&
+               positions.back() != 0xffff'ffff && ascends(positions) &&
+               run_.keys_.size() == documents() && ascends(run_.terms_) &&
+               run_.term_postings_.size() == run_.terms_.size() &&
+               are_sound_postings(run_.term_postings_) && are_sound_postings(run_.text_postings_) &&
+               are_sound_texts() && are_sound_intervals() && are_sound_links();
+    }
+
+  private:
+    std::size_t documents() const noexcept { return run_.positions_.size(); }
+
+    /// Whether every reference leads to what is there and is in order.
+    bool are_sound_postings(std::span<const std::uint32_t> references) const {
+        const std::span<const std::uint32_t> lists = run_.lists_;
+        return std::ranges::all_of(references, [&](std::uint32_t reference) {
+            if ((reference & kElsewhere) == 0) {
+                return reference < documents();
+            }
+            const std::uint32_t at = reference & kReferenceMask;
+            if ((reference & kInBitmap) == kInBitmap) {
+                return at < run_.bitmaps_.size();
+            }
+            if (at >= lists.size() || lists[at] > kListMax || lists[at] >= lists.size() - at) {
+                return false;
+            }
+            const auto list = lists.subspan(std::size_t{at} + 1, lists[at]);
+            return ascends(list) && all_below(list, documents());
+        });
+    }
+
+    /// Whether the columns ascend and end where they can, the last one where the arrays of `size` do.
+    static bool are_sound_columns(std::span<const Column> columns, std::size_t size) {
+        std::uint32_t end = 0;
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            if (columns[i].end <= end || (i != 0 && columns[i].column <= columns[i - 1].column)) {
+                return false;
+            }
+            end = columns[i].end;
+        }
+        return end == size;
+    }
+
+    bool are_sound_texts() const {
+        const std::span<const std::uint32_t> ends = run_.text_ends_;
+        const std::span<const std::uint32_t> of = run_.text_documents_;
+        if (!are_sound_columns(run_.text_columns_, ends.size()) ||
+            run_.text_postings_.size() != ends.size() || of.size() != run_.text_indexes_.size() ||
+            !never_falls(ends) || run_.characters_.size() != (ends.empty() ? 0 : ends.back()) ||
+            !all_below(of, documents())) {
+            return false;
+        }
+        std::uint32_t first = 0;
+        std::uint32_t begin = 0;
+        for (const Column& column : run_.text_columns_) {
+            if (column.by_document_end < begin || column.by_document_end > of.size()) {
+                return false;
+            }
+            const std::size_t count = column.by_document_end - begin;
+            const auto indexes = run_.text_indexes_.subspan(begin, count);
+            if (!never_falls(of.subspan(begin, count)) || !all_below(indexes, column.end) ||
+                !none_below(indexes, first)) {
+                return false;
+            }
+            first = column.end;
+            begin = column.by_document_end;
+        }
+        return begin == of.size();
+    }
+
+    bool are_sound_intervals() const {
+        const std::size_t size = run_.interval_lows_.size();
+        if (!are_sound_columns(run_.interval_columns_, size) ||
+            run_.interval_highs_.size() != size || run_.interval_documents_.size() != size ||
+            run_.intervals_by_document_.size() != size ||
+            !all_below(run_.interval_documents_, documents())) {
+            return false;
+        }
+        std::size_t begin = 0;
+        for (const Column& column : run_.interval_columns_) {
+            const std::size_t count = column.end - begin;
+            if (column.shorter_count > count ||
+                !all_below(run_.intervals_by_document_.subspan(begin, count), count) ||
+                !are_sound_spans(column, begin, column.shorter_count, true) ||
+                !are_sound_spans(column, begin + column.shorter_count, count - column.shorter_count,
+                                 false)) {
+                return false;
+            }
+            begin = column.end;
+        }
+        return true;
+    }
+
+    /// The shorter intervals of a column, or the longer ones.
+    bool are_sound_spans(const Column& column, std::size_t begin, std::size_t count,
+                         bool shorter) const {
+        const auto lows = run_.interval_lows_.subspan(begin, count);
+        const auto highs = run_.interval_highs_.subspan(begin, count);
+        bool wrong = false;
+        for (std::size_t i = 0; i < count; ++i) {
+            wrong |= lows[i] > highs[i];
+            wrong |= (ShortSpan::length(lows[i], highs[i]) <= column.short_span) != shorter;
+        }
+        return !wrong && never_falls(lows);
+    }
+
+    bool are_sound_links() const {
+        const std::size_t size = run_.link_documents_.size();
+        if (!are_sound_columns(run_.link_columns_, size) || run_.link_targets_.size() != size ||
+            !ascends(run_.targets_) || !all_below(run_.link_documents_, documents()) ||
+            !all_below(run_.link_targets_, run_.targets_.size())) {
+            return false;
+        }
+        std::size_t begin = 0;
+        for (const Column& column : run_.link_columns_) {
+            if (!never_falls(run_.link_documents_.subspan(begin, column.end - begin))) {
+                return false;
+            }
+            begin = column.end;
+        }
+        return true;
+    }
+
+    const SearchRun& run_;
+};
+
 void SearchRun::write(std::string& out) const {
-    const std::size_t begin = out.size();
     const FileHeader header{.bitmaps = static_cast<std::uint32_t>(bitmaps_.size())};
     append(out, &header, sizeof header);
     std::apply(
@@ -313,59 +344,48 @@ void SearchRun::write(std::string& out) const {
         out.resize(out.size() + size);
         roaring_bitmap_portable_serialize(bitmap.get(), out.data() + out.size() - size);
     }
-    const std::uint64_t checksum = hash64(std::string_view(out).substr(begin));
-    append(out, &checksum, sizeof checksum);
 }
 
-Result<std::shared_ptr<const SearchRun>> SearchRun::read(std::string_view bytes) {
-    if (bytes.size() < sizeof(FileHeader) + kChecksumBytes) {
-        return damaged("too short");
-    }
-    const std::string_view content = bytes.substr(0, bytes.size() - kChecksumBytes);
-    if (load_le<std::uint64_t>(bytes.data() + content.size()) != hash64(content)) {
-        return damaged("wrong checksum");
-    }
-    Reader reader(content);
+Result<std::shared_ptr<const SearchRun>> SearchRun::read(std::string_view bytes,
+                                                         std::shared_ptr<const char> memory) {
+    Reader reader(bytes);
     FileHeader header;
-    reader.read(header);
-    if (header.magic != FileHeader{}.magic || header.version != FileHeader{}.version) {
+    if (!reader.read(header) || header.magic != FileHeader{}.magic ||
+        header.version != FileHeader{}.version) {
         return damaged("another format or version");
     }
-
-    SearchRunParts parts;
+    std::shared_ptr<SearchRun> run(new SearchRun);
+    run->memory_ = std::move(memory);
     const bool read = std::apply(
-        [&reader](auto&... part) {
+        [&](auto&... part) {
             std::array<std::uint64_t, sizeof...(part)> sizes;
             if (!reader.read(sizes)) {
                 return false;
             }
             const std::uint64_t* size = sizes.data();
-            const auto read_part = [&](auto& array) {
+            const auto read_part = [&]<typename T>(std::span<const T>& array) {
                 const std::uint64_t count = *size++;
-                if (count > kRunItemsMax || count * sizeof(array[0]) > reader.left()) {
+                if (count > kRunItemsMax || count * sizeof(T) > reader.left()) {
                     return false;
                 }
-                const std::string_view from = reader.take(count * sizeof(array[0]));
-                array.resize(count);
-                if (count != 0) {
-                    std::memcpy(array.data(), from.data(), from.size());
-                }
+                const std::string_view from = reader.take(count * sizeof(T));
+                array = {reinterpret_cast<const T*>(from.data()), count};
+                run->bytes_ += from.size();
                 return true;
             };
             return (read_part(part) && ...);
         },
-        parts.arrays());
+        arrays(*run));
     if (!read) {
         return damaged("an array that doesn't fit in");
     }
-    const auto documents = static_cast<std::uint32_t>(parts.positions.size());
     for (std::uint32_t i = 0; i < header.bitmaps; ++i) {
         std::uint32_t size = 0;
         if (!reader.read(size)) {
             return damaged("a bitmap is missing");
         }
         const std::string_view portable = reader.take(size);
-        if (!is_sound_bitmap(portable, documents)) {
+        if (!is_sound_bitmap(portable, run->size())) {
             return damaged("a bitmap that isn't sound");
         }
         SearchBitmap bitmap(
@@ -373,12 +393,13 @@ Result<std::shared_ptr<const SearchRun>> SearchRun::read(std::string_view bytes)
         if (bitmap == nullptr) {
             return damaged("a bitmap that can't be read");
         }
-        parts.bitmaps.push_back(std::move(bitmap));
+        run->bitmaps_.push_back(std::move(bitmap));
     }
-    if (reader.left() != 0 || !are_sound(parts)) {
+    if (reader.left() != 0 || !Checker(*run).is_sound()) {
         return damaged("an array that isn't sound");
     }
-    return std::shared_ptr<const SearchRun>(make(parts, false));
+    run->add_what_is_derived();
+    return std::shared_ptr<const SearchRun>(std::move(run));
 }
 
 }  // namespace annals::storage

@@ -96,7 +96,7 @@ struct Store::Impl {
 
     /// Makes all that is in the log findable.
     void recover_search(FileSystem& fs, const std::string& directory, const StoreOptions& options,
-                        SearchSetup with, OpenReport& report);
+                        SearchSetup with, SearchCheckpointReader& saved, OpenReport& report);
 };
 
 namespace {
@@ -136,7 +136,7 @@ Result<void> prepare_directory(FileSystem& fs, const std::string& directory,
 
 void Store::Impl::recover_search(FileSystem& fs, const std::string& directory,
                                  const StoreOptions& options, SearchSetup with,
-                                 OpenReport& report) {
+                                 SearchCheckpointReader& saved, OpenReport& report) {
     setup = std::move(with);
     for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
         search_fingerprints[i] = setup.fingerprints[i];
@@ -147,9 +147,8 @@ void Store::Impl::recover_search(FileSystem& fs, const std::string& directory,
         fs, index,
         SearchCheckpoint::Options{
             .directory = directory, .store_id = store_id, .read_only = options.read_only});
-    report.versions_extracted =
-        storage::recover_search(index, segments, setup, checkpoint->load(fingerprints()),
-                                options.search_index.positions_retained, *feed);
+    report.versions_extracted = storage::recover_search(
+        index, segments, setup, saved, *checkpoint, options.search_index.positions_retained, *feed);
     if (!options.read_only) {
         saver = std::make_unique<SearchSaver>(
             *checkpoint, *feed, [this] { return fingerprints(); },
@@ -209,6 +208,10 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
     if (!options.read_only) {
         ANNALS_TRY_VOID(replay(fs, segments, journal));
     }
+    std::optional<SearchCheckpointReader> saved;
+    if (options.search) {
+        saved.emplace(fs, directory);  // and reads on while the log is being read
+    }
     ANNALS_TRY(Recovered recovered,
                recover(fs, segments, options, journal, impl->index, impl->segments, found));
     const bool fresh = recovered.last_number == 0;
@@ -219,7 +222,7 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
     impl->log_bytes = recovered.log_bytes;
     std::unique_ptr<Store> store(new Store(std::move(owned)));
     if (options.search) {
-        impl->recover_search(fs, directory, options, options.search(*store), found);
+        impl->recover_search(fs, directory, options, options.search(*store), *saved, found);
     }
 
     if (!options.read_only) {

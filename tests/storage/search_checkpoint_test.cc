@@ -287,19 +287,23 @@ class SearchCheckpointTest : public testing::Test {
   protected:
     SearchCheckpointTest() { fingerprints_.fill(1); }
 
+    static void add_version(Index& index, std::uint64_t position, const Hash128& key) {
+        index.add({.key = key,
+                   .type = kType,
+                   .position = {position},
+                   .version = {1},
+                   .instant = {static_cast<std::int64_t>(position)},
+                   .deletion = false,
+                   .location = {}});
+    }
+
     void add(std::uint64_t count) {
         std::vector<SearchEntries> entries(count);
         std::vector<IndexedDocument> documents;
         for (SearchEntries& entry : entries) {
             const std::uint64_t p = index_.last_position().value + 1;
             const Hash128 key{1000 + p, salt_};
-            index_.add({.key = key,
-                        .type = kType,
-                        .position = {p},
-                        .version = {1},
-                        .instant = {static_cast<std::int64_t>(p)},
-                        .deletion = false,
-                        .location = {}});
+            add_version(index_, p, key);
             index_.publish({p});
             entry.terms = {p};
             entry.add_text(1, "text-" + std::to_string(p) + ";");
@@ -315,9 +319,16 @@ class SearchCheckpointTest : public testing::Test {
             {.directory = "/data", .store_id = 7, .read_only = false, .own_file_documents = 10});
     }
 
+    /// Where every resource has one version.
+    PerType<CheckpointedType> load(SearchCheckpoint& checkpoint) {
+        const std::vector<std::uint32_t> next(index_.last_position().value + 1, 0);
+        return checkpoint.load(SearchCheckpointReader(fs_, "/data").take(), fingerprints_, next);
+    }
+
     std::uint64_t loaded_documents() {
         std::uint64_t count = 0;
-        for (const auto& type : checkpoint().load(fingerprints_)) {
+        SearchCheckpoint checkpoint = this->checkpoint();
+        for (const auto& type : load(checkpoint)) {
             for (const auto& run : type.runs.runs) {
                 count += run->size();
             }
@@ -383,11 +394,78 @@ TEST_F(SearchCheckpointTest, FitsOnlyTheLogThatItWasMadeOf) {
     const std::string manifest = fs_.content(kFolder + "/manifest");
     const Index other;
     SearchCheckpoint elsewhere(fs_, other, {.directory = "/data", .store_id = 7});
-    for (const auto& type : elsewhere.load(fingerprints_)) {
+    for (const auto& type : load(elsewhere)) {
         EXPECT_TRUE(type.runs.runs.empty());
     }
     EXPECT_FALSE(fs_.exists(kFolder + "/manifest"));
     EXPECT_EQ(checkpoint_files(fs_).size(), 0U);
+}
+
+TEST_F(SearchCheckpointTest, FitsOnlyTheStoreThatItWasMadeOf) {
+    add(5);
+    ASSERT_TRUE(checkpoint().write(search_, now_));
+    SearchCheckpoint elsewhere(fs_, index_,
+                               {.directory = "/data", .store_id = 8, .read_only = true});
+    for (const auto& type : load(elsewhere)) {
+        EXPECT_TRUE(type.runs.runs.empty());
+    }
+    EXPECT_EQ(loaded_documents(), 5U);
+}
+
+TEST_F(SearchCheckpointTest, RefusesDocumentsThatTheLogDoesNotHave) {
+    add(50);
+    ASSERT_TRUE(checkpoint().write(search_, now_));
+    // The same last version, but another one before it.
+    Index other;
+    for (std::uint64_t p = 1; p <= 50; ++p) {
+        add_version(other, p, {p == 20 ? 1 : 1000 + p, salt_});
+    }
+    other.publish({50});
+    SearchCheckpoint elsewhere(fs_, other,
+                               {.directory = "/data", .store_id = 7, .read_only = true});
+    const CheckpointedType type = load(elsewhere)[kType.value];
+    EXPECT_TRUE(type.runs.runs.empty());
+    EXPECT_EQ(type.covered, Position{0});
+}
+
+TEST_F(SearchCheckpointTest, ReadsMuchBesideTheLog) {
+    add(30'000);
+    add(7);
+    ASSERT_TRUE(checkpoint().write(search_, now_));
+    std::string largest;
+    for (const std::string& path : checkpoint_files(fs_)) {
+        if (largest.empty() || fs_.content(path).size() > fs_.content(largest).size()) {
+            largest = path;
+        }
+    }
+    std::string bytes = fs_.content(largest);
+    ASSERT_GT(bytes.size(), 1U << 20);
+    EXPECT_EQ(loaded_documents(), 30'007U);
+    {
+        const SearchCheckpointReader abandoned(fs_, "/data");
+    }
+    bytes[bytes.size() / 2] ^= 1;
+    fs_.set_content(largest, bytes);
+    EXPECT_EQ(loaded_documents(), 0U);
+}
+
+TEST_F(SearchCheckpointTest, GoesOnWithRunsWhoseFilesWereRemoved) {
+    add(30);
+    ASSERT_TRUE(checkpoint().write(search_, now_));
+    SearchCheckpoint checkpoint = this->checkpoint();
+    auto types = load(checkpoint);
+    ASSERT_EQ(types[kType.value].runs.runs.size(), 1U);
+    index_.erase({{1007, salt_}, Erase::Scope::everything, {}});
+    const Position erased{7};
+    ASSERT_TRUE(checkpoint.forget({&erased, 1}));
+    EXPECT_FALSE(mentions(fs_, "text-7;"));
+    SearchIndex restored;
+    ASSERT_TRUE(restored.restore(kType, std::move(types[kType.value].runs)));
+    restored.died(kType, erased, {0});
+    EXPECT_EQ(restored.runs(kType)->runs[0]->texts(1, "text-8;").first, 28U);
+    ASSERT_TRUE(checkpoint.write(restored, now_));
+    EXPECT_FALSE(mentions(fs_, "text-7;"));
+    EXPECT_EQ(loaded_documents(), 29U);
 }
 
 TEST_F(SearchCheckpointTest, LeavesOutTypesOfOtherParameters) {

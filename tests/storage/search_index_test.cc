@@ -267,7 +267,7 @@ TEST(SearchIndex, GoesOnFromRestoredRuns) {
     for (const auto& run : first.runs(kType)->runs) {
         std::string bytes;
         run->write(bytes);
-        runs.runs.push_back(*SearchRun::read(bytes));
+        runs.runs.push_back(*read_copy(bytes));
     }
     runs.runs[1]->mark_died(0, {1000});
     SearchIndex second;

@@ -1,6 +1,7 @@
 #include "tests/storage/search_model.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 namespace annals::storage {
@@ -269,6 +270,14 @@ std::vector<const ModelDocument*> pointers(const std::deque<ModelDocument>& docu
         all.push_back(&document);
     }
     return all;
+}
+
+Result<std::shared_ptr<const SearchRun>> read_copy(std::string_view bytes) {
+    // Of exactly that size, so that a sanitizer sees who reads beyond it.
+    const auto words = std::make_shared<std::uint64_t[]>((bytes.size() + 7) / 8);
+    char* const begin = reinterpret_cast<char*>(words.get());
+    std::memcpy(begin, bytes.data(), bytes.size());
+    return SearchRun::read({begin, bytes.size()}, {words, begin});
 }
 
 void expect_says(const SearchRun& run, const std::vector<const ModelDocument*>& documents) {

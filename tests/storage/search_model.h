@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <memory>
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace annals::storage {
@@ -43,6 +45,9 @@ class ModelMaker {
 
 std::vector<IndexedDocument> indexed(const std::vector<const ModelDocument*>& documents);
 std::vector<const ModelDocument*> pointers(const std::deque<ModelDocument>& documents);
+
+/// The run that a copy of `bytes` is.
+Result<std::shared_ptr<const SearchRun>> read_copy(std::string_view bytes);
 
 /// Expects `run` to say of all its documents exactly what is true of `documents`.
 void expect_says(const SearchRun& run, const std::vector<const ModelDocument*>& documents);

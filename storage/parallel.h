@@ -1,0 +1,39 @@
+// for_each_of: work that falls into parts, on all cores.
+//
+// Layer:   storage.
+// Threads: the caller's and others, which have ended when it returns.
+
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <thread>
+#include <vector>
+
+namespace annals::storage {
+
+inline constexpr unsigned kThreadsMax = 8;
+
+/// How many threads get the most out of this machine.
+inline unsigned threads_wanted() noexcept {
+    return std::clamp(std::thread::hardware_concurrency(), 1U, kThreadsMax);
+}
+
+/// Calls `work(part)` for each part below `parts`, each once, in any order, from any thread.
+template <typename Work>
+void for_each_of(std::size_t parts, const Work& work) {
+    std::atomic<std::size_t> next = 0;
+    const auto run = [&] {
+        for (std::size_t part = next++; part < parts; part = next++) {
+            work(part);
+        }
+    };
+    std::vector<std::jthread> threads;
+    while (threads.size() + 1 < std::min<std::size_t>(threads_wanted(), parts)) {
+        threads.emplace_back(run);
+    }
+    run();
+}
+
+}  // namespace annals::storage

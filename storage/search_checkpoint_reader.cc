@@ -1,0 +1,102 @@
+#include "storage/search_checkpoint_reader.h"
+
+#include "core/base/digest.h"
+#include "storage/parallel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::storage {
+namespace {
+
+constexpr std::uint64_t kManifestBytesMax = 256 << 20;
+/// Less is read sooner than a thread has begun.
+constexpr std::uint64_t kReadAheadBytesMin = 1 << 20;
+
+}  // namespace
+
+std::string search_file_name(std::uint64_t number) {
+    return fmt::format("{:010}.run", number);
+}
+
+SearchCheckpointReader::SearchCheckpointReader(FileSystem& fs, const std::string& directory)
+    : fs_(fs),
+      folder_(fmt::format("{}/{}", directory, kSearchFolder)),
+      content_{.manifest = read_manifest(), .runs = {}} {
+    if (!content_.manifest) {
+        return;
+    }
+    std::uint64_t bytes = 0;
+    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+        const auto& places = content_.manifest->types[t].runs;
+        content_.runs[t].assign(places.size(), Run(unfit("not read")));
+        for (std::size_t r = 0; r < places.size(); ++r) {
+            tasks_.push_back({&places[r], &content_.runs[t][r]});
+            bytes += places[r].bytes;
+        }
+    }
+    // The longest first, so that none is left for the end.
+    std::ranges::sort(tasks_, std::ranges::greater(),
+                      [](const Task& task) { return task.place->bytes; });
+    if (bytes >= kReadAheadBytesMin) {
+        // Whoever reads the log has a core for himself, if there are two.
+        for (unsigned i = 0; i < std::max(threads_wanted(), 2U) - 1; ++i) {
+            threads_.emplace_back([this] { work(); });
+        }
+    }
+}
+
+SearchCheckpointReader::~SearchCheckpointReader() {
+    next_.store(tasks_.size());
+}
+
+SearchCheckpointReader::Content SearchCheckpointReader::take() {
+    work();
+    threads_.clear();
+    tasks_.clear();
+    return std::move(content_);
+}
+
+void SearchCheckpointReader::work() {
+    for (std::size_t i = next_++; i < tasks_.size(); i = next_++) {
+        *tasks_[i].result = read_run(*tasks_[i].place);
+    }
+}
+
+Result<SearchManifest> SearchCheckpointReader::read_manifest() const {
+    const std::string path = fmt::format("{}/{}", folder_, kSearchManifestName);
+    ANNALS_TRY(const auto file, fs_.open(path, FileSystem::Mode::read));
+    ANNALS_TRY(const std::uint64_t size, file->size());
+    if (size > kManifestBytesMax) {
+        return unfit("too large");
+    }
+    std::string bytes(size, '\0');
+    ANNALS_TRY(const std::size_t read, file->read(0, bytes));
+    bytes.resize(read);
+    return decode_manifest(bytes);
+}
+
+SearchCheckpointReader::Run SearchCheckpointReader::read_run(
+    const SearchManifest::Place& place) const {
+    ANNALS_TRY(const auto file,
+               fs_.open(fmt::format("{}/{}", folder_, search_file_name(place.file)),
+                        FileSystem::Mode::read));
+    ANNALS_TRY(const std::uint64_t size, file->size());
+    if (place.bytes == 0 || place.offset > size || place.bytes > size - place.offset ||
+        place.offset % kSearchFileAligned != 0) {
+        return unfit("a file is cut");
+    }
+    ANNALS_TRY(auto data, file->map(size));
+    const std::string_view bytes(data.get() + place.offset, place.bytes);
+    if (hash64(bytes, content_.manifest->store_id) != place.checksum) {
+        return unfit("a file is damaged");
+    }
+    ANNALS_TRY(auto run, SearchRun::read(bytes, std::move(data)));
+    if (run->size() != place.documents) {
+        return unfit("a file is of another checkpoint");
+    }
+    return run;
+}
+
+}  // namespace annals::storage

@@ -1,0 +1,67 @@
+// SearchCheckpointReader: reads a checkpoint of the search index while the log is being read.
+//
+// Layer:   storage.
+// Format:  docs/format.md, "Search checkpoint".
+// Threads: one, and while there is something to read, others of its own.
+
+#pragma once
+
+#include "storage/file_system.h"
+#include "storage/search_manifest.h"
+#include "storage/search_run.h"
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace annals::storage {
+
+inline constexpr std::string_view kSearchFolder = "search";
+inline constexpr std::string_view kSearchManifestName = "manifest";
+
+/// The name of the file of runs with this number.
+std::string search_file_name(std::uint64_t number);
+
+class SearchCheckpointReader {
+  public:
+    using Run = Result<std::shared_ptr<const SearchRun>>;
+
+    /// What is whole by itself; whether it is of the log is to be seen.
+    struct Content {
+        Result<SearchManifest> manifest;
+        PerType<std::vector<Run>> runs;  ///< as in the manifest
+    };
+
+    /// Reads the manifest of the store in `directory` and, if there is much, begins to read runs. Lifetime: `fs`
+    /// outlives it.
+    SearchCheckpointReader(FileSystem& fs, const std::string& directory);
+    ~SearchCheckpointReader();
+    SearchCheckpointReader(const SearchCheckpointReader&) = delete;
+    SearchCheckpointReader& operator=(const SearchCheckpointReader&) = delete;
+
+    /// Helps to read what has not been read. Once.
+    Content take();
+
+  private:
+    struct Task {
+        const SearchManifest::Place* place = nullptr;
+        Run* result = nullptr;
+    };
+
+    Result<SearchManifest> read_manifest() const;
+    Run read_run(const SearchManifest::Place& place) const;
+    void work();
+
+    FileSystem& fs_;
+    const std::string folder_;
+    Content content_;
+    std::vector<Task> tasks_;
+    std::atomic<std::size_t> next_ = 0;
+    std::vector<std::jthread> threads_;
+};
+
+}  // namespace annals::storage
