@@ -77,6 +77,14 @@ class AuthorizationServer {
     HttpEndpoint endpoint_;
 };
 
+/// Answers no earlier than `released` is set.
+AuthorizationServer::Reply says_active_once(std::promise<void>& released) {
+    return [release = released.get_future().share()](const std::string&) {
+        release.wait();
+        return HttpEndpoint::Answer{200, kActive};
+    };
+}
+
 TEST(Introspection, AsksOnceAndBelievesTheAnswer) {
     AuthorizationServer issuer(kActive);
     GuardedServer server(issuer.trusted());
@@ -90,7 +98,7 @@ TEST(Introspection, AsksOnceAndBelievesTheAnswer) {
     EXPECT_THAT(request, HasSubstr("application/x-www-form-urlencoded"));
     EXPECT_THAT(request, HasSubstr("\r\n\r\ntoken=2YotnFZF%2B%2F%3D&token_type_hint=access_token"));
     // "annals%3A1:p%2Fw%20d": both are escaped before they are put together.
-    EXPECT_THAT(request, HasSubstr("Authorization: Basic YW5uYWxzJTNBMTpwJTJGdyUyMGQ=\r\n"));
+    EXPECT_THAT(request, HasSubstr("authorization: Basic YW5uYWxzJTNBMTpwJTJGdyUyMGQ=\r\n"));
 }
 
 TEST(Introspection, RefusesWhatIsNotActiveAndRemembersThat) {
@@ -185,11 +193,7 @@ TEST(Introspection, SaysThatItDoesNotKnowWhereNothingCanBeFoundOut) {
 
 TEST(Introspection, IsBoundedInTimeAndKeepsNobodyElseWaiting) {
     std::promise<void> released;
-    const std::shared_future<void> release = released.get_future().share();
-    AuthorizationServer issuer([release](const std::string&) {
-        release.wait();
-        return HttpEndpoint::Answer{200, kActive};
-    });
+    AuthorizationServer issuer(says_active_once(released));
     {
         GuardedServer server(issuer.trusted());
         auto slow = std::async(std::launch::async,
@@ -203,11 +207,7 @@ TEST(Introspection, IsBoundedInTimeAndKeepsNobodyElseWaiting) {
 
 TEST(Introspection, IsAskedOnceByAllWhoWaitForTheSameToken) {
     std::promise<void> released;
-    const std::shared_future<void> release = released.get_future().share();
-    AuthorizationServer issuer([release](const std::string&) {
-        release.wait();
-        return HttpEndpoint::Answer{200, kActive};
-    });
+    AuthorizationServer issuer(says_active_once(released));
     GuardedServer server(issuer.trusted());
     std::vector<std::future<int>> waiting;
     for (int i = 0; i < 8; ++i) {

@@ -136,6 +136,10 @@ struct HookReceiver::Impl {
             if (!send_all(socket, bytes)) {
                 return;
             }
+            if (bytes.find("\r\nConnection: close\r\n") != std::string::npos) {
+                ::shutdown(socket, SHUT_RDWR);
+                return;
+            }
         }
     }
 

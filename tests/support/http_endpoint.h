@@ -1,15 +1,14 @@
 // HttpEndpoint: a small HTTP server in the test's process, for what Annals itself asks of others.
 //
-// Threads: answers on one thread of its own, one request after the other; members from any thread.
+// Threads: answers on threads of its own, one for each connection; members from any thread.
 
 #pragma once
 
-#include <atomic>
-#include <cstdint>
+#include "tests/support/hook_receiver.h"
+
 #include <functional>
 #include <mutex>
 #include <string>
-#include <thread>
 
 namespace annals::test {
 
@@ -20,26 +19,16 @@ class HttpEndpoint {
         std::string body;
     };
 
-    /// `answer` is called for each request, with its head and body as they came; it may block until the endpoint's end is
-    /// due, not longer.
+    /// `answer` is called for each request, with its head (names of its lines in lower case) and body; it may block until the
+    /// endpoint's end is due, not longer.
     explicit HttpEndpoint(std::function<Answer(const std::string& request)> answer);
 
-    ~HttpEndpoint();
-    HttpEndpoint(const HttpEndpoint&) = delete;
-    HttpEndpoint& operator=(const HttpEndpoint&) = delete;
+    std::string url() const { return receiver_.url() + "/endpoint"; }
 
-    std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/endpoint"; }
-
-    int requests() const { return requests_; }
+    int requests() const { return static_cast<int>(receiver_.received().size()); }
 
   private:
-    void serve();
-
-    const std::function<Answer(const std::string&)> answer_;
-    int socket_;
-    std::uint16_t port_ = 0;
-    std::atomic<int> requests_{0};
-    std::thread thread_;
+    HookReceiver receiver_;
 };
 
 /// Publishes a key set that can be changed.
