@@ -151,7 +151,8 @@ struct Loop::Waiters {
 
 Loop::Loop(storage::Store& store)
     : store_(store),
-      context_(1),
+      // Sockets and timers belong to the loop's thread: they go without locks. Whoever posts may be on any.
+      context_(ASIO_CONCURRENCY_HINT_UNSAFE_IO),
       waiters_(std::make_unique<Waiters>()),
       erased_(std::make_unique<Waiters>()) {
     store_.add_listener(*this);
