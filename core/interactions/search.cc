@@ -66,8 +66,8 @@ class Search {
         if (as_of_) {
             read = co_await reach_back(service_.store(), parameters_, request_.base_url,
                                        types_looked_at(), *snapshot_, turns_);
-        } else {
-            read = co_await carry();
+        } else if (std::vector<TypeId> types = carried_types(); !types.empty()) {
+            read = co_await carry(std::move(types));
         }
         if (!read) {
             co_return std::move(read.error());
@@ -184,8 +184,8 @@ class Search {
         return types;
     }
 
-    // What packages define is seen, too, as much of it as there was for the first page.
-    asio::awaitable<Result<void>> carry() {
+    // The types that are looked at and that a package may define resources of.
+    std::vector<TypeId> carried_types() const {
         std::vector<TypeId> types;
         const auto add = [&](TypeId type) {
             if (packages::may_define(type) && std::ranges::find(types, type) == types.end()) {
@@ -203,9 +203,11 @@ class Search {
                 std::ranges::for_each(include.parameter->targets, add);
             }
         }
-        if (types.empty()) {
-            co_return Result<void>();
-        }
+        return types;
+    }
+
+    // What packages define of these is seen, too, as much of it as there was for the first page.
+    asio::awaitable<Result<void>> carry(std::vector<TypeId> types) {
         const std::shared_ptr<const search::Carried> carried =
             service_.definitions().packages().carried();
         const std::size_t count = cursor_ ? cursor_->carried : carried->resources.size();
