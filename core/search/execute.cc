@@ -6,6 +6,13 @@
 
 namespace annals::core::search {
 
+namespace {
+
+// What counting costs beyond this nobody asks.
+constexpr std::uint64_t kCostOfInterest = 100'000;
+
+}  // namespace
+
 Error too_many_matches() {
     return {Errc::too_costly, "The search matches too much to be evaluated; narrow it down", ""};
 }
@@ -76,6 +83,9 @@ std::uint64_t Execution::counting_cost() {
         const bool counted =
             condition.is_postings() || condition.kind == BoundPlan::Kind::everything;
         cost += counted ? 1 + run->died_count() : condition.work + condition.estimate;
+        if (cost > kCostOfInterest) {
+            break;
+        }
     }
     return cost;
 }

@@ -20,6 +20,26 @@ constexpr unsigned kBodiesPerLook = 16;
 // More dead documents than this share of a run are not subtracted one by one.
 constexpr std::uint32_t kDiedShare = 16;
 
+// Of more postings the documents are gathered: a bitmap of each would take longer.
+constexpr std::size_t kUnionMax = 16;
+
+// How many documents are in any of these.
+std::uint64_t union_size(const std::vector<storage::Postings>& all) {
+    std::vector<const roaring_bitmap_t*> bitmaps;
+    std::vector<storage::SearchBitmap> made;
+    for (const storage::Postings& one : all) {
+        if (one.bitmap == nullptr) {
+            made.emplace_back(roaring_bitmap_of_ptr(one.list.size(), one.list.data()));
+        }
+        bitmaps.push_back(one.bitmap == nullptr ? made.back().get() : one.bitmap);
+    }
+    if (bitmaps.size() == 2) {
+        return roaring_bitmap_or_cardinality(bitmaps[0], bitmaps[1]);
+    }
+    const storage::SearchBitmap both(roaring_bitmap_or_many(bitmaps.size(), bitmaps.data()));
+    return roaring_bitmap_get_cardinality(both.get());
+}
+
 }  // namespace
 
 struct RunWalk::Open {
@@ -123,6 +143,20 @@ bool RunWalk::open_next() {
     return false;
 }
 
+// How many that have died pass.
+std::uint64_t RunWalk::count_dead(const BoundPlan& condition) {
+    std::uint64_t count = 0;
+    if (open_->any_died) {
+        for (const std::uint32_t document : RunFacts::of_thread().died(open_->run)) {
+            count += open_->run->died_at(document) <= snapshot_.position() &&
+                             test(condition, *open_->run, document, bodies_)
+                         ? 1
+                         : 0;
+        }
+    }
+    return count;
+}
+
 // Counts the run without going from document to document, if that can be.
 bool RunWalk::count_at_once() {
     Open& open = *open_;
@@ -130,27 +164,25 @@ bool RunWalk::count_at_once() {
         return false;
     }
     const SearchRun& run = *open.run;
+    const BoundPlan& condition = open.condition;
     const bool whole = open.first == 0 && open.last == run.size();
     const auto is_dead = [&](std::uint32_t document) {
         return run.died_at(document) <= snapshot_.position();
     };
-    const BoundPlan& condition = open.condition;
-    if (whole && (condition.kind == Kind::everything || condition.is_postings()) &&
-        run.died_count() <= run.size() / kDiedShare) {
-        count_ += condition.estimate;
-        if (open.any_died) {
-            for (const std::uint32_t document : RunFacts::of_thread().died(open.run)) {
-                if (is_dead(document) && test(condition, run, document, bodies_)) {
-                    --count_;
-                }
-            }
-        }
+    // If they are few, those that have died are taken away one by one.
+    const bool few_died = run.died_count() <= run.size() / kDiedShare;
+    if (whole && few_died &&
+        (condition.kind == Kind::everything ||
+         (condition.kind == Kind::postings && condition.postings.size() <= kUnionMax))) {
+        count_ +=
+            condition.postings.size() > 1 ? union_size(condition.postings) : condition.estimate;
+        count_ -= count_dead(condition);
         return true;
     }
     if (whole && condition.kind == Kind::interval &&
         RunFacts::of_thread().is_single(open.run, condition.column)) {
         DocumentSetPool::Handle dead;
-        if (open.any_died) {
+        if (open.any_died && !few_died) {
             dead = DocumentSetPool::of_thread().take(run.size());
             dead->make_dense();
             for (const std::uint32_t document : RunFacts::of_thread().died(open.run)) {
@@ -161,6 +193,7 @@ bool RunWalk::count_at_once() {
         }
         count_ += count_intervals(condition.intervals, condition.stretch,
                                   condition.plan->comparison, condition.range, dead.get());
+        count_ -= few_died ? count_dead(condition) : 0;
         return true;
     }
     const DocumentSetPool::Handle set = DocumentSetPool::of_thread().take(run.size());

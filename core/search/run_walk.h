@@ -32,6 +32,7 @@ class RunWalk {
 
     bool open_next();
     bool count_at_once();
+    std::uint64_t count_dead(const BoundPlan& condition);
     void choose_driver();
     bool passes(std::uint32_t document);
 
