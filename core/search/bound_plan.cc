@@ -136,7 +136,8 @@ BoundPlan join(Kind kind, std::vector<BoundPlan> parts, const SearchRun& run) {
 
 BoundPlan of_quantity(const Plan& plan, const SearchRun& run, Resolution& resolution) {
     auto& units = resolution.units[&plan];
-    const SearchRun::TextRange range = run.texts(beside(plan.column, ":units"));
+    // Of a composite all that can have a range begin with its code.
+    const SearchRun::TextRange range = run.texts(beside(plan.column, ":units"), plan.text);
     std::vector<BoundPlan> parts;
     for (std::uint32_t text = range.first; text < range.last; ++text) {
         const std::string unit(run.text(text));

@@ -1,6 +1,7 @@
 #include "core/search/extract.h"
 
 #include "codec/fhirpath/fhirpath.h"
+#include "core/search/layout.h"
 #include "core/search/reference_terms.h"
 #include "core/search/selection.h"
 #include "core/search/values.h"
@@ -96,9 +97,24 @@ struct Compiled {
 
     schema::Type type;
     std::deque<Columns> columns;
+    std::deque<Pairs> pairs;
     Walk walk;
     std::vector<Computed> computed;
     const Columns* presence = nullptr;
+
+    /// What a parameter keeps in the index.
+    void add(const Parameter& parameter, const Layout& layout) {
+        const bool by_store =
+            std::find(kStores.begin(), kStores.end(), parameter.code) != kStores.end();
+        if (by_store || !layout.parts.empty()) {
+            return;
+        }
+        if (parameter.type != SearchType::composite && !parameter.expression.empty()) {
+            add(parameter, parameter.expression);
+        } else if (layout.composite) {
+            walk.add(*layout.composite, pairs.emplace_back(parameter.column));
+        }
+    }
 
     void add(const Parameter& parameter, std::string_view expression) {
         auto parsed = fhirpath::Expression::parse(expression);
@@ -169,10 +185,7 @@ struct Extractor::Impl {
         if (!made) {
             made = std::make_unique<Compiled>(schema::Type(type));
             for (const Parameter& parameter : parameters->of(type)) {
-                if (parameter.type != SearchType::composite && !parameter.expression.empty() &&
-                    std::find(kStores.begin(), kStores.end(), parameter.code) == kStores.end()) {
-                    made->add(parameter, parameter.expression);
-                }
+                made->add(parameter, layout_of(parameters, type, parameter));
             }
             made->walk.finish();
         }

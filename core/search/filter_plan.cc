@@ -168,8 +168,11 @@ Result<Plan> ordered_test(const Asked& asked, Operation operation, std::string_v
     if (operation == Operation::po) {
         return no_such_operation(asked);
     }
-    return asked.parameter.type == SearchType::number ? number_plan(asked, *comparison, value)
-                                                      : quantity_plan(asked, *comparison, value);
+    if (asked.parameter.type == SearchType::number) {
+        return number_plan(asked, *comparison, value);
+    }
+    return any_part(asked,
+                    [&](const Asked& part) { return quantity_plan(part, *comparison, value); });
 }
 
 Result<Plan> test_plan(const Asked& asked, Operation operation, const std::string& value) {

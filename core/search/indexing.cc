@@ -154,9 +154,13 @@ struct Indexing::Impl {
     void add_unready(const ParameterSet& set, const ParameterSet& before, TypeId type) {
         for (const Parameter& parameter : set.of(type)) {
             const Parameter* const was = before.find(type, parameter.code);
+            const auto alike = [](const Parameter::Component& a, const Parameter::Component& b) {
+                return a.parameter->code == b.parameter->code && a.expression == b.expression;
+            };
             const bool same = was != nullptr && was->url == parameter.url &&
                               was->type == parameter.type &&
-                              was->expression == parameter.expression;
+                              was->expression == parameter.expression &&
+                              std::ranges::equal(was->components, parameter.components, alike);
             if (!parameter.standard && !same &&
                 std::find(unready.begin(), unready.end(), parameter.url) == unready.end()) {
                 unready.push_back(parameter.url);

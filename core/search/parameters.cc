@@ -14,7 +14,7 @@ namespace annals::core::search {
 namespace {
 
 /// Changes whenever the same resource and parameters yield other entries.
-constexpr std::uint64_t kVocabularyVersion = 1;
+constexpr std::uint64_t kVocabularyVersion = 2;
 
 constexpr std::string_view kStandardUrl = "http://hl7.org/fhir/SearchParameter/";
 constexpr std::size_t kCodeBytesMax = 64;
@@ -267,6 +267,10 @@ void ParameterSet::add(std::vector<Definition> definitions, std::vector<Error>* 
             fingerprint = hash64(parameter.code, fingerprint);
             fingerprint = hash64(kTypeNames[static_cast<std::size_t>(parameter.type)], fingerprint);
             fingerprint = hash64(parameter.expression, fingerprint);
+            for (const Parameter::Component& component : parameter.components) {
+                fingerprint = hash64(component.parameter->code, fingerprint);
+                fingerprint = hash64(component.expression, fingerprint);
+            }
         }
         if (references_ == References::all) {
             fingerprint = hash64(kReferencesCode, fingerprint);

@@ -6,33 +6,7 @@ namespace annals::core::search {
 
 namespace {
 
-struct Token {
-    std::optional<std::string> system;  ///< none: any; empty: without one
-    std::string code;                   ///< empty: any
-};
-
-Result<Token> read_token(const Asked& asked, std::string_view value) {
-    const auto parts = split_unescaped(value, '|');
-    if (parts.size() > 2) {
-        return asked.bad("code, system|code, |code or system| is needed");
-    }
-    auto code = unescape(parts.back());
-    auto system = unescape(parts.front());
-    if (!code || !system) {
-        return asked.bad("unknown escape");
-    }
-    Token token;
-    token.code = *std::move(code);
-    if (parts.size() == 2) {
-        token.system = *std::move(system);
-    }
-    if (token.code.empty() && (!token.system || token.system->empty())) {
-        return asked.bad("a code or a system is needed");
-    }
-    return token;
-}
-
-Term term_of(Column column, const Token& token) {
+Term term_of(Column column, const TokenText& token) {
     if (!token.system) {
         return search::token(column, token.code);
     }
@@ -63,7 +37,7 @@ Result<Plan> in_value_set(const Asked& asked, std::string_view value) {
 }
 
 Result<Plan> by_hierarchy(const Asked& asked, std::string_view value) {
-    ANNALS_TRY(const Token token, read_token(asked, value));
+    ANNALS_TRY(const TokenText token, read_token(asked, value));
     if (!token.system || token.system->empty() || token.code.empty()) {
         return asked.bad("system|code is needed");
     }
@@ -102,8 +76,29 @@ Result<Plan> by_type(const Asked& asked, std::string_view value) {
 
 }  // namespace
 
+Result<TokenText> read_token(const Asked& asked, std::string_view value) {
+    const auto parts = split_unescaped(value, '|');
+    if (parts.size() > 2) {
+        return asked.bad("code, system|code, |code or system| is needed");
+    }
+    auto code = unescape(parts.back());
+    auto system = unescape(parts.front());
+    if (!code || !system) {
+        return asked.bad("unknown escape");
+    }
+    TokenText token;
+    token.code = *std::move(code);
+    if (parts.size() == 2) {
+        token.system = *std::move(system);
+    }
+    if (token.code.empty() && (!token.system || token.system->empty())) {
+        return asked.bad("a code or a system is needed");
+    }
+    return token;
+}
+
 Result<Plan> token_in(const Asked& asked, Column column, std::string_view value) {
-    ANNALS_TRY(const Token token, read_token(asked, value));
+    ANNALS_TRY(const TokenText token, read_token(asked, value));
     return carrying({term_of(column, token)});
 }
 

@@ -148,14 +148,11 @@ Plan presence_plan(const Asked& asked) {
     if (asked.parameter.code == "_lastUpdated" || asked.parameter.code == "_id") {
         return everything();
     }
-    if (asked.parameter.type != schema::SearchType::composite) {
-        return carrying({present(asked.parameter.column)});
-    }
-    std::vector<Plan> parts;
-    for (const Parameter::Component& component : asked.parameter.components) {
-        parts.push_back(carrying({present(component.parameter->column)}));
-    }
-    return composite_of(asked, std::move(parts));
+    return *any_part(asked, [](const Asked& part) -> Result<Plan> {
+        return part.parameter.type == schema::SearchType::composite
+                   ? composite_presence(part)
+                   : carrying({present(part.parameter.column)});
+    });
 }
 
 Result<Plan> missing_plan(const Asked& asked, std::string_view value) {
@@ -167,7 +164,26 @@ Result<Plan> missing_plan(const Asked& asked, std::string_view value) {
     return value == "true" ? negation_of(std::move(any)) : any;
 }
 
+Result<Plan> any_part(const Asked& asked,
+                      const std::function<Result<Plan>(const Asked&)>& plan_of) {
+    const std::vector<const Parameter*>& parts = asked.layout().parts;
+    if (parts.empty()) {
+        return plan_of(asked);
+    }
+    std::vector<Plan> plans;
+    for (const Parameter* const part : parts) {
+        ANNALS_TRY(Plan plan, plan_of({asked.reading, asked.type, *part, asked.name, asked.modifier,
+                                       asked.depth}));
+        plans.push_back(std::move(plan));
+    }
+    return any_of(std::move(plans));
+}
+
 Result<Plan> value_plan(const Asked& asked, std::string_view value) {
+    return any_part(asked, [&](const Asked& part) { return own_value_plan(part, value); });
+}
+
+Result<Plan> own_value_plan(const Asked& asked, std::string_view value) {
     switch (asked.parameter.type) {
         case schema::SearchType::number:
             return number_plan(asked, value);

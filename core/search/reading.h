@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/search/extract.h"
+#include "core/search/layout.h"
 #include "core/search/query.h"
 
 #include <cstddef>
@@ -40,6 +41,9 @@ struct Asked {
 
     /// not_supported: the modifier.
     Error unsupported() const;
+
+    /// How the index keeps the parameter.
+    const Layout& layout() const { return layout_of(reading.context.parameters, type, parameter); }
 };
 
 /// What verifying needs to take a body apart again, wherever and whenever a plan is executed.
@@ -96,8 +100,8 @@ Result<Plan> quantity_plan(const Asked& asked, std::string_view value);
 Result<Plan> uri_plan(const Asked& asked, std::string_view value);
 Result<Plan> composite_plan(const Asked& asked, std::string_view value);
 
-/// A composite whose components are as these plans say, one for each, all of one element.
-Plan composite_of(const Asked& asked, std::vector<Plan> parts);
+/// Whether an element has a value for each component of a composite.
+Plan composite_presence(const Asked& asked);
 
 Result<Plan> near_plan(const Asked& asked, std::string_view value);
 
@@ -105,6 +109,12 @@ Result<Plan> near_plan(const Asked& asked, std::string_view value);
 Result<Plan> date_plan(const Asked& asked, Comparison comparison, std::string_view value);
 Result<Plan> number_plan(const Asked& asked, Comparison comparison, std::string_view value);
 Result<Plan> quantity_plan(const Asked& asked, Comparison comparison, std::string_view value);
+
+/// What `plan_of` says of the parameter or, if it finds what others find together, of any of those.
+Result<Plan> any_part(const Asked& asked, const std::function<Result<Plan>(const Asked&)>& plan_of);
+
+/// value_plan() of a parameter by its own columns, whatever its layout says.
+Result<Plan> own_value_plan(const Asked& asked, std::string_view value);
 
 /// Any of these by the parameter's type.
 Result<Plan> value_plan(const Asked& asked, std::string_view value);
@@ -117,6 +127,15 @@ Plan presence_plan(const Asked& asked);
 
 /// `:missing`.
 Result<Plan> missing_plan(const Asked& asked, std::string_view value);
+
+/// A token as it is asked for.
+struct TokenText {
+    std::optional<std::string> system;  ///< none: any; empty: without one
+    std::string code;                   ///< empty: any
+};
+
+/// Errors: invalid.
+Result<TokenText> read_token(const Asked& asked, std::string_view value);
 
 /// The token `value` in another column than the parameter's own.
 Result<Plan> token_in(const Asked& asked, Column column, std::string_view value);

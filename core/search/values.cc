@@ -220,9 +220,21 @@ void ValueWriter::term(Term term) {
     }
 }
 
+void ValueWriter::term(const Use& use, Term of_value) {
+    if (use.pairs == nullptr) {
+        term(of_value);
+    } else if (!use.is_key && use.pairs->values.terms.size() < kPairedMax) {
+        use.pairs->values.terms.push_back(of_value);
+    }
+}
+
 void ValueWriter::terms_present(std::span<const Use> uses) {
     for (const Use& use : uses) {
-        term(use.columns->present);
+        if (use.pairs == nullptr) {
+            term(use.columns->present);
+        } else {
+            (use.is_key ? use.pairs->has_key : use.pairs->has_value) = true;
+        }
     }
 }
 
@@ -232,9 +244,32 @@ void ValueWriter::interval(Column column, std::int64_t low, std::int64_t high) {
     }
 }
 
+void ValueWriter::interval(const Use& use, std::int64_t low, std::int64_t high) {
+    if (use.pairs == nullptr) {
+        interval(use.columns->column, low, high);
+    } else if (low <= high && use.pairs->values.intervals.size() < kPairedMax) {
+        use.pairs->values.intervals.push_back({0, low, high});
+    }
+}
+
+void ValueWriter::link(const Use& use, std::uint64_t target) {
+    if (use.pairs == nullptr && out_->links.size() < kLinksMax) {
+        out_->links.push_back({use.columns->column, target});
+    }
+}
+
 void ValueWriter::text(Column column, std::string_view text) {
     if (!text.empty() && out_->characters.size() + text.size() <= kTextBytesMax) {
         out_->add_text(column, text);
+    }
+}
+
+void ValueWriter::text(const Use& use, Column column, std::string_view text) {
+    if (use.pairs == nullptr) {
+        this->text(column, text);
+    } else if (!use.is_key && column == use.columns->column && !text.empty() &&
+               use.pairs->values.texts.size() < kPairedMax) {
+        use.pairs->values.add_text(column, text);
     }
 }
 
@@ -242,7 +277,7 @@ void ValueWriter::folded_text(std::string_view from, std::span<const Use> uses,
                               Column Columns::* column) {
     fold(from, folded_);
     for (const Use& use : uses) {
-        text(use.columns->*column, folded_);
+        text(use, use.columns->*column, folded_);
     }
 }
 
@@ -252,8 +287,12 @@ void ValueWriter::bare_code(std::string_view code, std::span<const Use> uses,
     const TextHash hash = text_hash(code);
     const TextHash none = text_hash({});
     for (const Use& use : uses) {
-        term(token(use.columns->*column, hash));
-        term(token(use.columns->*column, none, hash));
+        if (use.is_key) {
+            key(*use.pairs, {}, code, none, hash);
+            continue;
+        }
+        term(use, token(use.columns->*column, hash));
+        term(use, token(use.columns->*column, none, hash));
     }
 }
 
@@ -262,13 +301,19 @@ void ValueWriter::coded(std::optional<std::string_view> system, std::string_view
     const TextHash code_hash = text_hash(code);
     const TextHash system_hash = text_hash(system.value_or(std::string_view()));
     for (const Use& use : uses) {
+        if (use.is_key) {
+            if (!code.empty()) {
+                key(*use.pairs, system.value_or(std::string_view()), code, system_hash, code_hash);
+            }
+            continue;
+        }
         const Column of = use.columns->*column;
         if (!code.empty()) {
-            term(token(of, code_hash));
-            term(token(of, system_hash, code_hash));
+            term(use, token(of, code_hash));
+            term(use, token(of, system_hash, code_hash));
         }
         if (system) {
-            term(token_system(of, system_hash));
+            term(use, token_system(of, system_hash));
         }
     }
 }
@@ -311,12 +356,12 @@ void ValueWriter::write(ValueKind kind, std::string_view text, std::span<const U
         case ValueKind::uri_text: {
             const std::size_t bar = text.find('|');
             for (const Use& use : uses) {
-                term(exact(use.columns->column, text));
+                term(use, exact(use.columns->column, text));
                 if (bar != std::string_view::npos) {
-                    term(exact(use.columns->column, text.substr(0, bar)));
+                    term(use, exact(use.columns->column, text.substr(0, bar)));
                 }
                 if (text.size() <= kUriBytesMax) {
-                    this->text(use.columns->column, text);
+                    this->text(use, use.columns->column, text);
                 }
             }
             break;
@@ -492,7 +537,7 @@ void ValueWriter::identifier(json::Value value, std::span<const Use> uses,
             return;
         }
         for (const Use& use : uses) {
-            term(token_of_type(use.columns->*column, type_system, type_code, code));
+            term(use, token_of_type(use.columns->*column, type_system, type_code, code));
         }
     });
 }
@@ -513,7 +558,7 @@ void ValueWriter::string_value(std::string_view from, std::span<const Use> uses)
         return;
     }
     for (const Use& use : uses) {
-        term(exact(use.columns->column, from));
+        term(use, exact(use.columns->column, from));
     }
     folded_text(from, uses, &Columns::column);
 }
@@ -605,29 +650,27 @@ void ValueWriter::reference_text(std::string_view text, const ReferenceText& tar
     if (target.local) {
         const std::uint64_t key = storage::resource_key(seed_, *target.type, target.id).low;
         for (const Use& use : uses) {
-            term(search::reference(use.columns->column, key));
-            if (out_->links.size() < kLinksMax) {
-                out_->links.push_back({use.columns->column, key});
-            }
+            term(use, search::reference(use.columns->column, key));
+            link(use, key);
         }
         if (target.versioned) {
             const std::string_view from_type =
                 text.substr(static_cast<std::size_t>(target.id.data() - text.data()) -
                             resource_type_name(*target.type).size() - 1);
             for (const Use& use : uses) {
-                term(exact(use.columns->column, from_type));
+                term(use, exact(use.columns->column, from_type));
             }
         }
         return;
     }
     const std::size_t bar = text.find('|');
     for (const Use& use : uses) {
-        term(exact(use.columns->column, text));
+        term(use, exact(use.columns->column, text));
         if (target.versioned) {
-            term(exact(use.columns->column, target.unversioned));
+            term(use, exact(use.columns->column, target.unversioned));
         }
         if (bar != std::string_view::npos) {
-            term(exact(use.columns->column, text.substr(0, bar)));
+            term(use, exact(use.columns->column, text.substr(0, bar)));
         }
     }
 }
@@ -645,19 +688,17 @@ void ValueWriter::reference_resource(json::Value value, std::span<const Use> use
         }
         if (is_resource_id(id)) {
             const std::uint64_t key = storage::resource_key(seed_, *type, id).low;
-            term(search::reference(use.columns->column, key));
-            if (out_->links.size() < kLinksMax) {
-                out_->links.push_back({use.columns->column, key});
-            }
+            term(use, search::reference(use.columns->column, key));
+            link(use, key);
         }
-        term(use.columns->present);
+        terms_present({&use, 1});
     }
 }
 
 void ValueWriter::date(std::string_view text, std::span<const Use> uses) {
     if (const auto range = date_range(text)) {
         for (const Use& use : uses) {
-            interval(use.columns->column, range->low, range->high);
+            interval(use, range->low, range->high);
         }
     }
 }
@@ -680,7 +721,7 @@ void ValueWriter::period(json::Value value, std::span<const Use> uses) {
     }
     for (const Use& use : uses) {
         if (any) {
-            interval(use.columns->column, low, high);
+            interval(use, low, high);
         }
     }
 }
@@ -699,7 +740,7 @@ std::optional<double> ValueWriter::number_of_member(json::Value object, std::str
 
 void ValueWriter::number_interval(std::int64_t low, std::int64_t high, std::span<const Use> uses) {
     for (const Use& use : uses) {
-        interval(use.columns->column, low, high);
+        interval(use, low, high);
     }
 }
 
@@ -729,8 +770,14 @@ void ValueWriter::in_unit(std::string_view unit, std::int64_t low, std::int64_t 
     column_text_ = "=";
     column_text_ += unit;
     for (const Use& use : uses) {
-        text(use.columns->units, unit);
-        interval(beside(use.columns->column, column_text_), low, high);
+        if (use.pairs == nullptr) {
+            text(use.columns->units, unit);
+            interval(beside(use.columns->column, column_text_), low, high);
+        } else if (low <= high && use.pairs->values.intervals.size() < kPairedMax) {
+            storage::SearchEntries& values = use.pairs->values;
+            values.add_text(0, unit);
+            values.intervals.push_back({values.texts.size(), low, high});
+        }
     }
 }
 

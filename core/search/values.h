@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -74,10 +75,35 @@ struct Columns {
     Term present;
 };
 
+/// What the two components of a composite yield of one element, until they are brought together.
+struct Pairs {
+    explicit Pairs(Column of) noexcept : columns(of) {}
+
+    /// A code of the component that is a token. Lifetime of the texts: while the resource is walked.
+    struct Key {
+        TextHash system_hash;
+        TextHash code_hash;
+        std::string_view code;
+        std::string_view system;
+        std::string copy;  ///< of both, if they don't stand in the resource as they are
+    };
+
+    Columns columns;       ///< of the composite
+    std::deque<Key> keys;  ///< the first key_count; the others keep their memory
+    std::size_t key_count = 0;
+    /// Of the other component, in the columns of the composite; an interval's column is 1 + the index of its unit
+    /// among the texts, or 0.
+    storage::SearchEntries values;
+    bool has_key = false;  ///< the component has any value at all
+    bool has_value = false;
+};
+
 /// A parameter that a value is for.
 struct Use {
     const Columns* columns = nullptr;
     std::optional<TypeId> refers_to;  ///< of a reference: only if it leads to this type
+    Pairs* pairs = nullptr;           ///< it is for a composite: `columns` are its
+    bool is_key = false;              ///< ... and its key
 };
 
 /// At most so much is kept of one version; what is beyond is not found.
@@ -87,6 +113,8 @@ inline constexpr std::size_t kLinksMax = 10'000;
 inline constexpr std::size_t kTextBytesMax = 1 << 20;
 /// A longer uri is found by its whole, and not by a part of it.
 inline constexpr std::size_t kUriBytesMax = 1000;
+/// Of one element's component of a composite.
+inline constexpr std::size_t kPairedMax = 100;
 
 /// Where a reference leads, by its text alone.
 struct ReferenceText {
@@ -118,6 +146,9 @@ class ValueWriter {
     void write(ValueKind kind, std::string_view text, std::span<const Use> uses,
                std::string_view system);
 
+    /// Writes what `pairs` has gathered of an element, each key with each value, and empties it.
+    void write(Pairs& pairs);
+
     /// A `presence` was written since this was asked last.
     bool take_presence() noexcept { return std::exchange(presence_, false); }
 
@@ -129,9 +160,16 @@ class ValueWriter {
 
     std::string_view text_of(json::Value value, std::size_t scratch);
     void term(Term term);
+    void term(const Use& use, Term term);
+    void key(Pairs& pairs, std::string_view system, std::string_view code, TextHash system_hash,
+             TextHash code_hash);
     void terms_present(std::span<const Use> uses);
     void interval(Column column, std::int64_t low, std::int64_t high);
+    void interval(const Use& use, std::int64_t low, std::int64_t high);
+    void link(const Use& use, std::uint64_t target);
     void text(Column column, std::string_view text);
+    void text(const Use& use, Column column, std::string_view text);
+    void with_key(const Pairs::Key& key, Pairs& pairs);
     void folded_text(std::string_view text, std::span<const Use> uses, Column Columns::* column);
     void bare_code(std::string_view code, std::span<const Use> uses, Column Columns::* column);
     void coded(std::optional<std::string_view> system, std::string_view code,

@@ -24,7 +24,7 @@ std::string_view key_of(const json::Tree& tree, const json::Node& key) {
 }  // namespace
 
 Walk::Walk(schema::Type type) {
-    nodes_.push_back({type, {}, {}});
+    nodes_.push_back({type, {}, {}, {}});
 }
 
 bool Walk::add(const Path& path, schema::SearchType search, const Columns& columns) {
@@ -44,6 +44,33 @@ bool Walk::add(const Path& path, std::optional<schema::SearchType> search, const
         return false;
     }
     follow(0, path, 0, search, use);
+    return true;
+}
+
+bool Walk::add(const CompositePaths& composite, Pairs& pairs) {
+    std::uint32_t node = 0;
+    if (!composite.element.steps.empty() &&
+        !can_follow(nodes_.front().type, composite.element, 0)) {
+        return false;
+    }
+    const auto can_follow_all = [&](std::span<const Path> paths) {
+        return std::all_of(paths.begin(), paths.end(), [&](const Path& path) {
+            return !path.steps.empty() && can_follow(composite.type, path, 0);
+        });
+    };
+    if (!can_follow_all(composite.keys) || !can_follow_all(composite.values)) {
+        return false;
+    }
+    for (const Step& step : composite.element.steps) {
+        node = next(node, nodes_[node].type.find_base(step.name)[0], step.condition);
+    }
+    for (const Path& path : composite.keys) {
+        follow(node, path, 0, schema::SearchType::token, {&pairs.columns, {}, &pairs, true});
+    }
+    for (const Path& path : composite.values) {
+        follow(node, path, 0, composite.value_type, {&pairs.columns, {}, &pairs, false});
+    }
+    nodes_[node].pairs.push_back(&pairs);
     return true;
 }
 
@@ -83,36 +110,44 @@ void Walk::follow(std::uint32_t node, const Path& path, std::size_t step,
         if (last && kind == ValueKind::none) {
             continue;
         }
-        auto& branches = nodes_[node].branches;
-        auto branch = std::find_if(branches.begin(), branches.end(),
-                                   [&](const Branch& b) { return b.element == element; });
-        if (branch == branches.end()) {
-            branch = branches.insert(branches.end(), {element, element.name(), {}});
-        }
-        auto route = std::find_if(branch->routes.begin(), branch->routes.end(),
-                                  [&](const Route& r) { return r.condition == wanted.condition; });
-        if (route == branch->routes.end()) {
-            route = branch->routes.insert(branch->routes.end(), {wanted.condition, {}, 0});
-        }
-        if (last) {
-            auto sink = std::find_if(route->sinks.begin(), route->sinks.end(),
-                                     [&](const Sink& s) { return s.kind == kind; });
-            if (sink == route->sinks.end()) {
-                sink = route->sinks.insert(route->sinks.end(), {kind, implied_system(element), {}});
-            }
-            sink->uses.push_back(use);
+        if (!last) {
+            follow(next(node, element, wanted.condition), path, step + 1, search, use);
             continue;
         }
-        if (route->next == 0) {
-            route->next = static_cast<std::uint32_t>(nodes_.size());
-            const std::uint32_t next = route->next;
-            // Moves the nodes, and so may following do.
-            nodes_.push_back({element.type(), {}, {}});
-            follow(next, path, step + 1, search, use);
-        } else {
-            follow(route->next, path, step + 1, search, use);
+        auto& sinks = route(node, element, wanted.condition).sinks;
+        auto sink =
+            std::find_if(sinks.begin(), sinks.end(), [&](const Sink& s) { return s.kind == kind; });
+        if (sink == sinks.end()) {
+            sink = sinks.insert(sinks.end(), {kind, implied_system(element), {}});
         }
+        sink->uses.push_back(use);
     }
+}
+
+Walk::Route& Walk::route(std::uint32_t node, schema::Element element, const Condition& condition) {
+    auto& branches = nodes_[node].branches;
+    auto branch = std::find_if(branches.begin(), branches.end(),
+                               [&](const Branch& b) { return b.element == element; });
+    if (branch == branches.end()) {
+        branch = branches.insert(branches.end(), {element, element.name(), {}});
+    }
+    auto found = std::find_if(branch->routes.begin(), branch->routes.end(),
+                              [&](const Route& r) { return r.condition == condition; });
+    return found != branch->routes.end()
+               ? *found
+               : *branch->routes.insert(branch->routes.end(), {condition, {}, 0});
+}
+
+/// The node that a route leads to, made if there is none. Moves the nodes.
+std::uint32_t Walk::next(std::uint32_t node, schema::Element element, const Condition& condition) {
+    const auto made = static_cast<std::uint32_t>(nodes_.size());
+    std::uint32_t& to = route(node, element, condition).next;
+    if (to != 0) {
+        return to;
+    }
+    to = made;
+    nodes_.push_back({element.type(), {}, {}, {}});
+    return made;
 }
 
 void Walk::finish() {
@@ -166,6 +201,9 @@ void Walk::run(const Node& node, json::Value object, ValueWriter& writer) const 
         for (std::uint32_t j = i + 2; j < nodes[i + 1].next; j = nodes[j].next) {
             take(*branch, json::Value(tree, j), index++, writer);
         }
+    }
+    for (Pairs* const pairs : node.pairs) {
+        writer.write(*pairs);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "core/search/layout.h"
 #include "core/search/selection.h"
 #include "core/search/values.h"
 
@@ -22,6 +23,11 @@ class Walk {
     /// Adds what `path` leads to, for a parameter of type `search`. False, and nothing is added, if it can't be
     /// walked this way. Lifetime: `columns` outlives this.
     bool add(const Path& path, schema::SearchType search, const Columns& columns);
+
+    /// Adds a composite: what its two components have of each element that `element` leads to is brought together.
+    /// False, and nothing is added, if it can't be walked this way. Lifetime: `pairs`, which run() writes to, outlives
+    /// this.
+    bool add(const CompositePaths& composite, Pairs& pairs);
 
     /// The same for the values of a path of which only their presence is asked.
     bool add_presence(const Path& path);
@@ -59,10 +65,13 @@ class Walk {
         schema::Type type;
         std::vector<Branch> branches;
         std::vector<std::uint8_t> slots;  ///< index into branches and 1, by slot_of(); 0: free
+        std::vector<Pairs*> pairs;        ///< of composites whose elements these are
     };
 
     bool add(const Path& path, std::optional<schema::SearchType> search, const Use& use);
     bool can_follow(schema::Type type, const Path& path, std::size_t step) const;
+    Route& route(std::uint32_t node, schema::Element element, const Condition& condition);
+    std::uint32_t next(std::uint32_t node, schema::Element element, const Condition& condition);
     void follow(std::uint32_t node, const Path& path, std::size_t step,
                 std::optional<schema::SearchType> search, const Use& use);
     const Branch* find(const Node& node, std::string_view name) const noexcept;

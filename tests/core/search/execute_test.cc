@@ -162,6 +162,7 @@ class SearchModel : public ::testing::Test {
                 plan.kind = Plan::Kind::quantity;
                 plan.column = column(3);
                 plan.comparison = static_cast<Comparison>(number(9));
+                plan.text = number(2) == 0 ? "k" : "";
                 const auto low = static_cast<std::int64_t>(number(50));
                 plan.in_unit = [low](std::string_view unit) -> std::optional<core::search::Range> {
                     if (unit != "kg") {

@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/search/fold.h"
+#include "core/search/layout.h"
 #include "core/search/ranges.h"
 #include "core/search/values.h"
 #include "storage/index.h"
@@ -162,13 +163,13 @@ TEST(ExtractToken, OfACodingWithoutASystemIsFoundByNoSystem) {
 TEST(ExtractToken, OfAConceptHasItsCodingsAndItsText) {
     const Found found(R"({"resourceType":"Observation","code":{"coding":[{"system":"a","code":"1",
         "display":"One"},{"system":"b","code":"2"}],"text":"Number"}})");
-    for (const char* code : {"code", "combo-code"}) {
-        const Column column = column_of(code);
-        EXPECT_TRUE(found.has(token(column, "a", "1")));
-        EXPECT_TRUE(found.has(token(column, "b", "2")));
-        EXPECT_FALSE(found.has(token(column, "a", "2")));
-        EXPECT_THAT(found.texts(beside(column, ":text")), UnorderedElementsAre("one", "number"));
-    }
+    const Column column = column_of("code");
+    EXPECT_TRUE(found.has(token(column, "a", "1")));
+    EXPECT_TRUE(found.has(token(column, "b", "2")));
+    EXPECT_FALSE(found.has(token(column, "a", "2")));
+    EXPECT_THAT(found.texts(beside(column, ":text")), UnorderedElementsAre("one", "number"));
+    // What finds the same as others together keeps nothing.
+    EXPECT_FALSE(found.has(present(column_of("combo-code"))));
 }
 
 TEST(ExtractToken, OfAnIdentifierHasItsType) {
@@ -437,6 +438,39 @@ TEST(ExtractComposite, KeepsTheValuesOfAnElementTogether) {
     is(0, "panel", 1);
     is(1, "systolic", 107);
     is(2, "diastolic", 60);
+}
+
+TEST(ExtractComposite, IsFoundByTheCodesOfAnElementWithItsValues) {
+    Found found(R"({"resourceType":"Observation","code":{"text":"x"},"component":[
+        {"code":{"coding":[{"system":"s","code":"a"},{"code":"b\\"}]},
+         "valueQuantity":{"value":107,"unit":"u"}},
+        {"code":{"coding":[{"system":"s","code":"c"}]},
+         "valueCodeableConcept":{"coding":[{"system":"t","code":"v"}]}}]})");
+    const Column quantity = column_of("component-code-value-quantity");
+    EXPECT_TRUE(found.has(present(quantity)));
+    EXPECT_THAT(found.texts(beside(quantity, ":units")),
+                UnorderedElementsAre("a\x1Fs\x1F\x1F\x1Fu", "b\\\x1F\x1F\x1F\x1Fu"));
+    const Column concept_column = column_of("component-code-value-concept");
+    const Term value = token(concept_column, "t", "v");
+    EXPECT_TRUE(found.has(paired(token(concept_column, "c"), value)));
+    EXPECT_TRUE(found.has(paired(token(concept_column, "s", "c"), value)));
+    EXPECT_FALSE(found.has(paired(token(concept_column, "a"), value)));
+    EXPECT_FALSE(found.has(present(column_of("code-value-quantity"))));
+}
+
+TEST(ExtractComposite, KeepsSoManyValuesOfAnElement) {
+    std::string codings;
+    for (std::size_t i = 0; i < 3 * kPairedMax; ++i) {
+        codings += std::string(i == 0 ? "" : ",") + "{\"code\":\"c" + std::to_string(i) + "\"}";
+    }
+    Found found(R"({"resourceType":"Observation","component":[{"code":{"coding":[)" + codings +
+                R"(]},"valueCodeableConcept":{"coding":[{"code":"c0"}]}}]})");
+    const Column column = column_of("component-code-value-concept");
+    EXPECT_TRUE(found.has(paired(token(column, "c0"), token(column, "c0"))));
+    EXPECT_TRUE(found.has(
+        paired(token(column, "c" + std::to_string(kPairedMax - 1)), token(column, "c0"))));
+    EXPECT_FALSE(
+        found.has(paired(token(column, "c" + std::to_string(kPairedMax)), token(column, "c0"))));
 }
 
 TEST(ExtractComposite, ReachesOutOfTheElement) {

@@ -1,10 +1,12 @@
 #include "core/search/parameters.h"
 
 #include "codec/json/document.h"
+#include "core/search/layout.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -73,6 +75,46 @@ TEST(Parameters, CompositesHaveTheirComponents) {
                       parameter.type != schema::SearchType::composite);
         }
     }
+}
+
+TEST(Parameters, WhatOthersFindTogetherKeepsNothingOfItsOwn) {
+    const auto set = ParameterSet::standard();
+    const TypeId observation = *find_resource_type("Observation");
+    const auto parts = [&](std::string_view code) {
+        std::vector<std::string> codes;
+        for (const Parameter* const part :
+             layout_of(set, observation, standard("Observation", code)).parts) {
+            codes.push_back(part->code);
+        }
+        return codes;
+    };
+    using Codes = std::vector<std::string>;
+    EXPECT_EQ(parts("combo-code"), (Codes{"code", "component-code"}));
+    EXPECT_EQ(parts("combo-value-quantity"), (Codes{"component-value-quantity", "value-quantity"}));
+    EXPECT_EQ(parts("combo-code-value-quantity"),
+              (Codes{"code-value-quantity", "component-code-value-quantity"}));
+    EXPECT_EQ(parts("code"), Codes());
+    EXPECT_EQ(parts("subject"), Codes());
+}
+
+TEST(Parameters, CompositesOfTwoPathsAreAnsweredByTheIndex) {
+    const auto set = ParameterSet::standard();
+    std::set<std::string> verified;
+    for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
+        const TypeId type{static_cast<std::uint16_t>(i)};
+        for (const Parameter& parameter : set->of(type)) {
+            const Layout& layout = layout_of(set, type, parameter);
+            if (parameter.type == schema::SearchType::composite && layout.parts.empty() &&
+                !layout.composite) {
+                verified.insert(std::string(resource_type_name(type)) + "." + parameter.code);
+            }
+        }
+    }
+    EXPECT_EQ(verified,
+              (std::set<std::string>{"MolecularSequence.chromosome-variant-coordinate",
+                                     "MolecularSequence.chromosome-window-coordinate",
+                                     "MolecularSequence.referenceseqid-variant-coordinate",
+                                     "MolecularSequence.referenceseqid-window-coordinate"}));
 }
 
 constexpr std::string_view kEyes =

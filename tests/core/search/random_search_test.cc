@@ -22,11 +22,21 @@ struct Patient {
     std::optional<int> born;  // a year
 };
 
+// A code, and what was measured of it; grams or, if that is nothing, an answer.
+struct Component {
+    std::string system;
+    std::string code;
+    std::optional<int> grams;
+    std::string answer;
+    bool in_milligrams = false;
+};
+
 struct Observation {
     std::string code;
     std::string subject;
     int value = 0;
     int day = 1;  // of January 2020
+    std::vector<Component> components;
 };
 
 template <typename T>
@@ -63,17 +73,145 @@ class RandomSearch : public ServiceFixture {
                     patient.born ? fmt::format(R"(,"birthDate":"{}")", *patient.born) : ""));
             patients_[id] = {patient, ++order_};
         } else {
-            Observation one{pick(kCodes), std::to_string(number(60)), static_cast<int>(number(100)),
-                            1 + static_cast<int>(number(28))};
+            Observation one{pick(kCodes),
+                            std::to_string(number(60)),
+                            static_cast<int>(number(100)),
+                            1 + static_cast<int>(number(28)),
+                            {}};
+            std::string components;
+            for (std::uint64_t n = number(4); n > 0; --n) {
+                one.components.push_back(random_component());
+                components += (components.empty() ? "" : ",") + text_of(one.components.back());
+            }
+            components = components.empty() ? "" : ",\"component\":[" + components + "]";
             if (number(6) == 0) {
                 remove("Observation", id, observations_);
                 return;
             }
             put("Observation", id,
                 fmt::format(
-                    R"("status":"final","code":{{"coding":[{{"system":"urn:s","code":"{}"}}]}},"subject":{{"reference":"Patient/{}"}},"valueQuantity":{{"value":{},"unit":"kg"}},"effectiveDateTime":"2020-01-{:02}")",
-                    one.code, one.subject, one.value, one.day));
+                    R"("status":"final","code":{{"coding":[{{"system":"urn:s","code":"{}"}}]}},"subject":{{"reference":"Patient/{}"}},"valueQuantity":{{"value":{},"unit":"kg"}},"effectiveDateTime":"2020-01-{:02}"{})",
+                    one.code, one.subject, one.value, one.day, components));
             observations_[id] = {one, ++order_};
+        }
+    }
+
+    Component random_component() {
+        Component component{pick(kSystems), pick(kCodes), {}, {}, number(2) == 0};
+        if (number(4) == 0) {
+            component.answer = pick(kCodes);
+        } else if (number(6) != 0) {
+            component.grams = static_cast<int>(number(20));
+        }
+        return component;
+    }
+
+    static std::string text_of(const Component& component) {
+        std::string value;
+        if (component.grams) {
+            value = fmt::format(
+                R"(,"valueQuantity":{{"value":{},"system":"http://unitsofmeasure.org","code":"{}"}})",
+                *component.grams * (component.in_milligrams ? 1000 : 1),
+                component.in_milligrams ? "mg" : "g");
+        } else if (!component.answer.empty()) {
+            value = fmt::format(R"(,"valueCodeableConcept":{{"coding":[{{"code":"{}"}}]}})",
+                                component.answer);
+        }
+        return fmt::format(R"({{"code":{{"coding":[{{"system":"{}","code":"{}"}}]}}{}}})",
+                           component.system, component.code, value);
+    }
+
+    using Test = std::function<bool(const Component&)>;
+
+    static bool any(const Observation& one, const Test& test) {
+        return std::ranges::any_of(one.components, test);
+    }
+
+    // A code that is asked for, with its system or without.
+    std::string random_code(Test& test) {
+        const std::string code = pick(kCodes);
+        if (number(2) == 0) {
+            test = [code](const Component& c) { return c.code == code; };
+            return code;
+        }
+        const std::string system = pick(kSystems);
+        test = [code, system](const Component& c) { return c.code == code && c.system == system; };
+        return fmt::format("{}%7C{}", system, code);
+    }
+
+    // A number of grams that is asked for, of any unit or of this one.
+    std::string random_grams(Test& test) {
+        static const std::vector<std::pair<std::string, std::function<bool(int, int)>>> kPrefixes{
+            {"", std::equal_to<>()},        {"eq", std::equal_to<>()},
+            {"ne", std::not_equal_to<>()},  {"lt", std::less<>()},
+            {"gt", std::greater<>()},       {"le", std::less_equal<>()},
+            {"ge", std::greater_equal<>()}, {"sa", std::greater<>()},
+            {"eb", std::less<>()},
+        };
+        const auto& [prefix, holds] = pick(kPrefixes);
+        const int asked = static_cast<int>(number(20));
+        if (number(2) == 0) {
+            test = [holds, asked](const Component& c) { return c.grams && holds(*c.grams, asked); };
+            return fmt::format("{}{}%7Chttp://unitsofmeasure.org%7Cg", prefix, asked);
+        }
+        test = [holds, asked](const Component& c) {
+            return c.grams && holds(*c.grams * (c.in_milligrams ? 1000 : 1), asked);
+        };
+        return fmt::format("{}{}", prefix, asked);
+    }
+
+    // What is asked of the components together.
+    Names random_components(std::string& query) {
+        Test has_code;
+        Test has_value;
+        const std::string code = random_code(has_code);
+        const std::string value = random_grams(has_value);
+        const auto both = [&](const Component& c) { return has_code(c) && has_value(c); };
+        switch (number(5)) {
+            case 0: {
+                Test has_other;
+                const std::string other = random_code(has_other);
+                query = fmt::format("/Observation?component-code-value-quantity={}${},{}${}", code,
+                                    value, other, value);
+                return observations([&](auto&, auto& o) {
+                    return any(o, [&](const Component& c) {
+                        return (has_code(c) || has_other(c)) && has_value(c);
+                    });
+                });
+            }
+            case 1: {
+                const int asked = static_cast<int>(number(100));
+                const std::string own = pick(kCodes);
+                query = fmt::format("/Observation?combo-code-value-quantity={}$ge{}", own, asked);
+                return observations([&](auto&, auto& o) {
+                    return (o.code == own && o.value >= asked) || any(o, [&](const Component& c) {
+                               return c.code == own && c.grams &&
+                                      *c.grams * (c.in_milligrams ? 1000 : 1) >= asked;
+                           });
+                });
+            }
+            case 2: {
+                const bool missing = number(2) == 0;
+                query =
+                    fmt::format("/Observation?component-code-value-quantity:missing={}", missing);
+                return observations([&](auto&, auto& o) {
+                    return any(o, [](const Component& c) { return c.grams.has_value(); }) !=
+                           missing;
+                });
+            }
+            case 3: {
+                const std::string answer = pick(kCodes);
+                query =
+                    fmt::format("/Observation?component-code-value-concept={}${}", code, answer);
+                return observations([&](auto&, auto& o) {
+                    return any(
+                        o, [&](const Component& c) { return has_code(c) && c.answer == answer; });
+                });
+            }
+            default:
+                query =
+                    fmt::format("/Observation?component-code-value-quantity={}${}", code, value);
+                return observations([&](auto&, auto& o) { return any(o, both); });
         }
     }
 
@@ -125,7 +263,7 @@ class RandomSearch : public ServiceFixture {
         const int year = 1950 + static_cast<int>(number(50));
         const int value = static_cast<int>(number(100));
         const int day = 1 + static_cast<int>(number(28));
-        switch (number(12)) {
+        switch (number(15)) {
             case 0:
                 query = "/Patient?family=" + start;
                 return patients([&](auto&, auto& p) { return p.family.starts_with(start); });
@@ -172,6 +310,10 @@ class RandomSearch : public ServiceFixture {
                 query = fmt::format("/Observation?code-value-quantity={}$gt{}", code, value);
                 return observations(
                     [&](auto&, auto& o) { return o.code == code && o.value > value; });
+            case 12:
+            case 13:
+            case 14:
+                return random_components(query);
             case 10:
                 query = fmt::format("/Observation?_filter=code eq {} or value-quantity gt {}", code,
                                     value);
@@ -220,6 +362,7 @@ class RandomSearch : public ServiceFixture {
                                                            "belmont", "castle",  "cabell"};
     inline static const std::vector<std::string> kGenders{"male", "female", "other"};
     inline static const std::vector<std::string> kCodes{"c1", "c2", "c3", "c4"};
+    inline static const std::vector<std::string> kSystems{"urn:s", "urn:t"};
 
     std::mt19937_64 random_{7};
     std::uint64_t order_ = 0;
