@@ -137,14 +137,16 @@ std::string websocket_json(const Config& config) {
 }
 
 // The extension by which SMART's first clients find the authorization server.
-std::string oauth_uris(const Config::Auth::Smart& smart) {
+std::string oauth_uris(const Config& config) {
+    const Config::Auth::Smart& smart = config.auth.smart;
+    const std::string token = config.token_url();
     std::string uris;
-    for (const auto& [name, url] : {std::pair("authorize", &smart.authorization_endpoint),
-                                    std::pair("token", &smart.token_endpoint),
-                                    std::pair("introspect", &smart.introspection_endpoint),
-                                    std::pair("revoke", &smart.revocation_endpoint),
-                                    std::pair("manage", &smart.management_endpoint),
-                                    std::pair("register", &smart.registration_endpoint)}) {
+    for (const auto& [name, url] :
+         {std::pair("authorize", &smart.authorization_endpoint), std::pair("token", &token),
+          std::pair("introspect", &smart.introspection_endpoint),
+          std::pair("revoke", &smart.revocation_endpoint),
+          std::pair("manage", &smart.management_endpoint),
+          std::pair("register", &smart.registration_endpoint)}) {
         if (!url->empty()) {
             uris += fmt::format(R"({}{{"url":"{}","valueUri":{}}})", uris.empty() ? "" : ",", name,
                                 json::quoted(*url));
@@ -181,7 +183,7 @@ std::string security_json(const Config& config) {
             "Access tokens (RFC 6750) with SMART scopes, or keys in the header X-API-Key.";
     }
     return fmt::format(R"("security":{{{}"cors":{}{}{}{},"description":"{}"}},)",
-                       takes_tokens ? oauth_uris(config.auth.smart) : "",
+                       takes_tokens ? oauth_uris(config) : "",
                        config.cors_origins.empty() ? "false" : "true",
                        services.empty() ? "" : R"(,"service":[)", services,
                        services.empty() ? "" : "]", description);

@@ -162,7 +162,10 @@ std::string audit_line(const core::Request& request, const core::Response& respo
     line.reserve(700);
     line += R"({"resourceType":"AuditEvent","type":{"system":)"
             R"("http://terminology.hl7.org/CodeSystem/audit-event-type","code":"rest"})";
-    if (parsed) {
+    if (request.path == core::Config::Auth::TokenEndpoint::kPath) {
+        line +=
+            R"(,"subtype":[{"system":"http://dicom.nema.org/resources/ontology/DCM","code":"110122","display":"Login"}],"action":"E")";
+    } else if (parsed) {
         fmt::format_to(
             std::back_inserter(line),
             R"(,"subtype":[{{"system":"http://hl7.org/fhir/restful-interaction","code":"{}"}}],"action":"{}")",

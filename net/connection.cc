@@ -78,7 +78,8 @@ Connection::Connection(Worker& worker, asio::ip::tcp::socket socket, const PeerA
       overload_(overload),
       counted_(counted),
       reader_(worker.shared.config.limits.max_body, worker.authenticator.has_value()) {
-    if (worker_.shared.audit != nullptr || worker_.shared.throttle.limits_requests()) {
+    if (worker_.shared.audit != nullptr || worker_.shared.token_endpoint != nullptr ||
+        worker_.shared.throttle.limits_requests()) {
         address_text_ = address.text();
     }
     if (next_ != nullptr) {
@@ -320,6 +321,9 @@ Connection::Turn Connection::answer_ready() {
             }
             if (!response) {
                 response = auth::answer_smart_configuration(worker_.shared.config, request);
+            }
+            if (!response && worker_.shared.token_endpoint != nullptr) {
+                response = worker_.shared.token_endpoint->answer_keys(request);
             }
             if (!response) {
                 response = admit(request);

@@ -98,6 +98,8 @@ class Connection {
     static bool enter_root(core::Request& request);
     std::optional<core::Response> admit(core::Request& request);
     std::optional<core::Response> slow_down(const core::Request& request);
+    bool asks_for_token(const core::Request& request) const;
+    std::optional<core::Response> give_token(core::Request& request, bool may_ask);
     std::optional<core::Response> refuse_at_head(core::Request& request);
     asio::awaitable<bool> wait_for_audit();
     void record(const core::Request& request, const core::Response& response);

@@ -65,6 +65,12 @@ std::optional<core::Response> Connection::admit(core::Request& request) {
         }
     }
     std::optional<core::Response> refusal;
+    if (asks_for_token(request)) {
+        if (std::optional<core::Response> slower = slow_down(request)) {
+            return slower;
+        }
+        return give_token(request, true);
+    }
     if (worker_.authenticator) {
         refusal = identify(request, true);
     }
@@ -75,6 +81,23 @@ std::optional<core::Response> Connection::admit(core::Request& request) {
         }
     }
     return refusal;
+}
+
+bool Connection::asks_for_token(const core::Request& request) const {
+    return worker_.shared.token_endpoint != nullptr && auth::TokenEndpoint::is_for(request);
+}
+
+/// The answer to whoever asks for a token; none with `settled_` set: it is not known yet.
+std::optional<core::Response> Connection::give_token(core::Request& request, bool may_ask) {
+    std::string client;
+    std::optional<core::Response> answer = worker_.shared.token_endpoint->answer(
+        request, address_text_, now(), may_ask ? &settled_ : nullptr, client);
+    if (!client.empty()) {
+        // For the audit log: it may do nothing by this.
+        principal_ = std::make_shared<const core::Principal>(std::move(client), "");
+        request.principal = principal_.get();
+    }
+    return answer;
 }
 
 std::optional<core::Response> Connection::slow_down(const core::Request& request) {
@@ -107,6 +130,9 @@ std::optional<core::Response> Connection::refuse_at_head(core::Request& request)
         return {};
     }
     cors_lines_ = worker_.shared.cors.lines(request);
+    if (asks_for_token(request)) {
+        return auth::TokenEndpoint::refuse_at_head(request);
+    }
     std::optional<core::Response> refusal = admit(request);
     const bool unknown = settled_ != nullptr || waits_for_line_;
     settled_ = nullptr;
@@ -172,7 +198,7 @@ asio::awaitable<std::optional<core::Response>> Connection::identify_later(core::
         pause = std::min(pause * 2, kSettledPauseMax);
     }
     settled_ = nullptr;
-    co_return identify(request, false);
+    co_return asks_for_token(request) ? give_token(request, false) : identify(request, false);
 }
 
 }  // namespace annals::net

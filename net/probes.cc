@@ -69,6 +69,15 @@ core::Response metrics_page(const Shared& shared) {
             "annals_audit_lines_waiting {}\n",
             shared.audit->lines(), shared.audit->waiting());
     }
+    if (shared.token_endpoint != nullptr) {
+        fmt::format_to(
+            std::back_inserter(page),
+            "# HELP annals_tokens_total Requests for tokens of this server, by what came of them.\n"
+            "# TYPE annals_tokens_total counter\n"
+            "annals_tokens_total{{outcome=\"issued\"}} {}\n"
+            "annals_tokens_total{{outcome=\"refused\"}} {}\n",
+            shared.token_endpoint->issued(), shared.token_endpoint->refused());
+    }
     if (shared.notifier != nullptr) {
         page += subscription_metrics(*shared.notifier->stats());
     }

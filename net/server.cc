@@ -213,6 +213,9 @@ asio::awaitable<void> Server::Impl::watch_files() {
         if (shared.credentials != nullptr) {
             shared.credentials->reload_if_changed();
         }
+        if (shared.token_endpoint != nullptr) {
+            shared.token_endpoint->reload_if_changed();
+        }
     }
 }
 
@@ -287,6 +290,9 @@ Result<void> Server::check(const core::Config& config) {
     if (!config.tls.cert_file.empty()) {
         ANNALS_TRY_VOID(TlsContext::create(config.tls));
     }
+    if (config.auth.issues_tokens()) {
+        ANNALS_TRY_VOID(auth::TokenEndpoint::check(config));
+    }
     return config.auth.mode == "none" ? Result<void>() : auth::Credentials::check(config);
 }
 
@@ -306,7 +312,12 @@ Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
     }
     ANNALS_TRY_VOID(impl->listen());
     if (config.auth.mode != "none") {
-        ANNALS_TRY(impl->shared.credentials, auth::Credentials::open(config));
+        auth::KeySet own_keys;
+        if (config.auth.issues_tokens()) {
+            ANNALS_TRY(impl->shared.token_endpoint, auth::TokenEndpoint::open(config));
+            own_keys = impl->shared.token_endpoint->keys();
+        }
+        ANNALS_TRY(impl->shared.credentials, auth::Credentials::open(config, std::move(own_keys)));
         for (const std::unique_ptr<Worker>& worker : impl->shared.workers) {
             worker->authenticator.emplace(config.auth, *impl->shared.credentials);
         }

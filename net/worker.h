@@ -9,6 +9,7 @@
 #include "core/loop.h"
 #include "net/audit.h"
 #include "net/auth/authenticator.h"
+#include "net/auth/token_endpoint.h"
 #include "net/cors.h"
 #include "net/handlers.h"
 #include "net/metrics.h"
@@ -54,13 +55,14 @@ struct Shared {
     const Handlers handlers;
     const Cors cors;
     Throttle throttle;
-    std::unique_ptr<AuditLog> audit;                 ///< null: nothing is written down
-    core::Pings pings;                               ///< of websocket subscriptions
-    std::unique_ptr<Notifier> notifier;              ///< null: there are no subscriptions
-    std::atomic<std::uint64_t> memory{0};            ///< of requests that are being read
-    std::string header_lines;                        ///< of every answer
-    std::unique_ptr<TlsContext> tls;                 ///< null: plain HTTP
-    std::unique_ptr<auth::Credentials> credentials;  ///< null: nobody is asked who he is
+    std::unique_ptr<AuditLog> audit;                      ///< null: nothing is written down
+    core::Pings pings;                                    ///< of websocket subscriptions
+    std::unique_ptr<Notifier> notifier;                   ///< null: there are no subscriptions
+    std::atomic<std::uint64_t> memory{0};                 ///< of requests that are being read
+    std::string header_lines;                             ///< of every answer
+    std::unique_ptr<TlsContext> tls;                      ///< null: plain HTTP
+    std::unique_ptr<auth::Credentials> credentials;       ///< null: nobody is asked who he is
+    std::unique_ptr<auth::TokenEndpoint> token_endpoint;  ///< null: it gives no tokens
     std::string base_url;  ///< for requests without a Host: of the listening address
     std::vector<std::unique_ptr<Worker>> workers;  ///< const once the threads run
 

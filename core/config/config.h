@@ -117,6 +117,17 @@ struct Config {
             std::vector<std::string> capabilities;
         } smart;
 
+        /// Tokens that the server itself gives to clients which it knows (SMART Backend Services).
+        struct TokenEndpoint {
+            static constexpr std::string_view kPath = "/auth/token";     ///< below base_url
+            static constexpr std::string_view kKeysPath = "/auth/jwks";  ///< likewise
+            std::string clients_file;                                    ///< empty: it gives none
+            std::string key_file;  ///< PEM; empty: a key is made at the start
+            std::uint64_t rate = 10;
+        } token_endpoint;
+
+        bool issues_tokens() const noexcept { return !token_endpoint.clients_file.empty(); }
+
         bool takes_tokens() const noexcept { return mode == "jwt" || mode == "jwt_or_api_key"; }
 
         bool takes_keys() const noexcept { return mode == "api_key" || mode == "jwt_or_api_key"; }
@@ -133,6 +144,12 @@ struct Config {
         std::uint64_t max_bytes = 100ULL << 20;
         std::string when_full = "wait";
     } audit;
+
+    /// Where clients get tokens; empty: nowhere that is known.
+    std::string token_url() const {
+        return auth.issues_tokens() ? base_url + std::string(Auth::TokenEndpoint::kPath)
+                                    : auth.smart.token_endpoint;
+    }
 
     bool allow_unauthenticated = false;
 

@@ -43,23 +43,6 @@ bool has_port(std::string_view listen) {
     return port <= 65535;
 }
 
-// Plain HTTP would let anybody on the way put his own keys in.
-bool is_safe_url(std::string_view url) {
-    if (url.starts_with("https://")) {
-        return true;
-    }
-    constexpr std::string_view kPlain = "http://";
-    if (!url.starts_with(kPlain)) {
-        return false;
-    }
-    const std::string_view rest = url.substr(kPlain.size());
-    const std::string host(rest.substr(0, rest.find_first_of("/?#")));
-    if (host.find('@') != std::string::npos) {
-        return false;  // the host is behind it
-    }
-    return is_loopback_host(host.find(':') == std::string::npos ? host + ":80" : host);
-}
-
 // What a browser sends as Origin: a scheme, a host and perhaps a port, nothing behind.
 bool is_origin(std::string_view text) {
     const std::size_t scheme = text.find("://");
@@ -143,12 +126,45 @@ Result<void> check_introspection(const Config::Auth::Introspection& introspectio
     return {};
 }
 
-Result<void> check_auth(const Config::Auth& auth) {
+Result<void> check_token_endpoint(const Config& config) {
+    const Config::Auth& auth = config.auth;
+    if (!auth.issues_tokens()) {
+        return {};
+    }
+    constexpr std::string_view kName = "auth.token_endpoint.clients_file";
+    if (!auth.takes_tokens()) {
+        return usage(fmt::format("{} needs auth.mode = \"jwt\" or \"jwt_or_api_key\"", kName));
+    }
+    if (!is_safe_url(config.base_url)) {
+        // What the Host header says is no name to hold an assertion's aud to.
+        return usage(fmt::format("{} needs a base_url that begins with https://", kName));
+    }
+    if (!auth.smart.authorization_endpoint.empty() || !auth.smart.token_endpoint.empty()) {
+        return usage(fmt::format(
+            "{} and the endpoints of auth.smart exclude each other: clients are told of one",
+            kName));
+    }
+    if (auth.has_own_issuer() && auth.jwt_issuer.empty()) {
+        return usage(fmt::format(
+            "{} needs auth.jwt.issuer, or it could not be told whose a token is", kName));
+    }
+    const bool namesake =
+        std::any_of(auth.jwt_issuers.begin(), auth.jwt_issuers.end(),
+                    [&](const auto& issuer) { return issuer.issuer == config.base_url; });
+    if (namesake || auth.jwt_issuer == config.base_url) {
+        return usage(fmt::format("{}: no other issuer may be called as base_url", kName));
+    }
+    return {};
+}
+
+Result<void> check_auth(const Config& config) {
+    const Config::Auth& auth = config.auth;
     if (auth.takes_tokens() && !auth.has_own_issuer() && auth.jwt_issuers.empty() &&
-        auth.introspection.url.empty()) {
+        auth.introspection.url.empty() && !auth.issues_tokens()) {
         return usage(
             "auth.mode = \"jwt\" needs auth.jwt.jwks_file, auth.jwt.jwks_url, "
-            "auth.jwt.hs256_secret_file, auth.jwt.issuers or auth.introspection.url");
+            "auth.jwt.hs256_secret_file, auth.jwt.issuers, auth.introspection.url or "
+            "auth.token_endpoint.clients_file");
     }
     if (auth.takes_keys() && auth.api_keys_file.empty()) {
         return usage("auth.mode = \"api_key\" needs auth.api_keys_file");
@@ -160,10 +176,27 @@ Result<void> check_auth(const Config::Auth& auth) {
         return usage("auth.jwt.jwks_url must begin with https://");
     }
     ANNALS_TRY_VOID(check_issuers(auth));
+    ANNALS_TRY_VOID(check_token_endpoint(config));
     return check_introspection(auth.introspection);
 }
 
 }  // namespace
+
+bool is_safe_url(std::string_view url) {
+    if (url.starts_with("https://")) {
+        return true;
+    }
+    constexpr std::string_view kPlain = "http://";
+    if (!url.starts_with(kPlain)) {
+        return false;
+    }
+    const std::string_view rest = url.substr(kPlain.size());
+    const std::string host(rest.substr(0, rest.find_first_of("/?#")));
+    if (host.find('@') != std::string::npos) {
+        return false;  // the host is behind it
+    }
+    return is_loopback_host(host.find(':') == std::string::npos ? host + ":80" : host);
+}
 
 Error usage(std::string detail) {
     return {Errc::usage, std::move(detail), ""};
@@ -226,7 +259,7 @@ Result<void> check_config(const Config& config) {
     }
     ANNALS_TRY_VOID(check_origins(config.cors_origins));
     ANNALS_TRY_VOID(check_endpoints(config.subscriptions.endpoints));
-    ANNALS_TRY_VOID(check_auth(config.auth));
+    ANNALS_TRY_VOID(check_auth(config));
     if (const auto limits = history_limits(config); !limits) {
         return limits.error();
     }

@@ -16,6 +16,9 @@ namespace annals::core {
 /// Whether the values go together. Errors: usage, one line.
 Result<void> check_config(const Config& config);
 
+/// Whether `url` is https, or http on a loopback address, where nobody can put other bytes in.
+bool is_safe_url(std::string_view url);
+
 /// An Error of the one who configures.
 Error usage(std::string detail);
 

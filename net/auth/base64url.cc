@@ -28,4 +28,16 @@ std::optional<std::string> decode_base64url(std::string_view text) {
     return bytes;
 }
 
+std::string encode_base64url(std::string_view bytes) {
+    std::string text;
+    append_base64(bytes, text);
+    while (text.ends_with('=')) {
+        text.pop_back();
+    }
+    for (char& c : text) {
+        c = c == '+' ? '-' : c == '/' ? '_' : c;
+    }
+    return text;
+}
+
 }  // namespace annals::net::auth

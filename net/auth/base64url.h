@@ -15,4 +15,7 @@ namespace annals::net::auth {
 /// The bytes that `text` stands for; none if it is no base64url (padding and white space are not allowed).
 std::optional<std::string> decode_base64url(std::string_view text);
 
+/// `bytes` in base64url.
+std::string encode_base64url(std::string_view bytes);
+
 }  // namespace annals::net::auth

@@ -1,75 +1,47 @@
 #include "net/auth/credentials.h"
 
 #include "core/base/log.h"
+#include "net/auth/files.h"
 
 #include <fmt/format.h>
-
-#include <fstream>
-#include <sstream>
 
 namespace annals::net::auth {
 
 namespace {
 
-constexpr std::size_t kFileBytesMax = 1 << 20;
 constexpr std::size_t kSecretBytesMin = 32;
 
-Result<std::string> read_file(std::string_view key, const std::string& file) {
-    std::ifstream stream(file, std::ios::binary);
-    std::ostringstream text;
-    text << stream.rdbuf();
-    if (!stream || text.str().empty() || text.str().size() > kFileBytesMax) {
-        return Error{Errc::usage, fmt::format("{}: {}: cannot be read", key, file), ""};
-    }
-    return text.str();
-}
-
-/// Without the line end that editors leave.
-Result<std::string> read_secret(std::string_view key, const std::string& file) {
-    ANNALS_TRY(std::string secret, read_file(key, file));
-    while (secret.ends_with('\n') || secret.ends_with('\r')) {
-        secret.pop_back();
-    }
-    if (secret.empty()) {
-        return Error{Errc::usage, fmt::format("{}: {}: it has no secret", key, file), ""};
-    }
-    return secret;
-}
-
-Result<KeySet> read_keys(std::string_view key, const std::string& file) {
-    ANNALS_TRY(const std::string text, read_file(key, file));
-    auto keys = KeySet::read(text);
-    if (!keys) {
-        return Error{Errc::usage, fmt::format("{}: {}: {}", key, file, keys.error().detail), ""};
-    }
-    return keys;
-}
-
-std::vector<core::Config::Auth::Issuer> all_issuers(const core::Config::Auth& config) {
+std::vector<core::Config::Auth::Issuer> all_issuers(const core::Config& config) {
+    const core::Config::Auth& auth = config.auth;
     std::vector<core::Config::Auth::Issuer> all;
-    if (config.takes_tokens()) {
-        if (config.has_own_issuer()) {
-            all.push_back({config.jwt_issuer, config.jwt_audience, config.jwt_jwks_file,
-                           config.jwt_jwks_url});
-        }
-        all.insert(all.end(), config.jwt_issuers.begin(), config.jwt_issuers.end());
+    if (!auth.takes_tokens()) {
+        return all;
+    }
+    if (auth.has_own_issuer()) {
+        all.push_back({auth.jwt_issuer, auth.jwt_audience, auth.jwt_jwks_file, auth.jwt_jwks_url});
+    }
+    all.insert(all.end(), auth.jwt_issuers.begin(), auth.jwt_issuers.end());
+    if (auth.issues_tokens()) {
+        // Its keys come from nowhere: they are here.
+        all.push_back({config.base_url, config.base_url, "", ""});
     }
     return all;
 }
 
 }  // namespace
 
-Credentials::Credentials(const core::Config& config)
-    : config_(config.auth), issuers_(all_issuers(config.auth)) {
+Credentials::Credentials(const core::Config& config, KeySet own_keys)
+    : config_(config.auth), issuers_(all_issuers(config)), own_keys_(std::move(own_keys)) {
 }
 
 Result<void> Credentials::check(const core::Config& config) {
-    ANNALS_TRY_VOID(Credentials(config).read());
+    ANNALS_TRY_VOID(Credentials(config, {}).read());
     return {};
 }
 
-Result<std::unique_ptr<Credentials>> Credentials::open(const core::Config& config) {
-    std::unique_ptr<Credentials> credentials(new Credentials(config));
+Result<std::unique_ptr<Credentials>> Credentials::open(const core::Config& config,
+                                                       KeySet own_keys) {
+    std::unique_ptr<Credentials> credentials(new Credentials(config, std::move(own_keys)));
     credentials->times_ = credentials->times();
     ANNALS_TRY(Trusted trusted, credentials->read());
     {
@@ -107,6 +79,9 @@ Result<Trusted> Credentials::read() const {
                                            issuer.jwks_file));
         }
     }
+    if (config_.takes_tokens() && config_.issues_tokens()) {
+        trusted.issuers.back().keys = own_keys_;
+    }
     if (config_.takes_tokens() && !config_.jwt_hs256_secret_file.empty()) {
         std::string& secret = trusted.issuers.front().rules.secret;
         ANNALS_TRY(secret,
@@ -131,18 +106,12 @@ Result<Trusted> Credentials::read() const {
 }
 
 std::vector<std::filesystem::file_time_type> Credentials::times() const {
-    std::vector<std::filesystem::file_time_type> times;
-    const auto add = [&](const std::string& file) {
-        std::error_code ignored;
-        times.push_back(std::filesystem::last_write_time(file, ignored));
-    };
+    std::vector<std::string> files{config_.jwt_hs256_secret_file,
+                                   config_.introspection.client_secret_file, config_.api_keys_file};
     for (const core::Config::Auth::Issuer& issuer : issuers_) {
-        add(issuer.jwks_file);
+        files.push_back(issuer.jwks_file);
     }
-    add(config_.jwt_hs256_secret_file);
-    add(config_.introspection.client_secret_file);
-    add(config_.api_keys_file);
-    return times;
+    return write_times(files);
 }
 
 void Credentials::reload_if_changed() {

@@ -31,7 +31,7 @@ struct TrustedIssuer {
 /// One state of everything.
 struct Trusted {
     std::vector<TrustedIssuer>
-        issuers;  ///< that of auth.jwt.* first, if there is one, then auth.jwt.issuers
+        issuers;  ///< that of auth.jwt.* first, if there is one, then auth.jwt.issuers, then this server
     std::vector<core::ApiKey> api_keys;
     std::string introspection_secret;
     std::uint64_t number = 0;  ///< greater than that of every earlier state
@@ -42,7 +42,9 @@ class Credentials {
     /// Reads the files that `config` names. Keys of URLs are fetched in the background (KeyFetcher); until they are
     /// there the tokens of that issuer are refused.
     /// Errors: usage: one line that names the key of the configuration and what is wrong.
-    static Result<std::unique_ptr<Credentials>> open(const core::Config& config);
+    /// `own_keys`: of the tokens that this server gives itself.
+    static Result<std::unique_ptr<Credentials>> open(const core::Config& config,
+                                                     KeySet own_keys = {});
 
     /// Whether the files are of use. Errors: as open().
     static Result<void> check(const core::Config& config);
@@ -66,7 +68,7 @@ class Credentials {
     void reload_if_changed();
 
   private:
-    explicit Credentials(const core::Config& config);
+    Credentials(const core::Config& config, KeySet own_keys);
 
     Result<Trusted> read() const;
     std::vector<std::filesystem::file_time_type> times() const;
@@ -75,7 +77,8 @@ class Credentials {
 
     const core::Config::Auth config_;
     const std::vector<core::Config::Auth::Issuer> issuers_;  ///< as Trusted::issuers
-    std::vector<std::filesystem::file_time_type> times_;     ///< of the thread that reloads
+    const KeySet own_keys_;
+    std::vector<std::filesystem::file_time_type> times_;  ///< of the thread that reloads
     std::atomic<std::uint64_t> number_{0};
 
     mutable std::mutex mutex_;

@@ -26,6 +26,13 @@ bool is_jwt(std::string_view token);
 /// Errors: bad_credentials.
 Result<std::string> unverified_issuer(std::string_view token);
 
+/// The claims of `token`, JSON as it stands, if it is signed with one of `keys` or the secret of `rules`: nothing of what
+/// they say has been checked. `key_url`: where the keys are from, if they are: the one jku that its header may have.
+///
+/// Errors: bad_credentials, not_found: as verify_token().
+Result<std::string> verify_signature(std::string_view token, const KeySet& keys,
+                                     const TokenRules& rules, std::string_view key_url = {});
+
 /// Reads `token` and checks everything: its signature first.
 ///
 /// Errors: bad_credentials (the detail says what is wrong, and nothing of the token), credentials_expired,

@@ -26,13 +26,17 @@ KeyFetcher::KeyFetcher(std::string name, std::string url, Take take)
 }
 
 KeyFetcher::~KeyFetcher() {
+    stop();
+    thread_.join();
+}
+
+void KeyFetcher::stop() {
     {
         // Under the lock, or the thread may look just before and go to sleep just after.
         const std::lock_guard lock(mutex_);
         quit_.store(true);
     }
     wake_.notify_all();
-    thread_.join();
 }
 
 Settled KeyFetcher::ask(std::uint64_t seen) {
@@ -73,7 +77,7 @@ void KeyFetcher::run() {
         }
         // From here until the question is answered nobody asks: what was taken and what is settled are seen together.
         lock.lock();
-        if (keys && *keys) {
+        if (keys && *keys && !quit_) {
             take_(**std::move(keys), ++taken_);
             last = *std::move(text);
         } else if (keys && !quit_) {

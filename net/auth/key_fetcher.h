@@ -32,6 +32,9 @@ class KeyFetcher {
     KeyFetcher(const KeyFetcher&) = delete;
     KeyFetcher& operator=(const KeyFetcher&) = delete;
 
+    /// No keys are taken from now on, and its thread ends soon.
+    void stop();
+
     /// Asks for newer keys than those of the number `seen` (0: none yet): settled once they have been taken, which is at once
     /// if they have come meanwhile, or can't be had. Null: that was asked less than ten seconds ago.
     Settled ask(std::uint64_t seen);

@@ -37,25 +37,44 @@ void add(std::string& text, std::string_view name, const std::vector<std::string
     text += ']';
 }
 
-std::string configuration(const core::Config::Auth& auth) {
+/// Those who sign tokens, whoever the endpoints are of first; the rest are only named (RFC 9728 section 2).
+std::vector<core::Config::Auth::Issuer> issuers_of(const core::Config& config) {
+    const core::Config::Auth& auth = config.auth;
+    std::vector<core::Config::Auth::Issuer> all = auth.jwt_issuers;
+    if (auth.has_own_issuer() || (all.empty() && !auth.issues_tokens())) {
+        all.insert(all.begin(), {auth.jwt_issuer, "", "", auth.jwt_jwks_url});
+    }
+    if (auth.issues_tokens()) {
+        all.insert(all.begin(),
+                   {config.base_url, "", "",
+                    config.base_url + std::string(core::Config::Auth::TokenEndpoint::kKeysPath)});
+    }
+    return all;
+}
+
+std::string configuration(const core::Config& config) {
+    const core::Config::Auth& auth = config.auth;
     const core::Config::Auth::Smart& smart = auth.smart;
     std::string text = "{";
-    // The first issuer is the one that the endpoints are of; the rest are only named (RFC 9728 section 2).
-    const bool own = auth.has_own_issuer() || auth.jwt_issuers.empty();
-    add(text, "issuer", own ? auth.jwt_issuer : auth.jwt_issuers.front().issuer);
-    add(text, "jwks_uri", own ? auth.jwt_jwks_url : auth.jwt_issuers.front().jwks_url);
-    if (!auth.jwt_issuers.empty()) {
+    const std::vector<core::Config::Auth::Issuer> issuers = issuers_of(config);
+    add(text, "issuer", issuers.front().issuer);
+    add(text, "jwks_uri", issuers.front().jwks_url);
+    if (issuers.size() > 1 || !auth.jwt_issuers.empty()) {
         std::vector<std::string> names;
-        if (auth.has_own_issuer()) {
-            names.push_back(auth.jwt_issuer);
-        }
-        for (const core::Config::Auth::Issuer& issuer : auth.jwt_issuers) {
+        for (const core::Config::Auth::Issuer& issuer : issuers) {
             names.push_back(issuer.issuer);
         }
         add(text, "authorization_servers", names);
     }
     add(text, "authorization_endpoint", smart.authorization_endpoint);
-    add(text, "token_endpoint", smart.token_endpoint);
+    add(text, "token_endpoint", config.token_url());
+    if (auth.issues_tokens()) {
+        add(text, "token_endpoint_auth_methods_supported",
+            std::vector<std::string>{"private_key_jwt"});
+        add(text, "token_endpoint_auth_signing_alg_values_supported",
+            std::vector<std::string>{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256",
+                                     "ES384", "ES512", "EdDSA"});
+    }
     add(text, "introspection_endpoint", smart.introspection_endpoint);
     add(text, "revocation_endpoint", smart.revocation_endpoint);
     add(text, "management_endpoint", smart.management_endpoint);
@@ -68,15 +87,22 @@ std::string configuration(const core::Config::Auth& auth) {
         responses.emplace_back("code");
         challenges.emplace_back("S256");
     }
-    if (!smart.token_endpoint.empty()) {
+    if (!config.token_url().empty()) {
         grants.emplace_back("client_credentials");
     }
     add(text, "grant_types_supported", grants);
     add(text, "response_types_supported", responses);
     add(text, "code_challenge_methods_supported", challenges);
-    add(text, "scopes_supported", smart.scopes);
+    std::vector<std::string> scopes = smart.scopes;
+    if (scopes.empty() && auth.issues_tokens()) {
+        scopes = {"system/*.cruds", "system/*.rs"};
+    }
+    add(text, "scopes_supported", scopes);
     // What this server does with scopes; what its authorization server does, the configuration says.
     std::vector<std::string> capabilities{"permission-user", "permission-v1", "permission-v2"};
+    if (auth.issues_tokens()) {
+        capabilities.emplace_back("client-confidential-asymmetric");
+    }
     capabilities.insert(capabilities.end(), smart.capabilities.begin(), smart.capabilities.end());
     add(text, "capabilities", capabilities);
     return text + "}";
@@ -106,7 +132,7 @@ std::optional<core::Response> answer_smart_configuration(const core::Config& con
     }
     response.content_type = core::ContentType::json;
     response.cache_control = "max-age=300";
-    response.body = core::Body(configuration(config.auth));
+    response.body = core::Body(configuration(config));
     return response;
 }
 

@@ -1,7 +1,7 @@
 #include "tests/support/tokens.h"
 
-#include "core/base/base64.h"
 #include "core/base/check.h"
+#include "net/auth/base64url.h"
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
@@ -44,15 +44,7 @@ int field_bytes(const std::string& algorithm) {
 }  // namespace
 
 std::string base64url(std::string_view bytes) {
-    std::string text;
-    append_base64(bytes, text);
-    while (text.ends_with('=')) {
-        text.pop_back();
-    }
-    for (char& c : text) {
-        c = c == '+' ? '-' : c == '/' ? '_' : c;
-    }
-    return text;
+    return net::auth::encode_base64url(bytes);
 }
 
 SigningKey::SigningKey(std::string algorithm, std::string id, unsigned bits, std::string curve)

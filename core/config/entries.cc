@@ -1,0 +1,86 @@
+#include "core/config/entries.h"
+
+#include "core/config/toml.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace annals::core {
+
+namespace {
+
+/// What is wrong with `table`; nothing if it is all right.
+std::optional<std::string> read_entry(const toml::table& table, std::string_view name,
+                                      std::span<const std::string_view> members, Entry& entry) {
+    entry.id = table["id"].value_or(std::string());
+    if (entry.id.empty()) {
+        return fmt::format("a {} has no id", name);
+    }
+    const toml::array* const scopes = table["scopes"].as_array();
+    if (scopes == nullptr ||
+        (!scopes->empty() && !scopes->is_homogeneous(toml::node_type::string))) {
+        return fmt::format("scopes of the {} '{}' must be a list of texts", name, entry.id);
+    }
+    for (const toml::node& scope : *scopes) {
+        entry.scopes += scope.value_or(std::string()) + ' ';
+    }
+    for (const auto& [member, value] : table) {
+        if (member == "id" || member == "scopes") {
+            continue;
+        }
+        if (std::find(members.begin(), members.end(), member.str()) == members.end()) {
+            return fmt::format("the {} '{}' has an unknown '{}'", name, entry.id, member.str());
+        }
+        if (!value.is_string()) {
+            return fmt::format("{} of the {} '{}' must be a text", member.str(), name, entry.id);
+        }
+        entry.texts.emplace(member.str(), value.value_or(std::string()));
+    }
+    return {};
+}
+
+}  // namespace
+
+Error entries_fault(std::string_view setting, const std::string& file, std::string_view why) {
+    return {Errc::usage, fmt::format("{}: {}: {}", setting, file, why), ""};
+}
+
+Result<std::vector<Entry>> read_entries(std::string_view setting, const std::string& file,
+                                        std::string_view name,
+                                        std::span<const std::string_view> members) {
+    const toml::parse_result parsed = toml::parse_file(file);
+    if (!parsed) {
+        return entries_fault(setting, file,
+                             fmt::format("line {}: {}", parsed.error().source().begin.line,
+                                         std::string_view(parsed.error().description())));
+    }
+    const std::string no_list = fmt::format("it must have [[{}]] entries and nothing else", name);
+    const toml::table& root = parsed.table();
+    const toml::array* const list = root[name].as_array();
+    if (list == nullptr || root.size() != 1) {
+        return entries_fault(setting, file, no_list);
+    }
+    std::vector<Entry> entries;
+    std::set<std::string> seen;
+    for (const toml::node& node : *list) {
+        const toml::table* const table = node.as_table();
+        if (table == nullptr) {
+            return entries_fault(setting, file, no_list);
+        }
+        Entry entry;
+        if (const auto fault = read_entry(*table, name, members, entry)) {
+            return entries_fault(setting, file, *fault);
+        }
+        if (!seen.insert(entry.id).second) {
+            return entries_fault(setting, file,
+                                 fmt::format("the {} '{}' is there twice", name, entry.id));
+        }
+        entries.push_back(std::move(entry));
+    }
+    return entries;
+}
+
+}  // namespace annals::core

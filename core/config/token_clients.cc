@@ -1,0 +1,60 @@
+#include "core/config/token_clients.h"
+
+#include "core/config/config_checks.h"
+#include "core/config/entries.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::string_view kSetting = "auth.token_endpoint.clients_file";
+constexpr auto kMembers = std::to_array<std::string_view>({"jwks", "jwks_file", "jwks_url"});
+constexpr std::size_t kIdBytesMax = 200;
+
+/// An id is said in logs and tokens, and compared as it stands.
+bool is_client_id(std::string_view id) noexcept {
+    return id.size() <= kIdBytesMax && id.find_first_not_of(" \t") != std::string_view::npos &&
+           std::all_of(id.begin(), id.end(), [](char c) { return c >= 0x20 && c <= 0x7e; });
+}
+
+}  // namespace
+
+Result<std::vector<TokenClient>> read_token_clients(const std::string& file) {
+    ANNALS_TRY(std::vector<Entry> entries, read_entries(kSetting, file, "client", kMembers));
+    std::vector<TokenClient> clients;
+    std::size_t fetched = 0;
+    for (Entry& entry : entries) {
+        const auto fault = [&](std::string_view why) {
+            return entries_fault(kSetting, file,
+                                 fmt::format("the client '{}' {}", one_line(entry.id), why));
+        };
+        if (!is_client_id(entry.id)) {
+            return fault("must have an id of 200 ASCII characters at most");
+        }
+        if (entry.texts.size() != 1) {
+            return fault("needs one of jwks, jwks_file and jwks_url");
+        }
+        TokenClient& client = clients.emplace_back();
+        client.id = entry.id;
+        client.scopes = std::move(entry.scopes);
+        client.jwks = std::move(entry.texts["jwks"]);
+        client.jwks_file = std::move(entry.texts["jwks_file"]);
+        client.jwks_url = std::move(entry.texts["jwks_url"]);
+        if (!client.jwks_url.empty() && !is_safe_url(client.jwks_url)) {
+            return fault("must have a jwks_url that begins with https://");
+        }
+        fetched += client.jwks_url.empty() ? 0 : 1;
+    }
+    if (clients.size() > kTokenClientsMax || fetched > kFetchedClientsMax) {
+        return entries_fault(kSetting, file,
+                             fmt::format("it has more than {} clients, or {} with a jwks_url",
+                                         kTokenClientsMax, kFetchedClientsMax));
+    }
+    return clients;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,164 @@
+#include "net/auth/clients.h"
+
+#include "core/base/log.h"
+#include "net/auth/files.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace annals::net::auth {
+
+namespace {
+
+constexpr std::string_view kSetting = "auth.token_endpoint.clients_file";
+
+/// The keys that are said in the file of clients, or in one that it names; of those of a URL none yet.
+Result<KeySet> known_keys(const core::TokenClient& client) {
+    if (!client.jwks_file.empty()) {
+        return read_keys(kSetting, client.jwks_file);
+    }
+    if (client.jwks.empty()) {
+        return KeySet();
+    }
+    auto keys = KeySet::read(client.jwks);
+    if (!keys) {
+        return Error{Errc::usage,
+                     fmt::format("{}: jwks of the client '{}': {}", kSetting, client.id,
+                                 keys.error().detail),
+                     ""};
+    }
+    return keys;
+}
+
+}  // namespace
+
+Clients::Clients(std::string file) : file_(std::move(file)) {
+}
+
+Clients::~Clients() {
+    // Without the lock: a fetcher that ends may be about to give its keys.
+    All all;
+    {
+        const std::lock_guard lock(mutex_);
+        all.swap(all_);
+    }
+    all.clear();
+    retired_.clear();
+}
+
+Result<void> Clients::check(const std::string& file) {
+    ANNALS_TRY_VOID(Clients(file).read());
+    return {};
+}
+
+Result<std::unique_ptr<Clients>> Clients::open(const std::string& file) {
+    std::unique_ptr<Clients> clients(new Clients(file));
+    ANNALS_TRY(std::vector<Client> all, clients->read());
+    clients->set(std::move(all));
+    clients->times_ = clients->times();
+    return clients;
+}
+
+Result<std::vector<Client>> Clients::read() const {
+    ANNALS_TRY(std::vector<core::TokenClient> said, core::read_token_clients(file_));
+    std::vector<Client> all;
+    for (core::TokenClient& one : said) {
+        Client& client = all.emplace_back();
+        ANNALS_TRY(client.keys, known_keys(one));
+        client.said = std::move(one);
+    }
+    return all;
+}
+
+void Clients::set(std::vector<Client> clients) {
+    All before;
+    {
+        const std::lock_guard lock(mutex_);
+        before = set_all(std::move(clients));
+    }
+    // Without the lock, which a fetcher that gives its keys takes while it holds its own.
+    for (const auto& [id, client] : before) {
+        if (client->fetcher != nullptr) {
+            client->fetcher->stop();
+            retired_.push_back(client->fetcher);
+        }
+    }
+}
+
+/// Whoever has the same URL as before keeps his keys, and what fetches them; the rest of what was there before is returned.
+Clients::All Clients::set_all(std::vector<Client> clients) {
+    All before = std::exchange(all_, {});
+    for (Client& client : clients) {
+        const std::string id = client.said.id;
+        const std::string url = client.said.jwks_url;
+        const auto old = before.find(id);
+        if (!url.empty() && old != before.end() && old->second->said.jwks_url == url) {
+            client.keys = old->second->keys;
+            client.fetched = old->second->fetched;
+            client.fetcher = old->second->fetcher;
+            before.erase(old);
+        } else if (!url.empty()) {
+            client.fetcher =
+                std::make_shared<KeyFetcher>(fmt::format("keys of the client '{}'", id), url,
+                                             [this, id, url](KeySet keys, std::uint64_t number) {
+                                                 set_keys(id, url, std::move(keys), number);
+                                             });
+        }
+        all_.emplace(id, std::make_shared<const Client>(std::move(client)));
+    }
+    return before;
+}
+
+void Clients::set_keys(const std::string& id, const std::string& url, KeySet keys,
+                       std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    const auto found = all_.find(id);
+    if (found == all_.end() || found->second->said.jwks_url != url) {
+        return;
+    }
+    Client client = *found->second;
+    client.keys = std::move(keys);
+    client.fetched = number;
+    found->second = std::make_shared<const Client>(std::move(client));
+}
+
+std::shared_ptr<const Client> Clients::find(std::string_view id) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = all_.find(id);
+    return found == all_.end() ? nullptr : found->second;
+}
+
+Settled Clients::ask_for_keys(const Client& client) {
+    return client.fetcher == nullptr ? nullptr : client.fetcher->ask(client.fetched);
+}
+
+std::vector<std::filesystem::file_time_type> Clients::times() const {
+    std::vector<std::string> files{file_};
+    {
+        const std::lock_guard lock(mutex_);
+        for (const auto& [id, client] : all_) {
+            files.push_back(client->said.jwks_file);
+        }
+    }
+    return write_times(files);
+}
+
+void Clients::reload_if_changed() {
+    auto found = times();
+    if (found == times_) {
+        return;
+    }
+    times_ = std::move(found);
+    retired_.clear();
+    auto all = read();
+    if (!all) {
+        log_warning(fmt::format("clients stay as they were: {}", all.error().detail));
+        return;
+    }
+    set(*std::move(all));
+    times_ = times();  // of other files, perhaps
+    log_info("clients were read again");
+}
+
+}  // namespace annals::net::auth

@@ -1,0 +1,71 @@
+// Clients: those who may get tokens of this server, with the keys by which they are known, kept up to date while it runs.
+//
+// Layer:   net/auth.
+// Spec:    SMART App Launch 2.0, Backend Services, registration; docs/security.md, "Tokens of its own".
+// Threads: for all threads, reload_if_changed() for one; a Client is immutable.
+
+#pragma once
+
+#include "core/config/token_clients.h"
+#include "net/auth/key_fetcher.h"
+#include "net/auth/key_set.h"
+#include "net/auth/settled.h"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::net::auth {
+
+struct Client {
+    core::TokenClient said;  ///< in the file of clients
+    KeySet keys;
+    std::uint64_t fetched = 0;  ///< KeyFetcher's number of the keys; 0: none have been fetched
+    std::shared_ptr<KeyFetcher> fetcher;  ///< null: its keys are in a file
+};
+
+class Clients {
+  public:
+    /// Reads `file` (auth.token_endpoint.clients_file), and whatever files of keys it names. Errors: usage: one line.
+    static Result<std::unique_ptr<Clients>> open(const std::string& file);
+
+    /// Whether the files are of use. Errors: as open().
+    static Result<void> check(const std::string& file);
+
+    ~Clients();
+    Clients(const Clients&) = delete;
+    Clients& operator=(const Clients&) = delete;
+
+    /// Null: there is none of that name.
+    std::shared_ptr<const Client> find(std::string_view id) const;
+
+    /// An assertion names a key that isn't among those of `client`: asks for newer ones. Null: none are to be expected.
+    static Settled ask_for_keys(const Client& client);
+
+    /// Reads files again that have changed. If one is of no use, a warning is logged and the old state stays.
+    void reload_if_changed();
+
+  private:
+    using All = std::map<std::string, std::shared_ptr<const Client>, std::less<>>;
+
+    explicit Clients(std::string file);
+
+    Result<std::vector<Client>> read() const;
+    void set(std::vector<Client> clients);
+    All set_all(std::vector<Client> clients);  ///< under the mutex
+    void set_keys(const std::string& id, const std::string& url, KeySet keys, std::uint64_t number);
+    std::vector<std::filesystem::file_time_type> times() const;
+
+    const std::string file_;
+    std::vector<std::filesystem::file_time_type> times_;  ///< of the thread that reloads
+    std::vector<std::shared_ptr<KeyFetcher>> retired_;    ///< likewise: on their way to end
+
+    mutable std::mutex mutex_;
+    All all_;
+};
+
+}  // namespace annals::net::auth

@@ -1,0 +1,56 @@
+#include "net/auth/files.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace annals::net::auth {
+
+namespace {
+
+constexpr std::size_t kFileBytesMax = 1 << 20;
+
+}  // namespace
+
+Result<std::string> read_file(std::string_view setting, const std::string& file) {
+    std::ifstream stream(file, std::ios::binary);
+    std::ostringstream text;
+    text << stream.rdbuf();
+    if (!stream || text.str().empty() || text.str().size() > kFileBytesMax) {
+        return Error{Errc::usage, fmt::format("{}: {}: cannot be read", setting, file), ""};
+    }
+    return text.str();
+}
+
+Result<std::string> read_secret(std::string_view setting, const std::string& file) {
+    ANNALS_TRY(std::string secret, read_file(setting, file));
+    while (secret.ends_with('\n') || secret.ends_with('\r')) {
+        secret.pop_back();
+    }
+    if (secret.empty()) {
+        return Error{Errc::usage, fmt::format("{}: {}: it has no secret", setting, file), ""};
+    }
+    return secret;
+}
+
+Result<KeySet> read_keys(std::string_view setting, const std::string& file) {
+    ANNALS_TRY(const std::string text, read_file(setting, file));
+    auto keys = KeySet::read(text);
+    if (!keys) {
+        return Error{Errc::usage, fmt::format("{}: {}: {}", setting, file, keys.error().detail),
+                     ""};
+    }
+    return keys;
+}
+
+std::vector<std::filesystem::file_time_type> write_times(const std::vector<std::string>& files) {
+    std::vector<std::filesystem::file_time_type> times;
+    for (const std::string& file : files) {
+        std::error_code ignored;
+        times.push_back(std::filesystem::last_write_time(file, ignored));
+    }
+    return times;
+}
+
+}  // namespace annals::net::auth

@@ -1,0 +1,296 @@
+#include "net/auth/token_endpoint.h"
+
+#include "codec/json/document.h"
+#include "core/base/random.h"
+#include "core/interactions/media_type.h"
+#include "core/target.h"
+#include "net/auth/files.h"
+#include "net/auth/granted_scopes.h"
+#include "net/auth/jwt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace annals::net::auth {
+
+namespace {
+
+using core::HttpMethod;
+using Endpoint = core::Config::Auth::TokenEndpoint;
+
+constexpr std::size_t kParametersMax = 20;
+constexpr std::string_view kForm = "application/x-www-form-urlencoded";
+constexpr std::string_view kAssertionType =
+    "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
+/// Codes of RFC 6749 section 5.2 travel as the Error's place, which nothing else uses here.
+Error refusal(Errc code, std::string_view name, std::string_view why) {
+    return {code, std::string(why), std::string(name)};
+}
+
+Error invalid_request(std::string_view why) {
+    return refusal(Errc::invalid, "invalid_request", why);
+}
+
+Error invalid_client(std::string_view why) {
+    return refusal(Errc::bad_credentials, "invalid_client", why);
+}
+
+core::Response json_answer(int status, std::string text) {
+    core::Response response;
+    response.status = status;
+    response.content_type = core::ContentType::json;
+    response.body = core::Body(std::move(text));
+    response.cache_control = "no-store";
+    response.headers.emplace_back("Pragma", "no-cache");
+    return response;
+}
+
+core::Response refuse_with(int status, std::string_view name, std::string_view why) {
+    return json_answer(
+        status, fmt::format(R"({{"error":"{}","error_description":{}}})", name, json::quoted(why)));
+}
+
+core::Response answer_to(const Error& error) {
+    if (error.code == Errc::overloaded || error.code == Errc::io) {
+        core::Response response =
+            refuse_with(503, "temporarily_unavailable", "No token can be given at present");
+        response.headers.emplace_back("Retry-After", "30");
+        return response;
+    }
+    return refuse_with(400, error.expression, error.detail);
+}
+
+/// Content-Length; none if there is no such header, or it is no number.
+std::optional<std::uint64_t> announced_bytes(const core::Request& request) {
+    const auto text = request.header("Content-Length");
+    std::uint64_t bytes = 0;
+    if (!text ||
+        std::from_chars(text->data(), text->data() + text->size(), bytes).ec != std::errc()) {
+        return std::nullopt;
+    }
+    return bytes;
+}
+
+bool is_form(const core::Request& request) {
+    std::string_view type = request.header("Content-Type").value_or("");
+    const std::string_view name = core::next_part(type, ';');
+    return core::equal_ignoring_case(name, kForm);
+}
+
+Result<TokenSigner> read_signer(const Endpoint& config) {
+    if (config.key_file.empty()) {
+        return TokenSigner::generate();
+    }
+    constexpr std::string_view kSetting = "auth.token_endpoint.key_file";
+    ANNALS_TRY(const std::string pem, read_file(kSetting, config.key_file));
+    auto signer = TokenSigner::read(pem);
+    if (!signer) {
+        return Error{Errc::usage,
+                     fmt::format("{}: {}: {}", kSetting, config.key_file, signer.error().detail),
+                     ""};
+    }
+    return signer;
+}
+
+}  // namespace
+
+/// What a request for a token says.
+struct TokenEndpoint::Asked {
+    std::string client;  ///< client_id; empty: not said
+    std::string assertion;
+    std::string scope;
+};
+
+TokenEndpoint::TokenEndpoint(const core::Config& config, TokenSigner signer,
+                             std::unique_ptr<Clients> clients)
+    : issuer_(config.base_url),
+      url_(config.token_url()),
+      leeway_(config.auth.jwt_leeway),
+      signer_(std::move(signer)),
+      clients_(std::move(clients)),
+      throttle_(config.auth.token_endpoint.rate, 0, 0) {
+}
+
+Result<void> TokenEndpoint::check(const core::Config& config) {
+    ANNALS_TRY_VOID(read_signer(config.auth.token_endpoint));
+    return Clients::check(config.auth.token_endpoint.clients_file);
+}
+
+Result<std::unique_ptr<TokenEndpoint>> TokenEndpoint::open(const core::Config& config) {
+    ANNALS_TRY(TokenSigner signer, read_signer(config.auth.token_endpoint));
+    ANNALS_TRY(std::unique_ptr<Clients> clients,
+               Clients::open(config.auth.token_endpoint.clients_file));
+    return std::unique_ptr<TokenEndpoint>(
+        new TokenEndpoint(config, std::move(signer), std::move(clients)));
+}
+
+KeySet TokenEndpoint::keys() const {
+    auto keys = KeySet::read(signer_.jwk_set());
+    ANNALS_CHECK(keys.has_value());
+    return *std::move(keys);
+}
+
+bool TokenEndpoint::is_for(const core::Request& request) noexcept {
+    return request.path == Endpoint::kPath;
+}
+
+std::optional<core::Response> TokenEndpoint::refuse_at_head(const core::Request& request) {
+    if (announced_bytes(request).value_or(kRequestBytesMax + 1) <= kRequestBytesMax) {
+        return {};
+    }
+    return refuse_with(413, "invalid_request",
+                       "The request is too long, or does not say how long it is");
+}
+
+std::optional<core::Response> TokenEndpoint::answer_keys(const core::Request& request) const {
+    if (request.path != Endpoint::kKeysPath) {
+        return {};
+    }
+    if (request.method != HttpMethod::get && request.method != HttpMethod::head) {
+        core::Response response = refuse_with(405, "invalid_request", "The keys are only read");
+        response.allow = "GET, HEAD";
+        return response;
+    }
+    core::Response response = json_answer(200, signer_.jwk_set());
+    response.cache_control = "max-age=300";
+    response.headers.clear();
+    return response;
+}
+
+std::optional<core::Response> TokenEndpoint::answer(const core::Request& request,
+                                                    std::string_view address, Instant now,
+                                                    Settled* later, std::string& client) {
+    // Whoever waited for keys has been counted.
+    if (const auto wait =
+            later == nullptr ? std::nullopt : throttle_.take(address, Throttle::Clock::now())) {
+        core::Response response = refuse_with(429, "temporarily_unavailable",
+                                              "More requests than are taken of one address");
+        const auto seconds = std::chrono::ceil<std::chrono::seconds>(*wait).count();
+        response.headers.emplace_back("Retry-After", std::to_string(seconds));
+        return response;
+    }
+    if (request.method != HttpMethod::post) {
+        core::Response response =
+            refuse_with(405, "invalid_request", "Tokens are asked for by POST");
+        response.allow = "POST";
+        return response;
+    }
+    if (request.header("Authorization") || request.header("X-API-Key")) {
+        // RFC 6749 section 5.2: a challenge for whoever tried that way.
+        refused_.fetch_add(1, std::memory_order_relaxed);
+        core::Response response =
+            refuse_with(401, "invalid_client", "Only private_key_jwt is taken");
+        response.headers.emplace_back("WWW-Authenticate", R"(Bearer realm="token")");
+        return response;
+    }
+    const Result<std::string> token = give(request, now, later, client);
+    if (!token && token.error().code == Errc::not_found) {
+        return {};
+    }
+    (token ? issued_ : refused_).fetch_add(1, std::memory_order_relaxed);
+    return token ? json_answer(200, *token) : answer_to(token.error());
+}
+
+/// Takes the form apart. Errors: as give().
+Result<TokenEndpoint::Asked> TokenEndpoint::read(const core::Request& request) const {
+    if (!request.query.empty()) {
+        return invalid_request("Parameters belong into the body");
+    }
+    if (request.body.size() > kRequestBytesMax || !is_form(request)) {
+        return invalid_request("The body must be a short application/x-www-form-urlencoded");
+    }
+    const auto parameters = core::parse_query(request.body);
+    if (!parameters || parameters->size() > kParametersMax) {
+        return invalid_request("The form cannot be read");
+    }
+    const auto value = [&](std::string_view name) {
+        for (const auto& [key, text] : *parameters) {
+            if (key == name) {
+                return text;
+            }
+        }
+        return std::string();
+    };
+    for (const auto& [key, text] : *parameters) {
+        if (std::count_if(parameters->begin(), parameters->end(),
+                          [&name = key](const auto& other) { return other.first == name; }) > 1) {
+            return invalid_request("A parameter is there twice");
+        }
+    }
+    const std::string grant = value("grant_type");
+    if (grant.empty()) {
+        return invalid_request("The grant_type is missing");
+    }
+    if (grant != "client_credentials") {
+        return refusal(Errc::invalid, "unsupported_grant_type",
+                       "Tokens are given for client_credentials");
+    }
+    Asked asked{value("client_id"), value("client_assertion"), value("scope")};
+    if (asked.assertion.empty() || value("client_assertion_type") != kAssertionType) {
+        return invalid_client("A client_assertion of the type jwt-bearer is needed");
+    }
+    return asked;
+}
+
+/// The body of a good answer.
+///
+/// Errors: those that answer_to() tells of; not_found: `later` is set.
+Result<std::string> TokenEndpoint::give(const core::Request& request, Instant now, Settled* later,
+                                        std::string& client_name) {
+    ANNALS_TRY(const Asked asked, read(request));
+    // Whether a client is known is not told to those who can't sign for it.
+    const Error stranger = invalid_client("The client is not known, or its assertion is not good");
+    const auto issuer = unverified_issuer(asked.assertion);
+    if (!issuer || (!asked.client.empty() && asked.client != *issuer)) {
+        return stranger;
+    }
+    const std::shared_ptr<const Client> client = clients_->find(*issuer);
+    if (client == nullptr) {
+        return stranger;
+    }
+    const auto claims = verify_signature(asked.assertion, client->keys, {}, client->said.jwks_url);
+    if (!claims && claims.error().code == Errc::not_found && later != nullptr) {
+        *later = Clients::ask_for_keys(*client);
+        if (*later != nullptr) {
+            return Error{Errc::not_found, "", ""};
+        }
+    }
+    if (!claims) {
+        return stranger;
+    }
+    const auto assertion = check_assertion(*claims, client->said.id, url_, leeway_, now);
+    if (!assertion) {
+        return invalid_client(assertion.error().detail);
+    }
+    if (const auto taken = replays_.take(client->said.id, *assertion, now); !taken) {
+        return taken.error().code == Errc::overloaded ? taken.error()
+                                                      : invalid_client(taken.error().detail);
+    }
+    const std::string scopes = granted_scopes(asked.scope, client->said.scopes);
+    if (scopes.empty() || scopes.size() > kTokenBytesMax / 4) {
+        return refusal(Errc::invalid, "invalid_scope",
+                       "None of the scopes that are asked for can be given");
+    }
+    ANNALS_TRY(const std::string token, make(*client, scopes, now));
+    client_name = client->said.id;
+    return fmt::format(
+        R"({{"access_token":"{}","token_type":"bearer","expires_in":{},"scope":{}}})", token,
+        kTokenLife.count(), json::quoted(scopes));
+}
+
+Result<std::string> TokenEndpoint::make(const Client& client, const std::string& scopes,
+                                        Instant now) const {
+    const std::int64_t second = now.us / 1'000'000;
+    const std::string issuer = json::quoted(issuer_);
+    const std::string name = json::quoted(client.said.id);
+    return signer_.sign(
+        "at+jwt",
+        fmt::format(
+            R"({{"iss":{0},"aud":{0},"sub":{1},"client_id":{1},"scope":{2},"iat":{3},"exp":{4},"jti":"{5}"}})",
+            issuer, name, json::quoted(scopes), second, second + kTokenLife.count(), make_uuid()));
+}
+
+}  // namespace annals::net::auth

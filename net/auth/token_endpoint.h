@@ -1,0 +1,86 @@
+// TokenEndpoint: gives access tokens of this server to clients that it knows, for assertions which they sign.
+//
+// Layer:   net/auth.
+// Spec:    RFC 6749 sections 4.4 and 5, RFC 7521 to 7523, RFC 9068; SMART App Launch 2.0, Backend Services;
+//          docs/security.md, "Tokens of its own".
+// Threads: for all threads, reload_if_changed() for one.
+
+#pragma once
+
+#include "core/config/config.h"
+#include "core/exchange.h"
+#include "net/auth/assertion.h"
+#include "net/auth/clients.h"
+#include "net/auth/settled.h"
+#include "net/auth/token_signer.h"
+#include "net/throttle.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace annals::net::auth {
+
+class TokenEndpoint {
+  public:
+    /// A request for a token has no more bytes.
+    static constexpr std::size_t kRequestBytesMax = 32 << 10;
+    static constexpr std::chrono::seconds kTokenLife{300};
+
+    /// Reads the files that `config` names. Errors: usage: one line that names the setting and what is wrong.
+    static Result<std::unique_ptr<TokenEndpoint>> open(const core::Config& config);
+
+    /// Whether the files are of use. Errors: as open().
+    static Result<void> check(const core::Config& config);
+
+    /// Whether `request`, its path below /fhir, is for the endpoint.
+    static bool is_for(const core::Request& request) noexcept;
+
+    /// What is told of a request for the endpoint by its head: that it is too large, or doesn't say how large.
+    static std::optional<core::Response> refuse_at_head(const core::Request& request);
+
+    /// Answers a request for the endpoint that came from `address`. In `client` is who got a token.
+    ///
+    /// Where that depends on newer keys of the client it asks for them and sets `later`: there is no answer yet, and once that is
+    /// settled another call knows more. With `later` null it asks nothing.
+    std::optional<core::Response> answer(const core::Request& request, std::string_view address,
+                                         Instant now, Settled* later, std::string& client);
+
+    /// The answer to a request for the keys of its tokens. None: it is for something else.
+    std::optional<core::Response> answer_keys(const core::Request& request) const;
+
+    /// What its tokens are verified with.
+    KeySet keys() const;
+
+    /// Reads the files of clients again that have changed.
+    void reload_if_changed() { clients_->reload_if_changed(); }
+
+    std::uint64_t issued() const noexcept { return issued_.load(std::memory_order_relaxed); }
+
+    std::uint64_t refused() const noexcept { return refused_.load(std::memory_order_relaxed); }
+
+  private:
+    struct Asked;
+
+    TokenEndpoint(const core::Config& config, TokenSigner signer, std::unique_ptr<Clients> clients);
+
+    Result<Asked> read(const core::Request& request) const;
+    Result<std::string> give(const core::Request& request, Instant now, Settled* later,
+                             std::string& client);
+    Result<std::string> make(const Client& client, const std::string& scopes, Instant now) const;
+
+    const std::string issuer_;  ///< base_url
+    const std::string url_;
+    const std::chrono::milliseconds leeway_;
+    const TokenSigner signer_;
+    const std::unique_ptr<Clients> clients_;
+    Throttle throttle_;
+    Replays replays_;
+    std::atomic<std::uint64_t> issued_{0};
+    std::atomic<std::uint64_t> refused_{0};
+};
+
+}  // namespace annals::net::auth

@@ -1,0 +1,119 @@
+// What the token endpoint stands on: its clients' file, the scopes that it grants, the assertions that it has seen.
+
+#include "core/config/token_clients.h"
+
+#include "net/auth/assertion.h"
+#include "net/auth/clients.h"
+#include "net/auth/granted_scopes.h"
+#include "net/auth/token_signer.h"
+#include "tests/support/child_process.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/support/tokens.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+namespace annals::test {
+namespace {
+
+using net::auth::Assertion;
+using net::auth::granted_scopes;
+using net::auth::Replays;
+using testing::HasSubstr;
+
+TEST(GrantedScopes, AreWhatBothSidesPermit) {
+    EXPECT_EQ(granted_scopes("system/*.cruds", "system/*.rs"), "system/*.rs");
+    EXPECT_EQ(granted_scopes("system/Patient.rs", "system/*.cruds"), "system/Patient.rs");
+    EXPECT_EQ(granted_scopes("system/*.rs", "system/Patient.cu system/Group.cr"), "system/Group.r");
+    EXPECT_EQ(granted_scopes("system/Patient.read", "system/*.rs"), "system/Patient.read");
+    EXPECT_EQ(granted_scopes("system/Patient.*", "system/Patient.read"), "system/Patient.rs");
+    EXPECT_EQ(granted_scopes("system/Patient.write", "system/*.read"), "");
+    EXPECT_EQ(granted_scopes("system/Patient.rs", "user/*.cruds"), "");
+    EXPECT_EQ(granted_scopes("a  openid b", "openid c"), "openid");
+    EXPECT_EQ(granted_scopes("system/*.rs system/*.rs", "system/*.rs"), "system/*.rs");
+}
+
+TEST(GrantedScopes, KeepConditions) {
+    const std::string narrow = "system/Observation.rs?category=laboratory";
+    EXPECT_EQ(granted_scopes("system/Observation.rs", narrow), narrow);
+    EXPECT_EQ(granted_scopes("system/*.r", narrow), "system/Observation.r?category=laboratory");
+    EXPECT_EQ(granted_scopes(narrow, "system/*.cruds"), narrow);
+    EXPECT_EQ(granted_scopes(narrow, "system/Observation.rs?category=vital-signs"), "");
+}
+
+TEST(GrantedScopes, TakeNoNonsense) {
+    for (const char* scope : {"", " ", "system", "system/", "system/Patient", "system/Patient.",
+                              "system/Patient.sr", "system/Patient.x", "/.", "?", "*"}) {
+        EXPECT_EQ(granted_scopes(scope, "system/*.cruds"), "") << scope;
+    }
+    std::string many;
+    for (int i = 0; i < 1000; ++i) {
+        many += fmt::format("system/Patient.r?identifier={} ", i);
+    }
+    const std::string granted = granted_scopes(many, "system/*.cruds");
+    EXPECT_EQ(std::count(granted.begin(), granted.end(), ' '), net::auth::kGrantedScopesMax - 1);
+}
+
+TEST(Replays, AreRefusedUntilTheyExpireAndForgottenThen) {
+    Replays replays;
+    const Instant begin{1'000'000'000};
+    const Assertion one{"one", {begin.us + 300'000'000}};
+    EXPECT_TRUE(replays.take("a", one, begin));
+    EXPECT_EQ(replays.take("a", one, begin).error().code, Errc::bad_credentials);
+    EXPECT_TRUE(replays.take("b", one, begin));
+    EXPECT_EQ(replays.take("a", one, {one.expires.us - 1}).error().code, Errc::bad_credentials);
+    EXPECT_TRUE(replays.take("a", {"one", {one.expires.us + 1}}, one.expires));
+}
+
+TEST(Replays, OfOneClientLeaveRoomForOthers) {
+    Replays replays;
+    const Instant begin{1'000'000'000};
+    const Instant end{begin.us + 300'000'000};
+    for (std::size_t i = 0; i < Replays::kOfOneClientMax; ++i) {
+        ASSERT_TRUE(replays.take("a", {std::to_string(i), end}, begin));
+    }
+    EXPECT_EQ(replays.take("a", {"more", end}, begin).error().code, Errc::overloaded);
+    EXPECT_TRUE(replays.take("b", {"more", end}, begin));
+    EXPECT_TRUE(replays.take("a", {"more", {end.us * 2}}, {end.us + 1}));
+}
+
+TEST(TokenClients, SayWhichFileAndClientIsOfNoUse) {
+    const TemporaryDirectory folder;
+    const std::string file = folder / "clients.toml";
+    const auto fault = [&](const std::string& text) {
+        write_whole_file(file, text);
+        const auto checked = net::auth::Clients::check(file);
+        return checked ? std::string() : checked.error().detail;
+    };
+    const std::string head = "[[client]]\nid = \"lab\"\nscopes = [\"system/*.rs\"]\n";
+    const std::string keys = fmt::format("jwks = '{}'\n", jwk_set({SigningKey("ES256").jwk()}));
+    EXPECT_EQ(fault(head + keys), "");
+    EXPECT_THAT(fault(""), HasSubstr("[[client]] entries"));
+    EXPECT_THAT(fault("[[client]]\nscopes = []\n"), HasSubstr("a client has no id"));
+    EXPECT_THAT(fault("[[client]]\nid = \"lab\"\n" + keys), HasSubstr("must be a list of texts"));
+    EXPECT_THAT(fault(head), HasSubstr("'lab' needs one of jwks, jwks_file and jwks_url"));
+    EXPECT_THAT(fault(head + keys + "jwks_url = 'https://a'\n"), HasSubstr("needs one of"));
+    EXPECT_THAT(fault(head + "jwks_url = 'http://example.org/'\n"), HasSubstr("https://"));
+    EXPECT_THAT(fault(head + "jwks_file = '" + (folder / "none") + "'\n"),
+                HasSubstr("cannot be read"));
+    EXPECT_THAT(fault(head + "jwks = '{}'\n"), HasSubstr("not a JWK Set"));
+    EXPECT_THAT(fault(head + "jwks = 1\n"), HasSubstr("must be a text"));
+    EXPECT_THAT(fault(head + keys + "secret = 'x'\n"), HasSubstr("unknown 'secret'"));
+    EXPECT_THAT(fault(head + keys + head + keys), HasSubstr("'lab' is there twice"));
+    EXPECT_THAT(fault("[[client]]\nid = \"l\\u00e4b\"\nscopes = []\n" + keys), HasSubstr("ASCII"));
+    std::string many;
+    for (std::size_t i = 0; i <= core::kFetchedClientsMax; ++i) {
+        many += fmt::format("[[client]]\nid = \"{}\"\nscopes = []\njwks_url = 'https://a'\n", i);
+    }
+    EXPECT_THAT(fault(many), HasSubstr("more than"));
+}
+
+TEST(TokenSigner, TakesNoKeyThatIsOfNoUse) {
+    for (const char* text :
+         {"", "no key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"}) {
+        EXPECT_FALSE(net::auth::TokenSigner::read(text)) << text;
+    }
+}
+
+}  // namespace
+}  // namespace annals::test

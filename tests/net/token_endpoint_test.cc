@@ -1,0 +1,388 @@
+// Tokens that the server itself gives, over a socket: to whom, for what, and what is refused.
+
+#include "codec/json/document.h"
+#include "net/auth/base64url.h"
+#include "tests/support/child_process.h"
+#include "tests/support/guarded_server.h"
+#include "tests/support/http_endpoint.h"
+#include "tests/support/tokens.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace annals::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kBase = "https://annals.example.org/fhir";
+const std::string kTokenUrl = kBase + "/auth/token";
+const std::string kScopes = R"(["system/Patient.rs", "system/Observation.cruds"])";
+
+std::string client_entry(const std::string& id, const std::string& keys,
+                         const std::string& scopes = kScopes) {
+    return fmt::format("[[client]]\nid = \"{}\"\nscopes = {}\n{}\n", id, scopes, keys);
+}
+
+std::string inline_keys(const SigningKey& key) {
+    return fmt::format("jwks = '{}'", jwk_set({key.jwk()}));
+}
+
+/// A server that gives tokens.
+GuardedServer::Change with_clients(const std::string& clients, std::uint64_t rate = 100'000) {
+    return [=](core::Config& config, GuardedServer& server) {
+        config.base_url = kBase;
+        config.auth.mode = "jwt";
+        config.auth.token_endpoint.clients_file = server.file("clients.toml");
+        config.auth.token_endpoint.rate = rate;
+        write_whole_file(server.file("clients.toml"), clients);
+    };
+}
+
+std::int64_t seconds_from_now(std::int64_t seconds) {
+    return now().us / 1'000'000 + seconds;
+}
+
+/// The claims of an assertion; `jti` makes it one of its kind.
+std::string claims(const std::string& client, const std::string& jti, std::int64_t life = 240,
+                   const std::string& audience = kTokenUrl) {
+    return fmt::format(R"({{"iss":"{0}","sub":"{0}","aud":"{1}","exp":{2},"jti":"{3}"}})", client,
+                       audience, seconds_from_now(life), jti);
+}
+
+std::string form(const std::string& assertion, const std::string& scope = "system%2FPatient.rs") {
+    return "grant_type=client_credentials&scope=" + scope +
+           "&client_assertion_type=urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer"
+           "&client_assertion=" +
+           assertion;
+}
+
+HttpResponse post(GuardedServer& server, const std::string& body,
+                  const std::string& type = "application/x-www-form-urlencoded") {
+    return server.send("POST", "/auth/token", body, {{"Content-Type", type}});
+}
+
+std::string member(const HttpResponse& response, std::string_view name) {
+    json::Parser parser;
+    const auto document = parser.parse(response.body);
+    EXPECT_TRUE(document) << response.body;
+    return document ? document->root()[name].string() : "";
+}
+
+void expect_refused(const HttpResponse& response, const std::string& error,
+                    const std::string& why = "") {
+    EXPECT_EQ(response.status, 400) << response.body;
+    EXPECT_EQ(member(response, "error"), error) << response.body;
+    EXPECT_THAT(response.body, HasSubstr(why));
+    EXPECT_EQ(response.header("Cache-Control"), "no-store");
+}
+
+TEST(TokenEndpoint, GivesTokensThatTheServerItselfTakes) {
+    for (const char* algorithm : {"RS384", "ES384", "ES256", "PS256", "EdDSA"}) {
+        SCOPED_TRACE(algorithm);
+        const SigningKey key(algorithm);
+        GuardedServer server(with_clients(client_entry("lab", inline_keys(key))));
+        const HttpResponse answer = post(server, form(key.sign(claims("lab", "1"))));
+        ASSERT_EQ(answer.status, 200) << answer.body;
+        EXPECT_THAT(*answer.header("Content-Type"), HasSubstr("application/json"));
+        EXPECT_EQ(answer.header("Cache-Control"), "no-store");
+        EXPECT_EQ(answer.header("Pragma"), "no-cache");
+        EXPECT_THAT(answer.body, HasSubstr(R"("token_type":"bearer","expires_in":300)"));
+        EXPECT_EQ(member(answer, "scope"), "system/Patient.rs");
+        const std::string token = member(answer, "access_token");
+        EXPECT_EQ(server.get_with_token("/Patient/1", token).status, 404);
+        EXPECT_EQ(server.get_with_token("/Observation/1", token).status, 403);
+        EXPECT_EQ(server.get_with_token("/Patient/1", token + "x").status, 401);
+    }
+}
+
+TEST(TokenEndpoint, GivesWhatIsAskedForAsFarAsItIsAllowed) {
+    const SigningKey key("ES256");
+    GuardedServer server(with_clients(client_entry("lab", inline_keys(key))));
+    int jti = 0;
+    const auto granted = [&](const std::string& scope) {
+        return member(post(server, form(key.sign(claims("lab", std::to_string(++jti))), scope)),
+                      "scope");
+    };
+    EXPECT_EQ(granted("system%2F*.cruds"), "system/Patient.rs system/Observation.cruds");
+    EXPECT_EQ(granted("system/*.read+openid"), "system/Patient.rs system/Observation.rs");
+    EXPECT_EQ(granted("system/Patient.cruds"), "system/Patient.rs");
+    for (const char* scope : {"", "openid", "system/Encounter.rs", "user/Patient.rs",
+                              "patient/*.rs", "system/Patient.d", "*"}) {
+        expect_refused(post(server, form(key.sign(claims("lab", std::to_string(++jti))), scope)),
+                       "invalid_scope");
+    }
+}
+
+TEST(TokenEndpoint, TakesAnAssertionOnce) {
+    const SigningKey key("ES256");
+    const SigningKey other("ES256");
+    GuardedServer server(with_clients(client_entry("lab", inline_keys(key)) +
+                                      client_entry("ward", inline_keys(other))));
+    const std::string assertion = key.sign(claims("lab", "same"));
+    EXPECT_EQ(post(server, form(assertion)).status, 200);
+    expect_refused(post(server, form(assertion)), "invalid_client", "sent before");
+    // Nor another with the same jti; of another client that is another.
+    expect_refused(post(server, form(key.sign(claims("lab", "same", 200)))), "invalid_client",
+                   "sent before");
+    EXPECT_EQ(post(server, form(other.sign(claims("ward", "same")))).status, 200);
+    // One that got no token is used up as well.
+    const std::string wasted = key.sign(claims("lab", "wasted"));
+    expect_refused(post(server, form(wasted, "openid")), "invalid_scope");
+    expect_refused(post(server, form(wasted)), "invalid_client", "sent before");
+}
+
+TEST(TokenEndpoint, HoldsAssertionsToWhatTheyMustSay) {
+    const SigningKey key("ES256");
+    GuardedServer server(with_clients(client_entry("lab", inline_keys(key))));
+    const auto refuses = [&](const std::string& text, const std::string& why) {
+        SCOPED_TRACE(text);
+        expect_refused(post(server, form(key.sign(text))), "invalid_client", why);
+    };
+    refuses(claims("lab", "a", 240, kBase), "another audience");
+    refuses(claims("lab", "a", 240, "http://127.0.0.1/fhir/auth/token"), "another audience");
+    refuses(claims("lab", "a", 600), "five minutes");
+    refuses(claims("lab", "a", -600), "expired");
+    refuses(claims("lab", ""), "jti");
+    refuses(claims("lab", std::string(513, 'j')), "jti");
+    refuses(fmt::format(R"({{"iss":"lab","aud":"{}","exp":{},"jti":"1"}})", kTokenUrl,
+                        seconds_from_now(200)),
+            "sub");
+    refuses(fmt::format(R"({{"iss":"lab","sub":"ward","aud":"{}","exp":{},"jti":"1"}})", kTokenUrl,
+                        seconds_from_now(200)),
+            "sub");
+    refuses(fmt::format(R"({{"iss":"lab","sub":"lab","aud":"{}","jti":"1"}})", kTokenUrl), "exp");
+    refuses(fmt::format(R"({{"iss":"lab","sub":"lab","aud":"{}","exp":{},"nbf":{},"jti":"1"}})",
+                        kTokenUrl, seconds_from_now(200), seconds_from_now(150)),
+            "not valid yet");
+    refuses(R"({"iss":"lab"})", "exp");
+    // None of these has used anything up.
+    EXPECT_EQ(post(server, form(key.sign(claims("lab", "1")))).status, 200);
+}
+
+TEST(TokenEndpoint, TakesNoForgedAssertions) {
+    const SigningKey key("RS384");
+    const SigningKey stranger("RS384");
+    GuardedServer server(with_clients(client_entry("lab", inline_keys(key))));
+    const std::string good = claims("lab", "1");
+    const std::string unsigned_token = base64url(R"({"alg":"none"})") + '.' + base64url(good) + '.';
+    const std::string signed_well = key.sign(good);
+    const std::size_t dot = signed_well.find('.');
+    for (const std::string& assertion :
+         {unsigned_token, sign_hs256(jwk_set({key.jwk()}), good), sign_hs256(key.jwk(), good),
+          stranger.sign(good), key.sign(claims("ward", "1")),
+          key.sign(R"({"alg":"ES384","kid":"k1"})", good),
+          key.sign(R"({"alg":"RS384","jku":"https://evil.example.org/"})", good),
+          key.sign(R"({"alg":"RS384","jwk":{}})", good),
+          key.sign(R"({"alg":"RS384","kid":"other"})", good),
+          signed_well.substr(0, dot) + '.' + base64url(claims("lab", "2")) +
+              signed_well.substr(signed_well.rfind('.')),
+          std::string("a.b.c"), std::string("a"), std::string(17'000, 'a')}) {
+        SCOPED_TRACE(assertion.substr(0, 200));
+        expect_refused(post(server, form(assertion)), "invalid_client",
+                       "not known, or its assertion is not good");
+    }
+    EXPECT_EQ(post(server, form(signed_well)).status, 200);
+}
+
+TEST(TokenEndpoint, IsStrictAboutForms) {
+    const SigningKey key("ES256");
+    GuardedServer server(with_clients(client_entry("lab", inline_keys(key))));
+    const std::string assertion = key.sign(claims("lab", "1"));
+    const std::string good = form(assertion);
+    expect_refused(post(server, good + "&scope=system/*.cruds"), "invalid_request", "twice");
+    expect_refused(post(server, good + "&grant_type=password"), "invalid_request", "twice");
+    expect_refused(post(server, good + "&client_assertion=x"), "invalid_request", "twice");
+    expect_refused(post(server, good, "application/json"), "invalid_request");
+    expect_refused(post(server, good, ""), "invalid_request");
+    expect_refused(post(server, ""), "invalid_request");
+    expect_refused(post(server, good + "&a=%zz"), "invalid_request");
+    expect_refused(post(server, good + "&a=%00"), "invalid_request");
+    std::string many = good;
+    for (int i = 0; i < 30; ++i) {
+        many += fmt::format("&p{}=1", i);
+    }
+    expect_refused(post(server, many), "invalid_request");
+    expect_refused(server.send("POST", "/auth/token?grant_type=client_credentials", good,
+                               {{"Content-Type", "application/x-www-form-urlencoded"}}),
+                   "invalid_request");
+    expect_refused(post(server, "grant_type=password&username=a&password=b"),
+                   "unsupported_grant_type");
+    expect_refused(post(server, "grant_type=client_credentials&client_id=lab&client_secret=x"),
+                   "invalid_client");
+    expect_refused(post(server, good + "&client_id=ward"), "invalid_client");
+
+    const HttpResponse basic = server.send("POST", "/auth/token", good,
+                                           {{"Content-Type", "application/x-www-form-urlencoded"},
+                                            {"Authorization", "Basic bGFiOng="}});
+    EXPECT_EQ(basic.status, 401);
+    EXPECT_TRUE(basic.header("WWW-Authenticate"));
+    EXPECT_EQ(member(basic, "error"), "invalid_client");
+    const HttpResponse got = server.get("/auth/token");
+    EXPECT_EQ(got.status, 405);
+    EXPECT_EQ(got.header("Allow"), "POST");
+
+    // Charset and client_id change nothing; nothing of the above has used the assertion up.
+    EXPECT_EQ(post(server, good + "&client_id=lab&unknown=1",
+                   "application/x-www-form-urlencoded; charset=UTF-8")
+                  .status,
+              200);
+}
+
+TEST(TokenEndpoint, ReadsNoLargeBodies) {
+    const SigningKey key("ES256");
+    GuardedServer server(with_clients(client_entry("lab", inline_keys(key))));
+    const HttpResponse large = post(server, form(std::string(200'000, 'a')));
+    EXPECT_EQ(large.status, 413);
+    EXPECT_EQ(member(large, "error"), "invalid_request");
+    EXPECT_EQ(post(server, form(key.sign(claims("lab", "1")))).status, 200);
+}
+
+TEST(TokenEndpoint, SlowsDownWhoeverAsksTooOften) {
+    const SigningKey key("ES256");
+    GuardedServer server(with_clients(client_entry("lab", inline_keys(key)), 1));
+    int throttled = 0;
+    for (int i = 0; i < 20 && throttled == 0; ++i) {
+        const HttpResponse answer = post(server, "");
+        if (answer.status == 429) {
+            ++throttled;
+            EXPECT_TRUE(answer.header("Retry-After"));
+            EXPECT_EQ(answer.header("Cache-Control"), "no-store");
+        }
+    }
+    EXPECT_EQ(throttled, 1);
+    // Others are not held up by that.
+    EXPECT_EQ(server.get("/metadata").status, 200);
+}
+
+TEST(TokenEndpoint, PublishesItsKeysAndSaysWhereItIs) {
+    const SigningKey key("ES256");
+    GuardedServer server(with_clients(client_entry("lab", inline_keys(key))));
+    const HttpResponse keys = server.get("/auth/jwks");
+    EXPECT_EQ(keys.status, 200);
+    EXPECT_THAT(keys.body, HasSubstr(R"("kty":"EC")"));
+    EXPECT_THAT(keys.body, Not(HasSubstr(R"("d":)")));
+    EXPECT_EQ(server.send("DELETE", "/auth/jwks").status, 405);
+
+    const HttpResponse smart = server.get("/.well-known/smart-configuration");
+    EXPECT_EQ(member(smart, "token_endpoint"), kTokenUrl);
+    EXPECT_EQ(member(smart, "issuer"), kBase);
+    EXPECT_EQ(member(smart, "jwks_uri"), kBase + "/auth/jwks");
+    for (const char* part :
+         {R"("grant_types_supported":["client_credentials"])",
+          R"("token_endpoint_auth_methods_supported":["private_key_jwt"])", R"("RS384")",
+          R"("ES384")", R"("scopes_supported":[")", R"("client-confidential-asymmetric")"}) {
+        EXPECT_THAT(smart.body, HasSubstr(part));
+    }
+    EXPECT_THAT(server.get("/metadata").body, HasSubstr(kTokenUrl));
+}
+
+TEST(TokenEndpoint, IsNotThereUnlessClientsAreNamed) {
+    GuardedServer server(with_tokens(jwk_set({})));
+    EXPECT_EQ(post(server, "grant_type=client_credentials").status, 401);
+    EXPECT_EQ(server.get("/auth/jwks").status, 401);
+    EXPECT_THAT(server.get("/.well-known/smart-configuration").body,
+                Not(HasSubstr("token_endpoint")));
+}
+
+TEST(TokenEndpoint, FetchesTheKeysOfAClientAndFetchesThemAgain) {
+    const SigningKey first("ES384", "first");
+    const SigningKey second("ES384", "second");
+    KeyEndpoint keys(jwk_set({first.jwk()}));
+    GuardedServer server(
+        with_clients(client_entry("lab", fmt::format("jwks_url = '{}'", keys.url()))));
+    // The first request waits for the first keys; a jku that says the same is no trick.
+    EXPECT_EQ(
+        post(server, form(first.sign(
+                         fmt::format(R"({{"alg":"ES384","kid":"first","jku":"{}"}})", keys.url()),
+                         claims("lab", "1"))))
+            .status,
+        200);
+    keys.set(jwk_set({second.jwk()}));
+    EXPECT_EQ(post(server, form(second.sign(claims("lab", "2")))).status, 200);
+    const int before = keys.requests();
+    for (int i = 0; i < 5; ++i) {
+        const SigningKey unknown("ES256", fmt::format("unknown{}", i));
+        expect_refused(post(server, form(unknown.sign(claims("lab", "3")))), "invalid_client");
+    }
+    EXPECT_LE(keys.requests(), before + 1);
+}
+
+TEST(TokenEndpoint, ReadsItsClientsAgain) {
+    const SigningKey key("ES256");
+    GuardedServer server(with_clients(client_entry("lab", inline_keys(key))));
+    const auto status = [&](const std::string& client) {
+        static int jti = 0;
+        return post(server, form(key.sign(claims(client, std::to_string(++jti))))).status;
+    };
+    EXPECT_EQ(status("lab"), 200);
+    EXPECT_EQ(status("ward"), 400);
+    write_whole_file(server.file("clients.toml"), client_entry("ward", inline_keys(key)));
+    for (int i = 0; i < 200 && status("ward") != 200; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    EXPECT_EQ(status("ward"), 200);
+    EXPECT_EQ(status("lab"), 400);
+}
+
+TEST(TokenEndpoint, SignsWithTheKeyOfAFile) {
+    const SigningKey client("ES256");
+    const auto with_key = [&](const char* curve) {
+        return [=, &client](core::Config& config, GuardedServer& server) {
+            with_clients(client_entry("lab", inline_keys(client)))(config, server);
+            config.auth.token_endpoint.key_file = server.file("key.pem");
+            EVP_PKEY* const key = EVP_EC_gen(curve);
+            std::FILE* const file = std::fopen(server.file("key.pem").c_str(), "w");
+            PEM_write_PrivateKey(file, key, nullptr, nullptr, 0, nullptr, nullptr);
+            std::fclose(file);
+            EVP_PKEY_free(key);
+        };
+    };
+    GuardedServer server(with_key("P-384"));
+    EXPECT_THAT(server.get("/auth/jwks").body, HasSubstr("ES384"));
+    const std::string token =
+        member(post(server, form(client.sign(claims("lab", "1")))), "access_token");
+    EXPECT_EQ(server.get_with_token("/Patient/1", token).status, 404);
+}
+
+TEST(TokenEndpoint, IsInTheAuditLogWithoutWhatWasSent) {
+    const SigningKey key("ES256");
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        with_clients(client_entry("lab-backend", inline_keys(key)))(config, self);
+        config.audit.file = self.file("audit.ndjson");
+    });
+    const std::string assertion = key.sign(claims("lab-backend", "1"));
+    ASSERT_EQ(post(server, form(assertion)).status, 200);
+    ASSERT_EQ(post(server, form(assertion)).status, 400);
+    std::string text;
+    for (int i = 0; i < 1000 && std::count(text.begin(), text.end(), '\n') < 2; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        std::ostringstream all;
+        all << std::ifstream(server.file("audit.ndjson")).rdbuf();
+        text = all.str();
+    }
+    EXPECT_THAT(text, HasSubstr(R"("code":"110122")"));
+    EXPECT_THAT(text, HasSubstr(R"("value":"lab-backend")"));
+    EXPECT_THAT(text, HasSubstr(R"("outcomeDesc":"400")"));
+    EXPECT_THAT(text, Not(HasSubstr(assertion.substr(0, 40))));
+}
+
+TEST(TokenEndpoint, CountsWhatItGivesAndRefuses) {
+    const SigningKey key("ES256");
+    GuardedServer server(with_clients(client_entry("lab", inline_keys(key))));
+    EXPECT_EQ(post(server, form(key.sign(claims("lab", "1")))).status, 200);
+    EXPECT_EQ(post(server, "").status, 400);
+    const std::string page = exchange(server.port(), "GET", "/metrics").body;
+    EXPECT_THAT(page, HasSubstr("annals_tokens_total{outcome=\"issued\"} 1\n"));
+    EXPECT_THAT(page, HasSubstr("annals_tokens_total{outcome=\"refused\"} 1\n"));
+}
+
+}  // namespace
+}  // namespace annals::test
