@@ -16,6 +16,9 @@ namespace {
 constexpr std::chrono::milliseconds kGather{5};
 constexpr std::chrono::seconds kSyncInterval{1};
 
+/// Memory of lines that is kept for others.
+constexpr std::size_t kKeptBytesMax = 4 << 20;
+
 /// How long is waited after a write that failed.
 constexpr std::chrono::milliseconds kRetry{200};
 
@@ -69,13 +72,14 @@ bool AuditLog::reserve() noexcept {
     return false;
 }
 
-void AuditLog::add(std::string line) {
-    line += '\n';
+void AuditLog::add(std::string_view line) {
     bool first = false;
     {
         const std::lock_guard lock(mutex_);
         first = waiting_.empty();
-        waiting_.push_back(std::move(line));
+        waiting_ += line;
+        waiting_ += '\n';
+        ++waiting_lines_;
     }
     if (first) {
         wake_.notify_one();
@@ -116,13 +120,14 @@ Result<void> AuditLog::write(std::string_view text) {
 
 void AuditLog::run() {
     using Clock = std::chrono::steady_clock;
-    std::vector<std::string> lines;
     std::string text;
     bool unsynced = false;
     bool failing = false;
     Clock::time_point synced = Clock::now();
     for (;;) {
         bool stopping = false;
+        std::size_t lines = 0;
+        text.clear();
         {
             std::unique_lock lock(mutex_);
             wake_.wait_for(lock, kSyncInterval, [&] { return stopping_ || !waiting_.empty(); });
@@ -130,11 +135,9 @@ void AuditLog::run() {
                 wake_.wait_for(lock, kGather, [&] { return stopping_; });
             }
             stopping = stopping_;
-            std::swap(lines, waiting_);
-        }
-        text.clear();
-        for (const std::string& line : lines) {
-            text += line;
+            // What comes next goes into the memory of what was written last.
+            std::swap(text, waiting_);
+            lines = std::exchange(waiting_lines_, 0);
         }
         while (!text.empty()) {
             const Result<void> written = write(text);
@@ -142,7 +145,7 @@ void AuditLog::run() {
                 if (std::exchange(failing, false)) {
                     log_warning("audit: lines are written again");
                 }
-                lines_.fetch_add(lines.size(), std::memory_order_relaxed);
+                lines_.fetch_add(lines, std::memory_order_relaxed);
                 unsynced = true;
                 break;
             }
@@ -152,13 +155,15 @@ void AuditLog::run() {
             }
             std::unique_lock lock(mutex_);
             if (stopping_) {
-                log_error(fmt::format("audit: {} lines could not be written", lines.size()));
+                log_error(fmt::format("audit: {} lines could not be written", lines));
                 break;
             }
             wake_.wait_for(lock, kRetry, [&] { return stopping_; });
         }
-        taken_.fetch_sub(lines.size());
-        lines.clear();
+        taken_.fetch_sub(lines);
+        if (text.capacity() > kKeptBytesMax) {
+            text = std::string();
+        }
         if (unsynced && (stopping || Clock::now() - synced >= kSyncInterval)) {
             if (const Result<void> done = file_->sync(); !done) {
                 log_error(fmt::format("audit: {}: {}", path_, done.error().detail));

@@ -21,7 +21,6 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <vector>
 
 namespace annals::net {
 
@@ -47,7 +46,7 @@ class AuditLog {
     void release() noexcept { taken_.fetch_sub(1); }
 
     /// A line, without its end, for a place that was reserved.
-    void add(std::string line);
+    void add(std::string_view line);
 
     std::uint64_t lines() const noexcept { return lines_.load(std::memory_order_relaxed); }
 
@@ -72,13 +71,21 @@ class AuditLog {
     std::atomic<std::uint64_t> lines_{0};
     std::mutex mutex_;
     std::condition_variable wake_;
-    std::vector<std::string> waiting_;
+    std::string waiting_;  ///< lines, with their ends
+    std::size_t waiting_lines_ = 0;
     bool stopping_ = false;
     std::thread thread_;
 };
 
-/// The line for one request and its answer. Of the query only the names of parameters are told, of bodies nothing.
-std::string audit_line(const core::Request& request, const core::Response& response,
-                       std::string_view address, Instant time);
+/// Where an access came from: one of the two.
+struct AccessOrigin {
+    std::string_view address;  ///< of the connection
+    std::string_view job;      ///< the id of the one that did what was asked for earlier
+};
+
+/// Makes `line` that of one request and its answer, an AuditEvent without an id. Of the query only the names of parameters are
+/// told, of bodies nothing.
+void audit_line(std::string& line, const core::Request& request, const core::Response& response,
+                const AccessOrigin& origin, Instant time);
 
 }  // namespace annals::net

@@ -1,14 +1,15 @@
 // The line of the audit log for one request and its answer.
 
 #include "codec/json/document.h"
+#include "codec/json/unicode.h"
 #include "core/service.h"
 #include "core/target.h"
 #include "net/audit.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
+#include <array>
+#include <charconv>
+#include <initializer_list>
 
 namespace annals::net {
 
@@ -20,6 +21,12 @@ using core::Level;
 /// Names of parameters that are told, and how much of each.
 constexpr std::size_t kNamesMax = 64;
 constexpr std::size_t kNameBytesMax = 100;
+
+constexpr std::string_view kJobs = "_jobs/";
+
+bool is_job(Level level) {
+    return level == Level::job || level == Level::job_file;
+}
 
 /// Create, read, update, delete, execute.
 char action_of(HttpMethod method, Level level) {
@@ -103,42 +110,79 @@ char outcome_of(int status) {
     return status < 400 ? '0' : status < 500 ? '4' : '8';
 }
 
-/// "Patient/1/_history/2", as much of it as there is.
-std::string reference_of(const core::Target& target, const core::Response& response) {
-    // What a write made says its answer best.
-    for (const std::string* const place : {&response.location, &response.content_location}) {
-        const std::size_t below = place->find("/fhir/");
-        if (below != std::string::npos) {
-            return place->substr(below + 6);
-        }
+void append(std::string& out, std::initializer_list<std::string_view> parts) {
+    for (const std::string_view part : parts) {
+        out += part;
     }
-    if (target.id.empty()) {
-        return {};
-    }
-    std::string reference = fmt::format("{}/{}", resource_type_name(target.type), target.id);
-    if (!target.version.empty()) {
-        fmt::format_to(std::back_inserter(reference), "/_history/{}", target.version);
-    } else if (response.etag && target.level == Level::instance) {
-        fmt::format_to(std::back_inserter(reference), "/_history/{}", response.etag->value);
-    }
-    return reference;
 }
 
-void append_entity(std::string& line, std::string_view members) {
-    line += line.ends_with('[') ? "{" : ",{";
-    line += members;
+/// Of three digits.
+void append_status(std::string& out, int status) {
+    const std::array<char, 3> digits{static_cast<char>('0' + status / 100 % 10),
+                                     static_cast<char>('0' + status / 10 % 10),
+                                     static_cast<char>('0' + status % 10)};
+    out.append(digits.data(), digits.size());
+}
+
+void append_number(std::string& out, std::uint64_t number) {
+    std::array<char, 20> digits;
+    const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+}
+
+/// What an answer says of where its result is: below the root.
+std::string_view place_of(const core::Response& response) {
+    for (const std::string* const place : {&response.location, &response.content_location}) {
+        const std::size_t below = place->empty() ? std::string::npos : place->find("/fhir/");
+        if (below != std::string::npos) {
+            return std::string_view(*place).substr(below + 6);
+        }
+    }
+    return {};
+}
+
+/// "Patient/1/_history/2" with its quotes, as much of it as there is; nothing if there is none. What it is made of has no
+/// characters that JSON would escape.
+void append_reference(std::string& line, const core::Target& target, const core::Response& response,
+                      std::string_view place) {
+    if (!place.empty()) {
+        // What a write made says its answer best.
+        json::append_quoted(line, place);
+        return;
+    }
+    append(line, {"\"", resource_type_name(target.type), "/", target.id});
+    if (!target.version.empty()) {
+        // As it stands in the path: whatever a path may have.
+        line += "/_history/";
+        json::append_escaped(line, target.version);
+    } else if (response.etag && target.level == Level::instance) {
+        line += "/_history/";
+        append_number(line, response.etag->value);
+    }
+    line += '"';
+}
+
+/// One entry of a bundle, or one resource that criteria deleted.
+void append_trace(std::string& line, const core::EntryTrace& trace) {
+    line += '{';
+    if (!trace.reference.empty()) {
+        line += R"("what":{"reference":)";
+        json::append_quoted(line, trace.reference);
+        line += "},";
+    }
+    append(line, {R"("name":")", core::method_name(trace.method), R"(","description":")"});
+    append_status(line, trace.status);
+    line += R"("},)";
+}
+
+void append_detail(std::string& line, std::string_view type, std::string_view text) {
+    append(line, {line.ends_with('[') ? "" : ",", R"({"type":")", type, R"(","valueString":)"});
+    json::append_quoted(line, text);
     line += '}';
 }
 
-void append_detail(std::string& details, std::string_view type, std::string_view text) {
-    fmt::format_to(std::back_inserter(details), R"({}{{"type":"{}","valueString":)",
-                   details.empty() ? "" : ",", type);
-    json::append_quoted(details, text);
-    details += '}';
-}
-
 /// The names in a query or a form, not what they are asked for.
-void append_names(std::string& details, std::string_view query) {
+void append_names(std::string& line, std::string_view query) {
     for (std::size_t i = 0; i < kNamesMax && !query.empty(); ++i) {
         const std::size_t end = std::min(query.find('&'), query.size());
         const std::string_view pair = query.substr(0, end);
@@ -147,67 +191,90 @@ void append_names(std::string& details, std::string_view query) {
         // A body need not be text.
         std::erase_if(name, [](char c) { return c < 0x20 || c > 0x7e; });
         if (!name.empty()) {
-            append_detail(details, "parameter", name);
+            append_detail(line, "parameter", name);
         }
     }
 }
 
-}  // namespace
-
-std::string audit_line(const core::Request& request, const core::Response& response,
-                       std::string_view address, Instant time) {
-    const Result<core::Target> parsed = core::parse_target(request.path);
-    const core::Target target = parsed ? *parsed : core::Target();
-    std::string line;
-    line.reserve(700);
-    line += R"({"resourceType":"AuditEvent","type":{"system":)"
-            R"("http://terminology.hl7.org/CodeSystem/audit-event-type","code":"rest"})";
+void append_subtype(std::string& line, const core::Request& request, const core::Target* target) {
     if (request.path == core::Config::Auth::TokenEndpoint::kPath) {
         line +=
             R"(,"subtype":[{"system":"http://dicom.nema.org/resources/ontology/DCM","code":"110122","display":"Login"}],"action":"E")";
-    } else if (parsed) {
-        fmt::format_to(
-            std::back_inserter(line),
-            R"(,"subtype":[{{"system":"http://hl7.org/fhir/restful-interaction","code":"{}"}}],"action":"{}")",
-            interaction_of(request.method, target), action_of(request.method, target.level));
+    } else if (target != nullptr) {
+        const char action = action_of(request.method, target->level);
+        append(line, {R"(,"subtype":[{"system":"http://hl7.org/fhir/restful-interaction","code":")",
+                      interaction_of(request.method, *target), R"("}],"action":")",
+                      std::string_view(&action, 1), "\""});
     }
-    fmt::format_to(std::back_inserter(line),
-                   R"(,"recorded":"{}","outcome":"{}","outcomeDesc":"{}","agent":[{{)",
-                   format_instant(time), outcome_of(response.status), response.status);
+}
+
+void append_agent(std::string& line, const core::Request& request, std::string_view address) {
+    line += R"(,"agent":[{)";
     if (request.principal != nullptr) {
         line += R"("who":{"identifier":{"value":)";
         json::append_quoted(line, request.principal->name());
         line += "}},";
     }
-    fmt::format_to(
-        std::back_inserter(line),
-        R"("requestor":true,"network":{{"address":"{}","type":"2"}}}}],"source":{{"observer":{{"display":"Annals"}}}},"entity":[)",
-        address);
+    line += R"("requestor":true)";
+    if (!address.empty()) {
+        append(line, {R"(,"network":{"address":")", address, R"(","type":"2"})"});
+    }
+    line += "}]";
+}
 
-    if (const std::string reference = reference_of(target, response); !reference.empty()) {
-        append_entity(line, fmt::format(R"("what":{{"reference":{}}})", json::quoted(reference)));
+}  // namespace
+
+// Every read waits for this: it is put together by hand, into memory that is there already.
+void audit_line(std::string& line, const core::Request& request, const core::Response& response,
+                const AccessOrigin& origin, Instant time) {
+    const Result<core::Target> parsed = core::parse_target(request.path);
+    const core::Target target = parsed ? *parsed : core::Target();
+    line = R"({"resourceType":"AuditEvent","type":{"system":)"
+           R"("http://terminology.hl7.org/CodeSystem/audit-event-type","code":"rest"})";
+    append_subtype(line, request, parsed ? &target : nullptr);
+    std::array<char, kInstantChars> recorded;
+    write_instant(time, recorded.data());
+    const char outcome = outcome_of(response.status);
+    append(line, {R"(,"recorded":")",
+                  {recorded.data(), recorded.size()},
+                  R"(","outcome":")",
+                  {&outcome, 1},
+                  R"(","outcomeDesc":")"});
+    append_status(line, response.status);
+    line += '"';
+    append_agent(line, request, origin.address);
+    line += R"(,"source":{"observer":{"display":"Annals"}},"entity":[)";
+
+    // A job is no resource, so there is no reference to it.
+    const std::string_view place = place_of(response);
+    const bool begun = place.starts_with(kJobs);
+    if (!begun && !(place.empty() && target.id.empty()) && !is_job(target.level)) {
+        line += R"({"what":{"reference":)";
+        append_reference(line, target, response, place);
+        line += "}},";
     } else if (parsed && core::names_a_type(target.level)) {
-        append_entity(line,
-                      fmt::format(R"("what":{{"type":"{}"}})", resource_type_name(target.type)));
+        append(line, {R"({"what":{"type":")", resource_type_name(target.type), R"("}},)"});
     }
     for (const core::EntryTrace& trace : response.entries) {
-        append_entity(line,
-                      fmt::format(R"("what":{{"reference":{}}},"name":"{}","description":"{}")",
-                                  json::quoted(trace.reference), core::method_name(trace.method),
-                                  trace.status));
+        append_trace(line, trace);
     }
-    std::string details;
-    append_detail(details, "X-Request-Id", request.request_id);
+    // An id that has other characters than these is not taken: there is nothing to escape.
+    append(line,
+           {R"({"detail":[{"type":"X-Request-Id","valueString":")", request.request_id, R"("})"});
+    if (const std::string_view job = begun                  ? place.substr(kJobs.size())
+                                     : is_job(target.level) ? target.id
+                                                            : origin.job;
+        !job.empty()) {
+        append_detail(line, "job", job);
+    }
     if (!target.operation.empty()) {
-        append_detail(details, "operation", target.operation.substr(0, kNameBytesMax));
+        append_detail(line, "operation", target.operation.substr(0, kNameBytesMax));
     }
-    append_names(details, request.query);
+    append_names(line, request.query);
     if (target.level == Level::type_search || target.level == Level::system_search) {
-        append_names(details, request.body);
+        append_names(line, request.body);
     }
-    append_entity(line, fmt::format(R"("detail":[{}])", details));
-    line += "]}";
-    return line;
+    line += "]}]}";
 }
 
 }  // namespace annals::net

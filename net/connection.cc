@@ -78,9 +78,11 @@ Connection::Connection(Worker& worker, asio::ip::tcp::socket socket, const PeerA
       overload_(overload),
       counted_(counted),
       reader_(worker.shared.config.limits.max_body, worker.authenticator.has_value()) {
-    if (worker_.shared.audit != nullptr || worker_.shared.token_endpoint != nullptr ||
-        worker_.shared.throttle.limits_requests()) {
+    if (worker_.shared.audit != nullptr) {
         address_text_ = address.text();
+    }
+    if (worker_.authenticator || worker_.shared.throttle.limits_requests()) {
+        network_text_ = address.network().text();
     }
     if (next_ != nullptr) {
         next_->previous_ = this;

@@ -128,7 +128,8 @@ class Connection {
 
     Phase phase_ = Phase::working;
     PeerAddress address_;
-    std::string address_text_;  ///< where it is wanted
+    std::string address_text_;  ///< where accesses are written down
+    std::string network_text_;  ///< of PeerAddress::network(), where there are rates
     bool overload_;             ///< one connection too many
     bool counted_;
     bool charged_ = false;         ///< limits.rate has been looked at for the request under way

@@ -91,7 +91,7 @@ bool Connection::asks_for_token(const core::Request& request) const {
 std::optional<core::Response> Connection::give_token(core::Request& request, bool may_ask) {
     std::string client;
     std::optional<core::Response> answer = worker_.shared.token_endpoint->answer(
-        request, address_text_, now(), may_ask ? &settled_ : nullptr, client);
+        request, network_text_, now(), may_ask ? &settled_ : nullptr, client);
     if (!client.empty()) {
         // For the audit log: it may do nothing by this.
         principal_ = std::make_shared<const core::Principal>(std::move(client), "");
@@ -105,7 +105,7 @@ std::optional<core::Response> Connection::slow_down(const core::Request& request
         return {};
     }
     const std::string who =
-        request.principal != nullptr ? "p" + request.principal->name() : "a" + address_text_;
+        request.principal != nullptr ? "p" + request.principal->name() : "a" + network_text_;
     const auto wait = worker_.shared.throttle.take(who, Clock::now());
     if (!wait) {
         return {};
@@ -146,7 +146,7 @@ std::optional<core::Response> Connection::refuse_at_head(core::Request& request)
 void Connection::record(const core::Request& request, const core::Response& response) {
     charged_ = false;
     if (std::exchange(line_reserved_, false)) {
-        worker_.shared.audit->add(audit_line(request, response, address_text_, now()));
+        worker_.shared.audit->record_access(request, response, address_text_);
     }
 }
 
@@ -167,6 +167,10 @@ asio::awaitable<bool> Connection::wait_for_audit() {
 
 core::Response Connection::challenge(const Error& error, const core::Request& request) const {
     core::Response response = core::outcome_response(error, request);
+    if (error.code == Errc::throttled) {
+        response.headers.emplace_back("Retry-After", "1");
+        worker_.metrics.throttled.add();
+    }
     core::represent_error(request, response);
     core::add_challenge(worker_.shared.service, error, response);
     return response;
@@ -174,7 +178,8 @@ core::Response Connection::challenge(const Error& error, const core::Request& re
 
 // Finds out who sends the request, or answers why that can't be told. With settled_ set it is not known yet.
 std::optional<core::Response> Connection::identify(core::Request& request, bool may_ask) {
-    auto who = worker_.authenticator->authenticate(request, now(), may_ask ? &settled_ : nullptr);
+    auto who = worker_.authenticator->authenticate(request, network_text_, now(),
+                                                   may_ask ? &settled_ : nullptr);
     if (who) {
         principal_ = *std::move(who);
         request.principal = principal_.get();

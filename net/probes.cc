@@ -51,6 +51,28 @@ core::Response readiness(const Shared& shared) {
     return not_ready("no-store", "not ready");
 }
 
+std::string audit_metrics(const Auditor& audit) {
+    std::string page = fmt::format(
+        "# HELP annals_audit_lines_total Lines written to the audit log.\n"
+        "# TYPE annals_audit_lines_total counter\n"
+        "annals_audit_lines_total {}\n"
+        "# HELP annals_audit_lines_waiting Requests under way and lines to be written.\n"
+        "# TYPE annals_audit_lines_waiting gauge\n"
+        "annals_audit_lines_waiting {}\n",
+        audit.log().lines(), audit.log().waiting());
+    if (audit.events() != nullptr) {
+        fmt::format_to(std::back_inserter(page),
+                       "# HELP annals_audit_resources_total Accesses that became resources.\n"
+                       "# TYPE annals_audit_resources_total counter\n"
+                       "annals_audit_resources_total {}\n"
+                       "# HELP annals_audit_resources_dropped_total Accesses that did not.\n"
+                       "# TYPE annals_audit_resources_dropped_total counter\n"
+                       "annals_audit_resources_dropped_total {}\n",
+                       audit.events()->written(), audit.events()->dropped());
+    }
+    return page;
+}
+
 core::Response metrics_page(const Shared& shared) {
     std::vector<const LoopMetrics*> loops;
     loops.reserve(shared.workers.size());
@@ -59,15 +81,7 @@ core::Response metrics_page(const Shared& shared) {
     }
     std::string page = prometheus_page(loops, shared.service);
     if (shared.audit != nullptr) {
-        fmt::format_to(
-            std::back_inserter(page),
-            "# HELP annals_audit_lines_total Lines written to the audit log.\n"
-            "# TYPE annals_audit_lines_total counter\n"
-            "annals_audit_lines_total {}\n"
-            "# HELP annals_audit_lines_waiting Requests under way and lines to be written.\n"
-            "# TYPE annals_audit_lines_waiting gauge\n"
-            "annals_audit_lines_waiting {}\n",
-            shared.audit->lines(), shared.audit->waiting());
+        page += audit_metrics(*shared.audit);
     }
     if (shared.token_endpoint != nullptr) {
         fmt::format_to(

@@ -1,6 +1,7 @@
 #include "net/server.h"
 
 #include "core/base/log.h"
+#include "core/jobs/jobs.h"
 #include "net/await.h"
 #include "net/worker.h"
 
@@ -269,6 +270,9 @@ void Server::Impl::stop(std::chrono::milliseconds grace) {
     for (std::thread& thread : threads) {
         thread.join();
     }
+    if (shared.audit != nullptr) {
+        shared.service.jobs().set_access_log(nullptr);
+    }
     if (!closed) {
         // Coroutines that wait for a store that does not settle can't be destroyed after their sockets'
         // services; the process is about to end.
@@ -304,7 +308,7 @@ Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
         ANNALS_TRY(impl->shared.tls, TlsContext::create(config.tls));
     }
     if (config.audited()) {
-        ANNALS_TRY(impl->shared.audit, AuditLog::open(config.audit, storage::posix_file_system()));
+        ANNALS_TRY(impl->shared.audit, Auditor::open(service, storage::posix_file_system()));
     }
     impl->shared.header_lines = kHeaderLines;
     if (impl->shared.tls != nullptr) {
@@ -325,6 +329,9 @@ Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
     if (config.subscriptions.enabled && !config.read_only) {
         impl->shared.notifier =
             std::make_unique<Notifier>(service, storage::posix_file_system(), impl->shared.pings);
+    }
+    if (impl->shared.audit != nullptr) {
+        service.jobs().set_access_log(impl->shared.audit);
     }
     impl->run();
     return std::unique_ptr<Server>(new Server(std::move(impl)));

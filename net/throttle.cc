@@ -50,6 +50,13 @@ std::optional<std::chrono::milliseconds> Throttle::take(std::string_view who,
         static_cast<std::int64_t>(std::ceil((1 - bucket.tokens) / rate_ * 1000)));
 }
 
+void Throttle::give_back(std::string_view who) {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = buckets_.find(who); found != buckets_.end()) {
+        found->second.tokens = std::min(burst_, found->second.tokens + 1);
+    }
+}
+
 bool Throttle::connect(const PeerAddress& address) {
     if (!limits_connections()) {
         return true;

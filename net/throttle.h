@@ -35,6 +35,9 @@ class Throttle {
     /// Takes one request of `who` (a principal's name or an address); else how long he has to wait for the next.
     std::optional<std::chrono::milliseconds> take(std::string_view who, Clock::time_point time);
 
+    /// Gives back what take() has taken: it is not to count.
+    void give_back(std::string_view who);
+
     /// Counts a connection; false, and it is not counted, if the address has as many as it may.
     bool connect(const PeerAddress& address);
     void disconnect(const PeerAddress& address);

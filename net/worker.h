@@ -7,7 +7,7 @@
 
 #include "core/base/instant.h"
 #include "core/loop.h"
-#include "net/audit.h"
+#include "net/auditor.h"
 #include "net/auth/authenticator.h"
 #include "net/auth/token_endpoint.h"
 #include "net/cors.h"
@@ -55,7 +55,7 @@ struct Shared {
     const Handlers handlers;
     const Cors cors;
     Throttle throttle;
-    std::unique_ptr<AuditLog> audit;                      ///< null: nothing is written down
+    std::shared_ptr<Auditor> audit;                       ///< null: nothing is written down
     core::Pings pings;                                    ///< of websocket subscriptions
     std::unique_ptr<Notifier> notifier;                   ///< null: there are no subscriptions
     std::atomic<std::uint64_t> memory{0};                 ///< of requests that are being read

@@ -100,6 +100,7 @@ struct Config {
             std::string audience;
             std::chrono::milliseconds cache{std::chrono::minutes(1)};
             std::uint64_t rate = 50;
+            std::uint64_t refused_rate = 2;
         } introspection;
 
         std::string api_keys_file;
@@ -143,6 +144,7 @@ struct Config {
         std::string file;  ///< empty: nothing is written
         std::uint64_t max_bytes = 100ULL << 20;
         std::string when_full = "wait";
+        bool resources = false;
     } audit;
 
     /// Where clients get tokens; empty: nowhere that is known.

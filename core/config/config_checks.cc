@@ -157,6 +157,23 @@ Result<void> check_token_endpoint(const Config& config) {
     return {};
 }
 
+Result<void> check_audit(const Config& config) {
+    if (!config.audit.resources) {
+        return {};
+    }
+    if (config.audit.file.empty()) {
+        return usage("audit.resources needs audit.file: resources may be lost, lines are not");
+    }
+    if (config.read_only) {
+        return usage("audit.resources and read_only exclude each other");
+    }
+    if (config.integrity_on_delete || config.integrity_on_write) {
+        // What was asked for in vain is referred to, and what is gone stays in the audit.
+        return usage("audit.resources and referential_integrity exclude each other");
+    }
+    return {};
+}
+
 Result<void> check_auth(const Config& config) {
     const Config::Auth& auth = config.auth;
     if (auth.takes_tokens() && !auth.has_own_issuer() && auth.jwt_issuers.empty() &&
@@ -260,6 +277,7 @@ Result<void> check_config(const Config& config) {
     ANNALS_TRY_VOID(check_origins(config.cors_origins));
     ANNALS_TRY_VOID(check_endpoints(config.subscriptions.endpoints));
     ANNALS_TRY_VOID(check_auth(config));
+    ANNALS_TRY_VOID(check_audit(config));
     if (const auto limits = history_limits(config); !limits) {
         return limits.error();
     }

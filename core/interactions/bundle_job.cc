@@ -1,10 +1,12 @@
 #include "core/interactions/bundle_job.h"
 
+#include "core/access.h"
 #include "core/interactions/batch.h"
 #include "core/interactions/bundle_entry.h"
 #include "core/interactions/history_bundle.h"
 #include "core/interactions/media_type.h"
 #include "core/interactions/transaction.h"
+#include "core/jobs/access_log.h"
 #include "core/jobs/answers.h"
 #include "core/outcome.h"
 
@@ -14,6 +16,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <utility>
 
 namespace annals::core {
@@ -167,6 +170,44 @@ asio::awaitable<void> stop_when_asked(Loop& loop, const JobRun& run) {
     loop.stop();
 }
 
+/// A place in the log of accesses, kept until it is used.
+class AuditPlace {
+  public:
+    /// Waits for one where accesses are written down. Errors: timeout: the job is to stop.
+    static Result<AuditPlace> take(const Service& service, const JobRun& run) {
+        AuditPlace place;
+        while (service.config().audited() && place.log_ == nullptr) {
+            if (std::shared_ptr<AccessLog> log = run.access_log(); log && log->reserve()) {
+                place.log_ = std::move(log);
+            } else if (run.stopping()) {
+                return Error{Errc::timeout, "stopped", ""};
+            } else {
+                std::this_thread::sleep_for(kStopPause);
+            }
+        }
+        return place;
+    }
+
+    AuditPlace() = default;
+    AuditPlace(AuditPlace&&) = default;
+    AuditPlace& operator=(AuditPlace&&) = delete;
+
+    ~AuditPlace() {
+        if (log_ != nullptr) {
+            log_->release();
+        }
+    }
+
+    void record(const Request& request, const Response& response, std::string_view job) {
+        if (const auto log = std::move(log_)) {
+            log->record(request, response, job);
+        }
+    }
+
+  private:
+    std::shared_ptr<AccessLog> log_;  ///< null: nothing is written down
+};
+
 Result<Response> run_bundle(const Service& service, const JobRun& run, const BundleTask& task) {
     ANNALS_TRY(const std::unique_ptr<storage::File> file,
                run.files().open(run.path(kBundleFile), storage::FileSystem::Mode::read));
@@ -179,19 +220,30 @@ Result<Response> run_bundle(const Service& service, const JobRun& run, const Bun
     request.method = HttpMethod::post;
     request.base_url = run.order().base_url;
     request.request_id = task.request_id;
+    const Principal owner(run.order().owner, "");
     request.principal = run.order().principal.get();
     if (!task.prefer.empty()) {
         request.headers.push_back({"Prefer", task.prefer});
     }
-    Loop loop(service.store());
-    request.loop = &loop;
+    ANNALS_TRY(AuditPlace place, AuditPlace::take(service, run));
     std::optional<Response> response;
-    spawn(loop, "bundle job", answer_and_stop(service, request, task.type, bundle, response));
-    spawn(loop, "bundle job's end", stop_when_asked(loop, run));
-    loop.run();
+    {
+        Loop loop(service.store());
+        request.loop = &loop;
+        spawn(loop, "bundle job", answer_and_stop(service, request, task.type, bundle, response));
+        spawn(loop, "bundle job's end", stop_when_asked(loop, run));
+        loop.run();
+    }
+    if (request.principal == nullptr && !owner.name().empty()) {
+        request.principal = &owner;  // for the log: after a restart the name is all that is known
+    }
     if (!response) {
+        Response cut_off;
+        cut_off.status = 503;
+        place.record(request, cut_off, run.id());
         return Error{Errc::timeout, "stopped", ""};
     }
+    place.record(request, *response, run.id());
     return *std::move(response);
 }
 
@@ -232,7 +284,7 @@ asio::awaitable<Response> begin_bundle_job(const Service& service, const Request
     if (response.status == 202) {
         response.headers.emplace_back("Preference-Applied", "respond-async");
         if (service.config().audited()) {
-            // What comes of them nobody waits for: the log says what was asked.
+            // What comes of them the job writes down; should it never run, the log says what was asked.
             for (const json::Value entry : bundle.root()["entry"].elements()) {
                 response.entries.push_back(trace_asked(entry, response.status));
             }

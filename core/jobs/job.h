@@ -19,6 +19,7 @@
 
 namespace annals::core {
 
+class AccessLog;
 class Principal;
 class Service;
 
@@ -59,6 +60,7 @@ class JobRun {
     struct Hooks {
         std::function<bool()> stopping;
         std::function<void(std::string)> say;
+        std::function<std::shared_ptr<AccessLog>()> access_log = {};
     };
 
     JobRun(std::string id, const JobOrder& order, std::string folder, std::string saved,
@@ -90,6 +92,11 @@ class JobRun {
 
     /// What X-Progress says from now on: ASCII, below 100 characters.
     void say(std::string progress) { hooks_.say(std::move(progress)); }
+
+    /// Where accesses are written down. Null: nowhere, or nobody has said yet where (the server is starting).
+    std::shared_ptr<AccessLog> access_log() const {
+        return hooks_.access_log ? hooks_.access_log() : nullptr;
+    }
 
     /// The work is to return soon, with any error if it isn't done: it goes on after a restart, or nobody wants it any more.
     bool stopping() const { return hooks_.stopping(); }

@@ -96,6 +96,7 @@ struct Jobs::Impl {
     std::size_t removing = 0;  // folders
     std::deque<std::function<void()>> tasks;
     bool stopping = false;
+    std::shared_ptr<AccessLog> access_log;
     std::thread keeper;
 
     Impl(const Service& the_service, storage::FileSystem& the_files, std::string the_directory,
@@ -168,6 +169,11 @@ struct Jobs::Impl {
                         [this, &job](std::string progress) {
                             const std::lock_guard lock(mutex);
                             job.progress = std::move(progress);
+                        },
+                    .access_log =
+                        [this] {
+                            const std::lock_guard lock(mutex);
+                            return access_log;
                         }});
         const JobWork work_of_kind = options.work(job.order.kind);
         Result<JobResult> result =
@@ -460,6 +466,14 @@ Result<std::unique_ptr<storage::File>> Jobs::open(std::string_view id, std::stri
     }
     return impl_->files.open(fmt::format("{}/{}", impl_->folder(id), name),
                              storage::FileSystem::Mode::read);
+}
+
+void Jobs::set_access_log(std::shared_ptr<AccessLog> log) {
+    {
+        const std::lock_guard lock(impl_->mutex);
+        impl_->access_log.swap(log);
+    }
+    // What was there before ends without the lock: it may have lines to write.
 }
 
 storage::FileSystem& Jobs::files() const noexcept {

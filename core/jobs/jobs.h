@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include "core/jobs/access_log.h"
 #include "core/jobs/job.h"
 #include "core/jobs/job_folder.h"
 #include "core/loop.h"
@@ -74,6 +75,9 @@ class Jobs {
 
     /// A file of a job that is done. Errors: not_found, io.
     Result<std::unique_ptr<storage::File>> open(std::string_view id, std::string_view name);
+
+    /// From now on accesses of jobs are written down there; those that must be wait for it. Null: there is nobody any more.
+    void set_access_log(std::shared_ptr<AccessLog> log);
 
     storage::FileSystem& files() const noexcept;
 

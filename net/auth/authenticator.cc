@@ -56,7 +56,7 @@ void Authenticator::catch_up() {
 }
 
 Result<std::shared_ptr<const core::Principal>> Authenticator::authenticate(
-    const core::Request& request, Instant now, Settled* later) {
+    const core::Request& request, std::string_view address, Instant now, Settled* later) {
     catch_up();
     const std::size_t authorizations = count_headers(request, "Authorization");
     const std::size_t api_keys = count_headers(request, "X-API-Key");
@@ -79,16 +79,17 @@ Result<std::shared_ptr<const core::Principal>> Authenticator::authenticate(
     while (value.starts_with(' ')) {
         value.remove_prefix(1);
     }
-    return by_token(value, now, later);
+    return by_token(value, address, now, later);
 }
 
 /// What `token` says, checked by whoever vouches for it.
-Result<Claims> Authenticator::verify(std::string_view token, Instant now, Settled* later) const {
+Result<Claims> Authenticator::verify(std::string_view token, std::string_view address, Instant now,
+                                     Settled* later) const {
     const std::vector<TrustedIssuer>& issuers = trusted_->issuers;
     Introspector* const introspector = credentials_.introspector();
     const bool several = issuers.size() + (introspector != nullptr ? 1 : 0) > 1;
     if (introspector != nullptr && (issuers.empty() || !is_jwt(token))) {
-        ANNALS_TRY(Claims claims, introspector->find_out(token, now, later));
+        ANNALS_TRY(Claims claims, introspector->find_out(token, address, now, later));
         claims.name = several ? kIntrospected + claims.name : claims.name;
         return claims;
     }
@@ -117,6 +118,7 @@ Result<Claims> Authenticator::verify(std::string_view token, Instant now, Settle
 }
 
 Result<std::shared_ptr<const core::Principal>> Authenticator::by_token(std::string_view token,
+                                                                       std::string_view address,
                                                                        Instant now,
                                                                        Settled* later) {
     if (!takes_tokens_) {
@@ -128,7 +130,7 @@ Result<std::shared_ptr<const core::Principal>> Authenticator::by_token(std::stri
         }
         tokens_.erase(known);
     }
-    ANNALS_TRY(const Claims claims, verify(token, now, later));
+    ANNALS_TRY(const Claims claims, verify(token, address, now, later));
     if (tokens_.size() >= kTokensMax) {
         std::erase_if(tokens_, [&](const auto& entry) { return entry.second.expires <= now; });
         if (tokens_.size() >= kTokensMax) {

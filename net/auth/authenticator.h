@@ -24,13 +24,15 @@ class Authenticator {
     /// Lifetime: `credentials` outlives it.
     Authenticator(const core::Config::Auth& config, Credentials& credentials);
 
-    /// Who sends `request`; null if it brings no credentials.
+    /// Who sends `request` from `address`; null if it brings no credentials.
     ///
     /// Where that depends on what must be asked elsewhere (newer keys, introspection) it asks, and sets `later`: the result is
     /// an error that says nothing, and once that is settled another call knows more. With `later` null it asks nothing.
     ///
-    /// Errors: bad_credentials, credentials_expired; overloaded: it can't be found out at present.
+    /// Errors: bad_credentials, credentials_expired; overloaded: it can't be found out at present; throttled: nothing more is
+    ///         found out for that address at present.
     Result<std::shared_ptr<const core::Principal>> authenticate(const core::Request& request,
+                                                                std::string_view address,
                                                                 Instant now, Settled* later);
 
   private:
@@ -48,9 +50,11 @@ class Authenticator {
     };
 
     void catch_up();
-    Result<std::shared_ptr<const core::Principal>> by_token(std::string_view token, Instant now,
+    Result<std::shared_ptr<const core::Principal>> by_token(std::string_view token,
+                                                            std::string_view address, Instant now,
                                                             Settled* later);
-    Result<Claims> verify(std::string_view token, Instant now, Settled* later) const;
+    Result<Claims> verify(std::string_view token, std::string_view address, Instant now,
+                          Settled* later) const;
     Result<std::shared_ptr<const core::Principal>> by_key(std::string_view key) const;
 
     const bool takes_tokens_;

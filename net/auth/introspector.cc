@@ -52,6 +52,7 @@ Introspector::Introspector(const core::Config::Auth& config, std::string secret)
     : config_(config.introspection),
       rules_{"", config.introspection.audience, config.jwt_leeway, ""},
       throttle_(config.introspection.rate, 0, 0),
+      of_addresses_(config.introspection.refused_rate, kOfOneAddressMax, 0),
       secret_(std::move(secret)) {
     for (std::thread& thread : threads_) {
         thread = std::thread([this] { run(); });
@@ -74,7 +75,8 @@ void Introspector::set_secret(std::string secret) {
     secret_ = std::move(secret);
 }
 
-Result<Claims> Introspector::find_out(std::string_view token, Instant now, Settled* later) {
+Result<Claims> Introspector::find_out(std::string_view token, std::string_view address, Instant now,
+                                      Settled* later) {
     if (!is_bearer_token(token)) {
         return Error{Errc::bad_credentials, "The credentials are no bearer token", ""};
     }
@@ -95,12 +97,17 @@ Result<Claims> Introspector::find_out(std::string_view token, Instant now, Settl
         *later = found->second;
         return Error{Errc::not_found, "", ""};
     }
+    // The address first: whoever sends tokens that are made up is to leave the common rate to others.
+    if (of_addresses_.take(address, Throttle::Clock::now())) {
+        return Error{Errc::throttled, "Too many tokens of this address were no good", ""};
+    }
     if (waiting_.size() >= kWaitingMax || throttle_.take("", Throttle::Clock::now())) {
+        of_addresses_.give_back(address);
         return unknown();
     }
     const auto settled = std::make_shared<std::atomic<bool>>(false);
     asked_.emplace(digest, settled);
-    waiting_.push_back({std::string(token), std::move(digest), settled});
+    waiting_.push_back({std::string(token), std::move(digest), std::string(address), settled});
     wake_.notify_one();
     *later = settled;
     return Error{Errc::not_found, "", ""};
@@ -118,6 +125,9 @@ void Introspector::run() {
         const std::string secret = secret_;
         lock.unlock();
         Result<Claims> answer = ask(question.token, secret);
+        if (answer || answer.error().code == Errc::overloaded) {
+            of_addresses_.give_back(question.address);
+        }
         lock.lock();
         keep(question.digest, std::move(answer));
         asked_.erase(question.digest);

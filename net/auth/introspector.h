@@ -36,11 +36,16 @@ class Introspector {
     Introspector(const Introspector&) = delete;
     Introspector& operator=(const Introspector&) = delete;
 
-    /// What the authorization server says of `token`; expires: when it must be asked again.
+    /// Questions of one address that may be under way at once.
+    static constexpr std::size_t kOfOneAddressMax = 64;
+
+    /// What the authorization server says of `token`, which came from `address`; expires: when it must be asked again.
     ///
     /// Errors: bad_credentials, credentials_expired; not_found: it is being asked, and `later` tells when to look again;
-    ///         overloaded: it can't be found out at present, or not without waiting and `later` is null.
-    Result<Claims> find_out(std::string_view token, Instant now, Settled* later);
+    ///         overloaded: it can't be found out at present, or not without waiting and `later` is null; throttled: too many
+    ///         of that address were no good.
+    Result<Claims> find_out(std::string_view token, std::string_view address, Instant now,
+                            Settled* later);
 
     /// From now on this secret is sent.
     void set_secret(std::string secret);
@@ -54,6 +59,7 @@ class Introspector {
     struct Question {
         std::string token;
         std::string digest;
+        std::string address;
         std::shared_ptr<std::atomic<bool>> settled;
     };
 
@@ -65,6 +71,7 @@ class Introspector {
     const core::Config::Auth::Introspection config_;
     const TokenRules rules_;
     Throttle throttle_;
+    Throttle of_addresses_;  ///< what was asked for each, but for good tokens
     std::atomic<bool> quit_{false};
 
     std::mutex mutex_;

@@ -3,6 +3,7 @@
 #include "core/interactions/bundle_job.h"
 
 #include "codec/json/document.h"
+#include "core/jobs/access_log.h"
 #include "core/jobs/jobs.h"
 #include "tests/support/service_fixture.h"
 #include "tests/support/sim_file_system.h"
@@ -10,7 +11,11 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <chrono>
 #include <filesystem>
+#include <memory>
+#include <mutex>
+#include <thread>
 
 namespace annals::core {
 namespace {
@@ -183,10 +188,84 @@ TEST_F(BundleJobTest, IsThereAfterARestart) {
     EXPECT_EQ(finish(begun).body, before);
 }
 
+/// Keeps what it is told in memory.
+class MemoryLog : public AccessLog {
+  public:
+    bool reserve() noexcept override {
+        const std::lock_guard lock(mutex_);
+        return refused_-- <= 0 && ++taken_ > 0;
+    }
+
+    void release() noexcept override {
+        const std::lock_guard lock(mutex_);
+        --taken_;
+    }
+
+    void record(const Request& request, const Response& response, std::string_view job) override {
+        const std::lock_guard lock(mutex_);
+        --taken_;
+        records_.push_back(fmt::format("{} {} {}", method_name(request.method), response.status,
+                                       request.request_id));
+        job_ = job;
+        for (const EntryTrace& entry : response.entries) {
+            records_.push_back(
+                fmt::format("{} {} {}", method_name(entry.method), entry.status, entry.reference));
+        }
+    }
+
+    void refuse(int times) { refused_ = times; }
+
+    int taken() const { return taken_; }
+
+    const std::string& job() const { return job_; }
+
+    const std::vector<std::string>& records() const { return records_; }
+
+  private:
+    std::mutex mutex_;
+    int refused_ = 0;
+    int taken_ = 0;
+    std::string job_;
+    std::vector<std::string> records_;
+};
+
+TEST_F(BundleJobTest, SaysToTheAuditLogWhatBecameOfTheEntries) {
+    Config config;
+    config.audit.file = data() + "/audit.log";
+    restart(config);
+    const auto log = std::make_shared<MemoryLog>();
+    log->refuse(2);  // it waits for room
+    service().jobs().set_access_log(log);
+    const Answer begun = begin(bundle_of(
+        "batch", put_entry("a") + R"(,{"request":{"method":"GET","url":"Patient/none"}})"));
+    const std::string path = path_of(begun);
+    service().jobs().wait_until_idle();
+    EXPECT_THAT(log->records(),
+                testing::ElementsAre(testing::StartsWith("POST 200 "),
+                                     "PUT 201 Patient/a/_history/1", "GET 404 Patient/none"));
+    EXPECT_TRUE(path.ends_with("/" + log->job())) << log->job();
+    EXPECT_EQ(log->taken(), 0);
+}
+
+TEST_F(BundleJobTest, IsNotDoneBeforeItCanBeWrittenDown) {
+    Config config;
+    config.audit.file = data() + "/audit.log";
+    restart(config);
+    begin(bundle_of("batch", put_entry("a")));
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    EXPECT_EQ(send("GET", "/Patient/a").status, 404);
+    const auto log = std::make_shared<MemoryLog>();
+    service().jobs().set_access_log(log);
+    service().jobs().wait_until_idle();
+    EXPECT_EQ(send("GET", "/Patient/a").status, 200);
+    EXPECT_EQ(log->records().size(), 2U);
+}
+
 TEST_F(BundleJobTest, SaysToTheAuditLogWhatIsAsked) {
     Config config;
     config.audit.file = data() + "/audit.log";
     restart(config);
+    service().jobs().set_access_log(std::make_shared<MemoryLog>());
     const Answer begun = begin(bundle_of(
         "batch",
         put_entry("a") +

@@ -157,6 +157,9 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"auth.introspection.url=http://issuer/ask", "must begin with https://"},
              {"auth.introspection.url=https://issuer/ask", "client_secret_file"},
              {"auth.introspection.rate=0", "auth.introspection.rate must be an integer"},
+             {"auth.token_endpoint.clients_file=x", "needs auth.mode = \"jwt\""},
+             {"auth.token_endpoint.rate=0", "auth.token_endpoint.rate must be an integer"},
+             {"audit.resources=true", "audit.resources needs audit.file"},
              {"tls.cert_file=x", "tls.cert_file and tls.key_file"},
              {"tls.key_file=x", "tls.cert_file and tls.key_file"},
              {"tls.client_ca_file=x", "tls.client_ca_file needs"},
@@ -168,6 +171,42 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
         EXPECT_NE(fault_of(sets({set})).find(said), std::string::npos)
             << set << ": " << fault_of(sets({set}));
     }
+}
+
+TEST(LoadConfig, HoldsTokensOfItsOwnToANameThatNobodyElseHas) {
+    const auto fault = [](std::vector<std::string> more) {
+        ConfigSources sources;
+        sources.sets = {"auth.mode=jwt", "auth.token_endpoint.clients_file=clients.toml"};
+        sources.sets.insert(sources.sets.end(), more.begin(), more.end());
+        return fault_of(sources);
+    };
+    const std::string base = "base_url=https://annals.example.org/fhir";
+    EXPECT_EQ(fault({base}), "");
+    EXPECT_EQ(fault({"base_url=http://127.0.0.1:8080/fhir"}), "");
+    EXPECT_NE(fault({}).find("needs a base_url"), std::string::npos);
+    EXPECT_NE(fault({"base_url=http://annals.example.org/fhir"}).find("needs a base_url"),
+              std::string::npos);
+    EXPECT_NE(fault({base, "auth.smart.token_endpoint=https://a/token"}).find("exclude each other"),
+              std::string::npos);
+    EXPECT_NE(fault({base, "auth.jwt.jwks_file=a"}).find("needs auth.jwt.issuer"),
+              std::string::npos);
+    EXPECT_NE(
+        fault({base, "auth.jwt.jwks_file=a", "auth.jwt.issuer=https://annals.example.org/fhir"})
+            .find("no other issuer"),
+        std::string::npos);
+    EXPECT_EQ(fault({base, "auth.jwt.jwks_file=a", "auth.jwt.issuer=https://other"}), "");
+}
+
+TEST(LoadConfig, HoldsAuditResourcesToWhatTheyCanStand) {
+    for (const auto& [set, said] : std::vector<std::pair<std::string, std::string>>{
+             {"read_only=true", "read_only"},
+             {"referential_integrity.on_delete=true", "referential_integrity"},
+             {"referential_integrity.on_write=true", "referential_integrity"}}) {
+        EXPECT_NE(fault_of(sets({"audit.file=a", "audit.resources=true", set})).find(said),
+                  std::string::npos)
+            << set;
+    }
+    EXPECT_EQ(fault_of(sets({"audit.file=a", "audit.resources=true"})), "");
 }
 
 TEST(LoadConfig, ReadsATableOfIssuers) {

@@ -53,10 +53,11 @@ class AuditedServer {
           }) {}
 
     HttpResponse send(const std::string& method, const std::string& target,
-                      const std::string& body = {}) {
+                      const std::string& body = {}, const std::string& prefer = "respond-sync") {
         return server_.send(method, target, body,
                             {{"Authorization", "Bearer " + key_.sign(kClaims)},
                              {"Content-Type", "application/fhir+json"},
+                             {"Prefer", prefer},
                              {"X-Request-Id", fmt::format("r{}", ++sent_)}});
     }
 
@@ -161,6 +162,32 @@ TEST(Audit, HasEveryEntryOfABundleAndEveryResourceThatCriteriaDelete) {
     const std::string line = server.line();
     EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/1")"));
     EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/2")"));
+}
+
+TEST(Audit, HasWhatBecameOfABundleThatWasAnsweredLater) {
+    AuditedServer server;
+    const HttpResponse begun = server.send(
+        "POST", "/",
+        R"({"resourceType":"Bundle","type":"batch","entry":[)"
+        R"({"resource":{"resourceType":"Patient","id":"1","active":true},"request":{"method":"PUT","url":"Patient/1"}}]})",
+        "respond-async");
+    ASSERT_EQ(begun.status, 202);
+    EXPECT_THAT(server.line(),
+                HasSubstr(R"("reference":"Patient/1"},"name":"PUT","description":"202")"));
+    std::string done;
+    EXPECT_TRUE(becomes_true([&] {
+        for (const std::string& line : lines_of(server.server().file("audit.ndjson"))) {
+            // The kick-off names the job, too.
+            const bool of_job = line.find(R"("type":"job")") != std::string::npos &&
+                                line.find("network") == std::string::npos;
+            done = of_job ? line : done;
+        }
+        return !done.empty();
+    }));
+    EXPECT_THAT(
+        done, HasSubstr(R"("reference":"Patient/1/_history/1"},"name":"PUT","description":"201")"));
+    EXPECT_THAT(done, HasSubstr(R"("who":{"identifier":{"value":"lab"}})"));
+    EXPECT_THAT(done, HasSubstr(R"("valueString":"r1")"));
 }
 
 TEST(Audit, HasThoseWhoAreRefusedAsWell) {

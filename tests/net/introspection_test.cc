@@ -150,16 +150,16 @@ TEST(Introspection, DoesNotHoldAnAnswerLongerThanTheTokenLives) {
     config.auth.jwt_leeway = std::chrono::milliseconds(0);
     net::auth::Introspector introspector(config.auth, "secret");
     net::auth::Settled later;
-    EXPECT_EQ(introspector.find_out("token", now(), &later).error().code, Errc::not_found);
+    EXPECT_EQ(introspector.find_out("token", "a", now(), &later).error().code, Errc::not_found);
     ASSERT_TRUE(later);
     while (!*later) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     const Instant end{exp * 1'000'000};
-    const auto claims = introspector.find_out("token", Instant{end.us - 1}, nullptr);
+    const auto claims = introspector.find_out("token", "a", Instant{end.us - 1}, nullptr);
     ASSERT_TRUE(claims);
     EXPECT_EQ(claims->expires.us, end.us);
-    EXPECT_EQ(introspector.find_out("token", end, nullptr).error().code, Errc::overloaded);
+    EXPECT_EQ(introspector.find_out("token", "a", end, nullptr).error().code, Errc::overloaded);
 }
 
 TEST(Introspection, SaysThatItDoesNotKnowWhereNothingCanBeFoundOut) {
@@ -241,6 +241,74 @@ TEST(Introspection, IsNotFloodedByTokensThatAreMadeUp) {
             .count();
     EXPECT_LE(issuer.requests(), 2 + 2 * (seconds + 1));
     EXPECT_GE(busy, 20 - issuer.requests());
+}
+
+/// Asks about a token and waits for what is found out, or is not.
+Result<net::auth::Claims> ask(net::auth::Introspector& introspector, const std::string& token,
+                              std::string_view address) {
+    net::auth::Settled later;
+    auto claims = introspector.find_out(token, address, now(), &later);
+    while (later && !*later) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return later ? introspector.find_out(token, address, now(), nullptr) : claims;
+}
+
+TEST(Introspection, IsRefusedToAnAddressWhoseTokensAreNoGoodAndToNoOther) {
+    AuthorizationServer issuer(R"({"active":false})");
+    core::Config config;
+    config.auth.introspection.url = issuer.url();
+    config.auth.introspection.rate = 100'000;
+    config.auth.introspection.refused_rate = 1;
+    net::auth::Introspector introspector(config.auth, "secret");
+    const auto begin = std::chrono::steady_clock::now();
+    std::size_t made_up = 0;
+    while (ask(introspector, "made-up-" + std::to_string(made_up), "a").error().code !=
+           Errc::throttled) {
+        ASSERT_LT(++made_up, 1000U);
+    }
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - begin)
+            .count();
+    EXPECT_GE(made_up, net::auth::Introspector::kOfOneAddressMax);
+    EXPECT_LE(made_up,
+              net::auth::Introspector::kOfOneAddressMax + static_cast<std::size_t>(seconds) + 1);
+    EXPECT_EQ(static_cast<std::size_t>(issuer.requests()), made_up);
+    EXPECT_EQ(ask(introspector, "made-up", "b").error().code, Errc::bad_credentials);
+}
+
+TEST(Introspection, HoldsGoodTokensAgainstNobody) {
+    AuthorizationServer issuer(kActive);
+    core::Config config;
+    config.auth.introspection.url = issuer.url();
+    config.auth.introspection.rate = 100'000;
+    config.auth.introspection.refused_rate = 1;
+    net::auth::Introspector introspector(config.auth, "secret");
+    for (std::size_t i = 0; i < 2 * net::auth::Introspector::kOfOneAddressMax; ++i) {
+        ASSERT_TRUE(ask(introspector, "good-" + std::to_string(i), "a")) << i;
+    }
+    // Nor what nothing could be found out about.
+    issuer.reply("no JSON");
+    for (std::size_t i = 0; i < 2 * net::auth::Introspector::kOfOneAddressMax; ++i) {
+        ASSERT_EQ(ask(introspector, "unknown-" + std::to_string(i), "a").error().code,
+                  Errc::overloaded);
+    }
+}
+
+TEST(Introspection, SaysToWhomItIsRefusedWhenToComeAgain) {
+    AuthorizationServer issuer(R"({"active":false})");
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        issuer.trusted()(config, self);
+        config.auth.introspection.rate = 100'000;
+        config.auth.introspection.refused_rate = 1;
+    });
+    HttpResponse answer;
+    for (int i = 0; i < 1000 && answer.status != 429; ++i) {
+        answer = server.get_with_token("/Patient/1", "made-up-" + std::to_string(i));
+    }
+    EXPECT_EQ(answer.status, 429);
+    EXPECT_THAT(answer.body, HasSubstr(R"("code":"throttled")"));
+    EXPECT_TRUE(answer.header("Retry-After"));
 }
 
 TEST(Introspection, IsNotAskedAboutWhatIsNoToken) {

@@ -286,8 +286,8 @@ TEST(TokenEndpoint, PublishesItsKeysAndSaysWhereItIs) {
 
 TEST(TokenEndpoint, IsNotThereUnlessClientsAreNamed) {
     GuardedServer server(with_tokens(jwk_set({})));
-    EXPECT_EQ(post(server, "grant_type=client_credentials").status, 401);
-    EXPECT_EQ(server.get("/auth/jwks").status, 401);
+    EXPECT_EQ(post(server, "grant_type=client_credentials").status, 404);
+    EXPECT_EQ(server.get("/auth/jwks").status, 404);
     EXPECT_THAT(server.get("/.well-known/smart-configuration").body,
                 Not(HasSubstr("token_endpoint")));
 }

@@ -1,0 +1,175 @@
+// Accesses that become AuditEvent resources: which, of what shape, and what becomes of those that find no room.
+
+#include "net/audit_events.h"
+
+#include "codec/json/document.h"
+#include "tests/support/guarded_server.h"
+#include "tests/support/service_fixture.h"
+#include "tests/support/tokens.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <thread>
+
+namespace annals::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// A server that keeps its audit in the store as well, and takes nothing there that FHIR does not allow.
+class ServerWithEvents {
+  public:
+    ServerWithEvents()
+        : key_("ES256"), server_([this](core::Config& config, GuardedServer& self) {
+              with_tokens(jwk_set({key_.jwk()}))(config, self);
+              config.audit.file = self.file("audit.ndjson");
+              config.audit.resources = true;
+              config.validation = "full";
+              config.allow_unknown_elements = false;
+          }) {}
+
+    HttpResponse send(const std::string& method, const std::string& target,
+                      const std::string& body = {}, const std::string& prefer = "respond-sync") {
+        return server_.send(method, target, body,
+                            {{"Authorization", "Bearer " + key_.sign(kClaims)},
+                             {"Content-Type", "application/fhir+json"},
+                             {"Prefer", prefer}});
+    }
+
+    GuardedServer& server() { return server_; }
+
+    std::uint64_t metric(const std::string& name) {
+        const std::string page = exchange(server_.port(), "GET", "/metrics").body;
+        const std::size_t at = page.find("\n" + name + " ");
+        EXPECT_NE(at, std::string::npos) << name;
+        return std::stoull(page.substr(at + name.size() + 2));
+    }
+
+    /// Waits until so many have been written.
+    void expect_written(std::uint64_t count) {
+        for (int i = 0; i < 3000 && metric("annals_audit_resources_total") < count; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+        EXPECT_EQ(metric("annals_audit_resources_total"), count);
+        EXPECT_EQ(metric("annals_audit_resources_dropped_total"), 0U);
+    }
+
+    /// Without an access that is written down as a resource.
+    std::string events(const std::string& query) { return send("GET", "/AuditEvent" + query).body; }
+
+  private:
+    SigningKey key_;
+    GuardedServer server_;
+};
+
+TEST(AuditEvents, AreThereForEveryAccessAndValid) {
+    ServerWithEvents server;
+    const std::string patient = R"({"resourceType":"Patient","id":"p","active":true})";
+    EXPECT_EQ(server.send("PUT", "/Patient/p", patient).status, 201);
+    EXPECT_EQ(server.send("GET", "/Patient/p").status, 200);
+    EXPECT_EQ(server.send("GET", "/Patient/none").status, 404);
+    EXPECT_EQ(server.send("GET", "/Patient?family=Geheim").status, 200);
+    EXPECT_EQ(server.send("GET", "/Patient/p/_history").status, 200);
+    EXPECT_EQ(server.send("GET", "/Patient/p/$everything").status, 200);
+    EXPECT_EQ(server.send("GET", "/metadata").status, 200);
+    EXPECT_EQ(server.send("GET", "/no/such/path").status, 404);
+    EXPECT_EQ(server
+                  .send("POST", "/",
+                        R"({"resourceType":"Bundle","type":"batch","entry":[)"
+                        R"({"request":{"method":"GET","url":"Patient/p"}},)"
+                        R"({"request":{"method":"DELETE","url":"Patient/none"}}]})")
+                  .status,
+              200);
+    EXPECT_EQ(server.send("DELETE", "/Patient/p").status, 204);
+    EXPECT_EQ(server.server().get("/Patient/p").status, 401);
+    server.expect_written(11);
+
+    const std::string all = server.events("?_count=100");
+    EXPECT_THAT(all, HasSubstr(R"("total":11)"));
+    EXPECT_THAT(all, HasSubstr(R"("who":{"identifier":{"value":"lab"}})"));
+    EXPECT_THAT(all, Not(HasSubstr("Geheim")));
+    // With the version that was read, made or deleted.
+    EXPECT_THAT(server.events("?entity=Patient/p/_history/1&action=U"), HasSubstr(R"("total":1)"));
+    EXPECT_THAT(server.events("?action=D"), HasSubstr(R"("reference":"Patient/p/_history/2")"));
+    EXPECT_THAT(server.events("?outcome=4"), HasSubstr(R"("outcomeDesc":"401")"));
+}
+
+TEST(AuditEvents, DoNotGrowByBeingLookedAt) {
+    ServerWithEvents server;
+    EXPECT_EQ(server.send("GET", "/metadata").status, 200);
+    server.expect_written(1);
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_THAT(server.events(""), HasSubstr(R"("total":1)"));
+    }
+    EXPECT_EQ(server.send("GET", "/metadata").status, 200);
+    server.expect_written(2);
+    EXPECT_THAT(server.events(""), HasSubstr(R"("total":2)"));
+    // Looking at them has its lines all the same; writing them has none.
+    for (int i = 0; i < 1000 && server.metric("annals_audit_lines_total") < 6; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_EQ(server.metric("annals_audit_lines_total"), 6U);
+}
+
+TEST(AuditEvents, AreThereForWhatAJobHasDone) {
+    ServerWithEvents server;
+    EXPECT_EQ(server
+                  .send("POST", "/",
+                        R"({"resourceType":"Bundle","type":"batch","entry":[)"
+                        R"({"request":{"method":"GET","url":"Patient/none"}}]})",
+                        "respond-async")
+                  .status,
+              202);
+    // The kick-off, and the job.
+    server.expect_written(2);
+    const std::string all = server.events("");
+    EXPECT_THAT(all, HasSubstr(R"("description":"202")"));
+    EXPECT_THAT(all, HasSubstr(R"("description":"404")"));
+    EXPECT_THAT(all, HasSubstr(R"({"type":"job","valueString":")"));
+    // The status of the job is asked for, and called off: neither refers to what is no resource.
+    EXPECT_EQ(server.send("GET", "/_jobs/none").status, 404);
+    EXPECT_EQ(server.send("DELETE", "/_jobs/none").status, 404);
+    server.expect_written(4);
+}
+
+/// Over a store that takes nothing, now or later: nothing gets out of the queue.
+class AuditEventsTest : public ServiceFixture {
+  protected:
+    AuditEventsTest() {
+        core::Config config;
+        config.read_only = true;
+        config.validation = "off";
+        config.audit.file = data() + "/audit";  // not opened here
+        restart(config);
+    }
+
+    static std::string event(std::size_t bytes) {
+        return fmt::format(R"({{"resourceType":"AuditEvent","outcomeDesc":"{}"}})",
+                           std::string(bytes, 'a'));
+    }
+};
+
+TEST_F(AuditEventsTest, ThatFindNoRoomAreCountedAndNobodyWaits) {
+    net::AuditEvents events(service());
+    constexpr std::uint64_t kMore = 100;
+    for (std::uint64_t i = 0; i < net::AuditEvents::kWaitingMax + kMore; ++i) {
+        events.add(event(1));
+    }
+    EXPECT_EQ(events.dropped(), kMore);
+    EXPECT_EQ(events.written(), 0U);
+}
+
+TEST_F(AuditEventsTest, AreBoundedInBytes) {
+    net::AuditEvents events(service());
+    const std::string large = event(net::AuditEvents::kWaitingBytesMax / 4);
+    for (int i = 0; i < 5; ++i) {
+        events.add(large);
+    }
+    EXPECT_EQ(events.dropped(), 2U);
+}
+
+}  // namespace
+}  // namespace annals::test
