@@ -152,7 +152,7 @@ void parse(std::size_t count) {
     const std::vector<bench::Body> bodies = bench::bodies_near(kBodyBytes, 256, 1);
     json::Parser parser;
     for (std::size_t i = 0; i < count; ++i) {
-        Result<json::Document> document = parser.parse(bodies[i % bodies.size()].text);
+        Result<json::Document> document = parser.parse_resource(bodies[i % bodies.size()].text);
         ANNALS_CHECK(document.has_value(), document.error().detail);
         const Result<void> sound = schema::check_structure(document->root(), {});
         ANNALS_CHECK(sound.has_value(), sound.error().detail);

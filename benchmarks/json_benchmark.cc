@@ -147,7 +147,7 @@ void annals_parse_and_check(benchmark::State& state, Member member) {
     const std::string& text = texts().*member;
     Parser parser;
     for (auto _ : state) {
-        Result<Document> document = parser.parse(text);
+        Result<Document> document = parser.parse_resource(text);
         if (!schema::check_structure(document->root(), {})) {
             state.SkipWithError("the text has faults");
         }
@@ -163,7 +163,7 @@ void examples(benchmark::State& state, bool check) {
     std::size_t bytes = 0;
     for (auto _ : state) {
         for (const std::string& text : kTexts) {
-            Result<Document> document = parser.parse(text);
+            Result<Document> document = check ? parser.parse_resource(text) : parser.parse(text);
             if (check) {
                 const bool built = bool(schema::check_structure(document->root(), {}));
                 benchmark::DoNotOptimize(built);

@@ -1,5 +1,7 @@
 #include "codec/json/unicode.h"
 
+#include <algorithm>
+
 namespace annals::json {
 
 void append_utf8(std::string& out, std::uint32_t code_point) {
@@ -56,6 +58,14 @@ std::size_t utf8_length(std::string_view text) noexcept {
         }
     }
     return length;
+}
+
+Place place_of(std::string_view text, std::size_t offset) noexcept {
+    const std::string_view before = text.substr(0, offset);
+    const std::string_view line = before.substr(before.rfind('\n') + 1);  // npos + 1 is 0
+    return {1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')),
+            1 + static_cast<std::size_t>(std::count_if(line.begin(), line.end(),
+                                                       [](char c) { return (c & 0xc0) != 0x80; }))};
 }
 
 void append_unescaped(std::string& out, std::string_view raw) {

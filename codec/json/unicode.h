@@ -50,6 +50,15 @@ void append_utf8(std::string& out, std::uint32_t code_point);
 /// Length of the well-formed UTF-8 sequence at the start of `text`; 0 if there is none.
 std::size_t utf8_length(std::string_view text) noexcept;
 
+/// A place in a text, as editors count: from 1, columns in characters.
+struct Place {
+    std::size_t line;
+    std::size_t column;
+};
+
+/// Where the byte at `offset` stands. Requires: offset <= text.size().
+Place place_of(std::string_view text, std::size_t offset) noexcept;
+
 /// Appends the characters that `raw` stands for. Requires: its escapes are well-formed.
 void append_unescaped(std::string& out, std::string_view raw);
 

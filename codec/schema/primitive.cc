@@ -1,9 +1,11 @@
 #include "codec/schema/primitive.h"
 
 #include "core/base/ids.h"
+#include "core/base/resource_types.h"
 
 #include <immintrin.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -142,19 +144,44 @@ bool has_low_byte(std::string_view text) noexcept {
     return false;
 }
 
+// Which of the bytes are from `first` on, and fewer than `count` behind it.
+__m256i is_below(__m256i bytes, char first, char count) noexcept {
+    const __m256i from_first = _mm256_sub_epi8(bytes, _mm256_set1_epi8(first));
+    return _mm256_cmpeq_epi8(
+        _mm256_min_epu8(from_first, _mm256_set1_epi8(static_cast<char>(count - 1))), from_first);
+}
+
+// Which of the 32 bytes at `at` are no characters of an id, as bits.
+std::uint64_t wrong_in_id(const char* at) noexcept {
+    const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+    return std::uint64_t{~std::bit_cast<std::uint32_t>(_mm256_movemask_epi8(
+        _mm256_or_si256(is_below(_mm256_or_si256(block, _mm256_set1_epi8(0x20)), 'a', 26),
+                        _mm256_or_si256(is_below(block, '0', 10), is_below(block, '-', 2)))))};
+}
+
 // Whether 32 bytes are nothing but the base64 alphabet without padding.
 bool is_base64_block(const char* at) noexcept {
     const __m256i block = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
-    const auto is_below = [](__m256i bytes, char first, char count) {
-        const __m256i from_first = _mm256_sub_epi8(bytes, _mm256_set1_epi8(first));
-        return _mm256_cmpeq_epi8(
-            _mm256_min_epu8(from_first, _mm256_set1_epi8(static_cast<char>(count - 1))),
-            from_first);
-    };
     const __m256i letters = is_below(_mm256_or_si256(block, _mm256_set1_epi8(0x20)), 'a', 26);
     const __m256i signs = _mm256_or_si256(_mm256_cmpeq_epi8(block, _mm256_set1_epi8('+')),
                                           is_below(block, '/', 11));  // and the digits
     return _mm256_movemask_epi8(_mm256_or_si256(letters, signs)) == -1;
+}
+
+// Relative references name a type of R4 and an id, and perhaps a version.
+bool is_relative_reference(std::string_view text) noexcept {
+    const std::size_t slash = text.find('/');
+    if (slash == std::string_view::npos || !find_resource_type(text.substr(0, slash))) {
+        return false;
+    }
+    std::string_view id = text.substr(slash + 1);
+    if (const std::size_t history = id.find("/_history/"); history != std::string_view::npos) {
+        if (!is_id(id.substr(history + 10))) {
+            return false;
+        }
+        id = id.substr(0, history);
+    }
+    return is_id(id);
 }
 
 }  // namespace
@@ -198,8 +225,33 @@ bool is_id(std::string_view text) noexcept {
     return is_resource_id(text);
 }
 
+bool is_padded_id(std::string_view text) noexcept {
+    const char* const at = text.data();
+    return text.size() - 1 < 64 && _bzhi_u64(wrong_in_id(at) | wrong_in_id(at + 32) << 32,
+                                             static_cast<std::uint32_t>(text.size())) == 0;
+}
+
 bool is_uri(std::string_view text) noexcept {
     return !text.empty() && !has_low_byte(text);
+}
+
+bool is_reference(std::string_view text) noexcept {
+    if (text.empty()) {
+        return false;
+    }
+    const char first = text.front();
+    if (first == '#') {
+        return text.size() == 1 || is_uri(text);
+    }
+    if (first >= 'A' && first <= 'Z') {
+        if (const std::size_t question = text.find('?'); question != std::string_view::npos) {
+            return find_resource_type(text.substr(0, question)).has_value();
+        }
+        if (text.find(':') == std::string_view::npos) {
+            return is_relative_reference(text);
+        }
+    }
+    return is_uri(text);
 }
 
 bool is_oid(std::string_view text) noexcept {

@@ -36,8 +36,15 @@ bool is_code(std::string_view text) noexcept;
 /// 1 to 64 letters, digits, hyphens and dots.
 bool is_id(std::string_view text) noexcept;
 
+/// is_id(), faster. Requires: 64 readable bytes.
+bool is_padded_id(std::string_view text) noexcept;
+
 /// Not empty, no white space or control characters; also for url and canonical.
 bool is_uri(std::string_view text) noexcept;
+
+/// What Reference.reference may be: `Type/id` or `Type/id/_history/vid` or `Type?criteria` with a type of R4, `#id`, or
+/// a URL or URN without white space.
+bool is_reference(std::string_view text) noexcept;
 
 /// "urn:oid:" and an OID.
 bool is_oid(std::string_view text) noexcept;

@@ -1,20 +1,14 @@
-// The walk goes over the flat nodes once, in text order. What is valid costs a few instructions a node:
-// - what it has seen of an object are the bits of one integer (Element::mark);
-// - members come in the same order again and again, so each thread remembers which element followed which, and
-//   compares the next key with that one's name, as words, before it looks a name up;
-// - formats are first tried by vectors: a text without white space is a code and a uri, whatever else it is.
-// Everything about faults and rarities stands apart.
+// The walk that tells the faults: over the flat nodes once, in text order. What the parser has found to be in order on
+// its way (codec/schema/expectation.h) needs none.
 
 #include "codec/schema/structure.h"
 
+#include "codec/schema/expectation.h"
 #include "codec/schema/primitive.h"
 #include "codec/schema/schema.h"
 
 #include <fmt/format.h>
 
-#include <immintrin.h>
-
-#include <bit>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -34,7 +28,6 @@ using tables::ElementRow;
 using tables::TypeRow;
 
 constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t kStringBytesMax = 1 << 20;
 constexpr std::size_t kShownMax = 80;  // bytes of a name or a wrong value that a message shows
 
 // Where a value stands in the object around it.
@@ -87,167 +80,9 @@ std::uint32_t bit_of(const ElementRow& row) noexcept {
     return 1U << row.mark >> 1;
 }
 
-// How a value is checked, by its element's type. 0 is no guess.
-enum class Check : std::uint8_t {
-    none,
-    complex,  // no primitive
-    array,    // of whatever
-    kind,     // boolean, decimal: their JSON kind says it all
-    text,     // string, markdown, xhtml: any but an empty one
-    token,    // code, uri, url, canonical: any without white space; others may be valid still
-    special,  // ask is_special()
-};
-
-// What the walk needs of an element at once: its name as words, how its values are checked, and which element
-// followed it last time.
-struct Hint {
-    std::uint64_t first = 0;
-    std::uint64_t last = 0;
-    std::uint64_t mask = 0;  // what of a word belongs to the name
-    std::uint16_t next = 0;  // element; 0: none yet
-    std::uint8_t size = 0;   // 0: not made yet
-    std::uint8_t last_at = 0;
-    std::uint8_t mark = 0;
-    Check check = Check::none;
-    Kind kind = Kind::null;
-    std::uint8_t size_bits = 0;  // what is quick to check has one to 1 << size_bits characters
-};
-
-static_assert(sizeof(Hint) == 32);
-
-// By element and, behind those, by type, for what comes first in its objects. Made when first needed. They only
-// ever save time: the name is compared with the key, and what follows an element is of the same type.
-thread_local Hint hints[tables::kElementCount + tables::kTypeCount];
-
 // Of an element of Reference: whether it is Reference.reference.
 bool is_reference_row(const ElementRow& row) noexcept {
     return name_of(row) == "reference";
-}
-
-Check check_of(std::uint16_t type, const ElementRow& row) noexcept {
-    switch (row.type <= tables::kLastPrimitive ? static_cast<Primitive>(row.type)
-                                               : Primitive::none) {
-        case Primitive::none:
-            return Check::complex;
-        case Primitive::boolean:
-        case Primitive::decimal:
-            return Check::kind;
-        case Primitive::string:
-            return type == tables::kReferenceType && is_reference_row(row) ? Check::special
-                                                                           : Check::text;
-        case Primitive::markdown:
-        case Primitive::xhtml:
-            return Check::text;
-        case Primitive::canonical:
-        case Primitive::code:
-        case Primitive::uri:
-        case Primitive::url:
-            return Check::token;
-        default:
-            return Check::special;
-    }
-}
-
-Kind kind_of(std::uint16_t type) noexcept {
-    const auto primitive = static_cast<Primitive>(type);
-    return primitive == Primitive::boolean ? Kind::boolean
-           : is_json_number(primitive)     ? Kind::number
-                                           : Kind::string;
-}
-
-// Fills in `hint`, that of `row`, an element of `type`.
-[[gnu::noinline]] void make_hint(Hint& hint, std::uint16_t type, const ElementRow& row) noexcept {
-    const tables::Name name = tables::padded_name(tables::kNames + row.name, row.name_size);
-    const bool is_short = row.name_size < 8;
-    hint.first = name.first;
-    hint.last = is_short ? name.first : name.last;
-    hint.mask = is_short ? (std::uint64_t{1} << row.name_size * 8) - 1 : ~std::uint64_t{0};
-    hint.size = row.name_size;
-    hint.last_at = is_short ? 0 : static_cast<std::uint8_t>(row.name_size - 8);
-    hint.mark = row.mark;
-    hint.check = (row.flags & tables::kRepeats) != 0 ? Check::array : check_of(type, row);
-    hint.kind = kind_of(row.type);
-    hint.size_bits = hint.check == Check::text ? 20 : hint.check == Check::token ? 6 : 32;
-}
-
-// Whether the key at `text` has the name of `element`. Requires: eight readable bytes.
-inline bool is_right(const Hint& hint, std::uint16_t element, const char* text,
-                     std::uint32_t size) noexcept {
-    const std::uint64_t wrong = (((tables::load_word(text) ^ hint.first) |
-                                  (tables::load_word(text + hint.last_at) ^ hint.last)) &
-                                 hint.mask) |
-                                (size ^ hint.size);
-    return wrong == 0 && size != 0 &&
-           (size <= 16 || std::string_view(text, size) == name_of(tables::kElements[element]));
-}
-
-inline __m256i load_block(const char* at) noexcept {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
-}
-
-// The bytes of 64 that are a space or below.
-inline std::uint64_t low_bytes(const char* at) noexcept {
-    const __m256i spaces = _mm256_set1_epi8(' ');
-    const auto low = [spaces](__m256i block) {
-        return std::uint64_t{std::bit_cast<std::uint32_t>(
-            _mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(block, spaces), block)))};
-    };
-    return low(load_block(at)) | low(load_block(at + 32)) << 32;
-}
-
-// The bits of the first `size` of 64 bytes.
-inline std::uint64_t first_bits(std::size_t size) noexcept {
-    return _bzhi_u64(~std::uint64_t{0}, static_cast<std::uint32_t>(size));
-}
-
-// is_id(). Requires: 64 readable bytes.
-bool is_id_text(std::string_view text) noexcept {
-    const auto wrong = [](__m256i block) {
-        const auto is_below = [](__m256i bytes, char first, char count) {
-            const __m256i from_first = _mm256_sub_epi8(bytes, _mm256_set1_epi8(first));
-            return _mm256_cmpeq_epi8(
-                _mm256_min_epu8(from_first, _mm256_set1_epi8(static_cast<char>(count - 1))),
-                from_first);
-        };
-        return std::uint64_t{~std::bit_cast<std::uint32_t>(_mm256_movemask_epi8(
-            _mm256_or_si256(is_below(_mm256_or_si256(block, _mm256_set1_epi8(0x20)), 'a', 26),
-                            _mm256_or_si256(is_below(block, '0', 10), is_below(block, '-', 2)))))};
-    };
-    return text.size() - 1 < 64 &&
-           ((wrong(load_block(text.data())) | wrong(load_block(text.data() + 32)) << 32) &
-            first_bits(text.size())) == 0;
-}
-
-// Relative references name a type of R4 and an id, and perhaps a version.
-bool is_relative_reference(std::string_view text) noexcept {
-    const std::size_t slash = text.find('/');
-    if (slash == std::string_view::npos || !find_resource_type(text.substr(0, slash))) {
-        return false;
-    }
-    std::string_view id = text.substr(slash + 1);
-    if (const std::size_t history = id.find("/_history/"); history != std::string_view::npos) {
-        if (!is_id(id.substr(history + 10))) {
-            return false;
-        }
-        id = id.substr(0, history);
-    }
-    return is_id(id);
-}
-
-bool is_reference(std::string_view text) noexcept {
-    const char first = text.front();
-    if (first == '#') {
-        return text.size() == 1 || is_uri(text);
-    }
-    if (first >= 'A' && first <= 'Z') {
-        if (const std::size_t question = text.find('?'); question != std::string_view::npos) {
-            return find_resource_type(text.substr(0, question)).has_value();
-        }
-        if (text.find(':') == std::string_view::npos) {
-            return is_relative_reference(text);
-        }
-    }
-    return is_uri(text);
 }
 
 class Walk {
@@ -297,6 +132,8 @@ class Walk {
 
     void check_resource(std::uint32_t index, const ElementRow* container, Site site);
     void check_members(std::uint32_t first, std::uint32_t end, std::uint16_t type);
+    Seen check_member(std::uint32_t key, std::uint16_t type, const ElementRow& row, bool sibling,
+                      Seen seen);
     void check_primitive(std::uint32_t index, bool reference, const ElementRow& row, Site site);
     void check_complex(std::uint32_t index, const ElementRow& row, Site site);
     void check_array(std::uint32_t key, const ElementRow& row);
@@ -386,123 +223,57 @@ void Walk::check_resource(std::uint32_t index, const ElementRow* container, Site
 }
 
 // The members, from node `first` to `end`, of an object of that type.
-void Walk::check_members(std::uint32_t first, std::uint32_t end, std::uint16_t type_index) {
-    const Node* const nodes = nodes_;
-    const char* const text = text_;
-    Hint* const all = hints;
-    Hint* before = all + tables::kElementCount + type_index;
+void Walk::check_members(std::uint32_t first, std::uint32_t end, std::uint16_t type) {
     Seen seen;
-    std::uint32_t next = first;
-    for (std::uint32_t at = first; at < end; at = next) {
-        const char* const key = text + nodes[at].begin + 1;  // with the tree's padding behind it
-        const std::uint32_t size = nodes[at].end - nodes[at].begin - 2;
-        std::uint16_t element = before->next;
-        if (!is_right(all[element], element, key, size)) [[unlikely]] {
-            const ElementRow* const found = tables::find_element(
-                tables::kTypes[type_index], tables::padded_name(key, size), key);
-            if (found == nullptr || (found->flags & tables::kValue) != 0) {
-                seen = check_other_member(at, type_index, seen);
-                next = nodes[at + 1].next;
-                if (full_) {
-                    break;
-                }
-                continue;
-            }
-            element = static_cast<std::uint16_t>(found - tables::kElements);
-            before->next = element;
-            if (all[element].size == 0) {
-                make_hint(all[element], type_index, *found);
-            }
-        }
-        const Hint& hint = all[element];
-        const ElementRow& row = tables::kElements[element];
-        before = all + element;
-        const std::uint32_t bit = 1U << hint.mark >> 1;
-        if ((seen.bits & bit) != 0) [[unlikely]] {
-            seen = check_second_type(at, type_index, row, seen);
-        }
-        seen.bits |= bit;
-        if (hint.check == Check::complex) {
-            next = nodes[at + 1].next;
-            check_complex(at + 1, row, {at, kNone});
-        } else if (hint.check == Check::array) {
-            next = nodes[at + 1].next;
-            check_array(at, row);
+    for (std::uint32_t at = first; at < end && !full_; at = nodes_[at + 1].next) {
+        const std::string_view key = text_of(nodes_[at]);
+        const ElementRow* const row = tables::find_element(
+            tables::kTypes[type], tables::padded_name(key.data(), key.size()), key.data());
+        if (row != nullptr && (row->flags & tables::kValue) == 0) [[likely]] {
+            seen = check_member(at, type, *row, false, seen);
         } else {
-            next = at + 2;  // known sooner than node.next, which it is unless something is wrong
-            const Node& node = nodes[at + 1];
-            // All that is quick to know at once, so that there is little to branch on.
-            const bool token = hint.check == Check::token;
-            const std::uint32_t length = node.end - node.begin - 2;
-            const std::uint64_t low =
-                low_bytes(text + node.begin + 1) & first_bits(token ? length : 0);
-            const std::uint64_t wrong =
-                (static_cast<unsigned>(node.kind) ^ static_cast<unsigned>(hint.kind)) |
-                static_cast<unsigned>(node.control) | static_cast<unsigned>(token & node.escaped) |
-                (std::uint64_t{length - 1} >> hint.size_bits) | low;
-            if (wrong != 0 || hint.check == Check::special) {
-                next = node.next;
-                check_primitive(at + 1, type_index == tables::kReferenceType, row, {at, kNone});
-            }
-        }
-        if (full_) [[unlikely]] {
-            break;
+            seen = check_other_member(at, type, seen);
         }
     }
-    if (const std::uint32_t missing = tables::kTypes[type_index].required >> 1 & ~seen.bits;
-        missing != 0) [[unlikely]] {
-        if (!full_) {
-            report_missing(type_index, missing);
-        }
+    const std::uint32_t missing = tables::kTypes[type].required >> 1 & ~seen.bits;
+    if (missing != 0 && !full_) [[unlikely]] {
+        report_missing(type, missing);
     }
 }
 
-// A primitive that may be anything.
-[[gnu::noinline]] void Walk::check_primitive(std::uint32_t index, bool reference,
-                                             const ElementRow& row, Site site) {
+// A member that is that of `row`, or the sibling of such.
+Seen Walk::check_member(std::uint32_t key, std::uint16_t type, const ElementRow& row, bool sibling,
+                        Seen seen) {
+    if ((seen.bits & bit_of(row)) != 0) [[unlikely]] {
+        seen = check_second_type(key, type, row, seen);
+    }
+    seen.bits |= bit_of(row);
+    if (sibling) {
+        check_sibling(key, row);
+    } else if ((row.flags & tables::kRepeats) != 0) {
+        check_array(key, row);
+    } else if (row.type > tables::kLastPrimitive) {
+        check_complex(key + 1, row, {key, kNone});
+    } else {
+        check_primitive(key + 1, type == tables::kReferenceType && is_reference_row(row), row,
+                        {key, kNone});
+    }
+    return seen;
+}
+
+// `reference`: of Reference.reference.
+void Walk::check_primitive(std::uint32_t index, bool reference, const ElementRow& row, Site site) {
     const Node& node = nodes_[index];
     const auto primitive = static_cast<Primitive>(row.type);
-    if (node.kind != kind_of(row.type) || node.control) [[unlikely]] {
+    if (node.kind != kind_of(primitive) || node.control) [[unlikely]] {
         report_primitive(index, row.type, site);
-        return;
-    }
-    if (node.kind != Kind::string) {
-        if (primitive != Primitive::decimal && primitive != Primitive::boolean &&
-            !is_valid(primitive, value(index).raw())) [[unlikely]] {
+    } else if (node.kind != Kind::string) {
+        if (!is_valid(primitive, value(index).raw())) [[unlikely]] {
             report_primitive(index, row.type, site);
         }
-        return;
-    }
-    std::string_view text = text_of(node);
-    if (text.empty()) [[unlikely]] {
+    } else if (text_of(node).empty()) [[unlikely]] {
         report_primitive(index, row.type, site);
-        return;
-    }
-    bool valid = false;
-    switch (primitive) {
-        case Primitive::id:
-            valid = is_id_text(text);
-            break;
-        case Primitive::string:
-            // Most references that aren't relative are of this kind: urn:uuid:..., http://...
-            valid =
-                reference && is_reference_row(row)
-                    ? !node.escaped && ((text.front() >= 'a' && text.size() <= 64 &&
-                                         (low_bytes(text.data()) & first_bits(text.size())) == 0) ||
-                                        is_reference(text))
-                    : text.size() <= kStringBytesMax;
-            break;
-        case Primitive::markdown:
-            valid = text.size() <= kStringBytesMax;
-            break;
-        case Primitive::xhtml:
-            valid = true;
-            break;
-        default:
-            valid = !node.escaped && is_valid(primitive, text);
-            break;
-    }
-    if (!valid) [[unlikely]] {
+    } else if (!is_value(primitive, reference, text_of(node), node.escaped)) [[unlikely]] {
         check_unescaped(index, reference, row, site);
     }
 }
@@ -565,7 +336,7 @@ void Walk::check_array(std::uint32_t key, const ElementRow& row) {
     const bool is_its_type = primitive == Primitive::xhtml || is_valid(primitive, text);
     if (!is_its_type) {
         report_primitive(index, row.type, site);
-    } else if (reference && is_reference_row(row) && !is_reference(text)) {
+    } else if (reference && !is_reference(text)) {
         report(Errc::value,
                fmt::format("'{}' is no reference: expected Type/id of R4, an absolute URL, a URN, "
                            "#id or Type?criteria",
@@ -613,21 +384,7 @@ Seen Walk::check_other_member(std::uint32_t key, std::uint16_t type_index, Seen 
         }
         return seen;
     }
-    const ElementRow& row = tables::kElements[element.index()];
-    if ((seen.bits & bit_of(row)) != 0) {
-        seen = check_second_type(key, type_index, row, seen);
-    }
-    seen.bits |= bit_of(row);
-    if (sibling) {
-        check_sibling(key, row);
-    } else if (element.repeats()) {
-        check_array(key, row);
-    } else if (!element.type().is_primitive()) {
-        check_complex(key + 1, row, {key, kNone});
-    } else {
-        check_primitive(key + 1, type_index == tables::kReferenceType, row, {key, kNone});
-    }
-    return seen;
+    return check_member(key, type_index, tables::kElements[element.index()], sibling, seen);
 }
 
 // The value of `_name`: id and extensions of a primitive, or an array of those and nulls.
@@ -724,9 +481,7 @@ Seen Walk::check_second_type(std::uint32_t key, std::uint16_t type, const Elemen
                                                          Site site) {
     const Node& node = nodes_[index];
     const auto primitive = static_cast<Primitive>(type);
-    const Kind kind = primitive == Primitive::boolean ? Kind::boolean
-                      : is_json_number(primitive)     ? Kind::number
-                                                      : Kind::string;
+    const Kind kind = kind_of(primitive);
     if (node.kind != kind) {
         report(Errc::structure,
                fmt::format("must be {} ({}), not {}", kind_name(kind), Type(type).name(),
@@ -797,6 +552,9 @@ void Walk::append_site(std::string& expression, Site site) const {
 
 Result<void> check_structure(json::Value resource, const StructureRules& rules,
                              std::string_view prefix) {
+    if (resource && resource.node().sound) {
+        return {};
+    }
     return Walk(resource, rules, prefix).run();
 }
 

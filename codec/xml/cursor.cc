@@ -543,15 +543,11 @@ void append_xml_characters(std::string& out, std::string_view text) {
 }
 
 Error describe(std::string_view text, const Fault& fault) {
-    const std::string_view before = text.substr(0, fault.offset);
-    const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-    const auto lines = std::count(before.begin(), before.end(), '\n');
-    const auto column = std::count_if(before.begin() + static_cast<std::ptrdiff_t>(line_start),
-                                      before.end(), [](char c) { return (c & 0xc0) != 0x80; });
+    const json::Place place = json::place_of(text, fault.offset);
     return {fault.code,
             fmt::format("{} at line {}, column {}: {}",
-                        fault.code == Errc::invalid ? "invalid XML" : "XML", lines + 1, column + 1,
-                        fault.message),
+                        fault.code == Errc::invalid ? "invalid XML" : "XML", place.line,
+                        place.column, fault.message),
             {}};
 }
 

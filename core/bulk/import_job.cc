@@ -208,7 +208,7 @@ class ImportJob {
     }
 
     Result<void> take(std::string_view line) {
-        Result<json::Document> document = thread_parser().parse(line);
+        Result<json::Document> document = parse_submitted(service_.config(), thread_parser(), line);
         if (!document) {
             return add_error(document.error(), line_);
         }
@@ -343,7 +343,7 @@ class ImportJob {
         }
         text += "]}";
         json::Parser parser;
-        ANNALS_TRY(const json::Document bundle, parser.parse(text));
+        ANNALS_TRY(const json::Document bundle, parse_submitted(service_.config(), parser, text));
         for (;;) {
             Loop loop(store_);
             request_.loop = &loop;

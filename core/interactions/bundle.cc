@@ -4,6 +4,7 @@
 #include "core/interactions/bundle_job.h"
 #include "core/interactions/min_position.h"
 #include "core/interactions/negotiation.h"
+#include "core/interactions/write.h"
 #include "core/outcome.h"
 
 #include <fmt/format.h>
@@ -89,7 +90,7 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
         co_return outcome_response(media.error(), request);
     }
     thread_local json::Parser parser;
-    Result<json::Document> parsed = parser.parse(request.body);
+    Result<json::Document> parsed = parse_submitted(service.config(), parser, request.body);
     if (!parsed) {
         co_return outcome_response(parsed.error(), request);
     }

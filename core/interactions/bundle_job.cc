@@ -6,6 +6,7 @@
 #include "core/interactions/history_bundle.h"
 #include "core/interactions/media_type.h"
 #include "core/interactions/transaction.h"
+#include "core/interactions/write.h"
 #include "core/jobs/access_log.h"
 #include "core/jobs/answers.h"
 #include "core/outcome.h"
@@ -214,7 +215,8 @@ Result<Response> run_bundle(const Service& service, const JobRun& run, const Bun
     ANNALS_TRY(const std::uint64_t size, file->size());
     ANNALS_TRY(const auto bytes, file->map(size));
     json::Parser parser;
-    ANNALS_TRY(const json::Document bundle, parser.parse({bytes.get(), size}));
+    ANNALS_TRY(const json::Document bundle,
+               parse_submitted(service.config(), parser, {bytes.get(), size}));
 
     Request request;
     request.method = HttpMethod::post;

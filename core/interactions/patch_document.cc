@@ -75,7 +75,7 @@ Result<json::Document> PatchDocument::apply(const Config& config, std::string_vi
     const auto apply_patch =
         format_ == Format::json_patch ? patch::apply_json_patch : patch::apply_fhirpath_patch;
     ANNALS_TRY(const std::string text, apply_patch(before.root(), document_.root(), limits));
-    ANNALS_TRY(json::Document after, thread_parser().parse(text));
+    ANNALS_TRY(json::Document after, parse_submitted(config, thread_parser(), text));
     ANNALS_TRY_VOID(check_kept(before.root(), after.root()));
     thread_parser().recycle(std::move(before));
     return after;

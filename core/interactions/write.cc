@@ -64,6 +64,11 @@ json::Parser& thread_parser() {
     return parser;
 }
 
+Result<json::Document> parse_submitted(const Config& config, json::Parser& parser,
+                                       std::string_view text) {
+    return config.validation == "off" ? parser.parse(text) : parser.parse_resource(text);
+}
+
 Result<void> check_whole(const json::ResourceFacts& facts) {
     if (is_subsetted(facts.meta)) {
         return Error{
@@ -126,7 +131,8 @@ Result<void> SubmittedResource::read(const Service& service, const Request& requ
     if (request.body.empty()) {
         return Error{Errc::invalid, fmt::format("The body is empty: expected a {}", name), ""};
     }
-    ANNALS_TRY(json::Document document, thread_parser().parse(request.body));
+    ANNALS_TRY(json::Document document,
+               parse_submitted(service.config(), thread_parser(), request.body));
     ANNALS_TRY_VOID(take(service, request, type, std::move(document)));
     return check_subscriber(service, request, document_.root());
 }

@@ -61,9 +61,11 @@ TEST(JsonAllocations, AreNoneForTextsOfSimilarSize) {
     const std::string texts[] = {patient(20), patient(19), patient(1), patient(20)};
     const auto parse_all = [&] {
         for (const std::string& text : texts) {
-            Result<Document> document = parser.parse(text);
-            ASSERT_TRUE(document);
-            parser.recycle(std::move(*document));
+            for (const auto parse : {&Parser::parse, &Parser::parse_resource}) {
+                Result<Document> document = (parser.*parse)(text);
+                ASSERT_TRUE(document);
+                parser.recycle(std::move(*document));
+            }
         }
     };
     parse_all();

@@ -3,6 +3,7 @@
 
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
+#include "tests/support/checked_parse.h"
 
 #include <gtest/gtest.h>
 
@@ -78,6 +79,7 @@ TEST(JsonTestSuite, IsAnsweredAsItSays) {
                               (name.starts_with("y_") && !refused_all_the_same.contains(name));
         const std::string text = slurp(path);
         EXPECT_EQ(parser.parse(text).has_value(), expected) << name;
+        EXPECT_EQ(test::disagreement_with_checked_parse(parser, text), "") << name;
     }
 }
 

@@ -1,4 +1,5 @@
 #include "codec/json/document.h"
+#include "tests/support/checked_parse.h"
 
 #include <gtest/gtest.h>
 
@@ -25,6 +26,7 @@ std::string nested(std::size_t depth, std::string_view open = "[", std::string_v
 // "byte offset: message" of the error, or the minified text.
 std::string outcome(std::string_view text) {
     Parser parser;
+    EXPECT_EQ(test::disagreement_with_checked_parse(parser, text), "") << text;
     const Result<Document> document = parser.parse(text);
     if (document) {
         return std::string(document->text());

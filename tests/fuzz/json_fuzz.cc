@@ -1,11 +1,12 @@
 // Any bytes as JSON. What holds: nothing crashes; what is accepted is accepted by simdjson's DOM too, and
 // is the same when parsed again; with white space between the tokens it means the same; what is refused
-// has its fault inside the text. Accepted texts go through everything that walks a resource; what the strict rules
+// has its fault inside the text; what a checked parse finds sound is. Accepted texts go through everything that walks a resource; what the strict rules
 // of structure accept, the others do, and faults are told up to the bound.
 
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
 #include "codec/schema/structure.h"
+#include "tests/support/checked_parse.h"
 
 #include <simdjson.h>
 
@@ -115,6 +116,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::vector<char> copy(data, data + size);
     const std::string_view text(copy.data(), copy.size());
 
+    ANNALS_CHECK(test::disagreement_with_checked_parse(parser, text) == "");
     Result<Document> document = parser.parse(text);
     if (!document) {
         const std::string& detail = document.error().detail;

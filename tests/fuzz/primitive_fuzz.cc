@@ -6,6 +6,7 @@
 #include "codec/json/unicode.h"
 #include "codec/schema/primitive.h"
 #include "codec/schema/structure.h"
+#include "tests/support/checked_parse.h"
 
 #include <cstdint>
 #include <string>
@@ -43,6 +44,7 @@ void check_in_resource(std::string_view text) {
             R"({"resourceType":"Basic","code":{"text":"a"},"extension":[{"url":"u",")";
         body.append(option.name()).append("\":");
         body.append(quoted ? json::quoted(text) : std::string(text)).append("}]}");
+        ANNALS_CHECK(test::disagreement_with_checked_parse(parser, body) == "");
         const Result<json::Document> document = parser.parse(body);
         if (!document) {
             ANNALS_CHECK(!quoted);

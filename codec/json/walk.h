@@ -1,0 +1,60 @@
+// Walk: from tokens to nodes.
+//
+// Layer:   codec; used by the parser alone.
+// Spec:    as document.h; of what is checked on the way, codec/schema/expectation.h.
+// Threads: one at a time.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "codec/json/faults.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace annals::json {
+
+/// Checks the grammar of a text whose tokens are known, and builds its nodes.
+class Walk {
+  public:
+    explicit Walk(std::size_t depth_max);
+    ~Walk();
+    Walk(const Walk&) = delete;
+    Walk& operator=(const Walk&) = delete;
+
+    /// Nodes that `tokens` of stage 1 may make, valid or not: a valid text has two tokens a node, itself and a comma, a
+    /// colon or a closing bracket.
+    std::size_t nodes_max(std::size_t tokens) const noexcept;
+
+    /// What breaks the grammar, or else the nodes: offsets are those of the text without its white space.
+    ///
+    /// If `checked`, says of each resource that is built as FHIR R4 defines it that it is sound, unless that isn't plain.
+    ///
+    /// Requires: `tokens` are followed by the text's size and another number; `nodes` has room for nodes_max();
+    ///           `text` is padded with NUL.
+    Fault run(const char* text, std::span<const std::uint32_t> tokens, bool checked, Node* nodes);
+
+    /// What run() has made.
+    std::size_t node_count() const noexcept { return node_count_; }
+
+    /// White space between the tokens.
+    std::size_t space_count() const noexcept { return space_count_; }
+
+    /// Objects that may repeat a key, inner ones first.
+    const std::vector<std::uint32_t>& suspects() const noexcept { return suspects_; }
+
+  private:
+    struct Frame;
+
+    template <bool kChecked>
+    Fault run(const char* text, std::span<const std::uint32_t> tokens, Node* nodes);
+
+    std::vector<Frame> frames_;
+    std::vector<std::uint32_t> suspects_;
+    std::size_t node_count_ = 0;
+    std::size_t space_count_ = 0;
+};
+
+}  // namespace annals::json

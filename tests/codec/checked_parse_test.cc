@@ -1,0 +1,156 @@
+// The parse that looks at the structure on its way: what it settles, and what it leaves to the walk. That it never
+// settles what the walk would refuse is looked at with every text of structure_test.cc and parser_test.cc.
+
+#include "tests/support/checked_parse.h"
+
+#include "codec/json/document.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace annals::json {
+namespace {
+
+class CheckedParse : public ::testing::Test {
+  public:
+    bool settles(std::string_view text) {
+        EXPECT_EQ(test::disagreement_with_checked_parse(parser_, text), "") << text;
+        const Result<Document> document = parser_.parse_resource(text);
+        return document && document->root().node().sound;
+    }
+
+    bool settles_patient(std::string_view members) {
+        return settles(R"({"resourceType":"Patient",)" + std::string(members) + "}");
+    }
+
+    // Whether the checked parse refuses the Patient for a repeated key.
+    bool finds_repeated_key(std::string_view members) {
+        const std::string text = R"({"resourceType":"Patient",)" + std::string(members) + "}";
+        EXPECT_EQ(test::disagreement_with_checked_parse(parser_, text), "") << text;
+        const Result<Document> document = parser_.parse_resource(text);
+        return !document && document.error().detail.ends_with("the object has this key already");
+    }
+
+  private:
+    Parser parser_;
+};
+
+TEST_F(CheckedParse, SettlesWhatIsPlainlyInOrder) {
+    EXPECT_TRUE(settles(R"({"resourceType":"Patient"})"));
+    for (
+        const char* members :
+        {R"("id":"a","meta":{"profile":["http://x.org/p"],"lastUpdated":"2026-01-02T03:04:05.678Z"})",
+         R"("text":{"status":"generated","div":"<div xmlns=\"http://www.w3.org/1999/xhtml\">a</div>"})",
+         R"("active":true,"name":[{"family":"b","given":["c","d"]},{"text":"e\nf"}])",
+         R"("birthDate":"2024-02-29","_birthDate":{"extension":[{"url":"u","valueDateTime":"2024"}]})",
+         R"("_gender":{"id":"a"},"multipleBirthInteger":2)",
+         R"("deceasedDateTime":"2024-02-29T10:11:12+01:00")",
+         R"("managingOrganization":{"display":"a"})",
+         R"("managingOrganization":{"type":"Organization","identifier":{"value":"1"}})",
+         R"("managingOrganization":{"id":"a","reference":"Organization/1"})",
+         R"("contained":[{"resourceType":"Organization","id":"a"},{"id":"b","resourceType":"List","status":"current","mode":"working"}])",
+         R"("extension":[{"url":"u","extension":[{"url":"v","valueCodeableConcept":{"text":"a"}}]}])",
+         R"("communication":[{"language":{"text":"a"}}])"}) {
+        EXPECT_TRUE(settles_patient(members)) << members;
+        EXPECT_TRUE(settles_patient(members)) << members;  // now it knows what follows what
+    }
+    EXPECT_TRUE(settles(
+        R"({"id":"a","name":[{"text":"resourceType"}],"resourceType":"Patient","active":false})"));
+    EXPECT_TRUE(settles(
+        R"({"resourceType":"ResearchElementDefinition","status":"draft","type":"population","characteristic":[)"
+        R"({"definitionCanonical":"u","participantEffectiveDescription":"a","participantEffectiveTimeFromStart":{"value":1.50}}]})"));
+}
+
+TEST_F(CheckedParse, SettlesEachResourceOfABundleForItself) {
+    Parser parser;
+    const Result<Document> document = parser.parse_resource(
+        R"({"resourceType":"Bundle","type":"collection","entry":[{"resource":{"resourceType":"Patient"}},)"
+        R"({"resource":{"resourceType":"Patient","odd":{"resourceType":"Patient"}}},)"
+        R"({"resource":{"resourceType":"Patient","birthDate":"x"}},{"resource":{"resourceType":"Patient","id":"b"}}]})");
+    ASSERT_TRUE(document);
+    std::string sound;
+    for (const Value entry : document->root()["entry"].elements()) {
+        sound += entry["resource"].node().sound ? '1' : '0';
+    }
+    EXPECT_EQ(sound, "1001");
+    EXPECT_FALSE(document->root().node().sound);
+    // Nothing is expected below what R4 does not have.
+    EXPECT_FALSE(document->root()["entry"].elements().first.operator*()["resource"]["odd"]);
+    for (const Node& node : document->nodes()) {
+        EXPECT_TRUE(node.kind == Kind::object || !node.sound);
+    }
+}
+
+TEST_F(CheckedParse, LeavesTheRestToTheWalk) {
+    for (const char* members :
+         {R"("odd":1)",
+          R"("birthDate":"2024-02-30")",
+          R"("birthDate":"1900-02-29")",
+          R"("active":"true")",
+          R"("name":{"family":"a"})",
+          R"("name":[])",
+          R"("name":[[]])",
+          R"("name":[{}])",
+          R"("name":["a"])",
+          R"("name":[{"given":["a",null]}])",
+          R"("name":[{"given":"a"}])",
+          R"("name":[{"family":["a"]}])",
+          R"("name":null)",
+          R"("gender":"ma  le")",
+          R"("gender":"")",
+          R"("gender":"male ")",
+          R"("deceasedBoolean":true,"deceasedDateTime":"2024")",
+          R"("managingOrganization":{"id":"a"})",
+          R"("managingOrganization":{"reference":"Foo/1"})",
+          R"("managingOrganization":{"reference":"a b"})",
+          R"("contained":[{"resourceType":"Organization"}])",
+          R"("communication":[{"preferred":true}])",
+          R"("contained":[{"resourceType":"Organization","id":"a","contained":[]}])",
+          R"("multipleBirthInteger":2.0)",
+          R"("multipleBirthInteger":2147483648)",
+          R"("name":[{"text":"a\u0000b"}])",
+          R"("_birthDate":{})",
+          R"("_name":{"id":"a"})",
+          R"("_name":[{"id":"a"}])",
+          R"("active":{"id":"a"})",
+          R"("photo":[{"data":"a"}])"}) {
+        EXPECT_FALSE(settles_patient(members)) << members;
+        EXPECT_FALSE(settles_patient(members)) << members;
+    }
+    for (const char* text :
+         {R"({})", R"({"id":"a"})", R"({"resourceType":"Foo"})", R"({"resourceType":1})", R"([])",
+          R"("a")", R"({"resourceType":"Patient\""})", R"({"name":[{"resourceType":"Patient"}]})",
+          R"({"a":"resourceType","b":"Patient"})", R"({"resourceType":)", R"({"resourceType")"}) {
+        EXPECT_FALSE(settles(text)) << text;
+    }
+}
+
+TEST_F(CheckedParse, LooksForTheResourceTypeOnlySoFar) {
+    std::string extensions;
+    for (int i = 0; i < 1000; ++i) {
+        extensions += extensions.empty() ? "" : ",";
+        extensions += R"({"url":"u","valueCode":"a"})";
+    }
+    EXPECT_FALSE(settles(R"({"extension":[)" + extensions + R"(],"resourceType":"Patient"})"));
+    EXPECT_TRUE(settles(R"({"resourceType":"Patient","extension":[)" + extensions + "]}"));
+}
+
+TEST_F(CheckedParse, FindsEveryRepeatedKey) {
+    for (const char* members :
+         {R"("active":true,"active":true)",
+          R"("name":[{"text":"a"}],"active":true,"name":[{"text":"a"}])",
+          R"("resourceType":"Patient")", R"("odd":1,"id":"a","odd":2)", R"("_id":1,"_id":2)",
+          R"("_gender":{"id":"a"},"_gender":{"id":"a"})", R"("active":true,"\u0061ctive":true)",
+          R"("\u0061ctive":true,"active":true)", R"("odd":{"a":1,"a":2})", R"("":1,"":2)",
+          R"("name":[{"family":"a","family":"b"}])"}) {
+        EXPECT_TRUE(finds_repeated_key(members)) << members;
+        EXPECT_TRUE(finds_repeated_key(members)) << members;
+    }
+    EXPECT_FALSE(finds_repeated_key(
+        R"("active":true,"_active":{"id":"a"},"name":[{"family":"a"},{"family":"b"}])"));
+}
+
+}  // namespace
+}  // namespace annals::json
