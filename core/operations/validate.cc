@@ -124,9 +124,8 @@ Result<std::vector<Issue>> run(const Service& service, const Request& request, c
     if (const auto issue = mismatch(target, asked, asked.resource)) {
         issues.push_back(*issue);
     }
-    validation::Options options;
+    validation::Options options = validation::strict_options(service.definitions());
     options.profiles = asked.profiles;
-    options.refuse_unknown_elements = true;
     validation::Report report =
         validation::validate(asked.resource, service.definitions(), options);
     issues.insert(issues.end(), std::make_move_iterator(report.issues.begin()),

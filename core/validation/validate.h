@@ -64,6 +64,11 @@ struct Options {
     std::uint64_t steps = 20'000'000;  ///< elements and expressions looked at; beyond: too-costly
 };
 
+/// What `$validate` goes by, as the official validator does: elements that FHIR does not have, and displays that are none of the
+/// code's names, are errors; where `source` has the definitions of R4's own extensions, so are those of HL7's that it does not
+/// know.
+Options strict_options(const Source& source);
+
 struct Report {
     std::vector<core::Issue> issues;
     bool structure_is_sound = true;  ///< else the issues are of the structure alone

@@ -166,6 +166,16 @@ void check_resource(Context& context, const Frame& frame) {
     --context.depth;
 }
 
+Options strict_options(const Source& source) {
+    constexpr std::string_view kOneOfR4 =
+        "http://hl7.org/fhir/StructureDefinition/data-absent-reason";
+    Options options;
+    options.refuse_unknown_elements = true;
+    options.refuse_wrong_displays = true;
+    options.refuse_unknown_extensions = source.find("StructureDefinition", kOneOfR4, {}) != nullptr;
+    return options;
+}
+
 Report validate(json::Value resource, const Source& source, const Options& options) {
     Report report;
     if (!options.structure_is_checked) {

@@ -499,6 +499,39 @@ TEST(Validation, IsBoundedInIssuesAndSteps) {
     EXPECT_FALSE(report.valid);
 }
 
+TEST(Validation, RefusesUnknownExtensionsOfR4OnceItsOwnAreThere) {
+    const auto judged = [](const Source& source, std::string_view url) {
+        return issues(R"({"resourceType":"Patient","extension":[{"url":")" + std::string(url) +
+                          R"(","valueString":"a"}]})",
+                      source, strict_options(source));
+    };
+    TextSource source;
+    const std::string unknown = "http://hl7.org/fhir/StructureDefinition/no-such-thing";
+    EXPECT_EQ(judged(source, unknown), "");
+    source.add(R"({"resourceType":"StructureDefinition","type":"Extension",
+        "url":"http://hl7.org/fhir/StructureDefinition/data-absent-reason"})");
+    EXPECT_EQ(judged(source, unknown), "error structure Patient.extension[0]\n");
+    for (const char* url : {"http://hl7.org/fhir/5.0/StructureDefinition/no-such-thing",
+                            "http://x.org/no-such-thing"}) {
+        EXPECT_EQ(judged(source, url), "") << url;
+    }
+}
+
+TEST(Validation, RefusesDisplaysThatAreNoneOfTheCodesNamesWhereItIsStrict) {
+    TextSource source;
+    source.add(R"({"resourceType":"CodeSystem","url":"http://x.org/cs","status":"active",
+        "content":"complete","concept":[{"code":"m","display":"Married"}]})");
+    const auto judged = [&](std::string_view display, const Options& options) {
+        return issues(R"({"resourceType":"Basic","code":{"coding":[
+            {"system":"http://x.org/cs","code":"m","display":")" +
+                          std::string(display) + R"("}]}})",
+                      source, options);
+    };
+    EXPECT_EQ(judged("Married", strict_options(source)), "");
+    EXPECT_EQ(judged("Single", {}), "warning invalid Basic.code.coding[0]\n");
+    EXPECT_EQ(judged("Single", strict_options(source)), "error invalid Basic.code.coding[0]\n");
+}
+
 TEST(Validation, OnlyWarnsOfUnknownCodesWhereThatIsAsked) {
     Options options;
     options.refuse_unknown_codes = false;
