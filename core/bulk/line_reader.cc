@@ -12,13 +12,20 @@ constexpr std::size_t kPortion = 1 << 20;
 
 // Adds a portion to what is there; false at the end of the file.
 Result<bool> LineReader::fill() {
-    buffer_.erase(0, begin_);
+    const std::string_view rest = held().substr(begin_);
+    if (capacity_ < rest.size() + kPortion) {
+        capacity_ = rest.size() + kPortion;
+        auto larger = std::make_unique_for_overwrite<char[]>(capacity_);
+        std::copy(rest.begin(), rest.end(), larger.get());
+        buffer_ = std::move(larger);
+    } else {
+        std::copy(rest.begin(), rest.end(), buffer_.get());
+    }
     begin_ = 0;
-    const std::size_t held = buffer_.size();
-    buffer_.resize(held + kPortion);
+    end_ = rest.size();
     ANNALS_TRY(const std::size_t count,
-               file_->read(offset_ + held, std::span(buffer_).subspan(held)));
-    buffer_.resize(held + count);
+               file_->read(offset_ + end_, {buffer_.get() + end_, kPortion}));
+    end_ += count;
     return count > 0;
 }
 
@@ -26,25 +33,25 @@ Result<bool> LineReader::next(std::string_view& line) {
     too_long_ = false;
     std::size_t searched = begin_;
     for (;;) {
-        const std::size_t end = buffer_.find('\n', searched);
-        if (end != std::string::npos) {
-            line = std::string_view(buffer_).substr(begin_, end - begin_);
+        const std::size_t end = held().find('\n', searched);
+        if (end != std::string_view::npos) {
+            line = held().substr(begin_, end - begin_);
             offset_ += end + 1 - begin_;
             begin_ = end + 1;
             break;
         }
-        if (buffer_.size() - begin_ > line_bytes_max_) {
+        if (end_ - begin_ > line_bytes_max_) {
             // Its beginning is of no use: only where it ends is looked for.
-            offset_ += buffer_.size() - begin_;
-            begin_ = buffer_.size();
+            offset_ += end_ - begin_;
+            begin_ = end_;
             too_long_ = true;
         }
-        searched = buffer_.size() - begin_;
+        searched = end_ - begin_;
         ANNALS_TRY(const bool more, fill());
         if (!more) {
-            line = std::string_view(buffer_).substr(begin_);
+            line = held().substr(begin_);
             offset_ += line.size();
-            begin_ = buffer_.size();
+            begin_ = end_;
             if (line.empty() && !too_long_) {
                 return false;
             }

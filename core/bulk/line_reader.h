@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
 
 namespace annals::core {
@@ -36,11 +35,16 @@ class LineReader {
   private:
     Result<bool> fill();
 
+    /// All that has been read, from the beginning of the buffer.
+    std::string_view held() const noexcept { return {buffer_.get(), end_}; }
+
     std::unique_ptr<storage::File> file_;
     std::uint64_t offset_;  // of buffer_[begin_]
     std::size_t line_bytes_max_;
-    std::string buffer_;
+    std::unique_ptr<char[]> buffer_;
+    std::size_t capacity_ = 0;
     std::size_t begin_ = 0;
+    std::size_t end_ = 0;
     bool too_long_ = false;
 };
 
