@@ -50,6 +50,8 @@ struct Request {
     bool inside_bundle = false;            ///< an entry: answered in JSON whatever it asks for
     /// X-Annals-Min-Position as it stands: nothing is answered from a state before that position.
     std::optional<std::string_view> min_position;
+    /// X-Request-Id as the client gave it, kept with what is written; empty: it gave none.
+    std::string_view client_request_id;
 
     /// The first header of that name (case ignored), trimmed; none if absent.
     std::optional<std::string_view> header(std::string_view name) const noexcept;

@@ -370,8 +370,10 @@ void Connection::make_request_id() {
 void Connection::take_request_id(core::Request& request) {
     if (const std::string_view given = reader_.given_request_id(); !given.empty()) {
         request_id_ = given;
+        request.client_request_id = request_id_;
     } else {
         make_request_id();
+        request.client_request_id = {};
     }
     request.request_id = request_id_;
 }

@@ -17,7 +17,6 @@ namespace {
 constexpr std::size_t kBufferBytes = 8 << 10;       // of a connection at work
 constexpr std::size_t kBufferBytesKept = 64 << 10;  // a larger one is given back after its request
 constexpr std::size_t kRoomMin = 1 << 10;
-constexpr std::size_t kRequestIdBytesMax = 128;
 constexpr std::size_t kAuthorityBytesMax = 255;
 
 using CharacterSet = std::array<bool, 256>;

@@ -153,6 +153,10 @@ Result<void> SegmentRewrite::copy_frame() {
         }
         ++header.record_count;
     }
+    if (const std::string_view request = reader.request(); !request.empty()) {
+        frame_.append(request);
+        ++header.record_count;
+    }
     read_ += frame->length;
     if (header.record_count == 0) {
         return {};  // A mark: its work is done.

@@ -125,8 +125,7 @@ Result<std::uint64_t> Eraser::blank_group(std::span<const Position> erased, std:
 Result<std::uint64_t> Eraser::blank_packed(std::span<const Position> erased) {
     std::map<std::uint32_t, std::vector<std::uint64_t>> records;  // by slot
     std::uint64_t bodies = 0;
-    for (const Position position : erased) {
-        const Location place = index_.location(position);
+    for (const Location& place : places_of(erased)) {
         const Segment* segment = table_.find(place.segment);
         if (segment == nullptr || segment->packed == nullptr) {
             continue;
@@ -146,8 +145,7 @@ Result<std::uint64_t> Eraser::blank_packed(std::span<const Position> erased) {
             ++bodies;
         }
     }
-    for (auto& [slot, offsets] : records) {
-        std::ranges::sort(offsets);
+    for (const auto& [slot, offsets] : records) {
         ANNALS_TRY_VOID(replace_packed(slot, offsets));
     }
     return bodies;
@@ -229,14 +227,33 @@ Result<void> Eraser::sync_log() {
     return file->sync();
 }
 
-Result<std::vector<Blanking>> Eraser::plan(std::span<const Position> erased) {
+/// The records that have something to be taken out, in their order: those of the versions, and those of the requests that
+/// wrote them, for what a client calls its request may tell of whom it was.
+std::vector<Location> Eraser::places_of(std::span<const Position> erased) const {
     std::vector<Location> places;
     places.reserve(erased.size());
+    Position begin{1};
+    Position end;  // from `begin` to here it is one commit, which was looked at
     for (const Position position : erased) {
         places.push_back(index_.location(position));
+        if (position >= begin && position <= end) {
+            continue;
+        }
+        begin = position;
+        end = index_.commit_end(position);
+        if (const auto request = find_request(table_, index_, end)) {
+            places.push_back(request->place);
+        }
     }
-    std::ranges::sort(places, {},
-                      [](const Location& place) { return std::pair(place.segment, place.offset); });
+    const auto order = [](const Location& place) { return std::pair(place.segment, place.offset); };
+    std::ranges::sort(places, {}, order);
+    const auto again = std::ranges::unique(places, {}, order);
+    places.erase(again.begin(), again.end());
+    return places;
+}
+
+Result<std::vector<Blanking>> Eraser::plan(std::span<const Position> erased) {
+    const std::vector<Location> places = places_of(erased);
     std::vector<Blanking> blankings;
     for (std::size_t at = 0; at < places.size();) {
         const Segment* segment = table_.find(places[at].segment);

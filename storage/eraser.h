@@ -61,6 +61,7 @@ class Eraser {
   private:
     Result<std::uint64_t> blank_group(std::span<const Position> erased, std::uint64_t erases);
 
+    std::vector<Location> places_of(std::span<const Position> erased) const;
     Result<std::vector<Blanking>> plan(std::span<const Position> erased);
     Result<std::uint64_t> blank_packed(std::span<const Position> erased);
     Result<void> replace_packed(std::uint32_t slot, std::span<const std::uint64_t> records);

@@ -114,6 +114,13 @@ std::optional<FrameHeader> decode_frame(std::string_view bytes, std::uint64_t sa
     return header;
 }
 
+Record request_record(std::string_view id) noexcept {
+    Record record;
+    record.kind = RecordKind::request;
+    record.body = id;
+    return record;
+}
+
 std::uint64_t record_bytes(const Record& record, std::uint64_t body_bytes) noexcept {
     return padded(kRecordHeaderBytes + record.terms.size() * sizeof(std::uint64_t) +
                   record.type.size() + record.id.size() + body_bytes);
@@ -139,7 +146,8 @@ std::uint64_t body_bytes(std::span<const BodyPiece> pieces, VersionNumber versio
 
 void append_record(const Record& record, std::span<const BodyPiece> pieces, std::string& out) {
     ANNALS_CHECK(out.size() % kAlignment == 0);
-    ANNALS_CHECK(!record.type.empty() && record.type.size() <= 0xff && record.id.size() <= 0xffff);
+    ANNALS_CHECK(record.type.empty() == (record.kind == RecordKind::request) &&
+                 record.type.size() <= 0xff && record.id.size() <= 0xffff);
     ANNALS_CHECK(record.terms.size() <= kTermsPerVersionMax);
     const std::size_t start = out.size();
 
@@ -150,8 +158,9 @@ void append_record(const Record& record, std::span<const BodyPiece> pieces, std:
     char header[kRecordHeaderBytes] = {};
     store_le(header + 8, static_cast<std::uint32_t>(length));
     header[12] = static_cast<char>(record.kind);
-    header[13] = record.kind == RecordKind::erase ? static_cast<char>(record.scope)
-                                                  : static_cast<char>(record.method);
+    header[13] = record.kind == RecordKind::erase     ? static_cast<char>(record.scope)
+                 : record.kind == RecordKind::version ? static_cast<char>(record.method)
+                                                      : '\0';
     header[14] = static_cast<char>((record.deletion ? kFlagDeletion : 0) |
                                    (record.bodiless ? kFlagBodiless : 0));
     header[15] = static_cast<char>(record.type.size());
@@ -227,7 +236,8 @@ Result<Record> parse_record(std::string_view bytes, std::uint64_t offset) {
     const char* in = bytes.data() + offset;
     const auto kind = static_cast<std::uint8_t>(in[12]);
     if (kind != static_cast<std::uint8_t>(RecordKind::version) &&
-        kind != static_cast<std::uint8_t>(RecordKind::erase)) {
+        kind != static_cast<std::uint8_t>(RecordKind::erase) &&
+        kind != static_cast<std::uint8_t>(RecordKind::request)) {
         return corrupt(offset, "record of an unknown kind");
     }
     const auto type_bytes = static_cast<std::uint8_t>(in[15]);
@@ -239,13 +249,17 @@ Result<Record> parse_record(std::string_view bytes, std::uint64_t offset) {
         length) {
         return corrupt(offset, "record whose parts don't add up");
     }
+    if (kind == static_cast<std::uint8_t>(RecordKind::request) &&
+        body_size + std::size_t{kRecordHeaderBytes} != length) {
+        return corrupt(offset, "record of a request that names a resource");
+    }
     Record record;
     record.kind = static_cast<RecordKind>(kind);
     record.deletion = (in[14] & char{kFlagDeletion}) != 0;
     record.bodiless = (in[14] & char{kFlagBodiless}) != 0;
     if (record.kind == RecordKind::erase) {
         record.scope = static_cast<Erase::Scope>(in[13]);
-    } else {
+    } else if (record.kind == RecordKind::version) {
         record.method = static_cast<Method>(in[13]);
     }
     record.version = {load_le<std::uint64_t>(in + 16)};
@@ -322,6 +336,10 @@ Result<std::optional<Record>> RecordReader::next() {
         }
         next_ = offset_ + padded(length);
         if (kind >= kSkippableKinds) {
+            if (kind == static_cast<std::uint8_t>(RecordKind::request)) {
+                ANNALS_TRY(const Record request, decode_record(bytes_, offset_));
+                request_ = request.bodiless ? std::string_view() : bytes_.substr(offset_, size());
+            }
             continue;
         }
         if (kind != static_cast<std::uint8_t>(RecordKind::version) &&

@@ -32,7 +32,7 @@ constexpr std::uint64_t padded(std::uint64_t bytes) noexcept {
 }
 
 /// Kinds of records. Values are never reused; from 128 on, readers that don't know a kind skip it.
-enum class RecordKind : std::uint8_t { version = 1, erase = 2 };
+enum class RecordKind : std::uint8_t { version = 1, erase = 2, request = 128 };
 inline constexpr std::uint8_t kSkippableKinds = 128;
 
 struct SegmentHeader {
@@ -87,6 +87,9 @@ struct Record {
     std::string_view body;
 };
 
+/// The record that keeps which request made a commit: `id` is its body. Lifetime: that of `id`.
+Record request_record(std::string_view id) noexcept;
+
 /// Bytes that a record takes with its padding, for a body of `body_bytes`.
 std::uint64_t record_bytes(const Record& record, std::uint64_t body_bytes) noexcept;
 
@@ -128,6 +131,10 @@ class RecordReader {
     /// The next record of a known kind, none at the end. Errors: corrupt, usage (an unknown kind).
     Result<std::optional<Record>> next();
 
+    /// The record of the commit's request with its padding, once next() has passed it by; empty if there is none, or if
+    /// it was erased.
+    std::string_view request() const noexcept { return request_; }
+
     /// Offset and padded bytes of what next() gave last.
     std::uint64_t offset() const noexcept { return offset_; }
 
@@ -137,6 +144,7 @@ class RecordReader {
     std::string_view bytes_;
     std::uint64_t next_;
     std::uint64_t offset_ = 0;
+    std::string_view request_;
     std::uint32_t left_;
 };
 

@@ -542,6 +542,13 @@ Position Index::commit_end(Position position) const noexcept {
     return position;
 }
 
+Position Index::commit_begin(Position position) const noexcept {
+    while (position.value > 1 && (impl_->entry(position.value).flags & kContinues) != 0) {
+        --position.value;
+    }
+    return position;
+}
+
 Index::Link Index::link(Position position) const noexcept {
     const VersionEntry& entry = impl_->entry(position.value);
     return {.info = impl_->info(position.value),

@@ -118,6 +118,7 @@ class Index {
     /// The last position of the commit that the version at `position`, erased or not, is of. Requires: it is visible.
     /// Cost: of the versions between.
     Position commit_end(Position position) const noexcept;
+    Position commit_begin(Position position) const noexcept;
 
     /// A version in its resource's chain, erased or not.
     struct Link {

@@ -153,7 +153,8 @@ Result<void> LogWriter::write_run(Batch& batch, std::size_t begin, std::size_t e
                       .first_position = frame.first_position,
                       .instant = frame.instant,
                       .synced_offset = segments_.synced(),
-                      .record_count = static_cast<std::uint32_t>(frame.record_count)},
+                      .record_count =
+                          static_cast<std::uint32_t>(frame.record_count + (frame.request ? 1 : 0))},
                      segments_.salt(), batch.bytes.data() + frame.offset);
     }
     const BatchFrame& last = batch.frames[end - 1];

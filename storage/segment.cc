@@ -104,45 +104,65 @@ Result<Segment> make_segment(const SegmentHeader& header, std::shared_ptr<const 
     return segment;
 }
 
-Result<StoredVersion> load_version(const SegmentTable& segments, const Index& index,
-                                   const VersionInfo& info) {
+namespace {
+
+/// Where a version stands, and what keeps that mapped.
+struct Place {
     Location location;
     SegmentHeader header;
     std::shared_ptr<const char> data;
     std::string_view bytes;
     std::shared_ptr<const PackedSegment> packed;
-    while (data == nullptr) {
-        const SegmentTable::Reader reader(segments);
-        location = index.location(info.position);
-        if (const Segment* segment = segments.find(location.segment)) {
-            header = segment->header;
-            data = segment->data;
-            bytes = segment->view();
-            packed = segment->packed;
-        } else if (index.location(info.position).segment == location.segment) {
-            return Error{Errc::not_found, "the version was erased", {}};
+
+    /// The record at `offset`, and its bytes if they are none of the mapping's.
+    Result<Record> record(std::uint64_t offset, std::shared_ptr<const char>& unpacked) const {
+        if (packed == nullptr) {
+            return decode_record(bytes, offset);
         }
+        ANNALS_TRY(ImagePart part, packed->read(offset));
+        unpacked = std::move(part.data);
+        return parse_record({unpacked.get(), part.bytes}, offset - part.offset);
+    }
+};
+
+/// None if the version was erased with all that held it.
+std::optional<Place> find_place(const SegmentTable& segments, const Index& index,
+                                Position position) {
+    for (;;) {
+        const SegmentTable::Reader reader(segments);
+        const Location location = index.location(position);
+        if (const Segment* segment = segments.find(location.segment)) {
+            return Place{location, segment->header, segment->data, segment->view(),
+                         segment->packed};
+        }
+        if (index.location(position).segment == location.segment) {
+            return std::nullopt;
+        }
+    }
+}
+
+}  // namespace
+
+Result<StoredVersion> load_version(const SegmentTable& segments, const Index& index,
+                                   const VersionInfo& info) {
+    std::optional<Place> place = find_place(segments, index, info.position);
+    if (!place) {
+        return Error{Errc::not_found, "the version was erased", {}};
     }
     const auto failed = [&](std::string_view why) {
         // What is erased while it is being read may be seen half blanked.
         return index.link(info.position).erased
                    ? Error{Errc::not_found, "the version was erased", {}}
                    : Error{Errc::corrupt,
-                           fmt::format("segments/{}: offset {}: {}", segment_name(header.number),
-                                       location.offset, why),
+                           fmt::format("segments/{}: offset {}: {}",
+                                       segment_name(place->header.number), place->location.offset,
+                                       why),
                            {}};
     };
-    Result<Record> record = Record();
-    if (packed == nullptr) {
-        record = decode_record(bytes, location.offset);
-    } else if (auto part = packed->read(location.offset)) {
-        record = parse_record(part->view(), location.offset - part->offset);
-        data = std::move(part->data);
-    } else {
-        record = std::move(part.error());
-    }
+    std::shared_ptr<const char> unpacked;
+    const Result<Record> record = place->record(place->location.offset, unpacked);
     if (!record) {
-        return failed(packed == nullptr ? "damaged record" : "damaged block");
+        return failed(place->packed == nullptr ? "damaged record" : "damaged block");
     }
     if (record->bodiless) {
         return failed("the body was erased");
@@ -155,8 +175,29 @@ Result<StoredVersion> load_version(const SegmentTable& segments, const Index& in
     return StoredVersion{.info = info,
                          .id = record->id,
                          .body = record->body,
-                         .pin = std::move(data),
+                         .pin = std::move(unpacked != nullptr ? unpacked : place->data),
                          .method = record->method};
+}
+
+std::optional<CommitRequest> find_request(const SegmentTable& segments, const Index& index,
+                                          Position last) {
+    const std::optional<Place> place = find_place(segments, index, last);
+    if (!place) {
+        return std::nullopt;
+    }
+    // It follows the last version. Where the next frame begins instead, no record fits: its magic is too large a length.
+    std::shared_ptr<const char> unpacked;
+    const Result<Record> version = place->record(place->location.offset, unpacked);
+    if (!version) {
+        return std::nullopt;
+    }
+    const std::uint64_t behind =
+        place->location.offset + record_bytes(*version, version->body.size());
+    const Result<Record> record = place->record(behind, unpacked);
+    if (!record || record->kind != RecordKind::request || record->bodiless) {
+        return std::nullopt;
+    }
+    return CommitRequest{{place->location.segment, behind}, std::string(record->body)};
 }
 
 SegmentScan scan_segment(std::string_view bytes, const SegmentHeader& header) {

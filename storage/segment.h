@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -102,6 +103,16 @@ Result<Segment> make_segment(const SegmentHeader& header, std::shared_ptr<const 
 /// The bytes of a version, checksum verified. Errors: corrupt, not_found (it was erased).
 Result<StoredVersion> load_version(const SegmentTable& segments, const Index& index,
                                    const VersionInfo& info);
+
+/// Who made a commit: Commit::request, and where the record stands that keeps it.
+struct CommitRequest {
+    Location place;
+    std::string id;
+};
+
+/// That of the commit whose last version is at `last`; none if none was kept, or it was erased.
+std::optional<CommitRequest> find_request(const SegmentTable& segments, const Index& index,
+                                          Position last);
 
 struct FrameAt {
     std::uint64_t offset = 0;

@@ -52,6 +52,11 @@ Record to_record(const Erase& erase) {
     return record;
 }
 
+/// Of what only erases nothing is kept.
+bool keeps_request(const Commit& commit) noexcept {
+    return !commit.request.empty() && !commit.writes.empty();
+}
+
 Hint to_hint(const Record& record, TypeId type, const Hash128& key) {
     Hint hint;
     hint.kind = record.kind;
@@ -154,8 +159,12 @@ std::optional<Sequencer::Refusal> Sequencer::unacceptable(const Commit& commit,
             return Refusal{.status = Status::too_large, .failed = commit.writes.size() + i};
         }
     }
+    bytes += keeps_request(commit)
+                 ? record_bytes(request_record(commit.request), commit.request.size())
+                 : 0;
     if (bytes > kUnsyncedBytesMax ||
-        commit.writes.size() + commit.erases.size() > kCommitRecordsMax) {
+        commit.writes.size() + commit.erases.size() + 1 > kCommitRecordsMax ||
+        commit.request.size() > kRequestIdBytesMax) {
         return Refusal{.status = Status::too_large};
     }
     bytes += search_bytes;
@@ -301,6 +310,11 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
                        .position = write.outcome.position,
                        .erased_through = previous.erased_through,
                        .ticket = ticket};
+    }
+    if (keeps_request(commit)) {
+        const BodyPiece id{BodyPiece::Kind::text, commit.request};
+        append_record(request_record(commit.request), std::span(&id, 1), out);
+        frame.request = true;
     }
     frame.length = out.size() - frame.offset;
     frame.record_count = gathering_.records.size() - frame.first_record;

@@ -36,6 +36,7 @@ struct BatchFrame {
     Instant instant;
     std::size_t first_record = 0;
     std::size_t record_count = 0;
+    bool request = false;            ///< there is one record more: that of Commit::request
     std::uint64_t search_bytes = 0;  ///< of SearchEntries
 };
 

@@ -398,6 +398,15 @@ Position Store::commit_end(Position position) const noexcept {
     return impl_->index.commit_end(position);
 }
 
+Position Store::commit_begin(Position position) const noexcept {
+    return impl_->index.commit_begin(position);
+}
+
+std::string Store::request_of(Position commit_end) const {
+    const auto request = find_request(impl_->segments, impl_->index, commit_end);
+    return request ? request->id : std::string();
+}
+
 std::optional<LogEnd> Store::log_end() const {
     return impl_->log_writer == nullptr ? std::nullopt : std::optional(impl_->log_writer->end());
 }

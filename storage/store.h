@@ -283,6 +283,14 @@ class Store {
     /// visible one, `position` itself. A commit is visible as a whole or not at all. Cost: of the versions between.
     Position commit_end(Position position) const noexcept;
 
+    /// The first position of the commit that the version at `position`, erased or not, is of. Requires: it is visible.
+    /// Cost: of the versions between.
+    Position commit_begin(Position position) const noexcept;
+
+    /// Commit::request of the commit whose last version is at `commit_end`; empty if none was kept, or if anything of it
+    /// was erased. Cost: reads the log there.
+    std::string request_of(Position commit_end) const;
+
     /// Up to where the log is durable and visible: what a backup takes. None in a read-only store.
     std::optional<LogEnd> log_end() const;
 

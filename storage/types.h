@@ -133,6 +133,8 @@ struct Commit {
     std::span<Erase> erases;
     std::span<const Guard> guards;
     std::span<const Requirement> requirements;
+    std::string_view request =
+        {};  ///< kept with the versions (Store::request_of()); kRequestIdBytesMax at most
 };
 
 /// What Store::submit decided.

@@ -16,6 +16,7 @@ inline constexpr std::size_t kHeaderCountMax = 100;
 inline constexpr std::size_t kPipelinedRequestsMax = 64;     ///< answered per turn of a connection
 inline constexpr std::size_t kUnsyncedBytesMax = 256 << 20;  ///< gathered but not yet on the device
 inline constexpr std::size_t kCommitRecordsMax = 1 << 20;    ///< records of one commit
+inline constexpr std::size_t kRequestIdBytesMax = 128;       ///< of an X-Request-Id
 inline constexpr std::size_t kTermsPerVersionMax = 1024;     ///< in a record of the log
 inline constexpr std::size_t kPatchOperationsMax = 1000;     ///< operations of one patch
 

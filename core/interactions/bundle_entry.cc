@@ -131,6 +131,7 @@ Request request_of_entry(const EntryRequest& asked, const Request& outer, std::s
     request.body = patches ? std::string_view(asked.patch) : body;
     request.base_url = outer.base_url;
     request.request_id = outer.request_id;
+    request.client_request_id = outer.client_request_id;
     request.loop = outer.loop;
     request.principal = outer.principal;
     request.inside_bundle = true;

@@ -41,6 +41,7 @@ struct BundleTask {
     std::uint64_t entries = 0;
     std::string prefer;
     std::string request_id;
+    bool request_id_given = false;  ///< by the client
 };
 
 std::string task_json(const BundleTask& task) {
@@ -49,7 +50,7 @@ std::string task_json(const BundleTask& task) {
     json::append_quoted(out, task.prefer);
     out += R"(,"requestId":)";
     json::append_quoted(out, task.request_id);
-    return out + "}";
+    return out + fmt::format(R"(,"requestIdGiven":{}}})", task.request_id_given);
 }
 
 Result<BundleTask> parse_task(std::string_view text) {
@@ -64,6 +65,7 @@ Result<BundleTask> parse_task(std::string_view text) {
             std::from_chars(entries.data(), entries.data() + entries.size(), task.entries);
             task.prefer = root["prefer"].string();
             task.request_id = root["requestId"].string();
+            task.request_id_given = root["requestIdGiven"].raw() == "true";
             return task;
         }
     }
@@ -222,6 +224,9 @@ Result<Response> run_bundle(const Service& service, const JobRun& run, const Bun
     request.method = HttpMethod::post;
     request.base_url = run.order().base_url;
     request.request_id = task.request_id;
+    if (task.request_id_given) {
+        request.client_request_id = task.request_id;
+    }
     const Principal owner(run.order().owner, "");
     request.principal = run.order().principal.get();
     if (!task.prefer.empty()) {
@@ -274,6 +279,7 @@ asio::awaitable<Response> begin_bundle_job(const Service& service, const Request
     task.type = type;
     task.entries = bundle.root()["entry"].size();
     task.request_id = request.request_id;
+    task.request_id_given = !request.client_request_id.empty();
     for (const Header& header : request.headers) {
         if (equal_ignoring_case(header.name, "Prefer")) {
             task.prefer.append(task.prefer.empty() ? "" : ", ").append(header.value);

@@ -86,9 +86,10 @@ struct Submitted {
 
 // One commit for all of them.
 Submitted submit(const Service& service, TypeId type, std::span<const Doomed> all,
-                 std::span<const storage::Guard> guards) {
+                 std::span<const storage::Guard> guards, std::string_view client_request_id) {
     Submitted done;
     storage::Commit commit;
+    commit.request = client_request_id;
     commit.guards = guards;
     std::vector<storage::Erase> erases;
     std::vector<storage::VersionWrite> writes;
@@ -149,7 +150,7 @@ asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
         co_return outcome_response(free.error(), request);
     }
     referrers.guard(guards);
-    const Submitted done = submit(service, type, all, guards);
+    const Submitted done = submit(service, type, all, guards, request.client_request_id);
     if (done.submission.status != Status::accepted) {
         const std::optional<Error> refusal =
             co_await settle_refusal(*request.loop, done.submission);

@@ -242,6 +242,7 @@ class HistoryRun {
     Submission submit(storage::VersionWrite& write) {
         storage::Commit commit;
         commit.writes = std::span(&write, 1);
+        commit.request = request_.client_request_id;
         return service_.store().submit(commit);
     }
 

@@ -428,6 +428,7 @@ class TransactionRun {
         commit.erases = attempt.erases;
         commit.guards = attempt.guards;
         commit.requirements = attempt.requirements;
+        commit.request = request_.client_request_id;
         const storage::Submission submission = service_.store().submit(commit);
         search::Indexing::submitted(*attempt.epoch, submission.ticket);
         return submission;

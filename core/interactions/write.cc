@@ -173,7 +173,8 @@ Result<void> SubmittedResource::check_whole() const {
 }
 
 storage::Submission SubmittedResource::submit(const Service& service, storage::VersionWrite& write,
-                                              std::span<const storage::Guard> guards) {
+                                              std::span<const storage::Guard> guards,
+                                              std::string_view client_request_id) {
     const json::BodyPlan plan(facts_, write.id, {});
     std::vector<storage::BodyPiece> pieces;
     pieces.reserve(plan.runs().size());
@@ -196,6 +197,7 @@ storage::Submission SubmittedResource::submit(const Service& service, storage::V
     commit.writes = std::span(&write, 1);
     commit.guards = guards;
     commit.requirements = requirements;
+    commit.request = client_request_id;
     const auto epoch = service.indexing().epoch();
     write.search = &epoch->entries_of(write.type, facts_.resource);
     storage::Submission submission = service.store().submit(commit);
@@ -314,7 +316,8 @@ asio::awaitable<std::optional<Response>> commit_resource(const Service& service,
                                                          storage::VersionWrite write,
                                                          std::span<const storage::Guard> guards) {
     using Status = storage::Submission::Status;
-    const storage::Submission submission = resource.submit(service, write, guards);
+    const storage::Submission submission =
+        resource.submit(service, write, guards, request.client_request_id);
     if (submission.status == Status::requirement_failed) {
         co_return outcome_response(resource.missing_reference(submission.failed), request);
     }

@@ -79,7 +79,8 @@ class SubmittedResource {
     /// Submits `write`, completed by its body and what it can be found by, with `guards` and what the configuration requires of
     /// references. Requires: read() succeeded.
     storage::Submission submit(const Service& service, storage::VersionWrite& write,
-                               std::span<const storage::Guard> guards = {});
+                               std::span<const storage::Guard> guards = {},
+                               std::string_view client_request_id = {});
 
     /// Gives the parser its buffers back; only read(), take() or destruction may follow.
     void release() noexcept;

@@ -29,8 +29,8 @@ constexpr auto kSignatures = std::to_array<Signature>({
      "Finds the newest Observations of each code",
      "max:positiveInt patient:string subject:string category:string* code:string* date:string* status:string*", "Bundle"},
     {"urn:x-annals:OperationDefinition:undo",
-     "Takes back what was committed between two positions",
-     "from:integer to:integer position:integer dryRun:boolean"},
+     "Takes back what was written between two positions, or by one transaction or request",
+     "from:integer to:integer position:integer transaction:integer requestId:string dryRun:boolean"},
     {"http://hl7.org/fhir/OperationDefinition/CapabilityStatement-versions",
      "Tells which versions of FHIR are spoken", ""},
     {"http://hl7.org/fhir/OperationDefinition/Patient-everything",
@@ -80,19 +80,19 @@ constexpr auto kSignatures = std::to_array<Signature>({
      "Makes the search index of some types anew", "type:code* url:uri*"},
     {"http://hl7.org/fhir/uv/bulkdata/OperationDefinition/export",
      "Begins an export of the store",
-     "_outputFormat:string _since:instant _until:instant _asOf:string _type:string* _typeFilter:string* patient:Reference* "
+     "_outputFormat:string _since:instant _until:instant _asOf:string _type:string* _typeFilter:string* _elements:string* patient:Reference* "
      "includeHistory:boolean", ""},
     {"http://hl7.org/fhir/uv/bulkdata/OperationDefinition/patient-export",
      "Begins an export of what belongs to patients",
-     "_outputFormat:string _since:instant _until:instant _asOf:string _type:string* _typeFilter:string* patient:Reference* "
+     "_outputFormat:string _since:instant _until:instant _asOf:string _type:string* _typeFilter:string* _elements:string* patient:Reference* "
      "includeHistory:boolean", ""},
     {"http://hl7.org/fhir/uv/bulkdata/OperationDefinition/group-export",
      "Begins an export of what belongs to the patients of a group",
-     "_outputFormat:string _since:instant _until:instant _asOf:string _type:string* _typeFilter:string* patient:Reference* "
+     "_outputFormat:string _since:instant _until:instant _asOf:string _type:string* _typeFilter:string* _elements:string* patient:Reference* "
      "includeHistory:boolean", ""},
     {"urn:x-annals:OperationDefinition:import",
      "Begins an import of files",
-     "inputFormat:code inputSource:uri input*(type:code! url:url!) keepVersions:boolean", ""},
+     "inputFormat:code inputSource:uri input*(type:code url:url!) keepVersions:boolean", ""},
 });
 // clang-format on
 

@@ -1,6 +1,7 @@
 #include "core/operations/undo.h"
 
 #include "codec/json/document.h"
+#include "core/base/limits.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/bundle.h"
 #include "core/interactions/turns.h"
@@ -9,7 +10,8 @@
 
 #include <fmt/format.h>
 
-#include <unordered_set>
+#include <algorithm>
+#include <unordered_map>
 
 namespace annals::core {
 
@@ -27,50 +29,122 @@ struct Step {
     std::optional<VersionInfo> back_to;  ///< none: it was not there, or deleted
 };
 
+/// Positions, both included.
 struct Range {
     std::uint64_t from = 0;
     std::uint64_t to = 0;
+
+    std::uint64_t size() const { return to - from + 1; }
+};
+
+struct Asked {
+    Range range;
+    std::string
+        request_id;  ///< empty: all of the range; else the commits in it that this request made
     bool dry_run = false;
 };
 
-Result<Range> read_range(const Service& service, const Request& request) {
-    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
-    ANNALS_TRY_VOID(input.only({"from", "to", "position", "dryRun"}));
+Error too_many(std::uint64_t positions) {
+    return {Errc::too_costly, fmt::format("More than {} positions at once", positions), ""};
+}
+
+/// Where it is to be looked, from what says so.
+Result<Range> read_range(const storage::Store& store, const OperationInput& input) {
     ANNALS_TRY(const auto from, input.number("from"));
     ANNALS_TRY(const auto to, input.number("to"));
     ANNALS_TRY(const auto position, input.number("position"));
-    ANNALS_TRY(const auto dry_run, input.boolean("dryRun"));
-    if (position ? from || to : !from) {
-        return Error{Errc::required, "Either position or from, and if need be to, is required", ""};
+    ANNALS_TRY(const auto transaction, input.number("transaction"));
+    ANNALS_TRY(const auto request_id, input.text("requestId"));
+    const int ways =
+        (position ? 1 : 0) + (transaction ? 1 : 0) + (from || to || request_id ? 1 : 0);
+    if (ways != 1 || (to && !from && !request_id)) {
+        return Error{Errc::required,
+                     "One of position, transaction, requestId, or from and if need be to, is "
+                     "required",
+                     ""};
     }
-    const std::uint64_t last = service.store().last_position().value;
+    const std::uint64_t last = store.last_position().value;
+    const std::optional<std::uint64_t> one = position ? position : transaction;
     Range range;
-    range.from = position ? *position : *from;
-    range.to = position ? *position : to.value_or(last);
-    range.dry_run = dry_run.value_or(false);
+    range.to = one ? *one : to.value_or(last);
+    range.from = one ? *one : from.value_or(range.to - std::min(range.to, kUndoSearchedMax) + 1);
     if (range.from == 0 || range.from > range.to || range.to > last) {
         return Error{Errc::invalid, fmt::format("There are the positions 1 to {}", last), ""};
     }
-    if (range.to - range.from >= kUndoPositionsMax) {
-        return Error{Errc::too_costly,
-                     fmt::format("More than {} positions at once", kUndoPositionsMax), ""};
+    if (transaction) {
+        range.from = store.commit_begin(Position{range.from}).value;
+        range.to = store.commit_end(Position{range.to}).value;
     }
-    return range;
+    const std::uint64_t most = request_id ? kUndoSearchedMax : kUndoPositionsMax;
+    return range.size() > most ? Result<Range>(too_many(most)) : range;
+}
+
+Result<Asked> read_asked(const Service& service, const Request& request) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(input.only({"from", "to", "position", "transaction", "requestId", "dryRun"}));
+    ANNALS_TRY(const auto request_id, input.text("requestId"));
+    ANNALS_TRY(const auto dry_run, input.boolean("dryRun"));
+    if (request_id && (request_id->empty() || request_id->size() > kRequestIdBytesMax)) {
+        return Error{Errc::invalid,
+                     fmt::format("A requestId has 1 to {} characters", kRequestIdBytesMax), ""};
+    }
+    Asked asked;
+    ANNALS_TRY(asked.range, read_range(service.store(), input));
+    asked.request_id = request_id.value_or("");
+    asked.dry_run = dry_run.value_or(false);
+    return asked;
+}
+
+/// The commits in `range` that a request made.
+asio::awaitable<Result<std::vector<Range>>> commits_of(const storage::Store& store,
+                                                       const Asked& asked, Turns& turns) {
+    std::vector<Range> found;
+    std::uint64_t positions = 0;
+    for (std::uint64_t at = asked.range.from; at <= asked.range.to;) {
+        const Position end = store.commit_end(Position{at});
+        if (store.request_of(end) == asked.request_id) {
+            found.push_back({at, std::min(end.value, asked.range.to)});
+            positions += found.back().size();
+        }
+        at = end.value + 1;
+        if (turns.pace().is_over()) {
+            Result<void> in_time = co_await turns.next();
+            if (!in_time) {
+                co_return std::move(in_time.error());
+            }
+        }
+    }
+    if (found.empty()) {
+        co_return Error{Errc::not_found,
+                        fmt::format("Nothing that request {} wrote is at positions {} to {}",
+                                    asked.request_id, asked.range.from, asked.range.to),
+                        ""};
+    }
+    if (positions > kUndoPositionsMax) {
+        co_return too_many(kUndoPositionsMax);
+    }
+    co_return found;
 }
 
 /// The steps back, of each resource one; what has been written again since goes to `conflicts`.
 class Plan {
   public:
-    Plan(const Service& service, const Range& range) : store_(service.store()), range_(range) {}
+    explicit Plan(const Service& service) : store_(service.store()) {}
 
-    asio::awaitable<Result<void>> make(Turns& turns) {
-        for (std::uint64_t at = range_.from; at <= range_.to; ++at) {
-            if (const auto info = store_.at(Position{at})) {
-                Result<void> done = take(*info);
-                if (!done) {
-                    co_return std::move(done.error());
+    asio::awaitable<Result<void>> make(const std::vector<Range>& ranges, Turns& turns) {
+        for (const Range& range : ranges) {
+            for (std::uint64_t at = range.from; at <= range.to; ++at) {
+                Result<void> taken = take(Position{at});
+                if (taken && turns.pace().is_over()) {
+                    taken = co_await turns.next();
+                }
+                if (!taken) {
+                    co_return std::move(taken.error());
                 }
             }
+        }
+        for (const Written& one : written_) {
+            judge(one);
             if (turns.pace().is_over()) {
                 Result<void> in_time = co_await turns.next();
                 if (!in_time) {
@@ -86,36 +160,65 @@ class Plan {
     const std::vector<std::string>& conflicts() const { return conflicts_; }
 
   private:
-    Result<void> take(const VersionInfo& info) {
-        const Result<storage::StoredVersion> stored = store_.load(info);
-        if (!stored && stored.error().code == Errc::not_found) {
-            return {};  // erased a moment ago
-        }
-        if (!stored) {
-            return Error(stored.error());
-        }
-        std::string name = resource_name(info.type, stored->id);
-        if (!seen_.insert(name).second) {
+    /// A resource with versions that are to be taken back.
+    struct Written {
+        std::string id;
+        VersionInfo first;
+        Position last;
+        std::optional<VersionInfo> between;  ///< somebody else's version among them
+    };
+
+    Result<void> take(Position position) {
+        const std::optional<VersionInfo> info = store_.at(position);
+        if (!info) {
             return {};
         }
-        const auto now = store_.current(info.type, stored->id);
+        const auto known = places_.find(info->resource);
+        if (known == places_.end()) {
+            const Result<storage::StoredVersion> stored = store_.load(*info);
+            if (!stored) {
+                // What was erased a moment ago is passed over.
+                return stored.error().code == Errc::not_found ? Result<void>()
+                                                              : Result<void>(stored.error());
+            }
+            places_.emplace(info->resource, written_.size());
+            written_.push_back({std::string(stored->id), *info, position, {}});
+            return {};
+        }
+        Written& one = written_[known->second];
+        const auto before = store_.current(info->type, one.id, Position{position.value - 1});
+        if (before && before->position > one.last) {
+            one.between = before;
+        }
+        one.last = position;
+        return {};
+    }
+
+    void judge(const Written& one) {
+        std::string name = resource_name(one.first.type, one.id);
+        const auto now = store_.current(one.first.type, one.id);
         if (!now) {
-            return {};
+            return;
         }
-        if (now->position.value > range_.to) {
+        if (now->position > one.last) {
             conflicts_.push_back(
                 fmt::format("{} is at version {} by now", name, now->version.value));
-            return {};
+            return;
+        }
+        if (one.between) {
+            conflicts_.push_back(fmt::format("Version {} of {}, in between, is of another request",
+                                             one.between->version.value, name));
+            return;
         }
         std::optional<VersionInfo> before;
-        if (range_.from > 1) {
-            before = store_.current(info.type, stored->id, Position{range_.from - 1});
+        if (one.first.position.value > 1) {
+            before = store_.current(one.first.type, one.id, Position{one.first.position.value - 1});
         }
         // The first in the range follows it, unless versions are gone.
-        if ((before ? before->version.value : 0) + 1 != info.version.value) {
+        if ((before ? before->version.value : 0) + 1 != one.first.version.value) {
             conflicts_.push_back(fmt::format("What {} was before version {} is not kept any more",
-                                             name, info.version.value));
-            return {};
+                                             name, one.first.version.value));
+            return;
         }
         if (before && before->deletion) {
             before.reset();
@@ -123,12 +226,12 @@ class Plan {
         if (before || !now->deletion) {
             steps_.push_back({std::move(name), *now, before});
         }
-        return {};
     }
 
     const storage::Store& store_;
-    const Range& range_;
-    std::unordered_set<std::string> seen_;
+    std::unordered_map<std::uint32_t, std::size_t>
+        places_;  ///< in written_, by VersionInfo::resource
+    std::vector<Written> written_;
     std::vector<Step> steps_;
     std::vector<std::string> conflicts_;
 };
@@ -182,20 +285,28 @@ std::string parameters_of(const std::vector<Step>& steps, bool done) {
 
 asio::awaitable<Response> undo_operation(const Service& service, const Request& request,
                                          const Target& /*target*/) {
-    const Result<Range> range = read_range(service, request);
-    if (!range) {
-        co_return outcome_response(range.error(), request);
+    const Result<Asked> asked = read_asked(service, request);
+    if (!asked) {
+        co_return outcome_response(asked.error(), request);
     }
     Turns turns(*request.loop, service.config().limits.request_timeout);
-    Plan plan(service, *range);
-    const Result<void> made = co_await plan.make(turns);
+    std::vector<Range> ranges{asked->range};
+    if (!asked->request_id.empty()) {
+        Result<std::vector<Range>> found = co_await commits_of(service.store(), *asked, turns);
+        if (!found) {
+            co_return outcome_response(found.error(), request);
+        }
+        ranges = *std::move(found);
+    }
+    Plan plan(service);
+    const Result<void> made = co_await plan.make(ranges, turns);
     if (!made) {
         co_return outcome_response(made.error(), request);
     }
     if (!plan.conflicts().empty()) {
         co_return conflict(plan.conflicts(), request);
     }
-    if (!range->dry_run && !plan.steps().empty()) {
+    if (!asked->dry_run && !plan.steps().empty()) {
         const Result<std::string> bundle = transaction_of(service, plan.steps());
         if (!bundle) {
             co_return outcome_response(bundle.error(), request);
@@ -216,7 +327,7 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
         }
     }
     Response response;
-    response.body = Body(parameters_of(plan.steps(), !range->dry_run));
+    response.body = Body(parameters_of(plan.steps(), !asked->dry_run));
     co_return response;
 }
 

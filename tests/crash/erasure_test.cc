@@ -76,8 +76,11 @@ class Script {
             CommitBuilder pair;
             pair.put("Patient", fmt::format("p{}", 2 * i), marker(2 * i, 1) + text);
             pair.put("Patient", fmt::format("p{}", 2 * i + 1), marker(2 * i + 1, 1));
+            // What the request was called goes with the first of them.
+            pair.request(marker(2 * i, 1) + marker(2 * i + 1, 1));
             CommitBuilder second;
             second.put("Patient", fmt::format("p{}", 2 * i), marker(2 * i, 2));
+            second.request(marker(2 * i, 2));
             if (!step(pair, {marker(2 * i, 1), marker(2 * i + 1, 1)}, {}) ||
                 !step(second, {marker(2 * i, 2)}, {})) {
                 return answered;

@@ -114,6 +114,11 @@ std::string encoded(const Record& record, std::span<const BodyPiece> body = {}) 
     return bytes;
 }
 
+std::string encoded_request() {
+    const BodyPiece id{BodyPiece::Kind::text, "nightly-load-7"};
+    return encoded(request_record(id.text), std::span(&id, 1));
+}
+
 /// A frame of the records of `kinds`, in that order.
 std::string frame(const std::vector<std::string>& records, Position first, std::uint64_t synced) {
     std::string bytes(kFrameHeaderBytes, '\0');
@@ -176,6 +181,7 @@ TEST(Format, KeepsItsBytes) {
     expect_golden("version", encoded(version_record(), version_body()));
     expect_golden("deletion", encoded(deletion_record()));
     expect_golden("erase", encoded(erase_record()));
+    expect_golden("request", encoded_request());
     expect_golden("mark", frame({}, {3}, 4096));
     expect_golden("frame", frame({encoded(deletion_record())}, {2}, 64));
     expect_golden("sealed_segment", sealed_segment());
@@ -331,6 +337,27 @@ std::string with_kind(std::string record, std::uint8_t kind) {
     const auto length = load_le<std::uint32_t>(record.data() + 8);
     store_le(record.data(), hash64({record.data() + 8, length - 8}));
     return record;
+}
+
+TEST(Format, PassesTheRequestOfACommitByAndGivesItToWhoAsks) {
+    const std::string version = encoded(deletion_record());
+    std::string request = encoded_request();
+    for (const bool erased : {false, true}) {
+        if (erased) {
+            blank_record(request, 0);
+            EXPECT_EQ(request.find("nightly"), std::string::npos);
+        }
+        const std::string bytes = frame({version, request}, {1}, 64);
+        RecordReader reader(bytes, 0, *decode_frame(bytes, kSalt));
+        ASSERT_TRUE(reader.next()->has_value());
+        EXPECT_FALSE(reader.next()->has_value());
+        EXPECT_EQ(reader.request(), erased ? "" : request);
+        const auto record = decode_record(bytes, kFrameHeaderBytes + version.size());
+        ASSERT_TRUE(record);
+        EXPECT_EQ(record->kind, RecordKind::request);
+        EXPECT_EQ(record->bodiless, erased);
+        EXPECT_EQ(record->body.substr(0, 7), erased ? std::string(7, '\0') : "nightly");
+    }
 }
 
 TEST(Format, SkipsUnknownKindsFrom128OnAndRefusesTheOthers) {

@@ -81,8 +81,13 @@ CommitBuilder& CommitBuilder::require(std::string_view type, std::string_view id
     return *this;
 }
 
+CommitBuilder& CommitBuilder::request(std::string_view id) {
+    request_ = texts_.emplace_back(id);
+    return *this;
+}
+
 storage::Commit CommitBuilder::commit() {
-    return {writes_, erases_, guards_, requirements_};
+    return {writes_, erases_, guards_, requirements_, request_};
 }
 
 storage::Submission put(storage::Store& store, std::string_view type, std::string_view id,

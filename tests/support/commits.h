@@ -34,6 +34,9 @@ class CommitBuilder {
     CommitBuilder& guard(const storage::Guard& guard);
     CommitBuilder& require(std::string_view type, std::string_view id);
 
+    /// By which request it is.
+    CommitBuilder& request(std::string_view id);
+
     storage::Commit commit();
 
     const std::vector<storage::VersionWrite>& writes() const { return writes_; }
@@ -49,6 +52,7 @@ class CommitBuilder {
     std::vector<storage::Erase> erases_;
     std::vector<storage::Guard> guards_;
     std::vector<storage::Requirement> requirements_;
+    std::string_view request_;
 };
 
 /// Submits one version of a resource and waits for it. Fails the test if it isn't accepted.

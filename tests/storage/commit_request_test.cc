@@ -1,0 +1,213 @@
+// Which request made a commit: kept with it wherever it goes, and gone with what it wrote.
+
+#include "storage/backup.h"
+#include "storage/file_system.h"
+#include "storage/restore.h"
+#include "storage/store.h"
+#include "storage/verify.h"
+#include "tests/support/commits.h"
+#include "tests/support/packed_files.h"
+#include "tests/support/sim_file_system.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace annals::storage {
+namespace {
+
+using test::CommitBuilder;
+using test::SimFileSystem;
+
+const std::string kDirectory = "/data";
+constexpr int kCommits = 200;
+
+StoreOptions options(bool packed) {
+    StoreOptions options;
+    options.segment_bytes = 64 << 10;
+    options.prepare_segments = false;
+    options.pack_segments = packed;
+    options.pack_after = std::chrono::hours(24);
+    return options;
+}
+
+std::unique_ptr<Store> open(FileSystem& fs, bool packed = false,
+                            const std::string& directory = kDirectory) {
+    auto store = Store::open(fs, directory, options(packed));
+    EXPECT_TRUE(store) << store.error().detail;
+    return store ? *std::move(store) : nullptr;
+}
+
+std::string request_of(int i) {
+    return fmt::format("request-{}-{}.", i, i * 7919);
+}
+
+/// Two versions each, of which every second commit says by which request they are.
+void fill(Store& store) {
+    for (int i = 0; i < kCommits; ++i) {
+        CommitBuilder builder;
+        builder.put("Patient", fmt::format("p{}", i), std::string(300, 'p'));
+        builder.put("Observation", fmt::format("o{}", i), std::string(300, 'o'));
+        if (i % 2 == 0) {
+            builder.request(request_of(i));
+        }
+        const Submission submission = store.submit(builder.commit());
+        ASSERT_EQ(submission.status, Submission::Status::accepted);
+        ASSERT_TRUE(store.wait(submission.ticket));
+    }
+}
+
+/// Position of the last version of a commit of fill().
+Position end_of(int i) {
+    return {static_cast<std::uint64_t>(i) * 2 + 2};
+}
+
+void expect_all(const Store& store, int gone = -1) {
+    for (int i = 0; i < kCommits; ++i) {
+        EXPECT_EQ(store.request_of(end_of(i)), i % 2 == 0 && i != gone ? request_of(i) : "") << i;
+        EXPECT_EQ(store.commit_end({end_of(i).value - 1}), end_of(i));
+        EXPECT_EQ(store.commit_begin(end_of(i)), Position{end_of(i).value - 1});
+    }
+}
+
+void compact(Store& store) {
+    store.compact(true);
+    const auto done = store.wait_compacted();
+    ASSERT_TRUE(done) << done.error().detail;
+}
+
+void expect_sound(FileSystem& fs, const std::string& directory = kDirectory) {
+    const auto report = verify(fs, directory);
+    ASSERT_TRUE(report) << report.error().detail;
+    for (const Damage& damage : report->damages) {
+        ADD_FAILURE() << damage.segment << " offset " << damage.offset << ": " << damage.reason;
+    }
+}
+
+bool on_disk(const SimFileSystem& fs, const std::string& text) {
+    for (const std::string& path : fs.paths()) {
+        if (test::unpacked(fs.content(path)).find(text) != std::string::npos) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void erase(Store& store, const std::string& type, const std::string& id) {
+    CommitBuilder builder;
+    builder.erase(type, id);
+    const Submission submission = store.submit(builder.commit());
+    ASSERT_TRUE(store.wait(submission.ticket));
+    const auto done = store.wait_erased(submission.ticket);
+    ASSERT_TRUE(done) << done.error().detail;
+}
+
+TEST(CommitRequest, IsKeptOverRestartsSealingAndPacking) {
+    SimFileSystem fs;
+    {
+        const auto store = open(fs);
+        fill(*store);
+        expect_all(*store);
+    }
+    EXPECT_GT(open(fs)->metrics().segments, 2U);
+    for (const bool packed : {false, true}) {
+        const auto store = open(fs, packed);
+        expect_all(*store);
+        compact(*store);
+        EXPECT_EQ(store->metrics().segments_packed > 0, packed);
+        expect_all(*store);
+        expect_sound(fs);
+    }
+    expect_all(*open(fs, true));
+}
+
+TEST(CommitRequest, IsInABackup) {
+    SimFileSystem fs;
+    const auto store = open(fs);
+    fill(*store);
+    const auto end = [&]() -> Result<LogEnd> { return *store->log_end(); };
+    ASSERT_TRUE(back_up(fs, kDirectory, "/backup", end, {}));
+    ASSERT_TRUE(restore(fs, "/backup", "/restored", {}));
+    expect_all(*open(fs, false, "/restored"));
+    RestoreOptions until;
+    until.to_position = end_of(20);
+    ASSERT_TRUE(restore(fs, "/backup", "/earlier", until));
+    const auto earlier = open(fs, false, "/earlier");
+    EXPECT_EQ(earlier->last_position(), end_of(20));
+    EXPECT_EQ(earlier->request_of(end_of(20)), request_of(20));
+    expect_sound(fs, "/earlier");
+}
+
+class ErasedRequest : public testing::TestWithParam<bool> {};
+
+TEST_P(ErasedRequest, IsGoneWithTheFirstVersionThatIsErased) {
+    const bool packed = GetParam();
+    SimFileSystem fs;
+    {
+        const auto store = open(fs, packed);
+        fill(*store);
+        if (packed) {
+            compact(*store);
+        }
+        ASSERT_TRUE(on_disk(fs, request_of(10)));
+        erase(*store, "Patient", "p10");
+        EXPECT_FALSE(on_disk(fs, request_of(10)));
+        EXPECT_TRUE(on_disk(fs, request_of(12)));
+        expect_all(*store, 10);
+        // What is left of the commit goes, too.
+        erase(*store, "Observation", "o10");
+        expect_all(*store, 10);
+        expect_sound(fs);
+        compact(*store);
+        expect_all(*store, 10);
+        expect_sound(fs);
+    }
+    expect_all(*open(fs, packed), 10);
+    EXPECT_FALSE(on_disk(fs, request_of(10)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Segments, ErasedRequest, testing::Bool(),
+                         [](const auto& info) { return info.param ? "Packed" : "Plain"; });
+
+TEST(CommitRequest, OfADeletionGoesWithIt) {
+    SimFileSystem fs;
+    const auto store = open(fs);
+    test::put(*store, "Patient", "a", "1");
+    CommitBuilder builder;
+    builder.remove("Patient", "a");
+    builder.request("end-of-story");
+    ASSERT_TRUE(store->wait(store->submit(builder.commit()).ticket));
+    EXPECT_EQ(store->request_of({2}), "end-of-story");
+    erase(*store, "Patient", "a");
+    EXPECT_EQ(store->request_of({2}), "");
+    EXPECT_FALSE(on_disk(fs, "end-of-story"));
+}
+
+TEST(CommitRequest, IsNotKeptOfWhatOnlyErases) {
+    SimFileSystem fs;
+    const auto store = open(fs);
+    test::put(*store, "Patient", "a", "1");
+    CommitBuilder builder;
+    builder.erase("Patient", "a");
+    builder.request("away-with-it");
+    const Submission submission = store->submit(builder.commit());
+    ASSERT_TRUE(store->wait_erased(submission.ticket));
+    EXPECT_FALSE(on_disk(fs, "away-with-it"));
+    expect_sound(fs);
+}
+
+TEST(CommitRequest, IsOfBoundedLength) {
+    SimFileSystem fs;
+    const auto store = open(fs);
+    for (const std::size_t size : {128U, 129U}) {
+        CommitBuilder builder;
+        builder.put("Patient", "a", "1");
+        builder.request(std::string(size, 'r'));
+        const Submission submission = store->submit(builder.commit());
+        EXPECT_EQ(submission.status == Submission::Status::accepted, size == 128);
+        ASSERT_TRUE(store->wait(submission.ticket));
+    }
+    EXPECT_EQ(store->request_of({1}), std::string(128, 'r'));
+}
+
+}  // namespace
+}  // namespace annals::storage
