@@ -2,10 +2,8 @@
 // answered for no byte is left.
 
 #include "storage/store.h"
-#include "storage/verify.h"
 #include "tests/support/commits.h"
-#include "tests/support/packed_files.h"
-#include "tests/support/sim_file_system.h"
+#include "tests/support/store_files.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -17,6 +15,8 @@ namespace annals::storage {
 namespace {
 
 using test::CommitBuilder;
+using test::expect_sound;
+using test::on_disk;
 using test::SimFileSystem;
 using test::type_of;
 using Scope = Erase::Scope;
@@ -110,23 +110,6 @@ class Script {
     }
 };
 
-bool on_disk(const SimFileSystem& fs, const std::string& text) {
-    for (const std::string& path : fs.paths()) {
-        if (test::unpacked(fs.content(path)).find(text) != std::string::npos) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void expect_sound(SimFileSystem& fs) {
-    const auto report = verify(fs, kDirectory);
-    ASSERT_TRUE(report) << report.error().detail;
-    for (const Damage& damage : report->damages) {
-        ADD_FAILURE() << damage.segment << " offset " << damage.offset << ": " << damage.reason;
-    }
-}
-
 void expect_kept_and_gone(SimFileSystem& fs, const Answered& answered, Packing packing) {
     auto store = Store::open(fs, kDirectory, options(packing));
     ASSERT_TRUE(store) << store.error().detail;
@@ -170,7 +153,7 @@ void run_with_power_cuts(Packing packing) {
         }
         store->reset();
         calls = fs.changing_calls() - before;
-        expect_sound(fs);
+        expect_sound(fs, kDirectory);
         expect_kept_and_gone(fs, all, packing);
     }
     for (std::uint64_t n = 1; n <= calls && !testing::Test::HasFailure(); ++n) {
@@ -186,16 +169,16 @@ void run_with_power_cuts(Packing packing) {
         for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
             SCOPED_TRACE(seed);
             const auto after = fs.after_power_cut(seed);
-            expect_sound(*after);
+            expect_sound(*after, kDirectory);
             // Power goes once more while opening finishes what was begun.
             const auto again = after->after_power_cut(1);
             again->power_off_at(1 + n % 7);
             (void)Store::open(*again, kDirectory, options(packing));
             const auto last = again->after_power_cut(seed + 2);
-            expect_sound(*last);
+            expect_sound(*last, kDirectory);
             expect_kept_and_gone(*last, answered, packing);
             expect_kept_and_gone(*after, answered, packing);
-            expect_sound(*after);
+            expect_sound(*after, kDirectory);
         }
     }
 }
@@ -240,7 +223,7 @@ TEST(Erasure, LeavesABackupsNameOfASegmentAlone) {
     ASSERT_TRUE(other);
     EXPECT_TRUE((*store)->load(*other));
     store->reset();
-    expect_sound(fs);
+    expect_sound(fs, kDirectory);
 }
 
 TEST(Erasure, IsTriedAgainWhenTheDeviceWasFull) {

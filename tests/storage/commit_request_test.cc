@@ -4,10 +4,8 @@
 #include "storage/file_system.h"
 #include "storage/restore.h"
 #include "storage/store.h"
-#include "storage/verify.h"
 #include "tests/support/commits.h"
-#include "tests/support/packed_files.h"
-#include "tests/support/sim_file_system.h"
+#include "tests/support/store_files.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,6 +14,8 @@ namespace annals::storage {
 namespace {
 
 using test::CommitBuilder;
+using test::expect_sound;
+using test::on_disk;
 using test::SimFileSystem;
 
 const std::string kDirectory = "/data";
@@ -41,18 +41,28 @@ std::string request_of(int i) {
     return fmt::format("request-{}-{}.", i, i * 7919);
 }
 
+void submit(Store& store, CommitBuilder& builder, std::string_view request) {
+    builder.request(request);
+    const Submission submission = store.submit(builder.commit());
+    ASSERT_EQ(submission.status, Submission::Status::accepted);
+    ASSERT_TRUE(store.wait(submission.ticket));
+    const auto done = store.wait_erased(submission.ticket);
+    ASSERT_TRUE(done) << done.error().detail;
+}
+
+void erase(Store& store, const std::string& type, const std::string& id) {
+    CommitBuilder builder;
+    builder.erase(type, id);
+    submit(store, builder, "away-with-it");
+}
+
 /// Two versions each, of which every second commit says by which request they are.
 void fill(Store& store) {
     for (int i = 0; i < kCommits; ++i) {
         CommitBuilder builder;
         builder.put("Patient", fmt::format("p{}", i), std::string(300, 'p'));
         builder.put("Observation", fmt::format("o{}", i), std::string(300, 'o'));
-        if (i % 2 == 0) {
-            builder.request(request_of(i));
-        }
-        const Submission submission = store.submit(builder.commit());
-        ASSERT_EQ(submission.status, Submission::Status::accepted);
-        ASSERT_TRUE(store.wait(submission.ticket));
+        submit(store, builder, i % 2 == 0 ? request_of(i) : "");
     }
 }
 
@@ -75,32 +85,6 @@ void compact(Store& store) {
     ASSERT_TRUE(done) << done.error().detail;
 }
 
-void expect_sound(FileSystem& fs, const std::string& directory = kDirectory) {
-    const auto report = verify(fs, directory);
-    ASSERT_TRUE(report) << report.error().detail;
-    for (const Damage& damage : report->damages) {
-        ADD_FAILURE() << damage.segment << " offset " << damage.offset << ": " << damage.reason;
-    }
-}
-
-bool on_disk(const SimFileSystem& fs, const std::string& text) {
-    for (const std::string& path : fs.paths()) {
-        if (test::unpacked(fs.content(path)).find(text) != std::string::npos) {
-            return true;
-        }
-    }
-    return false;
-}
-
-void erase(Store& store, const std::string& type, const std::string& id) {
-    CommitBuilder builder;
-    builder.erase(type, id);
-    const Submission submission = store.submit(builder.commit());
-    ASSERT_TRUE(store.wait(submission.ticket));
-    const auto done = store.wait_erased(submission.ticket);
-    ASSERT_TRUE(done) << done.error().detail;
-}
-
 TEST(CommitRequest, IsKeptOverRestartsSealingAndPacking) {
     SimFileSystem fs;
     {
@@ -115,7 +99,7 @@ TEST(CommitRequest, IsKeptOverRestartsSealingAndPacking) {
         compact(*store);
         EXPECT_EQ(store->metrics().segments_packed > 0, packed);
         expect_all(*store);
-        expect_sound(fs);
+        expect_sound(fs, kDirectory);
     }
     expect_all(*open(fs, true));
 }
@@ -156,10 +140,10 @@ TEST_P(ErasedRequest, IsGoneWithTheFirstVersionThatIsErased) {
         // What is left of the commit goes, too.
         erase(*store, "Observation", "o10");
         expect_all(*store, 10);
-        expect_sound(fs);
+        expect_sound(fs, kDirectory);
         compact(*store);
         expect_all(*store, 10);
-        expect_sound(fs);
+        expect_sound(fs, kDirectory);
     }
     expect_all(*open(fs, packed), 10);
     EXPECT_FALSE(on_disk(fs, request_of(10)));
@@ -174,8 +158,7 @@ TEST(CommitRequest, OfADeletionGoesWithIt) {
     test::put(*store, "Patient", "a", "1");
     CommitBuilder builder;
     builder.remove("Patient", "a");
-    builder.request("end-of-story");
-    ASSERT_TRUE(store->wait(store->submit(builder.commit()).ticket));
+    submit(*store, builder, "end-of-story");
     EXPECT_EQ(store->request_of({2}), "end-of-story");
     erase(*store, "Patient", "a");
     EXPECT_EQ(store->request_of({2}), "");
@@ -186,13 +169,9 @@ TEST(CommitRequest, IsNotKeptOfWhatOnlyErases) {
     SimFileSystem fs;
     const auto store = open(fs);
     test::put(*store, "Patient", "a", "1");
-    CommitBuilder builder;
-    builder.erase("Patient", "a");
-    builder.request("away-with-it");
-    const Submission submission = store->submit(builder.commit());
-    ASSERT_TRUE(store->wait_erased(submission.ticket));
+    erase(*store, "Patient", "a");
     EXPECT_FALSE(on_disk(fs, "away-with-it"));
-    expect_sound(fs);
+    expect_sound(fs, kDirectory);
 }
 
 TEST(CommitRequest, IsOfBoundedLength) {

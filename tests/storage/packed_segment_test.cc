@@ -13,7 +13,7 @@
 #include "storage/verify.h"
 #include "tests/support/commits.h"
 #include "tests/support/packed_files.h"
-#include "tests/support/sim_file_system.h"
+#include "tests/support/store_files.h"
 #include "tests/support/temporary_directory.h"
 
 #include <fmt/format.h>
@@ -27,6 +27,8 @@ namespace annals::storage {
 namespace {
 
 using test::CommitBuilder;
+using test::expect_sound;
+using test::on_disk;
 using test::put;
 using test::SimFileSystem;
 using test::type_of;
@@ -114,23 +116,6 @@ void expect_all(const Store& store, Erased&& erased) {
 
 constexpr auto kNone = [](int) { return false; };
 
-void expect_sound(FileSystem& fs, const std::string& directory = kDirectory) {
-    const auto report = verify(fs, directory);
-    ASSERT_TRUE(report) << report.error().detail;
-    for (const Damage& damage : report->damages) {
-        ADD_FAILURE() << damage.segment << " offset " << damage.offset << ": " << damage.reason;
-    }
-}
-
-bool on_disk(const SimFileSystem& fs, const std::string& text) {
-    for (const std::string& path : fs.paths()) {
-        if (test::unpacked(fs.content(path)).find(text) != std::string::npos) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// The packed segment in a file of `fs`, which must outlive it.
 std::shared_ptr<const PackedSegment> packed_at(SimFileSystem& fs, const std::string& path) {
     const auto file = fs.open(path, FileSystem::Mode::read);
@@ -171,7 +156,7 @@ TEST(PackedSegment, HoldsWhatTheSegmentHeld) {
     ASSERT_TRUE(header);
     const SegmentScan scan = scan_segment({image->get(), packed->frames_end()}, *header);
     EXPECT_EQ(scan.end, packed->frames_end());
-    expect_sound(fs);
+    expect_sound(fs, kDirectory);
     for (const bool packs : {false, true}) {
         const auto store = open(fs, options(packs));
         expect_all(*store, kNone);
@@ -179,7 +164,7 @@ TEST(PackedSegment, HoldsWhatTheSegmentHeld) {
         EXPECT_EQ(store->totals().live, kResources + 1U);
         erase(*store, "new");
     }
-    expect_sound(fs);
+    expect_sound(fs, kDirectory);
 }
 
 TEST(PackedSegment, IsMadeOnceItsLastCommitIsOldEnough) {
@@ -262,7 +247,7 @@ TEST(PackedSegment, IsErasedFromOnceTheDeviceHasSpaceAgain) {
         EXPECT_TRUE(on_disk(fs, marker(7)));
     }
     EXPECT_FALSE(on_disk(fs, marker(7)));
-    expect_sound(fs);
+    expect_sound(fs, kDirectory);
 }
 
 TEST(PackedSegment, LosesTheBodiesThatAreErased) {
@@ -281,10 +266,10 @@ TEST(PackedSegment, LosesTheBodiesThatAreErased) {
     EXPECT_EQ(held->body, before);
     const auto tenth = [](int i) { return i % 10 == 0; };
     expect_all(*store, tenth);
-    expect_sound(fs);
+    expect_sound(fs, kDirectory);
     compact(*store);
     expect_all(*store, tenth);
-    expect_sound(fs);
+    expect_sound(fs, kDirectory);
     for (int i = 0; i < kResources; i += 10) {
         EXPECT_FALSE(on_disk(fs, marker(i))) << i;
     }
@@ -319,18 +304,18 @@ TEST(PackedSegment, GivesUpItsDictionaryWithABodyThatHasPiecesInIt) {
     erase(*store, id_of(other));
     EXPECT_TRUE(test::is_packed(fs.content(segment_path(1))));
     EXPECT_FALSE(on_disk(fs, marker(other)));
-    expect_sound(fs);
+    expect_sound(fs, kDirectory);
 
     erase(*store, id);
     EXPECT_FALSE(on_disk(fs, marker(number)));
     const auto gone = [&](int i) { return i == other || i == number; };
     expect_all(*store, gone);
-    expect_sound(fs);
+    expect_sound(fs, kDirectory);
     compact(*store);
     EXPECT_TRUE(test::is_packed(fs.content(segment_path(1))));
     EXPECT_FALSE(on_disk(fs, marker(number)));
     expect_all(*store, gone);
-    expect_sound(fs);
+    expect_sound(fs, kDirectory);
 }
 
 TEST(PackedSegment, LeavesABackupsNameAlone) {
