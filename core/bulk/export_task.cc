@@ -90,7 +90,8 @@ Result<void> check_names(const OperationInput& input, bool lenient) {
 
 Result<void> read_types(const OperationInput& input, bool lenient, ExportTask& task) {
     std::vector<std::string> names;
-    for (const std::string& list : input.texts("_type")) {
+    ANNALS_TRY(const std::vector<std::string> lists, input.texts("_type"));
+    for (const std::string& list : lists) {
         split(list, ',', names);
     }
     for (const std::string& name : names) {
@@ -110,7 +111,8 @@ Result<void> read_types(const OperationInput& input, bool lenient, ExportTask& t
 }
 
 Result<void> read_filters(const OperationInput& input, ExportTask& task) {
-    for (const std::string& list : input.texts("_typeFilter")) {
+    ANNALS_TRY(const std::vector<std::string> lists, input.texts("_typeFilter"));
+    for (const std::string& list : lists) {
         split_filters(list, task.filters);
     }
     if (task.filters.size() > kFiltersMax) {
@@ -218,7 +220,8 @@ Result<ExportTask> read_export_task(const storage::Store& store, const Request& 
     ANNALS_TRY_VOID(read_types(input, preference.lenient, task));
     ANNALS_TRY_VOID(read_filters(input, task));
     ANNALS_TRY_VOID(read_patients(input, request, task));
-    for (const std::string& list : input.texts("_elements")) {
+    ANNALS_TRY(const std::vector<std::string> lists, input.texts("_elements"));
+    for (const std::string& list : lists) {
         std::vector<ElementName> names;
         ANNALS_TRY_VOID(read_elements(list, names));
         task.elements.push_back(list);

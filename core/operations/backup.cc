@@ -109,6 +109,9 @@ asio::awaitable<Response> backup_operation(const Service& service, const Request
         }
         co_return under_way(request, run.status());
     }
+    if (const Result<void> fit = OperationInput::none(request); !fit) {
+        co_return outcome_response(fit.error(), request);
+    }
     const BackupRun::Status status = run.status();
     if (status.name.empty()) {
         co_return outcome_response(

@@ -72,6 +72,9 @@ asio::awaitable<Response> compact_operation(const Service& service, const Reques
                                             const Target& /*target*/) {
     storage::Store& store = service.store();
     if (request.method != HttpMethod::post) {
+        if (const Result<void> fit = OperationInput::none(request); !fit) {
+            co_return outcome_response(fit.error(), request);
+        }
         const Progress progress = store.compaction();
         if (progress.running) {
             co_return under_way(request, progress, "Being compacted");
@@ -85,10 +88,7 @@ asio::awaitable<Response> compact_operation(const Service& service, const Reques
     if (!input) {
         co_return outcome_response(input.error(), request);
     }
-    Result<void> known = input->only({"dryRun"});
-    if (known && input->bare_resource()) {
-        known = Error{Errc::invalid, "The body is a Parameters resource", ""};
-    }
+    const Result<void> known = input->only({"dryRun"});
     if (!known) {
         co_return outcome_response(known.error(), request);
     }

@@ -147,9 +147,6 @@ Result<Sides> sides_of_system(const Service& service, const Request& request,
 
 Result<std::string> run(const Service& service, const Request& request, const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
-    if (input.bare_resource()) {
-        return Error{Errc::invalid, "The body is a Parameters resource", ""};
-    }
     ANNALS_TRY(const std::optional<bool> meta, input.boolean("includeMeta"));
     ANNALS_TRY(const Sides sides, target.level == Level::instance_operation
                                       ? sides_of_instance(service, target, input)

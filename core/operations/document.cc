@@ -115,9 +115,6 @@ class Document {
   private:
     Result<void> read_request() {
         ANNALS_TRY(const OperationInput input, OperationInput::read(request_));
-        if (input.bare_resource()) {
-            return Error{Errc::invalid, "The body is a Parameters resource", ""};
-        }
         ANNALS_TRY_VOID(input.only({"id", "persist", "graph", "_asOf"}));
         ANNALS_TRY(const std::optional<std::string> id, input.text("id"));
         ANNALS_TRY(const std::optional<bool> persist, input.boolean("persist"));

@@ -91,16 +91,14 @@ class Everything {
   private:
     Result<void> read_request() {
         ANNALS_TRY(const OperationInput input, OperationInput::read(request_));
-        if (input.bare_resource()) {
-            return Error{Errc::invalid, "The body is a Parameters resource", ""};
-        }
         ANNALS_TRY_VOID(
             input.only({"start", "end", "_since", "_type", "_count", "_cursor", "_asOf"}));
         scope_.compartment = target_.type;
         ANNALS_TRY_VOID(take_time(input, "start", scope_.start));
         ANNALS_TRY_VOID(take_time(input, "end", scope_.end));
         ANNALS_TRY_VOID(take_time(input, "_since", scope_.since));
-        for (const std::string& list : input.texts("_type")) {
+        ANNALS_TRY(const std::vector<std::string> lists, input.texts("_type"));
+        for (const std::string& list : lists) {
             ANNALS_TRY_VOID(take_types(list));
             keep("_type", list);
         }
@@ -111,7 +109,8 @@ class Everything {
             keep("_count", std::to_string(count_));
         }
         for (const std::string_view name : {"_format", "_pretty", "_summary", "_elements"}) {
-            for (const std::string& value : input.texts(name)) {
+            ANNALS_TRY(const std::vector<std::string> values, input.texts(name));
+            for (const std::string& value : values) {
                 keep(name, value);
             }
         }

@@ -57,7 +57,8 @@ std::vector<std::string> words_of(std::string_view filter) {
 Result<void> read_versions(const OperationInput& input, std::string_view name,
                            std::unordered_map<std::string, std::string>& versions,
                            ParametersWriter& echo) {
-    for (const std::string& text : input.texts(name)) {
+    ANNALS_TRY(const std::vector<std::string> texts, input.texts(name));
+    for (const std::string& text : texts) {
         const Canonical canonical = split_canonical(text);
         if (canonical.version.empty()) {
             return Error{Errc::invalid, fmt::format("{} is a url, a bar and a version", name), ""};
@@ -81,11 +82,11 @@ Result<void> read_flag(const OperationInput& input, std::string_view name, bool&
 Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Request& request,
                                                 const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
-    ANNALS_TRY_VOID(
-        input.only({"url", "valueSet", "valueSetVersion", "filter", "count", "offset", "activeOnly",
-                    "displayLanguage", "includeDesignations", "includeDefinition", "excludeNested",
-                    "excludeNotForUI", "excludePostCoordinated", "system-version",
-                    "check-system-version", "force-system-version", "exclude-system"}));
+    ANNALS_TRY_VOID(input.only_beside_resource(
+        {"url", "valueSet", "valueSetVersion", "filter", "count", "offset", "activeOnly",
+         "displayLanguage", "includeDesignations", "includeDefinition", "excludeNested",
+         "excludeNotForUI", "excludePostCoordinated", "system-version", "check-system-version",
+         "force-system-version", "exclude-system"}));
     auto asked = std::make_shared<Asked>();
     asked->codes_max = service.config().limits.max_expansion;
     ANNALS_TRY(auto meant,
@@ -126,7 +127,8 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
     ANNALS_TRY_VOID(read_versions(input, "system-version", asked->versions.preferred, echo));
     ANNALS_TRY_VOID(read_versions(input, "check-system-version", asked->versions.demanded, echo));
     ANNALS_TRY_VOID(read_versions(input, "force-system-version", asked->versions.forced, echo));
-    for (const std::string& text : input.texts("exclude-system")) {
+    ANNALS_TRY(const std::vector<std::string> excluded, input.texts("exclude-system"));
+    for (const std::string& text : excluded) {
         asked->excluded_systems.emplace_back(split_canonical(text).url);
         echo.add_text("exclude-system", "valueUri", text);
     }

@@ -145,7 +145,7 @@ bool OperationInput::has(std::string_view name) const {
     return count(name) != 0;
 }
 
-std::vector<std::string> OperationInput::texts(std::string_view name) const {
+Result<std::vector<std::string>> OperationInput::texts(std::string_view name) const {
     std::vector<std::string> found;
     for (const auto& [key, value] : query_) {
         if (key == name) {
@@ -154,9 +154,11 @@ std::vector<std::string> OperationInput::texts(std::string_view name) const {
     }
     for (const json::Value parameter : parameters_.elements()) {
         if (parameter["name"].equals(name)) {
-            if (auto text = text_of(parameter)) {
-                found.push_back(*std::move(text));
+            std::optional<std::string> text = text_of(parameter);
+            if (!text) {
+                return fault(name, "is of the wrong type");
             }
+            found.push_back(*std::move(text));
         }
     }
     return found;
@@ -170,10 +172,7 @@ Result<std::optional<std::string>> OperationInput::text(std::string_view name) c
     if (there > 1) {
         return fault(name, "is given more than once");
     }
-    std::vector<std::string> found = texts(name);
-    if (found.empty()) {
-        return fault(name, "is of the wrong type");
-    }
+    ANNALS_TRY(std::vector<std::string> found, texts(name));
     return std::optional<std::string>(std::move(found.front()));
 }
 
@@ -247,6 +246,19 @@ json::Value OperationInput::bare_resource() const {
 }
 
 Result<void> OperationInput::only(std::initializer_list<std::string_view> known) const {
+    if (bare_) {
+        return Error{Errc::invalid, "The body is a Parameters resource", ""};
+    }
+    return only_beside_resource(known);
+}
+
+Result<void> OperationInput::none(const Request& request) {
+    ANNALS_TRY(const OperationInput input, read(request));
+    return input.only({});
+}
+
+Result<void> OperationInput::only_beside_resource(
+    std::initializer_list<std::string_view> known) const {
     const auto check = [&](std::string_view name) -> Result<void> {
         if (!is_among(name, known) && !is_of_representation(name)) {
             return Error{Errc::invalid, fmt::format("There is no parameter '{}'", name), ""};

@@ -39,9 +39,9 @@ class OperationInput {
     /// Is a parameter of that name there?
     bool has(std::string_view name) const;
 
-    /// All values of primitive type under that name, the query's first, as text; numbers and booleans as JSON has
-    /// them. Values of other types are passed over.
-    std::vector<std::string> texts(std::string_view name) const;
+    /// All values under that name, the query's first, as text; numbers and booleans as JSON has them.
+    /// Errors: invalid (a value that is no primitive).
+    Result<std::vector<std::string>> texts(std::string_view name) const;
 
     /// The one text of that name. Errors: invalid (several, or a value that is no primitive).
     Result<std::optional<std::string>> text(std::string_view name) const;
@@ -68,8 +68,14 @@ class OperationInput {
     json::Value bare_resource() const;
 
     /// Refuses names that aren't `known`; what says how the answer is to look (_format, _pretty, _summary,
-    /// _elements) passes. Errors: invalid, naming the first.
+    /// _elements) passes. Errors: invalid, naming the first; a body that is not Parameters.
     Result<void> only(std::initializer_list<std::string_view> known) const;
+
+    /// The same for an operation that takes a bare resource, too.
+    Result<void> only_beside_resource(std::initializer_list<std::string_view> known) const;
+
+    /// Refuses all parameters: of a request that only asks how far an operation is. Errors: invalid.
+    static Result<void> none(const Request& request);
 
     /// Refuses these names when they are there more than once. Errors: invalid, naming the first.
     Result<void> once(std::initializer_list<std::string_view> names) const;

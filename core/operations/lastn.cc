@@ -110,7 +110,8 @@ Result<Asked> read_asked(const Service& service, const Request& request) {
         std::min<std::uint64_t>(max.value_or(1), service.config().max_page_size));
     asked.url = fmt::format("{}/Observation/$lastn?max={}", request.base_url, asked.max);
     for (const char* name : {"patient", "subject", "category", "code", "date", "status"}) {
-        for (std::string& value : input.texts(name)) {
+        ANNALS_TRY(std::vector<std::string> values, input.texts(name));
+        for (std::string& value : values) {
             asked.url += fmt::format("&{}={}", name, percent_encode(value));
             asked.criteria.emplace_back(name, std::move(value));
         }

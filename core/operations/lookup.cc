@@ -70,7 +70,7 @@ Result<std::shared_ptr<const Lookup>> read_lookup(const Request& request) {
     if (lookup->code.system.value_or("").empty()) {
         return Error{Errc::required, "The system of the code is required", ""};
     }
-    lookup->properties = input.texts("property");
+    ANNALS_TRY(lookup->properties, input.texts("property"));
     ANNALS_TRY(const auto language, input.text("displayLanguage"));
     lookup->language = language.value_or("");
     return std::shared_ptr<const Lookup>(lookup);

@@ -44,9 +44,6 @@ struct Asked {
 Result<Asked> read_asked(const Request& request) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"dryRun", "includeShared"}));
-    if (input.bare_resource()) {
-        return Error{Errc::invalid, "The body is a Parameters resource", ""};
-    }
     ANNALS_TRY(const auto dry_run, input.boolean("dryRun"));
     ANNALS_TRY(const auto include_shared, input.boolean("includeShared"));
     return Asked{dry_run.value_or(false), include_shared.value_or(false)};

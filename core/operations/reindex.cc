@@ -40,18 +40,17 @@ Result<std::vector<TypeId>> read(const Service& service, const Request& request)
     const auto parameters = service.indexing().parameters();
     std::vector<TypeId> types;
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
-    if (input.bare_resource()) {
-        return Error{Errc::invalid, "The body is a Parameters resource", ""};
-    }
     ANNALS_TRY_VOID(input.only({"type", "url"}));
-    for (const std::string& name : input.texts("type")) {
+    ANNALS_TRY(const std::vector<std::string> names, input.texts("type"));
+    ANNALS_TRY(const std::vector<std::string> urls, input.texts("url"));
+    for (const std::string& name : names) {
         const auto type = find_resource_type(name);
         if (!type) {
             return Error{Errc::invalid, fmt::format("There is no resource type '{}'", name), ""};
         }
         types.push_back(*type);
     }
-    for (const std::string& url : input.texts("url")) {
+    for (const std::string& url : urls) {
         ANNALS_TRY_VOID(take_url(*parameters, url, types));
     }
     if (types.empty()) {
@@ -104,6 +103,9 @@ asio::awaitable<Response> reindex_operation(const Service& service, const Reques
                                             const Target& /*target*/) {
     Indexing& indexing = service.indexing();
     if (request.method != HttpMethod::post) {
+        if (const Result<void> fit = OperationInput::none(request); !fit) {
+            co_return outcome_response(fit.error(), request);
+        }
         const Indexing::Progress progress = indexing.progress();
         co_return progress.running ? under_way(request, progress, "Being indexed") : done(service);
     }

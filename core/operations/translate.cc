@@ -64,9 +64,9 @@ Result<std::vector<std::string>> maps_known(const Service& service,
 Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Request& request,
                                                 const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
-    ANNALS_TRY_VOID(input.only({"url", "conceptMap", "conceptMapVersion", "code", "system",
-                                "version", "source", "coding", "codeableConcept", "target",
-                                "targetsystem", "dependency", "reverse"}));
+    ANNALS_TRY_VOID(input.only_beside_resource(
+        {"url", "conceptMap", "conceptMapVersion", "code", "system", "version", "source", "coding",
+         "codeableConcept", "target", "targetsystem", "dependency", "reverse"}));
     auto asked = std::make_shared<Asked>();
     ANNALS_TRY(asked->meant,
                read_meant(service, target, input, "conceptMap", "url", "conceptMapVersion"));

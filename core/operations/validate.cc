@@ -42,6 +42,7 @@ Result<void> take_profile(Asked& asked, std::string profile) {
 }
 
 Result<void> take(const OperationInput& input, Asked& asked) {
+    ANNALS_TRY_VOID(input.only_beside_resource({"resource", "mode", "profile"}));
     ANNALS_TRY_VOID(input.once({"resource"}));
     asked.resource = input.bare_resource();
     if (!asked.resource && input.has("resource")) {
@@ -55,7 +56,8 @@ Result<void> take(const OperationInput& input, Asked& asked) {
     if (mode) {
         ANNALS_TRY_VOID(take_mode(asked, *std::move(mode)));
     }
-    for (std::string& profile : input.texts("profile")) {
+    ANNALS_TRY(std::vector<std::string> profiles, input.texts("profile"));
+    for (std::string& profile : profiles) {
         ANNALS_TRY_VOID(take_profile(asked, std::move(profile)));
     }
     return {};

@@ -48,9 +48,9 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
     asked->of_value_set = resource_type_name(target.type) == "ValueSet";
     CodedNames names;
     if (asked->of_value_set) {
-        ANNALS_TRY_VOID(
-            input.only({"url", "valueSet", "valueSetVersion", "code", "system", "systemVersion",
-                        "display", "coding", "codeableConcept", "abstract", "displayLanguage"}));
+        ANNALS_TRY_VOID(input.only_beside_resource(
+            {"url", "valueSet", "valueSetVersion", "code", "system", "systemVersion", "display",
+             "coding", "codeableConcept", "abstract", "displayLanguage"}));
         ANNALS_TRY(asked->meant,
                    read_meant(service, target, input, "valueSet", "url", "valueSetVersion"));
         names.version = "systemVersion";
@@ -58,8 +58,9 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
             return Error{Errc::required, "One of url and valueSet is required", ""};
         }
     } else {
-        ANNALS_TRY_VOID(input.only({"url", "codeSystem", "code", "version", "display", "coding",
-                                    "codeableConcept", "abstract", "displayLanguage", "system"}));
+        ANNALS_TRY_VOID(input.only_beside_resource({"url", "codeSystem", "code", "version",
+                                                    "display", "coding", "codeableConcept",
+                                                    "abstract", "displayLanguage", "system"}));
         ANNALS_TRY(asked->meant,
                    read_meant(service, target, input, "codeSystem", "url", "version"));
         if (!asked->meant) {

@@ -38,14 +38,14 @@ TEST(OperationInput, ReadsTheQueryAndThenTheBody) {
         {"name":"n","valueInteger":7},{"name":"d","valueDecimal":1.50},{"name":"b","valueBoolean":true},
         {"name":"esc","valueString":"a\u00e9\"b"})"));
     ASSERT_TRUE(input);
-    EXPECT_THAT(input->texts("type"), ElementsAre("Patient", "Group"));
+    EXPECT_THAT(*input->texts("type"), ElementsAre("Patient", "Group"));
     EXPECT_EQ(**input->text("x"), "a b");
     EXPECT_EQ(**input->number("n"), 7u);
     EXPECT_EQ(**input->text("d"), "1.50");
     EXPECT_TRUE(**input->boolean("b"));
     EXPECT_EQ(**input->text("esc"), "a\u00e9\"b");
     EXPECT_FALSE(*input->text("none"));
-    EXPECT_THAT(input->texts("none"), IsEmpty());
+    EXPECT_THAT(*input->texts("none"), IsEmpty());
     EXPECT_TRUE(input->has("n"));
     EXPECT_FALSE(input->has("none"));
     EXPECT_FALSE(input->bare_resource());
