@@ -87,11 +87,15 @@ Lows sure(Comparison comparison, Range asked, std::int64_t span) noexcept {
 // Which of `lows`, ascending, lie in a stretch.
 std::pair<std::uint32_t, std::uint32_t> find(std::span<const std::int64_t> lows,
                                              Lows wanted) noexcept {
-    if (wanted.first > wanted.last) {
+    if (wanted.first > wanted.last || lows.empty()) {
         return {0, 0};
     }
-    const auto first = std::lower_bound(lows.begin(), lows.end(), wanted.first);
-    const auto last = std::upper_bound(first, lows.end(), wanted.last);
+    // Most stretches are open at one end or begin where the other one does: what is known is not searched for.
+    const auto first = wanted.first <= lows.front()
+                           ? lows.begin()
+                           : std::lower_bound(lows.begin(), lows.end(), wanted.first);
+    const auto last =
+        wanted.last >= lows.back() ? lows.end() : std::upper_bound(first, lows.end(), wanted.last);
     return {static_cast<std::uint32_t>(first - lows.begin()),
             static_cast<std::uint32_t>(last - lows.begin())};
 }
@@ -124,9 +128,10 @@ IntervalStretch find_stretch(const storage::IntervalColumn& column, Comparison c
     const std::span<const std::int64_t> lows = column.shorter().low;
     IntervalStretch stretch;
     std::tie(stretch.first, stretch.last) = find(lows, candidates(comparison, asked, span));
-    std::tie(stretch.sure_first, stretch.sure_last) = find(lows, sure(comparison, asked, span));
-    stretch.sure_first = std::clamp(stretch.sure_first, stretch.first, stretch.last);
-    stretch.sure_last = std::clamp(stretch.sure_last, stretch.sure_first, stretch.last);
+    const auto [sure_first, sure_last] = find(
+        lows.subspan(stretch.first, stretch.last - stretch.first), sure(comparison, asked, span));
+    stretch.sure_first = stretch.first + sure_first;
+    stretch.sure_last = stretch.first + sure_last;
     const auto [first, last] = find(column.longer().low, candidates(comparison, asked, kMax));
     stretch.longer_first = column.shorter_count + first;
     stretch.longer_last = column.shorter_count + last;
