@@ -11,6 +11,7 @@
 #include <openssl/hmac.h>
 #include <openssl/rsa.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <optional>

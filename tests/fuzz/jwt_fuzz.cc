@@ -1,11 +1,15 @@
 // Tokens and key sets of strangers: nothing that they send may do more than be refused. The first byte says what the
-// rest is: a token, the claims of a token that is signed well, or a key set.
+// rest is: a token, the claims of a token that is signed well, those of a client's assertion, the scopes that are asked for and
+// those that are allowed (on lines of their own), or a key set.
 
 #include "core/access.h"
+#include "net/auth/assertion.h"
+#include "net/auth/granted_scopes.h"
 #include "net/auth/jwt.h"
 #include "net/auth/key_set.h"
 #include "tests/support/tokens.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -36,6 +40,31 @@ void verify(std::string_view token) {
     }
 }
 
+void assert_claims(std::string_view claims) {
+    const auto assertion = annals::net::auth::check_assertion(
+        claims, "lab", "https://a/fhir/auth/token", std::chrono::seconds(60), kNow);
+    if (assertion && (assertion->id.empty() || assertion->expires <= kNow ||
+                      assertion->expires.us > kNow.us + 420'000'000)) {
+        std::abort();
+    }
+}
+
+/// What is granted is allowed: whoever has it may do nothing that the limit does not permit.
+void grant(std::string_view asked, std::string_view allowed) {
+    const std::string granted = annals::net::auth::granted_scopes(asked, allowed);
+    const annals::core::Principal client("granted", granted);
+    const annals::core::Principal limit("limit", allowed);
+    for (std::uint8_t bit = 1; bit < annals::core::kMayAll;
+         bit = static_cast<std::uint8_t>(bit << 1)) {
+        for (const char* name : {"Patient", "Observation"}) {
+            const auto type = annals::find_resource_type(name);
+            if (client.may(bit, type) && !limit.may(bit, type)) {
+                std::abort();
+            }
+        }
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -49,6 +78,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             break;
         case 'c':
             verify(annals::test::sign_hs256(kSecret, std::string(rest)));
+            break;
+        case 'a':
+            assert_claims(rest);
+            break;
+        case 's':
+            grant(rest.substr(0, rest.find('\n')),
+                  rest.substr(std::min(rest.find('\n'), rest.size() - 1) + 1));
             break;
         case 'k':
             static_cast<void>(KeySet::read(rest));
