@@ -1,6 +1,8 @@
 #include "core/access.h"
 
+#include "core/base/digest.h"
 #include "core/operations/operations.h"
+#include "core/search/compartments.h"
 #include "core/service.h"
 #include "core/target.h"
 
@@ -14,6 +16,7 @@ namespace {
 
 /// More in one token are passed over.
 constexpr int kScopesMax = 1000;
+constexpr std::size_t kGrantsMax = 100;
 
 constexpr std::string_view kLetters = "cruds";
 
@@ -52,11 +55,6 @@ std::string scope_text(std::uint8_t permissions, std::optional<TypeId> type) {
     return text;
 }
 
-bool is_public(const Config& config, std::string_view what) {
-    const auto& list = config.auth.public_access;
-    return std::find(list.begin(), list.end(), what) != list.end();
-}
-
 std::string_view public_name(Access access, Level level) noexcept {
     switch (access) {
         case Access::open:
@@ -80,31 +78,69 @@ bool is_conditional(const Request& request, const Target& target) {
 
 }  // namespace
 
-Principal::Principal(std::string name, std::string_view scopes) : name_(std::move(name)) {
+bool is_public(const Config& config, std::string_view what) {
+    const auto& list = config.auth.public_access;
+    return std::find(list.begin(), list.end(), what) != list.end();
+}
+
+Principal::Principal(std::string name, std::string_view scopes, std::string_view patient)
+    : name_(std::move(name)), patient_(patient), identity_(name_) {
     for (int i = 0; i < kScopesMax && !scopes.empty(); ++i) {
         const std::size_t blank = std::min(scopes.find(' '), scopes.size());
         add_scope(scopes.substr(0, blank));
         scopes.remove_prefix(std::min(blank + 1, scopes.size()));
+    }
+    std::erase_if(grants_,
+                  [this](const Grant& grant) { return may(grant.permissions, grant.type); });
+    if (is_held()) {
+        std::uint64_t hash = 0;
+        for (const Grant& grant : grants_) {
+            // In whatever order they came.
+            hash +=
+                hash64(fmt::format("{} {} {}", grant.permissions,
+                                   grant.type ? resource_type_name(*grant.type) : "*", grant.query),
+                       hash64(grant.of_patient ? patient_ : ""));
+        }
+        identity_ += fmt::format("\n{:016x}", hash);
     }
 }
 
 void Principal::add_scope(std::string_view scope) {
     const std::size_t slash = scope.find('/');
     const std::string_view context = scope.substr(0, slash);
-    if (slash == std::string_view::npos || (context != "system" && context != "user")) {
+    if (slash == std::string_view::npos ||
+        (context != "system" && context != "user" && context != "patient")) {
         return;
     }
-    const std::string_view rest = scope.substr(slash + 1);
+    std::string_view rest = scope.substr(slash + 1);
+    const std::size_t mark = rest.find('?');
+    const std::string_view query =
+        mark == std::string_view::npos ? std::string_view() : rest.substr(mark + 1);
+    rest = rest.substr(0, mark);
     const std::size_t dot = rest.find('.');
     if (dot == std::string_view::npos) {
         return;
     }
-    const std::string_view type = rest.substr(0, dot);
-    const std::uint8_t bits = read_permissions(rest.substr(dot + 1));
-    if (type == "*") {
+    const bool granular = mark != std::string_view::npos;
+    const std::string_view name = rest.substr(0, dot);
+    const std::string_view letters = rest.substr(dot + 1);
+    // Version 1 knows no queries.
+    const std::uint8_t bits = granular ? read_letters(letters) : read_permissions(letters);
+    const auto type = find_resource_type(name);
+    if (bits == 0 || (granular && query.empty()) || (!type && name != "*")) {
+        return;
+    }
+    const bool of_patient = context == "patient";
+    if (of_patient || granular) {
+        const Grant grant{bits, type, of_patient, std::string(query)};
+        if ((!of_patient || !patient_.empty()) && concerns(grant, type) &&
+            grants_.size() < kGrantsMax) {
+            grants_.push_back(grant);
+        }
+    } else if (type) {
+        types_[type->value] |= bits;
+    } else {
         everywhere_ |= bits;
-    } else if (const auto id = find_resource_type(type)) {
-        types_[id->value] |= bits;
     }
 }
 
@@ -113,26 +149,49 @@ bool Principal::may(std::uint8_t permissions, std::optional<TypeId> type) const 
     return (has & permissions) == permissions;
 }
 
+bool Principal::may_in_part(std::uint8_t permissions, std::optional<TypeId> type) const noexcept {
+    std::uint8_t has = type ? types_[type->value] | everywhere_ : everywhere_;
+    for (const Grant& grant : grants_) {
+        has |= concerns(grant, type) ? grant.permissions : std::uint8_t{0};
+    }
+    return (has & permissions) == permissions;
+}
+
+bool concerns(const Grant& grant, std::optional<TypeId> type) noexcept {
+    if (!type) {
+        return !grant.type;
+    }
+    return (!grant.type || *grant.type == *type) &&
+           (!grant.of_patient || search::belongs_to_patients(*type));
+}
+
 Result<void> require(const Service& service, const Request& request, std::uint8_t permissions,
-                     std::optional<TypeId> type) {
+                     std::optional<TypeId> type, Extent extent) {
     if (!service.guarded()) {
         return {};
     }
     if (request.principal == nullptr) {
         return Error{Errc::unauthenticated, "", ""};
     }
-    if (!request.principal->may(permissions, type)) {
+    const Principal& principal = *request.principal;
+    if (!principal.may(permissions, type) &&
+        (extent == Extent::all || !principal.may_in_part(permissions, type))) {
         return Error{Errc::forbidden,
                      fmt::format("The scope {} is needed", scope_text(permissions, type)), ""};
     }
     return {};
 }
 
-Result<void> require_search(const Service& service, const Request& request, TypeId type) {
+Result<void> require_search(const Service& service, const Request& request, TypeId type,
+                            Extent extent) {
     if (service.guarded() && is_public(service.config(), "search")) {
         return {};
     }
-    return require(service, request, kMaySearch, type);
+    return require(service, request, kMaySearch, type, extent);
+}
+
+Error beyond_scopes() {
+    return {Errc::forbidden, "The scopes do not permit this for this resource", ""};
 }
 
 bool is_public(const Config& config, const Interaction& row, Access access) {
@@ -149,8 +208,11 @@ Result<void> authorise(const Service& service, const Request& request, const Int
         return {};
     }
     Access access = row.access;
+    Extent extent = row.extent;
     if (access == Access::operation) {
-        access = find_operation(target)->access;
+        const Operation* const operation = find_operation(target);
+        access = operation->access;
+        extent = operation->extent;
     }
     if (is_public(service.config(), row, access)) {
         return {};
@@ -202,7 +264,7 @@ Result<void> authorise(const Service& service, const Request& request, const Int
             return require(service, request, kMayAll, std::nullopt);
         }
     }
-    return require(service, request, needed, type);
+    return require(service, request, needed, type, extent);
 }
 
 bool everybody_may_read(const Service& service) {
@@ -210,9 +272,8 @@ bool everybody_may_read(const Service& service) {
 }
 
 void add_challenge(const Service& service, const Error& error, Response& response) {
-    const bool tokens = service.config().auth.mode != "api_key";
-    const bool keys =
-        service.config().auth.mode == "api_key" || service.config().auth.mode == "jwt_or_api_key";
+    const bool tokens = service.config().auth.takes_tokens();
+    const bool keys = service.config().auth.takes_keys();
     std::string bearer = R"(Bearer realm="fhir")";
     switch (error.code) {
         case Errc::unauthenticated:

@@ -14,8 +14,10 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace annals::core {
 
@@ -51,24 +53,60 @@ enum class Access : std::uint8_t {
     administer,  ///< everything on everything
 };
 
+/// What one scope permits that is not for all of a type: for what belongs to the token's patient (patient/), for what
+/// matches a query (granular), or for what does both.
+struct Grant {
+    std::uint8_t permissions = 0;
+    std::optional<TypeId> type;  ///< none: every type
+    bool of_patient = false;
+    std::string query;  ///< percent-encoded, without '?'; empty: everything
+};
+
 /// Somebody with credentials.
 class Principal {
   public:
     /// `name` is for logs. Scopes are read as they stand in a token: separated by blanks. What is no scope on
-    /// resources (openid, launch) and what this server can't hold to (patient/, granular ones) permits nothing.
-    Principal(std::string name, std::string_view scopes);
+    /// resources (openid, launch) permits nothing. `patient`: the id that patient/ scopes are about; empty: they permit
+    /// nothing.
+    Principal(std::string name, std::string_view scopes, std::string_view patient = {});
 
     const std::string& name() const noexcept { return name_; }
 
-    /// Whether everything in `permissions` is permitted on `type`; none: on every type.
+    /// Whether everything in `permissions` is permitted on all of `type`; none: on every type.
     bool may(std::uint8_t permissions, std::optional<TypeId> type) const noexcept;
+
+    /// The same on all of it or on a part.
+    bool may_in_part(std::uint8_t permissions, std::optional<TypeId> type) const noexcept;
+
+    /// Whether anything is permitted in part only: what a request comes to must then be held to a ScopedView.
+    bool is_held() const noexcept { return !grants_.empty(); }
+
+    /// Beside what may() says.
+    std::span<const Grant> grants() const noexcept { return grants_; }
+
+    const std::string& patient() const noexcept { return patient_; }
+
+    /// Differs for whoever is called the same but held to something else.
+    const std::string& identity() const noexcept { return identity_; }
 
   private:
     void add_scope(std::string_view scope);
 
     std::string name_;
+    std::string patient_;
+    std::string identity_;
     std::uint8_t everywhere_ = 0;  ///< of scopes on `*`
     std::array<std::uint8_t, kResourceTypeCount> types_{};
+    std::vector<Grant> grants_;
+};
+
+/// Whether `grant` says anything of `type` (none: of every type).
+bool concerns(const Grant& grant, std::optional<TypeId> type) noexcept;
+
+/// How much of a type is needed.
+enum class Extent : std::uint8_t {
+    all,
+    part,  ///< whoever asks holds what he comes to to a ScopedView
 };
 
 /// Whether `request`, which is for `row`, may be carried out.
@@ -79,11 +117,22 @@ Result<void> authorise(const Service& service, const Request& request, const Int
 
 /// Whether whoever sends `request` has `permissions` on `type` (none: on every type). Errors: as authorise().
 Result<void> require(const Service& service, const Request& request, std::uint8_t permissions,
-                     std::optional<TypeId> type);
+                     std::optional<TypeId> type, Extent extent = Extent::all);
 
 /// Whether whoever sends `request` may see resources of `type` that a search for others comes to: by chains and
 /// criteria, or as included ones. Errors: as authorise().
-Result<void> require_search(const Service& service, const Request& request, TypeId type);
+Result<void> require_search(const Service& service, const Request& request, TypeId type,
+                            Extent extent);
+
+/// The error for what a request would write, or would change, beyond the part that its scopes permit.
+Error beyond_scopes();
+
+/// Whether auth.public has `what`: "metadata", "read", "search" or "history".
+bool is_public(const Config& config, std::string_view what);
+
+/// What is done with scopes here, as SMART calls it.
+inline constexpr std::array<std::string_view, 4> kScopeCapabilities{
+    "permission-patient", "permission-user", "permission-v1", "permission-v2"};
 
 /// Whether `row` needs no credentials where others do (auth.public); `access`: what it needs, of an operation as its own
 /// row says.

@@ -136,8 +136,11 @@ std::string websocket_json(const Config& config) {
                        kWebsocketBaseMark);
 }
 
-// The extension by which SMART's first clients find the authorization server.
-std::string oauth_uris(const Config& config) {
+constexpr std::string_view kSmartDefinitions =
+    "http://fhir-registry.smarthealthit.org/StructureDefinition";
+
+// The extensions by which SMART's first clients find the authorization server, and what is done with scopes.
+std::string smart_extensions(const Config& config) {
     const Config::Auth::Smart& smart = config.auth.smart;
     const std::string token = config.token_url();
     std::string uris;
@@ -152,11 +155,19 @@ std::string oauth_uris(const Config& config) {
                                 json::quoted(*url));
         }
     }
-    return uris.empty()
-               ? uris
-               : fmt::format(R"("extension":[{{"url":"http://fhir-registry.smarthealthit.org/)"
-                             R"(StructureDefinition/oauth-uris","extension":[{}]}}],)",
-                             uris);
+    std::string extensions;
+    if (!uris.empty()) {
+        extensions =
+            fmt::format(R"({{"url":"{}/oauth-uris","extension":[{}]}},)", kSmartDefinitions, uris);
+    }
+    const auto add = [&](std::string_view capability) {
+        extensions += fmt::format(R"({{"url":"{}/capabilities","valueCode":{}}},)",
+                                  kSmartDefinitions, json::quoted(capability));
+    };
+    std::ranges::for_each(kScopeCapabilities, add);
+    std::ranges::for_each(smart.capabilities, add);
+    extensions.pop_back();
+    return fmt::format(R"("extension":[{}],)", extensions);
 }
 
 std::string security_service(std::string_view code) {
@@ -166,24 +177,24 @@ std::string security_service(std::string_view code) {
 }
 
 std::string security_json(const Config& config) {
-    const std::string& mode = config.auth.mode;
-    const bool takes_tokens = mode == "jwt" || mode == "jwt_or_api_key";
+    const bool takes_tokens = config.auth.takes_tokens();
+    const bool takes_keys = config.auth.takes_keys();
     std::string services = takes_tokens ? security_service("SMART-on-FHIR") : "";
     if (!config.tls.client_ca_file.empty()) {
         services += services.empty() ? "" : ",";
         services += security_service("Certificates");
     }
     std::string_view description = "No credentials are asked for.";
-    if (mode == "jwt") {
-        description = "Access tokens (RFC 6750) with SMART scopes.";
-    } else if (mode == "api_key") {
-        description = "Keys in the header X-API-Key.";
-    } else if (mode == "jwt_or_api_key") {
+    if (takes_tokens && takes_keys) {
         description =
             "Access tokens (RFC 6750) with SMART scopes, or keys in the header X-API-Key.";
+    } else if (takes_tokens) {
+        description = "Access tokens (RFC 6750) with SMART scopes.";
+    } else if (takes_keys) {
+        description = "Keys in the header X-API-Key.";
     }
     return fmt::format(R"("security":{{{}"cors":{}{}{}{},"description":"{}"}},)",
-                       takes_tokens ? oauth_uris(config) : "",
+                       takes_tokens ? smart_extensions(config) : "",
                        config.cors_origins.empty() ? "false" : "true",
                        services.empty() ? "" : R"(,"service":[)", services,
                        services.empty() ? "" : "]", description);

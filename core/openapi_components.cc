@@ -275,17 +275,16 @@ std::string openapi_components(const SearchComponents& parameters, const Config&
 }
 
 std::string openapi_security(const Config& config, bool everybody) {
-    const std::string& mode = config.auth.mode;
     const std::string certificate = config.tls.client_ca_file.empty() ? "" : R"("certificate":[])";
     std::string out;
     const auto add = [&](std::string_view scheme) {
         out += fmt::format(R"({}{{"{}":[]{}{}}})", out.empty() ? "" : ",", scheme,
                            certificate.empty() ? "" : ",", certificate);
     };
-    if (!everybody && (mode == "jwt" || mode == "jwt_or_api_key")) {
+    if (!everybody && config.auth.takes_tokens()) {
         add("bearer");
     }
-    if (!everybody && (mode == "api_key" || mode == "jwt_or_api_key")) {
+    if (!everybody && config.auth.takes_keys()) {
         add("apiKey");
     }
     if (out.empty() && !certificate.empty()) {

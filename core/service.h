@@ -120,6 +120,7 @@ struct Interaction {
     std::string_view capability;  ///< "read", "transaction batch", ...; empty: not listed
     std::string_view page;        ///< docs/api/<page>.md
     Access access = Access::administer;
+    Extent extent = Extent::all;  ///< part: its handler holds what it comes to to a ScopedView
 };
 
 /// The whole table, in the order of the CapabilityStatement.

@@ -161,6 +161,7 @@ class ScopeFinder {
             ANNALS_TRY(const std::vector<search::QueryPair> pairs,
                        search::decode_pairs(read.query));
             const search::QueryContext context{.stored = stored,
+                                               .view = search::unheld(),
                                                .parameters = parameters_,
                                                .base_url = std::string(base_url_),
                                                .strict = task_.strict};
@@ -245,7 +246,7 @@ Result<void> authorise_export(const Service& service, const Request& request,
 Result<void> authorise_filters(const Service& service, const Request& request,
                                const ExportScope& scope) {
     for (const TypeId type : scope.looked_at) {
-        ANNALS_TRY_VOID(require_search(service, request, type));
+        ANNALS_TRY_VOID(require_search(service, request, type, Extent::all));
     }
     return {};
 }

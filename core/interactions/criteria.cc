@@ -1,6 +1,7 @@
 #include "core/interactions/criteria.h"
 
 #include "core/definitions.h"
+#include "core/scoped_view.h"
 #include "core/search/execute.h"
 #include "core/search/query.h"
 #include "core/search/snapshot_resources.h"
@@ -81,10 +82,12 @@ Result<Criteria> parse_criteria(const Service& service, const Request& request, 
     ANNALS_TRY(const auto pairs, search::decode_pairs(query));
     Criteria criteria;
     criteria.type = type;
-    criteria.parameters = service.indexing().parameters();
+    const ScopedView view(service, request, kMaySearch, "search");
+    criteria.parameters = view.is_whole() ? service.indexing().parameters() : view.parameters();
     Snapshot snapshot(service.store());
     const search::SnapshotResources stored(snapshot, service.definitions().carried());
     search::QueryContext context{.stored = stored,
+                                 .view = view,
                                  .parameters = criteria.parameters,
                                  .base_url = std::string(request.base_url),
                                  .strict = true,
@@ -93,7 +96,7 @@ Result<Criteria> parse_criteria(const Service& service, const Request& request, 
     criteria.plan = std::move(read.types.front().plan);
     criteria.watch = search::guard_terms(criteria.plan);
     for (const TypeId other : criteria.watch.others) {
-        ANNALS_TRY_VOID(require_search(service, request, other));
+        ANNALS_TRY_VOID(require_search(service, request, other, Extent::part));
     }
     return criteria;
 }
@@ -134,7 +137,7 @@ Result<Criteria> parse_conditional_reference(const Service& service, const Reque
     if (mark == std::string_view::npos || !type) {
         return Error{Errc::invalid, "not a conditional reference", {}};
     }
-    ANNALS_TRY_VOID(require_search(service, request, *type));
+    ANNALS_TRY_VOID(require_search(service, request, *type, Extent::part));
     return parse_criteria(service, request, *type, reference.substr(mark + 1));
 }
 

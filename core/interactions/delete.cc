@@ -7,6 +7,7 @@
 #include "core/interactions/referrers.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"
+#include "core/scoped_view.h"
 
 #include <fmt/format.h>
 
@@ -188,8 +189,15 @@ asio::awaitable<Response> delete_resource(const Service& service, const Request&
         co_return outcome_response(match.error(), request);
     }
 
+    const ScopedView view(service, request, kMayDelete);
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-        const Head head = service.store().head(target.type, target.id);
+        Head head = service.store().head(target.type, target.id);
+        if (!view.is_whole() && head.ticket.value != 0) {
+            // What it is can't be read before it is durable.
+            static_cast<void>(co_await request.loop->settled_ticket(head.ticket));
+            continue;
+        }
+        head = view.shown(target.type, target.id, head);
         const Deletion deletion = decide(service.config(), *match, target.type, target.id, head);
         if (deletion.refusal || deletion.nothing) {
             const Result<void> durable = co_await request.loop->settled_ticket(head.ticket);
@@ -239,6 +247,7 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
     const bool several = service.config().conditional_delete == "multiple" && !*match;
     const std::size_t limit = several ? service.config().conditional_delete_max : 1;
 
+    const ScopedView view(service, request, kMayDelete);
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
         const Result<CriteriaMatches> matches =
             co_await find_matches(service, *request.loop, *criteria, limit);
@@ -262,6 +271,9 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
         std::vector<Doomed> all;
         Referrers referrers(service, request);
         for (const storage::StoredVersion& found : matches->found) {
+            if (!view.shows(found.info)) {
+                co_return outcome_response(beyond_scopes(), request);
+            }
             if (*match && !(*match)->any && !(*match)->names(found.info.version)) {
                 co_return outcome_response(match_failed(**match, found.info.version), request);
             }

@@ -3,7 +3,10 @@
 #include "core/interactions/answer.h"
 #include "core/interactions/history_page.h"
 #include "core/interactions/history_parameters.h"
+#include "core/interactions/shown_history.h"
+#include "core/interactions/turns.h"
 #include "core/outcome.h"
+#include "core/scoped_view.h"
 
 #include <fmt/format.h>
 
@@ -18,6 +21,20 @@ using storage::VersionInfo;
 
 // How many resources `_at` looks at before other requests get their turn.
 constexpr std::uint32_t kResourcesPerTurn = 4096;
+
+// The same where each one must be looked at.
+constexpr std::uint32_t kHeldResourcesPerTurn = 64;
+
+// Versions of one resource that are looked at in one turn, for whom scopes hold to a part.
+constexpr std::uint64_t kHeldVersionsMax = 4096;
+
+Error too_many_versions() {
+    return {Errc::too_costly,
+            fmt::format("The resource has more than {} versions: too many to be held to a part "
+                        "that scopes permit",
+                        kHeldVersionsMax),
+            ""};
+}
 
 HistoryOrder reversed(HistoryOrder order) {
     switch (order) {
@@ -82,69 +99,92 @@ void add_self(Links& links, const HistoryParameters& parameters) {
     }
 }
 
-// A page of the versions that the parameters name.
-Response answer_page(const Service& service, const Request& request, const Target& target,
-                     const HistoryParameters& parameters) {
-    const HistoryCursor& cursor = parameters.cursor;
-    // A chain of pages shows the store as it was when its first page was asked for, but for the one order in
-    // which what is written later comes last anyway: there a follower goes on for ever.
-    Position bound = cursor.bound;
-    if (!parameters.continued && cursor.order != HistoryOrder::oldest_first) {
-        bound = service.store().last_position();
+// A page of history: what it asks the store, and how the store's answer is told.
+class Page {
+  public:
+    Page(const Service& service, const Request& request, const Target& target,
+         const HistoryParameters& parameters)
+        : service_(service), request_(request), target_(target), parameters_(parameters) {
+        const HistoryCursor& cursor = parameters.cursor;
+        // A chain of pages shows the store as it was when its first page was asked for, but for the one order in
+        // which what is written later comes last anyway: there a follower goes on for ever.
+        query_.bound = cursor.bound;
+        if (!parameters.continued && cursor.order != HistoryOrder::oldest_first) {
+            query_.bound = service.store().last_position();
+        }
+        if (target.level != Level::system_history) {
+            query_.type = target.type;
+        }
+        if (target.level == Level::instance_history) {
+            query_.id = target.id;
+        }
+        query_.order = cursor.backwards ? reversed(cursor.order) : cursor.order;
+        query_.since = cursor.since;
+        query_.after = cursor.edge;
+        query_.skip = parameters.offset;
+        query_.count = static_cast<std::size_t>(parameters.count);
     }
 
-    storage::HistoryQuery query;
-    if (target.level != Level::system_history) {
-        query.type = target.type;
-    }
-    if (target.level == Level::instance_history) {
-        query.id = target.id;
-    }
-    query.order = cursor.backwards ? reversed(cursor.order) : cursor.order;
-    query.since = cursor.since;
-    query.bound = bound;
-    query.after = cursor.edge;
-    query.skip = parameters.offset;
-    query.count = static_cast<std::size_t>(parameters.count);
-    storage::HistoryPage page = service.store().history(query);
-    if (cursor.backwards) {
-        std::reverse(page.versions.begin(), page.versions.end());
+    const storage::HistoryQuery& query() const noexcept { return query_; }
+
+    // What was counted for the first page; none if it must be counted again.
+    std::optional<std::uint64_t> total() const {
+        const HistoryCursor& cursor = parameters_.cursor;
+        return cursor.counted ? std::optional(cursor.total) : std::nullopt;
     }
 
-    HistoryPageContent content;
-    content.total = page.total;
-    Links links(request, target, parameters);
-    add_self(links, parameters);
-    if (!page.versions.empty()) {
-        const bool begins_inside =
-            cursor.backwards ? page.more : cursor.edge.has_value() || parameters.offset > 0;
-        const bool ends_inside = cursor.backwards ? cursor.edge.has_value() : page.more;
-        HistoryCursor there = cursor;
-        there.bound = bound;
-        if (begins_inside) {
-            links.add("first");
-            there.backwards = true;
-            there.edge = page.versions.front();
-            links.add("previous", there);
+    // `counted`: the total took a look at every version, and need not be taken again.
+    Response answer(storage::HistoryPage page, bool counted) const {
+        const HistoryCursor& cursor = parameters_.cursor;
+        if (cursor.backwards) {
+            std::reverse(page.versions.begin(), page.versions.end());
         }
-        if (ends_inside) {
-            there.backwards = false;
-            there.edge = page.versions.back();
-            links.add("next", there);
-            there.backwards = true;
-            there.edge.reset();
-            links.add("last", there);
+        HistoryPageContent content;
+        content.total = page.total;
+        Links links(request_, target_, parameters_);
+        add_self(links, parameters_);
+        if (!page.versions.empty()) {
+            const bool begins_inside =
+                cursor.backwards ? page.more : cursor.edge.has_value() || parameters_.offset > 0;
+            const bool ends_inside = cursor.backwards ? cursor.edge.has_value() : page.more;
+            HistoryCursor there = cursor;
+            there.bound = query_.bound;
+            there.total = page.total;
+            there.counted = counted && there.bound.value != 0;
+            if (begins_inside) {
+                links.add("first");
+                there.backwards = true;
+                there.edge = page.versions.front();
+                links.add("previous", there);
+            }
+            if (ends_inside) {
+                there.backwards = false;
+                there.edge = page.versions.back();
+                links.add("next", there);
+                there.backwards = true;
+                there.edge.reset();
+                links.add("last", there);
+            }
         }
+        content.links = links.take();
+        content.versions = std::move(page.versions);
+        return answer_history(service_, request_.base_url, std::move(content));
     }
-    content.links = links.take();
-    content.versions = std::move(page.versions);
-    return answer_history(service, request.base_url, std::move(content));
-}
+
+  private:
+    const Service& service_;
+    const Request& request_;
+    const Target& target_;
+    const HistoryParameters& parameters_;
+    storage::HistoryQuery query_;
+};
 
 // Of each resource that was live at the cursor's instant, the version that was current then.
 asio::awaitable<Response> answer_at(const Service& service, const Request& request,
                                     const Target& target, HistoryParameters parameters) {
     const storage::Store& store = service.store();
+    const ScopedView view(service, request, kMaySearch, "history");
+    Turns turns(*request.loop, service.config().limits.request_timeout);
     HistoryCursor& cursor = parameters.cursor;
     const bool counts = !parameters.continued;
     if (counts) {
@@ -163,8 +203,10 @@ asio::awaitable<Response> answer_at(const Service& service, const Request& reque
         target.level == Level::type_history ? std::optional(target.type) : std::nullopt;
     std::vector<VersionInfo> versions;
     while (from < store.resource_count() && (counts || versions.size() <= parameters.count)) {
-        const std::vector<VersionInfo> found =
-            store.current_at(type, *cursor.at, cursor.bound, from, kResourcesPerTurn);
+        std::vector<VersionInfo> found =
+            store.current_at(type, *cursor.at, cursor.bound, from,
+                             view.is_whole() ? kResourcesPerTurn : kHeldResourcesPerTurn);
+        std::erase_if(found, [&](const VersionInfo& info) { return !view.shows(info); });
         if (counts) {
             cursor.total += found.size();
         }
@@ -172,7 +214,10 @@ asio::awaitable<Response> answer_at(const Service& service, const Request& reque
         versions.insert(
             versions.end(), found.begin(),
             found.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, found.size())));
-        co_await request.loop->yield();
+        const Result<void> in_time = co_await turns.next();
+        if (!in_time) {
+            co_return outcome_response(in_time.error(), request);
+        }
     }
 
     HistoryPageContent content;
@@ -205,10 +250,39 @@ asio::awaitable<Response> answer_many(const Service& service, const Request& req
         co_return outcome_response(parameters.error(), request);
     }
     if (!parameters->cursor.at) {
-        co_return answer_page(service, request, target, *parameters);
+        const Page page(service, request, target, *parameters);
+        const ScopedView view(service, request, kMaySearch, "history");
+        if (view.is_whole()) {
+            co_return page.answer(service.store().history(page.query()), false);
+        }
+        ShownHistory shown(service.store(), view, page.query(), page.total());
+        Turns turns(*request.loop, service.config().limits.request_timeout);
+        const Result<void> done = co_await turns.finish(shown);
+        if (!done) {
+            co_return outcome_response(done.error(), request);
+        }
+        co_return page.answer(std::move(shown.page()), true);
     }
     Response response = co_await answer_at(service, request, target, *std::move(parameters));
     co_return response;
+}
+
+// Whether any version of a resource is shown, of which this is the newest. Errors: too_costly.
+Result<bool> shows_any(const storage::Store& store, const ScopedView& view, const Target& target,
+                       const VersionInfo& newest) {
+    if (view.is_whole()) {
+        return true;
+    }
+    storage::HistoryQuery query;
+    query.type = target.type;
+    query.id = target.id;
+    if (store.history(query).total > kHeldVersionsMax) {
+        // What the error says must be nobody's.
+        return view.shows(newest) ? Result<bool>(too_many_versions()) : Result<bool>(false);
+    }
+    ShownHistory shown(store, view, query);
+    ANNALS_TRY(const bool done, shown.advance(search::Pace()));
+    return done && shown.page().total > 0;
 }
 
 }  // namespace
@@ -219,11 +293,24 @@ Response instance_history(const Service& service, const Request& request, const 
     if (!parameters) {
         return outcome_response(parameters.error(), request);
     }
-    if (!service.store().current(target.type, target.id)) {
+    const ScopedView view(service, request, kMayRead, "history");
+    const auto newest = service.store().current(target.type, target.id);
+    const Result<bool> known =
+        newest ? shows_any(service.store(), view, target, *newest) : Result<bool>(false);
+    if (!known) {
+        return outcome_response(known.error(), request);
+    }
+    if (!*known) {
         return answer_absent(request, target.type, target.id);
     }
     if (!parameters->cursor.at) {
-        return answer_page(service, request, target, *parameters);
+        const Page page(service, request, target, *parameters);
+        if (view.is_whole()) {
+            return page.answer(service.store().history(page.query()), false);
+        }
+        ShownHistory shown(service.store(), view, page.query(), page.total());
+        static_cast<void>(shown.advance(search::Pace()));  // a turn without an end
+        return page.answer(std::move(shown.page()), true);
     }
 
     HistoryPageContent content;
@@ -231,7 +318,8 @@ Response instance_history(const Service& service, const Request& request, const 
     add_self(links, *parameters);
     content.links = links.take();
     if (const auto info =
-            service.store().current_at(target.type, target.id, *parameters->cursor.at)) {
+            service.store().current_at(target.type, target.id, *parameters->cursor.at);
+        info && view.shows(*info)) {
         content.total = 1;
         if (parameters->count > 0 && parameters->offset == 0) {
             content.versions.push_back(*info);

@@ -65,6 +65,8 @@ std::string write_cursor(const HistoryCursor& cursor, const Target& target) {
     numbers[4] = optional_bits(cursor.at);
     if (cursor.at) {
         numbers[5] = cursor.resource;
+    }
+    if (cursor.at || cursor.counted) {
         numbers[6] = cursor.total;
     }
 
@@ -127,8 +129,9 @@ Result<HistoryCursor> read_cursor(std::string_view text, const Target& target) {
     if (numbers[4]) {
         cursor.at = instant_of(*numbers[4]);
         cursor.resource = static_cast<std::uint32_t>(numbers[5].value_or(0));
-        cursor.total = numbers[6].value_or(0);
     }
+    cursor.total = numbers[6].value_or(0);
+    cursor.counted = numbers[6] && !cursor.at;
     return cursor;
 }
 

@@ -30,6 +30,7 @@ struct HistoryCursor {
     std::optional<Instant> at;   ///< with `resource` and `total`
     std::uint32_t resource = 0;  ///< `at` on type and system level: where the scan goes on
     std::uint64_t total = 0;
+    bool counted = false;  ///< without `at`: `total` is what was counted for the first page
 };
 
 /// Only unreserved characters. `target` is the history that it belongs to.

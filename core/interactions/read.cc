@@ -5,6 +5,7 @@
 #include "core/interactions/as_of.h"
 #include "core/operations/definition.h"
 #include "core/outcome.h"
+#include "core/scoped_view.h"
 
 #include <optional>
 #include <string>
@@ -12,6 +13,11 @@
 namespace annals::core {
 
 namespace {
+
+// What is not shown is not there.
+bool is_shown(const Service& service, const Request& request, const storage::VersionInfo& info) {
+    return !is_held(request) || ScopedView(service, request, kMayRead, "read").shows(info);
+}
 
 // What a package defines, or an OperationDefinition of ours; it has no versions, so there is no ETag to ask by.
 std::optional<Response> answer_carried(const Service& service, const Request& request,
@@ -31,6 +37,12 @@ std::optional<Response> answer_carried(const Service& service, const Request& re
     return {};
 }
 
+// Of what packages define a reader sees all of a type, or nothing.
+bool shows_carried(const Service& service, const Request& request, TypeId type) {
+    return !is_held(request) || ScopedView(service, request, kMayRead, "read").of(type).kind ==
+                                    search::Plan::Kind::everything;
+}
+
 }  // namespace
 
 Response read(const Service& service, const Request& request, const Target& target) {
@@ -47,9 +59,13 @@ Response read(const Service& service, const Request& request, const Target& targ
     }
     const auto info = service.store().current(target.type, target.id, as_of.value_or(Position{}));
     if (!info) {
-        std::optional<Response> carried =
-            as_of ? std::nullopt : answer_carried(service, request, target);
+        std::optional<Response> carried = as_of || !shows_carried(service, request, target.type)
+                                              ? std::nullopt
+                                              : answer_carried(service, request, target);
         return carried ? *std::move(carried) : answer_absent(request, target.type, target.id);
+    }
+    if (!is_shown(service, request, *info)) {
+        return answer_absent(request, target.type, target.id);
     }
     if (info->deletion) {
         return answer_deleted(service, request, target.id, *info);

@@ -2,6 +2,7 @@
 
 #include "core/interactions/answer.h"
 #include "core/interactions/turns.h"
+#include "core/scoped_view.h"
 #include "core/search/execute.h"
 #include "core/search/plan.h"
 #include "core/search/reference_terms.h"
@@ -60,6 +61,7 @@ asio::awaitable<Result<std::vector<std::string>>> Referrers::find(std::vector<se
     as_of_ = snapshot.position();
     Turns turns(*request_.loop, service_.config().limits.request_timeout);
     const search::Plan plan = search::carrying(std::move(terms));
+    const ScopedView view(service_, request_, kMayRead, "read");
     std::vector<std::string> names;
     for (std::uint16_t i = 0; i < kResourceTypeCount; ++i) {
         const TypeId type{i};
@@ -87,7 +89,8 @@ asio::awaitable<Result<std::vector<std::string>>> Referrers::find(std::vector<se
                 co_return stored.error();
             }
             if (stored) {
-                names.push_back(resource_name(type, stored->id));
+                names.push_back(view.shows(*info) ? resource_name(type, stored->id)
+                                                  : "a resource that is not shown to you");
             }
             if (names.size() == limit) {
                 co_return names;

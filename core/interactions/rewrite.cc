@@ -5,6 +5,7 @@
 #include "core/interactions/preconditions.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"
+#include "core/scoped_view.h"
 #include "core/subscriptions/subscriber.h"
 
 #include <fmt/format.h>
@@ -35,7 +36,7 @@ Base find_by_id(const Service& service, const Request& request, const Rewrite& r
         return base;
     }
     const auto info = service.store().current(rewrite.type, rewrite.id);
-    if (!info) {
+    if (!info || !ScopedView(service, request, kMayUpdate).shows(*info)) {
         base.refusal = answer_absent(request, rewrite.type, rewrite.id);
     } else if (info->deletion && !rewrite.deleted_too) {
         base.refusal = answer_deleted(service, request, rewrite.id, *info);
@@ -62,6 +63,8 @@ asio::awaitable<Base> find_by_criteria(const Service& service, const Request& re
             request);
     } else if (matches->more) {
         base.refusal = outcome_response(several_matches(criteria, matches->count), request);
+    } else if (!ScopedView(service, request, kMayUpdate).shows(matches->found.front().info)) {
+        base.refusal = outcome_response(beyond_scopes(), request);
     } else {
         base.version = std::move(matches->found.front());
         base.guards = std::move(matches->guards);

@@ -9,6 +9,7 @@
 #include "core/interactions/search_includes.h"
 #include "core/interactions/search_page.h"
 #include "core/outcome.h"
+#include "core/scoped_view.h"
 #include "core/search/compartments.h"
 #include "core/search/snapshot_resources.h"
 
@@ -55,7 +56,8 @@ class Search {
         : service_(service),
           request_(request),
           target_(target),
-          parameters_(service.indexing().parameters()),
+          view_(service, request, kMaySearch, "search"),
+          parameters_(view_.is_whole() ? service.indexing().parameters() : view_.parameters()),
           turns_(*request.loop, service.config().limits.request_timeout) {}
 
     asio::awaitable<Result<Response>> run() {
@@ -81,16 +83,18 @@ class Search {
         content.links = links(*page);
         content.warnings = std::move(query_.warnings);
         if (!query_.includes.empty()) {
+            const std::function<bool(const storage::VersionInfo&)> shown =
+                [this](const storage::VersionInfo& info) {
+                    return require_search(service_, request_, info.type, Extent::part) &&
+                           view_.shows(info);
+                };
             Result<Included> included =
                 co_await find_included(*snapshot_, *parameters_, request_.base_url, query_.includes,
-                                       page->matches, turns_);
+                                       page->matches, shown, turns_);
             if (!included) {
                 co_return std::move(included.error());
             }
             content.included = std::move(included->versions);
-            std::erase_if(content.included, [&](const storage::VersionInfo& info) {
-                return !require_search(service_, request_, info.type);
-            });
             if (included->cut_short) {
                 content.warnings.push_back(
                     fmt::format("More than {} resources would be included; the rest is left out",
@@ -143,6 +147,7 @@ class Search {
         ANNALS_TRY(std::vector<TypeId> types, searched_types());
         const search::SnapshotResources stored(*snapshot_, service_.definitions().carried());
         search::QueryContext context{.stored = stored,
+                                     .view = view_,
                                      .parameters = parameters_,
                                      .base_url = std::string(request_.base_url),
                                      .now = now_,
@@ -150,7 +155,7 @@ class Search {
         ANNALS_TRY(query_, search::parse_query(context, std::move(types), pairs));
         for (const Query::TypePlan& one : query_.types) {
             for (const TypeId other : search::guard_terms(one.plan).others) {
-                ANNALS_TRY_VOID(require_search(service_, request_, other));
+                ANNALS_TRY_VOID(require_search(service_, request_, other, Extent::part));
             }
         }
         ANNALS_TRY_VOID(enter_compartment());
@@ -164,6 +169,13 @@ class Search {
         if (query_.contained) {
             contained_.emplace(store.search_seed(), parameters_, std::string(request_.base_url));
             contained_->widen(query_);
+            // It now asks of all types what they contain.
+            for (Query::TypePlan& one : query_.types) {
+                const bool permitted =
+                    require_search(service_, request_, one.type, Extent::part).has_value();
+                one.plan =
+                    permitted ? seen_of(view_, one.type, std::move(one.plan)) : search::nothing();
+            }
         }
         return {};
     }
@@ -282,6 +294,9 @@ class Search {
                 hash = hash64(value, hash64(name, hash));
             }
         }
+        if (!view_.is_whole()) {
+            hash = hash64(request_.principal->identity(), hash);
+        }
         return static_cast<std::uint32_t>(hash);
     }
 
@@ -364,6 +379,7 @@ class Search {
     const Service& service_;
     const Request& request_;
     const Target& target_;
+    ScopedView view_;
     std::shared_ptr<const search::ParameterSet> parameters_;
     Turns turns_;
     std::optional<Cursor> cursor_;

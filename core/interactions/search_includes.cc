@@ -69,11 +69,13 @@ std::optional<VersionInfo> version_of(const Named& named, const storage::Store& 
 class Includer {
   public:
     Includer(search::Snapshot& snapshot, const search::ParameterSet& parameters,
-             std::string_view base_url, std::span<const Include> includes, Turns& turns)
+             std::string_view base_url, std::span<const Include> includes,
+             const std::function<bool(const VersionInfo&)>& shown, Turns& turns)
         : snapshot_(snapshot),
           parameters_(parameters),
           base_url_(base_url),
           includes_(includes),
+          shown_(shown),
           turns_(turns),
           reader_(snapshot) {}
 
@@ -111,7 +113,7 @@ class Includer {
   private:
     // False when there is no room for it.
     void add(const VersionInfo& info) {
-        if (info.deletion || !seen_.insert(info.position.value).second) {
+        if (info.deletion || !seen_.insert(info.position.value).second || !shown_(info)) {
             return;
         }
         if (included_.versions.size() == kIncludedMax) {
@@ -286,6 +288,7 @@ class Includer {
     const search::ParameterSet& parameters_;
     std::string_view base_url_;
     std::span<const Include> includes_;
+    const std::function<bool(const VersionInfo&)>& shown_;
     Turns& turns_;
     search::BodyReader reader_;
     std::unordered_set<std::uint64_t> seen_;  // positions
@@ -301,13 +304,11 @@ std::optional<VersionInfo> referred_version(const storage::Store& store, std::st
     return named ? version_of(*named, store, position) : std::nullopt;
 }
 
-asio::awaitable<Result<Included>> find_included(search::Snapshot& snapshot,
-                                                const search::ParameterSet& parameters,
-                                                std::string_view base_url,
-                                                std::span<const search::Include> includes,
-                                                std::span<const storage::VersionInfo> matches,
-                                                Turns& turns) {
-    Includer includer(snapshot, parameters, base_url, includes, turns);
+asio::awaitable<Result<Included>> find_included(
+    search::Snapshot& snapshot, const search::ParameterSet& parameters, std::string_view base_url,
+    std::span<const search::Include> includes, std::span<const storage::VersionInfo> matches,
+    const std::function<bool(const VersionInfo&)>& shown, Turns& turns) {
+    Includer includer(snapshot, parameters, base_url, includes, shown, turns);
     Result<Included> included = co_await includer.run(matches);
     co_return included;
 }

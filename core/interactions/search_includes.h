@@ -14,6 +14,7 @@
 #include <asio/awaitable.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -36,13 +37,11 @@ std::optional<storage::VersionInfo> referred_version(const storage::Store& store
                                                      std::string_view reference,
                                                      std::string_view base_url, Position position);
 
-/// What comes along with `matches`. Lifetime: the arguments outlive the call.
+/// What comes along with `matches`, of what `shown` says yes to: all else leads no further, either. Lifetime: the arguments outlive the call.
 /// Errors: timeout, too_costly.
-asio::awaitable<Result<Included>> find_included(search::Snapshot& snapshot,
-                                                const search::ParameterSet& parameters,
-                                                std::string_view base_url,
-                                                std::span<const search::Include> includes,
-                                                std::span<const storage::VersionInfo> matches,
-                                                Turns& turns);
+asio::awaitable<Result<Included>> find_included(
+    search::Snapshot& snapshot, const search::ParameterSet& parameters, std::string_view base_url,
+    std::span<const search::Include> includes, std::span<const storage::VersionInfo> matches,
+    const std::function<bool(const storage::VersionInfo&)>& shown, Turns& turns);
 
 }  // namespace annals::core

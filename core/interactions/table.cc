@@ -45,41 +45,42 @@ constexpr auto kPost = HttpMethod::post;
 constexpr auto kPut = HttpMethod::put;
 constexpr auto kPatch = HttpMethod::patch;
 constexpr auto kDelete = HttpMethod::delete_;
+constexpr Extent kInPart = Extent::part;
 
 constexpr Interaction plain(Level level, HttpMethod method, PlainHandler handler,
                             bool (*enabled)(const Config&), std::string_view capability,
-                            std::string_view page, Access access) {
-    return {level, method, handler, nullptr, enabled, capability, page, access};
+                            std::string_view page, Access access, Extent extent = Extent::all) {
+    return {level, method, handler, nullptr, enabled, capability, page, access, extent};
 }
 
 constexpr Interaction awaiting(Level level, HttpMethod method, AwaitingHandler handler,
                                bool (*enabled)(const Config&), std::string_view capability,
-                               std::string_view page, Access access) {
-    return {level, method, nullptr, handler, enabled, capability, page, access};
+                               std::string_view page, Access access, Extent extent = Extent::all) {
+    return {level, method, nullptr, handler, enabled, capability, page, access, extent};
 }
 
 // clang-format off
 constexpr auto kTable = std::to_array<Interaction>({
-    plain(Level::instance, kGet, read, nullptr, "read", "read", Access::read),
-    plain(Level::version, kGet, vread, vread_on, "vread", "vread", Access::read),
-    awaiting(Level::instance, kPut, update, nullptr, "update", "update", Access::update),
-    awaiting(Level::instance, kPatch, patch_resource, nullptr, "patch", "patch", Access::update),
-    awaiting(Level::instance, kDelete, delete_resource, nullptr, "delete", "delete", Access::remove),
-    plain(Level::instance_history, kGet, instance_history, instance_history_on, "history-instance", "history", Access::read),
-    awaiting(Level::type_history, kGet, type_history, type_history_on, "history-type", "history", Access::search),
-    awaiting(Level::type, kPost, create, nullptr, "create", "create", Access::create),
-    awaiting(Level::type, kGet, search_resources, nullptr, "search-type", "search", Access::search),
-    awaiting(Level::type_search, kPost, search_resources, nullptr, "search-type", "search", Access::search),
-    awaiting(Level::compartment, kGet, search_resources, nullptr, "", "search", Access::search),
-    awaiting(Level::type, kPut, conditional_update, nullptr, "", "update", Access::update),
-    awaiting(Level::type, kPatch, conditional_patch, nullptr, "", "patch", Access::update),
-    awaiting(Level::type, kDelete, conditional_delete, nullptr, "", "delete", Access::remove),
+    plain(Level::instance, kGet, read, nullptr, "read", "read", Access::read, kInPart),
+    plain(Level::version, kGet, vread, vread_on, "vread", "vread", Access::read, kInPart),
+    awaiting(Level::instance, kPut, update, nullptr, "update", "update", Access::update, kInPart),
+    awaiting(Level::instance, kPatch, patch_resource, nullptr, "patch", "patch", Access::update, kInPart),
+    awaiting(Level::instance, kDelete, delete_resource, nullptr, "delete", "delete", Access::remove, kInPart),
+    plain(Level::instance_history, kGet, instance_history, instance_history_on, "history-instance", "history", Access::read, kInPart),
+    awaiting(Level::type_history, kGet, type_history, type_history_on, "history-type", "history", Access::search, kInPart),
+    awaiting(Level::type, kPost, create, nullptr, "create", "create", Access::create, kInPart),
+    awaiting(Level::type, kGet, search_resources, nullptr, "search-type", "search", Access::search, kInPart),
+    awaiting(Level::type_search, kPost, search_resources, nullptr, "search-type", "search", Access::search, kInPart),
+    awaiting(Level::compartment, kGet, search_resources, nullptr, "", "search", Access::search, kInPart),
+    awaiting(Level::type, kPut, conditional_update, nullptr, "", "update", Access::update, kInPart),
+    awaiting(Level::type, kPatch, conditional_patch, nullptr, "", "patch", Access::update, kInPart),
+    awaiting(Level::type, kDelete, conditional_delete, nullptr, "", "delete", Access::remove, kInPart),
     awaiting(Level::version, kDelete, delete_version, hard_delete_on, "", "history-deletion", Access::erase),
     awaiting(Level::instance_history, kDelete, delete_history, hard_delete_on, "", "history-deletion", Access::erase),
     awaiting(Level::root, kPost, submit_bundle, nullptr, "transaction batch", "batch", Access::bundle),
-    awaiting(Level::root, kGet, search_resources, nullptr, "search-system", "search", Access::search),
-    awaiting(Level::system_search, kPost, search_resources, nullptr, "search-system", "search", Access::search),
-    awaiting(Level::system_history, kGet, system_history, system_history_on, "history-system", "history", Access::search),
+    awaiting(Level::root, kGet, search_resources, nullptr, "search-system", "search", Access::search, kInPart),
+    awaiting(Level::system_search, kPost, search_resources, nullptr, "search-system", "search", Access::search, kInPart),
+    awaiting(Level::system_history, kGet, system_history, system_history_on, "history-system", "history", Access::search, kInPart),
     awaiting(Level::changes, kGet, changes, nullptr, "", "changes", Access::administer),
     awaiting(Level::system_operation, kPost, run_operation, nullptr, "", "operations", Access::operation),
     awaiting(Level::system_operation, kGet, run_operation, nullptr, "", "operations", Access::operation),

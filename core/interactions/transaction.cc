@@ -10,6 +10,7 @@
 #include "core/interactions/transaction_state.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"
+#include "core/scoped_view.h"
 
 #include <fmt/format.h>
 
@@ -280,12 +281,26 @@ class TransactionRun {
             attempt.plans.emplace_back(resource.facts, decision.id, json::BodyPlan::Keep{},
                                        attempt.edits.back());
             append_pieces(attempt.plans.back(), attempt.pieces);
+            if (is_held(request_)) {
+                ANNALS_TRY(const json::Document document, parse_planned(attempt));
+                ANNALS_TRY_VOID(check_written(service_, request_, write, document.root()));
+            }
             ANNALS_TRY(write.search, extract(attempt, entry.target.type, resource));
         }
         attempt.pieces_end.push_back(attempt.pieces.size());
         attempt.write_of_entry[index] = attempt.writes.size();
         attempt.writes.push_back(write);
         return {};
+    }
+
+    /// The version that was planned last, its links resolved.
+    static Result<json::Document> parse_planned(const Attempt& attempt) {
+        thread_local std::string body;  // for the sake of its memory
+        body.clear();
+        for (const json::Run& run : attempt.plans.back().runs()) {
+            body += run.text;
+        }
+        return thread_parser().parse(body);
     }
 
     /// What the version that was planned last can be found by: as it is stored, its links resolved.
@@ -297,12 +312,7 @@ class TransactionRun {
             attempt.substitution.undo();
             return &entries;
         }
-        thread_local std::string body;  // for the sake of its memory
-        body.clear();
-        for (const json::Run& run : attempt.plans.back().runs()) {
-            body += run.text;
-        }
-        ANNALS_TRY(json::Document document, thread_parser().parse(body));
+        ANNALS_TRY(json::Document document, parse_planned(attempt));
         attempt.epoch->extract(type, document.root(), entries);
         thread_parser().recycle(std::move(document));
         return &entries;
@@ -345,7 +355,8 @@ class TransactionRun {
             }
             std::string name = resource_name(key->first, key->second);
             const auto writer = attempt.state.writer_of(name);
-            if (writer && entries_[*writer].kind == EntryKind::remove) {
+            if ((writer && entries_[*writer].kind == EntryKind::remove) ||
+                (!writer && !may_refer(service_, request_, key->first, key->second))) {
                 return refers_to_nothing(name);
             }
             if (!writer) {
@@ -513,6 +524,9 @@ class TransactionRun {
         std::string_view what = "found";
         if (decision.action == Action::none) {
             info = service_.store().current(type, decision.id);
+            if (info && !ScopedView(service_, request_, kMaySearch, "search").shows(*info)) {
+                info.reset();  // changed a moment ago
+            }
         } else {
             const auto& outcome = attempt.writes[attempt.write_of_entry[index]].outcome;
             const bool live = outcome.previous.exists && !outcome.previous.deletion;

@@ -78,7 +78,7 @@ Result<void> TransactionState::decide_remove(const TransactionEntry& entry,
         }
         decision.id = found.front();
     }
-    const storage::Head head = head_of(type, decision.id);
+    const storage::Head head = head_of(removed_, type, decision.id);
     decision.head = head;
     if (!head.exists) {
         if (config_.delete_absent == 404 || entry.if_match) {
@@ -143,7 +143,7 @@ Result<void> TransactionState::decide_update(const TransactionEntry& entry,
             }
         } else if (body_id) {
             decision.id = *body_id;
-            if (is_live(head_of(type, decision.id))) {
+            if (is_live(head_of(updated_, type, decision.id))) {
                 return Error{Errc::conflict,
                              fmt::format("{} exists and does not match the criteria",
                                          resource_name(type, decision.id)),
@@ -179,7 +179,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
         decision.id = found.front();
     }
     const std::string name = resource_name(type, decision.id);
-    const storage::Head head = head_of(type, decision.id);
+    const storage::Head head = head_of(updated_, type, decision.id);
     // A resource that the transaction deleted or wrote is not patched as well: decide() says so by its writer.
     if (writers_.contains(name)) {
         return {};
@@ -220,14 +220,14 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
 Result<void> TransactionState::check_head(const TransactionEntry& entry, EntryDecision& decision,
                                           bool matched) {
     const bool plain = !entry.if_match && !entry.if_none_match;
-    if (plain && matched) {
+    if (plain && matched && updated_.is_whole()) {
         decision.expect = Expect::live;
         return {};
     }
-    if (plain && !entry.criteria && config_.update_create) {
+    if (plain && !entry.criteria && creates()) {
         return {};
     }
-    const storage::Head head = head_of(entry.target.type, decision.id);
+    const storage::Head head = head_of(updated_, entry.target.type, decision.id);
     const std::string name = resource_name(entry.target.type, decision.id);
     if (entry.if_match && !fits(*entry.if_match, head)) {
         return match_failed(*entry.if_match, version_of(head));
@@ -238,7 +238,7 @@ Result<void> TransactionState::check_head(const TransactionEntry& entry, EntryDe
             fmt::format("If-None-Match: {} exists as version {}", name, head.version.value),
             {}};
     }
-    if (!head.exists && !config_.update_create) {
+    if (!head.exists && !creates()) {
         return Error{Errc::not_found,
                      fmt::format("{} does not exist, and update does not create here", name),
                      {}};
@@ -248,10 +248,14 @@ Result<void> TransactionState::check_head(const TransactionEntry& entry, EntryDe
     return {};
 }
 
-storage::Head TransactionState::head_of(TypeId type, std::string_view id) {
+storage::Head TransactionState::head_of(const ScopedView& view, TypeId type, std::string_view id) {
     const storage::Head head = store_.head(type, id);
     seen_ = std::max(seen_, head.ticket);
-    return head;
+    if (!view.is_whole() && head.ticket.value != 0) {
+        pending_ = std::max(pending_, head.ticket);
+        return head;
+    }
+    return view.shown(type, id, head);
 }
 
 Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria) {

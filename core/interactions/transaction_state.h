@@ -8,6 +8,7 @@
 
 #include "core/config/config.h"
 #include "core/interactions/transaction_entry.h"
+#include "core/scoped_view.h"
 #include "core/search/terms.h"
 #include "storage/search_entries.h"
 #include "storage/store.h"
@@ -51,6 +52,8 @@ class TransactionState {
           store_(service.store()),
           request_(request),
           entries_(entries),
+          updated_(service, request, kMayUpdate),
+          removed_(service, request, kMayDelete),
           decisions_(entries.size()) {}
 
     /// Decides the entry at `index`, which is no read.
@@ -92,14 +95,20 @@ class TransactionState {
     Result<std::vector<std::string>> find(const Criteria& criteria);
     void find_among_written(const Criteria& criteria, std::vector<std::string>& ids);
 
-    /// The newest version of a resource; counts in seen().
-    storage::Head head_of(TypeId type, std::string_view id);
+    /// The newest version of a resource, if `view` shows it; counts in seen(), and in pending() where it can't be looked
+    /// at yet.
+    storage::Head head_of(const ScopedView& view, TypeId type, std::string_view id);
+
+    /// Whether a PUT creates.
+    bool creates() const noexcept { return config_.update_create && updated_.is_whole(); }
 
     const Service& service_;
     const Config& config_;
     const storage::Store& store_;
     const Request& request_;
     std::span<const TransactionEntry> entries_;
+    ScopedView updated_;
+    ScopedView removed_;
     std::vector<EntryDecision> decisions_;
     std::vector<storage::Guard> guards_;
     storage::Ticket pending_;

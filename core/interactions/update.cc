@@ -6,6 +6,7 @@
 #include "core/interactions/preconditions.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"
+#include "core/scoped_view.h"
 
 #include <fmt/format.h>
 
@@ -31,9 +32,14 @@ Result<Conditions> read_conditions(const Request& request) {
     return conditions;
 }
 
+// Whether a PUT creates. Not for whom scopes hold to a part: he would be told whether there is what he doesn't see.
+bool creates(const Service& service, const ScopedView& view) {
+    return service.config().update_create && view.is_whole();
+}
+
 // What the store is to expect of `head`, or why this write must not happen.
-Result<void> decide(const Config& config, const Conditions& conditions, TypeId type,
-                    std::string_view id, const Head& head, storage::VersionWrite& write) {
+Result<void> decide(bool creates, const Conditions& conditions, TypeId type, std::string_view id,
+                    const Head& head, storage::VersionWrite& write) {
     const bool live = head.exists && !head.deletion;
     if (const auto& match = conditions.match) {
         const bool fits = head.exists && (match->any ? live : match->names(head.version));
@@ -49,7 +55,7 @@ Result<void> decide(const Config& config, const Conditions& conditions, TypeId t
                          ""};
         }
     }
-    if (!head.exists && !config.update_create) {
+    if (!head.exists && !creates) {
         return Error{Errc::not_found,
                      fmt::format("{} does not exist, and update does not create here",
                                  resource_name(type, id)),
@@ -93,16 +99,23 @@ asio::awaitable<Response> update(const Service& service, const Request& request,
         co_return outcome_response(fit.error(), request);
     }
 
+    const ScopedView view(service, request, kMayUpdate);
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
         storage::VersionWrite write;
         write.type = target.type;
         write.id = target.id;
         write.method = storage::Method::put;
         write.expect = Expect::anything;
-        if (!conditions->none() || !service.config().update_create) {
-            const Head head = service.store().head(target.type, target.id);
+        if (!conditions->none() || !creates(service, view)) {
+            Head head = service.store().head(target.type, target.id);
+            if (!view.is_whole() && head.ticket.value != 0) {
+                // What it is can't be read before it is durable.
+                static_cast<void>(co_await request.loop->settled_ticket(head.ticket));
+                continue;
+            }
+            head = view.shown(target.type, target.id, head);
             const Result<void> decided =
-                decide(service.config(), *conditions, target.type, target.id, head, write);
+                decide(creates(service, view), *conditions, target.type, target.id, head, write);
             if (!decided) {
                 // A refusal speaks of a version: it must not be one that a power cut can take back.
                 const Result<void> durable = co_await request.loop->settled_ticket(head.ticket);
@@ -130,10 +143,12 @@ struct ConditionalWrite {
     storage::VersionWrite write;
     storage::Ticket head_ticket;  // of what a refusal speaks of
     std::optional<Error> refusal;
+    bool again = false;  // once `head_ticket` has settled
 };
 
-ConditionalWrite decide_conditional(const Service& service, const Conditions& conditions,
-                                    const Criteria& criteria, const CriteriaMatches& matches,
+ConditionalWrite decide_conditional(const Service& service, const ScopedView& view,
+                                    const Conditions& conditions, const Criteria& criteria,
+                                    const CriteriaMatches& matches,
                                     std::optional<std::string_view> body_id) {
     ConditionalWrite out;
     const TypeId type = criteria.type;
@@ -147,6 +162,10 @@ ConditionalWrite decide_conditional(const Service& service, const Conditions& co
     if (!matches.found.empty()) {
         const storage::StoredVersion& found = matches.found.front();
         out.id = found.id;
+        if (!view.shows(found.info)) {
+            out.refusal = beyond_scopes();
+            return out;
+        }
         if (body_id && *body_id != out.id) {
             out.refusal = differing_id(type, *body_id, out.id);
             return out;
@@ -156,7 +175,7 @@ ConditionalWrite decide_conditional(const Service& service, const Conditions& co
         head.exists = true;
         head.version = found.info.version;
         if (Result<void> decided =
-                decide(service.config(), conditions, type, out.id, head, out.write);
+                decide(creates(service, view), conditions, type, out.id, head, out.write);
             !decided) {
             out.refusal = std::move(decided.error());
         }
@@ -178,8 +197,13 @@ ConditionalWrite decide_conditional(const Service& service, const Conditions& co
     }
     out.id = *body_id;
 
-    const Head head = service.store().head(type, out.id);
+    Head head = service.store().head(type, out.id);
     out.head_ticket = head.ticket;
+    if (!view.is_whole() && head.ticket.value != 0) {
+        out.again = true;
+        return out;
+    }
+    head = view.shown(type, out.id, head);
     if (head.exists && !head.deletion) {
         out.refusal = Error{
             Errc::conflict,
@@ -187,7 +211,8 @@ ConditionalWrite decide_conditional(const Service& service, const Conditions& co
             ""};
         return out;
     }
-    if (Result<void> decided = decide(service.config(), conditions, type, out.id, head, out.write);
+    if (Result<void> decided =
+            decide(creates(service, view), conditions, type, out.id, head, out.write);
         !decided) {
         out.refusal = std::move(decided.error());
     }
@@ -214,6 +239,7 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
         co_return outcome_response(fit.error(), request);
     }
 
+    const ScopedView view(service, request, kMayUpdate);
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
         const Result<CriteriaMatches> matches =
             co_await find_matches(service, *request.loop, *criteria);
@@ -221,10 +247,10 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
             co_return outcome_response(matches.error(), request);
         }
         ConditionalWrite decided =
-            decide_conditional(service, *conditions, *criteria, *matches, resource.id());
-        if (decided.refusal) {
+            decide_conditional(service, view, *conditions, *criteria, *matches, resource.id());
+        if (decided.refusal || decided.again) {
             const Result<void> durable = co_await request.loop->settled_ticket(decided.head_ticket);
-            if (!durable) {
+            if (!durable || decided.again) {
                 continue;
             }
             co_return outcome_response(*decided.refusal, request);

@@ -2,6 +2,7 @@
 
 #include "core/interactions/answer.h"
 #include "core/outcome.h"
+#include "core/scoped_view.h"
 
 #include <fmt/format.h>
 
@@ -28,8 +29,10 @@ Response vread(const Service& service, const Request& request, const Target& tar
     const std::optional<VersionNumber> number = read_version_number(target.version);
     const auto info = number ? service.store().version(target.type, target.id, *number)
                              : std::optional<storage::VersionInfo>();
-    if (!info) {
-        if (!service.store().current(target.type, target.id)) {
+    const ScopedView view(service, request, kMayRead, "read");
+    if (!info || !view.shows(*info)) {
+        const auto newest = service.store().current(target.type, target.id);
+        if (!newest || !view.shows(*newest)) {
             return answer_absent(request, target.type, target.id);
         }
         return outcome_response({Errc::not_found,

@@ -4,6 +4,7 @@
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/outcome.h"
+#include "core/scoped_view.h"
 #include "core/subscriptions/subscriber.h"
 #include "core/subset.h"
 #include "core/validation/validate.h"
@@ -108,6 +109,16 @@ Result<void> check_resource(const Service& service, json::Value resource, std::s
     ANNALS_TRY_VOID(schema::check_structure(
         resource, {.allow_unknown_elements = config.allow_unknown_elements}, prefix));
     return config.validation == "full" ? check_in_full(service, resource, prefix) : Result<void>();
+}
+
+Result<void> check_written(const Service& service, const Request& request,
+                           const storage::VersionWrite& write, json::Value resource) {
+    const ScopedView view(service, request,
+                          write.method == storage::Method::post ? kMayCreate : kMayUpdate);
+    if (!view.is_whole() && !view.shows(write.type, write.id, resource)) {
+        return beyond_scopes();
+    }
+    return {};
 }
 
 SubmittedResource::~SubmittedResource() {
@@ -217,6 +228,17 @@ storage::Submission SubmittedResource::submit(const Service& service, storage::V
     return submission;
 }
 
+Result<void> SubmittedResource::check_scopes(const Service& service, const Request& request,
+                                             const storage::VersionWrite& write) const {
+    ANNALS_TRY_VOID(check_written(service, request, write, facts_.resource));
+    for (std::size_t i = 0; i < references_.size(); ++i) {
+        if (!may_refer(service, request, references_[i].type, references_[i].id)) {
+            return missing_reference(i);
+        }
+    }
+    return {};
+}
+
 Error SubmittedResource::missing_reference(std::size_t requirement) const {
     const Reference& reference = references_[requirement];
     return {Errc::conflict,
@@ -316,6 +338,11 @@ asio::awaitable<std::optional<Response>> commit_resource(const Service& service,
                                                          storage::VersionWrite write,
                                                          std::span<const storage::Guard> guards) {
     using Status = storage::Submission::Status;
+    if (is_held(request)) {
+        if (const Result<void> fit = resource.check_scopes(service, request, write); !fit) {
+            co_return outcome_response(fit.error(), request);
+        }
+    }
     const storage::Submission submission =
         resource.submit(service, write, guards, request.client_request_id);
     if (submission.status == Status::requirement_failed) {

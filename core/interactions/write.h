@@ -51,6 +51,10 @@ std::optional<std::pair<TypeId, std::string_view>> local_reference(std::string_v
 Result<void> check_resource(const Service& service, json::Value resource,
                             std::string_view prefix = {});
 
+/// Whether the scopes of whoever sends `request` permit that `resource` becomes what `write` says. Errors: forbidden.
+Result<void> check_written(const Service& service, const Request& request,
+                           const storage::VersionWrite& write, json::Value resource);
+
 /// The resource in a request's body, parsed once, and submitted as often as it takes.
 class SubmittedResource {
   public:
@@ -84,6 +88,11 @@ class SubmittedResource {
 
     /// Gives the parser its buffers back; only read(), take() or destruction may follow.
     void release() noexcept;
+
+    /// Why whoever sends `request` may not write this as `type`/`id`, if his scopes hold him to a part: it would not be of
+    /// that part, or refers to what he is not told of. Errors: forbidden; conflict, as for what does not exist.
+    Result<void> check_scopes(const Service& service, const Request& request,
+                              const storage::VersionWrite& write) const;
 
     /// The error for a submission of Status::requirement_failed.
     Error missing_reference(std::size_t requirement) const;

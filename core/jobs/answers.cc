@@ -23,7 +23,7 @@ Error no_such_job() {
 bool may_see(const Service& service, const Request& request, const JobOrder& order) {
     return !service.guarded() ||
            (request.principal != nullptr && !order.owner.empty() &&
-            request.principal->name() == order.owner) ||
+            request.principal->identity() == order.owner) ||
            require(service, request, kMayAll, std::nullopt);
 }
 
@@ -148,7 +148,7 @@ asio::awaitable<Response> begin_job(const Service& service, const Request& reque
                                     std::vector<JobInput> inputs) {
     JobOrder order;
     order.kind = std::move(kind);
-    order.owner = request.principal != nullptr ? request.principal->name() : std::string();
+    order.owner = request.principal != nullptr ? request.principal->identity() : std::string();
     order.guarded = service.guarded();
     order.base_url = request.base_url;
     order.url = fmt::format("{}{}{}{}", request.base_url, request.path,

@@ -6,6 +6,7 @@
 #include "core/interactions/write.h"
 #include "core/operations/input.h"
 #include "core/outcome.h"
+#include "core/scoped_view.h"
 
 #include <fmt/format.h>
 
@@ -35,8 +36,8 @@ Result<VersionInfo> with_content(const VersionInfo& info) {
 }
 
 /// By number: "3", also as an ETag has it: W/"3".
-Result<VersionInfo> find_version(const Service& service, TypeId type, std::string_view id,
-                                 std::string_view text) {
+Result<VersionInfo> find_version(const Service& service, const ScopedView& view, TypeId type,
+                                 std::string_view id, std::string_view text) {
     std::string_view digits = text;
     if (digits.starts_with("W/\"") && digits.ends_with('"') && digits.size() > 4) {
         digits = digits.substr(3, digits.size() - 4);
@@ -44,22 +45,22 @@ Result<VersionInfo> find_version(const Service& service, TypeId type, std::strin
     const auto number = read_version_number(digits);
     const auto info =
         number ? service.store().version(type, id, *number) : std::optional<VersionInfo>();
-    if (!info) {
+    if (!info || !view.shows(*info)) {
         return no_version(type, id, text);
     }
     return with_content(*info);
 }
 
 /// What was there before `info`.
-Result<VersionInfo> find_previous(const Service& service, std::string_view id,
-                                  const VersionInfo& info) {
+Result<VersionInfo> find_previous(const Service& service, const ScopedView& view,
+                                  std::string_view id, const VersionInfo& info) {
     storage::HistoryQuery query;
     query.type = info.type;
     query.id = id;
     query.after = info;
     query.count = 1;
     const storage::HistoryPage page = service.store().history(query);
-    if (page.versions.empty()) {
+    if (page.versions.empty() || !view.shows(page.versions.front())) {
         return Error{Errc::invalid,
                      fmt::format("{} has no version before {}", resource_name(info.type, id),
                                  info.version.value),
@@ -70,7 +71,7 @@ Result<VersionInfo> find_previous(const Service& service, std::string_view id,
 
 /// A resource's newest version, or the one that the reference names.
 Result<VersionInfo> find_referred(const Service& service, const Request& request,
-                                  std::string_view reference) {
+                                  const ScopedView& view, std::string_view reference) {
     const auto named = local_reference(reference, request.base_url);
     if (!named) {
         return Error{Errc::invalid,
@@ -78,15 +79,15 @@ Result<VersionInfo> find_referred(const Service& service, const Request& request
                                  reference.substr(0, 200)),
                      ""};
     }
-    ANNALS_TRY_VOID(require(service, request, kMayRead, named->first));
+    ANNALS_TRY_VOID(require(service, request, kMayRead, named->first, Extent::part));
     constexpr std::string_view kHistory = "/_history/";
     const std::size_t history = reference.find(kHistory);
     if (history != std::string_view::npos) {
-        return find_version(service, named->first, named->second,
+        return find_version(service, view, named->first, named->second,
                             reference.substr(history + kHistory.size()));
     }
     const auto info = service.store().current(named->first, named->second);
-    if (!info) {
+    if (!info || !view.shows(*info)) {
         return Error{Errc::not_found,
                      fmt::format("{} does not exist", resource_name(named->first, named->second)),
                      ""};
@@ -98,8 +99,8 @@ Result<VersionInfo> find_referred(const Service& service, const Request& request
     return *info;
 }
 
-Result<Sides> sides_of_instance(const Service& service, const Target& target,
-                                const OperationInput& input) {
+Result<Sides> sides_of_instance(const Service& service, const ScopedView& view,
+                                const Target& target, const OperationInput& input) {
     ANNALS_TRY_VOID(input.only({"from", "fromVersion", "to", "toVersion", "includeMeta"}));
     std::optional<std::string> texts[2];
     const std::string_view names[2][2] = {{"from", "fromVersion"}, {"to", "toVersion"}};
@@ -116,20 +117,20 @@ Result<Sides> sides_of_instance(const Service& service, const Target& target,
     }
     Sides sides;
     if (texts[1]) {
-        ANNALS_TRY(sides.to, find_version(service, target.type, target.id, *texts[1]));
+        ANNALS_TRY(sides.to, find_version(service, view, target.type, target.id, *texts[1]));
     } else {
         ANNALS_TRY(sides.to, with_content(*service.store().current(target.type, target.id)));
     }
     if (texts[0]) {
-        ANNALS_TRY(sides.from, find_version(service, target.type, target.id, *texts[0]));
+        ANNALS_TRY(sides.from, find_version(service, view, target.type, target.id, *texts[0]));
     } else {
-        ANNALS_TRY(sides.from, find_previous(service, target.id, sides.to));
+        ANNALS_TRY(sides.from, find_previous(service, view, target.id, sides.to));
     }
     return sides;
 }
 
 Result<Sides> sides_of_system(const Service& service, const Request& request,
-                              const OperationInput& input) {
+                              const ScopedView& view, const OperationInput& input) {
     ANNALS_TRY_VOID(input.only({"from", "to", "includeMeta"}));
     ANNALS_TRY(const std::optional<std::string> from, input.text("from"));
     ANNALS_TRY(const std::optional<std::string> to, input.text("to"));
@@ -137,20 +138,26 @@ Result<Sides> sides_of_system(const Service& service, const Request& request,
         return Error{Errc::required, "The parameters from and to are required", ""};
     }
     Sides sides;
-    ANNALS_TRY(sides.from, find_referred(service, request, *from));
-    ANNALS_TRY(sides.to, find_referred(service, request, *to));
+    ANNALS_TRY(sides.from, find_referred(service, request, view, *from));
+    ANNALS_TRY(sides.to, find_referred(service, request, view, *to));
     if (sides.from.type != sides.to.type) {
         return Error{Errc::invalid, "from and to are of different types", ""};
     }
     return sides;
 }
 
-Result<std::string> run(const Service& service, const Request& request, const Target& target) {
+Result<std::string> run(const Service& service, const Request& request, const ScopedView& view,
+                        const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY(const std::optional<bool> meta, input.boolean("includeMeta"));
     ANNALS_TRY(const Sides sides, target.level == Level::instance_operation
-                                      ? sides_of_instance(service, target, input)
-                                      : sides_of_system(service, request, input));
+                                      ? sides_of_instance(service, view, target, input)
+                                      : sides_of_system(service, request, view, input));
+    for (const VersionInfo* const side : {&sides.from, &sides.to}) {
+        if (!view.shows(*side)) {
+            return Error{Errc::not_found, "A version that is to be compared does not exist", ""};
+        }
+    }
     ANNALS_TRY(const storage::StoredVersion from, service.store().load(sides.from));
     ANNALS_TRY(const storage::StoredVersion to, service.store().load(sides.to));
     json::Parser parser;  // two documents at a time
@@ -163,11 +170,14 @@ Result<std::string> run(const Service& service, const Request& request, const Ta
 
 asio::awaitable<Response> diff_operation(const Service& service, const Request& request,
                                          const Target& target) {
-    if (target.level == Level::instance_operation &&
-        !service.store().current(target.type, target.id)) {
-        co_return answer_absent(request, target.type, target.id);
+    const ScopedView view(service, request, kMayRead);
+    if (target.level == Level::instance_operation) {
+        const auto newest = service.store().current(target.type, target.id);
+        if (!newest || !view.shows(*newest)) {
+            co_return answer_absent(request, target.type, target.id);
+        }
     }
-    Result<std::string> parameters = run(service, request, target);
+    Result<std::string> parameters = run(service, request, view, target);
     if (!parameters) {
         Response refusal = outcome_response(parameters.error(), request);
         add_challenge(service, parameters.error(), refusal);

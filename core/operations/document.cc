@@ -14,6 +14,7 @@
 #include "core/operations/input.h"
 #include "core/operations/referred.h"
 #include "core/outcome.h"
+#include "core/scoped_view.h"
 #include "core/search/snapshot.h"
 #include "core/search/snapshot_resources.h"
 
@@ -66,6 +67,7 @@ class Document {
         : service_(service),
           request_(request),
           target_(target),
+          view_(service, request, kMayRead, "read"),
           turns_(*request.loop, service.config().limits.request_timeout) {}
 
     asio::awaitable<Result<Response>> run() {
@@ -77,7 +79,7 @@ class Document {
             snapshot_->position().value == 0
                 ? std::optional<VersionInfo>()
                 : service_.store().current(target_.type, id_, snapshot_->position());
-        if (!composition) {
+        if (!composition || !view_.shows(*composition)) {
             co_return answer_absent(request_, target_.type, id_);
         }
         if (composition->deletion) {
@@ -173,8 +175,9 @@ class Document {
     static TypeId bundle_type() { return *find_resource_type("Bundle"); }
 
     Result<void> may_read(TypeId type) const {
-        return everybody_may_read(service_) ? Result<void>()
-                                            : require(service_, request_, kMayRead, type);
+        return everybody_may_read(service_)
+                   ? Result<void>()
+                   : require(service_, request_, kMayRead, type, Extent::part);
     }
 
     static Error too_large() {
@@ -222,7 +225,7 @@ class Document {
         }
         const auto found = referred_version(service_.store(), reference.text, request_.base_url,
                                             snapshot_->position());
-        if (found && !found->deletion) {
+        if (found && !found->deletion && view_.shows(*found)) {
             add(*found, resource_name(named->first, named->second));
         } else if (faults_.size() < kFaultsMax) {
             faults_.push_back(
@@ -256,8 +259,11 @@ class Document {
             // Other Compositions are documents of their own.
             return type != target_.type && !has(type, id) && may_read(type).has_value();
         };
+        const std::function<bool(const VersionInfo&)> shown = [this](const VersionInfo& info) {
+            return view_.shows(info);
+        };
         Result<Referred> referred = co_await find_referred(
-            *snapshot_, request_.base_url, versions_, wanted,
+            *snapshot_, request_.base_url, versions_, wanted, shown,
             {.limit = room(), .steps = static_cast<int>(kDocumentEntriesMax)}, turns_);
         if (!referred) {
             co_return std::move(referred.error());
@@ -272,7 +278,9 @@ class Document {
     /// What the graph leads to from the Composition.
     asio::awaitable<Result<void>> take_graph(const VersionInfo& composition) {
         const TypeId type = *find_resource_type("GraphDefinition");
-        Result<void> done = may_read(type);
+        Result<void> done = everybody_may_read(service_)
+                                ? Result<void>()
+                                : require(service_, request_, kMayRead, type);
         if (done) {
             const TypeId types[] = {type};
             done = co_await reach_back(service_.store(), service_.indexing().parameters(),
@@ -295,8 +303,9 @@ class Document {
         const std::function<bool(TypeId)> wanted = [this](TypeId one) {
             return may_read(one).has_value();
         };
-        Result<std::vector<VersionInfo>> found = co_await follow_graph(
-            service_, request_, *snapshot_, (*graph)->root(), composition, wanted, room(), turns_);
+        Result<std::vector<VersionInfo>> found =
+            co_await follow_graph(service_, request_, *snapshot_, (*graph)->root(), composition,
+                                  wanted, view_, room(), turns_);
         if (!found) {
             co_return std::move(found.error());
         }
@@ -365,6 +374,7 @@ class Document {
     const Service& service_;
     const Request& request_;
     const Target& target_;
+    ScopedView view_;
     Turns turns_;
     std::string id_;
     bool persist_ = false;

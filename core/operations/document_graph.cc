@@ -156,11 +156,13 @@ void append_types(const std::vector<Link>& links, std::vector<TypeId>& types) {
 class Follower {
   public:
     Follower(const Service& service, const Request& request, search::Snapshot& snapshot,
-             const std::function<bool(TypeId)>& wanted, std::size_t limit, Turns& turns)
+             const std::function<bool(TypeId)>& wanted, const ScopedView& view, std::size_t limit,
+             Turns& turns)
         : service_(service),
           request_(request),
           snapshot_(snapshot),
           wanted_(wanted),
+          view_(view),
           limit_(limit),
           turns_(turns),
           reader_(snapshot.store()) {}
@@ -282,6 +284,7 @@ class Follower {
         }
         const search::SnapshotResources stored(snapshot_);
         const search::QueryContext context{.stored = stored,
+                                           .view = view_,
                                            .parameters = service_.indexing().parameters(),
                                            .base_url = std::string(request_.base_url),
                                            .conditional = true};
@@ -311,7 +314,7 @@ class Follower {
 
     void add(const VersionInfo& info, const LinkTarget& target,
              std::unordered_set<std::uint64_t>& reached) {
-        if (info.deletion) {
+        if (info.deletion || !view_.shows(info)) {
             return;
         }
         reached.insert(info.position.value);
@@ -330,6 +333,7 @@ class Follower {
     const Request& request_;
     search::Snapshot& snapshot_;
     const std::function<bool(TypeId)>& wanted_;
+    const ScopedView& view_;
     std::size_t limit_;
     Turns& turns_;
     search::BodyReader reader_;
@@ -343,8 +347,8 @@ class Follower {
 
 asio::awaitable<Result<std::vector<VersionInfo>>> follow_graph(
     const Service& service, const Request& request, search::Snapshot& snapshot, json::Value graph,
-    const VersionInfo& start, const std::function<bool(TypeId)>& wanted, std::size_t limit,
-    Turns& turns) {
+    const VersionInfo& start, const std::function<bool(TypeId)>& wanted, const ScopedView& view,
+    std::size_t limit, Turns& turns) {
     const Result<std::vector<Link>> links = GraphReader(graph).read();
     if (!links) {
         co_return links.error();
@@ -358,7 +362,7 @@ asio::awaitable<Result<std::vector<VersionInfo>>> follow_graph(
     if (!there) {
         co_return std::move(there.error());
     }
-    Follower follower(service, request, snapshot, wanted, limit, turns);
+    Follower follower(service, request, snapshot, wanted, view, limit, turns);
     Result<std::vector<VersionInfo>> found = co_await follower.run(*links, start);
     co_return found;
 }

@@ -10,6 +10,7 @@
 #include "core/operations/input.h"
 #include "core/operations/referred.h"
 #include "core/outcome.h"
+#include "core/scoped_view.h"
 #include "core/search/compartments.h"
 #include "core/search/cursor.h"
 #include "core/search/execute.h"
@@ -39,6 +40,9 @@ class Everything {
           request_(request),
           target_(target),
           parameters_(service.indexing().parameters()),
+          read_(service, request, kMayRead),
+          searched_(service, request, kMaySearch, "search"),
+          view_(target.type, read_, searched_),
           turns_(*request.loop, service.config().limits.request_timeout) {}
 
     asio::awaitable<Result<Response>> run() {
@@ -72,8 +76,10 @@ class Everything {
         }
         const std::function<bool(TypeId, std::string_view)> wanted =
             [this](TypeId type, std::string_view /*id*/) { return is_beside(type); };
+        const std::function<bool(const storage::VersionInfo&)> shown =
+            [this](const storage::VersionInfo& info) { return searched_.shows(info); };
         Result<Referred> referred = co_await find_referred(
-            *snapshot_, request_.base_url, content_.matches, wanted,
+            *snapshot_, request_.base_url, content_.matches, wanted, shown,
             {.limit = kEverythingPageMax, .steps = kReferredStepsMax}, turns_);
         if (!referred) {
             co_return std::move(referred.error());
@@ -191,7 +197,7 @@ class Everything {
             return {};
         }
         const auto info = service_.store().current(target_.type, target_.id, snapshot_->position());
-        if (!info || snapshot_->position().value == 0) {
+        if (!info || snapshot_->position().value == 0 || !read_.shows(*info)) {
             return answer_absent(request_, target_.type, target_.id);
         }
         if (info->deletion) {
@@ -203,12 +209,14 @@ class Everything {
     Result<void> make_parts() {
         const search::SnapshotResources stored(*snapshot_, service_.definitions().carried());
         const search::QueryContext context{.stored = stored,
+                                           .view = view_,
                                            .parameters = parameters_,
                                            .base_url = std::string(request_.base_url),
                                            .now = cursor_ ? cursor_->now : now_};
         ANNALS_TRY(parts_, everything_parts(context, scope_));
         std::erase_if(parts_, [&](const Query::TypePlan& part) {
-            return part.type != target_.type && !require_search(service_, request_, part.type);
+            return part.type != target_.type &&
+                   !require_search(service_, request_, part.type, Extent::part);
         });
         return {};
     }
@@ -335,7 +343,7 @@ class Everything {
         return !std::binary_search(members.begin(), members.end(), type) &&
                (scope_.types.empty() ||
                 std::find(scope_.types.begin(), scope_.types.end(), type) != scope_.types.end()) &&
-               require_search(service_, request_, type);
+               require_search(service_, request_, type, Extent::part);
     }
 
     std::string url(const std::optional<Cursor>& cursor) const {
@@ -373,6 +381,9 @@ class Everything {
     const Request& request_;
     const Target& target_;
     std::shared_ptr<const search::ParameterSet> parameters_;
+    ScopedView read_;
+    ScopedView searched_;
+    SplitView view_;
     Turns turns_;
     Instant now_ = now();
     EverythingScope scope_;

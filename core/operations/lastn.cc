@@ -4,6 +4,7 @@
 #include "core/interactions/turns.h"
 #include "core/operations/input.h"
 #include "core/outcome.h"
+#include "core/scoped_view.h"
 #include "core/search/execute.h"
 #include "core/search/query.h"
 #include "core/search/snapshot_resources.h"
@@ -134,7 +135,9 @@ asio::awaitable<Result<Response>> run(const Service& service, const Request& req
     const auto parameters = service.indexing().parameters();
     search::Snapshot snapshot(service.store());
     const search::SnapshotResources stored(snapshot);
+    const ScopedView view(service, request, kMaySearch);
     const search::QueryContext context{.stored = stored,
+                                       .view = view,
                                        .parameters = parameters,
                                        .base_url = std::string(request.base_url),
                                        .strict = true};

@@ -9,6 +9,7 @@
 #include "core/operations/input.h"
 #include "core/operations/meta_set.h"
 #include "core/outcome.h"
+#include "core/scoped_view.h"
 #include "core/search/execute.h"
 #include "core/search/query.h"
 #include "core/search/snapshot_resources.h"
@@ -55,6 +56,7 @@ class MetaScan {
           request_(request),
           target_(target),
           parameters_(service.indexing().parameters()),
+          view_(service, request, kMayRead),
           snapshot_(service.store()),
           turns_(*request.loop, service.config().limits.request_timeout) {}
 
@@ -74,6 +76,7 @@ class MetaScan {
     Result<void> read_plans() {
         const search::SnapshotResources stored(snapshot_, service_.definitions().carried());
         const search::QueryContext context{.stored = stored,
+                                           .view = view_,
                                            .parameters = parameters_,
                                            .base_url = std::string(request_.base_url)};
         std::vector<TypeId> types;
@@ -132,6 +135,7 @@ class MetaScan {
     const Request& request_;
     const Target& target_;
     std::shared_ptr<const search::ParameterSet> parameters_;
+    ScopedView view_;
     search::Snapshot snapshot_;
     Turns turns_;
     search::BodyReader bodies_{service_.store()};
@@ -187,7 +191,8 @@ Result<OperationInput> read_change(const Request& request) {
 
 asio::awaitable<Response> read_and_change(const Service& service, const Request& request,
                                           const Target& target, MetaChange what) {
-    if (Result<void> allowed = require(service, request, kMayUpdate, target.type); !allowed) {
+    if (Result<void> allowed = require(service, request, kMayUpdate, target.type, Extent::part);
+        !allowed) {
         Response response = outcome_response(allowed.error(), request);
         add_challenge(service, allowed.error(), response);
         co_return response;
@@ -202,8 +207,9 @@ asio::awaitable<Response> read_and_change(const Service& service, const Request&
 
 /// Of the newest version, or of that which the URL names.
 Response meta_of_instance(const Service& service, const Request& request, const Target& target) {
+    const ScopedView view(service, request, kMayRead);
     const auto newest = service.store().current(target.type, target.id);
-    if (!newest) {
+    if (!newest || (target.level == Level::instance_operation && !view.shows(*newest))) {
         return answer_absent(request, target.type, target.id);
     }
     if (target.level == Level::instance_operation) {
@@ -213,7 +219,10 @@ Response meta_of_instance(const Service& service, const Request& request, const 
     const auto number = read_version_number(target.version);
     const auto info = number ? service.store().version(target.type, target.id, *number)
                              : std::optional<storage::VersionInfo>();
-    if (!info) {
+    if (!info || !view.shows(*info)) {
+        if (!view.shows(*newest)) {
+            return answer_absent(request, target.type, target.id);
+        }
         return outcome_response({Errc::not_found,
                                  fmt::format("{} has no version '{}'",
                                              resource_name(target.type, target.id), target.version),

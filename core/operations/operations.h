@@ -28,6 +28,7 @@ struct Operation {
     std::string_view definition;  ///< canonical URL of its OperationDefinition
     AwaitingHandler handler;
     std::string_view types = {};  ///< that it is for, separated by blanks; empty: all
+    Extent extent = Extent::all;  ///< part: its handler holds what it comes to to a ScopedView
 };
 
 /// The whole table. An operation may have several rows, for different types.

@@ -10,7 +10,8 @@ namespace annals::core {
 asio::awaitable<Result<Referred>> find_referred(
     search::Snapshot& snapshot, std::string_view base_url,
     std::span<const storage::VersionInfo> from,
-    const std::function<bool(TypeId, std::string_view id)>& wanted, ReferredLimits limits,
+    const std::function<bool(TypeId, std::string_view id)>& wanted,
+    const std::function<bool(const storage::VersionInfo&)>& shown, ReferredLimits limits,
     Turns& turns) {
     const storage::Store& store = snapshot.store();
     search::BodyReader reader(store);
@@ -36,7 +37,8 @@ asio::awaitable<Result<Referred>> find_referred(
                     continue;
                 }
                 const auto found = store.current(named->first, named->second, snapshot.position());
-                if (!found || found->deletion || !seen.insert(found->position.value).second) {
+                if (!found || found->deletion || !seen.insert(found->position.value).second ||
+                    !shown(*found)) {
                     continue;
                 }
                 if (referred.versions.size() == limits.limit) {

@@ -26,12 +26,13 @@ struct ReferredLimits {
     int steps;          ///< how far: 1 is what `from` refers to
 };
 
-/// Live resources that `wanted` says yes to, to which `from` refer, or what these refer to; none of `from`.
+/// Live resources that `wanted` and `shown` say yes to, to which `from` refer, or what these refer to; none of `from`.
 /// Lifetime: the arguments outlive the call. Errors: timeout.
 asio::awaitable<Result<Referred>> find_referred(
     search::Snapshot& snapshot, std::string_view base_url,
     std::span<const storage::VersionInfo> from,
-    const std::function<bool(TypeId, std::string_view id)>& wanted, ReferredLimits limits,
+    const std::function<bool(TypeId, std::string_view id)>& wanted,
+    const std::function<bool(const storage::VersionInfo&)>& shown, ReferredLimits limits,
     Turns& turns);
 
 }  // namespace annals::core

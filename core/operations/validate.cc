@@ -5,6 +5,7 @@
 #include "core/interactions/write.h"
 #include "core/operations/input.h"
 #include "core/outcome.h"
+#include "core/scoped_view.h"
 #include "core/validation/validate.h"
 
 #include <fmt/format.h>
@@ -142,7 +143,7 @@ asio::awaitable<Response> validate_operation(const Service& service, const Reque
     std::optional<storage::VersionInfo> stored;
     if (target.level == Level::instance_operation) {
         stored = service.store().current(target.type, target.id);
-        if (!stored) {
+        if (!stored || !ScopedView(service, request, kMayRead).shows(*stored)) {
             co_return answer_absent(request, target.type, target.id);
         }
         if (stored->deletion) {

@@ -149,7 +149,8 @@ Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
             fault = fault ? std::move(fault) : std::move(plan.error());
         } else if (*plan) {
             known = true;
-            plans.push_back(chain(asked.parameter.column, type, **std::move(plan)));
+            plans.push_back(chain(asked.parameter.column, type,
+                                  seen_of(asked.reading.context.view, type, **std::move(plan))));
         }
     }
     if (!known && fault) {
@@ -185,7 +186,9 @@ Result<MaybePlan> has_plan(
     }
     ANNALS_TRY_VOID(reading.spend());
     ANNALS_TRY(MaybePlan plan, target(*source, rest.substr(second + 1), depth + 1));
-    return plan ? MaybePlan(has(parameter->column, *source, *std::move(plan))) : MaybePlan();
+    return plan ? MaybePlan(has(parameter->column, *source,
+                                seen_of(reading.context.view, *source, *std::move(plan))))
+                : MaybePlan();
 }
 
 Result<MaybePlan> criterion_plan(Reading& reading, TypeId type, std::string_view name,

@@ -287,6 +287,17 @@ std::vector<TypeId> compartment_members(TypeId compartment) {
     return types;
 }
 
+bool belongs_to_patients(TypeId type) noexcept {
+    static const auto members = [] {
+        std::array<bool, kResourceTypeCount> all{};
+        for (const TypeId member : compartment_members(*find_resource_type("Patient"))) {
+            all[member.value] = true;
+        }
+        return all;
+    }();
+    return members[type.value];
+}
+
 namespace {
 
 /// The parameters by which resources of `type` belong to a compartment.

@@ -26,6 +26,9 @@ bool is_compartment_type(TypeId type) noexcept;
 /// The types that can belong to a compartment of `compartment`, by number.
 std::vector<TypeId> compartment_members(TypeId compartment);
 
+/// Whether resources of `type` can belong to the compartment of a Patient.
+bool belongs_to_patients(TypeId type) noexcept;
+
 /// The parameters by which resources of `type` belong to compartments of `compartment`; none if they can't. Lifetime: of
 /// `parameters`.
 std::vector<const Parameter*> compartment_parameters(const ParameterSet& parameters,

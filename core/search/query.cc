@@ -184,7 +184,9 @@ Result<Query> parse_query(const QueryContext& asked, std::vector<TypeId> types,
     bool any = false;
     for (std::size_t i = 0; i < reader.types.size(); ++i) {
         any = any || !reader.conditions[i].empty();
-        query.types.push_back({reader.types[i], all_of(std::move(reader.conditions[i]))});
+        const TypeId type = reader.types[i];
+        query.types.push_back(
+            {type, seen_of(context.view, type, all_of(std::move(reader.conditions[i])))});
     }
     if (context.conditional && !any) {
         return invalid("there are no search criteria");

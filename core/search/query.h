@@ -11,6 +11,7 @@
 #include "core/search/parameters.h"
 #include "core/search/plan.h"
 #include "core/search/stored.h"
+#include "core/search/view.h"
 #include "core/subset.h"
 
 #include <cstdint>
@@ -71,6 +72,8 @@ struct Query {
 struct QueryContext {
     /// At the query's snapshot: value sets, code systems and lists are read there.
     const StoredResources& stored;
+    /// Nothing else is found, nor followed by chains, nor are lists read that it doesn't show.
+    const View& view;
     std::shared_ptr<const ParameterSet> parameters;
     std::string base_url;         ///< what is below it is local; may be empty
     Instant now = annals::now();  ///< what `ap` measures a date's distance from

@@ -7,6 +7,17 @@ namespace annals::core::search {
 
 namespace {
 
+// Whether the reader of the query sees the list.
+bool is_seen(const QueryContext& context, TypeId list_type, std::string_view id, json::Value list) {
+    const Plan& seen = context.view.of(list_type);
+    if (seen.kind == Plan::Kind::everything || seen.kind == Plan::Kind::nothing) {
+        return seen.kind == Plan::Kind::everything;
+    }
+    const auto written = parse_date_time(list["meta"]["lastUpdated"].string());
+    return is_match(seen, ExtractReader(context).extractor(), list_type,
+                    context.stored.key(list_type, id), written ? written->begin : Instant{}, list);
+}
+
 Result<void> add_entries(Reading& reading, TypeId type, json::Value list,
                          std::vector<Term>& terms) {
     for (const json::Value entry : list["entry"].elements()) {
@@ -45,7 +56,7 @@ Result<Plan> list_plan(Reading& reading, TypeId type, std::string_view value) {
         }
         ANNALS_TRY_VOID(reading.spend());
         ANNALS_TRY(const StoredDocument list, reading.context.stored.read(list_type, id));
-        if (list) {
+        if (list && is_seen(reading.context, list_type, id, list->root())) {
             ANNALS_TRY_VOID(add_entries(reading, type, list->root(), terms));
         }
     }

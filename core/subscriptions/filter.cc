@@ -35,6 +35,7 @@ Result<Filter> parse_filter(const Service& service, TypeId type, std::string_vie
     search::Snapshot snapshot(service.store());
     const search::SnapshotResources stored(snapshot, service.definitions().carried());
     const search::QueryContext context{.stored = stored,
+                                       .view = search::unheld(),
                                        .parameters = filter.parameters,
                                        .base_url = service.config().base_url,
                                        .strict = true,

@@ -23,13 +23,13 @@ Result<void> check_subscriber(const Service& service, const Request& request,
     if (!everybody_may_read(service)) {
         ANNALS_TRY_VOID(require(service, request, kMayRead, criteria->first));
     }
-    ANNALS_TRY_VOID(require_search(service, request, criteria->first));
+    ANNALS_TRY_VOID(require_search(service, request, criteria->first, Extent::all));
     const Result<Filter> filter = parse_filter(service, criteria->first, criteria->second);
     if (!filter) {
         return require(service, request, kMaySearch, std::nullopt);
     }
     for (const TypeId other : search::guard_terms(filter->plan).others) {
-        ANNALS_TRY_VOID(require_search(service, request, other));
+        ANNALS_TRY_VOID(require_search(service, request, other, Extent::all));
     }
     return {};
 }

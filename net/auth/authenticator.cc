@@ -36,8 +36,8 @@ Error bad(std::string_view why) {
 }  // namespace
 
 Authenticator::Authenticator(const core::Config::Auth& config, Credentials& credentials)
-    : takes_tokens_(config.mode != "api_key"),
-      takes_keys_(config.mode != "jwt"),
+    : takes_tokens_(config.takes_tokens()),
+      takes_keys_(config.takes_keys()),
       credentials_(credentials) {
     catch_up();
 }
@@ -137,7 +137,8 @@ Result<std::shared_ptr<const core::Principal>> Authenticator::by_token(std::stri
             tokens_.clear();
         }
     }
-    auto principal = std::make_shared<const core::Principal>(claims.name, claims.scopes);
+    auto principal =
+        std::make_shared<const core::Principal>(claims.name, claims.scopes, claims.patient);
     tokens_.emplace(std::string(token), Known{principal, claims.expires});
     return principal;
 }

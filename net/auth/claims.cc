@@ -1,5 +1,7 @@
 #include "net/auth/claims.h"
 
+#include "core/base/ids.h"
+
 #include <fmt/format.h>
 
 #include <charconv>
@@ -66,6 +68,16 @@ std::string name_of(json::Value claims) {
     return {};
 }
 
+// The launch context: an id, or a reference to a Patient.
+std::string patient_of(json::Value claims) {
+    std::string id = claims["patient"].string();
+    constexpr std::string_view kType = "Patient/";
+    if (id.starts_with(kType)) {
+        id.erase(0, kType.size());
+    }
+    return is_resource_id(id) ? id : std::string();
+}
+
 }  // namespace
 
 Result<Claims> check_claims(json::Value claims, const TokenRules& rules, Instant now,
@@ -94,7 +106,7 @@ Result<Claims> check_claims(json::Value claims, const TokenRules& rules, Instant
     if (!rules.audience.empty() && !names_audience(claims["aud"], rules.audience)) {
         return bad("The token is for another audience");
     }
-    return Claims{name_of(claims), scopes_of(claims), end};
+    return Claims{name_of(claims), scopes_of(claims), end, patient_of(claims)};
 }
 
 }  // namespace annals::net::auth

@@ -26,9 +26,10 @@ struct TokenRules {
 
 /// What a good token says.
 struct Claims {
-    std::string name;    ///< sub, else client_id, else azp
-    std::string scopes;  ///< separated by blanks
-    Instant expires;     ///< exp and the leeway
+    std::string name;     ///< sub, else client_id, else azp
+    std::string scopes;   ///< separated by blanks
+    Instant expires;      ///< exp and the leeway
+    std::string patient;  ///< the id that `patient` names; empty: none
 };
 
 /// Checks everything but signatures. Without an exp of its own a token holds until `expires_else`, if that is given.

@@ -1,6 +1,7 @@
 #include "net/auth/smart_configuration.h"
 
 #include "codec/json/document.h"
+#include "core/access.h"
 #include "core/outcome.h"
 #include "core/representation.h"
 
@@ -99,7 +100,8 @@ std::string configuration(const core::Config& config) {
     }
     add(text, "scopes_supported", scopes);
     // What this server does with scopes; what its authorization server does, the configuration says.
-    std::vector<std::string> capabilities{"permission-user", "permission-v1", "permission-v2"};
+    std::vector<std::string> capabilities{core::kScopeCapabilities.begin(),
+                                          core::kScopeCapabilities.end()};
     if (auth.issues_tokens()) {
         capabilities.emplace_back("client-confidential-asymmetric");
     }

@@ -3,6 +3,7 @@
 #include "core/access.h"
 
 #include "core/operations/operations.h"
+#include "tests/core/access_routes.h"
 #include "tests/support/service_fixture.h"
 
 #include <fmt/format.h>
@@ -45,7 +46,7 @@ TEST(Scopes, OfVersion1AreTranslated) {
     EXPECT_TRUE(may("user/*.*", kMayAll, std::nullopt));
 }
 
-TEST(Scopes, ThatAreMalformedOrCannotBeHeldToPermitNothing) {
+TEST(Scopes, ThatAreMalformedPermitNothing) {
     for (const char* scopes : {"",
                                "system",
                                "system/",
@@ -69,162 +70,46 @@ TEST(Scopes, ThatAreMalformedOrCannotBeHeldToPermitNothing) {
                                "system/Patient.r,system/Observation.r"}) {
         EXPECT_FALSE(may(scopes, kMayRead, patient_type())) << scopes;
     }
+    for (const char* scopes : {"system/Patient.r?", "system/Patient.read?status=a",
+                               "patient/Practitioner.r", "patient/Patients.r", "patient/*"}) {
+        EXPECT_FALSE(Principal("x", scopes, "1").is_held()) << scopes;
+    }
+    EXPECT_FALSE(Principal("x", "patient/*.cruds").is_held());
 }
 
-// ---- the routes ----
+TEST(Scopes, OfAPatientAndGranularOnesPermitAPart) {
+    const Principal patient("x", "patient/*.rs patient/Observation.c", "1");
+    EXPECT_FALSE(patient.may(kMayRead, patient_type()));
+    EXPECT_TRUE(patient.may_in_part(kMayRead | kMaySearch, patient_type()));
+    EXPECT_TRUE(patient.may_in_part(kMayRead, std::nullopt));
+    EXPECT_TRUE(patient.may_in_part(kMayRead | kMayCreate, observation_type()));
+    EXPECT_FALSE(patient.may_in_part(kMayCreate, patient_type()));
+    EXPECT_FALSE(patient.may_in_part(kMayUpdate, observation_type()));
+    // What belongs to no patient is not among what belongs to one.
+    EXPECT_FALSE(patient.may_in_part(kMayRead, *find_resource_type("Practitioner")));
 
-struct Route {
-    std::string_view method;
-    std::string_view target;
-    std::string_view body;
-    std::string_view scope;           ///< the least that permits it; empty: any principal
-    std::string_view condition = {};  ///< If-None-Exist
-    bool hard_delete = false;
-};
+    const Principal granular("x", "system/Observation.rs?category=laboratory user/Patient.r");
+    EXPECT_FALSE(granular.may(kMayRead, observation_type()));
+    EXPECT_TRUE(granular.may_in_part(kMayRead | kMaySearch, observation_type()));
+    EXPECT_FALSE(granular.may_in_part(kMaySearch, std::nullopt));
+    EXPECT_TRUE(granular.may(kMayRead, patient_type()));
 
-/// No operation is there that takes this method on this level.
-const std::string_view kNotTaken = "-";
+    // What all is permitted of is not held to a part of it.
+    EXPECT_FALSE(Principal("x", "patient/*.rs system/*.cruds", "1").is_held());
+    EXPECT_TRUE(Principal("x", "patient/*.rs system/*.r", "1").is_held());
+}
 
-const std::string_view kBody = R"({"resourceType":"Patient","id":"a"})";
-const std::string_view kMeta =
-    R"({"resourceType":"Parameters","parameter":[{"name":"meta","valueMeta":{}}]})";
-const std::string_view kNoBundle = R"({"resourceType":"Bundle","type":"batch"})";
-
-/// By level and method: what a request of that row needs. A row of the table that isn't here fails the test.
-const std::multimap<std::pair<Level, HttpMethod>, Route>& routes() {
-    using L = Level;
-    using M = HttpMethod;
-    static const std::multimap<std::pair<Level, HttpMethod>, Route> all{
-        {{L::instance, M::get}, {"GET", "/Patient/a", "", "system/Patient.r"}},
-        {{L::version, M::get}, {"GET", "/Patient/a/_history/1", "", "system/Patient.r"}},
-        {{L::instance, M::put}, {"PUT", "/Patient/a", kBody, "system/Patient.u"}},
-        {{L::instance, M::patch}, {"PATCH", "/Patient/a", "[]", "system/Patient.u"}},
-        {{L::instance, M::delete_}, {"DELETE", "/Patient/a", "", "system/Patient.d"}},
-        {{L::instance, M::delete_}, {"DELETE", "/Patient/a", "", "system/*.cruds", "", true}},
-        {{L::instance_history, M::get}, {"GET", "/Patient/a/_history", "", "system/Patient.r"}},
-        {{L::type_history, M::get}, {"GET", "/Patient/_history", "", "system/Patient.s"}},
-        {{L::type, M::post}, {"POST", "/Patient", kBody, "system/Patient.c"}},
-        {{L::type, M::post}, {"POST", "/Patient", kBody, "system/Patient.cs", "identifier=x"}},
-        {{L::type, M::put}, {"PUT", "/Patient?identifier=x", kBody, "system/Patient.cus"}},
-        {{L::type, M::patch}, {"PATCH", "/Patient?identifier=x", "[]", "system/Patient.us"}},
-        {{L::type, M::delete_}, {"DELETE", "/Patient?identifier=x", "", "system/Patient.ds"}},
-        {{L::version, M::delete_},
-         {"DELETE", "/Patient/a/_history/1", "", "system/*.cruds", "", true}},
-        {{L::instance_history, M::delete_},
-         {"DELETE", "/Patient/a/_history", "", "system/*.cruds", "", true}},
-        {{L::root, M::post}, {"POST", "/", kNoBundle, ""}},
-        {{L::system_history, M::get}, {"GET", "/_history", "", "system/*.s"}},
-        {{L::changes, M::get}, {"GET", "/_changes?wait=0", "", "system/*.cruds"}},
-        {{L::system_operation, M::post}, {"POST", "/$validate", kBody, "system/*.r"}},
-        {{L::system_operation, M::get}, {"GET", "/$validate", "", kNotTaken}},
-        {{L::type_operation, M::post}, {"POST", "/Patient/$validate", kBody, "system/Patient.r"}},
-        {{L::type_operation, M::get}, {"GET", "/Patient/$validate", "", kNotTaken}},
-        {{L::instance_operation, M::post},
-         {"POST", "/Patient/a/$validate", kBody, "system/Patient.r"}},
-        {{L::instance_operation, M::get}, {"GET", "/Patient/a/$validate", "", "system/Patient.r"}},
-        {{L::system_operation, M::post}, {"POST", "/$backup?to=x", "", "system/*.cruds"}},
-        {{L::system_operation, M::get}, {"GET", "/$backup", "", "system/*.cruds"}},
-        {{L::system_operation, M::get}, {"GET", "/$digest", "", "system/*.cruds"}},
-        {{L::system_operation, M::post}, {"POST", "/$digest", "", "system/*.cruds"}},
-        {{L::system_operation, M::post}, {"POST", "/$reindex", "", "system/*.cruds"}},
-        {{L::system_operation, M::post}, {"POST", "/$compact", "", "system/*.cruds"}},
-        {{L::system_operation, M::get}, {"GET", "/$compact", "", "system/*.cruds"}},
-        {{L::system_operation, M::post}, {"POST", "/$closure", "", "system/*.u"}},
-        {{L::system_operation, M::post}, {"POST", "/$install-package", "", "system/*.cruds"}},
-        {{L::system_operation, M::get}, {"GET", "/$reindex", "", "system/*.cruds"}},
-        {{L::system_operation, M::get}, {"GET", "/$meta", "", "system/*.r"}},
-        {{L::type_operation, M::get}, {"GET", "/Patient/$meta", "", "system/Patient.r"}},
-        {{L::instance_operation, M::get}, {"GET", "/Patient/a/$meta", "", "system/Patient.r"}},
-        {{L::instance_operation, M::post},
-         {"POST", "/Patient/a/$meta", kMeta, "system/Patient.ru"}},
-        {{L::instance_operation, M::post},
-         {"POST", "/Patient/a/$meta-add", kMeta, "system/Patient.u"}},
-        {{L::instance_operation, M::post},
-         {"POST", "/Patient/a/$meta-delete", kMeta, "system/Patient.u"}},
-        {{L::version_operation, M::get},
-         {"GET", "/Patient/a/_history/1/$meta", "", "system/Patient.r"}},
-        {{L::version_operation, M::post},
-         {"POST", "/Patient/a/_history/1/$meta", "", "system/Patient.r"}},
-        {{L::instance_operation, M::get},
-         {"GET", "/Patient/a/$diff?from=1&to=1", "", "system/Patient.r"}},
-        {{L::system_operation, M::get},
-         {"GET", "/$diff?from=Patient/a&to=Patient/a", "", "system/Patient.r"}},
-        {{L::instance_operation, M::post},
-         {"POST", "/Patient/a/$restore?version=1", "", "system/*.cruds"}},
-        {{L::instance_operation, M::get}, {"GET", "/Patient/a/$restore", "", kNotTaken}},
-        {{L::instance_operation, M::post},
-         {"POST", "/Patient/a/$purge?dryRun=true", "", "system/*.cruds"}},
-        {{L::instance_operation, M::get}, {"GET", "/Patient/a/$purge", "", kNotTaken}},
-        {{L::system_operation, M::post}, {"POST", "/$undo?from=999999", "", "system/*.cruds"}},
-        {{L::type_operation, M::get},
-         {"GET", "/Observation/$lastn?patient=a&code=b", "", "system/Observation.s"}},
-        {{L::system_operation, M::get}, {"GET", "/$versions", "", ""}},
-        {{L::type_operation, M::get}, {"GET", "/Patient/$everything", "", "system/Patient.r"}},
-        {{L::instance_operation, M::get},
-         {"GET", "/Patient/a/$everything", "", "system/Patient.r"}},
-        {{L::type_operation, M::get},
-         {"GET", "/ValueSet/$expand?url=http://v/x", "", "system/ValueSet.r"}},
-        {{L::type_operation, M::post},
-         {"POST", "/ValueSet/$expand?url=http://v/x", "", "system/ValueSet.r"}},
-        {{L::instance_operation, M::get}, {"GET", "/ValueSet/a/$expand", "", "system/ValueSet.r"}},
-        {{L::instance_operation, M::post},
-         {"POST", "/ValueSet/a/$expand", "", "system/ValueSet.r"}},
-        {{L::type_operation, M::get},
-         {"GET", "/ValueSet/$validate-code?url=http://v/x&code=a", "", "system/ValueSet.r"}},
-        {{L::instance_operation, M::get},
-         {"GET", "/ValueSet/a/$validate-code", "", "system/ValueSet.r"}},
-        {{L::type_operation, M::post},
-         {"POST", "/ValueSet/$validate-code?url=http://v/x&code=a", "", "system/ValueSet.r"}},
-        {{L::instance_operation, M::post},
-         {"POST", "/ValueSet/a/$validate-code", "", "system/ValueSet.r"}},
-        {{L::type_operation, M::get},
-         {"GET", "/CodeSystem/$validate-code?url=http://v/x&code=a", "", "system/CodeSystem.r"}},
-        {{L::instance_operation, M::get},
-         {"GET", "/CodeSystem/a/$validate-code", "", "system/CodeSystem.r"}},
-        {{L::type_operation, M::post},
-         {"POST", "/CodeSystem/$validate-code?url=http://v/x&code=a", "", "system/CodeSystem.r"}},
-        {{L::instance_operation, M::post},
-         {"POST", "/CodeSystem/a/$validate-code", "", "system/CodeSystem.r"}},
-        {{L::type_operation, M::get},
-         {"GET", "/CodeSystem/$lookup?system=http://v/x&code=a", "", "system/CodeSystem.r"}},
-        {{L::type_operation, M::post},
-         {"POST", "/CodeSystem/$lookup?system=http://v/x&code=a", "", "system/CodeSystem.r"}},
-        {{L::type_operation, M::get},
-         {"GET", "/CodeSystem/$subsumes?system=http://v/x&codeA=a&codeB=a", "",
-          "system/CodeSystem.r"}},
-        {{L::instance_operation, M::get},
-         {"GET", "/CodeSystem/a/$subsumes", "", "system/CodeSystem.r"}},
-        {{L::type_operation, M::post},
-         {"POST", "/CodeSystem/$subsumes?system=http://v/x&codeA=a&codeB=a", "",
-          "system/CodeSystem.r"}},
-        {{L::instance_operation, M::post},
-         {"POST", "/CodeSystem/a/$subsumes", "", "system/CodeSystem.r"}},
-        {{L::type_operation, M::get},
-         {"GET", "/ConceptMap/$translate?url=http://v/x&code=a", "", "system/ConceptMap.r"}},
-        {{L::instance_operation, M::get},
-         {"GET", "/ConceptMap/a/$translate", "", "system/ConceptMap.r"}},
-        {{L::type_operation, M::post},
-         {"POST", "/ConceptMap/$translate?url=http://v/x&code=a", "", "system/ConceptMap.r"}},
-        {{L::instance_operation, M::post},
-         {"POST", "/ConceptMap/a/$translate", "", "system/ConceptMap.r"}},
-        {{L::system_operation, M::get}, {"GET", "/$export", "", "system/*.rs"}},
-        {{L::type_operation, M::get}, {"GET", "/Patient/$export", "", "system/*.rs"}},
-        {{L::instance_operation, M::get}, {"GET", "/Group/a/$export", "", "system/*.rs"}},
-        {{L::system_operation, M::post}, {"POST", "/$import", "", "system/*.cruds"}},
-        {{L::job, M::get}, {"GET", "/_jobs/x", "", ""}},
-        {{L::job, M::delete_}, {"DELETE", "/_jobs/x", "", ""}},
-        {{L::job_file, M::get}, {"GET", "/_jobs/x/y", "", ""}},
-        {{L::type, M::get}, {"GET", "/Patient?family=x", "", "system/Patient.s"}},
-        {{L::type_search, M::post}, {"POST", "/Patient/_search", "", "system/Patient.s"}},
-        {{L::compartment, M::get}, {"GET", "/Patient/a/Condition", "", "system/Condition.s"}},
-        {{L::compartment, M::get}, {"GET", "/Patient/a/*", "", "system/*.s"}},
-        {{L::root, M::get}, {"GET", "/?_type=Patient", "", "system/*.s"}},
-        {{L::system_search, M::post}, {"POST", "/_search", "", "system/*.s"}},
-        {{L::metadata, M::get}, {"GET", "/metadata", "", ""}},
-        {{L::openapi, M::get}, {"GET", "/openapi.json", "", ""}},
-        {{L::root, M::options}, {"OPTIONS", "/", "", ""}},
+TEST(Scopes, MakeAnotherOfWhomTheyHoldToAnotherPart) {
+    const auto identity = [](std::string_view scopes, std::string_view patient) {
+        return Principal("x", scopes, patient).identity();
     };
-    return all;
+    EXPECT_EQ(identity("system/*.cruds", ""), "x");
+    EXPECT_EQ(identity("patient/*.r patient/Basic.c", "1"),
+              identity("patient/Basic.c patient/*.r", "1"));
+    EXPECT_NE(identity("patient/*.r", "1"), identity("patient/*.r", "2"));
+    EXPECT_NE(identity("patient/*.r", "1"), "x");
+    EXPECT_NE(identity("patient/*.r patient/*.r", "1"), identity("patient/*.r patient/*.r", "2"));
+    EXPECT_NE(identity("system/Basic.r?code=a", ""), identity("system/Basic.r?code=b", ""));
 }
 
 class AccessTest : public test::ServiceFixture {
@@ -293,6 +178,26 @@ TEST_F(AccessTest, EveryRouteNeedsItsScopeAndNoMore) {
     }
 }
 
+bool is_taken(const Operation& operation, Level level, HttpMethod method) {
+    static const std::map<Level, std::uint8_t> bits{{Level::system_operation, kOnSystem},
+                                                    {Level::type_operation, kOnType},
+                                                    {Level::instance_operation, kOnInstance},
+                                                    {Level::version_operation, kOnVersion}};
+    Target target;
+    target.level = level;
+    return (operation.levels & bits.at(level)) != 0 && takes(operation, target, method);
+}
+
+/// Whether a route leads to this row of the table of operations.
+bool has_route(const Operation& operation, Level level, HttpMethod method) {
+    const auto [begin, end] = routes().equal_range({level, method});
+    return std::any_of(begin, end, [&](const auto& route) {
+        const std::string_view path = route.second.target;
+        const auto target = parse_target(path.substr(0, path.find('?')));
+        return target && find_operation(*target) == &operation && route.second.scope != kNotTaken;
+    });
+}
+
 TEST_F(AccessTest, EveryRowOfTheTableHasARouteHere) {
     for (const Interaction& row : interactions()) {
         EXPECT_TRUE(routes().contains({row.level, row.method}))
@@ -301,6 +206,42 @@ TEST_F(AccessTest, EveryRowOfTheTableHasARouteHere) {
     for (const Operation& operation : operations()) {
         EXPECT_EQ(operation.access == Access::open, operation.name == "$versions")
             << operation.name;
+        for (const Level level : {Level::system_operation, Level::type_operation,
+                                  Level::instance_operation, Level::version_operation}) {
+            for (const HttpMethod method : {HttpMethod::get, HttpMethod::post}) {
+                EXPECT_TRUE(!is_taken(operation, level, method) ||
+                            has_route(operation, level, method))
+                    << method_name(method) << ' ' << operation.name << " on level "
+                    << static_cast<int>(level);
+            }
+        }
+    }
+}
+
+TEST_F(AccessTest, EveryRouteHoldsScopesToTheirPartOrRefusesThem) {
+    for (const bool hard_delete : {false, true}) {
+        guard(hard_delete);
+        const Principal everybody("e", "system/*.cruds");
+        for (const auto& [place, route] : routes()) {
+            SCOPED_TRACE(fmt::format("{} {}", route.method, route.target));
+            ASSERT_NE(route.part, Part::unsaid);
+            if (route.part == Part::none || route.hard_delete != hard_delete) {
+                continue;
+            }
+            const std::string of_patient = "patient" + std::string(route.scope.substr(6));
+            const Principal patient("p", of_patient, "a");
+            const Principal nobodys("n", of_patient);
+            const Principal granular("g", std::string(route.scope) + "?_lastUpdated=gt2000-01-01");
+            for (const Principal* const principal : {&patient, &granular, &nobodys}) {
+                send_as(&everybody);
+                send("PUT", "/Patient/a", kBody, {{"Content-Type", "application/fhir+json"}});
+                const bool refused = principal == &nobodys || route.part == Part::refused ||
+                                     (route.part == Part::of_query && principal == &patient);
+                const int status = status_of(route, principal);
+                EXPECT_EQ(status == 403, refused) << principal->name() << ": " << status;
+                EXPECT_NE(status, 401);
+            }
+        }
     }
 }
 

@@ -70,8 +70,10 @@ class AsOfTest : public test::ServiceFixture {
             snapshot.use(test::type_of(name), past.runs());
         }
         const search::SnapshotResources stored(snapshot);
-        const search::QueryContext context{
-            .stored = stored, .parameters = parameters, .base_url = std::string(kBaseUrl)};
+        const search::QueryContext context{.stored = stored,
+                                           .view = search::unheld(),
+                                           .parameters = parameters,
+                                           .base_url = std::string(kBaseUrl)};
         const auto query = search::parse_query(context, {type}, std::vector{pair});
         EXPECT_TRUE(query);
         std::set<std::string> out;

@@ -36,6 +36,20 @@ TEST(Authentication, TakesGoodTokens) {
     EXPECT_EQ(server.get("/Patient/1", {{"authorization", "bearer  " + token}}).status, 404);
 }
 
+TEST(Authentication, HoldsScopesOfAPatientToTheOneThatTheTokenNames) {
+    const SigningKey key("ES256");
+    GuardedServer server(with_tokens(jwk_set({key.jwk()})));
+    const auto token = [&](const char* more) {
+        return key.sign(R"({"sub":"app","exp":4000000000,"scope":"patient/*.cruds")" +
+                        std::string(more) + "}");
+    };
+    const std::string mine = token(R"(,"patient":"m")");
+    EXPECT_EQ(server.get_with_token("/Patient/m", mine).status, 404);
+    EXPECT_EQ(server.get_with_token("/Observation", mine).status, 200);
+    EXPECT_EQ(server.get_with_token("/Practitioner/m", mine).status, 403);
+    EXPECT_EQ(server.get_with_token("/Patient/m", token("")).status, 403);
+}
+
 TEST(Authentication, SaysWhatIsWrongWithATokenAndNothingOfItsContent) {
     const SigningKey key("ES256");
     const SigningKey stranger("ES256");

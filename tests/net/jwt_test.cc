@@ -210,6 +210,21 @@ TEST(Jwt, ReadsScopesAsTextOrList) {
     EXPECT_EQ(scopes(""), "");
 }
 
+TEST(Jwt, SaysWhichPatientItIsFor) {
+    const SigningKey key("ES256");
+    const KeySet set = keys({key.jwk()});
+    const auto patient = [&](const std::string& more) {
+        return verify_token(key.sign(claims_with(more)), set, kRules, kNow)->patient;
+    };
+    EXPECT_EQ(patient(R"(,"patient":"a-1")"), "a-1");
+    EXPECT_EQ(patient(R"(,"patient":"Patient/a-1")"), "a-1");
+    for (const char* more :
+         {"", R"(,"patient":"")", R"(,"patient":1)", R"(,"patient":["a"])", R"(,"patient":"a/b")",
+          R"(,"patient":"Group/a")", R"(,"patient":"a b")"}) {
+        EXPECT_EQ(patient(more), "") << more;
+    }
+}
+
 TEST(KeySet, PassesOverKeysOfNoUseHere) {
     const SigningKey weak("RS256", "weak", 1024);
     const SigningKey good("RS256", "good");

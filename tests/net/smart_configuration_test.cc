@@ -46,7 +46,7 @@ TEST(SmartConfiguration, SaysWhatIsConfiguredAndNothingElse) {
     EXPECT_EQ(root["scopes_supported"].raw(), R"(["user/*.rs","openid"])");
     EXPECT_EQ(
         root["capabilities"].raw(),
-        R"(["permission-user","permission-v1","permission-v2","client-confidential-asymmetric"])");
+        R"(["permission-patient","permission-user","permission-v1","permission-v2","client-confidential-asymmetric"])");
 
     EXPECT_EQ(server.send("HEAD", kPath).status, 200);
     const HttpResponse posted = server.send("POST", kPath, "{}");

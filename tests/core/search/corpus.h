@@ -72,7 +72,7 @@ class Corpus final : public StoredResources {
     }
 
     QueryContext context() const {
-        return {*this, ParameterSet::standard(), base_url_, now_, false, false};
+        return {*this, unheld(), ParameterSet::standard(), base_url_, now_, false, false};
     }
 
     Result<Query> parse(std::string_view type, std::string_view query, bool strict = false) const {

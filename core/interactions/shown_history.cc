@@ -1,0 +1,68 @@
+#include "core/interactions/shown_history.h"
+
+namespace annals::core {
+
+namespace {
+
+/// Versions that are asked for at a time.
+constexpr std::size_t kVersionsAtOnce = 64;
+
+}  // namespace
+
+ShownHistory::ShownHistory(const storage::Store& store, const ScopedView& view,
+                           const storage::HistoryQuery& query, std::optional<std::uint64_t> total)
+    : store_(store),
+      view_(view),
+      query_(query),
+      fills_(query.count > 0),
+      // A page that begins at the beginning is filled while all are counted.
+      counts_(!total && (!query.after || query.count == 0)),
+      then_counts_(!total && !counts_),
+      skip_(query.skip),
+      after_(counts_ ? std::nullopt : query.after) {
+    page_.total = total.value_or(0);
+}
+
+Result<bool> ShownHistory::advance(const search::Pace& pace) {
+    while (fills_ || counts_) {
+        storage::HistoryQuery query = query_;
+        query.after = after_;
+        query.skip = 0;
+        query.count = kVersionsAtOnce;
+        const storage::HistoryPage found = store_.history(query);
+        for (const storage::VersionInfo& info : found.versions) {
+            if (view_.shows(info)) {
+                take(info);
+            }
+        }
+        if (!found.versions.empty()) {
+            after_ = found.versions.back();
+        }
+        if (!found.more || (!counts_ && page_.more)) {
+            fills_ = false;
+            counts_ = then_counts_;
+            then_counts_ = false;
+            after_.reset();
+        }
+        if (pace.is_over()) {
+            return !fills_ && !counts_;
+        }
+    }
+    return true;
+}
+
+void ShownHistory::take(const storage::VersionInfo& info) {
+    page_.total += counts_ ? 1 : 0;
+    if (!fills_) {
+        return;
+    }
+    if (skip_ > 0) {
+        --skip_;
+    } else if (page_.versions.size() == query_.count) {
+        page_.more = true;
+    } else {
+        page_.versions.push_back(info);
+    }
+}
+
+}  // namespace annals::core

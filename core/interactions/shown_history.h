@@ -1,0 +1,45 @@
+// A page of history for whom scopes hold to a part: the versions that his view shows, and how many there are.
+//
+// Layer:   core/interactions.
+// Spec:    docs/security.md, Scopes of a patient, and granular ones; docs/api/history.md.
+// Threads: on the loop of its request.
+
+#pragma once
+
+#include "core/scoped_view.h"
+#include "core/search/execute.h"
+#include "storage/store.h"
+
+#include <cstdint>
+#include <optional>
+
+namespace annals::core {
+
+/// Looks at every version that `query` asks for, in turns (Turns::finish()). Lifetime: the arguments outlive it.
+class ShownHistory {
+  public:
+    /// `total`: how many are shown of all, if that is known.
+    ShownHistory(const storage::Store& store, const ScopedView& view,
+                 const storage::HistoryQuery& query, std::optional<std::uint64_t> total = {});
+
+    /// Goes on until the turn is over (false) or all is found (true).
+    Result<bool> advance(const search::Pace& pace);
+
+    /// As Store::history() gives it.
+    storage::HistoryPage& page() noexcept { return page_; }
+
+  private:
+    void take(const storage::VersionInfo& info);
+
+    const storage::Store& store_;
+    const ScopedView& view_;
+    const storage::HistoryQuery& query_;
+    bool fills_;   ///< the page; else all are counted
+    bool counts_;  ///< what is found is counted
+    bool then_counts_ = false;
+    std::uint64_t skip_;
+    std::optional<storage::VersionInfo> after_;
+    storage::HistoryPage page_;
+};
+
+}  // namespace annals::core

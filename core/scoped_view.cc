@@ -1,0 +1,188 @@
+#include "core/scoped_view.h"
+
+#include "core/definitions.h"
+#include "core/search/compartments.h"
+#include "core/search/indexing.h"
+#include "core/search/query.h"
+#include "core/search/snapshot_resources.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace annals::core {
+
+namespace {
+
+using search::Plan;
+
+/// Deletions in a row that are passed over to find what was deleted.
+constexpr std::size_t kDeletionsMax = 16;
+
+TypeId patient_type() {
+    static const TypeId type = *find_resource_type("Patient");
+    return type;
+}
+
+}  // namespace
+
+ScopedView::ScopedView(const Service& service, const Request& request, Permission permission,
+                       std::string_view open)
+    : service_(service),
+      request_(request),
+      permission_(permission),
+      whole_(!is_held(request) || (!open.empty() && is_public(service.config(), open))) {
+    if (!whole_) {
+        parameters_ = service.indexing().parameters();
+    }
+}
+
+const Plan& ScopedView::of(TypeId type) const {
+    if (whole_) {
+        return search::unheld().of(type);
+    }
+    auto found = plans_.find(type.value);
+    if (found == plans_.end()) {
+        found = plans_.emplace(type.value, make_plan(type)).first;
+    }
+    return found->second;
+}
+
+Plan ScopedView::make_plan(TypeId type) const {
+    const Principal& principal = *request_.principal;
+    if (principal.may(permission_, type)) {
+        return search::everything();
+    }
+    std::vector<Plan> any;
+    for (const Grant& grant : principal.grants()) {
+        if ((grant.permissions & permission_) == 0 || !concerns(grant, type)) {
+            continue;
+        }
+        std::vector<Plan> parts;
+        if (grant.of_patient) {
+            const std::uint64_t key =
+                service_.store().search_key(patient_type(), principal.patient());
+            std::optional<Plan> inside =
+                search::in_compartment(*parameters_, patient_type(), key, type);
+            parts.push_back(inside ? *std::move(inside) : search::nothing());
+        }
+        if (!grant.query.empty()) {
+            std::optional<Plan> matching = read_query(type, grant.query);
+            parts.push_back(matching ? *std::move(matching) : search::nothing());
+        }
+        any.push_back(search::all_of(std::move(parts)));
+    }
+    return search::any_of(std::move(any));
+}
+
+/// None if it is not made of criteria of the type alone, chains not among them.
+std::optional<Plan> ScopedView::read_query(TypeId type, std::string_view query) const {
+    const auto pairs = search::decode_pairs(query);
+    if (!pairs) {
+        return {};
+    }
+    search::Snapshot snapshot(service_.store());
+    const search::SnapshotResources stored(snapshot, service_.definitions().carried());
+    const search::QueryContext context{.stored = stored,
+                                       .view = search::unheld(),
+                                       .parameters = parameters_,
+                                       .base_url = std::string(request_.base_url),
+                                       .strict = true,
+                                       .conditional = true};
+    Result<search::Query> read = search::parse_query(context, {type}, *pairs);
+    if (!read || read->types.empty() ||
+        !search::guard_terms(read->types.front().plan).others.empty()) {
+        return {};
+    }
+    return std::move(read->types.front().plan);
+}
+
+bool ScopedView::shows(const storage::VersionInfo& info) const {
+    const Plan& plan = of(info.type);
+    if (plan.kind == Plan::Kind::everything || plan.kind == Plan::Kind::nothing) {
+        return plan.kind == Plan::Kind::everything;
+    }
+    if (info.deletion) {
+        return shows_deletion(info);
+    }
+    const Result<storage::StoredVersion> stored =
+        search::load(service_.store(), service_.definitions().packages().carried(), info);
+    if (!stored || !may_be_of_patient(info.type, stored->body)) {
+        return false;
+    }
+    thread_local json::Parser parser;
+    Result<json::Document> document = parser.parse(stored->body);
+    if (!document) {
+        return false;
+    }
+    const bool shown = is_match(plan, info.type, stored->id, info.instant, document->root());
+    parser.recycle(*std::move(document));
+    return shown;
+}
+
+bool ScopedView::shows_deletion(const storage::VersionInfo& info) const {
+    const Result<storage::StoredVersion> deletion = service_.store().load(info);
+    if (!deletion) {
+        return false;
+    }
+    storage::HistoryQuery query;
+    query.type = info.type;
+    query.id = deletion->id;
+    query.after = info;
+    query.count = kDeletionsMax;
+    for (const storage::VersionInfo& before : service_.store().history(query).versions) {
+        if (!before.deletion) {
+            return shows(before);
+        }
+    }
+    return false;
+}
+
+/// False of what doesn't even have the patient's id in it, where nothing but a patient's scopes counts: for the sake of
+/// histories, which look at what is everybody's.
+bool ScopedView::may_be_of_patient(TypeId type, std::string_view body) const {
+    const Principal& principal = *request_.principal;
+    const bool only_patient = std::ranges::all_of(principal.grants(), [&](const Grant& grant) {
+        return grant.of_patient || (grant.permissions & permission_) == 0 || !concerns(grant, type);
+    });
+    return !only_patient || body.find(principal.patient()) != std::string_view::npos ||
+           body.find("\\u") != std::string_view::npos;
+}
+
+bool ScopedView::shows(TypeId type, std::string_view id, json::Value resource) const {
+    return is_match(of(type), type, id, now(), resource);
+}
+
+bool ScopedView::is_match(const Plan& plan, TypeId type, std::string_view id, Instant written,
+                          json::Value resource) const {
+    if (plan.kind == Plan::Kind::everything || plan.kind == Plan::Kind::nothing) {
+        return plan.kind == Plan::Kind::everything;
+    }
+    const storage::Store& store = service_.store();
+    search::Extractor& extractor =
+        search::thread_extractor(parameters_, store.search_seed(), service_.config().base_url);
+    return search::is_match(plan, extractor, type, store.search_key(type, id), written, resource);
+}
+
+storage::Head ScopedView::shown(TypeId type, std::string_view id, const storage::Head& head) const {
+    if (whole_ || !head.exists) {
+        return head;
+    }
+    const auto info = service_.store().version(type, id, head.version);
+    return info && shows(*info) ? head : storage::Head();
+}
+
+bool may_refer(const Service& service, const Request& request, TypeId type, std::string_view id) {
+    if (!is_held(request) || !search::belongs_to_patients(type) ||
+        (type == patient_type() && id == request.principal->patient())) {
+        return true;
+    }
+    const ScopedView view(service, request, kMayRead, "read");
+    if (view.of(type).kind == Plan::Kind::everything) {
+        return true;
+    }
+    const auto info = service.store().current(type, id);
+    return info && view.shows(*info);
+}
+
+}  // namespace annals::core

@@ -1,0 +1,94 @@
+// ScopedView: what of the store a request may come to by one permission. Everything for whom scopes hold to nothing;
+// else what belongs to the token's patient, or matches a granular scope's query.
+//
+// Every version on its way out is shown by one, and every criterion on its way in is narrowed by one.
+//
+// Layer:   core.
+// Spec:    SMART App Launch 2.0, Scopes; FHIR R4 compartmentdefinition-patient.html; docs/security.md.
+// Threads: belongs to one request.
+
+#pragma once
+
+#include "core/search/parameters.h"
+#include "core/search/view.h"
+#include "core/service.h"
+#include "storage/types.h"
+
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+namespace annals::core {
+
+/// Whether the scopes of whoever sends `request` permit anything in part only.
+inline bool is_held(const Request& request) noexcept {
+    return request.principal != nullptr && request.principal->is_held();
+}
+
+/// Lifetime: service and request outlive it.
+class ScopedView final : public search::View {
+  public:
+    /// `permission` is one letter; `open`: what auth.public calls the same ("read", "search", "history"), if it does.
+    /// Cost: of a request that is held to nothing, some loads; else what is asked for is made when it is asked for.
+    ScopedView(const Service& service, const Request& request, Permission permission,
+               std::string_view open = {});
+
+    /// True if it shows everything.
+    bool is_whole() const noexcept { return whole_; }
+
+    const search::Plan& of(TypeId type) const override;
+
+    /// Whether it shows this version: as what it is, not as what became of its resource; a deletion, as what was deleted.
+    /// False also of what can't be read. Cost: of a held one the resource is parsed.
+    bool shows(const storage::VersionInfo& info) const;
+
+    /// Whether it would show a resource, written now, as which `type` and `id` are stored.
+    bool shows(TypeId type, std::string_view id, json::Value resource) const;
+
+    /// The newest version of a resource, as the log knows it; nothing if that isn't shown. Requires: it is visible
+    /// already (its ticket is 0), or this is whole.
+    storage::Head shown(TypeId type, std::string_view id, const storage::Head& head) const;
+
+    /// What the plans of of() are made by; they live as long as these.
+    const std::shared_ptr<const search::ParameterSet>& parameters() const noexcept {
+        return parameters_;
+    }
+
+  private:
+    search::Plan make_plan(TypeId type) const;
+    std::optional<search::Plan> read_query(TypeId type, std::string_view query) const;
+    bool shows_deletion(const storage::VersionInfo& info) const;
+    bool may_be_of_patient(TypeId type, std::string_view body) const;
+    bool is_match(const search::Plan& plan, TypeId type, std::string_view id, Instant written,
+                  json::Value resource) const;
+
+    const Service& service_;
+    const Request& request_;
+    Permission permission_;
+    bool whole_;
+    std::shared_ptr<const search::ParameterSet> parameters_;
+    mutable std::unordered_map<std::uint16_t, search::Plan> plans_;
+};
+
+/// The same of $everything and the like: by one view for resources of one type, by another for all others.
+class SplitView final : public search::View {
+  public:
+    /// Lifetime: both outlive it.
+    SplitView(TypeId type, const ScopedView& own, const ScopedView& others)
+        : type_(type), own_(own), others_(others) {}
+
+    const search::Plan& of(TypeId type) const override {
+        return type == type_ ? own_.of(type) : others_.of(type);
+    }
+
+  private:
+    TypeId type_;
+    const ScopedView& own_;
+    const ScopedView& others_;
+};
+
+/// Whether a resource may refer to `type`/`id` without being told by that whether it exists: it is shown, or of a kind that
+/// is nobody's.
+bool may_refer(const Service& service, const Request& request, TypeId type, std::string_view id);
+
+}  // namespace annals::core

@@ -1,0 +1,48 @@
+#include "core/search/view.h"
+
+#include "core/search/extract.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace annals::core::search {
+
+namespace {
+
+class Unheld final : public View {
+  public:
+    const Plan& of(TypeId /*type*/) const override { return everything_; }
+
+  private:
+    Plan everything_;
+};
+
+}  // namespace
+
+const View& unheld() noexcept {
+    static const Unheld view;
+    return view;
+}
+
+Plan seen_of(const View& view, TypeId type, Plan plan) {
+    const Plan& seen = view.of(type);
+    if (seen.kind == Plan::Kind::everything) {
+        return plan;
+    }
+    std::vector<Plan> parts;
+    parts.push_back(seen);
+    parts.push_back(std::move(plan));
+    return all_of(std::move(parts));
+}
+
+bool is_match(const Plan& plan, Extractor& extractor, TypeId type, std::uint64_t key,
+              Instant written, json::Value resource) {
+    thread_local storage::SearchEntries entries;  // for the sake of its memory
+    extractor.extract(type, resource, entries);
+    const Term own = identity(key);
+    entries.terms.insert(std::lower_bound(entries.terms.begin(), entries.terms.end(), own), own);
+    entries.intervals.push_back({column_of("_lastUpdated"), written.us, written.us});
+    return matches(plan, entries, resource);
+}
+
+}  // namespace annals::core::search

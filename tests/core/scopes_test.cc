@@ -1,0 +1,394 @@
+// Scopes that permit a part: of two patients' data, whose scopes are for one never gets to see the other's, by any route.
+
+#include "tests/core/scopes_fixture.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace annals::core {
+namespace {
+
+TEST_F(ScopesTest, ShowNothingOfAnotherPatientByAnyRoute) {
+    fill();
+    const std::string last = std::to_string(store().last_position().value);
+    const std::vector<std::string> gets{
+        "/Patient",
+        "/Patient?_summary=count",
+        "/Observation",
+        "/Observation?_count=2",
+        "/Observation?_sort=-_lastUpdated&_count=3",
+        "/Observation?_sort=code",
+        "/Observation?subject=Patient/t",
+        "/Observation?subject:Patient.name=z",
+        "/Observation?subject.name=z",
+        "/Observation?patient=t",
+        "/Observation?has-member.code:text=z",
+        "/Observation?_has:Observation:has-member:_tag=z",
+        "/Observation?_include=*",
+        "/Observation?_include=Observation:has-member&_include:iterate=Observation:subject",
+        "/Observation?_revinclude=Observation:has-member",
+        "/Observation?_revinclude=*",
+        "/Patient?_revinclude=Observation:subject",
+        "/Patient?_revinclude=*&_revinclude:iterate=Observation:has-member",
+        "/Observation?_list=t-l",
+        "/Observation?_filter=subject.name co z or code eq c",
+        "/Observation?_contained=both",
+        "/Observation?_content=z",
+        "/Observation?_asOf=" + last,
+        "/Observation?_summary=count",
+        "/Observation?_total=accurate&_count=1",
+        "/?_type=Patient,Observation,Encounter",
+        "/?_type=Patient,Practitioner",
+        "/?_lastUpdated=gt2000-01-01",
+        "/Patient/t/Observation",
+        "/Patient/t/*",
+        "/Patient/m/*",
+        "/Observation/moved",
+        "/Observation/moved/_history",
+        "/Observation/moved?_asOf=" + last,
+        "/Observation/_history",
+        "/Observation/_history?_count=2",
+        "/Observation/_history?_sort=_lastUpdated",
+        "/Observation/_history?_at=2100-01-01",
+        "/_history",
+        "/_history?_count=3",
+        "/_history?_since=2000-01-01",
+        "/_history?_at=2100-01-01",
+        "/Patient/m/$everything",
+        "/Patient/$everything",
+        "/Patient/m/$everything?_count=2",
+        "/Encounter/m-e/$everything",
+        "/Patient/$meta",
+        "/Observation/$meta",
+        "/$meta",
+        "/Observation/$lastn?patient=t&code=c",
+        "/Observation/$lastn?patient=t,m&code=c&max=9",
+        "/Composition/m-c/$document",
+        "/metadata",
+    };
+    const std::vector<std::pair<std::string, int>> refused{
+        {"/Patient/t", 404},
+        {"/Patient/t?_asOf=" + last, 404},
+        {"/Patient/t/_history", 404},
+        {"/Patient/t/_history/1", 404},
+        {"/Observation/t-o1/_history", 404},
+        {"/Observation/t-o1/_history/1", 404},
+        {"/Observation/t-gone", 404},
+        {"/Observation/t-gone/_history", 404},
+        {"/Observation/moved/_history/1", 404},
+        {"/Patient/t/$everything", 404},
+        {"/Encounter/t-e/$everything", 404},
+        {"/Patient/t/$meta", 404},
+        {"/Observation/t-o1/_history/1/$meta", 404},
+        {"/Observation/t-o1/$diff", 404},
+        {"/Observation/moved/$diff", 400},
+        {"/Observation/moved/$diff?from=1&to=2", 404},
+        {"/$diff?from=Observation/m-o1&to=Observation/t-o1", 404},
+        {"/$diff?from=Observation/moved/_history/1&to=Observation/m-o1", 404},
+        {"/Patient/t/$validate", 404},
+        {"/Composition/t-c/$document", 404},
+        {"/Composition/$document?id=t-c", 404},
+        {"/$export", 403},
+        {"/Patient/$export", 403},
+        {"/$export?_type=Observation", 403},
+        {"/_changes?wait=0", 403},
+        {"/$digest", 403},
+    };
+    for (const std::string& get : gets) {
+        std::string target = get;
+        // And all the pages behind it.
+        for (int page = 0; page < 40 && !target.empty(); ++page) {
+            const Answer answer = send("GET", target);
+            EXPECT_EQ(answer.body.find(kMark), std::string::npos) << target << answer.body;
+            EXPECT_EQ(answer.status, 200) << target << answer.body;
+            const std::size_t next = answer.body.find(R"("relation":"next","url":")");
+            if (next == std::string::npos) {
+                break;
+            }
+            const std::size_t begin = next + 25 + kBaseUrl.size();
+            target = answer.body.substr(begin, answer.body.find('"', begin) - begin);
+        }
+    }
+    for (const auto& [target, status] : refused) {
+        const Answer answer = send("GET", target);
+        EXPECT_EQ(answer.status, status) << target << answer.body;
+        EXPECT_THAT(answer.body, Not(HasSubstr(kMark))) << target;
+    }
+    for (const auto& [path, form] : std::vector<std::pair<std::string, std::string>>{
+             {"/Observation/_search", "subject=Patient/t"},
+             {"/Observation/_search", "_revinclude=*"},
+             {"/Patient/_search", "name=z"},
+             {"/_search", "_type=Patient,Observation"}}) {
+        const Answer answer =
+            send("POST", path, form, {{"Content-Type", "application/x-www-form-urlencoded"}});
+        EXPECT_EQ(answer.status, 200) << answer.body;
+        EXPECT_THAT(answer.body, Not(HasSubstr(kMark))) << path << form;
+    }
+    std::string entries;
+    for (const std::string& get : gets) {
+        if (get.find(' ') == std::string::npos) {
+            entries += (entries.empty() ? "" : ",") + entry("GET", get.substr(1));
+        }
+    }
+    for (const auto& [target, status] : refused) {
+        entries += "," + entry("GET", target.substr(1));
+    }
+    const Answer batch = send("POST", "/", bundle("batch", entries), kJson);
+    EXPECT_EQ(batch.status, 200);
+    EXPECT_THAT(batch.body, Not(HasSubstr(kMark)));
+    EXPECT_THAT(batch.body, HasSubstr("mine"));
+    const Answer transaction =
+        send("POST", "/",
+             bundle("transaction",
+                    entry("GET", "Observation?_revinclude=*") + "," + entry("GET", "_history")),
+             kJson);
+    EXPECT_EQ(transaction.status, 200) << transaction.body;
+    EXPECT_THAT(transaction.body, Not(HasSubstr(kMark)));
+}
+
+TEST_F(ScopesTest, CountWhatIsShownAndNothingElse) {
+    fill();
+    EXPECT_EQ(total(send("GET", "/Patient")), 1);
+    EXPECT_EQ(total(send("GET", "/Patient?_summary=count")), 1);
+    EXPECT_EQ(total(send("GET", "/Observation?_total=accurate&_count=1")), 5);
+    EXPECT_EQ(total(send("GET", "/Observation?subject=Patient/t")), 0);
+    EXPECT_EQ(total(send("GET", "/Observation?subject:Patient.identifier=n-m")), 5);
+    EXPECT_EQ(total(send("GET", "/Observation?subject:Patient.identifier=n-t")), 0);
+    EXPECT_EQ(total(send("GET", "/Observation?subject.identifier=n-m")), 5);
+    EXPECT_EQ(total(send("GET", "/Observation?_has:Observation:has-member:status=final")), 0);
+    EXPECT_EQ(total(send("GET", "/Observation?_list=m-l")), 1);
+    EXPECT_EQ(total(send("GET", "/Observation?_list=t-l")), 0);
+    EXPECT_EQ(total(send("GET", "/Patient/t/Observation")), 0);
+    EXPECT_EQ(total(send("GET", "/Patient/_history")), 1);
+    // o1 twice, o2, o3, gone and its deletion, m-of-t, and moved since it is mine.
+    EXPECT_EQ(total(send("GET", "/Observation/_history")), 8);
+    EXPECT_EQ(total(send("GET", "/Observation/_history?_count=0")), 8);
+    EXPECT_EQ(total(send("GET", "/Observation/_history?_count=2&_sort=_position")), 8);
+    EXPECT_EQ(total(send("GET", "/Observation/_history?_at=2100-01-01")), 5);
+    EXPECT_EQ(total(send("GET", "/_history")), 12);
+    EXPECT_EQ(total(send("GET", "/Observation/moved/_history")), 1);
+    EXPECT_EQ(total(send("GET", "/Observation/m-gone/_history")), 2);
+    EXPECT_EQ(total(send("GET", "/Patient/m/$everything")), 9);
+    EXPECT_EQ(total(send("GET", "/Patient/$everything")), 9);
+}
+
+TEST_F(ScopesTest, PagesOfHistoryHaveEachVersionOnce) {
+    fill();
+    for (const char* sort : {"_lastUpdated", "-_lastUpdated", "_position", "-_position"}) {
+        std::string target = fmt::format("/Observation/_history?_count=3&_sort={}", sort);
+        std::vector<std::string> seen;
+        for (int page = 0; page < 10; ++page) {
+            const Answer answer = send("GET", target);
+            ASSERT_EQ(answer.status, 200) << answer.body;
+            EXPECT_EQ(total(answer), 8) << target;
+            for (std::size_t at = 0;
+                 (at = answer.body.find(R"("fullUrl":")", at)) != std::string::npos; ++at) {
+                seen.push_back(answer.body.substr(at, answer.body.find(',', at) - at));
+            }
+            const std::size_t next = answer.body.find(R"("relation":"next","url":")");
+            if (next == std::string::npos) {
+                break;
+            }
+            const std::size_t begin = next + 25 + kBaseUrl.size();
+            target = answer.body.substr(begin, answer.body.find('"', begin) - begin);
+        }
+        EXPECT_EQ(seen.size(), 8u) << sort;
+        std::sort(seen.begin(), seen.end());
+        EXPECT_EQ(std::unique(seen.begin(), seen.end()), seen.end()) << sort;
+    }
+}
+
+TEST_F(ScopesTest, AnswerOfWhatIsAnothersAsOfWhatIsNotThere) {
+    fill();
+    const std::string patch = R"([{"op":"replace","path":"/status","value":"amended"}])";
+    const std::string meta =
+        R"({"resourceType":"Parameters","parameter":[{"name":"meta","valueMeta":{"tag":[{"code":"x"}]}}]})";
+
+    struct Case {
+        std::string method;
+        std::string path;  ///< behind the id
+        std::string body;
+        std::string type = "application/fhir+json";
+        std::string if_match = {};
+    };
+
+    const std::vector<Case> cases{
+        {"GET", "", ""},
+        {"HEAD", "", ""},
+        {"GET", "?_asOf=" + std::to_string(store().last_position().value), ""},
+        {"GET", "/_history", ""},
+        {"GET", "/_history/1", ""},
+        {"GET", "/_history/7", ""},
+        {"GET", "/$meta", ""},
+        {"GET", "/_history/1/$meta", ""},
+        {"POST", "/$meta-add", meta},
+        {"POST", "/$meta-delete", meta},
+        {"GET", "/$diff", ""},
+        {"GET", "/$validate", ""},
+        {"PUT", "", "observation"},
+        {"PUT", "", "observation", "application/fhir+json", "W/\"1\""},
+        {"PUT", "", "observation", "application/fhir+json", "W/\"9\""},
+        {"PATCH", "", patch, "application/json-patch+json"},
+        {"PATCH", "", patch, "application/json-patch+json", "W/\"9\""},
+        {"DELETE", "", ""},
+        {"DELETE", "", "", "", "W/\"9\""}};
+    const auto replace_all = [](std::string text, std::string_view from, std::string_view to) {
+        for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+            text.replace(at, from.size(), to);
+        }
+        return text;
+    };
+    for (const std::string id : {"t-o1", "t-gone", "t-of-m"}) {
+        for (const Case& one : cases) {
+            const auto ask = [&](const std::string& name) {
+                Headers headers;
+                if (!one.body.empty()) {
+                    headers.emplace_back("Content-Type", one.type);
+                }
+                if (!one.if_match.empty()) {
+                    headers.emplace_back("If-Match", one.if_match);
+                }
+                const std::string body =
+                    one.body == "observation" ? observation(name, "m", "mine") : one.body;
+                return send(one.method, fmt::format("/Observation/{}{}", name, one.path), body,
+                            headers);
+            };
+            SCOPED_TRACE(fmt::format("{} {}{} {}", one.method, id, one.path, one.if_match));
+            const Answer theirs = ask(id);
+            const Answer absent = ask("absent");
+            EXPECT_GE(theirs.status, 400);
+            EXPECT_EQ(theirs.status, absent.status);
+            EXPECT_EQ(replace_all(theirs.body, id, "absent"), absent.body);
+            EXPECT_EQ(theirs.etag, 0u);
+            EXPECT_FALSE(theirs.has_last_modified);
+            EXPECT_EQ(theirs.headers, absent.headers);
+            if (one.method == "HEAD" || !one.if_match.empty() || one.path.find('?') == 0) {
+                continue;
+            }
+            const std::string resource =
+                one.body == "observation" ? observation(id, "m", "mine") : std::string();
+            if (one.method == "GET" || !resource.empty() || one.method == "DELETE") {
+                for (const char* type : {"batch", "transaction"}) {
+                    const auto asked = [&](const std::string& name) {
+                        return send(
+                            "POST", "/",
+                            bundle(type, entry(one.method,
+                                               fmt::format("Observation/{}{}", name, one.path),
+                                               replace_all(resource, id, name))),
+                            kJson);
+                    };
+                    const Answer in_bundle = asked(id);
+                    EXPECT_EQ(replace_all(in_bundle.body, id, "absent"), asked("absent").body);
+                }
+            }
+        }
+    }
+    send_as(&everybody_);
+    EXPECT_EQ(send("GET", "/Observation/t-o1").etag, 2u);
+    EXPECT_EQ(send("GET", "/Observation/absent").status, 404);
+    // What is mine is told as ever.
+    send_as(&mine_);
+    EXPECT_EQ(send("GET", "/Observation/m-gone").status, 410);
+    EXPECT_EQ(send("GET", "/Observation/m-o1").etag, 2u);
+    EXPECT_EQ(send("GET", "/Practitioner/p").status, 403);
+}
+
+TEST_F(ScopesTest, OfQueriesShowWhatMatchesAnyOfThem) {
+    fill();
+    const auto as = [&](std::string_view scopes, std::string_view patient = {}) {
+        static std::vector<std::unique_ptr<Principal>> kept;
+        kept.push_back(std::make_unique<Principal>("g", scopes, patient));
+        send_as(kept.back().get());
+    };
+    as("system/Observation.rs?category=vital-signs");
+    EXPECT_EQ(total(send("GET", "/Observation")), 2);
+    EXPECT_EQ(send("GET", "/Observation/m-o1").status, 200);
+    EXPECT_EQ(send("GET", "/Observation/m-o2").status, 404);
+    // At the version read.
+    EXPECT_EQ(send("GET", "/Observation/m-o1/_history/1").status, 404);
+    EXPECT_EQ(total(send("GET", "/Observation/m-o1/_history")), 1);
+    EXPECT_EQ(send("GET", "/Patient/m").status, 403);
+    // Chains through what may not be searched match nothing.
+    EXPECT_EQ(total(send("GET", "/Observation?subject:Patient.name=mine")), 0);
+    EXPECT_EQ(send("GET", "/$export?_type=Observation").status, 403);
+
+    as("system/Observation.rs?category=vital-signs system/Observation.rs?_id=m-o2,t-o2");
+    EXPECT_EQ(total(send("GET", "/Observation")), 4);
+    as("patient/Observation.rs?category=vital-signs", "m");
+    EXPECT_EQ(total(send("GET", "/Observation")), 1);
+    as("patient/Observation.rs system/Observation.rs?category=vital-signs", "m");
+    EXPECT_EQ(total(send("GET", "/Observation")), 6);
+    as("patient/Observation.rs?category=vital-signs&_id=m-o2", "m");
+    EXPECT_EQ(total(send("GET", "/Observation")), 0);
+
+    // Letters count one by one.
+    as("system/Observation.r system/Observation.s?category=vital-signs");
+    EXPECT_EQ(total(send("GET", "/Observation")), 2);
+    EXPECT_EQ(send("GET", "/Observation/m-o2").status, 200);
+    as("system/Observation.cu?category=laboratory");
+    EXPECT_EQ(send("POST", "/Observation", observation("x", "m", "x"), kJson).status, 201);
+    EXPECT_EQ(send("POST", "/Observation", observation("x", "m", "x", "vital-signs"), kJson).status,
+              403);
+    EXPECT_EQ(send("PUT", "/Observation/m-o2", observation("m-o2", "m", "x"), kJson).status, 200);
+    EXPECT_EQ(send("PUT", "/Observation/m-o1", observation("m-o1", "m", "x"), kJson).status, 404);
+
+    // What can't be held to shows nothing.
+    for (const char* query :
+         {"subject:Patient.name=mine", "_has:Observation:has-member:status=final", "nothing=1",
+          "_count=2", "_include=*", "status=final&_sort=code", "_filter=subject.name eq mine",
+          "%"}) {
+        as(fmt::format("system/Observation.rs?{}", query));
+        EXPECT_LE(total(send("GET", "/Observation")), 0) << query;
+        EXPECT_GE(send("GET", "/Observation/m-o1").status, 400) << query;
+    }
+}
+
+TEST_F(ScopesTest, WithoutAPatientPermitNothing) {
+    fill();
+    const Principal nobodys("x", "patient/*.cruds");
+    send_as(&nobodys);
+    EXPECT_EQ(send("GET", "/Patient/m").status, 403);
+    EXPECT_EQ(send("GET", "/Observation").status, 403);
+    EXPECT_EQ(send("GET", "/_history").status, 403);
+}
+
+TEST_F(ScopesTest, LeaveToWhoBeganItAJobOfAnotherPart) {
+    fill();
+    const Answer begun =
+        send("POST", "/", bundle("batch", entry("GET", "Observation/m-o1")),
+             {{"Content-Type", "application/fhir+json"}, {"Prefer", "respond-async"}});
+    ASSERT_EQ(begun.status, 202) << begun.body;
+    const std::string status = begun.content_location.substr(kBaseUrl.size());
+    const Principal same("x", "patient/*.cruds", "m");
+    send_as(&same);
+    EXPECT_NE(send("GET", status).status, 404);
+    // They are called the same.
+    send_as(&theirs_);
+    EXPECT_EQ(send("GET", status).status, 404);
+    EXPECT_EQ(send("DELETE", status).status, 404);
+}
+
+TEST_F(ScopesTest, DoNotGoOnWithAnothersSearch) {
+    fill();
+    const Answer page = send("GET", "/Observation?_count=2");
+    const std::size_t next = page.body.find(R"("relation":"next","url":")");
+    ASSERT_NE(next, std::string::npos);
+    const std::size_t begin = next + 25 + kBaseUrl.size();
+    const std::string target = page.body.substr(begin, page.body.find('"', begin) - begin);
+    EXPECT_EQ(send("GET", target).status, 200);
+    send_as(&theirs_);
+    EXPECT_EQ(send("GET", target).status, 400);
+}
+
+TEST_F(ScopesTest, ArePassedOverWhereEverybodyMay) {
+    Config config;
+    config.auth.public_access = {"read", "search"};
+    open(config);
+    fill();
+    EXPECT_EQ(send("GET", "/Patient/t").status, 200);
+    EXPECT_EQ(total(send("GET", "/Patient")), 2);
+    EXPECT_EQ(total(send("GET", "/Patient/_history")), 1);
+}
+
+}  // namespace
+}  // namespace annals::core

@@ -1,0 +1,120 @@
+// Scopes that permit a part: what is written is of that part before and after.
+
+#include "tests/core/scopes_fixture.h"
+
+namespace annals::core {
+namespace {
+
+TEST_F(ScopesTest, WriteWhatIsOfThePatientBeforeAndAfter) {
+    fill();
+    const auto post = [&](std::string_view patient, Headers headers = {}) {
+        headers.emplace_back("Content-Type", "application/fhir+json");
+        return send("POST", "/Observation", observation("x", patient, "mine"), headers).status;
+    };
+    EXPECT_EQ(post("m"), 201);
+    EXPECT_EQ(post("t"), 403);
+    EXPECT_EQ(send("PUT", "/Observation/m-o1", observation("m-o1", "m", "new"), kJson).status, 200);
+    EXPECT_EQ(send("PUT", "/Observation/m-o1", observation("m-o1", "t", "new"), kJson).status, 403);
+    EXPECT_EQ(send("PUT", "/Observation/m-gone", observation("m-gone", "m", "new"), kJson).status,
+              201);
+    EXPECT_EQ(send("PUT", "/Observation/new", observation("new", "m", "new"), kJson).status, 404);
+    const Headers patch{{"Content-Type", "application/json-patch+json"}};
+    EXPECT_EQ(send("PATCH", "/Observation/m-o2",
+                   R"([{"op":"replace","path":"/status","value":"amended"}])", patch)
+                  .status,
+              200);
+    EXPECT_EQ(send("PATCH", "/Observation/m-o2",
+                   R"([{"op":"replace","path":"/subject/reference","value":"Patient/t"}])", patch)
+                  .status,
+              403);
+    EXPECT_EQ(send("DELETE", "/Observation/m-o3").status, 204);
+    EXPECT_EQ(send("DELETE", "/Patient/t").status, 404);
+
+    // By criteria: what is theirs matches nothing.
+    EXPECT_EQ(post("m", {{"If-None-Exist", "identifier=i-t-o1"}}), 201);
+    EXPECT_EQ(post("m", {{"If-None-Exist", "identifier=i-m-o1"}}), 200);
+    EXPECT_EQ(send("DELETE", "/Observation?identifier=i-t-o1").status, 204);
+    EXPECT_EQ(send("PATCH", "/Observation?identifier=i-t-o1", "[]", patch).status, 404);
+    std::string without_id = observation("i", "m", "mine");
+    without_id.erase(without_id.find(R"("id":"i",)"), 9);
+    EXPECT_EQ(send("PUT", "/Observation?identifier=i-t-o1", without_id, kJson).status, 201);
+    EXPECT_EQ(
+        send("PUT", "/Observation?identifier=i-t-o1", observation("t-o1", "m", "x"), kJson).status,
+        404);
+
+    send_as(&everybody_);
+    EXPECT_TRUE(send("GET", "/Observation/t-o1").says(kMark));
+    EXPECT_EQ(send("GET", "/Observation/t-o1").etag, 2u);
+    EXPECT_TRUE(send("GET", "/Observation/m-o1").says("Patient/m"));
+    EXPECT_TRUE(send("GET", "/Observation/m-o2").says("Patient/m"));
+}
+
+TEST_F(ScopesTest, HoldTransactionsToThePatient) {
+    fill();
+    const auto transact = [&](const std::string& entries) {
+        const Answer answer = send("POST", "/", bundle("transaction", entries), kJson);
+        EXPECT_THAT(answer.body, Not(HasSubstr(kMark)));
+        return answer;
+    };
+    const std::string theirs = observation("t-o1", "m", "mine");
+    EXPECT_EQ(transact(entry("PUT", "Observation/t-o1", theirs)).status, 400);
+    EXPECT_EQ(transact(entry("DELETE", "Observation/t-o1")).status, 400);
+    EXPECT_EQ(transact(entry("POST", "Observation", observation("x", "t", "mine"))).status, 400);
+    EXPECT_EQ(transact(entry("POST", "Observation", observation("x", "m", "mine"))).status, 200);
+    EXPECT_EQ(transact(entry("PUT", "Observation/m-o1", observation("m-o1", "t", "mine"))).status,
+              400);
+    EXPECT_EQ(transact(entry("PUT", "Observation/m-o1", observation("m-o1", "m", "mine"))).status,
+              200);
+    // References by criteria are as they are resolved.
+    const auto by_criteria = [](std::string_view number) {
+        return entry(
+            "POST", "Observation",
+            fmt::format(
+                R"({{"resourceType":"Observation","status":"final","code":{{"text":"x"}},"subject":{{"reference":"Patient?identifier={}"}}}})",
+                number));
+    };
+    const Answer resolved = transact(by_criteria("n-m"));
+    EXPECT_EQ(resolved.status, 200) << resolved.body;
+    const Answer unresolved = transact(by_criteria("n-t"));
+    const Answer nothing = transact(by_criteria("n-z"));
+    EXPECT_EQ(unresolved.status, 400);
+    EXPECT_THAT(unresolved.body, HasSubstr("matches nothing"));
+    EXPECT_THAT(nothing.body, HasSubstr("matches nothing"));
+    // Theirs by a detour: a resource that becomes of the patient only by what the transaction resolves.
+    const Answer links = transact(
+        R"({"fullUrl":"urn:uuid:0c4a8d7e-1111-4222-8333-444455556666","resource":)" +
+        observation("x", "m", "mine") + R"(,"request":{"method":"POST","url":"Observation"}},)" +
+        entry(
+            "POST", "Observation",
+            R"({"resourceType":"Observation","status":"final","code":{"text":"x"},"subject":{"reference":"Patient/m"},)"
+            R"("hasMember":[{"reference":"urn:uuid:0c4a8d7e-1111-4222-8333-444455556666"}]})"));
+    EXPECT_EQ(links.status, 200) << links.body;
+    send_as(&everybody_);
+    EXPECT_EQ(send("GET", "/Observation/t-o1").etag, 2u);
+}
+
+TEST_F(ScopesTest, DoNotTellByReferencesWhatThereIs) {
+    Config config;
+    config.integrity_on_write = true;
+    config.integrity_on_delete = true;
+    open(config);
+    fill();
+    const auto refer = [&](std::string_view to) {
+        return send(
+            "POST", "/Observation",
+            fmt::format(
+                R"({{"resourceType":"Observation","status":"final","code":{{"text":"x"}},)"
+                R"("subject":{{"reference":"Patient/m"}},"hasMember":[{{"reference":"Observation/{}"}}]}})",
+                to),
+            kJson);
+    };
+    EXPECT_EQ(refer("m-o1").status, 201);
+    EXPECT_EQ(refer("t-o1").status, 409);
+    EXPECT_EQ(refer("none").status, 409);
+    const Answer held = send("DELETE", "/Observation/m-o1");
+    EXPECT_EQ(held.status, 409);
+    EXPECT_THAT(held.body, Not(HasSubstr("t-of-m")));
+}
+
+}  // namespace
+}  // namespace annals::core
