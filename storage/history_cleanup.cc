@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <deque>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace annals::storage {
@@ -18,9 +19,13 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-/// Bounds of one commit: its erasure holds up others that come then.
-constexpr std::uint64_t kVersionsPerCommit = 1024;
+/// Bounds of one commit.
+constexpr std::size_t kVersionsPerCommit = 1024;
 constexpr std::size_t kResourcesPerCommit = 256;
+
+/// What stands side by side in the log is removed together, a segment of it or two, so that a packed segment is replaced
+/// a few times and not for every commit. Their erasure holds up others that come then.
+constexpr std::uint64_t kPositionsAtOnce = 131'072;
 
 /// Looked at between two pauses.
 constexpr std::uint32_t kResourcesPerSlice = 16'384;
@@ -30,127 +35,167 @@ constexpr int kPauseShare = 3;
 constexpr milliseconds kPauseMin{1};
 constexpr int kNice = 10;
 
-/// Erases on their way into one commit.
-class Gathered {
+using Pause = std::function<bool(milliseconds)>;
+
+bool rest(Clock::time_point began, const Pause& pause) {
+    const auto worked = std::chrono::duration_cast<milliseconds>(Clock::now() - began);
+    return pause(std::max(kPauseMin, worked * kPauseShare));
+}
+
+/// A cycle.
+class Cleanup {
   public:
-    bool full() const noexcept {
-        return erases_.size() >= kResourcesPerCommit || versions_ >= kVersionsPerCommit;
-    }
+    Cleanup(Store& store, const HistoryLimits& limits, const Pause& pause)
+        : store_(store), limits_(limits), pause_(pause), counted_(store.resource_count()) {}
 
-    bool empty() const noexcept { return erases_.empty(); }
-
-    Result<void> add(const Store& store, const Surplus& surplus) {
-        const auto newest = store.load(surplus.newest);
-        if (!newest) {
-            // Erased meanwhile, or damaged, which is for others to say.
-            return newest.error().code == Errc::not_found ? Result<void>() : newest.error();
+    /// From the first version to the last, so that of each resource the oldest goes first.
+    Result<CleanupReport> run() {
+        const Position last = store_.last_position();
+        for (Position after; after < last && !stopped_;) {
+            const auto began = Clock::now();
+            const Position through{std::min(after.value + kPositionsAtOnce, last.value)};
+            ANNALS_TRY_VOID(clean(after, through));
+            stopped_ = stopped_ || rest(began, pause_);
+            after = through;
         }
-        Erase& erase = erases_.emplace_back();
-        erase.type = surplus.newest.type;
-        erase.id = ids_.emplace_back(newest->id);
-        erase.scope = Erase::Scope::through;
-        erase.version = surplus.through;
-        erase.expect = Expect::exists;
-        versions_ += surplus.versions;
-        return {};
-    }
-
-    /// Submits, waits until the bytes are gone, and counts what went.
-    Result<void> commit(Store& store, CleanupReport& report) {
-        Commit commit;
-        commit.erases = erases_;
-        const Submission submission = store.submit(commit);
-        using Status = Submission::Status;
-        if (submission.status == Status::accepted) {
-            ANNALS_TRY_VOID(store.wait(submission.ticket));
-            for (const Erase& erase : erases_) {
-                report.versions += erase.outcome.versions_erased;
-                report.resources += erase.outcome.versions_erased > 0 ? 1 : 0;
-            }
-            if (submission.ticket.value != 0) {
-                ANNALS_TRY_VOID(store.wait_erased(submission.ticket));
-            }
-        } else if (submission.status == Status::busy ||
-                   submission.status == Status::expectation_failed) {
-            // Somebody writes one of them just now: the others one by one, that one in the next cycle.
-            if (erases_.size() > 1) {
-                ANNALS_TRY_VOID(commit_singly(store, report));
-            }
-        } else {
-            return Error{Errc::no_store, "the log takes no writes now", {}};
-        }
-        clear();
-        return {};
+        return report_;
     }
 
   private:
-    Result<void> commit_singly(Store& store, CleanupReport& report) {
-        std::vector<Erase> all = std::move(erases_);
-        for (const Erase& erase : all) {
-            erases_.assign(1, erase);
-            // clear() ends with what is pointed at; the ids of the others are still wanted.
-            std::deque<std::string> ids = std::move(ids_);
-            ANNALS_TRY_VOID(commit(store, report));
-            ids_ = std::move(ids);
+    /// Versions of a resource that go: this one and those before it.
+    struct Going {
+        std::uint32_t resource = 0;
+        TypeId type;
+        std::string id;
+        VersionNumber through;
+    };
+
+    /// The versions in (after, through] that are too many, by resource.
+    std::vector<VersionInfo> surplus(Position after, Position through) const {
+        std::vector<VersionInfo> versions;
+        for (std::uint64_t p = after.value + 1; p <= through.value; ++p) {
+            const auto info = store_.at({p});
+            if (!info || info->resource >= counted_.size()) {
+                continue;
+            }
+            const auto surplus = store_.surplus(info->resource, limits_);
+            if (surplus && info->version <= surplus->through) {
+                versions.push_back(*info);
+            }
         }
+        std::ranges::sort(versions, {}, [](const VersionInfo& info) {
+            return std::pair(info.resource, info.position);
+        });
+        return versions;
+    }
+
+    Result<void> clean(Position after, Position through) {
+        const std::vector<VersionInfo> versions = surplus(after, through);
+        std::vector<Going> going;
+        std::size_t begin = 0;  // of those for the commit
+        for (std::size_t at = 0; at < versions.size() && !stopped_; ++at) {
+            const bool last = at + 1 == versions.size();
+            const bool full = at + 1 - begin == kVersionsPerCommit || last;
+            if (full || versions[at + 1].resource != versions[at].resource) {
+                ANNALS_TRY_VOID(add(versions[at], going));
+            }
+            if (full || going.size() == kResourcesPerCommit) {
+                ANNALS_TRY_VOID(commit(going));
+                going.clear();
+                begin = at + 1;
+                stopped_ = pause_(kPauseMin);
+            }
+        }
+        return last_.value == 0 ? Result<void>() : store_.wait_erased(last_);
+    }
+
+    Result<void> add(const VersionInfo& info, std::vector<Going>& going) const {
+        const auto version = store_.load(info);
+        if (version) {
+            going.push_back({info.resource, info.type, std::string(version->id), info.version});
+            return {};
+        }
+        // Erased meanwhile, or damaged, which is for others to say.
+        return version.error().code == Errc::not_found ? Result<void>() : version.error();
+    }
+
+    /// Submits, waits until it is durable, and counts what went.
+    Result<void> commit(std::span<const Going> going) {
+        if (going.empty()) {
+            return {};
+        }
+        std::vector<Erase> erases;
+        for (const Going& one : going) {
+            Erase& erase = erases.emplace_back();
+            erase.type = one.type;
+            erase.id = one.id;
+            erase.scope = Erase::Scope::through;
+            erase.version = one.through;
+            erase.expect = Expect::exists;
+        }
+        Commit commit;
+        commit.erases = erases;
+        const Submission submission = store_.submit(commit);
+        using Status = Submission::Status;
+        if (submission.status == Status::busy || submission.status == Status::expectation_failed) {
+            // Somebody writes one of them just now: the others one by one, that one in the next cycle.
+            for (std::size_t i = 0; going.size() > 1 && i < going.size(); ++i) {
+                ANNALS_TRY_VOID(this->commit(going.subspan(i, 1)));
+            }
+            return {};
+        }
+        if (submission.status != Status::accepted) {
+            return Error{Errc::no_store, "the log takes no writes now", {}};
+        }
+        ANNALS_TRY_VOID(store_.wait(submission.ticket));
+        for (std::size_t i = 0; i < erases.size(); ++i) {
+            const std::uint64_t versions = erases[i].outcome.versions_erased;
+            report_.versions += versions;
+            if (versions > 0 && !counted_[going[i].resource]) {
+                counted_[going[i].resource] = true;
+                ++report_.resources;
+            }
+        }
+        last_ = std::max(last_, submission.ticket);
         return {};
     }
 
-    void clear() {
-        erases_.clear();
-        ids_.clear();
-        versions_ = 0;
-    }
-
-    std::vector<Erase> erases_;
-    std::deque<std::string> ids_;
-    std::uint64_t versions_ = 0;
+    Store& store_;
+    const HistoryLimits& limits_;
+    const Pause& pause_;
+    CleanupReport report_;
+    std::vector<bool> counted_;  ///< resources, in the report
+    Ticket last_;                ///< of the commits
+    bool stopped_ = false;
 };
+
+/// What a cycle would remove.
+CleanupReport count_surplus(const Store& store, const HistoryLimits& limits, const Pause& pause) {
+    CleanupReport report;
+    auto began = Clock::now();
+    for (std::uint32_t resource = 0; resource < store.resource_count(); ++resource) {
+        if (resource % kResourcesPerSlice == kResourcesPerSlice - 1) {
+            if (rest(began, pause)) {
+                break;
+            }
+            began = Clock::now();
+        }
+        if (const auto surplus = store.surplus(resource, limits)) {
+            ++report.resources;
+            report.versions += surplus->versions;
+        }
+    }
+    return report;
+}
 
 }  // namespace
 
 Result<CleanupReport> clean_history(Store& store, const HistoryLimits& limits, bool dry_run,
-                                    const std::function<bool(milliseconds)>& pause) {
-    CleanupReport report;
-    Gathered gathered;
-    auto began = Clock::now();
-    const auto rest = [&] {
-        const auto worked = std::chrono::duration_cast<milliseconds>(Clock::now() - began);
-        const bool stop = pause(std::max(kPauseMin, worked * kPauseShare));
-        began = Clock::now();
-        return stop;
-    };
-    for (std::uint32_t resource = 0; resource < store.resource_count(); ++resource) {
-        if (resource % kResourcesPerSlice == kResourcesPerSlice - 1 && rest()) {
-            return report;
-        }
-        if (dry_run) {
-            if (const auto surplus = store.surplus(resource, limits)) {
-                ++report.resources;
-                report.versions += surplus->versions;
-            }
-            continue;
-        }
-        while (const auto surplus = store.surplus(resource, limits, kVersionsPerCommit)) {
-            ANNALS_TRY_VOID(gathered.add(store, *surplus));
-            if (!gathered.full()) {
-                break;
-            }
-            const std::uint64_t before = report.versions;
-            ANNALS_TRY_VOID(gathered.commit(store, report));
-            if (rest()) {
-                return report;
-            }
-            if (!surplus->more || report.versions == before) {
-                break;
-            }
-            --report.resources;  // It is counted with the last of it.
-        }
+                                    const Pause& pause) {
+    if (dry_run) {
+        return count_surplus(store, limits, pause);
     }
-    if (!gathered.empty()) {
-        ANNALS_TRY_VOID(gathered.commit(store, report));
-    }
-    return report;
+    return Cleanup(store, limits, pause).run();
 }
 
 HistoryCleanup::HistoryCleanup(Store& store, const HistoryLimits& limits, milliseconds interval)

@@ -40,7 +40,7 @@ class SearchCheckpoint {
         std::uint64_t store_id = 0;
         bool read_only = false;
         /// Runs of so many documents have a file of their own, which stays as long as they do.
-        std::uint32_t own_file_documents = 32'768;
+        std::uint32_t own_file_documents = 8192;
     };
 
     /// Lifetime: `fs` and `index` outlive it.
