@@ -254,9 +254,20 @@ Expectation* expect(Expectation* start, Expectation* before, const char* key, st
     if (type == 0) {
         return anything();
     }
+    // Mostly it is there, and the names in the tables, far away in memory, need not be looked at.
+    const tables::TypeRow& rows = tables::kTypes[type];
+    const std::uint64_t hash = tables::hash_of(tables::padded_name(key, size));
+    if (const std::uint8_t place = tables::kSlots[rows.slots + (hash * rows.seed >> rows.shift)];
+        place != 0) {
+        Expectation& known = table.elements[rows.first + place - std::size_t{1}];
+        if (is_made(known) && has_name(known, key)) {
+            before->next = &known;
+            return &known;
+        }
+    }
     const bool sibling = *key == '_';
     const ElementRow* const row = tables::find_element(
-        tables::kTypes[type], tables::padded_name(key + sibling, size - sibling), key + sibling);
+        rows, tables::padded_name(key + sibling, size - sibling), key + sibling);
     if (row == nullptr || (row->flags & tables::kValue) != 0) {
         const bool resource_type =
             is_made(table.resource_types[type]) && std::string_view(key, size) == "resourceType";

@@ -82,7 +82,7 @@ Expectation* start_of_resource(const char* name) noexcept;
 /// That of the member called `key` in an object which `start` begins and whose last member was `before`; anything()
 /// if its type has no such element. `_name` of a primitive that does not repeat counts as seen, and is an object.
 ///
-/// Requires: eight readable bytes behind `key`, no escapes in it.
+/// Requires: 32 readable bytes from `key` on, no escapes in it.
 Expectation* expect(Expectation* start, Expectation* before, const char* key, std::uint32_t size,
                     std::uint32_t& seen) noexcept;
 
