@@ -46,16 +46,13 @@ void read_query(benchmark::State& state, const Search& search) {
 
 void verify_composite(benchmark::State& state) {
     Corpus corpus;
-    corpus.add(R"({"resourceType":"Observation","id":"bp","status":"final","code":{"coding":[
-        {"system":"http://loinc.org","code":"85354-9"}]},"component":[
-        {"code":{"coding":[{"system":"http://loinc.org","code":"8480-6"}]},"valueQuantity":
-        {"value":107,"system":"http://unitsofmeasure.org","code":"mm[Hg]"}},
-        {"code":{"coding":[{"system":"http://loinc.org","code":"8462-4"}]},"valueQuantity":
-        {"value":60,"system":"http://unitsofmeasure.org","code":"mm[Hg]"}}]})");
-    const TypeId type = *find_resource_type("Observation");
+    corpus.add(R"({"resourceType":"MolecularSequence","id":"one","coordinateSystem":0,
+        "referenceSeq":{"chromosome":{"coding":[{"code":"1"}]}},
+        "variant":[{"start":5,"end":6},{"start":50,"end":60}]})");
+    const TypeId type = *find_resource_type("MolecularSequence");
     const auto query =
-        corpus.parse("Observation", "component-code-value-quantity=8462-4$gt50", true);
-    const auto document = corpus.read(type, "bp");
+        corpus.parse("MolecularSequence", "chromosome-variant-coordinate=1$50$60", true);
+    const auto document = corpus.read(type, "one");
     const Plan& plan = query->types[0].plan;
     for (auto _ : state) {
         benchmark::DoNotOptimize(plan.check((*document)->root()));
