@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -73,13 +74,19 @@ class Cleanup {
     /// The versions in (after, through] that are too many, by resource.
     std::vector<VersionInfo> surplus(Position after, Position through) const {
         std::vector<VersionInfo> versions;
+        std::unordered_map<std::uint32_t, VersionNumber> last_to_go;  // 0: nothing goes
         for (std::uint64_t p = after.value + 1; p <= through.value; ++p) {
             const auto info = store_.at({p});
             if (!info || info->resource >= counted_.size()) {
                 continue;
             }
-            const auto surplus = store_.surplus(info->resource, limits_);
-            if (surplus && info->version <= surplus->through) {
+            const auto [known, is_new] = last_to_go.try_emplace(info->resource);
+            if (is_new) {
+                // Once for each resource: of one with holes it costs as much as it keeps.
+                const auto surplus = store_.surplus(info->resource, limits_);
+                known->second = surplus ? surplus->through : VersionNumber();
+            }
+            if (info->version <= known->second) {
                 versions.push_back(*info);
             }
         }

@@ -481,8 +481,7 @@ std::uint64_t Index::erasable(const IndexedErase& erase) const {
     return spanned - kept;
 }
 
-std::optional<Surplus> Index::surplus(std::uint32_t number, const HistoryLimits& limits,
-                                      std::uint64_t at_most) const {
+std::optional<Surplus> Index::surplus(std::uint32_t number, const HistoryLimits& limits) const {
     const Impl& my = *impl_;
     const Chain chain = my.chain(number, my.bound_of({}));
     if (chain.newest == 0) {
@@ -509,19 +508,7 @@ std::optional<Surplus> Index::surplus(std::uint32_t number, const HistoryLimits&
     if (position == 0 || position < chain.oldest) {
         return std::nullopt;  // Erased meanwhile.
     }
-    Surplus surplus{.newest = my.info(chain.newest),
-                    .through = {my.entry(position).version},
-                    .versions = spanned - holes - keep,
-                    .more = false};
-    // By ordinals, among which holes count: with these it is somewhat less than could be.
-    const std::uint64_t first = my.entry(chain.oldest).ordinal;
-    if (at_most > 0 && my.entry(position).ordinal - first >= at_most) {
-        position = my.find_ordinal(position, first + at_most - 1);
-        surplus.through = {my.entry(position).version};
-        surplus.versions = std::min(surplus.versions, at_most);
-        surplus.more = true;
-    }
-    return surplus;
+    return Surplus{.through = {my.entry(position).version}, .versions = spanned - holes - keep};
 }
 
 Location Index::location(Position position) const {

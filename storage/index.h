@@ -107,11 +107,9 @@ class Index {
     /// of a live resource.
     std::uint64_t erasable(const IndexedErase& erase) const;
 
-    /// What goes of resource `number` where the most recent versions are kept that `limits` say, the oldest `at_most`
-    /// of it. Requires: number is below resource_count(). Cost: O(log n), or of the versions kept where some between
-    /// were erased.
-    std::optional<Surplus> surplus(std::uint32_t number, const HistoryLimits& limits,
-                                   std::uint64_t at_most) const;
+    /// What goes of resource `number` where the most recent versions are kept that `limits` say. Requires: number is below
+    /// resource_count(). Cost: O(log n), or of the versions kept where some between were erased.
+    std::optional<Surplus> surplus(std::uint32_t number, const HistoryLimits& limits) const;
 
     Location location(Position position) const;
 

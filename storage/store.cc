@@ -286,9 +286,8 @@ void Store::start_history_cleanup(const HistoryLimits& limits, std::chrono::mill
     }
 }
 
-std::optional<Surplus> Store::surplus(std::uint32_t resource, const HistoryLimits& limits,
-                                      std::uint64_t at_most) const {
-    return impl_->index.surplus(resource, limits, at_most);
+std::optional<Surplus> Store::surplus(std::uint32_t resource, const HistoryLimits& limits) const {
+    return impl_->index.surplus(resource, limits);
 }
 
 void Store::compact(bool hurry) {

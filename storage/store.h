@@ -129,12 +129,10 @@ struct HistoryLimits {
     std::array<std::uint64_t, kResourceTypeCount> keep{};
 };
 
-/// What a resource has beyond that, or the oldest of it.
+/// What a resource has beyond that.
 struct Surplus {
-    VersionInfo newest;          ///< of the resource
     VersionNumber through;       ///< this one and all before it go
     std::uint64_t versions = 0;  ///< that go
-    bool more = false;           ///< there are others
 };
 
 class HistoryCleanup;
@@ -248,10 +246,9 @@ class Store {
     /// not be compacted; it is as it was).
     Result<void> wait_compacted();
 
-    /// What resource number `resource` (below resource_count()) has beyond `limits`, `at_most` so many of it; none if
-    /// nothing.
-    std::optional<Surplus> surplus(std::uint32_t resource, const HistoryLimits& limits,
-                                   std::uint64_t at_most = ~std::uint64_t{0}) const;
+    /// What resource number `resource` (below resource_count()) has beyond `limits`; none if nothing. Cost: O(log n), or of
+    /// the versions kept where some between were erased.
+    std::optional<Surplus> surplus(std::uint32_t resource, const HistoryLimits& limits) const;
 
     /// For metrics(): a cycle has ended, which removed so many.
     void note_cleanup(std::uint64_t versions) noexcept;
