@@ -1,18 +1,31 @@
-// Precompiled for every library: standard headers that most files use anyway.
+// Precompiled for every library: what most files use anyway, and what is slow to read and comes with it (roaring.h reads
+// all of immintrin.h).
 
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <coroutine>
 #include <cstdint>
 #include <cstring>
+#include <deque>
+#include <fmt/format.h>
 #include <functional>
+#include <immintrin.h>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <variant>

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "core/base/pch.h"
+#include "core/pch.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
