@@ -3,6 +3,10 @@
 
 #pragma once
 
+#include <fmt/format.h>
+
+#include <immintrin.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -15,9 +19,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
-#include <fmt/format.h>
 #include <functional>
-#include <immintrin.h>
 #include <map>
 #include <memory>
 #include <mutex>
