@@ -21,7 +21,8 @@ constexpr int kZstdLevel = 3;
 constexpr int kGzipWindow = 15 + 16;   // zlib's way to say: the largest window, gzip's frame
 constexpr int kZstdWindowLogMax = 23;  // RFC 9659: 8 MiB
 constexpr std::size_t kOutputStep = 32 << 10;
-constexpr std::size_t kIdleEncodersMax = 4;  // of a coding and thread
+constexpr std::size_t kInflateBytes = 48 << 10;  // zlib's window and tables
+constexpr std::size_t kIdleEncodersMax = 4;      // of a coding and thread
 
 // zlib counts in unsigned int.
 constexpr std::size_t kZlibInputMax = 1 << 30;
@@ -124,6 +125,10 @@ class ZstdEncoder final : public Encoder {
     ZSTD_CCtx* context_;
 };
 
+/// What a decoder makes at a time. It is filled by the library alone: portions of one byte each would else cost as much
+/// as large ones.
+using Made = std::array<char, kOutputStep>;
+
 class GzipDecoder final : public Decoder {
   public:
     GzipDecoder() { ready_ = inflateInit2(&stream_, kGzipWindow) == Z_OK; }
@@ -159,16 +164,17 @@ class GzipDecoder final : public Decoder {
 
     bool complete() const noexcept override { return complete_; }
 
+    std::size_t memory() const noexcept override { return kInflateBytes; }
+
   private:
     // Until the input is used up or a member ends.
     Step inflate_part(std::size_t bytes_max, std::string& out) {
+        Made made;
         for (;;) {
-            const std::size_t size = out.size();
-            out.resize(size + kOutputStep);
-            stream_.next_out = reinterpret_cast<Bytef*>(out.data() + size);
+            stream_.next_out = reinterpret_cast<Bytef*>(made.data());
             stream_.avail_out = kOutputStep;
             const int result = inflate(&stream_, Z_NO_FLUSH);
-            out.resize(size + kOutputStep - stream_.avail_out);
+            out.append(made.data(), kOutputStep - stream_.avail_out);
             if (out.size() > bytes_max) {
                 return Step::too_large;
             }
@@ -207,17 +213,15 @@ class ZstdDecoder final : public Decoder {
 
     Step add(std::string_view bytes, std::size_t bytes_max, std::string& out) override {
         ZSTD_inBuffer input{bytes.data(), bytes.size(), 0};
+        Made made;
         for (;;) {
-            const std::size_t size = out.size();
-            out.resize(size + kOutputStep);
-            ZSTD_outBuffer output{out.data() + size, kOutputStep, 0};
+            ZSTD_outBuffer output{made.data(), kOutputStep, 0};
             const std::size_t before = input.pos;
             if (!begins_frame(bytes.substr(input.pos))) {
-                out.resize(size);
                 return Step::corrupt;
             }
             const std::size_t hint = ZSTD_decompressStream(context_, &output, &input);
-            out.resize(size + output.pos);
+            out.append(made.data(), output.pos);
             if (ZSTD_isError(hint) != 0) {
                 return Step::corrupt;
             }
@@ -235,6 +239,8 @@ class ZstdDecoder final : public Decoder {
     }
 
     bool complete() const noexcept override { return complete_; }
+
+    std::size_t memory() const noexcept override { return ZSTD_sizeof_DCtx(context_); }
 
   private:
     /// Whether what comes next may be the rest of a frame's magic number, or of a skippable one's. The library takes

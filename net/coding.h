@@ -72,6 +72,9 @@ class Decoder {
 
     /// True if the body may end here.
     virtual bool complete() const noexcept = 0;
+
+    /// What it holds besides `out`, in bytes: a zstd frame may ask for 8 MiB.
+    virtual std::size_t memory() const noexcept = 0;
 };
 
 /// A decoder for a coding other than identity; null if there is no memory for one.

@@ -69,7 +69,9 @@ class RequestReader {
     core::Request& head();
 
     /// Memory that it holds.
-    std::size_t memory() const noexcept { return capacity_ + decoded_.capacity(); }
+    std::size_t memory() const noexcept {
+        return capacity_ + decoded_.capacity() + (decoder_ != nullptr ? decoder_->memory() : 0);
+    }
 
     /// Of a request that was refused: query and headers, as far as they were read.
     core::Request& refused_request();

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -101,19 +102,22 @@ ErasureJournal::Content decode(std::string_view bytes) {
     return content;
 }
 
-/// True if `blanking` is about the segment with this header and the frame with this one.
-bool fits(const Blanking& blanking, std::string_view segment_header,
+/// True if `blanking` is about a record of the frame with this header, in the segment of `bytes` with this one.
+bool fits(const Blanking& blanking, std::uint64_t bytes, std::string_view segment_header,
           std::string_view frame_header) {
     if (segment_header.size() < kSegmentHeaderBytes || frame_header.size() < kFrameHeaderBytes ||
         load_le<std::uint64_t>(segment_header.data() + kSaltAt) != blanking.salt ||
-        blanking.body_bytes > blanking.record_bytes) {
+        blanking.record_bytes < kRecordHeaderBytes ||
+        blanking.body_bytes > blanking.record_bytes - kRecordHeaderBytes ||
+        !is_frame_header(frame_header, blanking.salt) || bytes < blanking.frame_offset ||
+        blanking.record_offset < blanking.frame_offset + kFrameHeaderBytes) {
         return false;
     }
-    // The length is checked against the record alone: of the frame there is no more than its header here.
-    const auto length = load_le<std::uint64_t>(frame_header.data() + 16);
-    return is_frame_header(frame_header, blanking.salt) &&
-           blanking.record_offset >= blanking.frame_offset + kFrameHeaderBytes &&
-           blanking.record_offset + blanking.record_bytes <= blanking.frame_offset + length;
+    // Of the frame there is no more than its header here: its length may be anything.
+    const std::uint64_t length =
+        std::min(load_le<std::uint64_t>(frame_header.data() + 16), bytes - blanking.frame_offset);
+    const std::uint64_t before = blanking.record_offset - blanking.frame_offset;
+    return before <= length && blanking.record_bytes <= length - before;
 }
 
 Result<std::string> read_at(const File& file, std::uint64_t offset, std::uint64_t bytes) {
@@ -138,9 +142,8 @@ std::shared_ptr<const char> ErasureJournal::Content::applied(std::uint64_t numbe
     std::shared_ptr<char> copy;
     for (const Blanking& blanking : blankings) {
         if (blanking.segment != number || bytes < kSegmentHeaderBytes ||
-            blanking.frame_offset > bytes - kFrameHeaderBytes || blanking.record_offset > bytes ||
-            blanking.record_bytes > bytes - blanking.record_offset ||
-            !fits(blanking, original.substr(0, kSegmentHeaderBytes),
+            blanking.frame_offset > bytes - kFrameHeaderBytes ||
+            !fits(blanking, bytes, original.substr(0, kSegmentHeaderBytes),
                   original.substr(blanking.frame_offset, kFrameHeaderBytes))) {
             continue;
         }
@@ -210,11 +213,15 @@ Result<void> ErasureJournal::write(const Content& content) {
 }
 
 Result<void> apply_blankings(File& file, std::span<const Blanking> blankings) {
+    ANNALS_TRY(const std::uint64_t bytes, file.size());
     ANNALS_TRY(const std::string segment_header, read_at(file, 0, kSegmentHeaderBytes));
     for (const Blanking& blanking : blankings) {
+        if (blanking.frame_offset > bytes) {
+            continue;
+        }
         ANNALS_TRY(const std::string frame_header,
                    read_at(file, blanking.frame_offset, kFrameHeaderBytes));
-        if (!fits(blanking, segment_header, frame_header)) {
+        if (!fits(blanking, bytes, segment_header, frame_header)) {
             continue;
         }
         ANNALS_TRY(std::string record, read_at(file, blanking.record_offset,

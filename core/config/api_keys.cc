@@ -1,5 +1,6 @@
 #include "core/config/api_keys.h"
 
+#include "core/config/config_checks.h"
 #include "core/config/entries.h"
 
 #include <fmt/format.h>
@@ -33,11 +34,11 @@ Result<std::vector<ApiKey>> read_api_keys(const std::string& file) {
             key.sha256.find_first_not_of("0123456789abcdef") != std::string::npos) {
             return entries_fault(
                 kSetting, file,
-                fmt::format("sha256 of the key '{}' must be 64 hex digits", key.id));
+                fmt::format("sha256 of the key '{}' must be 64 hex digits", one_line(key.id)));
         }
         if (!seen.insert(key.sha256).second) {
             return entries_fault(kSetting, file,
-                                 fmt::format("the key '{}' is there twice", key.id));
+                                 fmt::format("the key '{}' is there twice", one_line(key.id)));
         }
     }
     return keys;

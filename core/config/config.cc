@@ -514,15 +514,11 @@ Result<void> apply_table(Config& config, const toml::table& table, const std::st
 }
 
 Result<void> apply_file(Config& config, const std::string& path) {
-    const toml::parse_result parsed = toml::parse_file(path);
-    if (!parsed) {
-        const toml::parse_error& error = parsed.error();
-        const auto line = error.source().begin.line;
-        return usage(
-            line == 0 ? fmt::format("{}: {}", path, one_line(error.description()))
-                      : fmt::format("{}: line {}: {}", path, line, one_line(error.description())));
+    const Result<toml::table> table = read_toml(path);
+    if (!table) {
+        return usage(fmt::format("{}: {}", path, table.error().detail));
     }
-    return apply_table(config, parsed.table(), "", path);
+    return apply_table(config, *table, "", path);
 }
 
 // A TOML value, or else the text as it stands.
@@ -530,9 +526,9 @@ Result<void> apply_text(Config& config, const Key& key, std::string_view text,
                         std::string_view source) {
     // What does not fit on one line cannot be one TOML value, and must not become several keys.
     if (text.find('\n') == std::string_view::npos) {
-        const toml::parse_result parsed = toml::parse(fmt::format("value = {}", text));
+        const Result<toml::table> parsed = parse_toml(fmt::format("value = {}", text));
         if (parsed) {
-            if (const toml::node* node = parsed.table().get("value"); node != nullptr) {
+            if (const toml::node* node = parsed->get("value"); node != nullptr) {
                 // An unquoted 1.5 or 2026-01-02 for a key of texts is meant as text.
                 if (std::visit(Assign{config, *node}, key.field)) {
                     return {};

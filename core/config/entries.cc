@@ -1,5 +1,6 @@
 #include "core/config/entries.h"
 
+#include "core/config/config_checks.h"
 #include "core/config/toml.h"
 
 #include <fmt/format.h>
@@ -22,7 +23,8 @@ std::optional<std::string> read_entry(const toml::table& table, std::string_view
     const toml::array* const scopes = table["scopes"].as_array();
     if (scopes == nullptr ||
         (!scopes->empty() && !scopes->is_homogeneous(toml::node_type::string))) {
-        return fmt::format("scopes of the {} '{}' must be a list of texts", name, entry.id);
+        return fmt::format("scopes of the {} '{}' must be a list of texts", name,
+                           one_line(entry.id));
     }
     for (const toml::node& scope : *scopes) {
         entry.scopes += scope.value_or(std::string()) + ' ';
@@ -32,10 +34,12 @@ std::optional<std::string> read_entry(const toml::table& table, std::string_view
             continue;
         }
         if (std::find(members.begin(), members.end(), member.str()) == members.end()) {
-            return fmt::format("the {} '{}' has an unknown '{}'", name, entry.id, member.str());
+            return fmt::format("the {} '{}' has an unknown '{}'", name, one_line(entry.id),
+                               one_line(member.str()));
         }
         if (!value.is_string()) {
-            return fmt::format("{} of the {} '{}' must be a text", member.str(), name, entry.id);
+            return fmt::format("{} of the {} '{}' must be a text", member.str(), name,
+                               one_line(entry.id));
         }
         entry.texts.emplace(member.str(), value.value_or(std::string()));
     }
@@ -45,20 +49,18 @@ std::optional<std::string> read_entry(const toml::table& table, std::string_view
 }  // namespace
 
 Error entries_fault(std::string_view setting, const std::string& file, std::string_view why) {
-    return {Errc::usage, fmt::format("{}: {}: {}", setting, file, why), ""};
+    return usage(fmt::format("{}: {}: {}", setting, file, why));
 }
 
 Result<std::vector<Entry>> read_entries(std::string_view setting, const std::string& file,
                                         std::string_view name,
                                         std::span<const std::string_view> members) {
-    const toml::parse_result parsed = toml::parse_file(file);
+    const Result<toml::table> parsed = read_toml(file);
     if (!parsed) {
-        return entries_fault(setting, file,
-                             fmt::format("line {}: {}", parsed.error().source().begin.line,
-                                         std::string_view(parsed.error().description())));
+        return entries_fault(setting, file, parsed.error().detail);
     }
     const std::string no_list = fmt::format("it must have [[{}]] entries and nothing else", name);
-    const toml::table& root = parsed.table();
+    const toml::table& root = *parsed;
     const toml::array* const list = root[name].as_array();
     if (list == nullptr || root.size() != 1) {
         return entries_fault(setting, file, no_list);
@@ -75,8 +77,8 @@ Result<std::vector<Entry>> read_entries(std::string_view setting, const std::str
             return entries_fault(setting, file, *fault);
         }
         if (!seen.insert(entry.id).second) {
-            return entries_fault(setting, file,
-                                 fmt::format("the {} '{}' is there twice", name, entry.id));
+            return entries_fault(
+                setting, file, fmt::format("the {} '{}' is there twice", name, one_line(entry.id)));
         }
         entries.push_back(std::move(entry));
     }

@@ -1,6 +1,7 @@
 #include "core/config/history_limits.h"
 
 #include "core/base/resource_types.h"
+#include "core/config/config_checks.h"
 
 #include <fmt/format.h>
 
@@ -24,7 +25,7 @@ Result<storage::HistoryLimits> history_limits(const Config& config) {
             return Error{Errc::usage,
                          fmt::format("history_cleanup_types: \"{}\" is not a resource type, = and "
                                      "a number of versions",
-                                     entry),
+                                     one_line(entry)),
                          {}};
         }
         limits.keep[type->value] = keep;

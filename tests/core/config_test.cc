@@ -1,5 +1,6 @@
 #include "core/config/config.h"
 
+#include "core/config/api_keys.h"
 #include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
@@ -266,6 +267,28 @@ TEST(LoadConfig, NamesFileAndLineOfBrokenToml) {
     EXPECT_NE(fault_of(sources).find("unknown key 'limits.max_bodies'"), std::string::npos);
     sources.file = write_file(directory, "[limit]\nmax_body = 1\n");
     EXPECT_NE(fault_of(sources).find("unknown key 'limit'"), std::string::npos);
+}
+
+TEST(LoadConfig, SurvivesTomlThatItsParserHoldsForImpossible) {
+    const test::TemporaryDirectory directory;
+    ConfigSources sources;
+    for (const std::string text : {"[{", "[a.{x = 1", "[[{"}) {
+        sources.file = write_file(directory, text);
+        EXPECT_NE(fault_of(sources).find(sources.file), std::string::npos) << text;
+        EXPECT_FALSE(read_api_keys(sources.file));
+    }
+}
+
+TEST(ReadEntries, SayWhatIsWrongInOneLine) {
+    const test::TemporaryDirectory directory;
+    for (const std::string text :
+         {"[[key]]\nid = \"a\\nb\"\n", "[[key]]\nid = \"a\\nb\"\nscopes = []\n\"x\\ny\" = 1\n",
+          "[[key]]\nid = \"a\\nb\"\nscopes = []\nsha256 = \"1\"\n"}) {
+        const auto keys = read_api_keys(write_file(directory, text));
+        ASSERT_FALSE(keys) << text;
+        EXPECT_EQ(keys.error().detail.find('\n'), std::string::npos) << keys.error().detail;
+    }
+    EXPECT_EQ(fault_of(sets({"history_cleanup_types=[\"a\\nb\"]"})).find('\n'), std::string::npos);
 }
 
 TEST(LoadConfig, RefusesUnknownVariablesOfTheEnvironment) {

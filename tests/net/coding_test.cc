@@ -106,6 +106,17 @@ TEST(Coding, StopsAtTheBound) {
     }
 }
 
+TEST(Coding, CountsTheWindowThatAFrameAsksFor) {
+    EXPECT_GT(make_decoder(Coding::gzip)->memory(), 32U << 10);
+    const auto decoder = make_decoder(Coding::zstd);
+    EXPECT_LT(decoder->memory(), 1U << 20);
+    std::string out;
+    // A frame of unknown size with a window of 8 MiB, and a block that has not come yet.
+    ASSERT_EQ(decoder->add(std::string_view("\x28\xb5\x2f\xfd\x00\x68\x00\x00", 8), 100, out),
+              Decoder::Step::taken);
+    EXPECT_GT(decoder->memory(), 8U << 20);
+}
+
 TEST(Coding, RefusesWhatIsDamaged) {
     const std::string text = sample(10'000);
     for (const Coding coding : kCodings) {

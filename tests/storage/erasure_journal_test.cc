@@ -2,6 +2,9 @@
 
 #include "storage/erasure_journal.h"
 
+#include "core/base/bytes.h"
+#include "core/base/digest.h"
+#include "storage/format.h"
 #include "storage/store.h"
 #include "tests/support/commits.h"
 #include "tests/support/sim_file_system.h"
@@ -53,6 +56,72 @@ TEST(ErasureJournal, KeepsTheOneBeforeUntilTheNextIsWhole) {
         ASSERT_TRUE(read);
         EXPECT_EQ(read->erases_done, read->sequence);
         EXPECT_GE(read->sequence, 3U);
+    }
+}
+
+/// A segment with one frame, whose header says that it is `length` long, and a record after it.
+std::string segment_of_one_frame(std::uint64_t salt, std::uint64_t length) {
+    std::string bytes(kSegmentHeaderBytes, '\0');
+    SegmentHeader header;
+    header.salt = salt;
+    encode_segment_header(header, bytes.data());
+    std::string frame(kFrameHeaderBytes, '\0');
+    FrameHeader whole;
+    whole.length = frame.size();
+    finish_frame(whole, salt, frame.data());
+    store_le(frame.data() + 16, length);
+    store_le(frame.data() + 52,
+             static_cast<std::uint32_t>(hash64(std::string_view(frame).substr(8, 44), salt)));
+    return bytes + frame + std::string(kRecordHeaderBytes + 16, 'r');
+}
+
+TEST(ErasureJournal, OfSomebodyElsesMakingTouchesNothingOutsideOfARecord) {
+    constexpr std::uint64_t kSalt = 5;
+    constexpr std::uint64_t kFrame = kSegmentHeaderBytes;
+    constexpr std::uint64_t kRecord = kFrame + kFrameHeaderBytes;
+    constexpr std::uint32_t kBytes = kRecordHeaderBytes + 16;
+    constexpr std::uint64_t kFar = ~std::uint64_t{0};
+    const std::vector<Blanking> wrong = {
+        {.frame_offset = kFrame, .record_offset = kRecord + kBytes},
+        {.frame_offset = kFrame, .record_offset = kRecord + kBytes, .record_bytes = kBytes},
+        {.frame_offset = kFrame, .record_offset = kRecord, .record_bytes = kBytes + 1},
+        {.frame_offset = kFrame,
+         .record_offset = kRecord,
+         .record_bytes = kBytes,
+         .body_bytes = 17},
+        {.frame_offset = kFrame, .record_offset = kRecord, .record_bytes = ~0U, .body_bytes = 1},
+        {.frame_offset = kFrame, .record_offset = kFrame, .record_bytes = kBytes},
+        {.frame_offset = kFrame, .record_offset = kFar - 8, .record_bytes = kBytes},
+        {.frame_offset = kFar, .record_offset = kRecord, .record_bytes = kBytes},
+        {.frame_offset = kFar - 100, .record_offset = kFar, .record_bytes = kBytes},
+        {.frame_offset = kFrame + 1, .record_offset = kRecord + 1, .record_bytes = kBytes},
+    };
+    for (const std::uint64_t length : {std::uint64_t{kFrameHeaderBytes + kBytes}, kFar}) {
+        const std::string bytes = segment_of_one_frame(kSalt, length);
+        const std::shared_ptr<const char> data(bytes.data(), [](const char*) {});
+        SimFileSystem fs;
+        fs.set_content("/1.seg", bytes);
+        const auto file = fs.open("/1.seg", FileSystem::Mode::read_write);
+        ASSERT_TRUE(file);
+        for (Blanking blanking : wrong) {
+            blanking.segment = 1;
+            blanking.salt = kSalt;
+            ErasureJournal::Content content;
+            content.blankings = {blanking};
+            EXPECT_EQ(content.applied(1, data, bytes.size()), data);
+            EXPECT_TRUE(apply_blankings(**file, content.blankings));
+            EXPECT_EQ(fs.content("/1.seg"), bytes);
+        }
+        ErasureJournal::Content right;
+        right.blankings = {{.segment = 1,
+                            .salt = kSalt,
+                            .frame_offset = kFrame,
+                            .record_offset = kRecord,
+                            .record_bytes = kBytes,
+                            .body_bytes = 16}};
+        EXPECT_NE(right.applied(1, data, bytes.size()), data);
+        EXPECT_TRUE(apply_blankings(**file, right.blankings));
+        EXPECT_EQ(fs.content("/1.seg").substr(kRecord + kRecordHeaderBytes), std::string(16, '\0'));
     }
 }
 
