@@ -1,13 +1,10 @@
 #include "storage/search_feed.h"
 
-#include <algorithm>
-
 namespace annals::storage {
 
 void SearchFeed::complete(std::uint64_t key, Instant instant, SearchEntries& entries) const {
     if (identity_ != nullptr) {
-        const std::uint64_t term = identity_(key);
-        entries.terms.insert(std::ranges::lower_bound(entries.terms, term), term);
+        entries.terms.push_back(identity_(key));
     }
     entries.intervals.push_back({last_updated_column_, instant.us, instant.us});
 }

@@ -1,6 +1,7 @@
 // SearchRun::build: from documents to sorted arrays.
 //
-// Most of what documents have they have in common: equal keys are found by hashing, and only distinct ones sorted.
+// Terms, which are most of it, are sorted by their bits. Of the rest equal keys are found by hashing, and only distinct ones
+// sorted.
 //
 // Layer:   storage.
 // Threads: each has scratch memory of its own.
@@ -9,6 +10,7 @@
 #include "storage/search_run_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace annals::storage {
@@ -138,6 +140,82 @@ class Grouped {
     std::vector<Value> values_;
 };
 
+struct TermOf {
+    std::uint64_t term;
+    std::uint32_t document;
+
+    auto operator<=>(const TermOf&) const = default;
+};
+
+/// Sorts pairs, whose documents ascend, by term: two passes by a part of its upper bits each. Terms are hashes, so few are
+/// equal in these and differ in the rest.
+class TermSorter {
+  public:
+    void sort(std::vector<TermOf>& pairs) {
+        if (pairs.size() < kFewPairs) {
+            std::ranges::sort(pairs);
+            return;
+        }
+        for (Counts& counts : counts_) {
+            counts.fill(0);
+        }
+        for (const TermOf& pair : pairs) {
+            for (std::size_t pass = 0; pass < kPasses; ++pass) {
+                ++counts_[pass][digit(pair.term, pass)];
+            }
+        }
+        other_.resize(pairs.size());
+        for (std::size_t pass = 0; pass < kPasses; ++pass) {
+            Counts& places = counts_[pass];
+            std::uint32_t place = 0;
+            for (std::uint32_t& count : places) {
+                place += std::exchange(count, place);
+            }
+            for (const TermOf& pair : pairs) {
+                other_[places[digit(pair.term, pass)]++] = pair;
+            }
+            pairs.swap(other_);
+        }
+        sort_rest(pairs);
+    }
+
+  private:
+    static constexpr std::size_t kFewPairs = 2048;
+    static constexpr std::size_t kPasses = 2;
+    static constexpr unsigned kDigitBits = 11;
+    static constexpr unsigned kRestBits = 64 - kPasses * kDigitBits;
+    using Counts = std::array<std::uint32_t, 1U << kDigitBits>;
+
+    static std::size_t digit(std::uint64_t term, std::size_t pass) noexcept {
+        return (term >> (kRestBits + kDigitBits * pass)) & ((1U << kDigitBits) - 1);
+    }
+
+    /// Those that are equal in their upper bits only.
+    static void sort_rest(std::vector<TermOf>& pairs) {
+        const auto alike = [](const TermOf& a, const TermOf& b) {
+            return a.term >> kRestBits == b.term >> kRestBits;
+        };
+        for (std::size_t i = 1; i < pairs.size(); ++i) {
+            if (pairs[i].term < pairs[i - 1].term) {
+                std::size_t begin = i;
+                while (begin > 0 && alike(pairs[begin - 1], pairs[i])) {
+                    --begin;
+                }
+                std::size_t end = i;
+                while (end < pairs.size() && alike(pairs[end], pairs[i])) {
+                    ++end;
+                }
+                std::sort(pairs.begin() + static_cast<std::ptrdiff_t>(begin),
+                          pairs.begin() + static_cast<std::ptrdiff_t>(end));
+                i = end - 1;
+            }
+        }
+    }
+
+    std::vector<TermOf> other_;
+    std::array<Counts, kPasses> counts_;
+};
+
 struct Interval {
     std::int64_t low;
     std::int64_t high;
@@ -193,7 +271,9 @@ class Builder {
     void build_links(std::span<const IndexedDocument> batch);
 
     SearchRunParts parts_;
-    Grouped<std::uint32_t> terms_;
+    std::vector<TermOf> terms_;
+    TermSorter term_sorter_;
+    std::vector<std::uint32_t> documents_;  ///< of one term
     Groups text_hashes_;
     std::vector<Text> texts_;                   ///< distinct, by group
     std::vector<std::uint32_t> text_order_;     ///< groups, ascending
@@ -223,15 +303,29 @@ SearchRunParts& Builder::build(std::span<const IndexedDocument> batch) {
 }
 
 void Builder::build_terms(std::span<const IndexedDocument> batch) {
-    terms_.clear(batch.size() * batch[0].entries.terms.size());
+    std::size_t count = 0;
+    for (const IndexedDocument& document : batch) {
+        count += document.entries.terms.size();
+    }
+    terms_.resize(count);
+    TermOf* to = terms_.data();
     for (std::uint32_t document = 0; document < batch.size(); ++document) {
         for (const std::uint64_t term : batch[document].entries.terms) {
-            terms_.add(term, document);
+            *to++ = {term, document};
         }
     }
-    terms_.for_each([this](std::uint64_t term, std::span<std::uint32_t> documents) {
-        parts_.add_term(term, without_repeats(documents));
-    });
+    term_sorter_.sort(terms_);
+    documents_.resize(batch.size());
+    for (auto pair = terms_.cbegin(); pair != terms_.cend();) {
+        const std::uint64_t term = pair->term;
+        std::size_t documents = 0;
+        for (; pair != terms_.cend() && pair->term == term; ++pair) {
+            // A document that has it twice overwrites itself.
+            documents -= documents != 0 && documents_[documents - 1] == pair->document ? 1 : 0;
+            documents_[documents++] = pair->document;
+        }
+        parts_.add_term(term, std::span(documents_).first(documents));
+    }
 }
 
 /// Finds the distinct texts and their order.

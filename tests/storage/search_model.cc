@@ -6,8 +6,6 @@
 
 namespace annals::storage {
 
-namespace {
-
 std::vector<std::uint32_t> listed(const Postings& postings) {
     std::vector<std::uint32_t> documents(postings.list.begin(), postings.list.end());
     if (postings.bitmap != nullptr) {
@@ -17,6 +15,8 @@ std::vector<std::uint32_t> listed(const Postings& postings) {
     EXPECT_EQ(postings.size(), documents.size());
     return documents;
 }
+
+namespace {
 
 using Numbers = std::vector<std::uint32_t>;
 using Interval = std::tuple<std::int64_t, std::int64_t, std::uint32_t>;

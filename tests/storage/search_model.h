@@ -49,6 +49,9 @@ std::vector<const ModelDocument*> pointers(const std::deque<ModelDocument>& docu
 /// The run that a copy of `bytes` is.
 Result<std::shared_ptr<const SearchRun>> read_copy(std::string_view bytes);
 
+/// The documents that `postings` has.
+std::vector<std::uint32_t> listed(const Postings& postings);
+
 /// Expects `run` to say of all its documents exactly what is true of `documents`.
 void expect_says(const SearchRun& run, const std::vector<const ModelDocument*>& documents);
 

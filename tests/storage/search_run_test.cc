@@ -25,6 +25,33 @@ TEST(SearchRun, SaysWhatItsDocumentsSay) {
     }
 }
 
+TEST(SearchRun, KnowsTheDocumentsOfATermHoweverManyTheyAre) {
+    constexpr std::uint32_t kDocuments = 140'000;
+    // Alike in all but their lowest bits, and as hashes are.
+    const std::vector<std::uint32_t> steps{1, 2, 3, 16, 17, 34, 1093, 1103, 70'000, 139'999};
+    const auto spread = [](std::uint32_t step) { return step * 0x9e37'79b9'7f4a'7c15; };
+    std::deque<SearchEntries> entries;
+    std::vector<IndexedDocument> documents;
+    for (std::uint32_t i = 0; i < kDocuments; ++i) {
+        SearchEntries& one = entries.emplace_back();
+        for (const std::uint32_t step : steps) {
+            if (i % step == 0) {
+                one.terms.insert(one.terms.end(), {spread(step), step, spread(step)});
+            }
+        }
+        documents.push_back({{i + 1}, i, &one});
+    }
+    const auto run = SearchRun::build(documents);
+    for (const std::uint32_t step : steps) {
+        std::vector<std::uint32_t> expected;
+        for (std::uint32_t i = 0; i < kDocuments; i += step) {
+            expected.push_back(i);
+        }
+        EXPECT_EQ(listed(run->postings(step)), expected) << step;
+        EXPECT_EQ(listed(run->postings(spread(step))), expected) << step;
+    }
+}
+
 TEST(SearchRun, OfADocumentWithoutEntriesSaysItsPositionAndKey) {
     const SearchEntries nothing;
     const IndexedDocument document{{7}, 8, &nothing};
