@@ -286,9 +286,8 @@ void TransactionState::find_among_written(const Criteria& criteria, std::vector<
         const TypeId type = entries_[index].target.type;
         storage::SearchEntries& entries =
             written_entries_.emplace_back(epoch->entries_of(type, resource(index).facts.resource));
-        const search::Term identity =
-            search::identity(store_.search_key(type, decisions_[index].id));
-        entries.terms.insert(std::ranges::lower_bound(entries.terms, identity), identity);
+        entries.terms.push_back(search::identity(store_.search_key(type, decisions_[index].id)));
+        std::ranges::sort(entries.terms);
     }
     for (std::size_t i = 0; i < written_.size(); ++i) {
         const std::size_t index = written_[i];

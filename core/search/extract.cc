@@ -143,16 +143,18 @@ struct Compiled {
     }
 };
 
-void sort_entries(SearchEntries& entries) {
-    const auto once = [](auto& values, const auto& less) {
-        std::sort(values.begin(), values.end(), less);
-        values.erase(std::unique(values.begin(), values.end()), values.end());
-    };
-    once(entries.terms, std::less<>());
-    once(entries.intervals, [](const auto& a, const auto& b) {
+template <typename Value, typename Less>
+void sort_once(std::vector<Value>& values, const Less& less) {
+    std::sort(values.begin(), values.end(), less);
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+/// All but the terms, which are most of it.
+void sort_columns(SearchEntries& entries) {
+    sort_once(entries.intervals, [](const auto& a, const auto& b) {
         return std::tie(a.column, a.low, a.high) < std::tie(b.column, b.low, b.high);
     });
-    once(entries.links, [](const auto& a, const auto& b) {
+    sort_once(entries.links, [](const auto& a, const auto& b) {
         return std::tie(a.column, a.target) < std::tie(b.column, b.target);
     });
     auto& texts = entries.texts;
@@ -164,6 +166,11 @@ void sort_entries(SearchEntries& entries) {
                                 return a.column == b.column && entries.text(a) == entries.text(b);
                             }),
                 texts.end());
+}
+
+void sort_entries(SearchEntries& entries) {
+    sort_once(entries.terms, std::less<>());
+    sort_columns(entries);
 }
 
 }  // namespace
@@ -206,15 +213,19 @@ struct Extractor::Impl {
     }
 
     void run(const Compiled& with, json::Value root, const Item& context, SearchEntries& entries) {
+        walk(with, root, context.value(), entries);
+        for (const Computed& computed : with.computed) {
+            evaluate(computed, root, context);
+        }
+    }
+
+    void walk(const Compiled& with, json::Value root, json::Value value, SearchEntries& entries) {
         writer.begin(root, entries);
-        with.walk.run(context.value(), writer);
+        with.walk.run(value, writer);
         if (with.presence != nullptr) {
             const Use use{with.presence, {}};
             writer.write(ValueKind::token_boolean, writer.take_presence() ? "true" : "false",
                          {&use, 1}, {});
-        }
-        for (const Computed& computed : with.computed) {
-            evaluate(computed, root, context);
         }
     }
 
@@ -280,12 +291,22 @@ const std::shared_ptr<const ParameterSet>& Extractor::parameters() const noexcep
 }
 
 void Extractor::extract(TypeId type, json::Value resource, storage::SearchEntries& entries) {
+    extract_for_run(type, resource, entries);
+    sort_once(entries.terms, std::less<>());
+}
+
+void Extractor::extract_for_run(TypeId type, json::Value resource,
+                                storage::SearchEntries& entries) {
     entries.clear();
-    impl_->run(impl_->compiled(type), resource, Item::resource(resource), entries);
+    if (const Compiled& with = impl_->compiled(type); with.computed.empty()) {
+        impl_->walk(with, resource, resource, entries);
+    } else {
+        impl_->run(with, resource, Item::resource(resource), entries);
+    }
     if (impl_->parameters->references() == References::all) {
         append_reference_terms(resource, impl_->store_seed, impl_->base, entries.terms);
     }
-    sort_entries(entries);
+    sort_columns(entries);
 }
 
 void Extractor::extract(const Parameter& parameter, TypeId type, json::Value resource,

@@ -37,6 +37,10 @@ class Extractor {
     /// Cost: no allocation once the type was seen and `entries` have grown.
     void extract(TypeId type, json::Value resource, storage::SearchEntries& entries);
 
+    /// The same for a version that is to be written: its terms in any order and perhaps more than once, since runs are
+    /// sorted as a whole.
+    void extract_for_run(TypeId type, json::Value resource, storage::SearchEntries& entries);
+
     /// The same for one parameter alone: for sorting by it, and for verifying. Lifetime: the parameter is of
     /// parameters().
     void extract(const Parameter& parameter, TypeId type, json::Value resource,

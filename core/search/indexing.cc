@@ -32,7 +32,7 @@ class BodyExtractor {
 
     Result<void> extract(TypeId type, std::string_view body, storage::SearchEntries& entries) {
         ANNALS_TRY(json::Document document, parser_.parse(body));
-        extractor_.extract(type, document.root(), entries);
+        extractor_.extract_for_run(type, document.root(), entries);
         parser_.recycle(std::move(document));
         return {};
     }
@@ -98,7 +98,7 @@ Extractor& thread_extractor(const std::shared_ptr<const ParameterSet>& parameter
 
 void Indexing::Epoch::extract(TypeId type, json::Value resource,
                               storage::SearchEntries& entries) const {
-    thread_extractor(parameters_, seed_, base_url_).extract(type, resource, entries);
+    thread_extractor(parameters_, seed_, base_url_).extract_for_run(type, resource, entries);
 }
 
 const storage::SearchEntries& Indexing::Epoch::entries_of(TypeId type, json::Value resource) const {

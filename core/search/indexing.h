@@ -81,7 +81,7 @@ class Indexing::Epoch {
 
     const std::shared_ptr<const ParameterSet>& parameters() const noexcept { return parameters_; }
 
-    /// What `resource`, of `type`, can be found by.
+    /// What `resource`, of `type`, can be found by: as Extractor::extract_for_run().
     void extract(TypeId type, json::Value resource, storage::SearchEntries& entries) const;
 
     /// The same in memory of the thread. Lifetime: until the thread's next call.

@@ -5,6 +5,8 @@
 #include "core/search/fold.h"
 #include "storage/index.h"
 
+#include <string.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -82,6 +84,14 @@ ValueKind primitive_kind(SearchType search, Primitive primitive) {
 std::string_view raw_of(json::Value value) {
     const json::Node& node = value.node();
     return {value.tree().text().data() + node.begin + 1, node.end - node.begin - 2};
+}
+
+/// Where the last `c` stands before `end`; npos if there is none.
+std::size_t last_of(std::string_view text, char c, std::size_t end) noexcept {
+    const void* const found = ::memrchr(text.data(), c, end);
+    return found == nullptr
+               ? std::string_view::npos
+               : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
 }
 
 /// The element itself, or each of an array.
@@ -169,8 +179,11 @@ ReferenceText read_reference(std::string_view text, std::string_view base_url) n
     ReferenceText target;
     target.unversioned = text;
     constexpr std::string_view kHistory = "/_history";
-    const std::size_t last = text.rfind('/');
-    if (last != std::string_view::npos && text.substr(0, last).ends_with(kHistory)) {
+    const std::size_t last = last_of(text, '/', text.size());
+    if (last == std::string_view::npos) {
+        return target;
+    }
+    if (text.substr(0, last).ends_with(kHistory)) {
         target.unversioned = text.substr(0, last - kHistory.size());
         target.versioned = true;
     }
@@ -180,12 +193,12 @@ ReferenceText read_reference(std::string_view text, std::string_view base_url) n
         path[base_url.size()] == '/') {
         path.remove_prefix(base_url.size() + 1);
     }
-    const std::size_t slash = path.rfind('/');
+    const std::size_t slash = last_of(path, '/', path.size());
     if (slash == std::string_view::npos || slash == 0) {
         target.local = false;
         return target;
     }
-    const std::size_t before = path.rfind('/', slash - 1);
+    const std::size_t before = last_of(path, '/', slash);
     const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
     target.type = find_resource_type(path.substr(begin, slash - begin));
     target.id = path.substr(slash + 1);

@@ -77,8 +77,8 @@ Result<void> Matcher::look_at(const storage::VersionInfo& info) {
     ANNALS_TRY(document_, parser_.parse(stored.body));
     service_.indexing().epoch()->extract(info.type, document_.root(), entries_);
     key_ = store.search_key(info.type, stored.id);
-    const search::Term own = search::identity(key_);
-    entries_.terms.insert(std::lower_bound(entries_.terms.begin(), entries_.terms.end(), own), own);
+    entries_.terms.push_back(search::identity(key_));
+    std::ranges::sort(entries_.terms);
     entries_.intervals.push_back(
         {search::column_of("_lastUpdated"), info.instant.us, info.instant.us});
     position_ = info.position;

@@ -142,6 +142,27 @@ TEST(ExtractString, TakesMarkdown) {
     EXPECT_THAT(found.texts(column_of("description")), ElementsAre("some *text*"));
 }
 
+TEST(Extract, ForARunHasTheSameInAnyOrder) {
+    json::Parser parser;
+    const auto document =
+        parser.parse(R"({"resourceType":"Observation","status":"final","code":{"coding":[
+        {"system":"http://loinc.org","code":"8480-6"},{"system":"http://loinc.org","code":"8480-6"}],"text":"B"},
+        "subject":{"reference":"Patient/1"},"valueQuantity":{"value":1,"unit":"kg"}})");
+    ASSERT_TRUE(document);
+    Extractor extractor(ParameterSet::standard(), kSeed, std::string(kBase));
+    SearchEntries ordered;
+    SearchEntries for_run;
+    extractor.extract(type("Observation"), document->root(), ordered);
+    extractor.extract_for_run(type("Observation"), document->root(), for_run);
+    std::ranges::sort(for_run.terms);
+    const auto repeated = std::ranges::unique(for_run.terms);
+    for_run.terms.erase(repeated.begin(), repeated.end());
+    EXPECT_EQ(for_run.terms, ordered.terms);
+    EXPECT_EQ(for_run.intervals, ordered.intervals);
+    EXPECT_EQ(for_run.links, ordered.links);
+    EXPECT_EQ(for_run.characters, ordered.characters);
+}
+
 TEST(ExtractToken, OfACodingHasEveryForm) {
     const Found found(R"({"resourceType":"Encounter","class":{"system":"http://s","code":"AMB",
         "display":"Ambulatory Visit"}})");
