@@ -111,6 +111,15 @@ void append_unescaped(std::string& out, std::string_view raw) {
 }
 
 void append_escaped(std::string& out, std::string_view text) {
+    // Without a way out of the loop it is done for many characters at once; most texts have nothing to escape.
+    bool plain = true;
+    for (const char c : text) {
+        plain &= static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\';
+    }
+    if (plain) {
+        out.append(text);
+        return;
+    }
     constexpr std::string_view kHex = "0123456789abcdef";
     std::size_t copied = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {

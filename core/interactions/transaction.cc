@@ -534,11 +534,17 @@ class TransactionRun {
             what = live ? "updated" : "created";
             response.location = version_url(request_.base_url, type, decision.id, outcome.version);
             set_version(response, outcome.version, outcome.instant);
+            if (preference.return_form == Preference::Return::minimal) {
+                return response;
+            }
             info = service_.store().version(type, decision.id, outcome.version);
         }
         if (info && !info->deletion) {
-            response.location = version_url(request_.base_url, type, decision.id, info->version);
-            set_version(response, info->version, info->instant);
+            if (decision.action == Action::none) {
+                response.location =
+                    version_url(request_.base_url, type, decision.id, info->version);
+                set_version(response, info->version, info->instant);
+            }
             put_body(service_, response, preference, info, type, decision.id, what);
         }
         return response;

@@ -304,8 +304,15 @@ Error too_many_attempts() {
 
 std::string version_url(std::string_view base_url, TypeId type, std::string_view id,
                         VersionNumber version) {
-    return fmt::format("{}/{}/{}/_history/{}", base_url, resource_type_name(type), id,
-                       version.value);
+    constexpr std::string_view kHistory = "/_history/";
+    const std::string_view name = resource_type_name(type);
+    const fmt::format_int number(version.value);
+    std::string url;
+    url.reserve(base_url.size() + name.size() + id.size() + kHistory.size() + number.size() + 2);
+    url.append(base_url) += '/';
+    url.append(name) += '/';
+    url.append(id).append(kHistory).append(number.data(), number.size());
+    return url;
 }
 
 std::string version_path(std::string_view base_url, TypeId type, std::string_view id,
