@@ -1,13 +1,10 @@
 #include "storage/search_checkpoint.h"
 
 #include "core/base/digest.h"
-#include "core/base/log.h"
-#include "storage/parallel.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <chrono>
 #include <set>
@@ -17,9 +14,6 @@
 namespace annals::storage {
 namespace {
 
-/// Documents that one thread compares with the log before it takes others.
-constexpr std::uint32_t kComparedAtOnce = 1 << 16;
-constexpr std::size_t kLinksAtOnce = 256;
 constexpr std::string_view kManifestDraft = "manifest.tmp";
 constexpr std::string_view kFileSuffix = ".run";
 
@@ -49,38 +43,6 @@ std::uint32_t erased_count(const SearchRun& run) {
     return count;
 }
 
-struct Stretch {
-    std::uint32_t begin = 0;
-    std::uint32_t end = 0;
-};
-
-/// Says of the documents of `run`, which comes from a file, in a stretch of it what died. False: the log has one of them
-/// not, or as something else.
-bool mark_deaths(const Index& index, std::span<const std::uint32_t> next, TypeId type,
-                 const SearchRun& run, Stretch stretch) {
-    if (run.position(stretch.end - 1).value >= next.size()) {
-        return false;
-    }
-    std::array<Index::Link, kLinksAtOnce> links;
-    while (stretch.begin < stretch.end) {
-        const auto positions = run.positions().subspan(
-            stretch.begin, std::min<std::size_t>(links.size(), stretch.end - stretch.begin));
-        index.links(positions, links);
-        for (std::size_t i = 0; i < positions.size(); ++i) {
-            const Index::Link& link = links[i];
-            if (link.info.type != type || link.info.deletion ||
-                link.key.low != run.key(stretch.begin)) {
-                return false;
-            }
-            if (const std::uint32_t at = next[positions[i]]; link.erased || at != 0) {
-                run.mark_died(stretch.begin, {link.erased ? 0 : at});
-            }
-            ++stretch.begin;
-        }
-    }
-    return true;
-}
-
 }  // namespace
 
 SearchCheckpoint::SearchCheckpoint(FileSystem& fs, const Index& index, Options options)
@@ -98,142 +60,38 @@ SearchManifest::Witness SearchCheckpoint::witness_at(Position position) const {
             .key = link.key.low};
 }
 
-// ---- loading ----
-
-/// Says in the runs what has died, and makes errors of those that don't fit the log.
-void SearchCheckpoint::compare(SearchCheckpointReader::Content& content,
-                               const PerType<std::uint64_t>& fingerprints,
-                               std::span<const std::uint32_t> next) const {
-    struct Part {
-        TypeId type;
-        SearchCheckpointReader::Run* run;
-        std::uint32_t begin = 0;
-        std::uint32_t end = 0;
-        bool fits = true;
-    };
-
-    std::vector<Part> parts;
-    for (std::uint16_t t = 0; t < kResourceTypeCount; ++t) {
-        if (content.manifest->types[t].fingerprint != fingerprints[t]) {
-            continue;
-        }
-        for (SearchCheckpointReader::Run& run : content.runs[t]) {
-            for (std::uint32_t begin = 0; run && begin < (*run)->size();) {
-                const std::uint32_t end = begin + std::min(kComparedAtOnce, (*run)->size() - begin);
-                parts.push_back({.type = {t}, .run = &run, .begin = begin, .end = end});
-                begin = end;
-            }
-        }
-    }
-    for_each_of(parts.size(), [&](std::size_t i) {
-        Part& part = parts[i];
-        part.fits = mark_deaths(index_, next, part.type, ***part.run, {part.begin, part.end});
-    });
-    for (const Part& part : parts) {
-        if (!part.fits) {
-            *part.run = unfit("a document that the log doesn't have");
-        }
-    }
-}
-
-PerType<CheckpointedType> SearchCheckpoint::load(SearchCheckpointReader::Content content,
-                                                 const PerType<std::uint64_t>& fingerprints,
-                                                 std::span<const std::uint32_t> next) {
-    PerType<CheckpointedType> types;
-    if (!fs_.exists(folder_)) {
-        return types;
-    }
-    Result<SearchManifest>& manifest = content.manifest;
-    if (manifest && (manifest->store_id != options_.store_id ||
-                     manifest->witness.position > index_.last_position() ||
-                     manifest->witness.position.value == 0 ||
-                     witness_at(manifest->witness.position) != manifest->witness)) {
-        manifest = unfit("of another log");
-    }
-    if (!manifest) {
-        if (manifest.error().code != Errc::not_found) {
-            log_warning(fmt::format("search: the checkpoint doesn't fit ({}): indexed anew",
-                                    manifest.error().detail));
-        }
-        if (!options_.read_only) {
-            // As positions go on, it could seem to fit one day.
-            (void)fs_.remove(path(kSearchManifestName));
-            remove_others({});
-        }
-        return types;
-    }
-    compare(content, fingerprints, next);
-    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
-        const TypeId type{static_cast<std::uint16_t>(t)};
-        const SearchManifest::Type& entry = manifest->types[t];
-        if (entry.fingerprint != fingerprints[t]) {
-            if (!entry.runs.empty()) {
-                log_info(
-                    fmt::format("search: {}: other parameters than those of the checkpoint: "
-                                "indexed anew",
-                                resource_type_name(type)));
-            }
-            continue;
-        }
-        CheckpointedType& made = types[t];
-        made.covered = entry.covered;
-        made.runs.vacuumed_through = entry.vacuumed_through;
-        Position before;
-        for (SearchCheckpointReader::Run& run : content.runs[t]) {
-            if (run && ((*run)->position(0) <= before ||
-                        (*run)->position((*run)->size() - 1) > entry.covered)) {
-                run = unfit("runs that don't ascend");
-            }
-            if (!run && run.error().code == Errc::not_found) {
-                log_info(fmt::format("search: {}: erased from since the checkpoint: indexed anew",
-                                     resource_type_name(type)));
-                made = {};
-                break;
-            }
-            if (!run) {
-                log_warning(fmt::format("search: {}: the checkpoint doesn't fit ({}): indexed anew",
-                                        resource_type_name(type), run.error().detail));
-                made = {};
-                break;
-            }
-            before = (*run)->position((*run)->size() - 1);
-            made.runs.runs.push_back(*run);
-        }
-        for (std::size_t r = 0; r < made.runs.runs.size(); ++r) {
-            if (entry.runs[r].documents >= options_.own_file_documents) {
-                kept_.push_back({.run = made.runs.runs[r], .place = entry.runs[r]});
-            } else {
-                packed_documents_ += entry.runs[r].documents;
-            }
-        }
-    }
-    if (!options_.read_only) {
-        remove_others(*manifest);
-        on_disk_ = std::move(manifest->types);
-    }
-    return types;
-}
-
 // ---- writing ----
 
 Result<void> SearchCheckpoint::write_file(std::uint64_t number, std::string_view bytes) {
     ANNALS_TRY(const auto file, fs_.open(path(search_file_name(number)), FileSystem::Mode::create));
-    ANNALS_TRY_VOID(file->write(0, bytes));
+    return file->write(0, bytes);
+}
+
+Result<void> SearchCheckpoint::sync_file(std::uint64_t number) {
+    ANNALS_TRY(const auto file,
+               fs_.open(path(search_file_name(number)), FileSystem::Mode::read_write));
     return file->sync();
+}
+
+/// Where the run is already, if that will do.
+std::optional<SearchCheckpoint::Kept> SearchCheckpoint::find_kept(
+    const std::shared_ptr<const SearchRun>& run, std::uint32_t erased, Small small) {
+    if (small == Small::gather && run->size() < options_.own_file_documents) {
+        return std::nullopt;
+    }
+    const std::lock_guard lock(mutex_);
+    const auto kept =
+        std::ranges::find_if(kept_, [&](const Kept& there) { return there.run.lock() == run; });
+    return kept != kept_.end() && kept->erased == erased ? std::optional(*kept) : std::nullopt;
 }
 
 Result<void> SearchCheckpoint::add_run(const std::shared_ptr<const SearchRun>& run,
                                        SearchManifest::Type& entry, Draft& draft) {
     const std::uint32_t erased = erased_count(*run);
-    {
-        const std::lock_guard lock(mutex_);
-        const auto kept =
-            std::ranges::find_if(kept_, [&](const Kept& there) { return there.run.lock() == run; });
-        if (kept != kept_.end() && kept->erased == erased) {
-            entry.runs.push_back(kept->place);
-            draft.kept.push_back(*kept);
-            return {};
-        }
+    if (std::optional<Kept> kept = find_kept(run, erased, draft.small)) {
+        entry.runs.push_back(kept->place);
+        draft.kept.push_back(*std::move(kept));
+        return {};
     }
     const auto written = erased == 0 ? run : SearchRun::merge({&run, 1}, {0}).run;
     if (written == nullptr) {
@@ -261,8 +119,8 @@ Result<void> SearchCheckpoint::add_run(const std::shared_ptr<const SearchRun>& r
         place.checksum = hash64(bytes, options_.store_id);
         draft.files.push_back(place.file);
         ANNALS_TRY_VOID(write_file(place.file, bytes));
-        draft.kept.push_back({.run = run, .erased = erased, .place = place});
     }
+    draft.kept.push_back({.run = run, .erased = erased, .place = place});
     entry.runs.push_back(place);
     return {};
 }
@@ -310,23 +168,34 @@ void SearchCheckpoint::end_writing() {
     writing_ = {};
 }
 
-Result<void> SearchCheckpoint::write_manifest(const SearchManifest& manifest) {
+Result<void> SearchCheckpoint::write_manifest(const SearchManifest& manifest, bool sync) {
     const std::string draft = path(kManifestDraft);
     if (fs_.exists(draft)) {
         ANNALS_TRY_VOID(fs_.remove(draft));
     }
     ANNALS_TRY(const auto file, fs_.open(draft, FileSystem::Mode::create));
     ANNALS_TRY_VOID(file->write(0, encode_manifest(manifest)));
-    return file->sync();
+    return sync ? file->sync() : Result<void>();
 }
 
 Result<void> SearchCheckpoint::write(const SearchIndex& search,
                                      const std::function<PerType<std::uint64_t>()>& fingerprints) {
+    ANNALS_TRY_VOID(write_recent(search, fingerprints, Small::gather));
+    for (bool done = false; !done;) {
+        ANNALS_TRY(done, sync_next());
+    }
+    return {};
+}
+
+Result<void> SearchCheckpoint::write_recent(
+    const SearchIndex& search, const std::function<PerType<std::uint64_t>()>& fingerprints,
+    Small small) {
     const Position last = index_.last_position();
     if (last.value == 0) {
         return {};
     }
     Draft draft;
+    draft.small = small;
     PerType<std::shared_ptr<const SearchRuns>> runs;
     Position through = last;
     {
@@ -377,13 +246,10 @@ Result<void> SearchCheckpoint::write(const SearchIndex& search,
         std::erase_if(draft.kept, [&](const Kept& kept) {
             return writing_.forgotten.contains(kept.place.file);
         });
-        written = write_manifest(draft.manifest);
+        written = write_manifest(draft.manifest, false);
     }
     if (written) {
-        written = fs_.sync_directory(folder_);
-    }
-    if (written) {
-        written = fs_.rename(path(kManifestDraft), path(kSearchManifestName));
+        written = fs_.rename(path(kManifestDraft), path(kSearchRecentName));
     }
     if (!written) {
         for (const std::uint64_t number : draft.files) {
@@ -396,15 +262,81 @@ Result<void> SearchCheckpoint::write(const SearchIndex& search,
         end_writing();
         return written;
     }
-    written = fs_.sync_directory(folder_);
-    on_disk_ = draft.manifest.types;
     writing_ = {};
-    if (!written) {
-        return written;
+    if (small == Small::gather) {
+        gather(draft);
     }
+    recent_witness_ = draft.manifest.witness;
+    recent_on_disk_ = std::move(draft.manifest.types);
+    recent_there_ = true;
     kept_ = std::move(draft.kept);
-    packed_documents_ = draft.packed_documents;
-    remove_others(draft.manifest);
+    remove_others();
+    return {};
+}
+
+void SearchCheckpoint::gather(const Draft& draft) {
+    gathered_.emplace(Gathered{
+        .manifest = draft.manifest, .files = {}, .packed_documents = draft.packed_documents});
+    for (const Kept& kept : draft.kept) {
+        if (!kept.synced) {
+            gathered_->files.insert(kept.place.file);
+        }
+    }
+}
+
+Result<bool> SearchCheckpoint::sync_next() {
+    std::unique_lock lock(mutex_);
+    if (!gathered_) {
+        return true;
+    }
+    Result<void> done;
+    const bool last = gathered_->files.empty();
+    if (last) {
+        done = settle_gathered();
+    } else {
+        const std::uint64_t number = gathered_->files.extract(gathered_->files.begin()).value();
+        lock.unlock();
+        done = sync_file(number);
+        lock.lock();
+        for (Kept& kept : kept_) {
+            kept.synced = kept.synced || (done && kept.place.file == number);
+        }
+        if (!done && writing_.forgotten.contains(number)) {
+            done = {};  // Then nothing names it any more.
+        }
+        // What a failed sync leaves of a file is not to be built on.
+        std::erase_if(kept_, [&](const Kept& kept) { return !done && kept.place.file == number; });
+    }
+    if (!done) {
+        gathered_.reset();
+        return std::move(done.error());
+    }
+    return last;
+}
+
+/// Puts the manifest of what is gathered and synced in its place.
+Result<void> SearchCheckpoint::settle_gathered() {
+    Result<void> done = write_manifest(gathered_->manifest, true);
+    if (done) {
+        done = fs_.sync_directory(folder_);
+    }
+    if (done) {
+        done = fs_.rename(path(kManifestDraft), path(kSearchManifestName));
+    }
+    if (!done) {
+        (void)fs_.remove(path(kManifestDraft));
+        return done;
+    }
+    on_disk_ = gathered_->manifest.types;
+    synced_there_ = true;
+    ANNALS_TRY_VOID(fs_.sync_directory(folder_));
+    packed_documents_ = gathered_->packed_documents;
+    if (recent_witness_ == gathered_->manifest.witness) {
+        recent_on_disk_ = {};
+        recent_there_ = false;
+    }
+    gathered_.reset();
+    remove_others();
     return {};
 }
 
@@ -415,7 +347,8 @@ Result<void> SearchCheckpoint::forget(std::span<const Position> positions) {
     PerType<bool> types{};
     for (const Position position : positions) {
         const std::size_t type = index_.link(position).info.type.value;
-        types[type] = types[type] || writing_.active || position <= on_disk_[type].covered;
+        types[type] = types[type] || writing_.active || position <= on_disk_[type].covered ||
+                      position <= recent_on_disk_[type].covered;
     }
     std::set<std::uint64_t> files;
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
@@ -427,16 +360,27 @@ Result<void> SearchCheckpoint::forget(std::span<const Position> positions) {
             type_written_.wait(lock, [&] { return writing_.type != t; });
             files.insert(writing_.files[t].begin(), writing_.files[t].end());
         }
-        for (const Place& place : on_disk_[t].runs) {
-            files.insert(place.file);
+        std::vector<SearchManifest::Type*> entries{&on_disk_[t], &recent_on_disk_[t]};
+        if (gathered_) {
+            entries.push_back(&gathered_->manifest.types[t]);
         }
-        on_disk_[t] = {};
+        for (SearchManifest::Type* const entry : entries) {
+            for (const Place& place : entry->runs) {
+                files.insert(place.file);
+            }
+            *entry = {};
+        }
     }
     if (files.empty()) {
         return {};
     }
     std::erase_if(kept_, [&](const Kept& kept) { return files.contains(kept.place.file); });
     writing_.forgotten.insert(files.begin(), files.end());
+    if (gathered_) {
+        for (const std::uint64_t number : files) {
+            gathered_->files.erase(number);
+        }
+    }
     for (const std::uint64_t number : files) {
         if (const std::string name = path(search_file_name(number)); fs_.exists(name)) {
             ANNALS_TRY_VOID(fs_.remove(name));
@@ -457,16 +401,29 @@ Result<void> SearchCheckpoint::remove_all(FileSystem& fs, const std::string& dir
     return names.empty() ? Result<void>() : fs.sync_directory(folder);
 }
 
-void SearchCheckpoint::remove_others(const SearchManifest& manifest) {
+/// Removes what neither manifest names.
+void SearchCheckpoint::remove_others() {
     std::set<std::string> used;
+    std::set<std::pair<std::uint64_t, std::uint64_t>> counted;
     bytes_ = 0;
-    for (const SearchManifest::Type& entry : manifest.types) {
-        for (const Place& place : entry.runs) {
-            used.insert(search_file_name(place.file));
-            bytes_ += place.bytes;
+    std::vector<const PerType<SearchManifest::Type>*> there{&on_disk_, &recent_on_disk_};
+    if (gathered_) {
+        there.push_back(&gathered_->manifest.types);
+    }
+    for (const auto* const types : there) {
+        for (const SearchManifest::Type& entry : *types) {
+            for (const Place& place : entry.runs) {
+                used.insert(search_file_name(place.file));
+                bytes_ += counted.insert({place.file, place.offset}).second ? place.bytes : 0;
+            }
         }
     }
-    used.insert(std::string(kSearchManifestName));
+    if (synced_there_) {
+        used.insert(std::string(kSearchManifestName));
+    }
+    if (recent_there_) {
+        used.insert(std::string(kSearchRecentName));
+    }
     const auto names = fs_.list(folder_);
     if (!names) {
         return;

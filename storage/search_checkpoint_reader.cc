@@ -23,7 +23,19 @@ std::string search_file_name(std::uint64_t number) {
 SearchCheckpointReader::SearchCheckpointReader(FileSystem& fs, const std::string& directory)
     : fs_(fs),
       folder_(fmt::format("{}/{}", directory, kSearchFolder)),
-      content_{.manifest = read_manifest(), .runs = {}} {
+      synced_(read_manifest(kSearchManifestName)),
+      content_{.manifest = unfit("not read"), .runs = {}} {
+    Result<SearchManifest> recent = read_manifest(kSearchRecentName);
+    recent_ = recent && (!synced_ || recent->witness.position > synced_->witness.position);
+    begin({.manifest = recent_ ? std::move(recent) : synced_, .runs = {}});
+}
+
+SearchCheckpointReader::~SearchCheckpointReader() {
+    next_.store(tasks_.size());
+}
+
+void SearchCheckpointReader::begin(Content content) {
+    content_ = std::move(content);
     if (!content_.manifest) {
         return;
     }
@@ -47,15 +59,23 @@ SearchCheckpointReader::SearchCheckpointReader(FileSystem& fs, const std::string
     }
 }
 
-SearchCheckpointReader::~SearchCheckpointReader() {
-    next_.store(tasks_.size());
-}
-
-SearchCheckpointReader::Content SearchCheckpointReader::take() {
+SearchCheckpointReader::Content SearchCheckpointReader::end() {
     work();
     threads_.clear();
     tasks_.clear();
+    next_ = 0;
     return std::move(content_);
+}
+
+std::optional<SearchCheckpointReader::Content> SearchCheckpointReader::take_recent() {
+    return recent_ ? std::optional(end()) : std::nullopt;
+}
+
+SearchCheckpointReader::Content SearchCheckpointReader::take() {
+    if (recent_) {
+        begin({.manifest = synced_, .runs = {}});
+    }
+    return end();
 }
 
 void SearchCheckpointReader::work() {
@@ -64,8 +84,8 @@ void SearchCheckpointReader::work() {
     }
 }
 
-Result<SearchManifest> SearchCheckpointReader::read_manifest() const {
-    const std::string path = fmt::format("{}/{}", folder_, kSearchManifestName);
+Result<SearchManifest> SearchCheckpointReader::read_manifest(std::string_view name) const {
+    const std::string path = fmt::format("{}/{}", folder_, name);
     ANNALS_TRY(const auto file, fs_.open(path, FileSystem::Mode::read));
     ANNALS_TRY(const std::uint64_t size, file->size());
     if (size > kManifestBytesMax) {

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -22,6 +23,7 @@ namespace annals::storage {
 
 inline constexpr std::string_view kSearchFolder = "search";
 inline constexpr std::string_view kSearchManifestName = "manifest";
+inline constexpr std::string_view kSearchRecentName = "manifest.recent";
 
 /// The name of the file of runs with this number.
 std::string search_file_name(std::uint64_t number);
@@ -36,14 +38,21 @@ class SearchCheckpointReader {
         PerType<std::vector<Run>> runs;  ///< as in the manifest
     };
 
-    /// Reads the manifest of the store in `directory` and, if there is much, begins to read runs. Lifetime: `fs`
-    /// outlives it.
+    /// Reads the manifests of the store in `directory` and, if there is much, begins to read the runs of the newer one.
+    /// Lifetime: `fs` outlives it.
     SearchCheckpointReader(FileSystem& fs, const std::string& directory);
     ~SearchCheckpointReader();
     SearchCheckpointReader(const SearchCheckpointReader&) = delete;
     SearchCheckpointReader& operator=(const SearchCheckpointReader&) = delete;
 
-    /// Helps to read what has not been read. Once.
+    /// The manifest that a power cut leaves whole.
+    const Result<SearchManifest>& synced() const noexcept { return synced_; }
+
+    /// What was written since without a sync; none if nothing was. Helps to read what has not been read. Once, before
+    /// take().
+    std::optional<Content> take_recent();
+
+    /// What synced() names. Helps to read, or reads. Once.
     Content take();
 
   private:
@@ -52,12 +61,16 @@ class SearchCheckpointReader {
         Run* result = nullptr;
     };
 
-    Result<SearchManifest> read_manifest() const;
+    Result<SearchManifest> read_manifest(std::string_view name) const;
     Run read_run(const SearchManifest::Place& place) const;
+    void begin(Content content);
+    Content end();
     void work();
 
     FileSystem& fs_;
     const std::string folder_;
+    const Result<SearchManifest> synced_;
+    bool recent_ = false;  ///< what is being read is of the manifest that was not synced
     Content content_;
     std::vector<Task> tasks_;
     std::atomic<std::size_t> next_ = 0;

@@ -26,6 +26,16 @@ void SearchFeed::publish() {
         documents.clear();
     }
     types_.clear();
+    if (published_count() >= call_at_) {
+        call_at_ = published_count() + call_each_;
+        call_();
+    }
+}
+
+void SearchFeed::call_after_each(std::uint64_t versions, std::function<void()> call) {
+    call_each_ = versions;
+    call_at_ = published_count() + versions;
+    call_ = std::move(call);
 }
 
 void SearchFeed::erased(TypeId type, Position position) {

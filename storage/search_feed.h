@@ -12,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace annals::storage {
@@ -42,6 +43,10 @@ class SearchFeed {
 
     void erased(TypeId type, Position position);
 
+    /// Has `call` called whenever so many versions more were published, on the thread that publishes. Before anything is
+    /// published by another one.
+    void call_after_each(std::uint64_t versions, std::function<void()> call);
+
     /// How many versions were published, and how many erased, so far.
     std::uint64_t published_count() const noexcept {
         return published_count_.load(std::memory_order_relaxed);
@@ -57,6 +62,9 @@ class SearchFeed {
     const std::uint64_t last_updated_column_;
     std::array<std::vector<IndexedDocument>, kResourceTypeCount> documents_;
     std::vector<TypeId> types_;  ///< those with documents
+    std::uint64_t call_each_ = 0;
+    std::uint64_t call_at_ = ~std::uint64_t{0};
+    std::function<void()> call_;
     std::atomic<std::uint64_t> published_count_ = 0;
     std::atomic<std::uint64_t> erased_count_ = 0;
 };

@@ -168,7 +168,7 @@ std::uint64_t recover_search(const Index& index, const SegmentTable& segments,
     const Position last = index.last_position();
     const Position horizon{last.value > positions_retained ? last.value - positions_retained : 0};
     const std::vector<std::uint32_t> next = successors(index, last);
-    PerType<CheckpointedType> types = checkpoint.load(saved.take(), setup.fingerprints, next);
+    PerType<CheckpointedType> types = checkpoint.load(saved, setup.fingerprints, next);
     ExtractRange range{.after = last, .through = last, .wanted = {}};
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
         CheckpointedType& loaded = types[t];

@@ -15,7 +15,8 @@ namespace {
 constexpr auto kLookInterval = std::chrono::seconds(1);
 constexpr auto kRetryInterval = std::chrono::seconds(60);
 constexpr std::uint64_t kPackedShare = 4;
-constexpr int kSaverNice = 10;
+/// Below those who serve, but not by so much that a machine that is busy for long leaves it behind.
+constexpr int kSaverNice = 5;
 
 }  // namespace
 
@@ -26,7 +27,14 @@ SearchSaver::SearchSaver(SearchCheckpoint& checkpoint, SearchFeed& feed,
       feed_(feed),
       fingerprints_(std::move(fingerprints)),
       versions_(versions),
+      recent_versions_(std::clamp<std::uint64_t>(versions / 4, 1, kRecentVersions)),
+      asked_(checkpoint.is_recent()),  // What was found must not be lost to a power cut either.
       bytes_(checkpoint.bytes()) {
+    feed_.call_after_each(recent_versions_, [this] {
+        // So that it is not missed by a thread that is about to wait.
+        const std::lock_guard lock(mutex_);
+        wake_.notify_one();
+    });
     thread_ = std::thread([this] { run(); });
 }
 
@@ -38,17 +46,31 @@ SearchSaver::~SearchSaver() {
     wake_.notify_one();
     thread_.join();
     if (changed()) {
-        write();
+        begin(SearchCheckpoint::Small::gather);
+        while (syncing_) {
+            go_on();
+        }
     }
 }
 
 void SearchSaver::run() {
-    (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kSaverNice);
+    const auto thread = static_cast<id_t>(::gettid());
+    (void)::setpriority(PRIO_PROCESS, thread, ::getpriority(PRIO_PROCESS, thread) + kSaverNice);
     std::unique_lock lock(mutex_);
-    while (!wake_.wait_for(lock, kLookInterval, [&] { return stopping_; })) {
+    while (!stopping_) {
+        wake_.wait_for(lock, kLookInterval,
+                       [&] { return stopping_ || syncing_ || recent_due(Clock::now()); });
+        if (stopping_) {
+            return;
+        }
         lock.unlock();
-        if (due(Clock::now())) {
-            write();
+        if (!syncing_ && due(Clock::now())) {
+            begin(SearchCheckpoint::Small::gather);
+        } else if (recent_due(Clock::now())) {
+            begin(SearchCheckpoint::Small::add);
+        }
+        if (syncing_) {
+            go_on();
         }
         lock.lock();
     }
@@ -56,7 +78,7 @@ void SearchSaver::run() {
 
 bool SearchSaver::changed() const noexcept {
     return feed_.published_count() != published_ || feed_.erased_count() != erased_ ||
-           asked_.load(std::memory_order_relaxed);
+           asked_.load(std::memory_order_relaxed) || syncing_;
 }
 
 bool SearchSaver::due(Clock::time_point now) {
@@ -76,29 +98,59 @@ bool SearchSaver::due(Clock::time_point now) {
            (erased_since_ != Clock::time_point() && now - erased_since_ >= kEraseDelay);
 }
 
-void SearchSaver::write() {
-    asked_.store(false, std::memory_order_relaxed);
+bool SearchSaver::recent_due(Clock::time_point now) const noexcept {
+    return now >= not_before_ && feed_.published_count() - recent_published_ >= recent_versions_;
+}
+
+/// Writes what a kill leaves; what is gathered is synced from then on, a file at a time.
+void SearchSaver::begin(SearchCheckpoint::Small small) {
     const std::uint64_t published = feed_.published_count();
     const std::uint64_t erased = feed_.erased_count();
-    if (auto written = checkpoint_.write(feed_.index(), fingerprints_); !written) {
-        if (!failing_) {
-            log_warning(
-                fmt::format("search: no checkpoint could be written: {}; opening the store "
-                            "will take longer",
-                            written.error().detail));
-        }
-        failing_ = true;
-        not_before_ = Clock::now() + kRetryInterval;
+    if (auto written = checkpoint_.write_recent(feed_.index(), fingerprints_, small); !written) {
+        failed(written.error());
         return;
     }
+    recent_published_ = published;
+    bytes_.store(checkpoint_.bytes(), std::memory_order_relaxed);
+    if (small == SearchCheckpoint::Small::gather) {
+        asked_.store(false, std::memory_order_relaxed);
+        gathered_published_ = published;
+        gathered_erased_ = erased;
+        syncing_ = true;
+    }
+}
+
+void SearchSaver::go_on() {
+    const Result<bool> done = checkpoint_.sync_next();
+    if (!done) {
+        syncing_ = false;
+        asked_.store(true, std::memory_order_relaxed);
+        failed(done.error());
+        return;
+    }
+    if (!*done) {
+        return;
+    }
+    syncing_ = false;
     failing_ = false;
-    published_ = published;
-    erased_ = erased;
-    if (erased == dropped_) {
+    published_ = gathered_published_;
+    erased_ = gathered_erased_;
+    if (erased_ == dropped_) {
         erased_since_ = {};
     }
     bytes_.store(checkpoint_.bytes(), std::memory_order_relaxed);
     written_count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void SearchSaver::failed(const Error& error) {
+    if (!failing_) {
+        log_warning(
+            fmt::format("search: no checkpoint could be written: {}; opening the store "
+                        "will take longer",
+                        error.detail));
+    }
+    failing_ = true;
+    not_before_ = Clock::now() + kRetryInterval;
 }
 
 }  // namespace annals::storage

@@ -22,9 +22,12 @@ class SearchSaver {
   public:
     /// A checkpoint is never further behind an erase than this, and the time that writing it takes.
     static constexpr std::chrono::seconds kEraseDelay{30};
+    /// After kill -9 so many versions are extracted again, and those that came while a checkpoint was written.
+    static constexpr std::uint64_t kRecentVersions = 8192;
 
-    /// Starts the thread. `versions` new ones bring a checkpoint, or a quarter of those that one writes anew, if that
-    /// is more. Lifetime: all outlive the saver.
+    /// Starts the thread. `versions` new ones bring a checkpoint that outlives a power cut, or a quarter of those that one
+    /// writes anew, if that is more; a quarter of `versions`, and kRecentVersions at the latest, one that outlives the
+    /// process. Lifetime: all outlive the saver.
     SearchSaver(SearchCheckpoint& checkpoint, SearchFeed& feed,
                 std::function<PerType<std::uint64_t>()> fingerprints, std::uint64_t versions);
 
@@ -49,19 +52,27 @@ class SearchSaver {
     void run();
     bool changed() const noexcept;
     bool due(Clock::time_point now);
-    void write();
+    bool recent_due(Clock::time_point now) const noexcept;
+    void begin(SearchCheckpoint::Small small);
+    void go_on();
+    void failed(const Error& error);
 
     SearchCheckpoint& checkpoint_;
     SearchFeed& feed_;
     const std::function<PerType<std::uint64_t>()> fingerprints_;
     const std::uint64_t versions_;
+    const std::uint64_t recent_versions_;
 
     // The thread's own.
-    std::uint64_t published_ = 0;  ///< counts of the feed when the last checkpoint was begun
+    std::uint64_t published_ = 0;         ///< counts of the feed when the last checkpoint was begun
+    std::uint64_t recent_published_ = 0;  ///< the same of either kind
     std::uint64_t erased_ = 0;
     std::uint64_t dropped_ = 0;  ///< erases that the index was told to drop
     Clock::time_point erased_since_;
     Clock::time_point not_before_;
+    std::uint64_t gathered_published_ = 0;  ///< counts when what is being synced was begun
+    std::uint64_t gathered_erased_ = 0;
+    bool syncing_ = false;
     bool failing_ = false;
 
     std::atomic<bool> asked_ = false;

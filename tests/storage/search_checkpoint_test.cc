@@ -1,286 +1,21 @@
-// The search index on disk: what fits is used, what doesn't is never trusted, and what was erased goes.
+// The files of the search index: what is written, what is kept, what is found again.
 
 #include "storage/search_checkpoint.h"
 
-#include "storage/verify.h"
-#include "tests/support/search_store.h"
-#include "tests/support/sim_file_system.h"
+#include "tests/support/search_files.h"
 
 #include <gtest/gtest.h>
 
 namespace annals::storage {
 namespace {
 
-using test::CommitBuilder;
-using test::describe_search;
-using test::SearchableCommit;
+using test::checkpoint_files;
+using test::mentions;
 using test::SimFileSystem;
-using test::type_of;
 using Call = SimFileSystem::Call;
+using Small = SearchCheckpoint::Small;
 
-const std::vector<std::string> kWords = {"red", "green", "blue", "secret"};
-const std::string kFolder = "/data/search";
-
-StoreOptions searchable(std::uint64_t fingerprint = 1) {
-    StoreOptions options;
-    options.segment_bytes = 16 << 10;
-    options.prepare_segments = false;
-    options.search = [fingerprint](const Store& store) {
-        return test::word_setup(store, fingerprint);
-    };
-    return options;
-}
-
-std::unique_ptr<Store> open_store(FileSystem& fs, StoreOptions options = searchable(),
-                                  OpenReport* report = nullptr) {
-    auto store = Store::open(fs, "/data", std::move(options), report);
-    EXPECT_TRUE(store) << store.error().detail;
-    return store ? *std::move(store) : nullptr;
-}
-
-Submission put(Store& store, std::string_view type, std::string_view id, std::string_view text) {
-    SearchableCommit commit(store);
-    commit.put(type, id, text);
-    const Submission submission = store.submit(commit.builder.commit());
-    (void)store.wait(submission.ticket);
-    return submission;
-}
-
-void erase(Store& store, std::string_view type, std::string_view id) {
-    CommitBuilder builder;
-    builder.erase(type, id);
-    EXPECT_TRUE(store.wait(store.submit(builder.commit()).ticket));
-}
-
-/// What is found, without any checkpoint.
-std::string found_anew(FileSystem& fs) {
-    StoreOptions options = searchable(4711);
-    options.read_only = true;
-    const auto store = open_store(fs, options);
-    return describe_search(*store, kWords, store->last_position());
-}
-
-std::string found(FileSystem& fs, OpenReport* report = nullptr) {
-    StoreOptions options = searchable();
-    options.read_only = true;
-    const auto store = open_store(fs, options, report);
-    return describe_search(*store, kWords, store->last_position());
-}
-
-std::vector<std::string> checkpoint_files(const SimFileSystem& fs) {
-    std::vector<std::string> files;
-    for (const std::string& path : fs.paths()) {
-        if (path.starts_with(kFolder)) {
-            files.push_back(path);
-        }
-    }
-    return files;
-}
-
-bool mentions(const SimFileSystem& fs, std::string_view text) {
-    return std::ranges::any_of(checkpoint_files(fs), [&](const std::string& path) {
-        return fs.content(path).find(text) != std::string::npos;
-    });
-}
-
-TEST(StoreCheckpoint, DamagedAnywhereIsNotTrusted) {
-    SimFileSystem fs;
-    {
-        const auto store = open_store(fs);
-        put(*store, "Patient", "a", "red 7 >b");
-        put(*store, "Observation", "o", "green >a");
-        put(*store, "Patient", "a", "blue");
-    }
-    const std::string expected = found_anew(fs);
-    OpenReport report;
-    ASSERT_EQ(found(fs, &report), expected);
-    ASSERT_EQ(report.versions_extracted, 0U);
-    const auto files = checkpoint_files(fs);
-    ASSERT_EQ(files.size(), 3U);
-    std::uint64_t noticed = 0;
-    std::uint64_t tried = 0;
-    for (const std::string& path : files) {
-        const std::string whole = fs.content(path);
-        for (std::size_t at = 0; at < whole.size(); at += 1 + at / 500) {
-            std::string damaged = whole;
-            damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
-            fs.set_content(path, damaged);
-            ASSERT_EQ(found(fs, &report), expected) << path << " at " << at;
-            ++tried;
-            noticed += report.versions_extracted > 0 ? 1 : 0;
-        }
-        for (std::size_t size = 0; size < whole.size(); size += 1 + whole.size() / 100) {
-            fs.set_content(path, whole.substr(0, size));
-            ASSERT_EQ(found(fs, &report), expected) << path << " cut at " << size;
-            EXPECT_GT(report.versions_extracted, 0U);
-        }
-        fs.set_content(path, whole);
-    }
-    // All but what pads the packs of the two types.
-    EXPECT_GT(noticed + 16, tried);
-}
-
-TEST(StoreCheckpoint, PowerCutAtAnyPointOfItsWritingDoesNoHarm) {
-    for (std::uint64_t n = 1;; ++n) {
-        SimFileSystem fs;
-        {
-            const auto store = open_store(fs);
-            for (int i = 0; i < 5; ++i) {
-                put(*store, "Patient", "p" + std::to_string(i), "red");
-            }
-        }
-        std::string last;
-        bool reached = false;
-        {
-            auto store = open_store(fs);
-            put(*store, "Patient", "p1", "green");
-            erase(*store, "Patient", "p2");
-            put(*store, "Observation", "o", "blue >p1");
-            last = describe_search(*store, kWords, store->last_position());
-            const std::uint64_t calls = fs.changing_calls();
-            fs.power_off_at(n);
-            store.reset();
-            reached = fs.changing_calls() >= calls + n;
-        }
-        if (!reached) {
-            EXPECT_GT(n, 8U);
-            break;
-        }
-        for (std::uint64_t seed = 0; seed < 6; ++seed) {
-            const auto after = fs.after_power_cut(seed);
-            auto store = open_store(*after);
-            ASSERT_EQ(describe_search(*store, kWords, store->last_position()), last)
-                << "call " << n << ", seed " << seed;
-            put(*store, "Patient", "p9", "red");
-            const std::string now = describe_search(*store, kWords, store->last_position());
-            store.reset();
-            ASSERT_EQ(found(*after), now);
-            ASSERT_EQ(checkpoint_files(*after).size(), 3U);
-        }
-    }
-}
-
-TEST(StoreSearchAfterAPowerCut, FindsWhatTheLogHas) {
-    for (std::uint64_t n = 1;; ++n) {
-        SimFileSystem fs;
-        bool reached = true;
-        {
-            StoreOptions options = searchable();
-            options.segment_bytes = 2 << 10;
-            auto store = open_store(fs, options);
-            put(*store, "Patient", "a", "red");
-            store.reset();
-            store = open_store(fs, options);
-            fs.power_off_at(n);
-            const std::uint64_t calls = fs.changing_calls();
-            const std::string text(600, 'x');
-            for (const char* id : {"a", "b", "c", "b"}) {
-                put(*store, "Patient", id, "green " + text);
-            }
-            CommitBuilder removal;
-            removal.erase("Patient", "c");
-            (void)store->wait(store->submit(removal.commit()).ticket);
-            put(*store, "Observation", "o", "blue >b");
-            reached = fs.changing_calls() >= calls + n;
-        }
-        if (!reached) {
-            EXPECT_GT(n, 8U);
-            break;
-        }
-        for (std::uint64_t seed = 0; seed < 4; ++seed) {
-            const auto after = fs.after_power_cut(seed);
-            const auto store = open_store(*after);
-            const std::string expected = found_anew(*after);
-            ASSERT_EQ(describe_search(*store, kWords, store->last_position()), expected)
-                << "call " << n << ", seed " << seed;
-            ASSERT_NE(expected, "");
-        }
-    }
-}
-
-TEST(StoreCheckpoint, IsNothingThatVerifyLooksAt) {
-    SimFileSystem fs;
-    {
-        put(*open_store(fs), "Patient", "a", "red");
-    }
-    for (const std::string& path : checkpoint_files(fs)) {
-        fs.set_content(path, "damaged");
-    }
-    const auto report = verify(fs, "/data");
-    ASSERT_TRUE(report);
-    EXPECT_TRUE(report->damages.empty());
-    EXPECT_EQ(report->versions, 1U);
-}
-
-TEST(StoreCheckpoint, OfVersionsThatAPowerCutTookIsNotTrusted) {
-    SimFileSystem fs;
-    StoreOptions options = searchable();
-    options.durability = Durability::none;
-    options.search_checkpoint_versions = 1;
-    auto store = open_store(fs, options);
-    put(*store, "Patient", "a", "red");
-    for (int i = 0; i < 100 && store->metrics().search_checkpoints == 0; ++i) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-    ASSERT_EQ(store->metrics().search_checkpoints, 1U);
-    const auto after = fs.after_power_cut(0);
-    const auto again = open_store(*after);
-    ASSERT_EQ(again->last_position(), Position{0});
-    EXPECT_EQ(describe_search(*again, kWords), "");
-    put(*again, "Patient", "b", "green");
-    EXPECT_EQ(test::find_word(*again, "Patient", "green"), std::set<std::uint64_t>{1});
-    EXPECT_EQ(test::find_word(*again, "Patient", "red"), std::set<std::uint64_t>{});
-}
-
-TEST(StoreCheckpoint, IsLeftOutWhereTheDeviceIsFull) {
-    SimFileSystem fs;
-    {
-        const auto store = open_store(fs);
-        put(*store, "Patient", "a", "red");
-    }
-    const auto before = checkpoint_files(fs);
-    std::string last;
-    {
-        const auto store = open_store(fs);
-        put(*store, "Patient", "a", "green");
-        last = describe_search(*store, kWords);
-        fs.fail_next(Call::write, Errc::no_store, 100);
-    }
-    fs.fail_next(Call::write, Errc::no_store, 0);
-    EXPECT_EQ(checkpoint_files(fs), before);
-    EXPECT_EQ(describe_search(*open_store(fs), kWords), last);
-}
-
-TEST(StoreCheckpoint, SaysNothingOfWhatWasErased) {
-    SimFileSystem fs;
-    {
-        const auto store = open_store(fs);
-        put(*store, "Patient", "a", "secret");
-        put(*store, "Patient", "b", "red");
-    }
-    EXPECT_TRUE(mentions(fs, "secret"));
-    {
-        const auto store = open_store(fs);
-        erase(*store, "Patient", "a");
-    }
-    EXPECT_FALSE(mentions(fs, "secret"));
-    EXPECT_TRUE(mentions(fs, "red"));
-    EXPECT_EQ(found(fs), found_anew(fs));
-}
-
-TEST(StoreCheckpoint, LeavesNoLitter) {
-    SimFileSystem fs;
-    {
-        put(*open_store(fs), "Patient", "a", "red");
-    }
-    const auto before = checkpoint_files(fs);
-    for (const char* name : {"/manifest.tmp", "/0000000077.run", "/0000000078.run"}) {
-        auto file = fs.open(kFolder + name, FileSystem::Mode::create);
-        ASSERT_TRUE(file);
-    }
-    open_store(fs);
-    EXPECT_EQ(checkpoint_files(fs), before);
-}
+const std::string kFolder(test::kSearchFiles);
 
 /// An index and a search index of the same versions, without a store.
 class SearchCheckpointTest : public testing::Test {
@@ -313,22 +48,31 @@ class SearchCheckpointTest : public testing::Test {
         search_.wait_until_idle();
     }
 
-    SearchCheckpoint checkpoint() {
+    SearchCheckpoint checkpoint() { return checkpoint(fs_); }
+
+    SearchCheckpoint checkpoint(SimFileSystem& fs) {
         return SearchCheckpoint(
-            fs_, index_,
+            fs, index_,
             {.directory = "/data", .store_id = 7, .read_only = false, .own_file_documents = 10});
     }
 
     /// Where every resource has one version.
-    PerType<CheckpointedType> load(SearchCheckpoint& checkpoint) {
+    PerType<CheckpointedType> load(SearchCheckpoint& checkpoint) { return load(checkpoint, fs_); }
+
+    PerType<CheckpointedType> load(SearchCheckpoint& checkpoint, SimFileSystem& fs) {
         const std::vector<std::uint32_t> next(index_.last_position().value + 1, 0);
-        return checkpoint.load(SearchCheckpointReader(fs_, "/data").take(), fingerprints_, next);
+        SearchCheckpointReader saved(fs, "/data");
+        return checkpoint.load(saved, fingerprints_, next);
     }
 
-    std::uint64_t loaded_documents() {
+    std::uint64_t loaded_documents() { return loaded_documents(fs_); }
+
+    std::uint64_t loaded_documents(SimFileSystem& fs) {
         std::uint64_t count = 0;
-        SearchCheckpoint checkpoint = this->checkpoint();
-        for (const auto& type : load(checkpoint)) {
+        // It may be that of another one that is at work.
+        SearchCheckpoint checkpoint(fs, index_,
+                                    {.directory = "/data", .store_id = 7, .read_only = true});
+        for (const auto& type : load(checkpoint, fs)) {
             for (const auto& run : type.runs.runs) {
                 count += run->size();
             }
@@ -385,6 +129,140 @@ TEST_F(SearchCheckpointTest, RewritesFilesOfLargeRunsWithoutWhatWasErased) {
     const auto twice = checkpoint_files(fs_);
     std::ranges::set_intersection(once, twice, std::back_inserter(same));
     EXPECT_EQ(same.size(), 2U);
+}
+
+TEST_F(SearchCheckpointTest, WhatIsToOutliveTheProcessAloneWaitsForNothing) {
+    SearchCheckpoint checkpoint = this->checkpoint();
+    add(20);
+    add(3);
+    ASSERT_TRUE(checkpoint.write(search_, now_));
+    const auto first = checkpoint_files(fs_);
+    const std::uint64_t syncs = fs_.file_syncs();
+    add(4);
+    add(30);
+    ASSERT_TRUE(checkpoint.write_recent(search_, now_));
+    EXPECT_EQ(fs_.file_syncs(), syncs);
+    const auto second = checkpoint_files(fs_);
+    EXPECT_TRUE(std::ranges::includes(second, first));
+    EXPECT_EQ(second.size(), first.size() + 3);  // the large run's, the small ones', the manifest
+    EXPECT_EQ(loaded_documents(), 57U);
+    add(5);
+    ASSERT_TRUE(checkpoint.write_recent(search_, now_));
+    EXPECT_EQ(checkpoint_files(fs_).size(), second.size() + 1);
+    EXPECT_EQ(loaded_documents(), 62U);
+    // Then what is large is synced where it is, and what is small stands together again.
+    ASSERT_TRUE(checkpoint.write(search_, now_));
+    EXPECT_EQ(checkpoint_files(fs_).size(), first.size() + 1);
+    EXPECT_EQ(checkpoint.packed_documents(), 12U);
+    EXPECT_EQ(loaded_documents(), 62U);
+    const auto dark = fs_.after_power_cut(0);
+    EXPECT_EQ(loaded_documents(*dark), 62U);
+}
+
+TEST_F(SearchCheckpointTest, OfWhatAPowerCutTookTheOneBeforeIsUsed) {
+    add(20);
+    add(3);
+    for (std::uint64_t n = 1;; ++n) {
+        SimFileSystem fs;
+        SearchCheckpoint checkpoint = this->checkpoint(fs);
+        ASSERT_TRUE(checkpoint.write(search_, now_));
+        const std::uint64_t before = index_.last_position().value;
+        add(4);
+        add(30);
+        fs.power_off_at(n);
+        const bool first = checkpoint.write_recent(search_, now_).has_value();
+        add(2);
+        const bool second = checkpoint.write_recent(search_, now_).has_value();
+        const bool third = checkpoint.write(search_, now_).has_value();
+        for (std::uint64_t seed = 0; seed < 8; ++seed) {
+            const auto after = fs.after_power_cut(seed);
+            const std::uint64_t loaded = loaded_documents(*after);
+            const std::uint64_t now = index_.last_position().value;
+            ASSERT_TRUE(loaded == before || loaded == now - 2 || loaded == now)
+                << loaded << " of " << now << ", call " << n << ", seed " << seed;
+            ASSERT_TRUE(!third || loaded == now);
+            // What was written is all there after a kill, whether or not it was synced.
+            ASSERT_TRUE(seed != 1 || loaded >= (second ? now : first ? now - 2 : before));
+        }
+        if (third) {
+            EXPECT_GT(n, 16U);
+            break;
+        }
+    }
+}
+
+TEST_F(SearchCheckpointTest, IsSyncedBetweenWritesThatWaitForNothing) {
+    SearchCheckpoint checkpoint = this->checkpoint();
+    EXPECT_EQ(*checkpoint.sync_next(), true);
+    add(20);
+    add(3);
+    ASSERT_TRUE(checkpoint.write_recent(search_, now_, Small::gather));
+    bool done = false;
+    std::uint64_t more = 0;
+    for (; !done; ++more) {
+        EXPECT_EQ(loaded_documents(*fs_.after_power_cut(0)), 0U);
+        add(4);
+        ASSERT_TRUE(checkpoint.write_recent(search_, now_));
+        const Result<bool> synced = checkpoint.sync_next();
+        ASSERT_TRUE(synced);
+        done = *synced;
+    }
+    EXPECT_EQ(more, 3U);  // two files and the manifest
+    EXPECT_EQ(loaded_documents(), 23U + 4 * more);
+    EXPECT_EQ(loaded_documents(*fs_.after_power_cut(0)), 23U);
+    // What is erased from what is being synced goes at once, and stays away.
+    ASSERT_TRUE(checkpoint.write_recent(search_, now_, Small::gather));
+    search_.died(kType, {22}, {0});
+    index_.erase({{1022, salt_}, Erase::Scope::everything, {}});
+    const Position erased{22};
+    ASSERT_TRUE(checkpoint.forget({&erased, 1}));
+    EXPECT_FALSE(mentions(fs_, "text-22;"));
+    for (done = false; !done;) {
+        const Result<bool> synced = checkpoint.sync_next();
+        ASSERT_TRUE(synced) << synced.error().detail;
+        done = *synced;
+    }
+    EXPECT_EQ(loaded_documents(), 0U);
+    ASSERT_TRUE(checkpoint.write(search_, now_));
+    EXPECT_FALSE(mentions(fs_, "text-22;"));
+    EXPECT_EQ(loaded_documents(*fs_.after_power_cut(0)), 22U + 4 * more);
+}
+
+TEST_F(SearchCheckpointTest, ATypeWhoseNewestFilesAreDamagedIsTakenFromTheOneBefore) {
+    SearchCheckpoint checkpoint = this->checkpoint();
+    add(20);
+    ASSERT_TRUE(checkpoint.write(search_, now_));
+    const auto first = checkpoint_files(fs_);
+    add(30);
+    ASSERT_TRUE(checkpoint.write_recent(search_, now_));
+    for (const std::string& path : checkpoint_files(fs_)) {
+        if (std::ranges::find(first, path) == first.end()) {
+            const std::string whole = fs_.content(path);
+            std::string damaged = whole;
+            damaged[whole.size() / 2] ^= 1;
+            fs_.set_content(path, damaged);
+            EXPECT_EQ(loaded_documents(), 20U) << path;
+            fs_.set_content(path, whole);
+        }
+    }
+}
+
+TEST_F(SearchCheckpointTest, ForgetsWhatWasNotSyncedToo) {
+    SearchCheckpoint checkpoint = this->checkpoint();
+    add(20);
+    ASSERT_TRUE(checkpoint.write(search_, now_));
+    add(5);
+    ASSERT_TRUE(checkpoint.write_recent(search_, now_));
+    EXPECT_TRUE(mentions(fs_, "text-22;"));
+    search_.died(kType, {22}, {0});
+    index_.erase({{1022, salt_}, Erase::Scope::everything, {}});
+    const Position erased{22};
+    ASSERT_TRUE(checkpoint.forget({&erased, 1}));
+    EXPECT_FALSE(mentions(fs_, "text-22;"));
+    EXPECT_EQ(loaded_documents(), 0U);
+    ASSERT_TRUE(checkpoint.write_recent(search_, now_));
+    EXPECT_FALSE(mentions(fs_, "text-22;"));
+    EXPECT_EQ(loaded_documents(), 24U);
 }
 
 TEST_F(SearchCheckpointTest, FitsOnlyTheLogThatItWasMadeOf) {
@@ -498,11 +376,17 @@ TEST_F(SearchCheckpointTest, KeepsWhatWasThereWhenWritingFails) {
     ASSERT_TRUE(checkpoint.write(search_, now_));
     const auto before = checkpoint_files(fs_);
     add(30);
-    for (const Call call : {Call::write, Call::sync, Call::create, Call::rename}) {
+    for (const Call call : {Call::write, Call::create, Call::rename}) {
         fs_.fail_next(call, Errc::no_store, 1);
         EXPECT_FALSE(checkpoint.write(search_, now_));
         EXPECT_EQ(loaded_documents(), 20U);
         EXPECT_EQ(checkpoint_files(fs_), before);
+    }
+    for (const Call call : {Call::sync, Call::sync_directory}) {
+        fs_.fail_next(call, Errc::no_store, 1);
+        EXPECT_FALSE(checkpoint.write(search_, now_));
+        EXPECT_EQ(loaded_documents(), 50U);
+        EXPECT_EQ(loaded_documents(*fs_.after_power_cut(0)), 20U);
     }
     ASSERT_TRUE(checkpoint.write(search_, now_));
     EXPECT_EQ(loaded_documents(), 50U);

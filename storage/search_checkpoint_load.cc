@@ -1,0 +1,203 @@
+#include "core/base/log.h"
+#include "storage/parallel.h"
+#include "storage/search_checkpoint.h"
+
+#include <algorithm>
+#include <array>
+
+namespace annals::storage {
+namespace {
+
+/// Documents that one thread compares with the log before it takes others.
+constexpr std::uint32_t kComparedAtOnce = 1 << 16;
+constexpr std::size_t kLinksAtOnce = 256;
+
+struct Stretch {
+    std::uint32_t begin = 0;
+    std::uint32_t end = 0;
+};
+
+/// Says of the documents of `run`, which comes from a file, in a stretch of it what died. False: the log has one of them
+/// not, or as something else.
+bool mark_deaths(const Index& index, std::span<const std::uint32_t> next, TypeId type,
+                 const SearchRun& run, Stretch stretch) {
+    if (run.position(stretch.end - 1).value >= next.size()) {
+        return false;
+    }
+    std::array<Index::Link, kLinksAtOnce> links;
+    while (stretch.begin < stretch.end) {
+        const auto positions = run.positions().subspan(
+            stretch.begin, std::min<std::size_t>(links.size(), stretch.end - stretch.begin));
+        index.links(positions, links);
+        for (std::size_t i = 0; i < positions.size(); ++i) {
+            const Index::Link& link = links[i];
+            if (link.info.type != type || link.info.deletion ||
+                link.key.low != run.key(stretch.begin)) {
+                return false;
+            }
+            if (const std::uint32_t at = next[positions[i]]; link.erased || at != 0) {
+                run.mark_died(stretch.begin, {link.erased ? 0 : at});
+            }
+            ++stretch.begin;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+/// Says in the runs what has died, and makes errors of those that don't fit the log.
+void SearchCheckpoint::compare(SearchCheckpointReader::Content& content,
+                               const PerType<std::uint64_t>& fingerprints,
+                               std::span<const std::uint32_t> next) const {
+    struct Part {
+        TypeId type;
+        SearchCheckpointReader::Run* run;
+        std::uint32_t begin = 0;
+        std::uint32_t end = 0;
+        bool fits = true;
+    };
+
+    std::vector<Part> parts;
+    for (std::uint16_t t = 0; t < kResourceTypeCount; ++t) {
+        if (content.manifest->types[t].fingerprint != fingerprints[t]) {
+            continue;
+        }
+        for (SearchCheckpointReader::Run& run : content.runs[t]) {
+            for (std::uint32_t begin = 0; run && begin < (*run)->size();) {
+                const std::uint32_t end = begin + std::min(kComparedAtOnce, (*run)->size() - begin);
+                parts.push_back({.type = {t}, .run = &run, .begin = begin, .end = end});
+                begin = end;
+            }
+        }
+    }
+    for_each_of(parts.size(), [&](std::size_t i) {
+        Part& part = parts[i];
+        part.fits = mark_deaths(index_, next, part.type, ***part.run, {part.begin, part.end});
+    });
+    for (const Part& part : parts) {
+        if (!part.fits) {
+            *part.run = unfit("a document that the log doesn't have");
+        }
+    }
+}
+
+/// Whether a manifest is of this store and log; makes an error of one that isn't.
+bool SearchCheckpoint::fits(Result<SearchManifest>& manifest, std::string_view name) const {
+    if (manifest && (manifest->store_id != options_.store_id ||
+                     manifest->witness.position > index_.last_position() ||
+                     manifest->witness.position.value == 0 ||
+                     witness_at(manifest->witness.position) != manifest->witness)) {
+        manifest = unfit("of another log");
+    }
+    if (!manifest && manifest.error().code != Errc::not_found) {
+        log_warning(fmt::format("search: {}/{} doesn't fit ({}): passed over", kSearchFolder, name,
+                                manifest.error().detail));
+    }
+    return manifest.has_value();
+}
+
+/// Adds the types that are not there yet and are whole in `content`. `synced` is what a power cut would leave.
+void SearchCheckpoint::load_types(SearchCheckpointReader::Content& content,
+                                  const SearchManifest* synced,
+                                  const PerType<std::uint64_t>& fingerprints,
+                                  std::span<const std::uint32_t> next,
+                                  PerType<std::optional<CheckpointedType>>& types) {
+    compare(content, fingerprints, next);
+    std::set<std::uint64_t> durable;
+    for (std::size_t t = 0; synced != nullptr && t < kResourceTypeCount; ++t) {
+        for (const Place& place : synced->types[t].runs) {
+            durable.insert(place.file);
+        }
+    }
+    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+        const std::string_view name = resource_type_name({static_cast<std::uint16_t>(t)});
+        const SearchManifest::Type& entry = content.manifest->types[t];
+        if (types[t]) {
+            continue;
+        }
+        if (entry.fingerprint != fingerprints[t]) {
+            if (!entry.runs.empty()) {
+                log_info(
+                    fmt::format("search: {}: other parameters than those of the checkpoint", name));
+            }
+            continue;
+        }
+        CheckpointedType made{.runs = {{}, entry.vacuumed_through}, .covered = entry.covered};
+        Position before;
+        Result<void> whole;
+        for (SearchCheckpointReader::Run& run : content.runs[t]) {
+            if (run && ((*run)->position(0) <= before ||
+                        (*run)->position((*run)->size() - 1) > entry.covered)) {
+                run = unfit("runs that don't ascend");
+            }
+            if (!run) {
+                whole = run.error();
+                break;
+            }
+            before = (*run)->position((*run)->size() - 1);
+            made.runs.runs.push_back(*run);
+        }
+        if (!whole) {
+            if (whole.error().code == Errc::not_found) {
+                log_info(fmt::format("search: {}: erased from since the checkpoint", name));
+            } else {
+                log_warning(fmt::format("search: {}: the checkpoint doesn't fit ({})", name,
+                                        whole.error().detail));
+            }
+            continue;
+        }
+        for (std::size_t r = 0; r < entry.runs.size(); ++r) {
+            kept_.push_back({.run = made.runs.runs[r],
+                             .place = entry.runs[r],
+                             .synced = durable.contains(entry.runs[r].file)});
+        }
+        types[t] = std::move(made);
+    }
+}
+
+PerType<CheckpointedType> SearchCheckpoint::load(SearchCheckpointReader& saved,
+                                                 const PerType<std::uint64_t>& fingerprints,
+                                                 std::span<const std::uint32_t> next) {
+    PerType<std::optional<CheckpointedType>> found;
+    PerType<CheckpointedType> types;
+    if (!fs_.exists(folder_)) {
+        return types;
+    }
+    Result<SearchManifest> synced = saved.synced();
+    const SearchManifest* const durable = fits(synced, kSearchManifestName) ? &*synced : nullptr;
+    if (auto recent = saved.take_recent()) {
+        recent_there_ = fits(recent->manifest, kSearchRecentName);
+        if (recent_there_) {
+            load_types(*recent, durable, fingerprints, next, found);
+            recent_on_disk_ = std::move(recent->manifest->types);
+        }
+    }
+    if (durable != nullptr && std::ranges::any_of(found, [](const auto& type) { return !type; })) {
+        SearchCheckpointReader::Content content = saved.take();
+        load_types(content, durable, fingerprints, next, found);
+    }
+    for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+        if (found[t]) {
+            types[t] = std::move(*found[t]);
+        }
+    }
+    if (durable != nullptr) {
+        on_disk_ = std::move(synced->types);
+        synced_there_ = true;
+    }
+    packed_documents_ = 0;
+    for (const SearchManifest::Type& entry : on_disk_) {
+        for (const Place& place : entry.runs) {
+            packed_documents_ +=
+                place.documents < options_.own_file_documents ? place.documents : 0;
+        }
+    }
+    if (!options_.read_only) {
+        // As positions go on, what doesn't fit could seem to one day.
+        remove_others();
+    }
+    return types;
+}
+
+}  // namespace annals::storage

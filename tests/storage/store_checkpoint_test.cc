@@ -1,0 +1,304 @@
+// The search index of a store on disk: what fits is used, what doesn't is never trusted, and what was erased goes.
+
+#include "storage/store.h"
+#include "storage/verify.h"
+#include "tests/support/search_files.h"
+#include "tests/support/search_store.h"
+#include "tests/support/sim_file_system.h"
+
+#include <gtest/gtest.h>
+
+namespace annals::storage {
+namespace {
+
+using test::checkpoint_files;
+using test::CommitBuilder;
+using test::describe_search;
+using test::mentions;
+using test::SearchableCommit;
+using test::SimFileSystem;
+using Call = SimFileSystem::Call;
+
+const std::vector<std::string> kWords = {"red", "green", "blue", "secret"};
+const std::string kFolder(test::kSearchFiles);
+
+StoreOptions searchable(std::uint64_t fingerprint = 1) {
+    StoreOptions options;
+    options.segment_bytes = 16 << 10;
+    options.prepare_segments = false;
+    options.search = [fingerprint](const Store& store) {
+        return test::word_setup(store, fingerprint);
+    };
+    return options;
+}
+
+std::unique_ptr<Store> open_store(FileSystem& fs, StoreOptions options = searchable(),
+                                  OpenReport* report = nullptr) {
+    auto store = Store::open(fs, "/data", std::move(options), report);
+    EXPECT_TRUE(store) << store.error().detail;
+    return store ? *std::move(store) : nullptr;
+}
+
+Submission put(Store& store, std::string_view type, std::string_view id, std::string_view text) {
+    SearchableCommit commit(store);
+    commit.put(type, id, text);
+    const Submission submission = store.submit(commit.builder.commit());
+    (void)store.wait(submission.ticket);
+    return submission;
+}
+
+void erase(Store& store, std::string_view type, std::string_view id) {
+    CommitBuilder builder;
+    builder.erase(type, id);
+    EXPECT_TRUE(store.wait(store.submit(builder.commit()).ticket));
+}
+
+/// What is found, without any checkpoint.
+std::string found_anew(FileSystem& fs) {
+    StoreOptions options = searchable(4711);
+    options.read_only = true;
+    const auto store = open_store(fs, options);
+    return describe_search(*store, kWords, store->last_position());
+}
+
+std::string found(FileSystem& fs, OpenReport* report = nullptr) {
+    StoreOptions options = searchable();
+    options.read_only = true;
+    const auto store = open_store(fs, options, report);
+    return describe_search(*store, kWords, store->last_position());
+}
+
+TEST(StoreCheckpoint, DamagedAnywhereIsNotTrusted) {
+    SimFileSystem fs;
+    {
+        const auto store = open_store(fs);
+        put(*store, "Patient", "a", "red 7 >b");
+        put(*store, "Observation", "o", "green >a");
+        put(*store, "Patient", "a", "blue");
+    }
+    const std::string expected = found_anew(fs);
+    OpenReport report;
+    ASSERT_EQ(found(fs, &report), expected);
+    ASSERT_EQ(report.versions_extracted, 0U);
+    const auto files = checkpoint_files(fs);
+    ASSERT_EQ(files.size(), 3U);
+    std::uint64_t noticed = 0;
+    std::uint64_t tried = 0;
+    for (const std::string& path : files) {
+        const std::string whole = fs.content(path);
+        for (std::size_t at = 0; at < whole.size(); at += 1 + at / 500) {
+            std::string damaged = whole;
+            damaged[at] = static_cast<char>(damaged[at] ^ (1 << at % 8));
+            fs.set_content(path, damaged);
+            ASSERT_EQ(found(fs, &report), expected) << path << " at " << at;
+            ++tried;
+            noticed += report.versions_extracted > 0 ? 1 : 0;
+        }
+        for (std::size_t size = 0; size < whole.size(); size += 1 + whole.size() / 100) {
+            fs.set_content(path, whole.substr(0, size));
+            ASSERT_EQ(found(fs, &report), expected) << path << " cut at " << size;
+            EXPECT_GT(report.versions_extracted, 0U);
+        }
+        fs.set_content(path, whole);
+    }
+    // All but what pads the packs of the two types.
+    EXPECT_GT(noticed + 16, tried);
+}
+
+TEST(StoreCheckpoint, PowerCutAtAnyPointOfItsWritingDoesNoHarm) {
+    for (std::uint64_t n = 1;; ++n) {
+        SimFileSystem fs;
+        {
+            const auto store = open_store(fs);
+            for (int i = 0; i < 5; ++i) {
+                put(*store, "Patient", "p" + std::to_string(i), "red");
+            }
+        }
+        std::string last;
+        bool reached = false;
+        {
+            auto store = open_store(fs);
+            put(*store, "Patient", "p1", "green");
+            erase(*store, "Patient", "p2");
+            put(*store, "Observation", "o", "blue >p1");
+            last = describe_search(*store, kWords, store->last_position());
+            const std::uint64_t calls = fs.changing_calls();
+            fs.power_off_at(n);
+            store.reset();
+            reached = fs.changing_calls() >= calls + n;
+        }
+        if (!reached) {
+            EXPECT_GT(n, 8U);
+            break;
+        }
+        for (std::uint64_t seed = 0; seed < 6; ++seed) {
+            const auto after = fs.after_power_cut(seed);
+            auto store = open_store(*after);
+            ASSERT_EQ(describe_search(*store, kWords, store->last_position()), last)
+                << "call " << n << ", seed " << seed;
+            put(*store, "Patient", "p9", "red");
+            const std::string now = describe_search(*store, kWords, store->last_position());
+            store.reset();
+            ASSERT_EQ(found(*after), now);
+            ASSERT_EQ(checkpoint_files(*after).size(), 3U);
+        }
+    }
+}
+
+TEST(StoreSearchAfterAPowerCut, FindsWhatTheLogHas) {
+    for (std::uint64_t n = 1;; ++n) {
+        SimFileSystem fs;
+        bool reached = true;
+        {
+            StoreOptions options = searchable();
+            options.segment_bytes = 2 << 10;
+            auto store = open_store(fs, options);
+            put(*store, "Patient", "a", "red");
+            store.reset();
+            store = open_store(fs, options);
+            fs.power_off_at(n);
+            const std::uint64_t calls = fs.changing_calls();
+            const std::string text(600, 'x');
+            for (const char* id : {"a", "b", "c", "b"}) {
+                put(*store, "Patient", id, "green " + text);
+            }
+            CommitBuilder removal;
+            removal.erase("Patient", "c");
+            (void)store->wait(store->submit(removal.commit()).ticket);
+            put(*store, "Observation", "o", "blue >b");
+            reached = fs.changing_calls() >= calls + n;
+        }
+        if (!reached) {
+            EXPECT_GT(n, 8U);
+            break;
+        }
+        for (std::uint64_t seed = 0; seed < 4; ++seed) {
+            const auto after = fs.after_power_cut(seed);
+            const auto store = open_store(*after);
+            const std::string expected = found_anew(*after);
+            ASSERT_EQ(describe_search(*store, kWords, store->last_position()), expected)
+                << "call " << n << ", seed " << seed;
+            ASSERT_NE(expected, "");
+        }
+    }
+}
+
+TEST(StoreCheckpoint, IsNothingThatVerifyLooksAt) {
+    SimFileSystem fs;
+    {
+        put(*open_store(fs), "Patient", "a", "red");
+    }
+    for (const std::string& path : checkpoint_files(fs)) {
+        fs.set_content(path, "damaged");
+    }
+    const auto report = verify(fs, "/data");
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->damages.empty());
+    EXPECT_EQ(report->versions, 1U);
+}
+
+TEST(StoreCheckpoint, OfVersionsThatAPowerCutTookIsNotTrusted) {
+    SimFileSystem fs;
+    StoreOptions options = searchable();
+    options.durability = Durability::none;
+    options.search_checkpoint_versions = 1;
+    auto store = open_store(fs, options);
+    put(*store, "Patient", "a", "red");
+    for (int i = 0; i < 100 && store->metrics().search_checkpoints == 0; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    ASSERT_EQ(store->metrics().search_checkpoints, 1U);
+    const auto after = fs.after_power_cut(0);
+    const auto again = open_store(*after);
+    ASSERT_EQ(again->last_position(), Position{0});
+    EXPECT_EQ(describe_search(*again, kWords), "");
+    put(*again, "Patient", "b", "green");
+    EXPECT_EQ(test::find_word(*again, "Patient", "green"), std::set<std::uint64_t>{1});
+    EXPECT_EQ(test::find_word(*again, "Patient", "red"), std::set<std::uint64_t>{});
+}
+
+TEST(StoreCheckpoint, AfterAKillOnlyWhatCameSinceAShareOfItsVersionsIsExtracted) {
+    SimFileSystem fs;
+    StoreOptions options = searchable();
+    options.search_checkpoint_versions = 400;
+    const auto store = open_store(fs, options);
+    const auto stored = [&](int versions) {
+        for (int i = 0; i < versions; ++i) {
+            put(*store, i % 3 == 0 ? "Observation" : "Patient", "p" + std::to_string(i), "red");
+        }
+    };
+    stored(20);
+    ASSERT_FALSE(fs.exists(kFolder + "/manifest.recent"));
+    stored(90);
+    while (!fs.exists(kFolder + "/manifest.recent")) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_EQ(store->metrics().search_checkpoints, 0U);
+    const auto killed = fs.after_power_cut(1);
+    OpenReport report;
+    EXPECT_EQ(found(*killed, &report), found_anew(*killed));
+    EXPECT_LE(report.versions_extracted, 10U);
+    // The power takes what was not synced.
+    const auto dark = fs.after_power_cut(0);
+    EXPECT_EQ(found(*dark, &report), found_anew(*dark));
+    EXPECT_EQ(report.versions_extracted, 110U);
+    // Whoever goes on makes of it one that stays.
+    open_store(*killed, options).reset();
+    EXPECT_FALSE(killed->exists(kFolder + "/manifest.recent"));
+    const auto later = killed->after_power_cut(0);
+    EXPECT_EQ(found(*later, &report), found_anew(*later));
+    EXPECT_EQ(report.versions_extracted, 0U);
+}
+
+TEST(StoreCheckpoint, IsLeftOutWhereTheDeviceIsFull) {
+    SimFileSystem fs;
+    {
+        const auto store = open_store(fs);
+        put(*store, "Patient", "a", "red");
+    }
+    const auto before = checkpoint_files(fs);
+    std::string last;
+    {
+        const auto store = open_store(fs);
+        put(*store, "Patient", "a", "green");
+        last = describe_search(*store, kWords);
+        fs.fail_next(Call::write, Errc::no_store, 100);
+    }
+    fs.fail_next(Call::write, Errc::no_store, 0);
+    EXPECT_EQ(checkpoint_files(fs), before);
+    EXPECT_EQ(describe_search(*open_store(fs), kWords), last);
+}
+
+TEST(StoreCheckpoint, SaysNothingOfWhatWasErased) {
+    SimFileSystem fs;
+    {
+        const auto store = open_store(fs);
+        put(*store, "Patient", "a", "secret");
+        put(*store, "Patient", "b", "red");
+    }
+    EXPECT_TRUE(mentions(fs, "secret"));
+    {
+        const auto store = open_store(fs);
+        erase(*store, "Patient", "a");
+    }
+    EXPECT_FALSE(mentions(fs, "secret"));
+    EXPECT_TRUE(mentions(fs, "red"));
+    EXPECT_EQ(found(fs), found_anew(fs));
+}
+
+TEST(StoreCheckpoint, LeavesNoLitter) {
+    SimFileSystem fs;
+    {
+        put(*open_store(fs), "Patient", "a", "red");
+    }
+    const auto before = checkpoint_files(fs);
+    for (const char* name : {"/manifest.tmp", "/0000000077.run", "/0000000078.run"}) {
+        auto file = fs.open(kFolder + name, FileSystem::Mode::create);
+        ASSERT_TRUE(file);
+    }
+    open_store(fs);
+    EXPECT_EQ(checkpoint_files(fs), before);
+}
+
+}  // namespace
+}  // namespace annals::storage
