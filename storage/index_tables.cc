@@ -17,36 +17,37 @@ std::uint64_t shard_capacity(std::uint64_t entries) {
 
 }  // namespace
 
-void KeyTable::place(Table& table, std::uint64_t value) noexcept {
-    std::uint64_t slot = home_of(static_cast<std::uint32_t>(value >> 32), table.capacity);
-    while (load_relaxed(table.slots[slot]) != 0) {
-        slot = slot + 1 == table.capacity ? 0 : slot + 1;
+void KeyTable::place(const Slots& slots, std::uint64_t value) noexcept {
+    std::uint64_t slot = home_of(static_cast<std::uint32_t>(value >> 32), slots.capacity);
+    while (load_relaxed(slots.begin[slot]) != 0) {
+        slot = slot + 1 == slots.capacity ? 0 : slot + 1;
     }
-    store_release(table.slots[slot], value);
+    store_release(slots.begin[slot], value);
 }
 
 void KeyTable::replace(Shard& shard, std::unique_ptr<Table> grown) {
-    const std::uint64_t capacity = grown->capacity;
+    const Slots slots = slots_of(*grown);
     if (const Table* old = shard.table.get(); old != nullptr) {
         for (std::uint64_t slot = 0; slot < old->capacity; ++slot) {
             if (const std::uint64_t value = load_relaxed(old->slots[slot]); value != 0) {
-                place(*grown, value);
+                place(slots, value);
             }
         }
         bytes_.fetch_sub(old->capacity * sizeof(std::uint64_t), std::memory_order_relaxed);
         reclaimable_.push_back(&shard);
     }
-    bytes_.fetch_add(capacity * sizeof(std::uint64_t), std::memory_order_relaxed);
+    bytes_.fetch_add(slots.capacity * sizeof(std::uint64_t), std::memory_order_relaxed);
+    slots_[static_cast<std::size_t>(&shard - shards_.data())] = slots;
     shard.table.swap_in(std::move(grown));
 }
 
 void KeyTable::insert(const Hash128& key, std::uint32_t number) {
     Shard& shard = shards_[shard_of(key)];
-    if (const Table* table = shard.table.get();
-        table == nullptr || table_full(shard.entries, table->capacity)) {
+    const Slots& slots = slots_[shard_of(key)];
+    if (slots.begin == nullptr || table_full(shard.entries, slots.capacity)) {
         replace(shard, std::make_unique<Table>(table_capacity(shard.entries)));
     }
-    place(*shard.table.get(), std::uint64_t{tag_of(key)} << 32 | (number + 1));
+    place(slots, std::uint64_t{tag_of(key)} << 32 | (number + 1));
     ++shard.entries;
 }
 
@@ -72,19 +73,19 @@ void KeyTable::reclaim() noexcept {
 }
 
 void KeyTable::prefetch(const Hash128& key) const noexcept {
-    if (const Table* table = shards_[shard_of(key)].table.get(); table != nullptr) {
-        __builtin_prefetch(&table->slots[home_of(tag_of(key), table->capacity)]);
+    if (const Slots& slots = slots_[shard_of(key)]; slots.begin != nullptr) {
+        __builtin_prefetch(&slots.begin[home_of(tag_of(key), slots.capacity)]);
     }
 }
 
 std::uint32_t KeyTable::guess(const Hash128& key) const noexcept {
-    const Table* table = shards_[shard_of(key)].table.get();
-    if (table == nullptr) {
+    const Slots& slots = slots_[shard_of(key)];
+    if (slots.begin == nullptr) {
         return 0;
     }
     const std::uint32_t tag = tag_of(key);
-    for (std::uint64_t slot = home_of(tag, table->capacity); slot < table->capacity; ++slot) {
-        const std::uint64_t value = load_relaxed(table->slots[slot]);
+    for (std::uint64_t slot = home_of(tag, slots.capacity); slot < slots.capacity; ++slot) {
+        const std::uint64_t value = load_relaxed(slots.begin[slot]);
         if (value == 0 || value >> 32 == tag) {
             return static_cast<std::uint32_t>(value);
         }

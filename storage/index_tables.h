@@ -23,14 +23,14 @@ class KeyTable {
     template <typename Equal>
     std::uint32_t find(const Hash128& key, Equal&& equal) const {
         typename Swapped<Table>::Reader table(shards_[shard_of(key)].table);
-        return table.get() != nullptr ? find_in(*table.get(), tag_of(key), equal) : 0;
+        return table.get() != nullptr ? find_in(slots_of(*table.get()), tag_of(key), equal) : 0;
     }
 
     /// As find(), for the writer.
     template <typename Equal>
     std::uint32_t find_as_writer(const Hash128& key, Equal&& equal) const {
-        const Table* table = shards_[shard_of(key)].table.get();
-        return table != nullptr ? find_in(*table, tag_of(key), equal) : 0;
+        const Slots& slots = slots_[shard_of(key)];
+        return slots.begin != nullptr ? find_in(slots, tag_of(key), equal) : 0;
     }
 
     /// Adds a key that is not there. Writer only.
@@ -68,6 +68,11 @@ class KeyTable {
         std::uint64_t* slots;
     };
 
+    struct Slots {
+        std::uint64_t* begin = nullptr;
+        std::uint64_t capacity = 0;
+    };
+
     struct Shard {
         Swapped<Table> table;
         std::uint64_t entries = 0;
@@ -83,10 +88,12 @@ class KeyTable {
         return (tag * capacity) >> 32;
     }
 
+    static Slots slots_of(const Table& table) noexcept { return {table.slots, table.capacity}; }
+
     template <typename Equal>
-    static std::uint32_t find_in(const Table& table, std::uint32_t tag, Equal& equal) {
-        for (std::uint64_t slot = home_of(tag, table.capacity);;) {
-            const std::uint64_t value = load_acquire(table.slots[slot]);
+    static std::uint32_t find_in(const Slots& slots, std::uint32_t tag, Equal& equal) {
+        for (std::uint64_t slot = home_of(tag, slots.capacity);;) {
+            const std::uint64_t value = load_acquire(slots.begin[slot]);
             if (value == 0) {
                 return 0;
             }
@@ -96,14 +103,15 @@ class KeyTable {
                     return number;
                 }
             }
-            slot = slot + 1 == table.capacity ? 0 : slot + 1;
+            slot = slot + 1 == slots.capacity ? 0 : slot + 1;
         }
     }
 
-    static void place(Table& table, std::uint64_t value) noexcept;
+    static void place(const Slots& slots, std::uint64_t value) noexcept;
     void replace(Shard& shard, std::unique_ptr<Table> grown);
 
     std::array<Shard, kTableShards> shards_;
+    std::array<Slots, kTableShards> slots_;  ///< of all shards in 4 KiB, for the writer
     SharedPages reserved_;
     std::vector<Shard*> reclaimable_;
     std::atomic<std::uint64_t> bytes_ = 0;

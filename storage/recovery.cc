@@ -2,6 +2,7 @@
 
 #include "core/base/log.h"
 #include "storage/packed_segment.h"
+#include "storage/parallel.h"
 
 #include <fmt/format.h>
 
@@ -25,7 +26,28 @@ struct Source {
     std::uint32_t slot = 0;
     std::optional<FooterReader> footer;
     SegmentScan scan;  ///< without a footer
+
+    // What a thread found that looked at the parts.
+    std::optional<Result<FooterReader>> parts;
+    std::optional<std::pair<std::uint64_t, std::string>>
+        fault;  ///< of a packed segment that is none
 };
+
+/// Unpacks and verifies what a sealed segment says at its end. Any thread.
+void look_at_parts(Source& source) {
+    Segment& segment = source.segment;
+    if (segment.header.format == SegmentFormat::packed) {
+        auto packed = PackedSegment::open(segment.header, segment.data, segment.bytes,
+                                          [&](std::uint64_t offset, std::string_view why) {
+                                              source.fault = {offset, std::string(why)};
+                                          });
+        if (!packed) {
+            return;
+        }
+        segment.packed = *std::move(packed);
+    }
+    source.parts = FooterReader::open(segment);
+}
 
 Result<std::vector<std::uint64_t>> segment_numbers(FileSystem& fs, const std::string& segments) {
     ANNALS_TRY(const std::vector<std::string> names, fs.list(segments));
@@ -58,6 +80,11 @@ class Recovery {
         for (const std::uint64_t number : numbers) {
             ANNALS_TRY_VOID(open_source(number, number == numbers.back(), sources));
         }
+        for_each_of(sources.size(), [&](std::size_t i) { look_at_parts(sources[i]); });
+        for (Source& source : sources) {
+            ANNALS_TRY_VOID(judge(source));
+        }
+        std::erase_if(sources, [](const Source& source) { return source.fault.has_value(); });
         const std::jthread toucher = reserve(sources);
         for (std::size_t i = 0; i < sources.size(); ++i) {
             ANNALS_TRY_VOID(load(sources[i], i + 1 == sources.size()));
@@ -129,18 +156,16 @@ class Recovery {
         result_.store_id = header->store_id;
         result_.log_bytes += bytes;
 
-        if (header->format == SegmentFormat::packed) {
-            std::pair<std::uint64_t, std::string> fault;
-            auto packed = PackedSegment::open(*header, source.segment.data, bytes,
-                                              [&](std::uint64_t offset, std::string_view why) {
-                                                  fault = {offset, std::string(why)};
-                                              });
-            if (!packed) {
-                return damaged(source.name, fault.first, fault.second);
-            }
-            source.segment.packed = *std::move(packed);
+        sources.push_back(std::move(source));
+        return {};
+    }
+
+    /// Takes what look_at_parts() found, and scans a segment that has no footer. One with a fault is left out.
+    Result<void> judge(Source& source) {
+        if (source.fault) {
+            return damaged(source.name, source.fault->first, source.fault->second);
         }
-        auto footer = FooterReader::open(source.segment);
+        Result<FooterReader>& footer = *source.parts;
         if (!footer && source.segment.packed != nullptr) {
             ANNALS_TRY_VOID(unpack_damaged(source));
         }
@@ -151,16 +176,17 @@ class Recovery {
                          fmt::format("segments/{}: {}", source.name, footer.error().detail),
                          {}};
         } else {
-            if (!last) {
-                ANNALS_TRY_VOID(damaged(source.name, bytes, "no whole footer"));
+            if (source.segment.header.number != result_.last_number) {
+                ANNALS_TRY_VOID(damaged(source.name, source.segment.bytes, "no whole footer"));
             }
             // Beside a process that writes, a frame may become whole while the scan goes on behind it.
             do {
-                source.scan = scan_segment(source.segment.view(), *header);
+                source.scan = scan_segment(source.segment.view(), source.segment.header);
             } while (options_.read_only && source.scan.witness &&
-                     decode_frame(source.segment.view().substr(source.scan.end), header->salt));
+                     decode_frame(source.segment.view().substr(source.scan.end),
+                                  source.segment.header.salt));
         }
-        sources.push_back(std::move(source));
+        source.parts.reset();
         return {};
     }
 
