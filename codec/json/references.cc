@@ -64,6 +64,9 @@ bool is_attachment(Value object, std::string_view its_key) noexcept {
     return true;
 }
 
+/// What most resources have at most.
+constexpr std::size_t kSitesAtFirst = 6;
+
 class Finder {
   public:
     explicit Finder(std::vector<ReferenceSite>& sites) : sites_(sites) {}
@@ -114,6 +117,9 @@ class Finder {
     }
 
     void add(ReferenceSite::Kind kind, Value value) {
+        if (sites_.capacity() == 0) {
+            sites_.reserve(kSitesAtFirst);
+        }
         sites_.push_back({kind, value, value.index()});
     }
 

@@ -248,7 +248,8 @@ void ResponseBundle::add(json::Value entry, HttpMethod method, Response response
             response.body.append(std::move(slice));
         }
     }
-    std::string text(first_ ? "{" : ",{");
+    std::string& text = text_;
+    text = first_ ? "{" : ",{";
     first_ = false;
     const json::Value full_url = entry["fullUrl"];
     if (full_url.is_string() && method != HttpMethod::get && method != HttpMethod::head) {

@@ -67,6 +67,7 @@ class ResponseBundle {
   private:
     std::string origin_;  ///< scheme and host of base_url
     Body body_;
+    std::string text_;  ///< of the entry under way; a member for the sake of its memory
     bool first_ = true;
     bool traced_;
     std::vector<EntryTrace> traces_;

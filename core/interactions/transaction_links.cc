@@ -55,6 +55,7 @@ Result<std::vector<json::Edit>> TransactionLinks::edits(const EntryResource& res
                                                         const Resolve& resolve) const {
     using Kind = json::ReferenceSite::Kind;
     std::vector<json::Edit> edits;
+    edits.reserve(resource.sites.size());
     const std::string_view base = base_of(full_url);
     for (const json::ReferenceSite& site : resource.sites) {
         const json::Node& node = site.value.node();
