@@ -318,7 +318,8 @@ Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
     if (config.auth.mode != "none") {
         auth::KeySet own_keys;
         if (config.auth.issues_tokens()) {
-            ANNALS_TRY(impl->shared.token_endpoint, auth::TokenEndpoint::open(config));
+            ANNALS_TRY(impl->shared.token_endpoint,
+                       auth::TokenEndpoint::open(config, storage::posix_file_system(), now()));
             own_keys = impl->shared.token_endpoint->keys();
         }
         ANNALS_TRY(impl->shared.credentials, auth::Credentials::open(config, std::move(own_keys)));

@@ -2,8 +2,7 @@
 //
 // Layer:   net/auth.
 // Spec:    RFC 7523 section 3; SMART App Launch 2.0, "Client Authentication: Asymmetric".
-// Threads: plain functions; a Replays is for all threads.
-// Memory:  of those that were seen kAllMax at most.
+// Threads: plain functions.
 
 #pragma once
 
@@ -11,10 +10,8 @@
 #include "core/base/result.h"
 
 #include <chrono>
-#include <mutex>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 namespace annals::net::auth {
 
@@ -36,24 +33,9 @@ Result<Assertion> check_assertion(std::string_view claims, const std::string& id
                                   const std::string& url, std::chrono::milliseconds leeway,
                                   Instant now);
 
-/// The assertions that were taken and could be sent again.
-class Replays {
-  public:
-    static constexpr std::size_t kAllMax = 100'000;
-    static constexpr std::size_t kOfOneClientMax = 10'000;
-
-    /// Keeps `assertion` in mind until it expires.
-    /// Errors: bad_credentials: it was seen before; overloaded: there is no room for more, and it is not taken.
-    Result<void> take(const std::string& client, const Assertion& assertion, Instant now);
-
-  private:
-    void make_room(Instant now);
-
-    std::mutex mutex_;
-    // By client: the digest of the jti, and when it is over.
-    std::unordered_map<std::string, std::unordered_map<std::string, Instant>> seen_;
-    std::size_t count_ = 0;
-    Instant next_look_{};
-};
+/// The longest time between an assertion's being taken and Assertion::expires.
+constexpr std::chrono::microseconds assertion_life_max(std::chrono::milliseconds leeway) noexcept {
+    return kAssertionLifeMax + 2 * leeway;
+}
 
 }  // namespace annals::net::auth

@@ -105,13 +105,14 @@ struct TokenEndpoint::Asked {
 };
 
 TokenEndpoint::TokenEndpoint(const core::Config& config, TokenSigner signer,
-                             std::unique_ptr<Clients> clients)
+                             std::unique_ptr<Clients> clients, std::unique_ptr<Replays> replays)
     : issuer_(config.base_url),
       url_(config.token_url()),
       leeway_(config.auth.jwt_leeway),
       signer_(std::move(signer)),
       clients_(std::move(clients)),
-      throttle_(config.auth.token_endpoint.rate, 0, 0) {
+      throttle_(config.auth.token_endpoint.rate, 0, 0),
+      replays_(std::move(replays)) {
 }
 
 Result<void> TokenEndpoint::check(const core::Config& config) {
@@ -119,12 +120,22 @@ Result<void> TokenEndpoint::check(const core::Config& config) {
     return Clients::check(config.auth.token_endpoint.clients_file);
 }
 
-Result<std::unique_ptr<TokenEndpoint>> TokenEndpoint::open(const core::Config& config) {
+Result<std::unique_ptr<TokenEndpoint>> TokenEndpoint::open(const core::Config& config,
+                                                           storage::FileSystem& files,
+                                                           Instant now) {
     ANNALS_TRY(TokenSigner signer, read_signer(config.auth.token_endpoint));
     ANNALS_TRY(std::unique_ptr<Clients> clients,
                Clients::open(config.auth.token_endpoint.clients_file));
+    const auto life_max = assertion_life_max(config.auth.jwt_leeway);
+    std::unique_ptr<Replays> replays;
+    if (config.read_only) {
+        replays = Replays::without_memory(life_max, now);
+    } else {
+        ANNALS_TRY(replays, Replays::open(files, config.data + "/assertions", machine_begin(now),
+                                          life_max, now));
+    }
     return std::unique_ptr<TokenEndpoint>(
-        new TokenEndpoint(config, std::move(signer), std::move(clients)));
+        new TokenEndpoint(config, std::move(signer), std::move(clients), std::move(replays)));
 }
 
 KeySet TokenEndpoint::keys() const {
@@ -265,7 +276,7 @@ Result<std::string> TokenEndpoint::give(const core::Request& request, Instant no
     if (!assertion) {
         return invalid_client(assertion.error().detail);
     }
-    if (const auto taken = replays_.take(client->said.id, *assertion, now); !taken) {
+    if (const auto taken = replays_->take(client->said.id, *assertion, now); !taken) {
         return taken.error().code == Errc::overloaded ? taken.error()
                                                       : invalid_client(taken.error().detail);
     }

@@ -9,8 +9,8 @@
 
 #include "core/config/config.h"
 #include "core/exchange.h"
-#include "net/auth/assertion.h"
 #include "net/auth/clients.h"
+#include "net/auth/replays.h"
 #include "net/auth/settled.h"
 #include "net/auth/token_signer.h"
 #include "net/throttle.h"
@@ -30,8 +30,11 @@ class TokenEndpoint {
     static constexpr std::size_t kRequestBytesMax = 32 << 10;
     static constexpr std::chrono::seconds kTokenLife{300};
 
-    /// Reads the files that `config` names. Errors: usage: one line that names the setting and what is wrong.
-    static Result<std::unique_ptr<TokenEndpoint>> open(const core::Config& config);
+    /// Reads the files that `config` names, and what was taken before in the data directory, which is this process's unless it
+    /// is read-only. Lifetime: `files` outlives it.
+    /// Errors: usage: one line that names the setting and what is wrong; no_store, io.
+    static Result<std::unique_ptr<TokenEndpoint>> open(const core::Config& config,
+                                                       storage::FileSystem& files, Instant now);
 
     /// Whether the files are of use. Errors: as open().
     static Result<void> check(const core::Config& config);
@@ -65,7 +68,8 @@ class TokenEndpoint {
   private:
     struct Asked;
 
-    TokenEndpoint(const core::Config& config, TokenSigner signer, std::unique_ptr<Clients> clients);
+    TokenEndpoint(const core::Config& config, TokenSigner signer, std::unique_ptr<Clients> clients,
+                  std::unique_ptr<Replays> replays);
 
     Result<Asked> read(const core::Request& request) const;
     Result<std::string> give(const core::Request& request, Instant now, Settled* later,
@@ -78,7 +82,7 @@ class TokenEndpoint {
     const TokenSigner signer_;
     const std::unique_ptr<Clients> clients_;
     Throttle throttle_;
-    Replays replays_;
+    const std::unique_ptr<Replays> replays_;
     std::atomic<std::uint64_t> issued_{0};
     std::atomic<std::uint64_t> refused_{0};
 };

@@ -5,8 +5,10 @@
 #include "net/auth/assertion.h"
 #include "net/auth/clients.h"
 #include "net/auth/granted_scopes.h"
+#include "net/auth/replays.h"
 #include "net/auth/token_signer.h"
 #include "tests/support/child_process.h"
+#include "tests/support/sim_file_system.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tokens.h"
 
@@ -75,6 +77,111 @@ TEST(Replays, OfOneClientLeaveRoomForOthers) {
     EXPECT_EQ(replays.take("a", {"more", end}, begin).error().code, Errc::overloaded);
     EXPECT_TRUE(replays.take("b", {"more", end}, begin));
     EXPECT_TRUE(replays.take("a", {"more", {end.us * 2}}, {end.us + 1}));
+}
+
+class KeptReplays : public testing::Test {
+  protected:
+    static constexpr std::chrono::minutes kLifeMax{7};
+    static constexpr Instant kBegin{1'000'000'000};
+    static constexpr Instant kEnd{kBegin.us + 300'000'000};
+
+    KeptReplays() { EXPECT_TRUE(files.make_directory("/data")); }
+
+    static std::unique_ptr<Replays> open(SimFileSystem& files, Instant now = kBegin,
+                                         std::chrono::microseconds machine_age = kLifeMax) {
+        auto replays =
+            Replays::open(files, "/data/assertions", {now.us - machine_age.count()}, kLifeMax, now);
+        EXPECT_TRUE(replays) << replays.error().detail;
+        return replays ? *std::move(replays) : nullptr;
+    }
+
+    static Errc fault(Replays& replays, const std::string& client, const Assertion& assertion,
+                      Instant now = kBegin) {
+        const auto taken = replays.take(client, assertion, now);
+        return taken ? Errc::not_found : taken.error().code;
+    }
+
+    static constexpr Errc kTaken = Errc::not_found;  ///< what fault() says of none
+
+    SimFileSystem files;
+};
+
+TEST_F(KeptReplays, AreRefusedByTheNextProcess) {
+    {
+        const auto replays = open(files);
+        EXPECT_EQ(fault(*replays, "a client", {"one", kEnd}), kTaken);
+        EXPECT_EQ(fault(*replays, "b", {"short", {kBegin.us + 10}}), kTaken);
+    }
+    {
+        // It ended well: that the machine has begun since is no matter.
+        const auto replays = open(files, kBegin, std::chrono::seconds(1));
+        EXPECT_EQ(fault(*replays, "a client", {"one", kEnd}), Errc::bad_credentials);
+        EXPECT_EQ(fault(*replays, "b", {"one", kEnd}), kTaken);
+    }
+    EXPECT_EQ(fault(*open(files, kEnd), "a client", {"one", {kEnd.us + 1}}, kEnd), kTaken);
+}
+
+TEST_F(KeptReplays, AreRefusedAfterAProcessThatWasKilledAtAnyMoment) {
+    const auto killed = open(files);  // is never closed before what comes
+    for (const char* id : {"one", "two"}) {
+        EXPECT_EQ(fault(*killed, "a", {id, kEnd}), kTaken);
+        const auto after = files.after_power_cut(1);  // all that was written is there
+        const auto replays = open(*after);
+        EXPECT_EQ(fault(*replays, "a", {id, kEnd}), Errc::bad_credentials);
+        EXPECT_EQ(fault(*replays, "a", {"three", kEnd}), kTaken);
+    }
+    // A line that was not written to its end.
+    std::string text = files.content("/data/assertions");
+    SimFileSystem torn;
+    ASSERT_TRUE(torn.make_directory("/data"));
+    torn.set_content("/data/assertions", text + "13000");
+    const auto replays = open(torn);
+    EXPECT_EQ(fault(*replays, "a", {"two", kEnd}), Errc::bad_credentials);
+    EXPECT_EQ(fault(*replays, "a", {"three", kEnd}), kTaken);
+}
+
+TEST_F(KeptReplays, MayBeAllThatCouldHaveBeenTakenBeforeTheMachineEnded) {
+    const auto lost = open(files);
+    EXPECT_EQ(fault(*lost, "a", {"one", kEnd}), kTaken);
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        const auto after = files.after_power_cut(seed);
+        const auto replays = open(*after, kBegin, std::chrono::seconds(1));
+        EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::bad_credentials) << seed;
+        EXPECT_EQ(fault(*replays, "a", {"two", {kEnd.us + 100'000'000}}), Errc::bad_credentials);
+        const Instant beyond{kBegin.us + 420'000'000};
+        EXPECT_EQ(fault(*replays, "a", {"three", beyond}), kTaken) << seed;
+    }
+}
+
+TEST_F(KeptReplays, OfAFileThatIsNotTheirsMayBeAny) {
+    files.set_content("/data/assertions", "something else\n");
+    const auto replays = open(files);
+    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::bad_credentials);
+    const auto beside = Replays::without_memory(kLifeMax, kBegin);
+    EXPECT_EQ(fault(*beside, "a", {"one", kEnd}), Errc::bad_credentials);
+    EXPECT_EQ(fault(*beside, "a", {"one", {kBegin.us + 420'000'000}}), kTaken);
+}
+
+TEST_F(KeptReplays, AreNotTakenWhereTheyCannotBeWritten) {
+    const auto replays = open(files);
+    files.fail_next(SimFileSystem::Call::write, Errc::no_store);
+    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::overloaded);
+    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), kTaken);
+    EXPECT_EQ(fault(*replays, "a", {"one", kEnd}), Errc::bad_credentials);
+}
+
+TEST_F(KeptReplays, TakeNoMoreOfTheDeviceThanTheyNeed) {
+    const auto replays = open(files);
+    Instant now = kBegin;
+    std::size_t most = 0;
+    for (int i = 0; i < 20'000; ++i) {
+        now.us += 1'000'000;
+        EXPECT_EQ(fault(*replays, "a", {std::to_string(i), {now.us + 300'000'000}}, now), kTaken);
+        if (i % 50 == 0) {
+            most = std::max(most, files.content("/data/assertions").size());
+        }
+    }
+    EXPECT_LT(most, 400U << 10);
 }
 
 TEST(TokenClients, SayWhichFileAndClientIsOfNoUse) {

@@ -139,6 +139,20 @@ TEST(TokenEndpoint, TakesAnAssertionOnce) {
     expect_refused(post(server, form(wasted)), "invalid_client", "sent before");
 }
 
+TEST(TokenEndpoint, TakesNoAssertionAgainThatTheServerBeforeItTook) {
+    const SigningKey key("ES256");
+    const TemporaryDirectory data;
+    const std::string before = key.sign(claims("lab", "before"));
+    for (const int status : {200, 400}) {
+        GuardedServer server([&](core::Config& config, GuardedServer& self) {
+            with_clients(client_entry("lab", inline_keys(key)))(config, self);
+            config.data = data / "data";
+        });
+        EXPECT_EQ(post(server, form(before)).status, status);
+        EXPECT_EQ(post(server, form(key.sign(claims("lab", std::to_string(status))))).status, 200);
+    }
+}
+
 TEST(TokenEndpoint, HoldsAssertionsToWhatTheyMustSay) {
     const SigningKey key("ES256");
     GuardedServer server(with_clients(client_entry("lab", inline_keys(key))));

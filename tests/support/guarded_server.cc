@@ -12,10 +12,11 @@ GuardedServer::GuardedServer(const Change& change) {
     core::Config config;
     config.listen = "127.0.0.1:0";
     config.threads = 1;
+    config.data = folder_ / "data";
     change(config, *this);
     storage::StoreOptions options;
     options.search = core::search_setup(config);
-    store_ = *storage::Store::open(storage::posix_file_system(), folder_ / "data", options);
+    store_ = *storage::Store::open(storage::posix_file_system(), config.data, options);
     service_ = std::make_unique<core::Service>(config, *store_);
     auto server = net::Server::start(config, *service_, *store_);
     EXPECT_TRUE(server) << server.error().detail;

@@ -1,0 +1,199 @@
+#include "net/auth/replays.h"
+
+#include "core/base/digest.h"
+#include "core/base/log.h"
+
+#include <fmt/format.h>
+
+#include <time.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace annals::net::auth {
+
+namespace {
+
+/// How often those that are over are looked for.
+constexpr std::int64_t kLookIntervalUs = 30'000'000;
+
+constexpr std::string_view kFirstWords = "annals-assertions 1 ";
+constexpr std::string_view kOpen = "open";    ///< a process appends to it
+constexpr std::string_view kWhole = "whole";  ///< and has ended: nothing is missing
+constexpr std::uint64_t kFileBytesMax = 128 << 20;
+/// So many lines more than are needed are not worth a new file.
+constexpr std::size_t kLinesSpare = 1000;
+
+Error bad(std::string_view why) {
+    return {Errc::bad_credentials, std::string(why), ""};
+}
+
+std::string line_of(const std::string& client, const std::string& digest, Instant expires) {
+    return fmt::format("{} {} {}\n", expires.us, digest, client);
+}
+
+std::string_view take_word(std::string_view& text, char end) {
+    const std::size_t size = std::min(text.find(end), text.size());
+    const std::string_view word = text.substr(0, size);
+    text.remove_prefix(std::min(size + 1, text.size()));
+    return word;
+}
+
+/// All of a file; empty if it is too large.
+Result<std::string> read_whole(storage::FileSystem& files, const std::string& path) {
+    ANNALS_TRY(const auto file, files.open(path, storage::FileSystem::Mode::read));
+    ANNALS_TRY(const std::uint64_t size, file->size());
+    std::string text(size <= kFileBytesMax ? size : 0, '\0');
+    ANNALS_TRY(const std::size_t got, file->read(0, text));
+    text.resize(got);
+    return text;
+}
+
+std::string directory_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "." : path.substr(0, slash);
+}
+
+}  // namespace
+
+Instant machine_begin(Instant now) noexcept {
+    timespec since{};
+    return ::clock_gettime(CLOCK_BOOTTIME, &since) == 0
+               ? Instant{now.us - since.tv_sec * 1'000'000 - since.tv_nsec / 1000}
+               : now;
+}
+
+Result<std::unique_ptr<Replays>> Replays::open(storage::FileSystem& files, std::string file,
+                                               Instant began, std::chrono::microseconds life_max,
+                                               Instant now) {
+    auto replays = std::make_unique<Replays>();
+    if (files.exists(file)) {
+        ANNALS_TRY(const std::string text, read_whole(files, file));
+        if (!text.starts_with(kFirstWords)) {
+            replays->known_from_ = {now.us + life_max.count()};
+        } else if (!replays->read(text, now)) {
+            replays->known_from_ = {began.us + life_max.count()};
+        }
+    }
+    replays->path_ = std::move(file);
+    replays->files_ = &files;
+    if (auto written = replays->write_anew(kOpen, true); !written) {
+        replays->files_ = nullptr;
+        return std::move(written.error());
+    }
+    return replays;
+}
+
+std::unique_ptr<Replays> Replays::without_memory(std::chrono::microseconds life_max, Instant now) {
+    auto replays = std::make_unique<Replays>();
+    replays->known_from_ = {now.us + life_max.count()};
+    return replays;
+}
+
+Replays::~Replays() {
+    if (files_ != nullptr) {
+        // The next process refuses what it need not, if this fails: no more.
+        (void)write_anew(kWhole, true);
+    }
+}
+
+bool Replays::read(std::string_view text, Instant now) {
+    text.remove_prefix(kFirstWords.size());
+    const std::string_view state = take_word(text, '\n');
+    while (!text.empty()) {
+        std::string_view line = take_word(text, '\n');
+        const std::string_view when = take_word(line, ' ');
+        std::string digest(take_word(line, ' '));
+        Instant expires;
+        const char* const end = when.data() + when.size();
+        if (std::from_chars(when.data(), end, expires.us) == std::from_chars_result{end, {}} &&
+            expires > now && !line.empty() && count_ < kAllMax) {
+            count_ += seen_[std::string(line)].insert_or_assign(std::move(digest), expires).second
+                          ? 1
+                          : 0;
+        }
+    }
+    return state == kWhole;
+}
+
+Result<void> Replays::write_anew(std::string_view state, bool durable) {
+    std::string text = fmt::format("{}{}\n", kFirstWords, state);
+    std::size_t lines = 0;
+    for (const auto& [client, seen] : seen_) {
+        for (const auto& [digest, expires] : seen) {
+            text += line_of(client, digest, expires);
+            ++lines;
+        }
+    }
+    const std::string draft = path_ + ".tmp";
+    if (files_->exists(draft)) {
+        ANNALS_TRY_VOID(files_->remove(draft));
+    }
+    ANNALS_TRY(auto file, files_->open(draft, storage::FileSystem::Mode::create));
+    ANNALS_TRY_VOID(file->write(0, text));
+    if (durable) {
+        ANNALS_TRY_VOID(file->sync());
+    }
+    ANNALS_TRY_VOID(files_->rename(draft, path_));
+    if (durable) {
+        ANNALS_TRY_VOID(files_->sync_directory(directory_of(path_)));
+    }
+    file_ = std::move(file);
+    file_bytes_ = text.size();
+    lines_ = lines;
+    return {};
+}
+
+Result<void> Replays::append(const std::string& client, const std::string& digest,
+                             Instant expires) {
+    const std::string line = line_of(client, digest, expires);
+    ANNALS_TRY_VOID(file_->write(file_bytes_, line));
+    file_bytes_ += line.size();
+    ++lines_;
+    return {};
+}
+
+Result<void> Replays::take(const std::string& client, const Assertion& assertion, Instant now) {
+    std::string digest = sha256_hex(assertion.id);
+    const std::lock_guard lock(mutex_);
+    make_room(now);
+    auto& seen = seen_[client];
+    if (const auto found = seen.find(digest); found != seen.end() && found->second > now) {
+        return bad("The assertion was sent before");
+    }
+    if (assertion.expires < known_from_) {
+        return bad(
+            "The assertion may have been sent before this server began; make one that lives "
+            "longer");
+    }
+    if (seen.size() >= kOfOneClientMax || count_ >= kAllMax) {
+        return Error{Errc::overloaded, "", ""};
+    }
+    if (files_ != nullptr) {
+        if (const auto written = append(client, digest, assertion.expires); !written) {
+            log_error(fmt::format("{}: {}", path_, written.error().detail));
+            return Error{Errc::overloaded, "", ""};
+        }
+    }
+    count_ += seen.insert_or_assign(std::move(digest), assertion.expires).second ? 1 : 0;
+    return {};
+}
+
+void Replays::make_room(Instant now) {
+    if (now < next_look_) {
+        return;
+    }
+    next_look_ = {now.us + kLookIntervalUs};
+    for (auto& [client, seen] : seen_) {
+        count_ -= std::erase_if(seen, [&](const auto& entry) { return entry.second <= now; });
+    }
+    std::erase_if(seen_, [](const auto& entry) { return entry.second.empty(); });
+    if (files_ != nullptr && lines_ > 2 * count_ + kLinesSpare) {
+        if (const auto written = write_anew(kOpen, false); !written) {
+            log_warning(fmt::format("{}: {}", path_, written.error().detail));
+        }
+    }
+}
+
+}  // namespace annals::net::auth
