@@ -283,6 +283,7 @@ asio::awaitable<void> Connection::serve() {
 
 Connection::Turn Connection::answer_ready() {
     phase_ = Phase::working;
+    count_memory();
     for (std::size_t answered = 0; answered < kPipelinedRequestsMax; ++answered) {
         switch (reader_.next()) {
             case RequestReader::Step::need_bytes:
@@ -309,6 +310,9 @@ Connection::Turn Connection::answer_ready() {
             }
             case RequestReader::Step::request:
                 break;
+        }
+        if (reader_.decodes()) {
+            count_memory();
         }
         reading_ = RequestReader::Phase::idle;
         request_begin_ = Clock::now();
@@ -493,6 +497,7 @@ void Connection::refuse(const Error& error, int status) {
     closing_ = true;
     worker_.metrics.answered(core::HttpMethod::other, response.status, 0);
     output_.add(response, framing(true));
+    reader_.give_up();
 }
 
 void Connection::answer_late() {

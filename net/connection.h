@@ -103,6 +103,7 @@ class Connection {
     std::optional<core::Response> refuse_at_head(core::Request& request);
     asio::awaitable<bool> wait_for_audit();
     void record(const core::Request& request, const core::Response& response);
+    void count_memory();
     bool is_within_memory();
     bool asks_for_websocket(const core::Request& request) const;
     bool is_own_origin(const core::Request& request) const;
@@ -150,6 +151,7 @@ class Connection {
     bool slices_chunked_ = false;
     bool closing_ = false;                              ///< the last response has been added
     std::shared_ptr<const core::Principal> principal_;  ///< of the request under way
+    auth::Authenticator::Memo memo_;
     auth::Settled settled_;  ///< not null: who sends it is known when that is settled
     std::string request_id_;
     std::string_view cors_lines_;  ///< for the answer under way; lives as long as the server

@@ -19,6 +19,9 @@ namespace {
 constexpr std::chrono::seconds kSettledWait{4};
 constexpr std::chrono::milliseconds kSettledPauseMax{20};
 
+/// A request of so many bytes goes on whatever others take.
+constexpr std::uint64_t kSmallBytes = 64 << 10;
+
 /// How often a request that waits for a line of the audit log looks whether there is one.
 constexpr std::chrono::milliseconds kLinePause{10};
 
@@ -34,17 +37,25 @@ bool Connection::enter_root(core::Request& request) {
     return true;
 }
 
-/// Whether what is being read fits into what all may take together. A small request always does.
-bool Connection::is_within_memory() {
-    constexpr std::size_t kSmall = 64 << 10;
+/// Counts what is being read to what all may take together, and holds what may still come of it to the rest.
+void Connection::count_memory() {
     Shared& shared = worker_.shared;
     const std::size_t bytes = reader_.memory();
     if (bytes != memory_) {
         shared.memory.fetch_add(bytes - memory_, std::memory_order_relaxed);
         memory_ = bytes;
     }
-    return bytes <= kSmall ||
-           shared.memory.load(std::memory_order_relaxed) <= shared.config.limits.max_memory;
+    const std::uint64_t limit = shared.config.limits.max_memory;
+    const std::uint64_t taken = shared.memory.load(std::memory_order_relaxed);
+    // A few bytes that arrive may be many when they are decoded.
+    reader_.set_decoded_bytes_max(bytes + kSmallBytes + (taken < limit ? limit - taken : 0));
+}
+
+/// Whether what is being read fits into what all may take together. A small request always does.
+bool Connection::is_within_memory() {
+    count_memory();
+    return memory_ <= kSmallBytes || worker_.shared.memory.load(std::memory_order_relaxed) <=
+                                         worker_.shared.config.limits.max_memory;
 }
 
 /// Finds out whether the request may go on to its handler, or answers why not. With `settled_` or `waits_for_line_`
@@ -179,7 +190,7 @@ core::Response Connection::challenge(const Error& error, const core::Request& re
 // Finds out who sends the request, or answers why that can't be told. With settled_ set it is not known yet.
 std::optional<core::Response> Connection::identify(core::Request& request, bool may_ask) {
     auto who = worker_.authenticator->authenticate(request, network_text_, now(),
-                                                   may_ask ? &settled_ : nullptr);
+                                                   may_ask ? &settled_ : nullptr, memo_);
     if (who) {
         principal_ = *std::move(who);
         request.principal = principal_.get();

@@ -131,7 +131,8 @@ struct RequestReader::Parser {
 RequestReader::RequestReader(std::uint64_t body_bytes_max, bool tells_head)
     : body_bytes_max_(body_bytes_max),
       tells_head_(tells_head),
-      parser_(std::make_unique<Parser>()) {
+      parser_(std::make_unique<Parser>()),
+      decoded_bytes_max_(body_bytes_max) {
     llhttp_init(&parser_->state, HTTP_REQUEST, &Parser::settings());
     parser_->state.data = this;
 }
@@ -181,6 +182,11 @@ void RequestReader::drop_decoder() {
     if (decoded_.capacity() > kBufferBytesKept) {
         decoded_.shrink_to_fit();
     }
+}
+
+void RequestReader::give_up() {
+    decoder_.reset();
+    std::string().swap(decoded_);
 }
 
 void RequestReader::filled(std::size_t count) {
@@ -241,6 +247,13 @@ RequestReader::Step RequestReader::next() {
         }
         finish_request();
         return Step::request;
+    }
+    if (error == HPE_PAUSED && head_done_) {
+        // Before anything is decoded it is told whose it is.
+        llhttp_resume(&parser_->state);
+        parsed_ = body_begin_;
+        head_told_ = true;
+        return Step::head;
     }
     if (error != HPE_OK) {
         return step_after_error(error);
@@ -531,13 +544,17 @@ bool RequestReader::decode(std::string_view bytes) {
     if (encoded_bytes_ > body_bytes_max_) {
         return refuse(Errc::body_too_large, "the request's body is larger than limits.max_body");
     }
-    switch (decoder_->add(bytes, body_bytes_max_, decoded_)) {
+    const std::uint64_t bytes_max = std::min(body_bytes_max_, decoded_bytes_max_);
+    switch (decoder_->add(bytes, bytes_max, decoded_)) {
         case Decoder::Step::taken:
             return true;
         case Decoder::Step::corrupt:
             return refuse(Errc::invalid, "the body is not what its Content-Encoding says");
         case Decoder::Step::too_large:
             break;
+    }
+    if (bytes_max < body_bytes_max_) {
+        return refuse(Errc::overloaded, "there is no memory to decode the body");
     }
     return refuse(Errc::body_too_large,
                   "the request's body, decoded, is larger than limits.max_body");
@@ -573,7 +590,7 @@ int RequestReader::head_arrived() {
     }
     head_done_ = true;
     body_begin_ = body_end_ = begin_ + position;
-    return 0;
+    return tells_head_ && decoder_ != nullptr ? static_cast<int>(HPE_PAUSED) : 0;
 }
 
 int RequestReader::body_arrived(const char* bytes, std::size_t count) {

@@ -58,6 +58,15 @@ class RequestReader {
     /// Goes on with what has arrived.
     Step next();
 
+    /// From now on a body is decoded to so many bytes at most; where that is less than `body_bytes_max`, for want of memory.
+    void set_decoded_bytes_max(std::uint64_t bytes) noexcept { decoded_bytes_max_ = bytes; }
+
+    /// Whether the body of the request under way is decoded.
+    bool decodes() const noexcept { return decoder_ != nullptr; }
+
+    /// Gives back what decoding takes. Nothing more comes of this connection.
+    void give_up();
+
     /// How far the request under way has come.
     Phase phase() const noexcept;
 
@@ -168,6 +177,7 @@ class RequestReader {
     std::unique_ptr<Decoder> decoder_;  ///< null: the body is taken as it comes
     std::string decoded_;               ///< what has come of the body
     std::uint64_t encoded_bytes_ = 0;
+    std::uint64_t decoded_bytes_max_;
 
     core::Request request_;
     std::string_view host_;

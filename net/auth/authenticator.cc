@@ -8,6 +8,8 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 namespace annals::net::auth {
 
@@ -21,12 +23,42 @@ constexpr std::size_t kApiKeyBytesMax = 1024;
 /// not the same.
 constexpr const char* kIntrospected = "introspection|";
 
-std::size_t count_headers(const core::Request& request, std::string_view name) {
-    return static_cast<std::size_t>(
-        std::count_if(request.headers.begin(), request.headers.end(), [&](const core::Header& h) {
-            return h.name.size() == name.size() &&
-                   ::strncasecmp(h.name.data(), name.data(), name.size()) == 0;
-        }));
+/// A longer token is looked up each time.
+constexpr std::size_t kMemoBytesMax = 4096;
+
+bool is_called(const core::Header& header, std::string_view name) noexcept {
+    return header.name.size() == name.size() &&
+           ::strncasecmp(header.name.data(), name.data(), name.size()) == 0;
+}
+
+/// The credentials of a request.
+struct Presented {
+    std::string_view value;  ///< of the last header
+    bool is_key = false;
+    std::size_t headers = 0;
+};
+
+Presented presented_by(const core::Request& request) noexcept {
+    Presented presented;
+    for (const core::Header& header : request.headers) {
+        const bool is_key = is_called(header, "X-API-Key");
+        if (is_key || is_called(header, "Authorization")) {
+            presented = {header.value, is_key, presented.headers + 1};
+        }
+    }
+    return presented;
+}
+
+/// In a time that tells nothing of where they differ.
+bool are_same(std::string_view one, std::string_view other) noexcept {
+    if (one.size() != other.size()) {
+        return false;
+    }
+    unsigned char difference = 0;
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        difference |= static_cast<unsigned char>(one[i] ^ other[i]);
+    }
+    return difference == 0;
 }
 
 Error bad(std::string_view why) {
@@ -56,21 +88,33 @@ void Authenticator::catch_up() {
 }
 
 Result<std::shared_ptr<const core::Principal>> Authenticator::authenticate(
-    const core::Request& request, std::string_view address, Instant now, Settled* later) {
+    const core::Request& request, std::string_view address, Instant now, Settled* later,
+    Memo& memo) {
     catch_up();
-    const std::size_t authorizations = count_headers(request, "Authorization");
-    const std::size_t api_keys = count_headers(request, "X-API-Key");
-    if (authorizations + api_keys == 0) {
+    const Presented presented = presented_by(request);
+    if (presented.headers == 0) {
         return std::shared_ptr<const core::Principal>();
     }
-    if (authorizations + api_keys > 1) {
+    if (presented.headers > 1) {
         return bad("More than one credential was sent");
     }
-    if (api_keys == 1) {
-        return by_key(*request.header("X-API-Key"));
+    if (memo.number == trusted_->number && memo.expires > now && memo.is_key == presented.is_key &&
+        are_same(memo.credentials, presented.value)) {
+        return memo.principal;
     }
+    ANNALS_TRY(Known known, presented.is_key ? by_key(presented.value)
+                                             : by_bearer(presented.value, address, now, later));
+    if (presented.value.size() <= kMemoBytesMax) {
+        memo = {std::string(presented.value), presented.is_key, trusted_->number, known.expires,
+                known.principal};
+    }
+    return known.principal;
+}
+
+Result<Authenticator::Known> Authenticator::by_bearer(std::string_view value,
+                                                      std::string_view address, Instant now,
+                                                      Settled* later) {
     constexpr std::string_view kScheme = "Bearer ";
-    std::string_view value = *request.header("Authorization");
     if (value.size() < kScheme.size() ||
         ::strncasecmp(value.data(), kScheme.data(), kScheme.size()) != 0) {
         return bad("The Authorization header must be: Bearer and a token");
@@ -117,16 +161,15 @@ Result<Claims> Authenticator::verify(std::string_view token, std::string_view ad
     return claims;
 }
 
-Result<std::shared_ptr<const core::Principal>> Authenticator::by_token(std::string_view token,
-                                                                       std::string_view address,
-                                                                       Instant now,
-                                                                       Settled* later) {
+Result<Authenticator::Known> Authenticator::by_token(std::string_view token,
+                                                     std::string_view address, Instant now,
+                                                     Settled* later) {
     if (!takes_tokens_) {
         return bad("Bearer tokens are not taken");
     }
     if (const auto known = tokens_.find(token); known != tokens_.end()) {
         if (known->second.expires > now) {
-            return known->second.principal;
+            return known->second;
         }
         tokens_.erase(known);
     }
@@ -139,11 +182,11 @@ Result<std::shared_ptr<const core::Principal>> Authenticator::by_token(std::stri
     }
     auto principal =
         std::make_shared<const core::Principal>(claims.name, claims.scopes, claims.patient);
-    tokens_.emplace(std::string(token), Known{principal, claims.expires});
-    return principal;
+    return tokens_.emplace(std::string(token), Known{std::move(principal), claims.expires})
+        .first->second;
 }
 
-Result<std::shared_ptr<const core::Principal>> Authenticator::by_key(std::string_view key) const {
+Result<Authenticator::Known> Authenticator::by_key(std::string_view key) const {
     if (!takes_keys_) {
         return bad("API keys are not taken");
     }
@@ -161,7 +204,7 @@ Result<std::shared_ptr<const core::Principal>> Authenticator::by_key(std::string
     if (found == key_holders_.size()) {
         return bad("The API key is not known");
     }
-    return key_holders_[found];
+    return Known{key_holders_[found], Instant{std::numeric_limits<std::int64_t>::max()}};
 }
 
 }  // namespace annals::net::auth

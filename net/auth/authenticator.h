@@ -21,6 +21,15 @@ namespace annals::net::auth {
 
 class Authenticator {
   public:
+    /// The credentials that a connection brought last, if they were good: it mostly brings the same again. The connection's.
+    struct Memo {
+        std::string credentials;
+        bool is_key = false;
+        std::uint64_t number = 0;  ///< Trusted::number
+        Instant expires;
+        std::shared_ptr<const core::Principal> principal;
+    };
+
     /// Lifetime: `credentials` outlives it.
     Authenticator(const core::Config::Auth& config, Credentials& credentials);
 
@@ -33,7 +42,8 @@ class Authenticator {
     ///         found out for that address at present.
     Result<std::shared_ptr<const core::Principal>> authenticate(const core::Request& request,
                                                                 std::string_view address,
-                                                                Instant now, Settled* later);
+                                                                Instant now, Settled* later,
+                                                                Memo& memo);
 
   private:
     struct Known {
@@ -50,12 +60,13 @@ class Authenticator {
     };
 
     void catch_up();
-    Result<std::shared_ptr<const core::Principal>> by_token(std::string_view token,
-                                                            std::string_view address, Instant now,
-                                                            Settled* later);
+    Result<Known> by_bearer(std::string_view value, std::string_view address, Instant now,
+                            Settled* later);
+    Result<Known> by_token(std::string_view token, std::string_view address, Instant now,
+                           Settled* later);
     Result<Claims> verify(std::string_view token, std::string_view address, Instant now,
                           Settled* later) const;
-    Result<std::shared_ptr<const core::Principal>> by_key(std::string_view key) const;
+    Result<Known> by_key(std::string_view key) const;
 
     const bool takes_tokens_;
     const bool takes_keys_;

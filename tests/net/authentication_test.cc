@@ -155,6 +155,51 @@ TEST(Authentication, ReadsFilesAgainThatHaveChangedAndKeepsWhatItHasIfTheyAreOfN
     EXPECT_EQ(server.get("/Patient/1", {{"X-API-Key", "another"}}).status, 403);
 }
 
+TEST(Authentication, OfOneRequestSaysNothingOfTheNextOverTheSameConnection) {
+    const SigningKey key("ES256");
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        with_keys("jwt_or_api_key", jwk_set({key.jwk()}))(config, self);
+        config.auth.jwt_leeway = std::chrono::milliseconds(0);
+    });
+    Connection connection(server.port());
+    const auto status = [&](const std::string& headers) {
+        connection.send("GET /fhir/Patient/1 HTTP/1.1\r\nHost: a\r\n" + headers + "\r\n");
+        const auto answer = connection.receive();
+        return answer ? answer->status : 0;
+    };
+    const std::string api_key = "X-API-Key: the key of lab 7\r\n";
+    const std::int64_t end = now().us / 1'000'000 + 3;
+    const std::string token =
+        key.sign(R"({"exp":)" + std::to_string(end) + R"(,"scope":"system/*.rs"})");
+    const std::string bearer = "Authorization: Bearer " + token + "\r\n";
+    const std::string nothing =
+        "Authorization: Bearer " + key.sign(R"({"exp":4000000000})") + "\r\n";
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(status(api_key), 404);
+        EXPECT_EQ(status(api_key), 404);
+        EXPECT_EQ(status(""), 401);
+        EXPECT_EQ(status("X-API-Key: the key of lab 8\r\n"), 401);
+        EXPECT_EQ(status("Authorization: the key of lab 7\r\n"), 401);
+        EXPECT_EQ(status(bearer), 404);
+        EXPECT_EQ(status(bearer), 404);
+        EXPECT_EQ(status("X-API-Key: Bearer " + token + "\r\n"), 401);
+        EXPECT_EQ(status(bearer + api_key), 401);
+        EXPECT_EQ(status(nothing), 403);
+        EXPECT_EQ(status(bearer), 404);
+    }
+    while (now().us / 1'000'000 < end) {
+        EXPECT_THAT(status(bearer), testing::AnyOf(404, 401));
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    EXPECT_EQ(status(bearer), 401);
+    EXPECT_EQ(status(api_key), 404);
+    // Another key of the same length takes its place.
+    write_whole_file(server.file("keys.toml"),
+                     key_entry("c", "the key of lab 9", R"(["system/*.rs"])"));
+    EXPECT_TRUE(becomes_true([&] { return status(api_key) == 401; }));
+    EXPECT_EQ(status("X-API-Key: the key of lab 9\r\n"), 404);
+}
+
 TEST(Authentication, FetchesKeysAndFetchesThemAgainForAKeyItDoesNotKnow) {
     const SigningKey first("ES256", "first");
     const SigningKey second("ES256", "second");

@@ -5,6 +5,8 @@
 namespace annals::test {
 namespace {
 
+using net::Coding;
+using net::Encoder;
 using net::RequestReader;
 using Step = RequestReader::Step;
 
@@ -98,6 +100,45 @@ TEST(RequestReader, SaysHowFarTheRequestHasCome) {
     EXPECT_EQ(feed("b"), Step::request);
     EXPECT_EQ(reader.request().body, "ab");
     EXPECT_EQ(reader.phase(), RequestReader::Phase::idle);
+}
+
+/// A request whose body is `bytes` blanks, and takes next to nothing.
+std::string bomb(std::size_t bytes) {
+    std::string body;
+    const net::EncoderPointer encoder = net::take_encoder(Coding::zstd);
+    encoder->add(std::string(bytes, ' '), Encoder::Then::end, body);
+    return "POST /c HTTP/1.1\r\nHost: y\r\nContent-Encoding: zstd\r\nContent-Length: " +
+           std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+void feed(RequestReader& reader, std::string_view bytes) {
+    const std::span<char> room = reader.room();
+    ASSERT_LE(bytes.size(), room.size());
+    bytes.copy(room.data(), bytes.size());
+    reader.filled(bytes.size());
+}
+
+TEST(RequestReader, DecodesNothingBeforeItsHeadWasLookedAt) {
+    RequestReader reader(16 << 20, true);
+    feed(reader, bomb(8 << 20));
+    ASSERT_EQ(reader.next(), Step::head);
+    EXPECT_EQ(reader.head().path, "/c");
+    EXPECT_LT(reader.memory(), 1U << 20);
+    ASSERT_EQ(reader.next(), Step::request);
+    EXPECT_EQ(reader.request().body.size(), 8U << 20);
+    feed(reader, "GET /next HTTP/1.1\r\nHost: y\r\n\r\n");
+    ASSERT_EQ(reader.next(), Step::request);
+    EXPECT_EQ(reader.request().path, "/next");
+}
+
+TEST(RequestReader, DecodesNoMoreThanThereIsMemoryFor) {
+    RequestReader reader(16 << 20);
+    feed(reader, bomb(8 << 20));
+    reader.set_decoded_bytes_max(100'000);
+    ASSERT_EQ(reader.next(), Step::refused);
+    EXPECT_EQ(reader.refusal().code, Errc::overloaded);
+    reader.give_up();
+    EXPECT_LT(reader.memory(), 64U << 10);
 }
 
 TEST(RequestReader, TakesABodyOfTheLimitAndNoMore) {

@@ -2,6 +2,7 @@
 
 #include "net/throttle.h"
 
+#include "net/coding.h"
 #include "tests/net/fake_service.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/tokens.h"
@@ -175,6 +176,19 @@ TEST(Bodies, OfAllRequestsTogetherAreBounded) {
     for (int i = 0; i < 20; ++i) {
         EXPECT_EQ(send(), 200);
     }
+}
+
+TEST(Bodies, ThatUnpackToMoreThanThereIsMemoryForAreRefused) {
+    FakeServer server([](core::Config& config) { config.limits.max_memory = 1 << 20; });
+    std::string body;
+    net::take_encoder(net::Coding::zstd)
+        ->add(std::string(8 << 20, ' '), net::Encoder::Then::end, body);
+    for (int i = 0; i < 50; ++i) {
+        const HttpResponse refused =
+            exchange(server.port(), "POST", "/fhir/echo", body, {{"Content-Encoding", "zstd"}});
+        EXPECT_EQ(refused.status, 503);
+    }
+    EXPECT_EQ(exchange(server.port(), "POST", "/fhir/echo", "x").status, 200);
 }
 
 TEST(Bodies, AreNotReadBeforeTheirSenderIsKnown) {
