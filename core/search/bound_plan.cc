@@ -139,15 +139,17 @@ BoundPlan of_quantity(const Plan& plan, const SearchRun& run, Resolution& resolu
     // Of a composite all that can have a range begin with its code.
     const SearchRun::TextRange range = run.texts(beside(plan.column, ":units"), plan.text);
     std::vector<BoundPlan> parts;
+    parts.reserve(range.last - range.first);
+    std::string unit;
     for (std::uint32_t text = range.first; text < range.last; ++text) {
-        const std::string unit(run.text(text));
+        unit = run.text(text);
         const auto [known, is_new] = units.try_emplace(unit);
         if (is_new) {
             known->second = plan.in_unit(unit);
         }
         if (known->second) {
             BoundPlan part =
-                of_interval(beside(plan.column, "=" + unit), plan, *known->second, run);
+                of_interval(beside(plan.column, unit.insert(0, 1, '=')), plan, *known->second, run);
             if (part.kind != Kind::nothing) {
                 parts.push_back(std::move(part));
             }

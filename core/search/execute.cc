@@ -9,7 +9,7 @@ namespace annals::core::search {
 namespace {
 
 // What counting costs beyond this nobody asks.
-constexpr std::uint64_t kCostOfInterest = 100'000;
+constexpr std::uint64_t kCostOfInterest = 20'000;
 
 }  // namespace
 
@@ -42,8 +42,10 @@ void Execution::plan_steps(const Plan& plan) {
 
 void Execution::want(const Wanted& wanted) {
     matches_.clear();
-    walk_.reset();
     wanted_ = wanted;
+    if (walk_ != nullptr) {
+        walk_->begin(wanted);
+    }
 }
 
 Result<bool> Execution::advance(const Pace& pace) {
@@ -55,12 +57,13 @@ Result<bool> Execution::advance(const Pace& pace) {
         ++next_step_;
     }
     if (walk_ == nullptr) {
-        walk_ = std::make_unique<RunWalk>(snapshot_, type_, plan_, resolution_, wanted_,
+        walk_ = std::make_unique<RunWalk>(snapshot_, type_, plan_, resolution_,
                                           [this](const Match& match) {
                                               if (matches_.size() <= kMatchesMax) {
                                                   matches_.push_back(match);
                                               }
                                           });
+        walk_->begin(wanted_);
     }
     const bool done = walk_->advance(pace);
     if (matches_.size() > kMatchesMax) {
@@ -75,17 +78,16 @@ std::uint64_t Execution::count() const noexcept {
 
 std::uint64_t Execution::counting_cost() {
     std::uint64_t cost = 0;
-    for (const auto& run : snapshot_.runs(type_).runs) {
-        const BoundPlan condition = bind(plan_, run, resolution_);
+    const auto& runs = snapshot_.runs(type_).runs;
+    for (std::size_t run = 0; run < runs.size() && cost <= kCostOfInterest; ++run) {
+        const BoundPlan& condition = walk_->bound(run);
         if (condition.costly) {
             return std::numeric_limits<std::uint64_t>::max();
         }
         const bool counted =
             condition.is_postings() || condition.kind == BoundPlan::Kind::everything;
-        cost += counted ? 1 + run->died_count() : condition.work + condition.estimate;
-        if (cost > kCostOfInterest) {
-            break;
-        }
+        cost += counted ? 1 + runs[run]->died_count()
+                        : std::uint64_t{condition.work} + condition.estimate;
     }
     return cost;
 }
@@ -109,7 +111,8 @@ Result<bool> Execution::resolve(Step& step, const Pace& pace) {
             };
         }
         step.walk = std::make_unique<RunWalk>(snapshot_, plan.type, plan.parts.front(), resolution_,
-                                              Wanted{.limit = kMatchesMax}, std::move(found));
+                                              std::move(found));
+        step.walk->begin({.limit = kMatchesMax});
     }
     if (!step.walk->advance(pace)) {
         return false;

@@ -5,6 +5,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <functional>
+#include <map>
 
 namespace annals::core::search {
 
@@ -76,10 +78,24 @@ UnitText read_unit(std::string_view text) {
             text.substr(second + 1)};
 }
 
+// A UCUM unit of this text. There are few: what was parsed is kept for the next who asks. Lifetime: until the next call.
+const std::optional<Unit>& ucum_unit(std::string_view text) {
+    constexpr std::size_t kKeptMax = 1000;
+    thread_local std::map<std::string, std::optional<Unit>, std::less<>> kept;
+    const auto known = kept.find(text);
+    if (known != kept.end()) {
+        return known->second;
+    }
+    if (kept.size() == kKeptMax) {
+        kept.clear();
+    }
+    return kept.emplace(text, fhirpath::parse_unit(text)).first->second;
+}
+
 // `value|system|code`: the same unit, or in UCUM any of the same dimension.
 std::function<std::optional<Range>(std::string_view)> in_units_of(std::string system,
                                                                   std::string code, Range range) {
-    auto from = system == kUcum ? fhirpath::parse_unit(code) : std::nullopt;
+    auto from = system == kUcum ? ucum_unit(code) : std::nullopt;
     return [system = std::move(system), code = std::move(code), range,
             from = std::move(from)](std::string_view text) -> std::optional<Range> {
         const UnitText unit = read_unit(text);
@@ -89,7 +105,10 @@ std::function<std::optional<Range>(std::string_view)> in_units_of(std::string sy
         if (unit.code == code || code.empty()) {
             return range;
         }
-        const auto to = from ? fhirpath::parse_unit(unit.code) : std::nullopt;
+        if (!from) {
+            return std::nullopt;
+        }
+        const std::optional<Unit>& to = ucum_unit(unit.code);
         return to && from->same_dimension(*to) ? converted(range, *from, *to) : std::nullopt;
     };
 }

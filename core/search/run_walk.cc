@@ -46,7 +46,7 @@ struct RunWalk::Open {
     std::shared_ptr<const SearchRun> run;
     std::uint32_t first = 0;  // the documents that are looked at
     std::uint32_t last = 0;
-    BoundPlan condition;
+    const BoundPlan* condition = nullptr;
     std::vector<const BoundPlan*> tests;  // of what drives not, the most selective first
     DocumentSetPool::Handle set;
     DocumentWalk documents;
@@ -55,18 +55,31 @@ struct RunWalk::Open {
 };
 
 RunWalk::RunWalk(Snapshot& snapshot, TypeId type, const Plan& plan, Resolution& resolution,
-                 const Wanted& wanted, Found found)
+                 Found found)
     : snapshot_(snapshot),
       type_(type),
       plan_(plan),
       resolution_(resolution),
-      wanted_(wanted),
       found_(std::move(found)),
-      runs_left_(snapshot.runs(type).runs.size()),
+      bound_(snapshot.runs(type).runs.size()),
       bodies_(snapshot) {
 }
 
 RunWalk::~RunWalk() = default;
+
+void RunWalk::begin(const Wanted& wanted) {
+    wanted_ = wanted;
+    count_ = 0;
+    runs_left_ = bound_.size();
+    open_.reset();
+}
+
+const BoundPlan& RunWalk::bound(std::size_t run) {
+    if (!bound_[run]) {
+        bound_[run] = bind(plan_, snapshot_.runs(type_).runs[run], resolution_);
+    }
+    return *bound_[run];
+}
 
 bool RunWalk::advance(const Pace& pace) {
     for (;;) {
@@ -127,7 +140,7 @@ bool RunWalk::open_next() {
         if (first == last) {
             continue;
         }
-        BoundPlan condition = bind(plan_, run, resolution_);
+        const BoundPlan& condition = bound(index);
         if (condition.kind == Kind::nothing) {
             continue;
         }
@@ -135,9 +148,9 @@ bool RunWalk::open_next() {
         open_->run = run;
         open_->first = first;
         open_->last = last;
-        open_->condition = std::move(condition);
+        open_->condition = &condition;
         open_->any_died = run->any_died();
-        open_->costly = open_->condition.costly;
+        open_->costly = condition.costly;
         return true;
     }
     return false;
@@ -164,7 +177,7 @@ bool RunWalk::count_at_once() {
         return false;
     }
     const SearchRun& run = *open.run;
-    const BoundPlan& condition = open.condition;
+    const BoundPlan& condition = *open.condition;
     const bool whole = open.first == 0 && open.last == run.size();
     const auto is_dead = [&](std::uint32_t document) {
         return run.died_at(document) <= snapshot_.position();
@@ -197,7 +210,7 @@ bool RunWalk::count_at_once() {
         return true;
     }
     const DocumentSetPool::Handle set = DocumentSetPool::of_thread().take(run.size());
-    collect(open.condition, run, *set);
+    collect(condition, run, *set);
     set->seal();
     if (!whole) {
         set->filter(
@@ -215,12 +228,12 @@ void RunWalk::choose_driver() {
     Open& open = *open_;
     const SearchRun& run = *open.run;
     std::vector<const BoundPlan*> parts;
-    if (open.condition.kind == Kind::all_of) {
-        for (const BoundPlan& part : open.condition.parts) {
+    if (open.condition->kind == Kind::all_of) {
+        for (const BoundPlan& part : open.condition->parts) {
             parts.push_back(&part);
         }
-    } else if (open.condition.kind != Kind::everything) {
-        parts.push_back(&open.condition);
+    } else if (open.condition->kind != Kind::everything) {
+        parts.push_back(open.condition);
     }
     std::sort(parts.begin(), parts.end(), [](const BoundPlan* a, const BoundPlan* b) {
         return a->costly != b->costly ? b->costly : a->estimate < b->estimate;

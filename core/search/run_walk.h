@@ -1,4 +1,5 @@
-// RunWalk: one plan over the runs of its type, one by one, driven by what is most selective.
+// RunWalk: one plan over the runs of its type, one by one, driven by what is most selective. It can be gone anew for
+// something else: to a run the plan is bound once.
 //
 // Layer:   core/search.
 // Threads: belongs to one thread.
@@ -10,6 +11,7 @@
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 namespace annals::core::search {
 
@@ -18,14 +20,19 @@ class RunWalk {
   public:
     using Found = std::function<void(const Match&)>;
 
-    RunWalk(Snapshot& snapshot, TypeId type, const Plan& plan, Resolution& resolution,
-            const Wanted& wanted, Found found);
+    RunWalk(Snapshot& snapshot, TypeId type, const Plan& plan, Resolution& resolution, Found found);
     ~RunWalk();
+
+    /// Says what the next advance() begins to find.
+    void begin(const Wanted& wanted);
 
     /// Goes on until the turn is over (false), or there is no more or enough was found (true).
     bool advance(const Pace& pace);
 
     std::uint64_t count() const noexcept { return count_; }
+
+    /// The plan bound to a run of Snapshot::runs(), by its index. Requires: bind()'s. Lifetime: of this.
+    const BoundPlan& bound(std::size_t run);
 
   private:
     struct Open;
@@ -40,10 +47,11 @@ class RunWalk {
     TypeId type_;
     const Plan& plan_;
     Resolution& resolution_;
-    Wanted wanted_;
     Found found_;
+    std::vector<std::optional<BoundPlan>> bound_;  // of each run, once it was asked for
+    Wanted wanted_;
     std::uint64_t count_ = 0;
-    std::size_t runs_left_;
+    std::size_t runs_left_ = 0;
     SnapshotBodies bodies_;
     std::unique_ptr<Open> open_;  // the run under way
 };
