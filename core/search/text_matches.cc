@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <ranges>
 
 namespace annals::core::search {
 
@@ -10,11 +12,38 @@ namespace {
 constexpr std::size_t kEntriesMax = 256;
 constexpr std::size_t kTextsMax = 1 << 20;
 
-bool contains(std::string_view text, std::string_view needle) noexcept {
-    if (text.size() < needle.size() || needle.empty()) {
-        return needle.empty();  // neither may be null below
+// The texts of [first, last), which lie side by side, that contain `needle`, which has a character. They are looked
+// through as one: for each by itself the search would take longer to begin than to end.
+std::vector<std::uint32_t> matches_in(const storage::SearchRun& run, std::uint32_t first,
+                                      std::uint32_t last, std::string_view needle) {
+    std::vector<std::uint32_t> found;
+    if (first == last) {
+        return found;
     }
-    return ::memmem(text.data(), text.size(), needle.data(), needle.size()) != nullptr;
+    const std::string_view final = run.text(last - 1);
+    const char* const end = final.data() + final.size();
+    const char* at = run.text(first).data();
+    const auto next = [&]() -> const char* {
+        const auto left = static_cast<std::size_t>(end - at);
+        return left < needle.size()
+                   ? nullptr  // and `at` may be, too
+                   : static_cast<const char*>(::memmem(at, left, needle.data(), needle.size()));
+    };
+    while ((at = next()) != nullptr) {
+        // The last one that begins at or before it.
+        const auto texts = std::views::iota(first, last);
+        const auto behind = std::ranges::partition_point(
+            texts, [&](std::uint32_t text) { return run.text(text).data() <= at; });
+        first += static_cast<std::uint32_t>(behind - texts.begin()) - 1;
+        const std::string_view text = run.text(first);
+        if (at + needle.size() > text.data() + text.size()) {
+            ++at;  // it reaches into the next one
+            continue;
+        }
+        found.push_back(first);
+        at = text.data() + text.size();
+    }
+    return found;
 }
 
 }  // namespace
@@ -30,10 +59,11 @@ TextMatches::Texts TextMatches::get(const std::shared_ptr<const storage::SearchR
     }
     auto found = std::make_shared<std::vector<std::uint32_t>>();
     const storage::SearchRun::TextRange range = run->texts(column);
-    for (std::uint32_t text = range.first; text < range.last; ++text) {
-        if (contains(run->text(text), needle)) {
-            found->push_back(text);
-        }
+    if (needle.empty()) {
+        found->resize(range.last - range.first);
+        std::iota(found->begin(), found->end(), range.first);
+    } else {
+        *found = matches_in(*run, range.first, range.last, needle);
     }
     entries_.push_front({run, run.get(), column, std::string(needle), found});
     kept_texts_ += found->size();
