@@ -2,8 +2,6 @@
 
 #include "codec/json/document.h"
 
-#include <fmt/format.h>
-
 namespace annals::core {
 
 namespace {
@@ -21,15 +19,7 @@ class Slices final : public BodySource {
         for (std::size_t count = 0;
              next_ < entries_->size() && count < kSliceEntriesMax && slice.size() < kSliceBytesMax;
              ++count, ++next_) {
-            if (!begun_) {
-                slice.append(R"(,"entry":[)");
-            }
-            if (entries_->append(slice, next_, !begun_)) {
-                begun_ = true;
-            } else if (!begun_) {
-                // What would have been the first entry is gone: the array begins with the next one.
-                slice.clear();
-            }
+            begun_ = entries_->append(slice, next_, begun_ ? "," : R"(,"entry":[)") || begun_;
         }
         if (next_ < entries_->size()) {
             return true;
@@ -48,14 +38,13 @@ class Slices final : public BodySource {
 
 void append_links(std::string& head, const std::vector<BundleLink>& links) {
     head += R"("link":[)";
-    bool first = true;
+    std::string_view before = R"({"relation":")";
     for (const auto& [relation, url] : links) {
-        head += fmt::format(R"({}{{"relation":"{}","url":)", first ? "" : ",", relation);
+        head.append(before).append(relation).append(R"(","url":)");
         json::append_quoted(head, url);
-        head += '}';
-        first = false;
+        before = R"(},{"relation":")";
     }
-    head += ']';
+    head += links.empty() ? "]" : "}]";
 }
 
 Response stream_bundle(std::string_view head, std::unique_ptr<EntrySource> entries) {
@@ -63,10 +52,7 @@ Response stream_bundle(std::string_view head, std::unique_ptr<EntrySource> entri
     response.cache_control = "no-cache";
     response.body.append(head);
     auto slices = std::make_unique<Slices>(std::move(entries));
-    Body slice;
-    const bool more = slices->next(slice);
-    response.body.append(std::move(slice));
-    if (more) {
+    if (slices->next(response.body)) {
         response.more = std::move(slices);
     }
     return response;

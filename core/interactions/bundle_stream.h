@@ -24,9 +24,8 @@ class EntrySource {
 
     virtual std::size_t size() const noexcept = 0;
 
-    /// Appends the entry at `index`, after a comma unless it is the `first`. False if it is not there any more:
-    /// nothing is appended.
-    virtual bool append(Body& body, std::size_t index, bool first) = 0;
+    /// Appends `before` and the entry at `index`. False if it is not there any more: nothing is appended.
+    virtual bool append(Body& body, std::size_t index, std::string_view before) = 0;
 };
 
 /// A link of a Bundle: relation (static text), URL.

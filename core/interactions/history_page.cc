@@ -21,9 +21,9 @@ class HistoryEntries final : public EntrySource {
 
     std::size_t size() const noexcept override { return versions_.size(); }
 
-    bool append(Body& body, std::size_t index, bool first) override {
+    bool append(Body& body, std::size_t index, std::string_view before) override {
         return append_history_entry(body, service_, base_url_, versions_[index],
-                                    first ? "{" : ",{");
+                                    std::string(before) + '{');
     }
 
   private:

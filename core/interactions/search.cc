@@ -34,19 +34,31 @@ bool is_about_the_page(std::string_view name) {
            name.starts_with("_include") || name.starts_with("_revinclude");
 }
 
-// Percent-encoded but for what a query may have as it is and people like to read.
-std::string encode_parameter(std::string_view text) {
-    constexpr std::string_view kPlain = ":,/$*();@!";
-    std::string out;
-    while (!text.empty()) {
-        const std::size_t at = std::min(text.find_first_of(kPlain), text.size());
-        out += percent_encode(text.substr(0, at));
-        if (at < text.size()) {
-            out += text[at];
-        }
-        text.remove_prefix(std::min(text.size(), at + 1));
+// What percent_encode() leaves as it is, and what a query may have as it is and people like to read.
+constexpr std::array<bool, 256> kPlain = [] {
+    std::array<bool, 256> plain{};
+    for (const char c : std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                         "0123456789-._~:,/$*();@!")) {
+        plain[static_cast<unsigned char>(c)] = true;
     }
-    return out;
+    return plain;
+}();
+
+bool is_plain(char c) noexcept {
+    return kPlain[static_cast<unsigned char>(c)];
+}
+
+// Percent-encoded but for what is plain.
+void append_parameter(std::string& out, std::string_view text) {
+    auto at = text.begin();
+    while (at != text.end()) {
+        const auto plain_end = std::find_if_not(at, text.end(), is_plain);
+        out.append(at, plain_end);
+        at = std::find_if(plain_end, text.end(), is_plain);
+        if (plain_end != at) {
+            out += percent_encode({plain_end, at});
+        }
+    }
 }
 
 // One search, from its parameters to its Bundle.
@@ -325,27 +337,29 @@ class Search {
         }
     }
 
-    std::string url(const std::optional<Cursor>& cursor) const {
-        std::string out = fmt::format("{}{}", request_.base_url, root());
+    // Of the first page.
+    std::string url() const {
+        std::string out(request_.base_url);
+        out += root();
         char separator = '?';
         for (const auto& [name, value] : query_.used) {
             out += separator;
-            out += encode_parameter(name);
+            append_parameter(out, name);
             out += '=';
-            out += encode_parameter(value);
+            append_parameter(out, value);
             separator = '&';
-        }
-        if (cursor) {
-            out += separator;
-            out += "_cursor=";
-            out += search::write_cursor(*cursor);
         }
         return out;
     }
 
     std::vector<BundleLink> links(const SearchPage& page) const {
+        const std::string first = url();
+        const auto at = [&](const Cursor& cursor) {
+            const std::string_view name = query_.used.empty() ? "?_cursor=" : "&_cursor=";
+            return fmt::format("{}{}{}", first, name, search::write_cursor(cursor));
+        };
         std::vector<BundleLink> links;
-        links.emplace_back("self", url(cursor_));
+        links.emplace_back("self", cursor_ ? at(*cursor_) : first);
         if (count_ == 0) {
             return links;
         }
@@ -356,21 +370,21 @@ class Search {
         there.carried = snapshot_->carried_count();
         there.now = now_;
         if (page.begins_inside) {
-            links.emplace_back("first", url({}));
+            links.emplace_back("first", first);
             if (!page.matches.empty()) {
                 there.backwards = true;
                 there.edge = page.matches.front().position;
-                links.emplace_back("previous", url(there));
+                links.emplace_back("previous", at(there));
             }
         }
         if (page.ends_inside && !page.matches.empty()) {
             there.backwards = false;
             there.edge = page.matches.back().position;
-            links.emplace_back("next", url(there));
+            links.emplace_back("next", at(there));
             if (page.total) {
                 there.backwards = true;
                 there.edge = {};
-                links.emplace_back("last", url(there));
+                links.emplace_back("last", at(there));
             }
         }
         return links;

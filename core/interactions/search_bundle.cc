@@ -22,40 +22,43 @@ class SearchEntries final : public EntrySource {
                (content_.warnings.empty() ? 0 : 1);
     }
 
-    bool append(Body& body, std::size_t index, bool first) override {
-        const std::string_view separator = first ? "" : ",";
+    bool append(Body& body, std::size_t index, std::string_view before) override {
         if (index < content_.matches.size()) {
-            return append_version(body, content_.matches[index], "match", separator);
+            return append_version(body, content_.matches[index], kMatch, before);
         }
         index -= content_.matches.size();
         if (index < content_.contained.size()) {
             const ContainedMatch& match = content_.contained[index];
             body.append(
                 fmt::format(R"({}{{"fullUrl":{},"resource":{},"search":{{"mode":"match"}}}})",
-                            separator, json::quoted(match.full_url), match.resource));
+                            before, json::quoted(match.full_url), match.resource));
             return true;
         }
         index -= content_.contained.size();
         if (index < content_.included.size()) {
-            return append_version(body, content_.included[index], "include", separator);
+            return append_version(body, content_.included[index], kInclude, before);
         }
         std::vector<Issue> issues;
         for (const std::string& warning : content_.warnings) {
             issues.push_back({"warning", "not-supported", warning, ""});
         }
-        append_outcome(body, issues, separator);
+        append_outcome(body, issues, before);
         return true;
     }
 
   private:
+    // How an entry ends.
+    static constexpr std::string_view kMatch = R"(,"search":{"mode":"match"}})";
+    static constexpr std::string_view kInclude = R"(,"search":{"mode":"include"}})";
+
     static void append_outcome(Body& body, const std::vector<Issue>& issues,
-                               std::string_view separator) {
-        body.append(fmt::format(R"({}{{"resource":{},"search":{{"mode":"outcome"}}}})", separator,
+                               std::string_view before) {
+        body.append(fmt::format(R"({}{{"resource":{},"search":{{"mode":"outcome"}}}})", before,
                                 outcome_json(issues)));
     }
 
-    bool append_version(Body& body, const storage::VersionInfo& info, std::string_view mode,
-                        std::string_view separator) const {
+    bool append_version(Body& body, const storage::VersionInfo& info, std::string_view end,
+                        std::string_view before) {
         const Result<storage::StoredVersion> stored =
             search::load(service_.store(), content_.carried, info);
         if (!stored && stored.error().code == Errc::not_found) {
@@ -67,26 +70,20 @@ class SearchEntries final : public EntrySource {
             append_outcome(body,
                            {{"warning", meaning_of(stored.error().code).issue_code,
                              fmt::format("A {} that matches is damaged in the store", type), ""}},
-                           separator);
+                           before);
             return true;
         }
-        body.append(separator);
-        body.append(R"({"fullUrl":")");
-        body.append(base_url_);
-        body.append("/");
-        body.append(type);
-        body.append("/");
-        body.append(stored->id);
-        body.append(R"(","resource":)");
+        text_.assign(before).append(R"({"fullUrl":")").append(base_url_).append("/");
+        text_.append(type).append("/").append(stored->id).append(R"(","resource":)");
+        body.append(text_);
         body.append_view(stored->body, stored->pin);
-        body.append(R"(,"search":{"mode":")");
-        body.append(mode);
-        body.append(R"("}})");
+        body.append(end);
         return true;
     }
 
     const Service& service_;
     std::string base_url_;  // escaped
+    std::string text_;      // of the entry under way
     SearchBundleContent content_;
 };
 
@@ -96,7 +93,7 @@ Response answer_search(const Service& service, std::string_view base_url,
                        SearchBundleContent content) {
     std::string head = R"({"resourceType":"Bundle","type":"searchset",)";
     if (content.total) {
-        head += fmt::format(R"("total":{},)", *content.total);
+        head.append(R"("total":)").append(std::to_string(*content.total)).append(",");
     }
     append_links(head, content.links);
     return stream_bundle(head,

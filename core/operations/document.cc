@@ -46,10 +46,10 @@ class DocumentEntries final : public EntrySource {
 
     std::size_t size() const noexcept override { return versions_.size(); }
 
-    bool append(Body& body, std::size_t index, bool first) override {
+    bool append(Body& body, std::size_t index, std::string_view before) override {
         const StoredVersion& version = versions_[index];
-        body.append(fmt::format(R"({}{{"fullUrl":"{}/{}/{}","resource":)", first ? "" : ",",
-                                base_url_, resource_type_name(version.info.type), version.id));
+        body.append(fmt::format(R"({}{{"fullUrl":"{}/{}/{}","resource":)", before, base_url_,
+                                resource_type_name(version.info.type), version.id));
         body.append_view(version.body, version.pin);
         body.append("}");
         return true;
