@@ -14,8 +14,8 @@ namespace annals::storage {
 namespace {
 
 /// Of larger blocks none is kept: they hold one record, which is not asked for twice in a row.
-constexpr std::uint64_t kCachedBlockMax = 64 << 10;
-constexpr std::size_t kCachedBlocks = 16;  // of each thread
+constexpr std::uint64_t kCachedBlockMax = 16 << 10;
+constexpr std::size_t kCachedBlocks = 512;  // of each thread; most are 4 KiB
 
 }  // namespace
 
