@@ -2,6 +2,7 @@
 
 #include "tests/crash/load.h"
 #include "tests/support/child_process.h"
+#include "tests/support/hook_receiver.h"
 #include "tests/support/temporary_directory.h"
 #include "tools/commands/history_reader.h"
 
@@ -163,6 +164,12 @@ TEST(KillNine, LetsAReplicationEndWithAnIdenticalStore) {
             "replicate", "--from",  source.url(),        "--to",    target->url(), "--page",
             "20",        "--state", directory / "state", "--follow"};
 
+        // Its state names the position that the target has.
+        const auto has_begun = [&] {
+            return test::read_whole_file(directory / "state").find("\ntarget ") !=
+                   std::string::npos;
+        };
+
         Load load(source.url(), 8, 1);
         for (int round = 0; round < 10; ++round) {
             test::ChildProcess replicate(kBinary, arguments);
@@ -176,6 +183,9 @@ TEST(KillNine, LetsAReplicationEndWithAnIdenticalStore) {
                 ASSERT_FALSE(target->url().empty()) << target->process().errors();
                 sleep_for(300);
             }
+            if (round == 9) {
+                EXPECT_TRUE(test::eventually(has_begun));
+            }
             replicate.kill(SIGKILL);
             replicate.wait(seconds(10));
         }
@@ -183,7 +193,6 @@ TEST(KillNine, LetsAReplicationEndWithAnIdenticalStore) {
         EXPECT_THAT(load.faults(), testing::IsEmpty());
         EXPECT_GT(load.count(), 0u);
 
-        EXPECT_NE(test::read_whole_file(directory / "state").find("\ntarget "), std::string::npos);
         std::vector<std::string> once = arguments;
         once.pop_back();
         const auto last = test::run_program(kBinary, once, seconds(60));

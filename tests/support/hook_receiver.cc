@@ -61,11 +61,10 @@ struct HookReceiver::Impl {
         socklen_t size = sizeof address;
         ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
         port = ntohs(address.sin_port);
-        threads.emplace_back([this] { accept(); });
+        acceptor = std::thread([this] { accept(); });
     }
 
     ~Impl() {
-        std::vector<std::thread> all;
         {
             const std::lock_guard lock(mutex);
             stopping = true;
@@ -74,13 +73,9 @@ struct HookReceiver::Impl {
                 ::shutdown(socket, SHUT_RDWR);
             }
         }
-        threads.front().join();
-        {
-            const std::lock_guard lock(mutex);
-            all.swap(threads);
-        }
-        for (std::size_t i = 1; i < all.size(); ++i) {
-            all[i].join();
+        acceptor.join();  // which starts the others
+        for (std::thread& thread : threads) {
+            thread.join();
         }
         for (const int socket : sockets) {
             ::close(socket);
@@ -166,8 +161,9 @@ struct HookReceiver::Impl {
     mutable std::condition_variable came;
     std::vector<ReceivedHook> hooks;  // guarded by mutex, like the rest
     std::vector<int> sockets;
-    std::vector<std::thread> threads;
     bool stopping = false;
+    std::vector<std::thread> threads;  // the acceptor's, and then the destructor's
+    std::thread acceptor;
 };
 
 HookReceiver::HookReceiver(Answer answer) : impl_(std::make_unique<Impl>(std::move(answer))) {
