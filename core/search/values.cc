@@ -88,6 +88,9 @@ std::string_view raw_of(json::Value value) {
 
 /// Where the last `c` stands before `end`; npos if there is none.
 std::size_t last_of(std::string_view text, char c, std::size_t end) noexcept {
+    if (end == 0) {
+        return std::string_view::npos;  // of no text, which may be null
+    }
     const void* const found = ::memrchr(text.data(), c, end);
     return found == nullptr
                ? std::string_view::npos
