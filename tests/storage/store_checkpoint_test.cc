@@ -15,29 +15,14 @@ using test::checkpoint_files;
 using test::CommitBuilder;
 using test::describe_search;
 using test::mentions;
+using test::open_store;
+using test::searchable;
 using test::SearchableCommit;
 using test::SimFileSystem;
 using Call = SimFileSystem::Call;
 
 const std::vector<std::string> kWords = {"red", "green", "blue", "secret"};
 const std::string kFolder(test::kSearchFiles);
-
-StoreOptions searchable(std::uint64_t fingerprint = 1) {
-    StoreOptions options;
-    options.segment_bytes = 16 << 10;
-    options.prepare_segments = false;
-    options.search = [fingerprint](const Store& store) {
-        return test::word_setup(store, fingerprint);
-    };
-    return options;
-}
-
-std::unique_ptr<Store> open_store(FileSystem& fs, StoreOptions options = searchable(),
-                                  OpenReport* report = nullptr) {
-    auto store = Store::open(fs, "/data", std::move(options), report);
-    EXPECT_TRUE(store) << store.error().detail;
-    return store ? *std::move(store) : nullptr;
-}
 
 Submission put(Store& store, std::string_view type, std::string_view id, std::string_view text) {
     SearchableCommit commit(store);

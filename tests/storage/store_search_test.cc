@@ -18,29 +18,14 @@ using test::CommitBuilder;
 using test::describe_search;
 using test::find_term;
 using test::find_word;
+using test::open_store;
+using test::searchable;
 using test::SearchableCommit;
 using test::SimFileSystem;
 using test::type_of;
 using test::word_term;
 using Found = std::set<std::uint64_t>;
 using Status = Submission::Status;
-
-StoreOptions searchable(std::uint64_t fingerprint = 1) {
-    StoreOptions options;
-    options.segment_bytes = 64 << 10;
-    options.prepare_segments = false;
-    options.search = [fingerprint](const Store& store) {
-        return test::word_setup(store, fingerprint);
-    };
-    return options;
-}
-
-std::unique_ptr<Store> open_store(FileSystem& fs, StoreOptions options = searchable(),
-                                  OpenReport* report = nullptr) {
-    auto store = Store::open(fs, "/data", std::move(options), report);
-    EXPECT_TRUE(store) << store.error().detail;
-    return store ? *std::move(store) : nullptr;
-}
 
 Submission submit(Store& store, CommitBuilder& builder) {
     const Submission submission = store.submit(builder.commit());

@@ -4,6 +4,7 @@
 #include "storage/index.h"
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <charconv>
@@ -82,6 +83,21 @@ SearchSetup word_setup(const Store& store, std::uint64_t fingerprint) {
         };
     };
     return setup;
+}
+
+storage::StoreOptions searchable(std::uint64_t fingerprint) {
+    storage::StoreOptions options;
+    options.segment_bytes = 16 << 10;
+    options.prepare_segments = false;
+    options.search = [fingerprint](const Store& store) { return word_setup(store, fingerprint); };
+    return options;
+}
+
+std::unique_ptr<Store> open_store(storage::FileSystem& fs, storage::StoreOptions options,
+                                  storage::OpenReport* report) {
+    auto store = Store::open(fs, "/data", std::move(options), report);
+    EXPECT_TRUE(store) << store.error().detail;
+    return store ? *std::move(store) : nullptr;
 }
 
 storage::VersionWrite& SearchableCommit::put(std::string_view type, std::string_view id,

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,6 +29,14 @@ storage::SearchEntries entries_of(std::uint64_t seed, TypeId type, std::string_v
 
 /// For StoreOptions::search: what entries_of() says of the text behind the head that CommitBuilder writes.
 storage::SearchSetup word_setup(const storage::Store& store, std::uint64_t fingerprint = 1);
+
+/// Of a store of small segments that is searched by words.
+storage::StoreOptions searchable(std::uint64_t fingerprint = 1);
+
+/// Opens the store below "/data"; a failure is the test's.
+std::unique_ptr<storage::Store> open_store(storage::FileSystem& fs,
+                                           storage::StoreOptions options = searchable(),
+                                           storage::OpenReport* report = nullptr);
 
 /// Adds a version that is found by its words.
 class SearchableCommit {
