@@ -46,13 +46,8 @@ std::uint8_t read_permissions(std::string_view text) noexcept {
 }
 
 std::string scope_text(std::uint8_t permissions, std::optional<TypeId> type) {
-    std::string text = fmt::format("system/{}.", type ? resource_type_name(*type) : "*");
-    for (std::size_t i = 0; i < kLetters.size(); ++i) {
-        if ((permissions >> i & 1) != 0) {
-            text += kLetters[i];
-        }
-    }
-    return text;
+    return fmt::format("system/{}.{}", type ? resource_type_name(*type) : "*",
+                       scope_letters(permissions));
 }
 
 std::string_view public_name(Access access, Level level) noexcept {
@@ -83,6 +78,43 @@ bool is_public(const Config& config, std::string_view what) {
     return std::find(list.begin(), list.end(), what) != list.end();
 }
 
+std::optional<Scope> read_scope(std::string_view text) noexcept {
+    Scope scope;
+    const std::size_t slash = text.find('/');
+    scope.context = text.substr(0, slash);
+    if (slash == std::string_view::npos ||
+        (scope.context != "system" && scope.context != "user" && scope.context != "patient")) {
+        return std::nullopt;
+    }
+    std::string_view rest = text.substr(slash + 1);
+    const std::size_t mark = rest.find('?');
+    const bool granular = mark != std::string_view::npos;
+    scope.query = granular ? rest.substr(mark + 1) : std::string_view();
+    rest = rest.substr(0, mark);
+    const std::size_t dot = rest.find('.');
+    if (dot == std::string_view::npos) {
+        return std::nullopt;
+    }
+    scope.type = rest.substr(0, dot);
+    // Version 1 knows no queries.
+    const std::string_view letters = rest.substr(dot + 1);
+    scope.permissions = granular ? read_letters(letters) : read_permissions(letters);
+    if (scope.permissions == 0 || (granular && scope.query.empty())) {
+        return std::nullopt;
+    }
+    return scope;
+}
+
+std::string scope_letters(std::uint8_t permissions) {
+    std::string text;
+    for (std::size_t i = 0; i < kLetters.size(); ++i) {
+        if ((permissions >> i & 1) != 0) {
+            text += kLetters[i];
+        }
+    }
+    return text;
+}
+
 Principal::Principal(std::string name, std::string_view scopes, std::string_view patient)
     : name_(std::move(name)), patient_(patient), identity_(name_) {
     for (int i = 0; i < kScopesMax && !scopes.empty(); ++i) {
@@ -105,42 +137,26 @@ Principal::Principal(std::string name, std::string_view scopes, std::string_view
     }
 }
 
-void Principal::add_scope(std::string_view scope) {
-    const std::size_t slash = scope.find('/');
-    const std::string_view context = scope.substr(0, slash);
-    if (slash == std::string_view::npos ||
-        (context != "system" && context != "user" && context != "patient")) {
+void Principal::add_scope(std::string_view text) {
+    const std::optional<Scope> scope = read_scope(text);
+    if (!scope) {
         return;
     }
-    std::string_view rest = scope.substr(slash + 1);
-    const std::size_t mark = rest.find('?');
-    const std::string_view query =
-        mark == std::string_view::npos ? std::string_view() : rest.substr(mark + 1);
-    rest = rest.substr(0, mark);
-    const std::size_t dot = rest.find('.');
-    if (dot == std::string_view::npos) {
+    const auto type = find_resource_type(scope->type);
+    if (!type && scope->type != "*") {
         return;
     }
-    const bool granular = mark != std::string_view::npos;
-    const std::string_view name = rest.substr(0, dot);
-    const std::string_view letters = rest.substr(dot + 1);
-    // Version 1 knows no queries.
-    const std::uint8_t bits = granular ? read_letters(letters) : read_permissions(letters);
-    const auto type = find_resource_type(name);
-    if (bits == 0 || (granular && query.empty()) || (!type && name != "*")) {
-        return;
-    }
-    const bool of_patient = context == "patient";
-    if (of_patient || granular) {
-        const Grant grant{bits, type, of_patient, std::string(query)};
+    const bool of_patient = scope->context == "patient";
+    if (of_patient || !scope->query.empty()) {
+        const Grant grant{scope->permissions, type, of_patient, std::string(scope->query)};
         if ((!of_patient || !patient_.empty()) && concerns(grant, type) &&
             grants_.size() < kGrantsMax) {
             grants_.push_back(grant);
         }
     } else if (type) {
-        types_[type->value] |= bits;
+        types_[type->value] |= scope->permissions;
     } else {
-        everywhere_ |= bits;
+        everywhere_ |= scope->permissions;
     }
 }
 

@@ -62,6 +62,21 @@ struct Grant {
     std::string query;  ///< percent-encoded, without '?'; empty: everything
 };
 
+/// A scope on resources as it is written: context/type.letters?query.
+struct Scope {
+    std::string_view context;
+    std::string_view type;  ///< a name, known or not, or `*`
+    std::uint8_t permissions = 0;
+    std::string_view query;  ///< percent-encoded, without '?'; empty: all of them
+};
+
+/// Reads one in the words of SMART's first or second version, into which it points; nothing if it is no scope on resources
+/// or permits nothing.
+std::optional<Scope> read_scope(std::string_view text) noexcept;
+
+/// The letters of SMART's second version for `permissions`.
+std::string scope_letters(std::uint8_t permissions);
+
 /// Somebody with credentials.
 class Principal {
   public:
@@ -90,7 +105,7 @@ class Principal {
     const std::string& identity() const noexcept { return identity_; }
 
   private:
-    void add_scope(std::string_view scope);
+    void add_scope(std::string_view text);
 
     std::string name_;
     std::string patient_;

@@ -58,7 +58,8 @@ void grant(std::string_view asked, std::string_view allowed) {
          bit = static_cast<std::uint8_t>(bit << 1)) {
         for (const char* name : {"Patient", "Observation"}) {
             const auto type = annals::find_resource_type(name);
-            if (client.may(bit, type) && !limit.may(bit, type)) {
+            if ((client.may(bit, type) && !limit.may(bit, type)) ||
+                (client.may_in_part(bit, type) && !limit.may_in_part(bit, type))) {
                 std::abort();
             }
         }

@@ -43,6 +43,14 @@ TEST(GrantedScopes, KeepConditions) {
     EXPECT_EQ(granted_scopes(narrow, "system/Observation.rs?category=vital-signs"), "");
 }
 
+TEST(GrantedScopes, OfALimitThatPermitsNothingAreNone) {
+    for (const char* limit : {"system/Observation.rs?", "system/Observation.read?category=a",
+                              "everybody/Observation.rs", "system/Observation.rs.rs"}) {
+        EXPECT_EQ(granted_scopes("system/*.cruds", limit), "") << limit;
+        EXPECT_EQ(granted_scopes("system/Observation.rs", limit), "") << limit;
+    }
+}
+
 TEST(GrantedScopes, TakeNoNonsense) {
     for (const char* scope : {"", " ", "system", "system/", "system/Patient", "system/Patient.",
                               "system/Patient.sr", "system/Patient.x", "/.", "?", "*"}) {
