@@ -217,9 +217,14 @@ class ZstdDecoder final : public Decoder {
         for (;;) {
             ZSTD_outBuffer output{made.data(), kOutputStep, 0};
             const std::size_t before = input.pos;
-            if (!begins_frame(bytes.substr(input.pos))) {
+            // The first byte of a frame goes alone: the library would decode one that is there as a whole in another
+            // way, which refuses some that it takes in portions.
+            const std::string_view part =
+                bytes.substr(before, magic_seen_ == 0 ? 1 : std::string_view::npos);
+            if (!begins_frame(part)) {
                 return Step::corrupt;
             }
+            input.size = before + part.size();
             const std::size_t hint = ZSTD_decompressStream(context_, &output, &input);
             out.append(made.data(), output.pos);
             if (ZSTD_isError(hint) != 0) {
@@ -232,7 +237,7 @@ class ZstdDecoder final : public Decoder {
                 complete_ = hint == 0;  // without progress, it speaks of a next frame
                 magic_seen_ = complete_ ? 0 : magic_seen_;
             }
-            if (input.pos == input.size && output.pos < output.size) {
+            if (input.pos == bytes.size() && output.pos < output.size) {
                 return Step::taken;
             }
         }

@@ -24,7 +24,8 @@ constexpr std::size_t kStepBytes = 32 << 10;
 constexpr std::size_t kMemoryMax = (8 << 20) + (1 << 20);
 
 struct Decoded {
-    Decoder::Step step = Decoder::Step::taken;
+    bool refused =
+        false;  ///< what is both corrupt and too large may be called either, as its portions come
     bool complete = false;
     std::string text;
 
@@ -34,15 +35,15 @@ struct Decoded {
 Decoded decode(Coding coding, std::string_view bytes, std::size_t portion) {
     const auto decoder = make_decoder(coding);
     Decoded decoded;
-    while (!bytes.empty() && decoded.step == Decoder::Step::taken) {
+    while (!bytes.empty() && !decoded.refused) {
         const std::string_view part = bytes.substr(0, portion);
         bytes.remove_prefix(part.size());
-        decoded.step = decoder->add(part, kBytesMax, decoded.text);
+        decoded.refused = decoder->add(part, kBytesMax, decoded.text) != Decoder::Step::taken;
         ANNALS_CHECK(decoded.text.size() <= kBytesMax + kStepBytes);
         ANNALS_CHECK(decoder->memory() <= kMemoryMax);
     }
-    decoded.complete = decoded.step == Decoder::Step::taken && decoder->complete();
-    if (decoded.step != Decoder::Step::taken) {
+    decoded.complete = !decoded.refused && decoder->complete();
+    if (decoded.refused) {
         decoded.text.clear();  // how much came before depends on the portions
     }
     return decoded;

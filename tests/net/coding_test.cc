@@ -167,6 +167,24 @@ TEST(Coding, PassesOverSkippableZstdFrames) {
     }
 }
 
+TEST(Coding, JudgesAZstdFrameOfAWrongSizeAlikeInWhateverPortions) {
+    // A frame that calls itself one of 126 bytes and has none, with its sum.
+    const std::string bytes("\x28\xb5\x2f\xfd\x24\x7e\x01\0\0\x99\xe9\xd8\x51", 13);
+    const auto decoder = make_decoder(Coding::zstd);
+    std::string out;
+    const Decoder::Step whole = decoder->add(bytes, 1 << 20, out);
+    for (const std::size_t portion : {1U, 3U, 12U}) {
+        const auto other = make_decoder(Coding::zstd);
+        auto step = Decoder::Step::taken;
+        for (std::size_t i = 0; i < bytes.size() && step == Decoder::Step::taken; i += portion) {
+            step = other->add(std::string_view(bytes).substr(i, portion), 1 << 20, out);
+        }
+        EXPECT_EQ(step, whole) << portion;
+        EXPECT_EQ(other->complete(), decoder->complete()) << portion;
+    }
+    EXPECT_EQ(out, "");
+}
+
 TEST(Coding, RefusesGzipWhoseSumIsWrong) {
     std::string bytes = encoded(Coding::gzip, sample(1000));
     bytes[bytes.size() - 8] = static_cast<char>(bytes[bytes.size() - 8] ^ 1);
