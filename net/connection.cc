@@ -34,8 +34,12 @@ constexpr std::size_t kTurnBytesMax = 1 << 20;
 /// How long a connection that ends early waits for the client to see why.
 constexpr std::chrono::seconds kLinger{2};
 
-/// Connections over the limit that are told so at the same time; beyond, they are just closed.
+/// Connections over the limit that are listened to at the same time: health and metrics are answered, all else is told
+/// that there are too many. Beyond, whoever comes takes the place of the one that came first.
 constexpr std::uint64_t kOverloadAnswersMax = 256;
+
+/// How long one of them may be silent.
+constexpr std::chrono::seconds kOverloadWait{1};
 
 std::uint64_t microseconds_since(Clock::time_point begin) {
     return static_cast<std::uint64_t>(
@@ -48,9 +52,14 @@ void Connection::start(Worker& worker, int fd) {
     const std::uint64_t open = worker.shared.connections.fetch_add(1, std::memory_order_relaxed);
     const std::uint64_t limit = worker.shared.config.limits.max_connections;
     if (open >= limit + kOverloadAnswersMax) {
-        ::close(fd);
-        worker.shared.connections.fetch_sub(1, std::memory_order_relaxed);
-        return;
+        if (worker.overloaded.empty()) {
+            ::close(fd);
+            worker.shared.connections.fetch_sub(1, std::memory_order_relaxed);
+            return;
+        }
+        Connection* oldest = worker.overloaded.front();
+        worker.overloaded.pop_front();
+        oldest->abandon();
     }
     const int on = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -77,7 +86,7 @@ Connection::Connection(Worker& worker, asio::ip::tcp::socket socket, const PeerA
       address_(address),
       overload_(overload),
       counted_(counted),
-      reader_(worker.shared.config.limits.max_body, worker.authenticator.has_value()) {
+      reader_(worker.shared.config.limits.max_body, overload || worker.authenticator.has_value()) {
     if (worker_.shared.audit != nullptr) {
         address_text_ = address.text();
     }
@@ -94,6 +103,7 @@ Connection::Connection(Worker& worker, asio::ip::tcp::socket socket, const PeerA
     worker_.metrics.connections.add();
     worker_.metrics.connections_opened.add();
     if (overload_) {
+        worker_.overloaded.push_back(this);
         worker_.metrics.refused.add();
     }
 }
@@ -102,6 +112,9 @@ Connection::~Connection() {
     (previous_ != nullptr ? previous_->next_ : worker_.connections) = next_;
     if (next_ != nullptr) {
         next_->previous_ = previous_;
+    }
+    if (overload_) {
+        std::erase(worker_.overloaded, this);
     }
     if (tls_ != nullptr && !abandoned_) {
         tls_->close();
@@ -221,10 +234,6 @@ asio::awaitable<void> Connection::serve() {
     if (tls_ != nullptr && !co_await greet()) {
         co_return;
     }
-    if (overload_) {
-        refuse(Error{Errc::overloaded, "", ""}, 0);
-        turn = Turn::refused;
-    }
     for (;;) {
         while (turn == Turn::await) {
             turn = co_await handle();
@@ -264,8 +273,7 @@ asio::awaitable<void> Connection::serve() {
             }
             const std::span<char> room = reader_.room();
             if (!is_within_memory()) {
-                refuse(Error{Errc::overloaded, "", ""}, 0);
-                turn = Turn::refused;
+                turn = refuse(Error{Errc::overloaded, "", ""});
                 continue;
             }
             const Moved moved = tls_ != nullptr
@@ -294,6 +302,9 @@ Connection::Turn Connection::answer_ready() {
             case RequestReader::Step::head: {
                 core::Request& head = reader_.head();
                 prepare(head);
+                if (overload_) {
+                    return refuse(Error{Errc::overloaded, "", ""});
+                }
                 if (std::optional<core::Response> refusal = refuse_at_head(head)) {
                     closing_ = true;
                     record(head, *refusal);
@@ -305,8 +316,7 @@ Connection::Turn Connection::answer_ready() {
             }
             case RequestReader::Step::refused: {
                 const Refusal& refusal = reader_.refusal();
-                refuse(Error{refusal.code, std::string(refusal.text), ""}, refusal.status);
-                return Turn::refused;
+                return refuse(Error{refusal.code, std::string(refusal.text), ""}, refusal.status);
             }
             case RequestReader::Step::request:
                 break;
@@ -320,6 +330,9 @@ Connection::Turn Connection::answer_ready() {
         prepare(request);
         std::optional<core::Response> response;
         if (enter_root(request)) {
+            if (overload_) {
+                return refuse(Error{Errc::overloaded, "", ""});
+            }
             cors_lines_ = worker_.shared.cors.lines(request);
             if (!cors_lines_.empty()) {
                 // It comes without credentials.
@@ -413,7 +426,7 @@ Connection::Turn Connection::answer(core::Response& response) {
     }
     const bool sliced = response.more != nullptr && request.method != core::HttpMethod::head;
     closing_ = response.close || !reader_.keep_alive() || (sliced && reader_.http_1_0()) ||
-               worker_.shared.stopping.load(std::memory_order_relaxed);
+               overload_ || worker_.shared.stopping.load(std::memory_order_relaxed);
     Framing frame = framing(closing_);
     frame.head = request.method == core::HttpMethod::head;
     frame.http_1_0 = reader_.http_1_0();
@@ -481,7 +494,7 @@ asio::awaitable<Connection::Turn> Connection::handle() {
     co_return turn == Turn::read ? answer_ready() : turn;
 }
 
-void Connection::refuse(const Error& error, int status) {
+Connection::Turn Connection::refuse(const Error& error, int status) {
     core::Request& request = reader_.refused_request();
     request.loop = &worker_.loop;
     take_request_id(request);
@@ -498,6 +511,7 @@ void Connection::refuse(const Error& error, int status) {
     worker_.metrics.answered(core::HttpMethod::other, response.status, 0);
     output_.add(response, framing(true));
     reader_.give_up();
+    return Turn::refused;
 }
 
 void Connection::answer_late() {
@@ -538,6 +552,9 @@ bool Connection::begin_read() {
             break;
         }
     }
+    if (overload_) {
+        deadline_ = std::min(deadline_, worker_.time + kOverloadWait);
+    }
     reading_ = wanted;
     return true;
 }
@@ -552,9 +569,11 @@ Connection::Turn Connection::end_read(asio::error_code ec, std::size_t count) {
         reader_.filled(count);
         return Turn::read;
     }
+    if (expired && overload_) {
+        return refuse(Error{Errc::overloaded, "", ""});
+    }
     if (expired && reading_ != RequestReader::Phase::idle) {
-        refuse(Error{Errc::request_timeout, "", ""}, 0);
-        return Turn::refused;
+        return refuse(Error{Errc::request_timeout, "", ""});
     }
     return Turn::gone;
 }

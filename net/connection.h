@@ -32,7 +32,7 @@ class Connection {
     /// Serves `fd` on `worker`'s loop until either side closes.
     static void start(Worker& worker, int fd);
 
-    /// `overload`: one too many, to be told so. `counted`: Throttle::connect() has counted it.
+    /// `overload`: one too many, for which there is no more than health and metrics. `counted`: Throttle::connect() has counted it.
     Connection(Worker& worker, asio::ip::tcp::socket socket, const PeerAddress& address,
                bool overload, bool counted);
     ~Connection();
@@ -115,7 +115,7 @@ class Connection {
     core::Response challenge(const Error& error, const core::Request& request) const;
     void make_request_id();
     void take_request_id(core::Request& request);
-    void refuse(const Error& error, int status);
+    Turn refuse(const Error& error, int status = 0);
     void answer_late();
     Framing framing(bool close) const;
     void enter(Phase phase, std::chrono::milliseconds limit);

@@ -25,6 +25,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -93,8 +94,9 @@ struct Worker : private core::Pings::Listener {
     Shared& shared;
     LoopMetrics metrics;
     std::optional<auth::Authenticator> authenticator;
-    Connection* connections = nullptr;  ///< a list
-    Clock::time_point time;             ///< of the last sweep
+    Connection* connections = nullptr;   ///< a list
+    std::deque<Connection*> overloaded;  ///< those that are too many, the first to come first
+    Clock::time_point time;              ///< of the last sweep
     std::array<char, kHttpDateChars> date;
     bool quit = false;
     std::atomic<bool> pings_posted{false};  ///< the loop will look

@@ -165,6 +165,33 @@ TEST(Connections, OverTheLimitAreToldSo) {
     EXPECT_TRUE(first.receive());
 }
 
+TEST(Connections, OverTheLimitLeaveHealthAndMetricsToBeAsked) {
+    FakeServer server([](core::Config& config) { config.limits.max_connections = 1; });
+    Connection first(server.port());
+    ASSERT_TRUE(first.send(kGet));
+    ASSERT_TRUE(first.receive());
+    // More than are listened to at the same time, and none says anything.
+    std::vector<std::unique_ptr<RawSocket>> silent;
+    for (int i = 0; i < 300; ++i) {
+        silent.push_back(std::make_unique<RawSocket>(server.port()));
+    }
+    const auto ask = [&](std::string_view request) {
+        Connection connection(server.port());
+        EXPECT_TRUE(connection.send(request));
+        const auto response = connection.receive();
+        EXPECT_TRUE(response);
+        EXPECT_EQ(response ? response->header("Connection") : "", "close");
+        return response ? response->status : 0;
+    };
+    for (const char* path : {"/healthz", "/readyz", "/metrics"}) {
+        EXPECT_EQ(ask(get(path)), 200) << path;
+    }
+    EXPECT_EQ(ask(kGet), 503);
+    EXPECT_EQ(ask("POST /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc"), 503);
+    ASSERT_TRUE(first.send(kGet));
+    EXPECT_TRUE(first.receive());
+}
+
 TEST(Connections, MayBeManyAtOnce) {
     FakeServer server;
     std::vector<std::unique_ptr<Connection>> connections;
