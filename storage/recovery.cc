@@ -15,6 +15,9 @@ namespace {
 constexpr std::uint64_t kRewriteBytes = 1 << 20;
 constexpr std::size_t kIndexBatch = 4096;
 
+/// Missing segments that a gap in the positions is taken for at most.
+constexpr std::uint64_t kLostSegmentsMax = 1024;
+
 /// Fewer are indexed sooner than a thread has begun.
 constexpr std::uint64_t kTouchedVersionsMin = 100'000;
 
@@ -236,11 +239,14 @@ class Recovery {
             ANNALS_TRY_VOID(damaged(source.name, 32,
                                     fmt::format("the first position is {}, expected {}",
                                                 header.first_position.value, next)));
-            if (header.first_position.value < next) {
+            const std::uint64_t segments =
+                std::min(header.number - loaded_number_, kLostSegmentsMax);
+            const std::uint64_t bytes = std::max(options_.segment_bytes, source.segment.bytes);
+            if (!skip_to(header.first_position, segments * bytes)) {
                 return {};
             }
-            skip_to(header.first_position);
         }
+        loaded_number_ = header.number;
         result_.last_instant = std::max(result_.last_instant, header.last_instant);
         begin_segment();
         source.slot = table_.insert(source.segment);
@@ -308,10 +314,9 @@ class Recovery {
         if (frame.header.first_position.value != next) {
             ANNALS_TRY_VOID(damaged(source.name, frame.offset,
                                     fmt::format("positions from {} on are missing", next)));
-            if (frame.header.first_position.value < next) {
+            if (!skip_to(frame.header.first_position, source.segment.bytes)) {
                 return {};
             }
-            skip_to(frame.header.first_position);
         }
         RecordReader reader(source.segment.view(), frame.offset, frame.header);
         while (true) {
@@ -390,8 +395,13 @@ class Recovery {
         pending_.clear();
     }
 
-    /// Fills lost positions with versions that are erased at once: positions have no gap in the index.
-    void skip_to(Position position) {
+    /// Fills lost positions with versions that are erased at once: positions have no gap in the index. False if `position` has been
+    /// passed, or is further away than `lost_bytes` of records reach.
+    bool skip_to(Position position, std::uint64_t lost_bytes) {
+        const std::uint64_t next = result_.last_position.value + 1;
+        if (position.value < next || position.value - next > lost_bytes / kRecordHeaderBytes) {
+            return false;
+        }
         index_pending();
         while (result_.last_position.value + 1 < position.value) {
             ++result_.last_position.value;
@@ -405,6 +415,7 @@ class Recovery {
                         .location = {}});
             index_.erase({key, Erase::Scope::everything, {}});
         }
+        return true;
     }
 
     Result<void> cut_tail(Source& source) {
@@ -450,6 +461,7 @@ class Recovery {
     SegmentTable& table_;
     OpenReport& report_;
     Recovered result_;
+    std::uint64_t loaded_number_ = 0;  ///< of the last segment that went into the index
     std::uint64_t record_end_ = 0;     ///< of the last record of the segment at hand
     bool commit_has_version_ = false;  ///< before that end
     std::vector<IndexedVersion> pending_;

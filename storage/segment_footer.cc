@@ -212,6 +212,9 @@ Result<FooterReader> FooterReader::parse(std::string_view footer, std::uint64_t 
         const char* hint = reader.hints_ + i * kHintBytes;
         terms_of_hints += load_le<std::uint16_t>(hint + 42);
         const auto kind = static_cast<RecordKind>(hint[44]);
+        if (kind == RecordKind::version && load_le<std::uint32_t>(hint + 32) != versions) {
+            return corrupt("footer with a hint out of its position");
+        }
         versions += kind == RecordKind::version ? 1 : 0;
         if (load_le<std::uint16_t>(hint + 40) >= types ||
             (kind != RecordKind::version && kind != RecordKind::erase)) {

@@ -235,7 +235,10 @@ std::optional<Decimal> Decimal::add(const Decimal& a, const Decimal& b) {
             return std::nullopt;
         }
     }
-    const Int128 sum = x->coefficient() + y->coefficient();
+    Int128 sum = 0;
+    if (__builtin_add_overflow(x->coefficient(), y->coefficient(), &sum)) {
+        return std::nullopt;  // two of the largest are beyond 128 bits
+    }
     return make(magnitude(sum), sum < 0, x->scale_);
 }
 

@@ -254,6 +254,14 @@ TEST_F(FhirPath, TellsWhereAnElementStands) {
     EXPECT_TRUE(beside.sibling().is_object());
 }
 
+TEST_F(FhirPath, AddsNothingBeyondWhatADecimalHolds) {
+    const std::string large = "(9999999999999999999.0 * 9999999999999999999.0)";
+    EXPECT_NE(eval(large), "");
+    EXPECT_EQ(eval(large + " + " + large), "");
+    EXPECT_EQ(eval("-" + large + " - " + large), "");
+    EXPECT_EQ(eval(large + " - " + large + " = 0"), "[true]");
+}
+
 TEST_F(FhirPath, ConvertsOnlyWhatConverts) {
     EXPECT_EQ(eval("'0123'.toInteger() | '+5'.toInteger() | '1e3'.toDecimal()"), "[123][5]");
     EXPECT_EQ(eval("'yes'.toBoolean() | 'N'.toBoolean() | 'maybe'.toBoolean()"), "[true][false]");

@@ -319,6 +319,22 @@ TEST(Format, SeesEveryFlippedBitOfAFrameAndOfAFooter) {
     }
 }
 
+TEST(Format, RefusesAFooterWithAHintOutOfItsPosition) {
+    std::string segment = sealed_segment();
+    const std::uint64_t footer = FooterReader::open(segment, header())->offset();
+    const std::size_t checked_end = segment.size() - 8;
+    const std::size_t hints =
+        footer + 72 + load_le<std::uint32_t>(segment.data() + footer + 68);  // header, type table
+    for (const std::size_t hint : {hints, hints + 48}) {
+        std::string broken = segment;
+        broken[hint + 32] = static_cast<char>(broken[hint + 32] + 1);
+        store_le(broken.data() + checked_end,
+                 hash64(std::string_view(broken).substr(footer, checked_end - footer), kSalt));
+        EXPECT_EQ(FooterReader::open(broken, header()).error().detail,
+                  fmt::format("offset {}: footer with a hint out of its position", segment.size()));
+    }
+}
+
 TEST(Format, ReadsNothingFromAnyPrefix) {
     const std::string record = encoded(version_record(), version_body());
     const std::string whole = frame({record}, {1}, 64);

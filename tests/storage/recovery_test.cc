@@ -3,6 +3,7 @@
 #include "storage/recovery.h"
 
 #include "core/base/bytes.h"
+#include "core/base/digest.h"
 #include "storage/format.h"
 #include "storage/store.h"
 #include "tests/support/commits.h"
@@ -124,6 +125,25 @@ TEST(Recovery, ServesWhatIsWholeOfADamagedStoreOnDemand) {
     }
     EXPECT_EQ(store.totals().versions, 9U);
     EXPECT_EQ(fs->changing_calls(), calls);
+}
+
+TEST(Recovery, LeavesOutASegmentThatBeginsFurtherAwayThanRecordsCanBeLost) {
+    for (const std::uint64_t first : {std::uint64_t{1} << 32, ~std::uint64_t{0}}) {
+        auto fs = patients(300);
+        std::string second = fs->content(kSecond);
+        store_le(second.data() + 32, first);
+        store_le(second.data() + 56, hash64({second.data(), 56}));
+        fs->set_content(kSecond, second);
+        OpenReport report;
+        auto opened = Store::open(*fs, "/data", options(true, true), &report);
+        ASSERT_TRUE(opened) << opened.error().detail;
+        ASSERT_FALSE(report.damages.empty());
+        EXPECT_EQ(report.damages[0].segment, "0000000002.seg");
+        EXPECT_EQ(report.damages[0].offset, 32U);
+        EXPECT_TRUE((*opened)->current(type_of("Patient"), "p0"));
+        // What comes after it is served.
+        EXPECT_TRUE((*opened)->current(type_of("Patient"), "p299"));
+    }
 }
 
 TEST(Recovery, CutsATornTailAndSaysHowMuch) {
