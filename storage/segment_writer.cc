@@ -23,6 +23,11 @@ constexpr auto kPreparePause = std::chrono::microseconds(250);
 constexpr std::uint64_t kPrepareAfter = 1 << 20;
 constexpr std::uint64_t kPrepareShare = 4;
 
+// Zeros that are there already save each sync a change of the file's metadata. Where so many bytes are synced at once that does not
+// count, and writing everything twice does.
+constexpr std::uint64_t kPrepareSyncBytesMax = 48 << 10;
+constexpr std::uint64_t kRecentSyncs = 8;
+
 // A file in the making that has less is not cut off.
 constexpr std::uint64_t kCutBytesMin = 4 << 20;
 
@@ -193,7 +198,8 @@ Result<void> SegmentWriter::write(std::string_view frames) {
     }
     open_->end += frames.size();
     open_->marked = false;
-    if (options_.prepare_ahead &&
+    if (options_.prepare_ahead && recent_sync_bytes_ > 0 &&
+        recent_sync_bytes_ <= kPrepareSyncBytesMax &&
         open_->end > std::min(kPrepareAfter, open_->bytes / kPrepareShare)) {
         preparer_.request(options_.segment_bytes);
     }
@@ -203,6 +209,11 @@ Result<void> SegmentWriter::write(std::string_view frames) {
 Result<void> SegmentWriter::sync() {
     if (open_ != nullptr && synced_ < open_->end) {
         ANNALS_TRY_VOID(final_if_failed(open_->file->sync()));
+        const std::uint64_t bytes = open_->end - synced_;
+        recent_sync_bytes_ =
+            recent_sync_bytes_ == 0
+                ? bytes
+                : recent_sync_bytes_ - recent_sync_bytes_ / kRecentSyncs + bytes / kRecentSyncs;
         synced_ = open_->end;
     }
     return {};

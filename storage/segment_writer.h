@@ -160,8 +160,9 @@ class SegmentWriter {
     std::unique_ptr<OpenSegment> open_;
     std::uint64_t next_number_ = 1;
     std::uint64_t synced_ = 0;
-    std::uint64_t dirty_bytes_ = 0;  ///< behind end() that a failed write may have touched
-    bool sealing_ = false;           ///< a seal has begun and must be finished first
+    std::uint64_t dirty_bytes_ = 0;        ///< behind end() that a failed write may have touched
+    std::uint64_t recent_sync_bytes_ = 0;  ///< made durable by a sync, on average
+    bool sealing_ = false;                 ///< a seal has begun and must be finished first
     std::atomic<std::uint64_t> log_bytes_{0};
     std::atomic<std::uint64_t> open_number_{0};
 };
