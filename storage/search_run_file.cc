@@ -329,6 +329,18 @@ class SearchRun::Checker {
 
 void SearchRun::write(std::string& out) const {
     const FileHeader header{.bitmaps = static_cast<std::uint32_t>(bitmaps_.size())};
+    std::size_t bytes = sizeof header;
+    std::apply(
+        [&bytes](const auto&... array) {
+            bytes += sizeof...(array) * sizeof(std::uint64_t) + (array.size_bytes() + ...);
+        },
+        arrays(*this));
+    for (const SearchBitmap& bitmap : bitmaps_) {
+        bytes += sizeof(std::uint32_t) + roaring_bitmap_portable_size_in_bytes(bitmap.get());
+    }
+    if (out.capacity() - out.size() < bytes) {
+        out.reserve(std::max(out.size() + bytes, 2 * out.capacity()));
+    }
     append(out, &header, sizeof header);
     std::apply(
         [&out](const auto&... array) {
