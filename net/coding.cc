@@ -125,6 +125,16 @@ class ZstdEncoder final : public Encoder {
     ZSTD_CCtx* context_;
 };
 
+/// A body may come in several members or frames (RFC 1952 section 2.2, RFC 8878 section 3.1), each of which costs time however little
+/// is in it. So many are taken, and one more for each so many bytes.
+constexpr std::uint64_t kFramesMin = 64;
+constexpr std::uint64_t kBytesPerFrame = 1024;
+
+/// Whether one more may begin after `frames` that took `bytes`.
+bool may_begin(std::uint64_t frames, std::uint64_t bytes) noexcept {
+    return frames < kFramesMin + bytes / kBytesPerFrame;
+}
+
 /// What a decoder makes at a time. It is filled by the library alone: portions of one byte each would else cost as much
 /// as large ones.
 using Made = std::array<char, kOutputStep>;
@@ -147,7 +157,10 @@ class GzipDecoder final : public Decoder {
     Step add(std::string_view bytes, std::size_t bytes_max, std::string& out) override {
         while (!bytes.empty()) {
             if (complete_) {
-                inflateReset(&stream_);  // RFC 1952: members may follow each other
+                if (!may_begin(++members_, taken_)) {
+                    return Step::corrupt;
+                }
+                inflateReset(&stream_);
                 complete_ = false;
             }
             const std::string_view part = bytes.substr(0, kZlibInputMax);
@@ -157,6 +170,7 @@ class GzipDecoder final : public Decoder {
             if (step != Step::taken) {
                 return step;
             }
+            taken_ += part.size() - stream_.avail_in;
             bytes.remove_prefix(part.size() - stream_.avail_in);
         }
         return Step::taken;
@@ -192,6 +206,8 @@ class GzipDecoder final : public Decoder {
     }
 
     z_stream stream_{};
+    std::uint64_t members_ = 0;  // that are complete
+    std::uint64_t taken_ = 0;    // bytes of them and of the present one
     bool ready_ = false;
     bool complete_ = false;
 };
@@ -221,7 +237,8 @@ class ZstdDecoder final : public Decoder {
             // way, which refuses some that it takes in portions.
             const std::string_view part =
                 bytes.substr(before, magic_seen_ == 0 ? 1 : std::string_view::npos);
-            if (!begins_frame(part)) {
+            const bool begins = magic_seen_ == 0 && !part.empty();
+            if (!begins_frame(part) || (begins && !may_begin(frames_, taken_ + before))) {
                 return Step::corrupt;
             }
             input.size = before + part.size();
@@ -236,8 +253,10 @@ class ZstdDecoder final : public Decoder {
             if (input.pos > before || output.pos > 0) {
                 complete_ = hint == 0;  // without progress, it speaks of a next frame
                 magic_seen_ = complete_ ? 0 : magic_seen_;
+                frames_ += complete_ ? 1 : 0;
             }
             if (input.pos == bytes.size() && output.pos < output.size) {
+                taken_ += bytes.size();
                 return Step::taken;
             }
         }
@@ -273,6 +292,8 @@ class ZstdDecoder final : public Decoder {
     ZSTD_DCtx* context_;
     std::size_t magic_seen_ = 0;  // bytes of the present frame's
     bool skippable_ = false;      // what frame it is
+    std::uint64_t frames_ = 0;    // that are complete
+    std::uint64_t taken_ = 0;     // bytes of earlier portions
     bool complete_ = false;
 };
 

@@ -119,7 +119,9 @@ void Output::add(core::Response& response, const Framing& framing) {
         put_header(text, "Content-Location", response.content_location);
     }
     if (!response.cache_control.empty()) {
-        put_header(text, "Cache-Control", response.cache_control);
+        text.append("Cache-Control: ");
+        text.append(response.cache_control);
+        text.append("\r\n");
     }
     if (!response.allow.empty()) {
         put_header(text, "Allow", response.allow);

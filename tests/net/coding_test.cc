@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 namespace annals::net {
 namespace {
 
@@ -183,6 +186,35 @@ TEST(Coding, JudgesAZstdFrameOfAWrongSizeAlikeInWhateverPortions) {
         EXPECT_EQ(other->complete(), decoder->complete()) << portion;
     }
     EXPECT_EQ(out, "");
+}
+
+TEST(Coding, TakesManyMembersOrFramesOnlyWithMuchInThem) {
+    const auto decoded = [](Coding coding, const std::string& part, int parts,
+                            std::size_t portion) {
+        std::string bytes;
+        for (int i = 0; i < parts; ++i) {
+            bytes += part;
+        }
+        const auto decoder = make_decoder(coding);
+        std::string out;
+        auto step = Decoder::Step::taken;
+        for (std::size_t i = 0; i < bytes.size() && step == Decoder::Step::taken; i += portion) {
+            step = decoder->add(std::string_view(bytes).substr(i, portion), 1 << 24, out);
+        }
+        return step == Decoder::Step::taken && decoder->complete();
+    };
+    std::string random(4000, '\0');
+    std::minstd_rand engine(1);
+    std::generate(random.begin(), random.end(), [&] { return static_cast<char>(engine() >> 8); });
+    for (const Coding coding : kCodings) {
+        const std::string empty = encoded(coding, "");
+        for (const std::size_t portion : {1U, 1000U, 1U << 20}) {
+            EXPECT_TRUE(decoded(coding, empty, 60, portion));
+            EXPECT_FALSE(decoded(coding, empty, 1000, portion));
+            EXPECT_TRUE(decoded(coding, encoded(coding, random), 200, portion));
+        }
+    }
+    EXPECT_FALSE(decoded(Coding::zstd, std::string("\x50\x2a\x4d\x18\0\0\0\0", 8), 1000, 99));
 }
 
 TEST(Coding, RefusesGzipWhoseSumIsWrong) {
