@@ -41,6 +41,7 @@ struct Record {
     VersionNumber version;  ///< the one written, or the current one if nothing was
     Instant instant;
     std::string id;
+    json::Value full_url;  ///< whatever stands there
     std::unique_ptr<Error> fault;
 };
 
@@ -136,6 +137,7 @@ class HistoryRun {
     /// Errors: what ends the whole bundle (no_store, overloaded, internal).
     Result<bool> apply(json::Value value, Record& record, storage::Ticket& wait) {
         auto entry = read_history_entry(value);
+        record.full_url = entry ? entry->full_url : value["fullUrl"];
         if (!entry) {
             return refuse(record, std::move(entry.error()));
         }
@@ -341,9 +343,9 @@ class HistoryRun {
 
     void append_answer(std::string& text, json::Value value, Record& record) {
         text += '{';
-        if (const json::Value full_url = value["fullUrl"]; full_url.is_string()) {
+        if (record.full_url.is_string()) {
             text += R"("fullUrl":)";
-            text += full_url.raw();
+            text += record.full_url.raw();
             text += ',';
         }
         text += R"("response":{)";

@@ -1,6 +1,7 @@
 #include "core/interactions/history_bundle_entry.h"
 
 #include <charconv>
+#include <initializer_list>
 
 namespace annals::core {
 
@@ -32,13 +33,28 @@ Error bad(Errc code, std::string_view detail) {
     return {code, std::string(detail), {}};
 }
 
-/// An optional member that must be of `kind`.
-Result<json::Value> member(json::Value object, std::string_view name, json::Kind kind) {
-    const json::Value value = object[name];
-    if (value && !value.is(kind)) {
-        return bad(Errc::structure, std::string(name) + " has the wrong JSON type");
+/// An optional member, which must be of `kind`.
+struct Member {
+    std::string_view name;
+    json::Kind kind;
+    json::Value& value;
+};
+
+/// Fills in `wanted` from `object`, in one pass over its members.
+Result<void> read_members(json::Value object, std::initializer_list<Member> wanted) {
+    for (const auto [key, value] : object.members()) {
+        for (const Member& member : wanted) {
+            if (!key.equals(member.name)) {
+                continue;
+            }
+            if (!value.is(member.kind)) {
+                return bad(Errc::structure, std::string(member.name) + " has the wrong JSON type");
+            }
+            member.value = value;
+            break;
+        }
     }
-    return value;
+    return {};
 }
 
 /// The members of an entry that say what it is; strings are resolved where they are needed.
@@ -58,16 +74,19 @@ Result<Parts> read_parts(json::Value entry) {
         return bad(Errc::structure, "the entry must be an object");
     }
     Parts parts;
-    ANNALS_TRY(parts.resource, member(entry, "resource", json::Kind::object));
-    ANNALS_TRY(parts.full_url, member(entry, "fullUrl", json::Kind::string));
-    ANNALS_TRY(const json::Value request, member(entry, "request", json::Kind::object));
-    ANNALS_TRY(const json::Value response, member(entry, "response", json::Kind::object));
-    ANNALS_TRY(parts.method, member(request, "method", json::Kind::string));
-    ANNALS_TRY(parts.url, member(request, "url", json::Kind::string));
-    ANNALS_TRY(parts.status, member(response, "status", json::Kind::string));
-    ANNALS_TRY(parts.etag, member(response, "etag", json::Kind::string));
-    ANNALS_TRY(parts.location, member(response, "location", json::Kind::string));
-    ANNALS_TRY(parts.last_modified, member(response, "lastModified", json::Kind::string));
+    json::Value request;
+    json::Value response;
+    ANNALS_TRY_VOID(read_members(entry, {{"fullUrl", json::Kind::string, parts.full_url},
+                                         {"resource", json::Kind::object, parts.resource},
+                                         {"request", json::Kind::object, request},
+                                         {"response", json::Kind::object, response}}));
+    ANNALS_TRY_VOID(read_members(request, {{"method", json::Kind::string, parts.method},
+                                           {"url", json::Kind::string, parts.url}}));
+    ANNALS_TRY_VOID(
+        read_members(response, {{"status", json::Kind::string, parts.status},
+                                {"etag", json::Kind::string, parts.etag},
+                                {"location", json::Kind::string, parts.location},
+                                {"lastModified", json::Kind::string, parts.last_modified}}));
     return parts;
 }
 
@@ -173,6 +192,7 @@ std::optional<ResourceUrl> parse_resource_url(std::string_view url) noexcept {
 Result<HistoryEntry> read_history_entry(json::Value value) {
     ANNALS_TRY(const Parts parts, read_parts(value));
     HistoryEntry entry;
+    entry.full_url = parts.full_url;
     entry.deletion = parts.method.equals("DELETE") || parts.status.raw_string().starts_with("410");
     if (!parts.resource && !entry.deletion) {
         return bad(Errc::required, "resource is missing, and the entry is no deletion");

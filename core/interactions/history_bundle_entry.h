@@ -19,7 +19,7 @@
 
 namespace annals::core {
 
-/// An entry, read. Lifetime: `facts` point into the bundle's Document.
+/// An entry, read. Lifetime: `facts` and `full_url` point into the bundle's Document.
 struct HistoryEntry {
     TypeId type;
     std::string id;
@@ -28,6 +28,7 @@ struct HistoryEntry {
     std::optional<Instant> instant;        ///< none: the commit's
     std::string last_updated;              ///< the text of `instant`; empty with it
     json::ResourceFacts facts;             ///< of the resource; meaningless for a deletion
+    json::Value full_url;                  ///< a string, if it is there
 };
 
 /// Reads an entry: who it is by `resource`, else `request.url`, else `fullUrl`; its number by

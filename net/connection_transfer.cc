@@ -1,0 +1,187 @@
+// The part of a connection that moves bytes: the handshake, reading, writing, and the end.
+
+#include "core/body.h"
+#include "net/await.h"
+#include "net/connection.h"
+
+#include <asio/buffer.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace annals::net {
+
+namespace {
+
+/// How long a connection that ends early waits for the client to see why.
+constexpr std::chrono::seconds kLinger{2};
+
+/// How long a connection over the limit may be silent.
+constexpr std::chrono::seconds kOverloadWait{1};
+
+}  // namespace
+
+// Whether the socket has become what `step` waits for.
+asio::awaitable<bool> Connection::wait_for(TlsStream::Step step) {
+    const auto kind = step == TlsStream::Step::wants_write ? asio::ip::tcp::socket::wait_write
+                                                           : asio::ip::tcp::socket::wait_read;
+    const Waited waited = co_await socket_.async_wait(kind, use_tuple);
+    co_return !std::get<0>(waited) && !abandoned_;
+}
+
+// The handshake. False if there is nobody to talk to.
+asio::awaitable<bool> Connection::greet() {
+    enter(Phase::greeting, worker_.shared.config.limits.header_timeout);
+    for (;;) {
+        const TlsStream::Step step = tls_->handshake();
+        if (step == TlsStream::Step::done) {
+            phase_ = Phase::working;
+            co_return true;
+        }
+        if (step == TlsStream::Step::closed || step == TlsStream::Step::broken ||
+            !co_await wait_for(step)) {
+            co_return false;
+        }
+    }
+}
+
+asio::awaitable<Moved> Connection::read_encrypted(std::span<char> room) {
+    for (;;) {
+        std::size_t count = 0;
+        const TlsStream::Step step = tls_->read(room, count);
+        if (step == TlsStream::Step::done) {
+            co_return Moved{asio::error_code(), count};
+        }
+        if (step == TlsStream::Step::closed || step == TlsStream::Step::broken ||
+            !co_await wait_for(step)) {
+            co_return Moved{asio::error::eof, 0};
+        }
+    }
+}
+
+bool Connection::begin_read() {
+    const core::Config::Limits& limits = worker_.shared.config.limits;
+    const RequestReader::Phase wanted = reader_.phase();
+    switch (wanted) {
+        case RequestReader::Phase::idle:
+            if (worker_.shared.stopping.load(std::memory_order_relaxed)) {
+                return false;
+            }
+            enter(Phase::idle, limits.idle_timeout);
+            break;
+        case RequestReader::Phase::head:
+        case RequestReader::Phase::body: {
+            const bool body = wanted == RequestReader::Phase::body;
+            if (wanted != reading_) {
+                // One time for all of it, however often the client sends a little.
+                read_deadline_ =
+                    worker_.time + (body ? limits.body_timeout : limits.header_timeout);
+            }
+            phase_ = body ? Phase::body : Phase::head;
+            deadline_ = read_deadline_;
+            break;
+        }
+    }
+    if (overload_) {
+        deadline_ = std::min(deadline_, worker_.time + kOverloadWait);
+    }
+    reading_ = wanted;
+    return true;
+}
+
+Connection::Turn Connection::end_read(asio::error_code ec, std::size_t count) {
+    phase_ = Phase::working;
+    const bool expired = std::exchange(expired_, false);
+    if (abandoned_) {
+        return Turn::gone;
+    }
+    if (!ec && count > 0) {
+        reader_.filled(count);
+        return Turn::read;
+    }
+    if (expired && overload_) {
+        return refuse(Error{Errc::overloaded, "", ""});
+    }
+    if (expired && reading_ != RequestReader::Phase::idle) {
+        return refuse(Error{Errc::request_timeout, "", ""});
+    }
+    return Turn::gone;
+}
+
+asio::awaitable<Output::Sent> Connection::write() {
+    for (;;) {
+        const Output::Sent sent = output_.send(socket_.native_handle(), tls_.get());
+        if (sent != Output::Sent::blocked) {
+            co_return sent;
+        }
+        enter(Phase::writing, worker_.shared.config.limits.idle_timeout);
+        const Waited waited =
+            co_await socket_.async_wait(asio::ip::tcp::socket::wait_write, use_tuple);
+        phase_ = Phase::working;
+        if (abandoned_ || std::get<0>(waited)) {
+            co_return Output::Sent::broken;
+        }
+    }
+}
+
+asio::awaitable<Output::Sent> Connection::write_slices() {
+    bool more = true;
+    while (more) {
+        core::Body slice;
+        more = slices_->next(slice);
+        const std::optional<Position> seen = more ? slices_->waits_after() : std::nullopt;
+        output_.add_slice(std::move(slice), slices_chunked_);
+        if (!more) {
+            slices_.reset();
+            if (slices_chunked_) {
+                output_.add_last_chunk();
+            }
+        }
+        const Output::Sent sent = co_await write();
+        if (sent == Output::Sent::broken) {
+            co_return sent;
+        }
+        // A client that reads as fast as we make slices does not keep the others waiting.
+        co_await worker_.loop.yield();
+        if (seen) {
+            const bool news = co_await worker_.loop.news_after(*seen, core::kSourcePauseMax);
+            static_cast<void>(news);  // a source that has none says that it lives
+        }
+        if (abandoned_) {
+            co_return Output::Sent::broken;
+        }
+        if (seen && worker_.shared.stopping.load(std::memory_order_relaxed)) {
+            // It would go on for ever. What it has given is whole, and the client knows where to go on.
+            more = false;
+            closing_ = true;
+            slices_.reset();
+            if (slices_chunked_) {
+                output_.add_last_chunk();
+            }
+            const Output::Sent ended = co_await write();
+            if (ended == Output::Sent::broken) {
+                co_return ended;
+            }
+        }
+    }
+    co_return Output::Sent::all;
+}
+
+asio::awaitable<void> Connection::linger() {
+    // Closed with unread bytes, the kernel would reset the connection and the client might never see the
+    // response (RFC 9112 section 9.6).
+    if (tls_ != nullptr) {
+        tls_->close();
+    }
+    asio::error_code ec;
+    socket_.shutdown(asio::socket_base::shutdown_send, ec);
+    enter(Phase::lingering, kLinger);
+    while (!ec && !abandoned_ && !expired_) {
+        const std::span<char> room = reader_.room();
+        const Moved moved =
+            co_await socket_.async_read_some(asio::buffer(room.data(), room.size()), use_tuple);
+        ec = std::get<0>(moved);
+    }
+}
+
+}  // namespace annals::net
