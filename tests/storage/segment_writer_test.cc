@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <thread>
 
 namespace annals::storage {
@@ -81,6 +82,45 @@ TEST_F(SegmentPreparerTest, GivesNothingOnAFullDevice) {
         std::this_thread::yield();
     }
     EXPECT_EQ(preparer_.take(0), nullptr);
+}
+
+class SegmentWriterTest : public testing::Test {
+  protected:
+    SegmentWriterTest() {
+        EXPECT_TRUE(fs_.make_directory("/d"));
+        EXPECT_TRUE(writer_.begin(1, {1}, {}));
+    }
+
+    /// Writes and syncs `bytes` at a time, 2 MiB in all.
+    void write_in(std::uint64_t bytes) {
+        const std::string frames(bytes, 'f');
+        for (std::uint64_t written = 0; written < 2 * kMebibyte; written += bytes) {
+            ASSERT_TRUE(writer_.write(frames));
+            ASSERT_TRUE(writer_.sync());
+        }
+    }
+
+    bool is_prepared_within(std::chrono::milliseconds time) {
+        const auto end = std::chrono::steady_clock::now() + time;
+        while (!fs_.exists("/d/prepared.tmp") && std::chrono::steady_clock::now() < end) {
+            std::this_thread::yield();
+        }
+        return fs_.exists("/d/prepared.tmp");
+    }
+
+    test::SimFileSystem fs_;
+    SegmentTable table_;
+    SegmentWriter writer_{fs_, "/d", {8 * kMebibyte, true}, 7, table_};
+};
+
+TEST_F(SegmentWriterTest, PreparesTheNextSegmentWhereLittleIsSyncedAtOnce) {
+    write_in(16 << 10);
+    EXPECT_TRUE(is_prepared_within(std::chrono::seconds(20)));
+}
+
+TEST_F(SegmentWriterTest, PreparesNothingWhereMuchIsSyncedAtOnce) {
+    write_in(256 << 10);
+    EXPECT_FALSE(is_prepared_within(std::chrono::milliseconds(50)));
 }
 
 }  // namespace
