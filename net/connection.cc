@@ -31,10 +31,6 @@ constexpr std::string_view kGuardedCaching = "private, no-cache";
 /// Responses of one turn are sent when they have grown to this.
 constexpr std::size_t kTurnBytesMax = 1 << 20;
 
-/// Connections over the limit that are listened to at the same time: health and metrics are answered, all else is told
-/// that there are too many. Beyond, whoever comes takes the place of the one that came first.
-constexpr std::uint64_t kOverloadAnswersMax = 256;
-
 std::uint64_t microseconds_since(Clock::time_point begin) {
     return static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin).count());
@@ -44,8 +40,9 @@ std::uint64_t microseconds_since(Clock::time_point begin) {
 
 void Connection::start(Worker& worker, int fd) {
     const std::uint64_t open = worker.shared.connections.fetch_add(1, std::memory_order_relaxed);
-    const std::uint64_t limit = worker.shared.config.limits.max_connections;
-    if (open >= limit + kOverloadAnswersMax) {
+    const std::uint64_t limit = worker.shared.connections_max;
+    if (open >= limit + worker.shared.overloaded_max) {
+        // Whoever comes takes the place of the one that came first, so that health can be asked for whatever comes.
         if (worker.overloaded.empty()) {
             ::close(fd);
             worker.shared.connections.fetch_sub(1, std::memory_order_relaxed);

@@ -9,6 +9,7 @@
 #include <asio/post.hpp>
 #include <fmt/format.h>
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,6 +27,13 @@ constexpr int kAcceptsPerTurn = 64;
 
 /// How long accepting pauses when the process has run out of descriptors.
 constexpr std::chrono::milliseconds kAcceptPause{100};
+
+/// Connections over the limit that are listened to at the same time, and descriptors that are left to files.
+constexpr std::uint64_t kOverloadedMax = 1024;
+constexpr std::uint64_t kFilesMax = 512;
+
+/// More would be of no use, and some systems allow a thousand million.
+constexpr rlim_t kDescriptorsMax = 1 << 20;
 
 /// After shutdown_timeout: for handlers that still wait for the store.
 constexpr std::chrono::seconds kAbandonedHandlersTime{5};
@@ -83,6 +91,32 @@ struct Handover {
 
     int fd;
 };
+
+}  // namespace
+
+namespace {
+
+/// Takes as many descriptors as the process may have, and divides them up.
+void divide_descriptors(Shared& shared) {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return;
+    }
+    const rlimit raised{
+        std::clamp(limit.rlim_max, limit.rlim_cur, std::max(limit.rlim_cur, kDescriptorsMax)),
+        limit.rlim_max};
+    if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) {
+        limit = raised;
+    }
+    shared.overloaded_max = std::min<std::uint64_t>(kOverloadedMax, limit.rlim_cur / 4);
+    const std::uint64_t others =
+        std::min<std::uint64_t>(kOverloadedMax + kFilesMax, limit.rlim_cur / 2);
+    if (shared.connections_max > limit.rlim_cur - others) {
+        shared.connections_max = limit.rlim_cur - others;
+        log_warning(fmt::format("limits.max_connections: with {} descriptors for all, {} are taken",
+                                limit.rlim_cur, shared.connections_max));
+    }
+}
 
 }  // namespace
 
@@ -310,6 +344,7 @@ Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
     if (config.audited()) {
         ANNALS_TRY(impl->shared.audit, Auditor::open(service, storage::posix_file_system()));
     }
+    divide_descriptors(impl->shared);
     impl->shared.header_lines = kHeaderLines;
     if (impl->shared.tls != nullptr) {
         impl->shared.header_lines += kTlsHeaderLines;

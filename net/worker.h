@@ -48,7 +48,8 @@ struct Shared {
           handlers(answers),
           cors(config.cors_origins),
           throttle(config.limits.rate, config.limits.rate_burst,
-                   config.limits.connections_per_address) {}
+                   config.limits.connections_per_address),
+          connections_max(config.limits.max_connections) {}
 
     const core::Config config;
     const core::Service& service;
@@ -56,6 +57,8 @@ struct Shared {
     const Handlers handlers;
     const Cors cors;
     Throttle throttle;
+    std::uint64_t connections_max;  ///< limits.max_connections, or what there are descriptors for
+    std::uint64_t overloaded_max = 64;                    ///< that are listened to beyond
     std::shared_ptr<Auditor> audit;                       ///< null: nothing is written down
     core::Pings pings;                                    ///< of websocket subscriptions
     std::unique_ptr<Notifier> notifier;                   ///< null: there are no subscriptions
