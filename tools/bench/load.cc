@@ -138,13 +138,15 @@ class Loop {
         const double processor = thread_seconds();
         const Clock::time_point started = Clock::now();
         Clock::time_point heard = started;
+        Clock::duration polled{};  // looking for what had not come
         epoll_event events[kEventsMax];
         while (busy_ > 0) {
             start_due();
             if (busy_ == 0) {
                 break;
             }
-            const timespec patience = time_to_wait();
+            const Clock::time_point looked = Clock::now();
+            const timespec patience = options_.polls ? timespec{} : time_to_wait();
             const int count = ::epoll_pwait2(epoll_.get(), events, kEventsMax, &patience, nullptr);
             if (count < 0 && errno != EINTR) {
                 return io_error("epoll_wait");
@@ -155,6 +157,8 @@ class Loop {
             }
             if (count > 0) {
                 heard = now;
+            } else if (options_.polls) {
+                polled += now - looked;
             }
             for (int i = 0; i < count; ++i) {
                 auto& connection = *static_cast<Connection*>(events[i].data.ptr);
@@ -170,8 +174,11 @@ class Loop {
                 return *failed_;
             }
         }
-        result_.busy = (thread_seconds() - processor) /
-                       std::chrono::duration<double>(Clock::now() - started).count();
+        const auto seconds = [](Clock::duration time) {
+            return std::chrono::duration<double>(time).count();
+        };
+        result_.busy =
+            (thread_seconds() - processor - seconds(polled)) / seconds(Clock::now() - started);
         result_.seconds =
             std::chrono::duration<double>((ends_ ? *ends_ : Clock::now()) - measured_from_).count();
         return {};

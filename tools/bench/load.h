@@ -56,6 +56,8 @@ struct LoadOptions {
     std::chrono::nanoseconds duration{0};  ///< 0: until every conversation has ended
     unsigned threads = 1;
     int cpu = -1;  ///< the core of the only thread, if there is one; -1: any
+    bool polls =
+        false;  ///< looks for answers without a pause, so that no server pays for waking the client
 };
 
 struct LoadResult {
@@ -66,7 +68,7 @@ struct LoadResult {
     std::uint64_t bytes_received = 0;
     std::uint64_t unsent = 0;  ///< requests that were due by the end and found no free connection
     double seconds = 0;
-    double busy = 0;  ///< share of the time that the busiest client thread had the processor
+    double busy = 0;  ///< share of the time that the busiest client thread had something to do
     std::string first_error;
 
     Histogram all() const;

@@ -243,6 +243,9 @@ LoadOptions load_options(const Site& site, const Settings& settings, bool timed)
     const auto nanoseconds = [](double seconds) {
         return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
     };
+    // The client has a core to itself.
+    const bool alone = settings.client_threads == 1 && settings.client_cpu >= 0 &&
+                       settings.server_cpu >= 0 && settings.client_cpu != settings.server_cpu;
     return {.host = site.host,
             .port = site.port,
             .tls = site.tls,
@@ -250,7 +253,8 @@ LoadOptions load_options(const Site& site, const Settings& settings, bool timed)
             .warm_up = timed ? nanoseconds(settings.warm_up) : std::chrono::nanoseconds(0),
             .duration = timed ? nanoseconds(settings.seconds) : std::chrono::nanoseconds(0),
             .threads = static_cast<unsigned>(settings.client_threads),
-            .cpu = settings.client_cpu};
+            .cpu = settings.client_cpu,
+            .polls = alone};
 }
 
 Result<Measurement> measure(const Asked& asked, const Site& site, const Settings& settings) {

@@ -135,9 +135,10 @@ Result<void> measure_replication(const Settings& settings, const std::string& fo
     const std::vector<Body> bodies = bodies_near(kBodyBytes, kBodies, settings.seed);
     Watch watch(from, to);
     const double begin = watch.now();
+    LoadOptions options = load_options(from, settings, true);
+    options.polls = false;  // The source and the follower have the client's core.
     ANNALS_TRY(LoadResult load,
-               run_load(load_options(from, settings, true),
-                        creates(from, bodies, measurement.asked.connections, true)));
+               run_load(options, creates(from, bodies, measurement.asked.connections, true)));
     const Sample at_end = watch.newest();
     const double seconds = watch.now() - begin;
     ANNALS_TRY_VOID(wait_until_caught_up(watch));
