@@ -180,16 +180,6 @@ Head Sequencer::head_of(const Hash128& key, bool& erased) const {
     return index_.head(key);
 }
 
-std::optional<Sequencer::Refusal> Sequencer::check_guards(const Commit& commit) const {
-    for (const Guard& guard : commit.guards) {
-        if (const auto hit = recent_.find(guard)) {
-            const bool settled = hit->position <= released_;
-            return Refusal{.status = Status::busy, .ticket = settled ? Ticket{} : hit->ticket};
-        }
-    }
-    return std::nullopt;
-}
-
 std::optional<Sequencer::Refusal> Sequencer::refuse(const Commit& commit) {
     keys_.clear();
     bool erased = false;
@@ -274,6 +264,11 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
         append_record(record, {}, out);
         hint.size = static_cast<std::uint32_t>(out.size() - hint.offset);
         gathering_.records.push_back(hint);
+        if (const Head& previous = erase.outcome.previous;
+            erase.scope == Erase::Scope::everything && previous.exists && !previous.deletion) {
+            recent_erases_.add(erase.type, ticket,
+                               identity_ != nullptr ? identity_(key.low) : key.low);
+        }
         InFlight& flying = heads_[key];
         flying.head = erase.outcome.previous;
         flying.head.ticket = ticket;
@@ -299,7 +294,9 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
         gathering_.records.push_back(hint);
         const std::uint64_t key = keys_[i].low;
         gather_document(write, key, frame);
-        recent_.add(write.type, ticket, identity_ != nullptr ? identity_(key) : key, write.search);
+        const std::uint64_t identity = identity_ != nullptr ? identity_(key) : key;
+        recent_.add(write.type, ticket, identity, write.search);
+        tell_watches(write, identity, ticket);
 
         InFlight& flying = heads_[keys_[i]];
         ANNALS_CHECK(flying.head.ticket != ticket, "a commit names one resource twice");
@@ -419,6 +416,7 @@ void Sequencer::release(const Batch& batch, std::size_t begin, std::size_t end) 
         }
     }
     recent_.settle(released_);
+    recent_erases_.settle(batch.frames[end - 1].ticket);
     unsettled_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
@@ -428,6 +426,11 @@ Ticket Sequencer::drop(WriteState state) {
     heads_.clear();
     last_position_ = released_;
     recent_.drop_after(released_);
+    recent_erases_.drop();
+    for (WriteWatch* const watch : watches_) {
+        watch->since_ = std::min(watch->since_, released_);
+        watch->newest_ = std::min(watch->newest_, released_);
+    }
     flush_wanted_ = false;
     any_gathered_.store(false, std::memory_order_relaxed);
     unsettled_bytes_.store(0, std::memory_order_relaxed);

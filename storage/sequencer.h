@@ -8,6 +8,7 @@
 
 #include "core/base/digest.h"
 #include "storage/index.h"
+#include "storage/recent_erases.h"
 #include "storage/recent_writes.h"
 #include "storage/search_entries_list.h"
 #include "storage/segment_footer.h"
@@ -18,6 +19,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -85,6 +87,11 @@ class Sequencer {
     Head head(TypeId type, std::string_view id) const;
     void flush() noexcept;
 
+    /// Store::hard_deletes(), Store::watch().
+    std::uint64_t hard_deletes() const noexcept { return recent_erases_.visible(); }
+
+    std::unique_ptr<WriteWatch> watch(TypeId type, WriteWatch::Concerns concerns);
+
     WriteState state() const noexcept { return state_.load(std::memory_order_acquire); }
 
     std::uint64_t unsettled_bytes() const noexcept {
@@ -118,6 +125,8 @@ class Sequencer {
     Ticket last_ticket() const;
 
   private:
+    friend class WriteWatch;
+
     struct InFlight {
         Head head;
         bool erased =
@@ -139,6 +148,9 @@ class Sequencer {
     void gather_document(const VersionWrite& write, std::uint64_t key, BatchFrame& frame);
     std::optional<Refusal> refuse(const Commit& commit);
     std::optional<Refusal> check_guards(const Commit& commit) const;
+    std::optional<RecentWrites::Hit> newest_against(const Guard& guard) const;
+    void tell_watches(const VersionWrite& write, std::uint64_t identity, Ticket ticket);
+    void end_watch(const WriteWatch& watch);
     Head head_of(const Hash128& key, bool& erased) const;
     Instant next_instant();
     void append(const Commit& commit, Ticket ticket, Instant instant);
@@ -155,6 +167,8 @@ class Sequencer {
     Batch gathering_;
     std::unordered_map<Hash128, InFlight, KeyHash> heads_;
     RecentWrites recent_;
+    RecentErases recent_erases_;
+    std::vector<WriteWatch*> watches_;
     std::vector<Hash128> keys_;  ///< of the commit at hand: writes, then erases
     Position released_;          ///< newest position in the index
     Position last_position_;

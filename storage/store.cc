@@ -370,6 +370,15 @@ Position Store::last_position() const noexcept {
     return impl_->index.last_position();
 }
 
+std::uint64_t Store::hard_deletes() const noexcept {
+    return impl_->sequencer == nullptr ? 0 : impl_->sequencer->hard_deletes();
+}
+
+std::unique_ptr<WriteWatch> Store::watch(TypeId type, WriteWatch::Concerns concerns) {
+    return impl_->sequencer == nullptr ? nullptr
+                                       : impl_->sequencer->watch(type, std::move(concerns));
+}
+
 std::optional<VersionInfo> Store::current(TypeId type, std::string_view id, Position bound) const {
     return impl_->index.current(impl_->key(type, id), bound);
 }

@@ -10,6 +10,7 @@
 #include "core/base/result.h"
 #include "storage/search_index.h"
 #include "storage/types.h"
+#include "storage/write_watch.h"
 
 #include <array>
 #include <chrono>
@@ -257,6 +258,12 @@ class Store {
 
     /// The newest visible position.
     Position last_position() const noexcept;
+
+    /// How many hard deletes of live resources are visible, since the store was opened (Guard::hard_deletes).
+    std::uint64_t hard_deletes() const noexcept;
+
+    /// Begins to watch what is submitted; null if too many watch already. Lifetime: the store outlives it.
+    std::unique_ptr<WriteWatch> watch(TypeId type, WriteWatch::Concerns concerns);
 
     /// The newest version of a resource at or before `bound` (default: all visible), deletion or not;
     /// none if the resource was absent.

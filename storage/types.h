@@ -110,15 +110,21 @@ struct Erase {
     } outcome;
 };
 
+class WriteWatch;  // storage/write_watch.h
+
 /// "No version of `type` that carries any of `terms` was written after `as_of`": what makes conditional
 /// interactions race-free. A version carries the terms of its SearchEntries, that of its resource's identity
 /// (SearchSetup::identity) and, as terms, the targets of its links. Without terms: no version of the type at all, deletions included. Versions in flight count.
+/// With `hard_deletes` no live resource of the type was hard-deleted since either: of those that `terms` name the identity of, or any without terms.
 ///
 /// Lifetime: `terms` is read during submit() only.
 struct Guard {
     std::optional<TypeId> type;            ///< none: any
     std::span<const std::uint64_t> terms;  ///< ascending
     Position as_of;                        ///< what the caller has seen: Store::last_position()
+    std::optional<std::uint64_t> hard_deletes = {};  ///< Store::hard_deletes(), read before `as_of`
+    /// Of the guard's type, without terms: only what it concerns counts of what was submitted since it began.
+    const WriteWatch* watch = nullptr;
 };
 
 /// "This resource must be live when the commit is decided" (referential integrity on write).

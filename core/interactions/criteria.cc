@@ -17,12 +17,36 @@ namespace {
 using search::Execution;
 using search::Snapshot;
 
+// Conditions of criteria that each write of the type is held against, at most.
+constexpr std::size_t kWatchedPartsMax = 32;
+
+std::size_t parts_of(const search::Plan& plan) {
+    std::size_t count = 1;
+    for (const search::Plan& part : plan.parts) {
+        count += parts_of(part);
+    }
+    return count;
+}
+
+void watch_writes(const Service& service, const Criteria& criteria) {
+    if (criteria.writes != nullptr || criteria.watch.terms ||
+        parts_of(criteria.plan) > kWatchedPartsMax) {
+        return;
+    }
+    criteria.writes = service.store().watch(
+        criteria.type,
+        [plan = criteria.plan](const storage::SearchEntries& entries, std::uint64_t identity) {
+            return search::may_match(plan, entries, identity);
+        });
+}
+
 /// One evaluation of criteria.
 class Finding {
   public:
     Finding(const Service& service, const Criteria& criteria, std::size_t limit)
         : service_(service),
           criteria_(criteria),
+          hard_deletes_(look(service, criteria)),
           snapshot_(service.store()),
           execution_(snapshot_, criteria.type, criteria.plan) {
         search::Wanted wanted;
@@ -40,12 +64,16 @@ class Finding {
             storage::Guard guard{.type = criteria_.type, .terms = {}, .as_of = as_of};
             if (criteria_.watch.terms) {
                 guard.terms = *criteria_.watch.terms;
+            } else {
+                guard.watch = criteria_.writes.get();
             }
             matches.guards.push_back(guard);
         }
         for (const TypeId other : criteria_.watch.others) {
-            matches.guards.push_back({.type = other, .terms = {}, .as_of = as_of});
+            matches.guards.push_back(
+                {.type = other, .terms = {}, .as_of = as_of, .hard_deletes = hard_deletes_});
         }
+        matches.hard_deletes = hard_deletes_;
         const storage::Store& store = service_.store();
         matches.count = execution_.matches().size();
         matches.more = matches.count > limit_;
@@ -68,8 +96,15 @@ class Finding {
     }
 
   private:
+    /// What is to be known before the snapshot.
+    static std::uint64_t look(const Service& service, const Criteria& criteria) {
+        watch_writes(service, criteria);
+        return service.store().hard_deletes();
+    }
+
     const Service& service_;
     const Criteria& criteria_;
+    std::uint64_t hard_deletes_;  ///< before the snapshot
     Snapshot snapshot_;
     Execution execution_;
     std::size_t limit_ = 0;

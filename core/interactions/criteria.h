@@ -13,6 +13,7 @@
 #include "core/search/plan.h"
 #include "core/service.h"
 #include "storage/types.h"
+#include "storage/write_watch.h"
 
 #include <asio/awaitable.hpp>
 
@@ -28,6 +29,8 @@ struct Criteria {
     std::shared_ptr<const search::ParameterSet> parameters;  ///< the plan asks of them
     search::Plan plan;
     search::Watch watch;  ///< what new versions must not bring for a decision to stay true
+    /// Beside it, where no term tells: begun by who first looks for matches. Null: there is none (yet).
+    mutable std::shared_ptr<storage::WriteWatch> writes = {};
 };
 
 /// Reads the query of a conditional interaction, percent-encoded, without '?'. Conditional interactions are
@@ -61,6 +64,7 @@ struct CriteriaMatches {
     std::size_t count = 0;  ///< all that match, up to kMatchesCountedMax or what was wanted
     bool more = false;      ///< there are more than were wanted
     Position as_of;         ///< all that is durable up to here was looked at
+    std::uint64_t hard_deletes = 0;  ///< those that had been seen then: Guard::hard_deletes
 
     /// Put these into the commit that acts on the decision: it is then accepted only while the same resources
     /// match, otherwise the submission is `busy`: await its ticket and find the matches again. A match itself is

@@ -59,6 +59,54 @@ bool has_quantity(const Plan& plan, const storage::SearchEntries& entries) {
     return false;
 }
 
+// What a plan is held against.
+struct Held {
+    const storage::SearchEntries& entries;
+    json::Value resource;
+    const Related& related;
+    std::optional<Term> partly;  ///< the identity of a version of which only the entries are known
+};
+
+// Where that can't be told it holds, and its negation does.
+bool holds(const Plan& plan, const Held& held, bool negated = false) {
+    static const Column instants = column_of("_lastUpdated");
+    const auto& entries = held.entries;
+    const auto one = [&](const Plan& part) { return holds(part, held, negated); };
+    const auto carried = [&](Term term) {
+        return term == held.partly ||
+               std::binary_search(entries.terms.begin(), entries.terms.end(), term);
+    };
+    switch (plan.kind) {
+        case Kind::everything:
+            return true;
+        case Kind::nothing:
+            return false;
+        case Kind::all_of:
+            return std::all_of(plan.parts.begin(), plan.parts.end(), one);
+        case Kind::any_of:
+            return std::any_of(plan.parts.begin(), plan.parts.end(), one);
+        case Kind::negation:
+            return !holds(plan.parts[0], held, !negated);
+        case Kind::terms:
+            return std::any_of(plan.terms.begin(), plan.terms.end(), carried);
+        case Kind::prefix:
+        case Kind::contains:
+            return has_text(plan, entries);
+        case Kind::interval:
+            return held.partly && plan.column == instants
+                       ? !negated
+                       : has_interval(entries, plan.column, plan.comparison, plan.range);
+        case Kind::quantity:
+            return has_quantity(plan, entries);
+        case Kind::chain:
+        case Kind::has:
+            return held.partly ? !negated : held.related && held.related(plan);
+        case Kind::verified:
+            return one(plan.parts[0]) && (held.partly ? !negated : plan.check(held.resource));
+    }
+    return false;
+}
+
 // The fewest terms that every match carries one of; none if any resource may match.
 std::optional<std::vector<Term>> terms_of(const Plan& plan) {
     switch (plan.kind) {
@@ -255,36 +303,11 @@ Plan verified(Plan candidates, std::function<bool(json::Value resource)> check) 
 
 bool matches(const Plan& plan, const storage::SearchEntries& entries, json::Value resource,
              const Related& related) {
-    const auto one = [&](const Plan& part) { return matches(part, entries, resource, related); };
-    switch (plan.kind) {
-        case Kind::everything:
-            return true;
-        case Kind::nothing:
-            return false;
-        case Kind::all_of:
-            return std::all_of(plan.parts.begin(), plan.parts.end(), one);
-        case Kind::any_of:
-            return std::any_of(plan.parts.begin(), plan.parts.end(), one);
-        case Kind::negation:
-            return !one(plan.parts[0]);
-        case Kind::terms:
-            return std::any_of(plan.terms.begin(), plan.terms.end(), [&](Term term) {
-                return std::binary_search(entries.terms.begin(), entries.terms.end(), term);
-            });
-        case Kind::prefix:
-        case Kind::contains:
-            return has_text(plan, entries);
-        case Kind::interval:
-            return has_interval(entries, plan.column, plan.comparison, plan.range);
-        case Kind::quantity:
-            return has_quantity(plan, entries);
-        case Kind::chain:
-        case Kind::has:
-            return related && related(plan);
-        case Kind::verified:
-            return one(plan.parts[0]) && plan.check(resource);
-    }
-    return false;
+    return holds(plan, {entries, resource, related, {}});
+}
+
+bool may_match(const Plan& plan, const storage::SearchEntries& entries, Term identity) {
+    return holds(plan, {entries, {}, {}, identity});
 }
 
 Watch guard_terms(const Plan& plan) {

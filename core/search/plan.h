@@ -124,6 +124,10 @@ using Related = std::function<bool(const Plan& part)>;
 bool matches(const Plan& plan, const storage::SearchEntries& entries, json::Value resource,
              const Related& related = {});
 
+/// Whether a version may match, of which these are the entries (terms ascending, without `_lastUpdated`) and
+/// `identity` is the term of its resource: true wherever that takes other resources, its body or its instant to tell.
+bool may_match(const Plan& plan, const storage::SearchEntries& entries, Term identity);
+
 /// What must be watched for a decision that was made by a plan to stay true.
 struct Watch {
     /// A new version of the plan's own type can only match if it carries one of these (identity() terms among

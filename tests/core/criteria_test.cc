@@ -169,6 +169,64 @@ TEST_F(CriteriaTest, ThatFollowChainsWatchWhatTheyLookAt) {
     EXPECT_EQ(find_matches_now(server_.service(), *criteria)->guards.size(), 2U);
 }
 
+// Each of them writes what the others' criteria would have to look at, did they look at the whole type.
+TEST_F(CriteriaTest, AreNotMadeVoidByWritesThatDoNotConcernThem) {
+    for (const bool by_name : {false, true}) {
+        std::vector<Sent> creates;
+        for (int i = 0; i < 200; ++i) {
+            const std::string date = std::to_string(1800 + i);
+            const std::string name = "n" + date + "x";
+            creates.push_back(
+                {HttpMethod::post,
+                 "/Patient",
+                 {},
+                 patient("",
+                         R"("birthDate":")" + date + R"(","name":[{"family":")" + name + R"("}])"),
+                 {{"If-None-Exist", by_name ? "family=" + name : "birthdate=" + date}}});
+        }
+        TestService fresh;
+        for (const int status : {201, 200}) {
+            for (const Answer& answer : fresh.send_all(creates)) {
+                ASSERT_EQ(answer.status, status);
+            }
+        }
+        EXPECT_EQ(fresh.store().totals(type_of("Patient")).live, 200U);
+    }
+}
+
+TEST(Criteria, ThatFollowChainsWatchHardDeletesOfWhatTheyLookAt) {
+    Config config;
+    config.hard_delete = true;
+    TestService server(config);
+    server.put("/Practitioner/1",
+               R"({"resourceType":"Practitioner","id":"1","identifier":[{"value":"x"}]})");
+    server.put("/PractitionerRole/1", R"({"resourceType":"PractitionerRole","id":"1",)"
+                                      R"("practitioner":{"reference":"Practitioner/1"}})");
+    Request request;
+    request.base_url = kBase;
+    const auto criteria = parse_criteria(server.service(), request, type_of("PractitionerRole"),
+                                         "practitioner.identifier=x");
+    ASSERT_TRUE(criteria);
+    const auto submit = [&](const CriteriaMatches& matches) {
+        storage::VersionWrite write;
+        const storage::BodyPiece body{storage::BodyPiece::Kind::text, "{}"};
+        write.type = type_of("Basic");
+        write.id = "1";
+        write.body = std::span(&body, 1);
+        storage::Commit commit;
+        commit.writes = std::span(&write, 1);
+        commit.guards = matches.guards;
+        return server.store().submit(commit).status;
+    };
+    const auto before = find_matches_now(server.service(), *criteria);
+    ASSERT_EQ(before->found.size(), 1U);
+    EXPECT_EQ(server.send({HttpMethod::delete_, "/Practitioner/1"}).status, 204);
+    EXPECT_EQ(submit(*before), storage::Submission::Status::busy);
+    const auto after = find_matches_now(server.service(), *criteria);
+    EXPECT_EQ(after->found.size(), 0U);
+    EXPECT_EQ(submit(*after), storage::Submission::Status::accepted);
+}
+
 TEST_F(CriteriaTest, OfAnUpdateHoldForTheVersionThatIsReplaced) {
     put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));
     const Sent update{HttpMethod::put,

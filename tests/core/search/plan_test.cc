@@ -110,6 +110,28 @@ TEST(Plan, AsksForRelatedResourcesAndForTheBody) {
     EXPECT_FALSE(search::matches(verified(carrying({1}), is_active), some_entries(), body->root()));
 }
 
+TEST(Plan, MayMatchWhereverTheEntriesAloneCannotTell) {
+    constexpr Term kIdentity = 4;
+    const auto may = [](const Plan& plan) { return may_match(plan, some_entries(), kIdentity); };
+    const auto never = [](json::Value) { return false; };
+    const Plan related = chain(kReference, TypeId{3}, carrying({77}));
+    const Plan instant = interval(column_of("_lastUpdated"), Comparison::eq, {1, 2});
+    const Plan checked = verified(carrying({5}), never);
+    for (const Plan& plan : {related, instant, checked, carrying({kIdentity})}) {
+        EXPECT_TRUE(may(plan));
+    }
+    for (const Plan& plan : {related, instant, checked}) {
+        EXPECT_TRUE(may(negation_of(plan)));
+        EXPECT_TRUE(may(negation_of(all_of({plan, begins_with(kName, "chal")}))));
+        EXPECT_FALSE(may(negation_of(any_of({plan, begins_with(kName, "chal")}))));
+        EXPECT_FALSE(may(all_of({plan, begins_with(kName, "paul")})));
+    }
+    EXPECT_FALSE(may(verified(carrying({6}), never)));
+    EXPECT_FALSE(may(negation_of(carrying({kIdentity}))));
+    EXPECT_FALSE(may(interval(kDate, Comparison::eq, {400, 500})));
+    EXPECT_TRUE(may(interval(kDate, Comparison::eq, {300, 300})));
+}
+
 TEST(Plan, IsKeptFlat) {
     EXPECT_EQ(all_of({}).kind, Kind::everything);
     EXPECT_EQ(any_of({}).kind, Kind::nothing);
