@@ -40,9 +40,9 @@ constexpr std::size_t kSpareEntriesMax = 2048;
 /// into each other.
 struct Attempt {
     Attempt(const Service& service, const Request& request,
-            std::span<const TransactionEntry> entries)
-        : state(service, request, entries),
-          links(request.base_url),
+            std::span<const TransactionEntry> entries, TransactionState::References& references)
+        : links(request.base_url),
+          state(service, request, entries, links, references),
           referrers(service, request),
           epoch(service.indexing().epoch()),
           write_of_entry(entries.size()) {}
@@ -67,8 +67,8 @@ struct Attempt {
         return added;
     }
 
-    TransactionState state;
     TransactionLinks links;
+    TransactionState state;
     Referrers referrers;
     std::vector<std::size_t> deleted;  ///< entries whose resources `referrers` has
     std::vector<storage::Guard> guards;
@@ -96,7 +96,7 @@ class TransactionRun {
     asio::awaitable<Response> run() {
         bool fit = co_await read_entries();
         for (int tries = 0; fit && tries < kAttemptsMax; ++tries) {
-            Attempt attempt(service_, request_, entries_);
+            Attempt attempt(service_, request_, entries_, references_);
             fit = co_await decide(attempt);
             if (!fit || attempt.state.pending().value != 0) {
                 // A refusal speaks of versions: none of them may be one that a power cut can take back.
@@ -220,6 +220,7 @@ class TransactionRun {
         if (attempt.state.pending().value != 0) {
             co_return true;
         }
+        attempt.state.end_decisions();
         std::size_t count = 0;
         for (const std::size_t index : order_) {
             if (Result<void> built = build(attempt, index); !built) {
@@ -282,7 +283,7 @@ class TransactionRun {
                                        attempt.edits.back());
             append_pieces(attempt.plans.back(), attempt.pieces);
             if (is_held(request_)) {
-                ANNALS_TRY(const json::Document document, parse_planned(attempt));
+                ANNALS_TRY(const json::Document document, parse_planned(attempt.plans.back()));
                 ANNALS_TRY_VOID(check_written(service_, request_, write, document.root()));
             }
             ANNALS_TRY(write.search, extract(attempt, entry.target.type, resource));
@@ -291,16 +292,6 @@ class TransactionRun {
         attempt.write_of_entry[index] = attempt.writes.size();
         attempt.writes.push_back(write);
         return {};
-    }
-
-    /// The version that was planned last, its links resolved.
-    static Result<json::Document> parse_planned(const Attempt& attempt) {
-        thread_local std::string body;  // for the sake of its memory
-        body.clear();
-        for (const json::Run& run : attempt.plans.back().runs()) {
-            body += run.text;
-        }
-        return thread_parser().parse(body);
     }
 
     /// What the version that was planned last can be found by: as it is stored, its links resolved.
@@ -312,7 +303,7 @@ class TransactionRun {
             attempt.substitution.undo();
             return &entries;
         }
-        ANNALS_TRY(json::Document document, parse_planned(attempt));
+        ANNALS_TRY(json::Document document, parse_planned(attempt.plans.back()));
         attempt.epoch->extract(type, document.root(), entries);
         thread_parser().recycle(std::move(document));
         return &entries;
@@ -555,6 +546,7 @@ class TransactionRun {
     json::Value list_;
     std::vector<TransactionEntry> entries_;  ///< never grows: entries point into themselves
     std::vector<std::size_t> order_;         ///< FHIR's processing order
+    TransactionState::References references_;
     TransactionFault fault_;
 };
 

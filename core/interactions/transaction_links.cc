@@ -1,6 +1,7 @@
 #include "core/interactions/transaction_links.h"
 
 #include "core/interactions/history_bundle_entry.h"
+#include "core/interactions/write.h"
 
 #include <fmt/format.h>
 
@@ -82,6 +83,15 @@ Result<std::vector<json::Edit>> TransactionLinks::edits(const EntryResource& res
         }
     }
     return edits;
+}
+
+Result<json::Document> parse_planned(const json::BodyPlan& plan) {
+    thread_local std::string body;  // for the sake of its memory
+    body.clear();
+    for (const json::Run& run : plan.runs()) {
+        body += run.text;
+    }
+    return thread_parser().parse(body);
 }
 
 }  // namespace annals::core

@@ -58,8 +58,11 @@ Result<void> TransactionState::decide(std::size_t index) {
             fmt::format("{} is written by Bundle.entry[{}] already", writer->first, writer->second),
             {}};
     }
+    if (decision.action != Action::none) {
+        writes_.replace(entry.target.type, decision.id);
+    }
     if (decision.action == Action::write && entry.kind != EntryKind::remove) {
-        written_.push_back(index);
+        writes_.write(entry.target.type, decision.id, index);
     }
     return {};
 }
@@ -259,9 +262,23 @@ storage::Head TransactionState::head_of(const ScopedView& view, TypeId type, std
 }
 
 Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria) {
+    // Whatever is read after this, the guards are about what came after it.
+    const std::uint64_t hard_deletes = store_.hard_deletes();
+    const Position as_of = store_.last_position();
+    const Criteria* asked = &criteria;
+    if (writes_.concern(criteria.plan)) {
+        ANNALS_TRY(search::Plan plan, writes_.overlaid(criteria.plan));
+        Criteria& overlaid = overlaid_.emplace_back(criteria);
+        overlaid.plan = std::move(plan);
+        asked = &overlaid;
+    }
     // Those that the transaction writes itself don't count as they are, but as it leaves them.
-    ANNALS_TRY(CriteriaMatches matches, find_matches_now(service_, criteria, writers_.size() + 2));
-    guards_.insert(guards_.end(), matches.guards.begin(), matches.guards.end());
+    ANNALS_TRY(CriteriaMatches matches, find_matches_now(service_, *asked, writers_.size() + 2));
+    for (storage::Guard& guard : matches.guards) {
+        guard.as_of = as_of;
+        guard.hard_deletes = guard.hard_deletes ? std::optional(hard_deletes) : std::nullopt;
+        guards_.push_back(guard);
+    }
 
     std::vector<std::string> ids;
     for (const storage::StoredVersion& stored : matches.found) {
@@ -272,30 +289,25 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
         // What is decided on a match holds while the match stays what it is.
         const search::Term& identity =
             identities_.emplace_back(search::identity(store_.search_key(criteria.type, stored.id)));
-        guards_.push_back(
-            {.type = criteria.type, .terms = std::span(&identity, 1), .as_of = matches.as_of});
+        guards_.push_back({.type = criteria.type,
+                           .terms = std::span(&identity, 1),
+                           .as_of = as_of,
+                           .hard_deletes = hard_deletes});
     }
-    find_among_written(criteria, ids);
+    ANNALS_TRY(const auto written, writes_.matching(criteria.type, asked->plan));
+    for (const std::size_t index : written) {
+        ids.push_back(decisions_[index].id);
+    }
     return ids;
 }
 
-void TransactionState::find_among_written(const Criteria& criteria, std::vector<std::string>& ids) {
-    const auto epoch = service_.indexing().epoch();
-    for (; indexed_ < written_.size(); ++indexed_) {
-        const std::size_t index = written_[indexed_];
-        const TypeId type = entries_[index].target.type;
-        storage::SearchEntries& entries =
-            written_entries_.emplace_back(epoch->entries_of(type, resource(index).facts.resource));
-        entries.terms.push_back(search::identity(store_.search_key(type, decisions_[index].id)));
-        std::ranges::sort(entries.terms);
-    }
-    for (std::size_t i = 0; i < written_.size(); ++i) {
-        const std::size_t index = written_[i];
-        if (entries_[index].target.type == criteria.type &&
-            search::matches(criteria.plan, written_entries_[i], resource(index).facts.resource)) {
-            ids.push_back(decisions_[index].id);
-        }
-    }
+Result<json::Document> TransactionState::written(std::size_t index) const {
+    const EntryResource& of = resource(index);
+    ANNALS_TRY(const auto edits,
+               links_.edits(of, entries_[index].full_url, [](std::string_view reference) {
+                   return Result<std::string>(std::string(reference));
+               }));
+    return parse_planned(json::BodyPlan(of.facts, decisions_[index].id, {}, edits));
 }
 
 Result<std::string> TransactionState::resolve(std::string_view reference) {
@@ -303,8 +315,12 @@ Result<std::string> TransactionState::resolve(std::string_view reference) {
     if (const auto known = resolved_.find(text); known != resolved_.end()) {
         return known->second;
     }
-    ANNALS_TRY(Criteria parsed, parse_conditional_reference(service_, request_, reference));
-    const Criteria& criteria = criteria_.emplace_back(std::move(parsed));
+    auto asked = references_.find(text);
+    if (asked == references_.end()) {
+        ANNALS_TRY(Criteria parsed, parse_conditional_reference(service_, request_, reference));
+        asked = references_.emplace(text, std::move(parsed)).first;
+    }
+    const Criteria& criteria = asked->second;
     ANNALS_TRY(const auto found, find(criteria));
     if (found.empty()) {
         return Error{Errc::not_found,

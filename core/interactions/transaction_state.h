@@ -8,9 +8,10 @@
 
 #include "core/config/config.h"
 #include "core/interactions/transaction_entry.h"
+#include "core/interactions/transaction_links.h"
+#include "core/interactions/transaction_writes.h"
 #include "core/scoped_view.h"
 #include "core/search/terms.h"
-#include "storage/search_entries.h"
 #include "storage/store.h"
 
 #include <deque>
@@ -44,21 +45,34 @@ struct EntryDecision {
 /// Decides a transaction's entries one after the other, in FHIR's order; each one sees what the earlier ones did.
 class TransactionState {
   public:
-    /// Lifetime: `entries`, the request and the service outlive it.
+    /// Conditional references by their text: what they ask for.
+    using References = std::unordered_map<std::string, Criteria>;
+
+    /// Lifetime: all of these outlive it. `links` may grow meanwhile.
     TransactionState(const Service& service, const Request& request,
-                     std::span<const TransactionEntry> entries)
+                     std::span<const TransactionEntry> entries, const TransactionLinks& links,
+                     References& references)
         : service_(service),
           config_(service.config()),
           store_(service.store()),
           request_(request),
           entries_(entries),
+          links_(links),
+          references_(references),
           updated_(service, request, kMayUpdate),
           removed_(service, request, kMayDelete),
-          decisions_(entries.size()) {}
+          decisions_(entries.size()),
+          writes_(service, [this](std::size_t index) { return written(index); }) {}
+
+    TransactionState(const TransactionState&) = delete;
+    TransactionState& operator=(const TransactionState&) = delete;
 
     /// Decides the entry at `index`, which is no read.
     /// Errors: any 4xx.
     Result<void> decide(std::size_t index);
+
+    /// All entries are decided, and what they link to is known.
+    void end_decisions() { writes_.forget_read(); }
 
     /// The one resource that a conditional reference names now: "Patient/1".
     /// Errors: invalid, not_found (none), multiple_matches.
@@ -90,10 +104,12 @@ class TransactionState {
     Result<void> decide_patch(const TransactionEntry& entry, EntryDecision& decision);
     Result<void> check_head(const TransactionEntry& entry, EntryDecision& decision, bool matched);
 
-    /// The ids of the live resources that match, as the entries decided so far leave them. What a written resource
-    /// refers to by chains is not followed. Lifetime: `criteria` outlives the commit.
+    /// The ids of the live resources that match, as the entries decided so far leave them. Lifetime: `criteria`
+    /// outlives the commit.
     Result<std::vector<std::string>> find(const Criteria& criteria);
-    void find_among_written(const Criteria& criteria, std::vector<std::string>& ids);
+
+    /// The resource that an entry writes; links to what isn't decided yet, and conditional ones, are as they came.
+    Result<json::Document> written(std::size_t index) const;
 
     /// The newest version of a resource, if `view` shows it; counts in seen(), and in pending() where it can't be looked
     /// at yet.
@@ -107,6 +123,8 @@ class TransactionState {
     const storage::Store& store_;
     const Request& request_;
     std::span<const TransactionEntry> entries_;
+    const TransactionLinks& links_;
+    References& references_;
     ScopedView updated_;
     ScopedView removed_;
     std::vector<EntryDecision> decisions_;
@@ -114,11 +132,9 @@ class TransactionState {
     storage::Ticket pending_;
     storage::Ticket seen_;
     std::unordered_map<std::string, std::size_t> writers_;  ///< by "Patient/1"
-    std::vector<std::size_t> written_;  ///< entries that write a version, but for deletions
-    std::deque<storage::SearchEntries> written_entries_;  ///< of the first `indexed_` of them
-    std::size_t indexed_ = 0;
+    TransactionWrites writes_;
+    std::deque<Criteria> overlaid_;        ///< criteria whose chains lead over writes_
     std::deque<search::Term> identities_;  ///< that guards_ watch
-    std::deque<Criteria> criteria_;        ///< of conditional references
     std::unordered_map<std::string, std::string> resolved_;
 };
 

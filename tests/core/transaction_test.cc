@@ -185,6 +185,85 @@ TEST(Transaction, IsFoundByWhatItsLinksWereResolvedTo) {
     }
 }
 
+TEST(Transaction, FollowsChainsOverWhatItWrites) {
+    const auto practitioner = [](std::string_view id, std::string_view identifier) {
+        return R"({"resourceType":"Practitioner","id":")" + std::string(id) +
+               R"(","identifier":[{"value":")" + std::string(identifier) + R"("}]})";
+    };
+    const auto role = [](std::string_view id, std::string_view reference) {
+        return R"({"resourceType":"PractitionerRole","id":")" + std::string(id) +
+               R"(","practitioner":{"reference":")" + std::string(reference) + R"("}})";
+    };
+    const auto referring = [](std::string_view criteria) {
+        return entry_of("PUT", "Observation/1",
+                        R"({"resourceType":"Observation","id":"1","status":"final",)"
+                        R"("code":{"text":"c"},"subject":{"reference":")" +
+                            std::string(criteria) + R"("}})");
+    };
+    const std::string chained = "PractitionerRole?practitioner.identifier=x";
+    const std::string reversed = "Practitioner?_has:PractitionerRole:practitioner:_id=r,r2";
+
+    struct Case {
+        std::vector<std::string> entries;
+        std::string by_chain;  // what each finds; empty: nothing
+        std::string by_has;
+    };
+
+    const std::string linked =
+        entry_of("PUT", "Practitioner/q", practitioner("q", "x"), full_url("urn:uuid:q"));
+    const std::vector<Case> cases = {
+        // Both are written, and the link between them isn't resolved before they are.
+        {{entry_of("PUT", "PractitionerRole/r2", role("r2", "urn:uuid:q")), linked,
+          entry_of("DELETE", "PractitionerRole/r")},
+         "PractitionerRole/r2",
+         "Practitioner/q"},
+        // One is written and the other stored.
+        {{entry_of("PUT", "PractitionerRole/r", role("r", "Practitioner/s"))},
+         "PractitionerRole/r",
+         "Practitioner/s"},
+        {{entry_of("PUT", "Practitioner/p", practitioner("p", "x")),
+          entry_of("PUT", "Practitioner/s", practitioner("s", "y"))},
+         "PractitionerRole/r",
+         "Practitioner/p"},
+        // What is stored of them counts no more.
+        {{entry_of("PUT", "Practitioner/s", practitioner("s", "y"))}, "", "Practitioner/p"},
+        {{entry_of("DELETE", "PractitionerRole/r")}, "", ""},
+    };
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const Case& c = cases[i];
+        for (const bool has : {false, true}) {
+            TestService server;
+            server.put("/Practitioner/p", practitioner("p", "y"));
+            server.put("/Practitioner/s", practitioner("s", "x"));
+            server.put("/PractitionerRole/r", role("r", "Practitioner/p"));
+            std::vector<std::string> entries = c.entries;
+            entries.push_back(referring(has ? reversed : chained));
+            const Answer answer = server.submit(bundle_of("transaction", entries));
+            const std::string& expected = has ? c.by_has : c.by_chain;
+            EXPECT_EQ(answer.status, expected.empty() ? 400 : 200) << i << has << answer.body;
+            if (!expected.empty()) {
+                EXPECT_EQ(subject_of(server, "Observation/1"), expected) << i << has;
+            }
+        }
+    }
+}
+
+TEST(Transaction, FindsWhatItWritesByItsResolvedLinks) {
+    TestService server;
+    const Json bundle(
+        server
+            .submit(bundle_of("transaction",
+                              {entry_of("PUT", "Patient/p", patient("p"), full_url("urn:uuid:p")),
+                               entry_of("POST", "Observation", observation("", "urn:uuid:p"), {},
+                                        R"("ifNoneExist":"subject=Patient/p")"),
+                               entry_of("PUT", "Observation/o", observation("o", "urn:uuid:p")),
+                               entry_of("PUT", "Observation/q",
+                                        observation("q", "Observation?subject=Patient/p&_id=o"))}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "201 201 201 201");
+    EXPECT_EQ(subject_of(server, "Observation/q"), "Observation/o");
+}
+
 TEST(Transaction, FailsWhenAConditionalReferenceNamesNoneOrSeveral) {
     TestService server;
     server.put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));

@@ -1,0 +1,159 @@
+#include "core/interactions/transaction_writes.h"
+
+#include "core/search/execute.h"
+#include "core/search/snapshot.h"
+#include "core/search/terms.h"
+
+#include <algorithm>
+
+namespace annals::core {
+
+namespace {
+
+using search::Plan;
+using Kind = Plan::Kind;
+
+bool leads(const Plan& plan) noexcept {
+    return plan.kind == Kind::chain || plan.kind == Kind::has;
+}
+
+}  // namespace
+
+void TransactionWrites::replace(TypeId type, std::string_view id) {
+    types_[type.value].replaced.push_back(search::identity(service_.store().search_key(type, id)));
+}
+
+void TransactionWrites::write(TypeId type, std::string_view id, std::size_t entry) {
+    types_[type.value].written.push_back(
+        {.entry = entry, .key = service_.store().search_key(type, id)});
+}
+
+void TransactionWrites::forget_read() {
+    for (auto& [type, of_type] : types_) {
+        for (Written& written : of_type.written) {
+            written.read = false;
+        }
+    }
+}
+
+bool TransactionWrites::concern(const Plan& plan) const {
+    return (leads(plan) && types_.contains(plan.type.value)) ||
+           std::ranges::any_of(plan.parts, [&](const Plan& part) { return concern(part); });
+}
+
+Result<Plan> TransactionWrites::overlaid(Plan plan) {
+    ANNALS_TRY_VOID(overlay(plan));
+    return plan;
+}
+
+Result<void> TransactionWrites::overlay(Plan& plan) {
+    for (Plan& part : plan.parts) {
+        ANNALS_TRY_VOID(overlay(part));
+    }
+    const auto found = leads(plan) ? types_.find(plan.type.value) : types_.end();
+    if (found == types_.end()) {
+        return {};
+    }
+    ANNALS_TRY(const auto matches, find(plan.type, plan.parts[0]));
+    std::vector<search::Term> terms;
+    for (const Written* const written : matches) {
+        if (plan.kind == Kind::chain) {
+            terms.push_back(search::reference(plan.column, written->key));
+            continue;
+        }
+        for (const storage::SearchEntries::Link& link : written->entries.links) {
+            if (link.column == plan.column) {
+                terms.push_back(search::identity(link.target));
+            }
+        }
+    }
+    std::vector<Plan> both;
+    both.push_back(std::move(plan.parts[0]));
+    both.push_back(search::negation_of(search::carrying(found->second.replaced)));
+    Plan stored = search::all_of(std::move(both));
+    std::vector<Plan> either;
+    either.push_back(plan.kind == Kind::chain
+                         ? search::chain(plan.column, plan.type, std::move(stored))
+                         : search::has(plan.column, plan.type, std::move(stored)));
+    either.push_back(search::carrying(std::move(terms)));
+    plan = search::any_of(std::move(either));
+    return {};
+}
+
+Result<std::vector<std::size_t>> TransactionWrites::matching(TypeId type, const Plan& plan) {
+    ANNALS_TRY(const auto matches, find(type, plan));
+    std::vector<std::size_t> entries;
+    for (const Written* const written : matches) {
+        entries.push_back(written->entry);
+    }
+    return entries;
+}
+
+Result<void> TransactionWrites::read(TypeId type, Written& written) {
+    if (written.read) {
+        return {};
+    }
+    ANNALS_TRY(written.document, read_(written.entry));
+    storage::SearchEntries& entries = written.entries;
+    service_.indexing().epoch()->extract(type, written.document.root(), entries);
+    entries.terms.push_back(search::identity(written.key));
+    std::ranges::sort(entries.terms);
+    written.read = true;
+    return {};
+}
+
+Result<std::vector<const TransactionWrites::Written*>> TransactionWrites::find(TypeId type,
+                                                                               const Plan& plan) {
+    std::vector<const Written*> matches;
+    const auto of_type = types_.find(type.value);
+    if (of_type == types_.end()) {
+        return matches;
+    }
+    for (Written& written : of_type->second.written) {
+        ANNALS_TRY_VOID(read(type, written));
+        std::optional<Error> fault;
+        const search::Related related = [&](const Plan& part) {
+            Result<bool> stored = leads_to_stored(written, part);
+            if (!stored) {
+                fault = std::move(stored.error());
+            }
+            return stored && *stored;
+        };
+        const bool matched =
+            search::matches(plan, written.entries, written.document.root(), related);
+        if (fault) {
+            return *std::move(fault);
+        }
+        if (matched) {
+            matches.push_back(&written);
+        }
+    }
+    return matches;
+}
+
+Result<bool> TransactionWrites::leads_to_stored(const Written& written, const Plan& plan) {
+    std::vector<search::Term> terms;
+    if (plan.kind == Kind::has) {
+        terms.push_back(search::reference(plan.column, written.key));
+    } else {
+        for (const storage::SearchEntries::Link& link : written.entries.links) {
+            if (link.column == plan.column) {
+                terms.push_back(search::identity(link.target));
+            }
+        }
+    }
+    std::vector<Plan> both;
+    both.push_back(search::carrying(std::move(terms)));
+    both.push_back(plan.parts[0]);
+    const Plan asked = search::all_of(std::move(both));
+    search::Snapshot snapshot(service_.store());
+    search::Execution execution(snapshot, plan.type, asked);
+    search::Wanted wanted;
+    wanted.limit = 1;
+    execution.want(wanted);
+    // A pace without an end is never over.
+    ANNALS_TRY_VOID(execution.advance(search::Pace()));
+    return !execution.matches().empty();
+}
+
+}  // namespace annals::core

@@ -1,0 +1,80 @@
+// TransactionWrites: what a transaction has written so far, as criteria see it: instead of what is stored of it.
+//
+// Layer:   core/interactions.
+// Spec:    FHIR R4 http.html#trules; docs/api/conditional.md.
+// Threads: plain values.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "core/base/result.h"
+#include "core/search/plan.h"
+#include "core/service.h"
+#include "storage/search_entries.h"
+#include "storage/store.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace annals::core {
+
+class TransactionWrites {
+  public:
+    /// The resource that an entry writes, with what links are known. Errors: those of the parser.
+    using Read = std::function<Result<json::Document>(std::size_t entry)>;
+
+    /// Lifetime: the service outlives this.
+    TransactionWrites(const Service& service, Read read)
+        : service_(service), read_(std::move(read)) {}
+
+    /// This resource is written or deleted: what is stored of it counts no more.
+    void replace(TypeId type, std::string_view id);
+
+    /// It is written, by this entry. Requires: replace().
+    void write(TypeId type, std::string_view id, std::size_t entry);
+
+    /// Links have become known: what was read is read again.
+    void forget_read();
+
+    /// Whether chains of the plan look at anything that the transaction replaces.
+    bool concern(const search::Plan& plan) const;
+
+    /// The same plan to be asked of the store, and of what is written by matching(): its chains lead over what the
+    /// transaction writes, too. Errors: those of reading and of search.
+    Result<search::Plan> overlaid(search::Plan plan);
+
+    /// Entries that write a resource of the type that matches `plan`, which is overlaid(). Errors: as overlaid().
+    Result<std::vector<std::size_t>> matching(TypeId type, const search::Plan& plan);
+
+  private:
+    struct Written {
+        std::size_t entry = 0;
+        std::uint64_t key = 0;  ///< Store::search_key()
+        bool read = false;
+        json::Document document = {};
+        storage::SearchEntries entries = {};
+    };
+
+    struct OfType {
+        std::vector<search::Term> replaced;  ///< identities
+        std::vector<Written> written;
+    };
+
+    Result<void> read(TypeId type, Written& written);
+    Result<void> overlay(search::Plan& plan);
+    Result<std::vector<const Written*>> find(TypeId type, const search::Plan& plan);
+
+    /// Whether a stored resource that is not replaced stands where a chain of `plan` leads to from `written`.
+    Result<bool> leads_to_stored(const Written& written, const search::Plan& plan);
+
+    const Service& service_;
+    Read read_;
+    std::unordered_map<std::uint16_t, OfType> types_;
+};
+
+}  // namespace annals::core
