@@ -13,16 +13,31 @@ Term term_for(const Asked& asked, TypeId type, std::string_view id) {
     return reference(asked.parameter.column, asked.reading.context.stored.key(type, id));
 }
 
+// What leads to the resource. Where no base is configured, absolute references are kept as they stand.
+void add_terms(const Asked& asked, TypeId type, std::string_view id, std::vector<Term>& terms) {
+    terms.push_back(term_for(asked, type, id));
+    if (const std::string& base = asked.reading.context.base_url; !base.empty()) {
+        terms.push_back(exact(asked.parameter.column,
+                              fmt::format("{}/{}/{}", base, resource_type_name(type), id)));
+    }
+}
+
+Plan by_name(const Asked& asked, TypeId type, std::string_view id) {
+    std::vector<Term> terms;
+    add_terms(asked, type, id, terms);
+    return carrying(std::move(terms));
+}
+
 // An id alone may be that of any type that the parameter leads to.
 Result<Plan> by_id(const Asked& asked, std::string_view id) {
     std::vector<Term> terms;
     if (!asked.parameter.targets.empty()) {
         for (const TypeId type : asked.parameter.targets) {
-            terms.push_back(term_for(asked, type, id));
+            add_terms(asked, type, id, terms);
         }
     } else {
         for (std::uint16_t type = 0; type < kResourceTypeCount; ++type) {
-            terms.push_back(term_for(asked, TypeId{type}, id));
+            add_terms(asked, TypeId{type}, id, terms);
         }
     }
     ANNALS_TRY_VOID(asked.reading.spend(terms.size()));
@@ -113,16 +128,15 @@ Result<Plan> reference_plan(const Asked& asked, std::string_view value) {
             return asked.bad("it does not lead to " + std::string(asked.modifier));
         }
         if (local && local->type == *type) {
-            return carrying({term_for(asked, *type, local->id)});
+            return by_name(asked, *type, local->id);
         }
         if (local || !is_resource_id(*text)) {
             return asked.bad("an id is needed");
         }
-        return carrying({term_for(asked, *type, *text)});
+        return by_name(asked, *type, *text);
     }
     if (local && local->version.empty()) {
-        // Where no base is configured, absolute references are kept as they stand.
-        return carrying({term_for(asked, local->type, local->id), exact(column, *text)});
+        return by_name(asked, local->type, local->id);
     }
     if (local) {
         // With its version it is kept from its type on.

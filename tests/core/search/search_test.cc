@@ -462,6 +462,26 @@ TEST_F(Search, ChainsAndReverseChains) {
     EXPECT_TRUE(get("/Observation?subject:Patient.family=chalmers").matches.empty());
 }
 
+TEST_F(Search, FindsAbsoluteReferencesBelowTheRequestsBase) {
+    put("Patient", "1", "");
+    const auto observe = [&](std::string_view id, std::string_view subject) {
+        put("Observation", id,
+            fmt::format(R"("status":"final","code":{{"text":"c"}},"subject":{{"reference":"{}"}})",
+                        subject));
+    };
+    observe("relative", "Patient/1");
+    observe("absolute", fmt::format("{}/Patient/1", kBaseUrl));
+    observe("elsewhere", "http://elsewhere/fhir/Patient/1");
+    const std::vector<std::string> both = {"Observation/absolute", "Observation/relative"};
+    for (const std::string_view asked :
+         {"subject=Patient/1", "subject=1", "subject:Patient=1", "subject={}/Patient/1"}) {
+        EXPECT_EQ(get("/Observation?" + fmt::format(fmt::runtime(asked), kBaseUrl)).matches, both)
+            << asked;
+    }
+    EXPECT_EQ(get("/Observation?_id=absolute&_include=Observation:subject").included,
+              std::vector<std::string>{"Patient/1"});
+}
+
 TEST_F(Search, EndsWhatTakesTooLong) {
     std::string batch = R"({"resourceType":"Bundle","type":"batch","entry":[)";
     for (int i = 0; i < 3000; ++i) {
