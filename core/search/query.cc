@@ -175,6 +175,9 @@ Result<Query> parse_query(const QueryContext& asked, std::vector<TypeId> types,
     if (query.subset.summary != Summary::none && !query.subset.elements.empty()) {
         return invalid("_summary and _elements cannot be combined");
     }
+    if (query.subset.summary == Summary::text && !query.includes.empty()) {
+        return invalid("_summary=text cannot be combined with _include or _revinclude");
+    }
     if (query.count == 0) {
         query.subset = {Summary::count, {}};
     }

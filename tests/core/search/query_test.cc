@@ -303,6 +303,10 @@ TEST(Query, RefusesMalformedResultParameters) {
            {"_include:exact=Patient:link",
             "not-supported: _include:exact: the modifier ':exact' is not supported"},
            {"_summary=true&_elements=id", "invalid: _summary and _elements cannot be combined"},
+           {"_summary=text&_include=Patient:link",
+            "invalid: _summary=text cannot be combined with _include or _revinclude"},
+           {"_revinclude=Patient:link&_summary=text",
+            "invalid: _summary=text cannot be combined with _include or _revinclude"},
            {"_cursor=a&_cursor=b", "invalid: _cursor: is given more than once"}});
 }
 
