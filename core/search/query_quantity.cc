@@ -34,12 +34,35 @@ Range asked_range(Comparison comparison, const Number& number) {
     }
 }
 
-std::optional<double> converted(double value, const Unit& from, const Unit& to) {
+// A unit, and what its zero is in it above the zero of its dimension: not 0 for temperatures.
+struct Scale {
+    Unit unit;
+    Decimal zero;
+};
+
+std::optional<Scale> read_scale(std::string_view code) {
+    const bool celsius = code == "Cel";
+    const bool fahrenheit = code == "[degF]";
+    auto unit = fhirpath::parse_unit(celsius || fahrenheit ? "K" : code);
+    const auto zero = Decimal::parse(celsius ? "273.15" : fahrenheit ? "459.67" : "0");
+    if (!unit || !zero) {
+        return std::nullopt;
+    }
+    if (fahrenheit) {
+        unit->numerator = Decimal(5);
+        unit->denominator = Decimal(9);
+    }
+    return Scale{*unit, *zero};
+}
+
+std::optional<double> converted(double value, const Scale& from, const Scale& to) {
     std::array<char, 32> text;
     const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
     const auto decimal =
         Decimal::parse({text.data(), static_cast<std::size_t>(end.ptr - text.data())});
-    const auto result = decimal ? fhirpath::convert(*decimal, from, to) : std::nullopt;
+    const auto above = decimal ? Decimal::add(*decimal, from.zero) : std::nullopt;
+    const auto there = above ? fhirpath::convert(*above, from.unit, to.unit) : std::nullopt;
+    const auto result = there ? Decimal::subtract(*there, to.zero) : std::nullopt;
     if (!result) {
         return std::nullopt;
     }
@@ -48,7 +71,7 @@ std::optional<double> converted(double value, const Unit& from, const Unit& to) 
 }
 
 // Both ends in another unit. What ends just before a number goes on to do so.
-std::optional<Range> converted(Range range, const Unit& from, const Unit& to) {
+std::optional<Range> converted(Range range, const Scale& from, const Scale& to) {
     const bool point = range.low == range.high;
     const auto low = converted(number_of(range.low), from, to);
     const auto high = point ? low : converted(number_of(range.high + 1), from, to);
@@ -79,9 +102,9 @@ UnitText read_unit(std::string_view text) {
 }
 
 // A UCUM unit of this text. There are few: what was parsed is kept for the next who asks. Lifetime: until the next call.
-const std::optional<Unit>& ucum_unit(std::string_view text) {
+const std::optional<Scale>& ucum_scale(std::string_view text) {
     constexpr std::size_t kKeptMax = 1000;
-    thread_local std::map<std::string, std::optional<Unit>, std::less<>> kept;
+    thread_local std::map<std::string, std::optional<Scale>, std::less<>> kept;
     const auto known = kept.find(text);
     if (known != kept.end()) {
         return known->second;
@@ -89,13 +112,13 @@ const std::optional<Unit>& ucum_unit(std::string_view text) {
     if (kept.size() == kKeptMax) {
         kept.clear();
     }
-    return kept.emplace(text, fhirpath::parse_unit(text)).first->second;
+    return kept.emplace(text, read_scale(text)).first->second;
 }
 
 // `value|system|code`: the same unit, or in UCUM any of the same dimension.
 std::function<std::optional<Range>(std::string_view)> in_units_of(std::string system,
                                                                   std::string code, Range range) {
-    auto from = system == kUcum ? ucum_unit(code) : std::nullopt;
+    auto from = system == kUcum ? ucum_scale(code) : std::nullopt;
     return [system = std::move(system), code = std::move(code), range,
             from = std::move(from)](std::string_view text) -> std::optional<Range> {
         const UnitText unit = read_unit(text);
@@ -108,8 +131,9 @@ std::function<std::optional<Range>(std::string_view)> in_units_of(std::string sy
         if (!from) {
             return std::nullopt;
         }
-        const std::optional<Unit>& to = ucum_unit(unit.code);
-        return to && from->same_dimension(*to) ? converted(range, *from, *to) : std::nullopt;
+        const std::optional<Scale>& to = ucum_scale(unit.code);
+        return to && from->unit.same_dimension(to->unit) ? converted(range, *from, *to)
+                                                         : std::nullopt;
     };
 }
 

@@ -442,6 +442,29 @@ TEST(QuantityQuery, ConvertsUnitsOfUcum) {
           "is needed"}});
 }
 
+TEST(QuantityQuery, ConvertsTemperatures) {
+    Corpus corpus;
+    const auto add = [&](std::string_view id, std::string_view value, std::string_view code) {
+        corpus.add(R"({"resourceType":"Observation","id":")" + std::string(id) +
+                   R"(","status":"final","code":{"text":"t"},"valueQuantity":{"value":)" +
+                   std::string(value) + R"(,"system":"http://unitsofmeasure.org","code":")" +
+                   std::string(code) + R"("}})");
+    };
+    add("celsius", "37.0", "Cel");
+    add("fahrenheit", "100.4", "[degF]");
+    add("kelvin", "310.15", "K");
+    add("millikelvin", "310150", "mK");
+    check(corpus, "Observation",
+          {{"value-quantity=37.0|http://unitsofmeasure.org|Cel", "celsius kelvin millikelvin"},
+           {"value-quantity=98.6|http://unitsofmeasure.org|[degF]", "celsius kelvin millikelvin"},
+           {"value-quantity=310.15|http://unitsofmeasure.org|K", "celsius kelvin millikelvin"},
+           {"value-quantity=38.0|http://unitsofmeasure.org|Cel", "fahrenheit"},
+           {"value-quantity=lt98.6|http://unitsofmeasure.org|[degF]", ""},
+           {"value-quantity=gt37|http://unitsofmeasure.org|Cel", "fahrenheit"},
+           {"value-quantity=ge38|http://unitsofmeasure.org|Cel", "fahrenheit"},
+           {"value-quantity=37||Cel", "celsius"}});
+}
+
 TEST(QuantityQuery, TakesDurationsAndMoney) {
     Corpus corpus;
     corpus.add(R"({"resourceType":"Encounter","id":"e","status":"finished","class":{"code":"AMB"},
