@@ -86,6 +86,7 @@ class Connection {
     asio::awaitable<Turn> handle();
     asio::awaitable<Output::Sent> write();
     asio::awaitable<Output::Sent> write_slices();
+    void end_slices();
     asio::awaitable<void> linger();
     asio::awaitable<void> speak();
 

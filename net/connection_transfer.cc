@@ -124,6 +124,13 @@ asio::awaitable<Output::Sent> Connection::write() {
     }
 }
 
+void Connection::end_slices() {
+    slices_.reset();
+    if (slices_chunked_) {
+        output_.add_last_chunk();
+    }
+}
+
 asio::awaitable<Output::Sent> Connection::write_slices() {
     bool more = true;
     while (more) {
@@ -132,10 +139,7 @@ asio::awaitable<Output::Sent> Connection::write_slices() {
         const std::optional<Position> seen = more ? slices_->waits_after() : std::nullopt;
         output_.add_slice(std::move(slice), slices_chunked_);
         if (!more) {
-            slices_.reset();
-            if (slices_chunked_) {
-                output_.add_last_chunk();
-            }
+            end_slices();
         }
         const Output::Sent sent = co_await write();
         if (sent == Output::Sent::broken) {
@@ -154,10 +158,7 @@ asio::awaitable<Output::Sent> Connection::write_slices() {
             // It would go on for ever. What it has given is whole, and the client knows where to go on.
             more = false;
             closing_ = true;
-            slices_.reset();
-            if (slices_chunked_) {
-                output_.add_last_chunk();
-            }
+            end_slices();
             const Output::Sent ended = co_await write();
             if (ended == Output::Sent::broken) {
                 co_return ended;

@@ -92,10 +92,6 @@ struct Handover {
     int fd;
 };
 
-}  // namespace
-
-namespace {
-
 /// Takes as many descriptors as the process may have, and divides them up.
 void divide_descriptors(Shared& shared) {
     rlimit limit{};

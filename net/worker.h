@@ -57,7 +57,8 @@ struct Shared {
     const Handlers handlers;
     const Cors cors;
     Throttle throttle;
-    std::uint64_t connections_max;  ///< limits.max_connections, or what there are descriptors for
+    /// limits.max_connections, or what there are descriptors for.
+    std::uint64_t connections_max;
     std::uint64_t overloaded_max = 64;                    ///< that are listened to beyond
     std::shared_ptr<Auditor> audit;                       ///< null: nothing is written down
     core::Pings pings;                                    ///< of websocket subscriptions
