@@ -92,6 +92,8 @@ void Eraser::set_dead_bytes(std::uint64_t segment, std::uint64_t bytes) {
 }
 
 Result<std::uint64_t> Eraser::blank(std::span<const Position> erased, std::uint64_t erases) {
+    // What an attempt before this one left half done would look damaged.
+    ANNALS_TRY_VOID(apply_begun());
     // What the journal says is done is never undone: the erase records must be durable before it.
     if (!log_is_synced_) {
         ANNALS_TRY_VOID(sync_log());
@@ -116,9 +118,22 @@ Result<std::uint64_t> Eraser::blank_group(std::span<const Position> erased, std:
         next.dead_bytes[blanking.segment] += blanking.body_bytes;
     }
     ANNALS_TRY_VOID(journal_.write(next));
-    ANNALS_TRY_VOID(apply(next.blankings));
-    done_ = std::move(next);
+    begun_ = std::move(next);
+    ANNALS_TRY_VOID(apply_begun());
+    done_.erases_done += erases;
     return done_.blankings.size();
+}
+
+Result<void> Eraser::apply_begun() {
+    if (!begun_) {
+        return {};
+    }
+    ANNALS_TRY_VOID(apply(begun_->blankings));
+    // Not its erases: whoever was told that it failed comes with them again.
+    done_.blankings = std::move(begun_->blankings);
+    done_.dead_bytes = std::move(begun_->dead_bytes);
+    begun_.reset();
+    return {};
 }
 
 /// Does what is to be done in packed segments, once for each of them.
@@ -322,21 +337,25 @@ Result<void> Eraser::apply(std::span<const Blanking> blankings) {
         }
         // Nobody gives the file another name between the look at how many it has and the sync.
         std::unique_lock lock(files_);
-        bool copied = false;
         if (number != writer_.open_number()) {
-            ANNALS_TRY(copied, break_links(fs_, segments_, number));
+            auto copied = break_links(fs_, segments_, number);
+            if (!copied || *copied) {
+                copied_.insert(number);
+            }
+            ANNALS_TRY_VOID(std::move(copied));
         }
         const std::string path = segments_ + "/" + segment_name(number);
         ANNALS_TRY(const auto file, fs_.open(path, FileSystem::Mode::read_write));
         ANNALS_TRY_VOID(apply_blankings(*file, blankings.subspan(begin, end - begin)));
         ANNALS_TRY_VOID(file->sync());
         lock.unlock();
-        if (copied) {
+        if (copied_.contains(number)) {
             ANNALS_TRY(const std::uint64_t bytes, file->size());
             ANNALS_TRY(std::shared_ptr<const char> data, file->map(bytes));
             ANNALS_TRY(const SegmentHeader header,
                        decode_segment_header({data.get(), bytes}, path));
             ANNALS_TRY_VOID(switch_segment(table_, index_, {header, std::move(data), bytes}));
+            copied_.erase(number);
         }
         begin = end;
     }

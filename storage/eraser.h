@@ -18,6 +18,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -66,6 +67,7 @@ class Eraser {
     Result<std::uint64_t> blank_packed(std::span<const Position> erased);
     Result<void> replace_packed(std::uint32_t slot, std::span<const std::uint64_t> records);
     Result<void> replace(const Segment& old, SegmentFormat format, std::string_view bytes);
+    Result<void> apply_begun();
     Result<void> apply(std::span<const Blanking> blankings);
     Result<void> sync_log();
 
@@ -79,6 +81,8 @@ class Eraser {
     ErasureJournal journal_;
     ErasureJournal::Content done_;  ///< blankings are those of the last group
     bool dead_bytes_changed_ = false;
+    std::optional<ErasureJournal::Content> begun_;  ///< in the journal, perhaps not applied
+    std::set<std::uint64_t> copied_;  ///< numbers whose file may be another than is read
 
     /// How often a packed segment was replaced since it was packed, and when that was last.
     struct Replaced {

@@ -6,6 +6,7 @@
 #include "core/base/digest.h"
 #include "storage/format.h"
 #include "storage/store.h"
+#include "storage/verify.h"
 #include "tests/support/commits.h"
 #include "tests/support/sim_file_system.h"
 
@@ -150,6 +151,66 @@ std::uint64_t syncs_of_a_hard_delete(Durability durability) {
 TEST(HardDelete, SyncsTheLogTheJournalAndTheSegmentOnceEach) {
     EXPECT_EQ(syncs_of_a_hard_delete(Durability::commit), 3U);
     EXPECT_EQ(syncs_of_a_hard_delete(Durability::none), 3U);
+}
+
+/// Erases two of three resources of one frame, while the device is full for one call.
+void erase_from_a_full_device(SimFileSystem::Call call, std::uint64_t passed, bool linked) {
+    SCOPED_TRACE(testing::Message() << "call " << static_cast<int>(call) << " after " << passed
+                                    << (linked ? ", linked" : ""));
+    const std::string segments = kDirectory + "/segments";
+    const std::string elsewhere = "/backup/1";
+    StoreOptions options;
+    options.segment_bytes = 64 << 10;
+    options.prepare_segments = false;
+    SimFileSystem fs;
+    {
+        const auto store = *Store::open(fs, kDirectory, options);
+        CommitBuilder builder;
+        for (const char* id : {"a", "b", "c"}) {
+            builder.put("Patient", id, "marker-" + std::string(id));
+        }
+        ASSERT_TRUE(store->wait(store->submit(builder.commit()).ticket));
+        if (linked) {
+            for (int i = 0; i < 4; ++i) {
+                test::put(*store, "Observation", "o", std::string(20'000, 'x'));
+            }
+            fs.add_name(segments + "/" + segment_name(1), elsewhere);
+        }
+        fs.fail_next(call, Errc::no_store, 1, passed);
+        for (const char* id : {"b", "c"}) {
+            CommitBuilder erase;
+            erase.erase("Patient", id);
+            const Submission submission = store->submit(erase.commit());
+            if (submission.status != Submission::Status::accepted ||
+                !store->wait(submission.ticket)) {
+                return;  // It was the log's own call.
+            }
+            (void)store->wait_erased(submission.ticket);
+        }
+        EXPECT_TRUE(store->load(*store->current(test::type_of("Patient"), "a")));
+    }
+    for (const std::string& path : fs.paths()) {
+        if (path != elsewhere) {
+            EXPECT_EQ(fs.content(path).find("marker-b"), std::string::npos) << path;
+            EXPECT_EQ(fs.content(path).find("marker-c"), std::string::npos) << path;
+        }
+    }
+    const auto report = verify(fs, kDirectory);
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->damages.empty());
+    EXPECT_EQ(report->bodies_left, 0U);
+}
+
+TEST(HardDelete, ThatFindsTheDeviceFullHalfWayIsDoneWholeOnceItIsNot) {
+    using Call = SimFileSystem::Call;
+    for (const bool linked : {false, true}) {
+        for (const Call call :
+             {Call::write, Call::sync, Call::create, Call::rename, Call::sync_directory}) {
+            for (std::uint64_t passed = 0; passed < 6; ++passed) {
+                erase_from_a_full_device(call, passed, linked);
+            }
+        }
+    }
 }
 
 }  // namespace

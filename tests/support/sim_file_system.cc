@@ -223,9 +223,9 @@ std::unique_ptr<SimFileSystem> SimFileSystem::after_power_cut(std::uint64_t seed
     return next;
 }
 
-void SimFileSystem::fail_next(Call call, Errc code, std::uint64_t count) {
+void SimFileSystem::fail_next(Call call, Errc code, std::uint64_t count, std::uint64_t passed) {
     const std::lock_guard lock(mutex_);
-    failures_[call] = {code, count};
+    failures_[call] = {.code = code, .count = count, .passed = passed};
 }
 
 void SimFileSystem::set_space(std::optional<std::uint64_t> bytes) {
@@ -326,10 +326,14 @@ Result<void> SimFileSystem::begin_call(Call call, std::unique_lock<std::mutex>&)
         off_ = true;
         return failed(Errc::io, "the power goes");
     }
-    if (const auto found = failures_.find(call);
-        found != failures_.end() && found->second.second > 0) {
-        --found->second.second;
-        return failed(found->second.first, "a call was told to fail");
+    if (const auto found = failures_.find(call); found != failures_.end()) {
+        Failures& failures = found->second;
+        if (failures.passed > 0) {
+            --failures.passed;
+        } else if (failures.count > 0) {
+            --failures.count;
+            return failed(failures.code, "a call was told to fail");
+        }
     }
     return {};
 }

@@ -56,8 +56,8 @@ class SimFileSystem final : public storage::FileSystem {
     /// What is on the disk when the power is back. Seed 0: nothing unsynced; seed 1: everything.
     std::unique_ptr<SimFileSystem> after_power_cut(std::uint64_t seed) const;
 
-    /// Makes the next `count` calls of a kind fail.
-    void fail_next(Call call, Errc code, std::uint64_t count = 1);
+    /// Makes the next `count` calls of a kind fail, after `passed` that don't.
+    void fail_next(Call call, Errc code, std::uint64_t count = 1, std::uint64_t passed = 0);
 
     /// Files may hold so many bytes together; none: no bound.
     void set_space(std::optional<std::uint64_t> bytes);
@@ -139,7 +139,14 @@ class SimFileSystem final : public storage::FileSystem {
     std::vector<EntryChange> unsynced_entries_;
     std::set<std::string> directories_;
     std::set<std::string> locked_;
-    std::map<Call, std::pair<Errc, std::uint64_t>> failures_;
+
+    struct Failures {
+        Errc code = Errc::io;
+        std::uint64_t count = 0;
+        std::uint64_t passed = 0;  ///< calls before the first
+    };
+
+    std::map<Call, Failures> failures_;
     std::optional<std::uint64_t> space_;
     std::uint64_t changing_calls_ = 0;
     std::uint64_t file_syncs_ = 0;
