@@ -100,6 +100,12 @@ Result<void> Housekeeper::wait_compacted() {
 }
 
 void Housekeeper::compact_step(std::unique_lock<std::mutex>& lock) {
+    if (!outcome_) {
+        // The journal may have what a segment has not yet: a copy with another salt would never get it.
+        compacting_ = false;
+        done_wake_.notify_all();
+        return;
+    }
     lock.unlock();
     const auto more = compaction_.step();
     if (!more) {

@@ -153,46 +153,59 @@ TEST(HardDelete, SyncsTheLogTheJournalAndTheSegmentOnceEach) {
     EXPECT_EQ(syncs_of_a_hard_delete(Durability::none), 3U);
 }
 
-/// Erases two of three resources of one frame, while the device is full for one call.
-void erase_from_a_full_device(SimFileSystem::Call call, std::uint64_t passed, bool linked) {
-    SCOPED_TRACE(testing::Message() << "call " << static_cast<int>(call) << " after " << passed
-                                    << (linked ? ", linked" : ""));
-    const std::string segments = kDirectory + "/segments";
+/// Erases two resources of a frame, of which one was erased before, while one call of the file system fails.
+void erase_where_a_call_fails(SimFileSystem::Call call, Errc code, std::uint64_t passed,
+                              bool linked) {
+    SCOPED_TRACE(testing::Message()
+                 << "call " << static_cast<int>(call) << " after " << passed
+                 << (code == Errc::io ? ", io" : "") << (linked ? ", linked" : ""));
     const std::string elsewhere = "/backup/1";
     StoreOptions options;
     options.segment_bytes = 64 << 10;
     options.prepare_segments = false;
+    options.pack_segments = false;
     SimFileSystem fs;
-    {
-        const auto store = *Store::open(fs, kDirectory, options);
+    auto store = *Store::open(fs, kDirectory, options);
+    const auto erase = [&](const char* id) {
         CommitBuilder builder;
-        for (const char* id : {"a", "b", "c"}) {
-            builder.put("Patient", id, "marker-" + std::string(id));
+        builder.erase("Patient", id);
+        const Submission submission = store->submit(builder.commit());
+        if (submission.status != Submission::Status::accepted || !store->wait(submission.ticket)) {
+            return false;
         }
-        ASSERT_TRUE(store->wait(store->submit(builder.commit()).ticket));
-        if (linked) {
-            for (int i = 0; i < 4; ++i) {
-                test::put(*store, "Observation", "o", std::string(20'000, 'x'));
-            }
-            fs.add_name(segments + "/" + segment_name(1), elsewhere);
-        }
-        fs.fail_next(call, Errc::no_store, 1, passed);
-        for (const char* id : {"b", "c"}) {
-            CommitBuilder erase;
-            erase.erase("Patient", id);
-            const Submission submission = store->submit(erase.commit());
-            if (submission.status != Submission::Status::accepted ||
-                !store->wait(submission.ticket)) {
-                return;  // It was the log's own call.
-            }
-            (void)store->wait_erased(submission.ticket);
-        }
-        EXPECT_TRUE(store->load(*store->current(test::type_of("Patient"), "a")));
+        (void)store->wait_erased(submission.ticket);
+        return true;
+    };
+    CommitBuilder builder;
+    for (const char* id : {"a", "b", "c", "d"}) {
+        builder.put("Patient", id, "marker-" + std::string(id));
     }
+    ASSERT_TRUE(store->wait(store->submit(builder.commit()).ticket));
+    ASSERT_TRUE(erase("b"));
+    // Into the next segment.
+    for (int i = 0; i < 4; ++i) {
+        test::put(*store, "Observation", "o", std::string(20'000, 'x'));
+    }
+    if (linked) {
+        fs.add_name(kDirectory + "/segments/" + segment_name(1), elsewhere);
+    }
+    fs.fail_next(call, code, 1, passed);
+    if (!erase("c") || !erase("d")) {
+        return;  // It was the log's own call.
+    }
+    store->compact(true);
+    (void)store->wait_compacted();
+    fs.fail_next(call, code, 0);
+    if (code == Errc::io) {
+        store.reset();
+        store = *Store::open(fs, kDirectory, options);
+    }
+    EXPECT_TRUE(store->load(*store->current(test::type_of("Patient"), "a")));
+    store.reset();
     for (const std::string& path : fs.paths()) {
         if (path != elsewhere) {
-            EXPECT_EQ(fs.content(path).find("marker-b"), std::string::npos) << path;
             EXPECT_EQ(fs.content(path).find("marker-c"), std::string::npos) << path;
+            EXPECT_EQ(fs.content(path).find("marker-d"), std::string::npos) << path;
         }
     }
     const auto report = verify(fs, kDirectory);
@@ -201,13 +214,15 @@ void erase_from_a_full_device(SimFileSystem::Call call, std::uint64_t passed, bo
     EXPECT_EQ(report->bodies_left, 0U);
 }
 
-TEST(HardDelete, ThatFindsTheDeviceFullHalfWayIsDoneWholeOnceItIsNot) {
+TEST(HardDelete, OfWhichACallFailsIsDoneWholeBeforeAnythingElse) {
     using Call = SimFileSystem::Call;
-    for (const bool linked : {false, true}) {
-        for (const Call call :
-             {Call::write, Call::sync, Call::create, Call::rename, Call::sync_directory}) {
-            for (std::uint64_t passed = 0; passed < 6; ++passed) {
-                erase_from_a_full_device(call, passed, linked);
+    for (const Errc code : {Errc::no_store, Errc::io}) {
+        for (const bool linked : {false, true}) {
+            for (const Call call :
+                 {Call::write, Call::sync, Call::create, Call::rename, Call::sync_directory}) {
+                for (std::uint64_t passed = 0; passed < 6; ++passed) {
+                    erase_where_a_call_fails(call, code, passed, linked);
+                }
             }
         }
     }
