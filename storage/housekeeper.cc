@@ -115,7 +115,8 @@ void Housekeeper::compact_step(std::unique_lock<std::mutex>& lock) {
     if (!more) {
         compaction_outcome_ = more.error();
         if (compaction_.broken()) {
-            outcome_ = more.error();
+            // Also where the device was full: what is read is not what has the name any more.
+            outcome_ = Error{Errc::io, more.error().detail, {}};
             failed_from_ = {done_.value + 1};
             compacting_ = false;
             done_wake_.notify_all();

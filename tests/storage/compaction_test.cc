@@ -7,6 +7,7 @@
 #include "storage/store.h"
 #include "storage/verify.h"
 #include "tests/support/commits.h"
+#include "tests/support/sim_file_system.h"
 #include "tests/support/temporary_directory.h"
 
 #include <fmt/format.h>
@@ -127,6 +128,47 @@ TEST(Compaction, LetsReadersGoOn) {
     }
     EXPECT_EQ(faults, 0);
     EXPECT_EQ(held->body, before);
+}
+
+TEST(Compaction, WhoseNewNameIsNotSureLetsNothingBeErasedUntilTheNextStart) {
+    test::SimFileSystem fs;
+    StoreOptions options;
+    options.segment_bytes = 64 << 10;
+    options.prepare_segments = false;
+    options.pack_segments = false;
+    const std::string marker(1000, 'm');
+    for (const Errc code : {Errc::io, Errc::no_store}) {
+        const std::string directory = fmt::format("/{}", static_cast<int>(code));
+        auto store = *Store::open(fs, directory, options);
+        put(*store, "Patient", "a", std::string(1000, 'x'));
+        put(*store, "Patient", "b", marker);
+        for (int i = 0; i < 4; ++i) {
+            put(*store, "Observation", "o", std::string(20'000, 'x'));
+        }
+        const auto erase = [&](const char* id) {
+            CommitBuilder builder;
+            builder.erase("Patient", id);
+            const Ticket ticket = store->submit(builder.commit()).ticket;
+            EXPECT_TRUE(store->wait(ticket));
+            return store->wait_erased(ticket);
+        };
+        EXPECT_TRUE(erase("a"));
+        fs.fail_next(test::SimFileSystem::Call::sync_directory, code);
+        store->compact(true);
+        EXPECT_FALSE(store->wait_compacted());
+        EXPECT_FALSE(erase("b"));
+        EXPECT_TRUE(store->load(*store->current(type_of("Observation"), "o")));
+        store.reset();
+        store = *Store::open(fs, directory, options);
+        store.reset();
+        for (const std::string& path : fs.paths()) {
+            EXPECT_EQ(fs.content(path).find(marker), std::string::npos) << path;
+        }
+        const auto report = verify(fs, directory);
+        ASSERT_TRUE(report);
+        EXPECT_TRUE(report->damages.empty());
+        EXPECT_EQ(report->bodies_left, 0U);
+    }
 }
 
 TEST(Compaction, ForeseesWhatItGivesBackAndNoMore) {
