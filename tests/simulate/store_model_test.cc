@@ -168,8 +168,9 @@ class Simulation {
         if (power_cut) {
             fs_ = fs_->after_power_cut(random_());
         }
+        using Call = SimFileSystem::Call;
         for (const auto call :
-             {SimFileSystem::Call::write, SimFileSystem::Call::sync, SimFileSystem::Call::create}) {
+             {Call::write, Call::sync, Call::create, Call::rename, Call::sync_directory}) {
             fs_->fail_next(call, Errc::io, 0);
         }
         fs_->set_space({});
@@ -179,18 +180,29 @@ class Simulation {
     void break_something() {
         using Call = SimFileSystem::Call;
         fault_waits_ = true;
-        switch (pick(5)) {
+        const std::uint64_t passed = pick(3);
+        switch (pick(8)) {
             case 0:
-                fs_->fail_next(Call::sync, Errc::io);
+                fs_->fail_next(Call::sync, Errc::io, 1, passed);
                 break;
             case 1:
-                fs_->fail_next(Call::write, Errc::io);
+                fs_->fail_next(Call::write, Errc::io, 1, passed);
                 break;
             case 2:
-                fs_->fail_next(Call::write, Errc::no_store);
+                fs_->fail_next(Call::write, Errc::no_store, 1, passed);
                 break;
             case 3:
-                fs_->fail_next(Call::create, Errc::no_store);
+                fs_->fail_next(Call::create, Errc::no_store, 1, passed);
+                break;
+            case 4:
+                fs_->fail_next(Call::sync, Errc::no_store, 1, passed);
+                break;
+            case 5:
+                fs_->fail_next(Call::rename, pick(2) == 0 ? Errc::io : Errc::no_store, 1, passed);
+                break;
+            case 6:
+                fs_->fail_next(Call::sync_directory, pick(2) == 0 ? Errc::io : Errc::no_store, 1,
+                               passed);
                 break;
             default:
                 fs_->set_space(0);
