@@ -27,11 +27,14 @@ constexpr auto kPackInterval = std::chrono::seconds(10);
 }  // namespace
 
 Housekeeper::Housekeeper(Eraser& eraser, Compaction& compaction, SettleListeners& listeners,
-                         ForgetDerived forget_derived)
+                         ForgetDerived forget_derived, std::uint64_t erases,
+                         std::vector<Position> left)
     : eraser_(eraser),
       compaction_(compaction),
       listeners_(listeners),
-      forget_derived_(std::move(forget_derived)) {
+      forget_derived_(std::move(forget_derived)),
+      added_{.ticket = {}, .erases = erases, .erased = std::move(left)},
+      ready_(erases != 0) {
     thread_ = std::thread([this] { run(); });
 }
 
@@ -47,10 +50,10 @@ Housekeeper::~Housekeeper() {
     }
 }
 
-void Housekeeper::add(Ticket ticket, std::span<const Position> erased, std::uint64_t records) {
+void Housekeeper::add(Ticket ticket, std::span<const Position> erased) {
     const std::lock_guard lock(mutex_);
     added_.ticket = ticket;
-    added_.erases += records;
+    ++added_.erases;
     added_.erased.insert(added_.erased.end(), erased.begin(), erased.end());
 }
 

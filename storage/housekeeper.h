@@ -26,17 +26,18 @@ class Housekeeper {
     /// Takes what was erased out of files that are derived from the log. Called before segments are touched.
     using ForgetDerived = std::function<Result<void>(std::span<const Position>)>;
 
-    /// Starts the thread. Lifetime: all outlive the housekeeper.
+    /// Starts the thread, which begins with what is `left` of `erases` erase records of earlier processes. Lifetime: all
+    /// outlive the housekeeper.
     Housekeeper(Eraser& eraser, Compaction& compaction, SettleListeners& listeners,
-                ForgetDerived forget_derived);
+                ForgetDerived forget_derived, std::uint64_t erases, std::vector<Position> left);
 
     /// Does what is left to be done, and stops. Requires: nothing is added any more.
     ~Housekeeper();
     Housekeeper(const Housekeeper&) = delete;
     Housekeeper& operator=(const Housekeeper&) = delete;
 
-    /// An erase record of the commit `ticket` (or several, of earlier ones) erased these versions. Tickets ascend.
-    void add(Ticket ticket, std::span<const Position> erased, std::uint64_t records = 1);
+    /// An erase record of the commit `ticket` erased these versions. Tickets ascend.
+    void add(Ticket ticket, std::span<const Position> erased);
 
     /// What was added is visible to everyone: it can be done.
     void wake();

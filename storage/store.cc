@@ -185,12 +185,9 @@ Result<void> Store::Impl::keep_house(FileSystem& fs, const std::string& director
     }
     compaction = std::make_unique<Compaction>(fs, directory, segments, index, *segment_writer,
                                               *eraser, std::move(packing));
-    housekeeper =
-        std::make_unique<Housekeeper>(*eraser, *compaction, listeners, std::move(forget_derived));
-    if (later) {
-        housekeeper->add({}, recovered.unblanked, erases);
-        housekeeper->wake();
-    }
+    housekeeper = std::make_unique<Housekeeper>(
+        *eraser, *compaction, listeners, std::move(forget_derived), later ? erases : 0,
+        later ? recovered.unblanked : std::vector<Position>());
     return {};
 }
 
