@@ -228,5 +228,46 @@ TEST(HardDelete, OfWhichACallFailsIsDoneWholeBeforeAnythingElse) {
     }
 }
 
+TEST(HardDelete, ThatAnOpeningCouldNotFinishIsDoneBeforeAnythingElse) {
+    using Call = SimFileSystem::Call;
+    StoreOptions options;
+    options.segment_bytes = 64 << 10;
+    options.prepare_segments = false;
+    int openings = 0;
+    for (std::uint64_t passed = 0; passed < 10; ++passed) {
+        SCOPED_TRACE(passed);
+        SimFileSystem fs;
+        auto store = *Store::open(fs, kDirectory, options);
+        test::put(*store, "Patient", "a", "marker-a");
+        test::put(*store, "Patient", "b", "marker-b");
+        fs.fail_next(Call::create, Errc::io);  // of the journal
+        CommitBuilder erase;
+        erase.erase("Patient", "b");
+        const Ticket ticket = store->submit(erase.commit()).ticket;
+        ASSERT_TRUE(store->wait(ticket));
+        ASSERT_FALSE(store->wait_erased(ticket));
+        store.reset();
+        fs.fail_next(Call::write, Errc::no_store, 1, passed);
+        auto opened = Store::open(fs, kDirectory, options);
+        if (!opened) {
+            continue;  // It needed that call itself.
+        }
+        ++openings;
+        store = *std::move(opened);
+        store->compact(true);
+        EXPECT_TRUE(store->wait_compacted());
+        EXPECT_TRUE(store->load(*store->current(test::type_of("Patient"), "a")));
+        store.reset();
+        for (const std::string& path : fs.paths()) {
+            EXPECT_EQ(fs.content(path).find("marker-b"), std::string::npos) << path;
+        }
+        const auto report = verify(fs, kDirectory);
+        ASSERT_TRUE(report);
+        EXPECT_TRUE(report->damages.empty());
+        EXPECT_EQ(report->bodies_left, 0U);
+    }
+    EXPECT_GE(openings, 5);
+}
+
 }  // namespace
 }  // namespace annals::storage
