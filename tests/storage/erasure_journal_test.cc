@@ -153,7 +153,7 @@ TEST(HardDelete, SyncsTheLogTheJournalAndTheSegmentOnceEach) {
     EXPECT_EQ(syncs_of_a_hard_delete(Durability::none), 3U);
 }
 
-/// Erases two resources of a frame, of which one was erased before, while one call of the file system fails.
+/// Erases two resources of a frame from which a third was erased before, while one call of the file system fails.
 void erase_where_a_call_fails(SimFileSystem::Call call, Errc code, std::uint64_t passed,
                               bool linked) {
     SCOPED_TRACE(testing::Message()
