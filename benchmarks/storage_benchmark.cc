@@ -46,6 +46,14 @@ class TimedFile final : public File {
         return file_->write(offset, bytes);
     }
 
+    Result<void> write_pages(std::uint64_t offset, std::string_view bytes) override {
+        return file_->write_pages(offset, bytes);
+    }
+
+    Result<void> write_zeros(std::uint64_t offset, std::uint64_t bytes) override {
+        return file_->write_zeros(offset, bytes);
+    }
+
     Result<std::size_t> read(std::uint64_t offset, std::span<char> into) const override {
         return file_->read(offset, into);
     }

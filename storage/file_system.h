@@ -18,6 +18,9 @@
 
 namespace annals::storage {
 
+/// What the device is written in.
+inline constexpr std::uint64_t kPageBytes = 4096;
+
 /// An open file.
 class File {
   public:
@@ -25,6 +28,14 @@ class File {
 
     /// Writes all of `bytes` at `offset`. Errors: no_store (device full), io.
     virtual Result<void> write(std::uint64_t offset, std::string_view bytes) = 0;
+
+    /// The same, and zeros behind them to the end of their last page. A page of which only a part is written has to be
+    /// read from the device first, unless the system has it in memory.
+    virtual Result<void> write_pages(std::uint64_t offset, std::string_view bytes) = 0;
+
+    /// Writes `bytes` zeros from `offset` on, where it can past the system's memory: what nobody will read needs none.
+    /// Errors: no_store, io.
+    virtual Result<void> write_zeros(std::uint64_t offset, std::uint64_t bytes) = 0;
 
     /// Reads up to `into.size()` bytes at `offset`; fewer only at the end of the file. Errors: io.
     virtual Result<std::size_t> read(std::uint64_t offset, std::span<char> into) const = 0;

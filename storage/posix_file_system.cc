@@ -10,8 +10,11 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 
@@ -39,31 +42,54 @@ auto retried(Call call) {
     return result;
 }
 
+/// Nothing ever writes to it, so that all of it is the one page of zeros that the system has.
+alignas(kPageBytes) std::array<char, 1 << 20> zero_pages;
+
 class PosixFile final : public File {
+    static constexpr int kNotTried = -2;
+
   public:
     PosixFile(int fd, std::string path) : fd_(fd), path_(std::move(path)) {}
 
     PosixFile(const PosixFile&) = delete;
     PosixFile& operator=(const PosixFile&) = delete;
 
-    ~PosixFile() override { ::close(fd_); }
+    ~PosixFile() override {
+        ::close(fd_);
+        if (direct_ >= 0) {
+            ::close(direct_);
+        }
+    }
 
     Result<void> write(std::uint64_t offset, std::string_view bytes) override {
-        while (!bytes.empty()) {
-            const ssize_t done = retried([&] {
-                return ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-            });
-            if (done < 0) {
-                return os_error("write", path_, errno);
-            }
-            bytes.remove_prefix(static_cast<std::size_t>(done));
-            offset += static_cast<std::uint64_t>(done);
-            unstarted_ += static_cast<std::uint64_t>(done);
+        return write_both(offset, bytes, {});
+    }
+
+    Result<void> write_pages(std::uint64_t offset, std::string_view bytes) override {
+        const std::uint64_t over = (offset + bytes.size()) % kPageBytes;
+        return write_both(offset, bytes, {zero_pages.data(), over == 0 ? 0 : kPageBytes - over});
+    }
+
+    Result<void> write_zeros(std::uint64_t offset, std::uint64_t bytes) override {
+        if (offset % kPageBytes == 0 && bytes % kPageBytes == 0 && direct_ == kNotTried) {
+            // By its descriptor, for its name may be another file's by now. Not every file system has it.
+            const std::string self = fmt::format("/proc/self/fd/{}", fd_);
+            direct_ =
+                retried([&] { return ::open(self.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC); });
         }
-        if (unstarted_ >= kWriteBackBytes) {
-            // While it takes this, more is written: the sync at the end finds little to wait for. What fails here it tells.
-            unstarted_ = 0;
-            static_cast<void>(::sync_file_range(fd_, 0, 0, SYNC_FILE_RANGE_WRITE));
+        while (bytes > 0) {
+            const std::string_view now(zero_pages.data(),
+                                       std::min<std::uint64_t>(bytes, zero_pages.size()));
+            const ssize_t done =
+                direct_ < 0 ? -1 : retried([&] {
+                    return ::pwrite(direct_, now.data(), now.size(), static_cast<off_t>(offset));
+                });
+            if (done < 0) {
+                ANNALS_TRY_VOID(write(offset, now));
+            }
+            const std::uint64_t count = done < 0 ? now.size() : static_cast<std::uint64_t>(done);
+            offset += count;
+            bytes -= count;
         }
         return {};
     }
@@ -132,6 +158,34 @@ class PosixFile final : public File {
     }
 
   private:
+    /// `bytes`, and `more` behind them.
+    Result<void> write_both(std::uint64_t offset, std::string_view bytes, std::string_view more) {
+        while (!bytes.empty() || !more.empty()) {
+            // The system does not write to what it is given here.
+            const std::array<iovec, 2> parts{
+                iovec{const_cast<char*>(bytes.data()), bytes.size()},
+                iovec{const_cast<char*>(more.data()), more.size()}};
+            const ssize_t done = retried([&] {
+                return ::pwritev(fd_, parts.data(), parts.size(), static_cast<off_t>(offset));
+            });
+            if (done < 0) {
+                return os_error("write", path_, errno);
+            }
+            const auto count = static_cast<std::size_t>(done);
+            const std::size_t first = std::min(count, bytes.size());
+            bytes.remove_prefix(first);
+            more.remove_prefix(count - first);
+            offset += count;
+            unstarted_ += count;
+        }
+        if (unstarted_ >= kWriteBackBytes) {
+            // While it takes this, more is written: the sync at the end finds little to wait for. What fails here it tells.
+            unstarted_ = 0;
+            static_cast<void>(::sync_file_range(fd_, 0, 0, SYNC_FILE_RANGE_WRITE));
+        }
+        return {};
+    }
+
     Result<void> check(std::string_view call, int result) const {
         if (result != 0) {
             return os_error(call, path_, errno);
@@ -140,6 +194,7 @@ class PosixFile final : public File {
     }
 
     int fd_;
+    int direct_ = kNotTried;  ///< the same file past the page cache, once it was wanted
     std::string path_;
     std::uint64_t unstarted_ = 0;  ///< bytes written since the device was last told to begin
 };

@@ -427,7 +427,7 @@ class Recovery {
         log_warning(fmt::format("segments/{}: offset {}: torn tail of {} bytes cut", source.name,
                                 scan.end, bytes));
         report_.torn_bytes_cut += bytes;
-        ANNALS_TRY_VOID(write_zeros(*source.file, scan.end, bytes));
+        ANNALS_TRY_VOID(source.file->write_zeros(scan.end, bytes));
         return source.file->sync();
     }
 

@@ -5,18 +5,17 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <chrono>
 
 namespace annals::storage {
 namespace {
 
-constexpr std::uint64_t kZerosChunk = 1 << 20;  // Synced, and then perhaps cut off.
-constexpr std::uint64_t kZerosSlice =
-    64 << 10;  // Between two pauses: as long as the loop may have to wait.
+// Between two pauses: as long as a sync of the log may have to wait for the device.
+constexpr std::uint64_t kZerosChunk = 1 << 20;
 constexpr std::uint64_t kFirstSegmentBytesMax = 16 << 20;
 constexpr std::uint64_t kSegmentBytesMin = 4096;
-constexpr auto kPreparePause = std::chrono::microseconds(250);
+constexpr auto kPreparePause = std::chrono::milliseconds(8);
 
 // The next segment is prepared once the open one holds this much, or 1 / kPrepareShare of what it can: early,
 // since a busy log fills the open one in less time than zeros take on a machine with fresh memory.
@@ -25,11 +24,11 @@ constexpr std::uint64_t kPrepareShare = 4;
 
 // Zeros that are there already save each sync a change of the file's metadata. Where so many bytes are synced at once that does not
 // count, and writing everything twice does.
-constexpr std::uint64_t kPrepareSyncBytesMax = 48 << 10;
+constexpr std::uint64_t kPrepareSyncBytesMax = 192 << 10;
 constexpr std::uint64_t kRecentSyncs = 8;
 
-// A file in the making that has less is not cut off.
-constexpr std::uint64_t kCutBytesMin = 4 << 20;
+// A file in the making with fewer zeros is not taken.
+constexpr std::uint64_t kFilledBytesMin = 4 << 20;
 
 // What a failed sync leaves on the device is unknown, whatever the reason.
 Result<void> final_if_failed(Result<void> result) {
@@ -40,18 +39,6 @@ Result<void> final_if_failed(Result<void> result) {
 }
 
 }  // namespace
-
-Result<void> write_zeros(File& file, std::uint64_t offset, std::uint64_t bytes) {
-    // Small enough to stay in the core's cache: what is read again and again costs no memory traffic.
-    static constexpr std::array<char, kZerosSlice> kZeros{};
-    while (bytes > 0) {
-        const std::uint64_t now = std::min<std::uint64_t>(bytes, kZeros.size());
-        ANNALS_TRY_VOID(file.write(offset, std::string_view(kZeros.data(), now)));
-        offset += now;
-        bytes -= now;
-    }
-    return {};
-}
 
 SegmentPreparer::~SegmentPreparer() {
     if (thread_.joinable()) {
@@ -79,7 +66,7 @@ void SegmentPreparer::request(std::uint64_t bytes) {
 
 std::unique_ptr<File> SegmentPreparer::take(std::uint64_t least) {
     std::unique_lock lock(mutex_);
-    if (filled_bytes_ >= std::max(least, kCutBytesMin)) {
+    if (wanted_bytes_ >= least && filled_bytes_ >= kFilledBytesMin) {
         cut_ = true;
         wake_.notify_one();
         done_.wait(lock, [&] { return !cut_; });
@@ -100,7 +87,7 @@ void SegmentPreparer::run(const std::stop_token& stop) {
         auto file = fill(bytes, stop);
         const std::lock_guard lock(mutex_);
         ready_ = std::move(file);
-        ready_bytes_ = ready_ != nullptr ? filled_bytes_ : 0;
+        ready_bytes_ = ready_ != nullptr ? bytes : 0;
         wanted_bytes_ = 0;
         filled_bytes_ = 0;
         cut_ = false;
@@ -122,23 +109,23 @@ std::unique_ptr<File> SegmentPreparer::fill(std::uint64_t bytes, const std::stop
         return nullptr;
     }
     std::unique_ptr<File> file = *std::move(created);
-    for (std::uint64_t at = 0; at < bytes; at += kZerosSlice) {
-        const std::uint64_t end = at + std::min(kZerosSlice, bytes - at);
-        const bool synced = end % kZerosChunk == 0 || end == bytes;
-        if (!write_zeros(*file, at, end - at) || (synced && !file->sync())) {
+    if (!file->allocate(bytes)) {
+        return give_up();
+    }
+    for (std::uint64_t at = 0; at < bytes; at += kZerosChunk) {
+        const std::uint64_t now = std::min(kZerosChunk, bytes - at);
+        if (!file->write_zeros(at, now) || !file->sync()) {
             return give_up();
         }
         std::unique_lock lock(mutex_);
-        (void)wake_.wait_for(lock, stop, kPreparePause, [&] { return cut_ && synced; });
+        filled_bytes_ = at + now;
+        (void)wake_.wait_for(lock, stop, kPreparePause, [&] { return cut_; });
         if (stop.stop_requested()) {
             lock.unlock();
             return give_up();
         }
-        if (synced) {
-            filled_bytes_ = end;
-            if (cut_) {
-                break;
-            }
+        if (cut_) {
+            break;
         }
     }
     return file;
@@ -192,7 +179,11 @@ Result<void> SegmentWriter::make_room(const Need& need, Position first_position,
 }
 
 Result<void> SegmentWriter::write(std::string_view frames) {
-    if (auto written = open_->file->write(open_->end, frames); !written) {
+    const std::uint64_t last_page = (open_->end + frames.size()) / kPageBytes * kPageBytes;
+    auto written = last_page + kPageBytes <= open_->bytes
+                       ? open_->file->write_pages(open_->end, frames)
+                       : open_->file->write(open_->end, frames);
+    if (!written) {
         dirty_bytes_ = std::max<std::uint64_t>(dirty_bytes_, frames.size());
         return written;
     }
@@ -221,7 +212,7 @@ Result<void> SegmentWriter::sync() {
 
 Result<void> SegmentWriter::clean() {
     if (dirty_bytes_ > 0) {
-        ANNALS_TRY_VOID(write_zeros(*open_->file, open_->end, dirty_bytes_));
+        ANNALS_TRY_VOID(open_->file->write_zeros(open_->end, dirty_bytes_));
         ANNALS_TRY_VOID(final_if_failed(open_->file->sync()));
         synced_ = open_->end;
         dirty_bytes_ = 0;
@@ -277,7 +268,7 @@ Result<std::unique_ptr<File>> SegmentWriter::make_file(std::uint64_t& bytes, std
     ANNALS_TRY(std::unique_ptr<File> file, fs_.open(path, FileSystem::Mode::create));
     // A nearly full device still takes a smaller segment.
     while (true) {
-        auto made = zeros ? write_zeros(*file, 0, bytes) : file->allocate(bytes);
+        auto made = zeros ? file->write_zeros(0, bytes) : file->allocate(bytes);
         if (made) {
             return file;
         }

@@ -35,8 +35,8 @@ class SegmentPreparer {
     /// Asks for a file of `bytes`, unless one is prepared or in the making.
     void request(std::uint64_t bytes);
 
-    /// The prepared file at path(), with `least` bytes or more; one in the making is cut off where it is (which
-    /// takes as long as a chunk takes), unless that is too short to be worth it. Its name is the caller's to
+    /// The prepared file at path(), with `least` bytes or more; one in the making is taken with the zeros that it has (which
+    /// takes as long as a chunk takes), unless they are too few to be worth it. Its name is the caller's to
     /// move away. None: nothing of that size is there.
     std::unique_ptr<File> take(std::uint64_t least);
 
@@ -69,9 +69,6 @@ struct OpenSegment {
     FooterBuilder footer;
     bool marked = false;  ///< the last frame is a mark
 };
-
-/// Writes `bytes` zeros from `offset` on.
-Result<void> write_zeros(File& file, std::uint64_t offset, std::uint64_t bytes);
 
 /// Appends frames to the newest segment. A result with no_store leaves everything as it was and may be
 /// tried again; after any other error the log must not be written any more.

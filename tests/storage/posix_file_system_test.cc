@@ -43,6 +43,39 @@ TEST_F(PosixFileSystemTest, ShowsLaterWritesThroughAMappingThatOutlivesItsFile) 
     EXPECT_EQ(map.get()[0], '\0');
 }
 
+TEST_F(PosixFileSystemTest, WritesZerosToTheEndOfTheLastPage) {
+    auto file = open("f", Mode::create);
+    ASSERT_TRUE(file->write(0, std::string(3 * kPageBytes, 'x')));
+    ASSERT_TRUE(file->write_pages(10, std::string(kPageBytes, 'y')));
+    ASSERT_TRUE(file->write_pages(2 * kPageBytes, std::string(kPageBytes, 'z')));
+    std::string bytes(3 * kPageBytes + 1, '?');
+    ASSERT_EQ(*file->read(0, bytes), 3 * kPageBytes);
+    EXPECT_EQ(bytes.substr(0, 3 * kPageBytes),
+              std::string(10, 'x') + std::string(kPageBytes, 'y') +
+                  std::string(kPageBytes - 10, '\0') + std::string(kPageBytes, 'z'));
+}
+
+TEST_F(PosixFileSystemTest, ZerosAreSeenByWhoeverReads) {
+    constexpr std::uint64_t kBytes = (2 << 20) + 3 * kPageBytes;  // More than one call takes.
+    auto file = open("f", Mode::create);
+    ASSERT_TRUE(file->write(0, std::string(kBytes + 2 * kPageBytes, 'x')));
+    auto map = *file->map(kBytes + 2 * kPageBytes);
+    ASSERT_TRUE(fs_.rename(directory_ / "f", directory_ / "renamed"));
+    auto other = open("f", Mode::create);  // Has its name now.
+    ASSERT_TRUE(other->write(0, std::string(kBytes, 'o')));
+
+    ASSERT_TRUE(file->write_zeros(kPageBytes, kBytes));
+    ASSERT_TRUE(file->sync());
+    const std::string_view bytes(map.get(), kBytes + 2 * kPageBytes);
+    EXPECT_EQ(bytes.find('\0'), kPageBytes);
+    EXPECT_EQ(bytes.find('x', kPageBytes), kPageBytes + kBytes);
+    ASSERT_TRUE(file->write_zeros(kPageBytes + kBytes + 1, 3));
+    EXPECT_EQ(bytes.substr(kPageBytes + kBytes, 5), std::string_view("x\0\0\0x", 5));
+    char first = '?';
+    ASSERT_TRUE(other->read(kPageBytes, {&first, 1}));
+    EXPECT_EQ(first, 'o');
+}
+
 TEST_F(PosixFileSystemTest, CutsAndExtends) {
     auto file = open("f", Mode::create);
     ASSERT_TRUE(file->write(0, "abcdef"));

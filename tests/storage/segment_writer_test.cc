@@ -33,6 +33,16 @@ class SegmentPreparerTest : public testing::Test {
         return file;
     }
 
+    void request_in_vain() {
+        const std::uint64_t before = fs_.changing_calls();
+        preparer_.request(8 * kMebibyte);
+        // Made and allocated, whether that works or not, and gone again.
+        while (fs_.changing_calls() < before + 2 || fs_.exists("/d/prepared.tmp")) {
+            std::this_thread::yield();
+        }
+        EXPECT_EQ(preparer_.take(0), nullptr);
+    }
+
     test::SimFileSystem fs_;
     SegmentPreparer preparer_{fs_, "/d/prepared.tmp"};
 };
@@ -44,15 +54,18 @@ TEST_F(SegmentPreparerTest, PreparesTheBytesThatWereAskedFor) {
     EXPECT_EQ(preparer_.take(0), nullptr);
 }
 
-TEST_F(SegmentPreparerTest, HandsOverWhatIsInTheMakingAsFarAsItIsSynced) {
+TEST_F(SegmentPreparerTest, HandsOverWhatIsInTheMakingWithTheZerosThatItHas) {
     fs_.set_sync_ms(1);
-    preparer_.request(1024 * kMebibyte);
+    preparer_.request(64 * kMebibyte);
     await_syncs(6);
-    const auto file = preparer_.take(5 * kMebibyte);
+    EXPECT_EQ(preparer_.take(65 * kMebibyte), nullptr);
+    const auto file = preparer_.take(64 * kMebibyte);
     ASSERT_NE(file, nullptr);
-    EXPECT_GE(*file->size(), 5 * kMebibyte);
-    EXPECT_LT(*file->size(), 1024 * kMebibyte);
-    EXPECT_EQ(*file->size() % kMebibyte, 0U);
+    EXPECT_LT(fs_.file_syncs(), 64U);
+    EXPECT_EQ(*file->size(), 64 * kMebibyte);
+    std::string last(8, 'x');
+    ASSERT_TRUE(file->read(64 * kMebibyte - last.size(), last));
+    EXPECT_EQ(last, std::string(8, '\0'));
     ASSERT_TRUE(fs_.rename("/d/prepared.tmp", "/d/taken"));
 
     preparer_.request(kMebibyte);
@@ -77,11 +90,12 @@ TEST_F(SegmentPreparerTest, KeepsWhatIsTooSmallForOneForTheNext) {
 
 TEST_F(SegmentPreparerTest, GivesNothingOnAFullDevice) {
     fs_.set_space(kMebibyte);
-    preparer_.request(8 * kMebibyte);
-    while (fs_.exists("/d/prepared.tmp") || fs_.file_syncs() == 0) {
-        std::this_thread::yield();
-    }
-    EXPECT_EQ(preparer_.take(0), nullptr);
+    request_in_vain();
+}
+
+TEST_F(SegmentPreparerTest, GivesNothingThatHasNotTheZerosItShouldHave) {
+    fs_.fail_next(test::SimFileSystem::Call::write, Errc::io, 1, 1);
+    request_in_vain();
 }
 
 class SegmentWriterTest : public testing::Test {
@@ -116,6 +130,15 @@ class SegmentWriterTest : public testing::Test {
 TEST_F(SegmentWriterTest, PreparesTheNextSegmentWhereLittleIsSyncedAtOnce) {
     write_in(16 << 10);
     EXPECT_TRUE(is_prepared_within(std::chrono::seconds(20)));
+}
+
+TEST_F(SegmentWriterTest, FillsTheLastPageOfAWriteWithZeros) {
+    ASSERT_TRUE(writer_.write(std::string(kPageBytes + 100, 'f')));
+    ASSERT_TRUE(writer_.write(std::string(50, 'g')));
+    const std::string bytes = fs_.content("/d/" + segment_name(1));
+    const std::size_t end = kSegmentHeaderBytes + kPageBytes + 150;
+    EXPECT_EQ(bytes.substr(end - 51, 52), "f" + std::string(50, 'g') + std::string(1, '\0'));
+    EXPECT_EQ(bytes.find_first_not_of('\0', end), std::string::npos);
 }
 
 TEST_F(SegmentWriterTest, PreparesNothingWhereMuchIsSyncedAtOnce) {

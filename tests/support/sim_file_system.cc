@@ -82,6 +82,18 @@ class SimFileSystem::SimFile final : public storage::File {
         return begun;
     }
 
+    Result<void> write_pages(std::uint64_t offset, std::string_view bytes) override {
+        const std::uint64_t end = offset + bytes.size();
+        std::string pages(bytes);
+        pages.resize((end + storage::kPageBytes - 1) / storage::kPageBytes * storage::kPageBytes -
+                     offset);
+        return write(offset, pages);
+    }
+
+    Result<void> write_zeros(std::uint64_t offset, std::uint64_t bytes) override {
+        return write(offset, std::string(bytes, '\0'));
+    }
+
     Result<std::size_t> read(std::uint64_t offset, std::span<char> into) const override {
         const std::lock_guard lock(fs_.mutex_);
         if (offset >= inode_->size) {
