@@ -30,6 +30,9 @@ using Clock = std::chrono::steady_clock;
 /// for waking the writer early costs more than the sync that it would overlap.
 constexpr std::chrono::milliseconds kFlushDelayMax{3};
 
+/// How often a loop that never runs dry looks whether they have.
+constexpr std::chrono::milliseconds kFlushLookInterval{1};
+
 /// How many handlers run between two looks at the clock.
 constexpr unsigned kHandlersPerClockLook = 8;
 
@@ -166,22 +169,22 @@ Loop::~Loop() {
 
 void Loop::run() {
     const auto work = asio::make_work_guard(context_);
-    Clock::time_point flushed = Clock::now();
+    Clock::time_point looked = Clock::now();
     unsigned handlers = 0;
     while (!stopping_.load(std::memory_order_relaxed)) {
         if (context_.poll_one() != 0) {
             if (++handlers % kHandlersPerClockLook == 0) {
                 const Clock::time_point time = Clock::now();
-                if (time - flushed >= kFlushDelayMax) {
-                    store_.flush();
-                    flushed = time;
+                if (time - looked >= kFlushLookInterval) {
+                    store_.flush_older(kFlushDelayMax);
+                    looked = time;
                 }
             }
             continue;
         }
-        store_.flush();
+        store_.flush_idle();
         context_.run_one();
-        flushed = Clock::now();
+        looked = Clock::now();
     }
     store_.flush();
 }

@@ -30,7 +30,7 @@ class Loop : private storage::SettleListener {
     asio::io_context& context() noexcept { return context_; }
 
     /// Runs until stop(). Between turns it hands what was submitted to the log writer: as soon as the loop
-    /// has nothing else ready, or when it has been busy for a few syncs' time.
+    /// has nothing else ready (Store::flush_idle()), or when it has been busy for a few syncs' time.
     void run();
 
     /// Ends run() soon. Any thread.

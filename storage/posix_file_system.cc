@@ -80,10 +80,9 @@ class PosixFile final : public File {
         while (bytes > 0) {
             const std::string_view now(zero_pages.data(),
                                        std::min<std::uint64_t>(bytes, zero_pages.size()));
-            const ssize_t done =
-                direct_ < 0 ? -1 : retried([&] {
-                    return ::pwrite(direct_, now.data(), now.size(), static_cast<off_t>(offset));
-                });
+            const ssize_t done = direct_ < 0 ? -1 : retried([&] {
+                return ::pwrite(direct_, now.data(), now.size(), static_cast<off_t>(offset));
+            });
             if (done < 0) {
                 ANNALS_TRY_VOID(write(offset, now));
             }
@@ -162,9 +161,8 @@ class PosixFile final : public File {
     Result<void> write_both(std::uint64_t offset, std::string_view bytes, std::string_view more) {
         while (!bytes.empty() || !more.empty()) {
             // The system does not write to what it is given here.
-            const std::array<iovec, 2> parts{
-                iovec{const_cast<char*>(bytes.data()), bytes.size()},
-                iovec{const_cast<char*>(more.data()), more.size()}};
+            const std::array<iovec, 2> parts{iovec{const_cast<char*>(bytes.data()), bytes.size()},
+                                             iovec{const_cast<char*>(more.data()), more.size()}};
             const ssize_t done = retried([&] {
                 return ::pwritev(fd_, parts.data(), parts.size(), static_cast<off_t>(offset));
             });

@@ -9,6 +9,9 @@ namespace {
 using Status = Submission::Status;
 
 constexpr auto kProbeInterval = std::chrono::seconds(1);
+
+/// So long those who come back from one batch can keep back what others have left to them.
+constexpr auto kDeferredMax = std::chrono::milliseconds(10);
 constexpr std::size_t kBufferBytesKept =
     16 << 20;  // A rare huge batch doesn't hold its memory for ever.
 constexpr std::int64_t kMicrosecondsPerMillisecond = 1000;
@@ -99,7 +102,7 @@ Submission Sequencer::submit(Commit commit) {
         return refusal(*why);
     }
 
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     if (const WriteState state = state_.load(std::memory_order_relaxed);
         state != WriteState::ready) {
         if (state == WriteState::failed) {
@@ -136,6 +139,15 @@ Submission Sequencer::submit(Commit commit) {
     last_ticket_ = result.ticket;
     last_instant_ = result.instant;
     append(commit, result.ticket, result.instant);
+    const std::size_t enough = target_.enough();
+    if (enough != 0 && gathering_.frames.size() >= enough && !flush_wanted_) {
+        flush_wanted_ = true;
+        const bool wake = writer_waits_;
+        lock.unlock();
+        if (wake) {
+            wake_.notify_one();
+        }
+    }
     return result;
 }
 
@@ -240,6 +252,9 @@ Instant Sequencer::next_instant() {
 }
 
 void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
+    if (gathering_.frames.empty()) {
+        gathering_since_ = Clock::now();
+    }
     std::string& out = gathering_.bytes;
     BatchFrame frame;
     frame.ticket = ticket;
@@ -350,19 +365,35 @@ Head Sequencer::head(TypeId type, std::string_view id) const {
     return head_of(key, erased);
 }
 
-void Sequencer::flush() noexcept {
+template <typename Due>
+void Sequencer::flush_if(const Due& due) noexcept {
     if (!any_gathered_.load(std::memory_order_acquire)) {
         return;
     }
     bool wake = false;
     {
         const std::lock_guard lock(mutex_);
-        flush_wanted_ = !gathering_.frames.empty();
+        flush_wanted_ = flush_wanted_ || (!gathering_.frames.empty() && due());
         wake = flush_wanted_ && writer_waits_;
     }
     if (wake) {
         wake_.notify_one();
     }
+}
+
+void Sequencer::flush() noexcept {
+    flush_if([] { return true; });
+}
+
+void Sequencer::flush_idle() noexcept {
+    flush_if([this] {
+        flush_deferred_ = taken_ != 0;
+        return !flush_deferred_;
+    });
+}
+
+void Sequencer::flush_older(std::chrono::milliseconds age) noexcept {
+    flush_if([this, age] { return Clock::now() - gathering_since_ >= age; });
 }
 
 void Sequencer::stop() {
@@ -382,7 +413,13 @@ Sequencer::Taken Sequencer::take(Batch& batch, std::optional<Clock::time_point> 
     std::unique_lock lock(mutex_);
     const auto ready = [&] { return stopping_ || (flush_wanted_ && !gathering_.frames.empty()); };
     writer_waits_ = true;
-    if (deadline) {
+    if (flush_deferred_) {
+        // Whoever comes back flushes sooner, if anyone does.
+        const auto latest = Clock::now() + kDeferredMax;
+        const bool last = !deadline || latest < *deadline;
+        wake_.wait_until(lock, last ? latest : *deadline, ready);
+        flush_wanted_ = flush_wanted_ || last;
+    } else if (deadline) {
         wake_.wait_until(lock, *deadline, ready);
     } else {
         wake_.wait(lock, ready);
@@ -395,7 +432,11 @@ Sequencer::Taken Sequencer::take(Batch& batch, std::optional<Clock::time_point> 
         return Taken::stopped;
     }
     std::swap(batch, gathering_);
+    taken_ = batch.frames.size();
+    taken_at_ = Clock::now();
+    target_.closed(taken_, taken_at_ - gathering_since_);
     flush_wanted_ = false;
+    flush_deferred_ = false;
     any_gathered_.store(false, std::memory_order_relaxed);
     return Taken::batch;
 }
@@ -415,6 +456,10 @@ void Sequencer::release(const Batch& batch, std::size_t begin, std::size_t end) 
             }
         }
     }
+    taken_ -= end - begin;
+    if (taken_ == 0) {
+        target_.written(Clock::now() - taken_at_);
+    }
     recent_.settle(released_);
     recent_erases_.settle(batch.frames[end - 1].ticket);
     unsettled_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
@@ -431,7 +476,9 @@ Ticket Sequencer::drop(WriteState state) {
         watch->since_ = std::min(watch->since_, released_);
         watch->newest_ = std::min(watch->newest_, released_);
     }
+    taken_ = 0;
     flush_wanted_ = false;
+    flush_deferred_ = false;
     any_gathered_.store(false, std::memory_order_relaxed);
     unsettled_bytes_.store(0, std::memory_order_relaxed);
     next_probe_ = Clock::now() + kProbeInterval;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/base/digest.h"
+#include "storage/batch_target.h"
 #include "storage/index.h"
 #include "storage/recent_erases.h"
 #include "storage/recent_writes.h"
@@ -85,7 +86,10 @@ class Sequencer {
 
     Submission submit(Commit commit);
     Head head(TypeId type, std::string_view id) const;
+    /// Store::flush(), flush_idle(), flush_older().
     void flush() noexcept;
+    void flush_idle() noexcept;
+    void flush_older(std::chrono::milliseconds age) noexcept;
 
     /// Store::hard_deletes(), Store::watch().
     std::uint64_t hard_deletes() const noexcept { return recent_erases_.visible(); }
@@ -106,7 +110,7 @@ class Sequencer {
     enum class Taken : std::uint8_t { batch, timeout, stopped };
     using Clock = std::chrono::steady_clock;
 
-    /// Waits for a flush of gathered commits (or stop()) and moves them all into `batch`, whose memory
+    /// Waits for a flush of gathered commits (or enough of them, or stop()) and moves them all into `batch`, whose memory
     /// becomes the next gathering buffer.
     Taken take(Batch& batch, std::optional<Clock::time_point> deadline);
 
@@ -154,6 +158,8 @@ class Sequencer {
     Head head_of(const Hash128& key, bool& erased) const;
     Instant next_instant();
     void append(const Commit& commit, Ticket ticket, Instant instant);
+    template <typename Due>
+    void flush_if(const Due& due) noexcept;
 
     const Index& index_;
     const std::uint64_t store_id_;
@@ -175,7 +181,13 @@ class Sequencer {
     Instant last_instant_;
     Ticket last_ticket_;
     Clock::time_point next_probe_;
+    std::size_t taken_ = 0;              ///< commits of the batch that is being written
+    Clock::time_point taken_at_;         ///< when that began
+    Clock::time_point gathering_since_;  ///< when the first commit of gathering_ came
+    BatchTarget target_;
     bool flush_wanted_ = false;
+    bool flush_deferred_ =
+        false;  ///< a loop with nothing else to do has left it to those of the batch being written
     bool stopping_ = false;
     bool writer_waits_ = false;
 

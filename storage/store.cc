@@ -335,6 +335,18 @@ void Store::flush() noexcept {
     }
 }
 
+void Store::flush_idle() noexcept {
+    if (impl_->sequencer != nullptr) {
+        impl_->sequencer->flush_idle();
+    }
+}
+
+void Store::flush_older(std::chrono::milliseconds age) noexcept {
+    if (impl_->sequencer != nullptr) {
+        impl_->sequencer->flush_older(age);
+    }
+}
+
 Result<void> Store::wait(Ticket ticket) {
     if (impl_->log_writer == nullptr || ticket.value == 0) {
         return {};

@@ -213,6 +213,13 @@ class Store {
     /// Wakes the log writer if anything is gathered and it is idle; otherwise costs a load.
     void flush() noexcept;
 
+    /// The same for a loop that has nothing else to do: while a batch is being written, what is gathered is left to
+    /// whoever flushes next, since those who are told of that batch may come back; 10 ms after it at most.
+    void flush_idle() noexcept;
+
+    /// The same for a loop that always has something to do: if anything has been gathered for so long.
+    void flush_older(std::chrono::milliseconds age) noexcept;
+
     /// Flushes and blocks until `ticket` has settled. For tools and tests, never on a network thread.
     Result<void> wait(Ticket ticket);
 

@@ -143,7 +143,7 @@ double commits_per_sync(std::size_t writers, std::uint32_t sync_ms) {
         for (std::size_t w = 0; w < writers; ++w) {
             waiting.push_back(submit(*store, "w" + std::to_string(w)).ticket);
         }
-        store->flush();
+        store->flush_idle();
         while (commits < kTurns * writers) {
             const Ticket through = listener.await(*std::ranges::min_element(waiting));
             for (std::size_t w = 0; w < writers; ++w) {
@@ -152,7 +152,7 @@ double commits_per_sync(std::size_t writers, std::uint32_t sync_ms) {
                     waiting[w] = submit(*store, "w" + std::to_string(w)).ticket;
                 }
             }
-            store->flush();
+            store->flush_idle();
         }
         listener.await(*std::ranges::max_element(waiting));
     }

@@ -50,9 +50,9 @@ TEST_F(PosixFileSystemTest, WritesZerosToTheEndOfTheLastPage) {
     ASSERT_TRUE(file->write_pages(2 * kPageBytes, std::string(kPageBytes, 'z')));
     std::string bytes(3 * kPageBytes + 1, '?');
     ASSERT_EQ(*file->read(0, bytes), 3 * kPageBytes);
-    EXPECT_EQ(bytes.substr(0, 3 * kPageBytes),
-              std::string(10, 'x') + std::string(kPageBytes, 'y') +
-                  std::string(kPageBytes - 10, '\0') + std::string(kPageBytes, 'z'));
+    EXPECT_EQ(bytes.substr(0, 3 * kPageBytes), std::string(10, 'x') + std::string(kPageBytes, 'y') +
+                                                   std::string(kPageBytes - 10, '\0') +
+                                                   std::string(kPageBytes, 'z'));
 }
 
 TEST_F(PosixFileSystemTest, ZerosAreSeenByWhoeverReads) {

@@ -1,0 +1,38 @@
+#include "storage/batch_target.h"
+
+#include <algorithm>
+
+namespace annals::storage {
+namespace {
+
+constexpr unsigned kRounds = 16;  // One of them waits for all.
+constexpr std::size_t kWritersMin =
+    8;                           // With fewer, a sync more costs more than what is done beside it.
+constexpr int kRecentShare = 8;  // A new time counts 1/8 in the running mean.
+constexpr std::size_t kRestPercent =
+    28;  // of the writers are left to the next batch at most: a sync costs too
+
+}  // namespace
+
+void BatchTarget::closed(std::size_t commits, Duration gathered) noexcept {
+    if (round_ == 0) {
+        writers_ = commits;
+        gathered_ = gathered;
+    }
+    round_ = (round_ + 1) % kRounds;
+    enough_ = 0;
+    // Where writing takes much longer than serving, what counts is how many share it.
+    if (round_ == 0 || writers_ < kWritersMin || 2 * gathered_ < write_time_) {
+        return;
+    }
+    const auto served = static_cast<double>(writers_) * static_cast<double>(write_time_.count()) /
+                        static_cast<double>(gathered_.count());
+    const auto most = writers_ * kRestPercent / 100;
+    enough_ = writers_ - std::min(static_cast<std::size_t>(served), most);
+}
+
+void BatchTarget::written(Duration took) noexcept {
+    write_time_ += write_time_.count() == 0 ? took : (took - write_time_) / kRecentShare;
+}
+
+}  // namespace annals::storage
