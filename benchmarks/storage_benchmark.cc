@@ -196,7 +196,7 @@ void group_commit(benchmark::State& state) {
         starts[w] = Clock::now();
         tickets[w] = submit(store, ids[w], body);
     }
-    store.flush();
+    store.flush_idle();
     std::uint64_t commits = 0;
     for (auto _ : state) {
         const Ticket through = listener.await(*std::ranges::min_element(tickets));
@@ -209,7 +209,7 @@ void group_commit(benchmark::State& state) {
                 tickets[w] = submit(store, ids[w], body);
             }
         }
-        store.flush();
+        store.flush_idle();
     }
     listener.await(*std::ranges::max_element(tickets));
     store.remove_listener(listener);

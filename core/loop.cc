@@ -26,8 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// How long gathered commits wait at most for a loop that never runs dry: a round of two hundred clients,
-/// for waking the writer early costs more than the sync that it would overlap.
+/// How long gathered commits wait at most for a loop that never runs dry: a round of two hundred clients.
 constexpr std::chrono::milliseconds kFlushDelayMax{3};
 
 /// How often a loop that never runs dry looks whether they have.

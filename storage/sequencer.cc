@@ -10,7 +10,7 @@ using Status = Submission::Status;
 
 constexpr auto kProbeInterval = std::chrono::seconds(1);
 
-/// So long those who come back from one batch can keep back what others have left to them.
+/// So long nobody has to come for what was left to those who come back to be written without them.
 constexpr auto kDeferredMax = std::chrono::milliseconds(10);
 constexpr std::size_t kBufferBytesKept =
     16 << 20;  // A rare huge batch doesn't hold its memory for ever.
@@ -415,10 +415,15 @@ Sequencer::Taken Sequencer::take(Batch& batch, std::optional<Clock::time_point> 
     writer_waits_ = true;
     if (flush_deferred_) {
         // Whoever comes back flushes sooner, if anyone does.
-        const auto latest = Clock::now() + kDeferredMax;
-        const bool last = !deadline || latest < *deadline;
-        wake_.wait_until(lock, last ? latest : *deadline, ready);
-        flush_wanted_ = flush_wanted_ || last;
+        std::size_t seen = 0;
+        bool in_time = true;
+        do {
+            seen = gathering_.frames.size();
+            const auto latest = Clock::now() + kDeferredMax;
+            in_time = !deadline || latest < *deadline;
+            wake_.wait_until(lock, in_time ? latest : *deadline, ready);
+        } while (in_time && !ready() && gathering_.frames.size() != seen);
+        flush_wanted_ = flush_wanted_ || in_time;
     } else if (deadline) {
         wake_.wait_until(lock, *deadline, ready);
     } else {
