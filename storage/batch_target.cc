@@ -21,8 +21,8 @@ void BatchTarget::closed(std::size_t commits, Duration gathered) noexcept {
     }
     round_ = (round_ + 1) % kRounds;
     enough_ = 0;
-    // Where the device takes more than half as long as serving them, what counts is how many share a sync.
-    if (round_ == 0 || writers_ < kWritersMin || gathered_ < 2 * write_time_) {
+    // Where the device takes longer than serving them, what counts is how many share a sync.
+    if (round_ == 0 || writers_ < kWritersMin || gathered_ < write_time_) {
         return;
     }
     const auto served = static_cast<double>(writers_) * static_cast<double>(write_time_.count()) /

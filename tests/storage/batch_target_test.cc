@@ -24,10 +24,11 @@ TEST(BatchTarget, LeavesToTheNextAsManyAsAreServedWhileOneIsWritten) {
 
 TEST(BatchTarget, LeavesToTheNextAQuarterAndALittleAtMost) {
     EXPECT_EQ(with(64, microseconds(2000), microseconds(900)).enough(), 47U);
+    EXPECT_EQ(with(64, microseconds(2000), microseconds(1900)).enough(), 47U);
 }
 
 TEST(BatchTarget, WaitsForAllWhereWritingTakesLong) {
-    EXPECT_EQ(with(64, microseconds(2000), microseconds(1010)).enough(), 0U);
+    EXPECT_EQ(with(64, microseconds(2000), microseconds(2010)).enough(), 0U);
     EXPECT_EQ(with(64, microseconds(2000), microseconds(5000)).enough(), 0U);
 }
 
