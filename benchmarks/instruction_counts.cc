@@ -1,6 +1,6 @@
 // instruction_counts SCENARIO N: does a thing N times, to be counted under valgrind by tools/count_instructions.
 //
-// The requests go through core::handle() as net's do, on one loop, over a real store; sockets are left out, since the
+// The requests go through core::handle_plain() and handle_routed() as net's do, on one loop, over a real store; sockets are left out, since the
 // system's part is not counted. What is written is not synced, so that the disk has no say in how commits are grouped.
 
 #include "codec/json/document.h"
@@ -60,10 +60,11 @@ class Server {
         asio::post(loop_.context(), [&] {
             for (std::size_t i = 0; i < targets.size(); ++i) {
                 const core::Request request = make_request(method, targets[i], bodies[i]);
-                if (auto response = core::handle_plain(service_, request)) {
+                core::Route route;
+                if (auto response = core::handle_plain(service_, request, route)) {
                     answered(i, std::move(*response));
                 } else {
-                    core::spawn(loop_, "request", run(service_, request, answered, i));
+                    core::spawn(loop_, "request", run(service_, request, route, answered, i));
                 }
             }
         });
@@ -114,8 +115,9 @@ class Server {
 
     template <typename Answered>
     static asio::awaitable<void> run(const core::Service& service, core::Request request,
-                                     const Answered& answered, std::size_t number) {
-        core::Response response = co_await core::handle(service, request);
+                                     core::Route route, const Answered& answered,
+                                     std::size_t number) {
+        core::Response response = co_await core::handle_routed(service, request, route);
         answered(number, std::move(response));
     }
 

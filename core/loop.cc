@@ -43,8 +43,8 @@ using ResumeHandler = asio::async_result<asio::use_awaitable_t<>, void()>::handl
 /// A coroutine that waits; lives in its frame, so waiting allocates nothing.
 struct Waiter {
     storage::Ticket ticket;
-    std::optional<Errc> failure;
-    std::optional<ResumeHandler> resume;
+    std::optional<Errc> failure = std::nullopt;
+    std::optional<ResumeHandler> resume = std::nullopt;
     Waiter* next = nullptr;
 };
 
@@ -89,6 +89,27 @@ struct Loop::Waiters {
             }
         }
         return std::nullopt;
+    }
+
+    /// False if `waiter` need not wait: its ticket is settled, and it has its `failure`.
+    bool must_wait(Waiter& waiter) {
+        const std::lock_guard lock(mutex);
+        if (waiter.ticket <= through) {
+            waiter.failure = failure_of(waiter.ticket);
+            return false;
+        }
+        anyone = true;
+        return true;
+    }
+
+    /// Until wake() finds its ticket settled. Requires: must_wait(). Lifetime: `waiter` outlives the await.
+    asio::awaitable<void> wait(Waiter& waiter) {
+        auto keep = [this, &waiter](auto resume) {
+            waiter.resume.emplace(std::move(resume));
+            push(waiter);
+        };
+        return asio::async_initiate<const asio::use_awaitable_t<>, void()>(std::move(keep),
+                                                                           asio::use_awaitable);
     }
 
     /// True if wake() must be posted.
@@ -193,34 +214,13 @@ void Loop::stop() {
     context_.stop();
 }
 
-asio::awaitable<std::optional<Errc>> Loop::wait_for(Waiters& waiters, storage::Ticket ticket) {
-    Waiter waiter;
-    waiter.ticket = ticket;
-    bool settled = false;
-    {
-        const std::lock_guard lock(waiters.mutex);
-        settled = ticket <= waiters.through;
-        if (settled) {
-            waiter.failure = waiters.failure_of(ticket);
-        } else {
-            waiters.anyone = true;
-        }
-    }
-    if (!settled) {
-        auto keep = [&waiters, &waiter](auto resume) {
-            waiter.resume.emplace(std::move(resume));
-            waiters.push(waiter);
-        };
-        co_await asio::async_initiate<const asio::use_awaitable_t<>, void()>(std::move(keep),
-                                                                             asio::use_awaitable);
-    }
-    co_return waiter.failure;
-}
-
 asio::awaitable<Result<void>> Loop::settled_ticket(storage::Ticket ticket) {
-    const std::optional<Errc> failure = co_await wait_for(*waiters_, ticket);
-    if (failure) {
-        co_return Error{*failure, "the write was not made durable and has been dropped", {}};
+    Waiter waiter{ticket};
+    if (waiters_->must_wait(waiter)) {
+        co_await waiters_->wait(waiter);
+    }
+    if (waiter.failure) {
+        co_return Error{*waiter.failure, "the write was not made durable and has been dropped", {}};
     }
     co_return Result<void>();
 }
@@ -230,9 +230,12 @@ asio::awaitable<Result<void>> Loop::erased_ticket(storage::Ticket ticket) {
     if (!settled) {
         co_return settled;
     }
-    const std::optional<Errc> failure = co_await wait_for(*erased_, ticket);
-    if (failure) {
-        co_return Error{*failure,
+    Waiter waiter{ticket};
+    if (erased_->must_wait(waiter)) {
+        co_await erased_->wait(waiter);
+    }
+    if (waiter.failure) {
+        co_return Error{*waiter.failure,
                         "it is erased and can't be read any more, but its bytes could not be "
                         "removed from the disk yet",
                         {}};

@@ -67,7 +67,6 @@ class Loop : private storage::SettleListener {
     void wake_watchers();
 
     struct Waiters;
-    static asio::awaitable<std::optional<Errc>> wait_for(Waiters& waiters, storage::Ticket ticket);
 
     storage::Store& store_;
     asio::io_context context_;

@@ -40,9 +40,8 @@ Response refusal_of(const Error& error, const Request& request) {
     return response;
 }
 
-// The row that takes the request and what its answer is to look like, or the answer that says why none does.
-std::optional<Response> refuse(const Service& service, const Request& request, Target& target,
-                               const Interaction*& row, Representation& asked) {
+// Finds the row that takes the request and what its answer is to look like, or the answer that says why none does.
+std::optional<Response> refuse(const Service& service, const Request& request, Route& route) {
     Result<Target> parsed = parse_target(request.path);
     if (!parsed) {
         Error error = std::move(parsed.error());
@@ -52,26 +51,43 @@ std::optional<Response> refuse(const Service& service, const Request& request, T
         }
         return refusal_of(error, request);
     }
-    target = *parsed;
+    route.target = *parsed;
 
     std::string allow;
     Result<const Interaction*> found =
-        find_interaction(service.config(), request.method, target, allow);
+        find_interaction(service.config(), request.method, route.target, allow);
     if (!found) {
         Response response = refusal_of(found.error(), request);
         response.allow = std::move(allow);
         return response;
     }
-    if (Result<void> allowed = authorise(service, request, **found, target); !allowed) {
+    if (Result<void> allowed = authorise(service, request, **found, route.target); !allowed) {
         Response response = refusal_of(allowed.error(), request);
         add_challenge(service, allowed.error(), response);
         return response;
     }
-    if (Result<void> read = read_representation(request, target, asked); !read) {
+    if (Result<void> read = read_representation(request, route.target, route.asked); !read) {
         return refusal_of(read.error(), request);
     }
-    row = *found;
+    route.row = *found;
     return {};
+}
+
+// The request's body or form as JSON or a query, where it was neither, handled by `row`.
+asio::awaitable<Response> handle_converted(const Service& service,
+                                           const ConvertedRequest& converted, const Route& route) {
+    const Request& request = converted.request;
+    Representation asked = route.asked;
+    if (!converted.query.empty()) {
+        // What the answer is to look like may stand in the form.
+        asked = Representation();
+        if (Result<void> read = read_representation(request, route.target, asked); !read) {
+            co_return refusal_of(read.error(), request);
+        }
+    }
+    Response response = co_await route.row->awaiting(service, request, route.target);
+    represent(asked, request, response);
+    co_return response;
 }
 
 }  // namespace
@@ -140,66 +156,56 @@ Result<const Interaction*> find_interaction(const Config& config, HttpMethod met
     return Error{Errc::not_found, "There is nothing at this path", ""};
 }
 
-asio::awaitable<Response> handle(const Service& service, const Request& request) {
-    Target target;
-    const Interaction* row = nullptr;
-    Representation asked;
-    if (std::optional<Response> refusal = refuse(service, request, target, row, asked)) {
-        co_return std::move(*refusal);
+std::optional<Response> refuse_at_head(const Service& service, const Request& request) {
+    Route route;
+    return refuse(service, request, route);
+}
+
+std::optional<Response> handle_plain(const Service& service, const Request& request, Route& route) {
+    route = Route();
+    if (std::optional<Response> refusal = refuse(service, request, route)) {
+        return refusal;
     }
-    Response response;
+    if (route.row->plain == nullptr || request.min_position) {
+        return {};
+    }
+    std::optional<Response> response = route.row->plain(service, request, route.target);
+    represent(route.asked, request, *response);
+    return response;
+}
+
+asio::awaitable<Response> handle_routed(const Service& service, const Request& request,
+                                        const Route& route) {
     if (request.min_position) {
         if (const Result<void> there = co_await await_min_position(service, request); !there) {
             co_return refusal_of(there.error(), request);
         }
     }
-    if (row->plain != nullptr) {
-        response = row->plain(service, request, target);
-        represent(asked, request, response);
-        co_return response;
-    }
-    const Result<std::unique_ptr<ConvertedRequest>> converted = convert_body(request, target);
-    if (!converted) {
-        response = outcome_response(converted.error(), request);
-    } else if (*converted != nullptr && !(*converted)->query.empty()) {
-        // What the answer is to look like may stand in the form.
-        asked = Representation();
-        if (Result<void> read = read_representation((*converted)->request, target, asked); !read) {
-            co_return refusal_of(read.error(), (*converted)->request);
-        }
-        response = co_await row->awaiting(service, (*converted)->request, target);
-    } else if (*converted != nullptr) {
-        response = co_await row->awaiting(service, (*converted)->request, target);
+    Response response;
+    if (route.row->plain != nullptr) {
+        response = route.row->plain(service, request, route.target);
     } else {
-        response = co_await row->awaiting(service, request, target);
+        const Result<std::unique_ptr<ConvertedRequest>> converted =
+            convert_body(request, route.target);
+        if (converted && *converted != nullptr) {
+            co_return co_await handle_converted(service, **converted, route);
+        }
+        if (converted) {
+            response = co_await route.row->awaiting(service, request, route.target);
+        } else {
+            response = outcome_response(converted.error(), request);
+        }
     }
-    represent(asked, request, response);
+    represent(route.asked, request, response);
     co_return response;
 }
 
-std::optional<Response> refuse_at_head(const Service& service, const Request& request) {
-    Target target;
-    const Interaction* row = nullptr;
-    Representation asked;
-    return refuse(service, request, target, row, asked);
-}
-
-std::optional<Response> handle_plain(const Service& service, const Request& request) {
-    if (request.min_position) {
-        return {};
+asio::awaitable<Response> handle(const Service& service, const Request& request) {
+    Route route;
+    if (std::optional<Response> response = handle_plain(service, request, route)) {
+        co_return *std::move(response);
     }
-    Target target;
-    const Interaction* row = nullptr;
-    Representation asked;
-    if (std::optional<Response> refusal = refuse(service, request, target, row, asked)) {
-        return refusal;
-    }
-    if (row->plain == nullptr) {
-        return {};
-    }
-    std::optional<Response> response = row->plain(service, request, target);
-    represent(asked, request, *response);
-    return response;
+    co_return co_await handle_routed(service, request, route);
 }
 
 }  // namespace annals::core

@@ -9,6 +9,7 @@
 #include "core/config/config.h"
 #include "core/exchange.h"
 #include "core/loop.h"
+#include "core/representation.h"
 #include "core/search/indexing.h"
 #include "core/target.h"
 #include "storage/file_system.h"
@@ -131,6 +132,13 @@ std::span<const Interaction> interactions() noexcept;
 Result<const Interaction*> find_interaction(const Config& config, HttpMethod method,
                                             const Target& target, std::string& allow);
 
+/// Which row takes a request, and what its answer is to look like. Lifetime: of the request's path.
+struct Route {
+    Target target;
+    const Interaction* row = nullptr;
+    Representation asked;
+};
+
 /// Handles one request: finds its row, runs it, and turns every Error into an OperationOutcome.
 /// Never throws for anything a client sends. HEAD runs GET; net drops the body.
 asio::awaitable<Response> handle(const Service& service, const Request& request);
@@ -139,8 +147,12 @@ asio::awaitable<Response> handle(const Service& service, const Request& request)
 /// accepted. None: the body is worth reading.
 std::optional<Response> refuse_at_head(const Service& service, const Request& request);
 
-/// The same for requests whose row has a plain handler, without a coroutine: none if it must be awaited, be it for a
-/// position.
-std::optional<Response> handle_plain(const Service& service, const Request& request);
+/// The first half of handle(), without a coroutine: the whole answer where the request is refused or its row has a plain
+/// handler; none if it must be awaited, be it for a position: then `route` is set for handle_routed().
+std::optional<Response> handle_plain(const Service& service, const Request& request, Route& route);
+
+/// The other half, for a request that handle_plain() has left. Lifetime: `route` outlives the await.
+asio::awaitable<Response> handle_routed(const Service& service, const Request& request,
+                                        const Route& route);
 
 }  // namespace annals::core

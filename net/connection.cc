@@ -307,7 +307,7 @@ Connection::Turn Connection::answer_ready() {
                     return switch_protocol(request);
                 }
             } else if (judged) {
-                response = worker_.shared.handlers.plain(worker_.shared.service, request);
+                response = worker_.shared.handlers.plain(worker_.shared.service, request, route_);
             }
         } else {
             response = answer_outside(worker_.shared, request);
@@ -411,6 +411,7 @@ asio::awaitable<Connection::Turn> Connection::handle() {
     worker_.metrics.in_flight.add();
     core::Request& request = reader_.request();
     std::optional<core::Response> refusal;
+    const bool judged = !waits_for_line_ && settled_ == nullptr;
     if (std::exchange(waits_for_line_, false)) {
         const bool reserved = co_await wait_for_audit();
         if (!reserved) {
@@ -434,9 +435,16 @@ asio::awaitable<Connection::Turn> Connection::handle() {
         phase_ = Phase::working;
         co_return abandoned_ ? Turn::gone : switch_protocol(request);
     }
-    core::Response response =
-        refusal ? *std::move(refusal)
-                : co_await worker_.shared.handlers.awaiting(worker_.shared.service, request);
+    const Handlers& handlers = worker_.shared.handlers;
+    if (!refusal && !judged) {
+        refusal = handlers.plain(worker_.shared.service, request, route_);
+    }
+    core::Response response;
+    if (refusal) {
+        response = *std::move(refusal);
+    } else {
+        response = co_await handlers.awaiting(worker_.shared.service, request, route_);
+    }
     worker_.metrics.in_flight.subtract();
     phase_ = Phase::working;
     record(request, response);

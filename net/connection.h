@@ -153,6 +153,7 @@ class Connection {
     bool closing_ = false;                              ///< the last response has been added
     std::shared_ptr<const core::Principal> principal_;  ///< of the request under way
     auth::Authenticator::Memo memo_;
+    core::Route route_;      ///< of the request that is to be awaited
     auth::Settled settled_;  ///< not null: who sends it is known when that is settled
     std::string request_id_;
     std::string_view cors_lines_;  ///< for the answer under way; lives as long as the server

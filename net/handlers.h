@@ -14,14 +14,14 @@
 namespace annals::net {
 
 struct Handlers {
-    /// Answers without a coroutine, or says that the request must be awaited.
-    std::optional<core::Response> (*plain)(const core::Service&,
-                                           const core::Request&) = core::handle_plain;
+    /// Answers without a coroutine, or says by which route the request is to be awaited.
+    std::optional<core::Response> (*plain)(const core::Service&, const core::Request&,
+                                           core::Route&) = core::handle_plain;
     /// Refuses a request before its body has come.
     std::optional<core::Response> (*head)(const core::Service&,
                                           const core::Request&) = core::refuse_at_head;
-    asio::awaitable<core::Response> (*awaiting)(const core::Service&,
-                                                const core::Request&) = core::handle;
+    asio::awaitable<core::Response> (*awaiting)(const core::Service&, const core::Request&,
+                                                const core::Route&) = core::handle_routed;
 };
 
 }  // namespace annals::net

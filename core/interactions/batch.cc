@@ -35,6 +35,7 @@ struct Entry {
     json::Value value;
     EntryRequest asked;
     Request request;
+    Route route;
     Response response;
     Order order = Order::alone;
     std::string resource;  ///< "Patient/1" of Order::instance
@@ -156,12 +157,12 @@ class Batch {
         while (must_wait(entry)) {
             co_await change();
         }
-        if (auto response = handle_plain(service_, entry.request)) {
+        if (auto response = handle_plain(service_, entry.request, entry.route)) {
             entry.response = *std::move(response);
             co_return;
         }
         if (entry.order == Order::alone) {
-            entry.response = co_await handle(service_, entry.request);
+            entry.response = co_await handle_routed(service_, entry.request, entry.route);
             co_return;
         }
         ++in_flight_;
@@ -176,7 +177,7 @@ class Batch {
     }
 
     asio::awaitable<void> finish_entry(Entry& entry) {
-        entry.response = co_await handle(service_, entry.request);
+        entry.response = co_await handle_routed(service_, entry.request, entry.route);
         --in_flight_;
         if (entry.order == Order::conditional_create) {
             --creates_;

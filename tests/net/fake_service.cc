@@ -47,7 +47,8 @@ std::string description(const core::Request& request) {
     return text;
 }
 
-std::optional<core::Response> plain(const core::Service&, const core::Request& request) {
+std::optional<core::Response> plain(const core::Service&, const core::Request& request,
+                                    core::Route&) {
     core::Response response;
     response.content_type = core::ContentType::text;
     if (request.path == "/text") {
@@ -77,7 +78,8 @@ std::optional<core::Response> plain(const core::Service&, const core::Request& r
     return response;
 }
 
-asio::awaitable<core::Response> awaiting(const core::Service&, const core::Request& request) {
+asio::awaitable<core::Response> awaiting(const core::Service&, const core::Request& request,
+                                         const core::Route&) {
     core::Response response;
     response.content_type = core::ContentType::text;
     if (request.path == "/wait") {
