@@ -1,7 +1,8 @@
 // instruction_counts SCENARIO N: does a thing N times, to be counted under valgrind by tools/count_instructions.
 //
-// The requests go through core::handle_plain() and handle_routed() as net's do, on one loop, over a real store; sockets are left out, since the
-// system's part is not counted. What is written is not synced, so that the disk has no say in how commits are grouped.
+// The requests go through core::handle_plain() and handle_routed() as net's do, on one loop, over a real store; sockets
+// are left out, since the system's part is not counted. What is written is not synced, so that the disk has no say in
+// how commits are grouped.
 
 #include "codec/json/document.h"
 #include "codec/schema/structure.h"

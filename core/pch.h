@@ -1,8 +1,11 @@
-// Precompiled for the libraries that know coroutines.
+// Precompiled for the libraries that know coroutines, with what most of their files include and what seldom changes.
 
 #pragma once
 
+#include "codec/json/document.h"
 #include "core/base/pch.h"
+#include "core/exchange.h"
+#include "storage/store.h"
 
 #include <asio/awaitable.hpp>
 #include <asio/co_spawn.hpp>

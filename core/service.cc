@@ -73,7 +73,7 @@ std::optional<Response> refuse(const Service& service, const Request& request, R
     return {};
 }
 
-// The request's body or form as JSON or a query, where it was neither, handled by `row`.
+// The request's body or form as JSON or a query, where it was neither, handled by the row.
 asio::awaitable<Response> handle_converted(const Service& service,
                                            const ConvertedRequest& converted, const Route& route) {
     const Request& request = converted.request;
