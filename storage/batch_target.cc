@@ -5,12 +5,17 @@
 namespace annals::storage {
 namespace {
 
-constexpr unsigned kRounds = 16;  // One of them waits for all.
-constexpr std::size_t kWritersMin =
-    8;                           // With fewer, a sync more costs more than what is done beside it.
-constexpr int kRecentShare = 8;  // A new time counts 1/8 in the running mean.
-constexpr std::size_t kRestPercent =
-    28;  // of the writers are left to the next batch at most: a sync costs too
+/// One of so many batches waits for all.
+constexpr unsigned kRounds = 16;
+
+/// With fewer writers a sync more costs more than what is done beside it.
+constexpr std::size_t kWritersMin = 8;
+
+/// How many of a hundred writers are left to the next batch at most: a sync costs, too.
+constexpr std::size_t kRestPercent = 28;
+
+/// A new time counts for so much of the running mean: 1/8.
+constexpr int kRecentShare = 8;
 
 }  // namespace
 

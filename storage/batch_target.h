@@ -11,8 +11,9 @@
 namespace annals::storage {
 
 /// Writers that are answered together come back together: if each batch waited for all of them, the device would rest while
-/// they are served and the processor while it writes. So where serving takes longest, a batch of many is closed when the rest are as many as
-/// are served while it is written, at most 28 in a hundred. How many there are is found out by every 16th, which waits for all.
+/// they are served and the processor while it writes. So where serving takes longest, a batch of many is closed when the rest
+/// are as many as are served while it is written, at most 28 in a hundred. How many there are is found out by every 16th,
+/// which waits for all.
 class BatchTarget {
   public:
     using Duration = std::chrono::nanoseconds;

@@ -399,7 +399,7 @@ void Compaction::count_dead() noexcept {
 CompactionProgress Compaction::progress() const noexcept {
     // What is dead in the open segment stays until that is sealed.
     const bool open = newest_ != 0 && newest_ == writer_.open_number();
-    return {.running = running_ || asked_,
+    return {.running = !ended_ && (running_ || asked_),
             .segments_done = segments_done_,
             .segments_left = segments_left_ - (open ? 1 : 0),
             .bytes_read = bytes_read_,

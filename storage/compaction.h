@@ -133,6 +133,9 @@ class Compaction {
     /// read from the device anew.
     bool broken() const noexcept { return broken_; }
 
+    /// No step follows until the store is opened again, whatever was asked for.
+    void end() noexcept { ended_.store(true); }
+
     /// These versions are about to be blanked: gives up a copy that may hold their bodies.
     void erasing(std::span<const Position> erased);
 
@@ -171,6 +174,7 @@ class Compaction {
 
     std::atomic<bool> asked_{false};
     std::atomic<bool> running_{false};
+    std::atomic<bool> ended_{false};
     std::atomic<std::uint64_t> segments_done_{0};
     std::atomic<std::uint64_t> segments_left_{0};
     std::atomic<std::uint64_t> bytes_read_{0};

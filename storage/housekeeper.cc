@@ -105,6 +105,9 @@ Result<void> Housekeeper::wait_compacted() {
 void Housekeeper::compact_step(std::unique_lock<std::mutex>& lock) {
     if (!outcome_) {
         // The journal may have what a segment has not yet: a copy with another salt would never get it.
+        if (outcome_.error().code != Errc::no_store) {
+            compaction_.end();
+        }
         compacting_ = false;
         done_wake_.notify_all();
         return;
@@ -121,6 +124,7 @@ void Housekeeper::compact_step(std::unique_lock<std::mutex>& lock) {
             // Also where the device was full: what is read is not what has the name any more.
             outcome_ = Error{Errc::io, more.error().detail, {}};
             failed_from_ = {done_.value + 1};
+            compaction_.end();
             compacting_ = false;
             done_wake_.notify_all();
         }

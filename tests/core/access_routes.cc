@@ -2,10 +2,10 @@
 
 namespace annals::core {
 
-const std::multimap<std::pair<Level, HttpMethod>, Route>& routes() {
+const std::multimap<std::pair<Level, HttpMethod>, AccessRoute>& routes() {
     using L = Level;
     using M = HttpMethod;
-    static const std::multimap<std::pair<Level, HttpMethod>, Route> all{
+    static const std::multimap<std::pair<Level, HttpMethod>, AccessRoute> all{
         {{L::instance, M::get}, {"GET", "/Patient/a", "", "system/Patient.r", Part::held}},
         {{L::version, M::get},
          {"GET", "/Patient/a/_history/1", "", "system/Patient.r", Part::held}},

@@ -21,7 +21,7 @@ enum class Part : std::uint8_t {
     refused,
 };
 
-struct Route {
+struct AccessRoute {
     std::string_view method;
     std::string_view target;
     std::string_view body;
@@ -40,6 +40,6 @@ inline constexpr std::string_view kMeta =
 inline constexpr std::string_view kNoBundle = R"({"resourceType":"Bundle","type":"batch"})";
 
 /// By level and method: what a request of that row needs. A row of the table that isn't here fails the test.
-const std::multimap<std::pair<Level, HttpMethod>, Route>& routes();
+const std::multimap<std::pair<Level, HttpMethod>, AccessRoute>& routes();
 
 }  // namespace annals::core

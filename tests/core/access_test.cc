@@ -122,7 +122,7 @@ class AccessTest : public test::ServiceFixture {
         restart(config);
     }
 
-    int status_of(const Route& route, const Principal* principal) {
+    int status_of(const AccessRoute& route, const Principal* principal) {
         send_as(principal);
         Headers headers{{"Content-Type", route.method == "PATCH" ? "application/json-patch+json"
                                                                  : "application/fhir+json"}};

@@ -156,7 +156,11 @@ TEST(Compaction, WhoseNewNameIsNotSureLetsNothingBeErasedUntilTheNextStart) {
         fs.fail_next(test::SimFileSystem::Call::sync_directory, code);
         store->compact(true);
         EXPECT_FALSE(store->wait_compacted());
+        EXPECT_FALSE(store->compaction().running);
         EXPECT_FALSE(erase("b"));
+        store->compact(false);
+        EXPECT_FALSE(store->wait_compacted());
+        EXPECT_FALSE(store->compaction().running);
         EXPECT_TRUE(store->load(*store->current(type_of("Observation"), "o")));
         store.reset();
         store = *Store::open(fs, directory, options);
