@@ -102,7 +102,7 @@ Submission Sequencer::submit(Commit commit) {
         return refusal(*why);
     }
 
-    std::unique_lock lock(mutex_);
+    const std::lock_guard lock(mutex_);
     if (const WriteState state = state_.load(std::memory_order_relaxed);
         state != WriteState::ready) {
         if (state == WriteState::failed) {
@@ -139,15 +139,6 @@ Submission Sequencer::submit(Commit commit) {
     last_ticket_ = result.ticket;
     last_instant_ = result.instant;
     append(commit, result.ticket, result.instant);
-    const std::size_t enough = target_.enough();
-    if (enough != 0 && gathering_.frames.size() >= enough && !flush_wanted_) {
-        flush_wanted_ = true;
-        const bool wake = writer_waits_;
-        lock.unlock();
-        if (wake) {
-            wake_.notify_one();
-        }
-    }
     return result;
 }
 
@@ -438,8 +429,6 @@ Sequencer::Taken Sequencer::take(Batch& batch, std::optional<Clock::time_point> 
     }
     std::swap(batch, gathering_);
     taken_ = batch.frames.size();
-    taken_at_ = Clock::now();
-    target_.closed(taken_, taken_at_ - gathering_since_);
     flush_wanted_ = false;
     flush_deferred_ = false;
     any_gathered_.store(false, std::memory_order_relaxed);
@@ -462,9 +451,6 @@ void Sequencer::release(const Batch& batch, std::size_t begin, std::size_t end) 
         }
     }
     taken_ -= end - begin;
-    if (taken_ == 0) {
-        target_.written(Clock::now() - taken_at_);
-    }
     recent_.settle(released_);
     recent_erases_.settle(batch.frames[end - 1].ticket);
     unsettled_bytes_.fetch_sub(bytes, std::memory_order_relaxed);

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "core/base/digest.h"
-#include "storage/batch_target.h"
 #include "storage/index.h"
 #include "storage/recent_erases.h"
 #include "storage/recent_writes.h"
@@ -110,7 +109,7 @@ class Sequencer {
     enum class Taken : std::uint8_t { batch, timeout, stopped };
     using Clock = std::chrono::steady_clock;
 
-    /// Waits for a flush of gathered commits (or enough of them, or stop()) and moves them all into `batch`, whose memory
+    /// Waits for a flush of gathered commits (or stop()) and moves them all into `batch`, whose memory
     /// becomes the next gathering buffer.
     Taken take(Batch& batch, std::optional<Clock::time_point> deadline);
 
@@ -182,9 +181,7 @@ class Sequencer {
     Ticket last_ticket_;
     Clock::time_point next_probe_;
     std::size_t taken_ = 0;              ///< commits of the batch that is being written
-    Clock::time_point taken_at_;         ///< when that began
     Clock::time_point gathering_since_;  ///< when the first commit of gathering_ came
-    BatchTarget target_;
     bool flush_wanted_ = false;
     bool flush_deferred_ =
         false;  ///< a loop with nothing else to do has left it to those of the batch being written

@@ -214,7 +214,8 @@ class Store {
     void flush() noexcept;
 
     /// The same for a loop that has nothing else to do: while a batch is being written, what is gathered is left to
-    /// whoever flushes next, since those who are told of that batch may come back; once nobody has submitted for 10 ms, at the latest.
+    /// whoever flushes next, since those who are told of that batch may come back; once nobody has submitted for 10 ms,
+    /// at the latest.
     void flush_idle() noexcept;
 
     /// The same for a loop that always has something to do: if anything has been gathered for so long.

@@ -134,7 +134,7 @@ double commits_per_sync(std::size_t writers, std::uint32_t sync_ms) {
     SimFileSystem fs;
     auto store = open_store(fs, 16 << 20);
     fs.set_sync_ms(sync_ms);
-    constexpr std::size_t kTurns = 10;
+    constexpr std::size_t kTurns = 30;
     const std::uint64_t before = fs.file_syncs();
     std::vector<Ticket> waiting;
     std::size_t commits = 0;
@@ -161,7 +161,7 @@ double commits_per_sync(std::size_t writers, std::uint32_t sync_ms) {
 
 TEST(LogWriter, SharesASyncAmongTheWritersInFlight) {
     for (const std::size_t writers : {16U, 64U, 256U}) {
-        EXPECT_GE(commits_per_sync(writers, 20), 0.7 * static_cast<double>(writers)) << writers;
+        EXPECT_GE(commits_per_sync(writers, 1), 0.7 * static_cast<double>(writers)) << writers;
     }
 }
 

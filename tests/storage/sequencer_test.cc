@@ -588,14 +588,5 @@ TEST_F(SequencerBatches, AreTakenFromABusyLoopOnceTheyAreOld) {
     EXPECT_EQ(take_now(), 1U);
 }
 
-TEST_F(SequencerBatches, AreTakenWithoutAFlushOnceThereAreEnough) {
-    submit(20);
-    write_all();
-    submit(13);
-    EXPECT_EQ(take_now(), 0U);
-    submit(7);
-    EXPECT_GE(take_now(), 14U);
-}
-
 }  // namespace
 }  // namespace annals::storage
