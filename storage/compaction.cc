@@ -400,6 +400,7 @@ CompactionProgress Compaction::progress() const noexcept {
     // What is dead in the open segment stays until that is sealed.
     const bool open = newest_ != 0 && newest_ == writer_.open_number();
     return {.running = !ended_ && (running_ || asked_),
+            .ended = ended_,
             .segments_done = segments_done_,
             .segments_left = segments_left_ - (open ? 1 : 0),
             .bytes_read = bytes_read_,

@@ -104,10 +104,6 @@ Result<void> Housekeeper::wait_compacted() {
 
 void Housekeeper::compact_step(std::unique_lock<std::mutex>& lock) {
     if (!outcome_) {
-        // The journal may have what a segment has not yet: a copy with another salt would never get it.
-        if (outcome_.error().code != Errc::no_store) {
-            compaction_.end();
-        }
         compacting_ = false;
         done_wake_.notify_all();
         return;
@@ -187,6 +183,10 @@ void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
             fmt::format("erase: {}: what was erased is not read any more, but its bytes are "
                         "still there",
                         done.error().detail));
+        if (done.error().code != Errc::no_store) {
+            // The journal may have what a segment has not yet: a copy with another salt would never get it.
+            compaction_.end();
+        }
     }
     // The listeners know the ticket as failed from then on, also if a later attempt succeeds.
     listeners_.erased(task.ticket, done.has_value(), done ? Errc::internal : done.error().code);

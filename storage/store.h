@@ -141,6 +141,7 @@ class HistoryCleanup;
 /// How far compaction is.
 struct CompactionProgress {
     bool running = false;
+    bool ended = false;               ///< by a fault of the device, until the store is opened again
     std::uint64_t segments_done = 0;  ///< since the store was opened
     std::uint64_t segments_left = 0;  ///< now, with anything dead
     std::uint64_t bytes_read = 0;     ///< since the store was opened

@@ -17,6 +17,11 @@ constexpr std::uint32_t kResourcesPerTurn = 4096;
 
 using Progress = storage::CompactionProgress;
 
+Error ended() {
+    return {Errc::no_store,
+            "A fault of the device has ended compaction until the server is started again", ""};
+}
+
 Response under_way(const Request& request, const Progress& progress, std::string_view said) {
     Response response;
     response.status = 202;
@@ -76,6 +81,9 @@ asio::awaitable<Response> compact_operation(const Service& service, const Reques
             co_return outcome_response(fit.error(), request);
         }
         const Progress progress = store.compaction();
+        if (progress.ended) {
+            co_return outcome_response(ended(), request);
+        }
         if (progress.running) {
             co_return under_way(request, progress, "Being compacted");
         }
@@ -102,6 +110,9 @@ asio::awaitable<Response> compact_operation(const Service& service, const Reques
     }
     if (store.write_state() != storage::WriteState::ready) {
         co_return outcome_response({Errc::no_store, "Nothing can be written now", ""}, request);
+    }
+    if (store.compaction().ended) {
+        co_return outcome_response(ended(), request);
     }
     store.compact();
     co_return under_way(request, store.compaction(), "Segments are compacted");

@@ -161,6 +161,7 @@ TEST(Compaction, WhoseNewNameIsNotSureLetsNothingBeErasedUntilTheNextStart) {
         store->compact(false);
         EXPECT_FALSE(store->wait_compacted());
         EXPECT_FALSE(store->compaction().running);
+        EXPECT_TRUE(store->compaction().ended);
         EXPECT_TRUE(store->load(*store->current(type_of("Observation"), "o")));
         store.reset();
         store = *Store::open(fs, directory, options);
