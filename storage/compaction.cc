@@ -307,10 +307,12 @@ std::optional<Compaction::Task> Compaction::next_task() const {
 
 Result<bool> Compaction::step() {
     packed_last_ = false;
-    if (asked_.exchange(false)) {
+    if (asked_) {
+        // In this order, so that one of the two is true whenever progress() looks.
+        running_ = true;
+        asked_ = false;
         whole_ = true;
         passed_over_ = 0;
-        running_ = true;
         measure_all();
     }
     if (rewrite_ == nullptr) {
@@ -399,7 +401,7 @@ void Compaction::count_dead() noexcept {
 CompactionProgress Compaction::progress() const noexcept {
     // What is dead in the open segment stays until that is sealed.
     const bool open = newest_ != 0 && newest_ == writer_.open_number();
-    return {.running = !ended_ && (running_ || asked_),
+    return {.running = !ended_ && (asked_ || running_),
             .ended = ended_,
             .segments_done = segments_done_,
             .segments_left = segments_left_ - (open ? 1 : 0),
