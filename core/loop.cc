@@ -38,15 +38,7 @@ constexpr unsigned kHandlersPerClockLook = 8;
 /// How many runs of dropped tickets are remembered for those who ask late.
 constexpr std::size_t kDroppedRunsMax = 64;
 
-using ResumeHandler = asio::async_result<asio::use_awaitable_t<>, void()>::handler_type;
-
-/// A coroutine that waits; lives in its frame, so waiting allocates nothing.
-struct Waiter {
-    storage::Ticket ticket;
-    std::optional<Errc> failure = std::nullopt;
-    std::optional<ResumeHandler> resume = std::nullopt;
-    Waiter* next = nullptr;
-};
+using ResumeHandler = asio::async_result<asio::use_awaitable_t<>, void(Result<void>)>::handler_type;
 
 /// Tickets (after, through] that were dropped.
 struct DroppedRun {
@@ -54,6 +46,10 @@ struct DroppedRun {
     storage::Ticket through;
     Errc why;
 };
+
+asio::awaitable<Result<void>> ready(Result<void> result) {
+    co_return result;
+}
 
 }  // namespace
 
@@ -64,9 +60,23 @@ struct Watcher {
 };
 
 struct Loop::Waiters {
+    /// A coroutine that waits. What begins the wait lives in the frame of the wait, so waiting needs no other memory.
+    struct Waiter {
+        Waiters* waiters;
+        storage::Ticket ticket;
+        std::optional<ResumeHandler> resume = std::nullopt;
+        Waiter* next = nullptr;
+
+        void operator()(ResumeHandler handler) { waiters->begin(*this, std::move(handler)); }
+    };
+
+    Waiters(asio::io_context& of, std::string_view lost) : context(of), text_of_failure(lost) {}
+
+    asio::io_context& context;
+    const std::string_view text_of_failure;
     std::mutex mutex;
-    storage::Ticket through;  // guarded by mutex, like all up to `wake_posted`
-    std::deque<DroppedRun> dropped;
+    std::atomic<storage::Ticket> through{};  // changed under mutex
+    std::deque<DroppedRun> dropped;          // guarded by mutex, like all up to `wake_posted`
     bool anyone = false;
     bool watched = false;  ///< `watchers` has one
     bool wake_posted = false;
@@ -82,46 +92,51 @@ struct Loop::Waiters {
         last = &waiter;
     }
 
-    std::optional<Errc> failure_of(storage::Ticket ticket) const {
+    /// Of what has settled. Requires: `mutex` is held.
+    Result<void> outcome_of(storage::Ticket ticket) const {
         for (auto run = dropped.rbegin(); run != dropped.rend(); ++run) {
             if (run->after < ticket && ticket <= run->through) {
-                return run->why;
+                return Error{run->why, std::string(text_of_failure), {}};
             }
         }
-        return std::nullopt;
+        return {};
     }
 
-    /// False if `waiter` need not wait: its ticket is settled, and it has its `failure`.
-    bool must_wait(Waiter& waiter) {
-        const std::lock_guard lock(mutex);
-        if (waiter.ticket <= through) {
-            waiter.failure = failure_of(waiter.ticket);
-            return false;
+    /// Waits until `ticket` has settled; at once if it has.
+    asio::awaitable<Result<void>> wait(storage::Ticket ticket) {
+        if (ticket <= through.load(std::memory_order_acquire)) {
+            const std::lock_guard lock(mutex);
+            return ready(outcome_of(ticket));
         }
-        anyone = true;
-        return true;
+        return asio::async_initiate<const asio::use_awaitable_t<>, void(Result<void>)>(
+            Waiter{this, ticket}, asio::use_awaitable);
     }
 
-    /// Until wake() finds its ticket settled. Requires: must_wait(). Lifetime: `waiter` outlives the await.
-    asio::awaitable<void> wait(Waiter& waiter) {
-        auto keep = [this, &waiter](auto resume) {
-            waiter.resume.emplace(std::move(resume));
+    void begin(Waiter& waiter, ResumeHandler handler) {
+        const std::lock_guard lock(mutex);
+        if (waiter.ticket > through.load(std::memory_order_relaxed)) {
+            anyone = true;
+            waiter.resume.emplace(std::move(handler));
             push(waiter);
-        };
-        return asio::async_initiate<const asio::use_awaitable_t<>, void()>(std::move(keep),
-                                                                           asio::use_awaitable);
+            return;
+        }
+        asio::post(context,
+                   [resume = std::move(handler), outcome = outcome_of(waiter.ticket)]() mutable {
+                       resume(std::move(outcome));
+                   });
     }
 
     /// True if wake() must be posted.
     bool note(storage::Ticket now, bool ok, Errc why) {
         const std::lock_guard lock(mutex);
         if (!ok) {
-            dropped.push_back({through, now, why});
+            dropped.push_back({through.load(std::memory_order_relaxed), now, why});
             if (dropped.size() > kDroppedRunsMax) {
                 dropped.pop_front();
             }
         }
-        through = std::max(through, now);
+        through.store(std::max(through.load(std::memory_order_relaxed), now),
+                      std::memory_order_release);
         const bool post = (anyone || watched) && !wake_posted;
         wake_posted = wake_posted || post;
         return post;
@@ -143,15 +158,17 @@ struct Loop::Waiters {
     void wake() {
         Waiter* ready = nullptr;
         Waiter** ready_end = &ready;
+        bool all_well = true;
         {
             const std::lock_guard lock(mutex);
             wake_posted = false;
+            all_well = dropped.empty();
+            const storage::Ticket settled = through.load(std::memory_order_relaxed);
             Waiter* waiter = std::exchange(first, nullptr);
             last = nullptr;
             while (waiter != nullptr) {
                 Waiter* next = std::exchange(waiter->next, nullptr);
-                if (waiter->ticket <= through) {
-                    waiter->failure = failure_of(waiter->ticket);
+                if (waiter->ticket <= settled) {
                     *ready_end = waiter;
                     ready_end = &waiter->next;
                 } else {
@@ -166,9 +183,14 @@ struct Loop::Waiters {
             Waiter* next = ready->next;
             ResumeHandler resume = std::move(*ready->resume);
             ready->resume.reset();
-            resume();
+            resume(all_well ? Result<void>() : look_up(ready->ticket));
             ready = next;
         }
+    }
+
+    Result<void> look_up(storage::Ticket ticket) {
+        const std::lock_guard lock(mutex);
+        return outcome_of(ticket);
     }
 };
 
@@ -176,8 +198,11 @@ Loop::Loop(storage::Store& store)
     : store_(store),
       // Sockets and timers belong to the loop's thread: they go without locks. Whoever posts may be on any.
       context_(ASIO_CONCURRENCY_HINT_UNSAFE_IO),
-      waiters_(std::make_unique<Waiters>()),
-      erased_(std::make_unique<Waiters>()) {
+      waiters_(std::make_unique<Waiters>(context_,
+                                         "the write was not made durable and has been dropped")),
+      erased_(std::make_unique<Waiters>(context_,
+                                        "it is erased and can't be read any more, but its bytes "
+                                        "could not be removed from the disk yet")) {
     store_.add_listener(*this);
 }
 
@@ -215,14 +240,7 @@ void Loop::stop() {
 }
 
 asio::awaitable<Result<void>> Loop::settled_ticket(storage::Ticket ticket) {
-    Waiter waiter{ticket};
-    if (waiters_->must_wait(waiter)) {
-        co_await waiters_->wait(waiter);
-    }
-    if (waiter.failure) {
-        co_return Error{*waiter.failure, "the write was not made durable and has been dropped", {}};
-    }
-    co_return Result<void>();
+    return waiters_->wait(ticket);
 }
 
 asio::awaitable<Result<void>> Loop::erased_ticket(storage::Ticket ticket) {
@@ -230,17 +248,7 @@ asio::awaitable<Result<void>> Loop::erased_ticket(storage::Ticket ticket) {
     if (!settled) {
         co_return settled;
     }
-    Waiter waiter{ticket};
-    if (erased_->must_wait(waiter)) {
-        co_await erased_->wait(waiter);
-    }
-    if (waiter.failure) {
-        co_return Error{*waiter.failure,
-                        "it is erased and can't be read any more, but its bytes could not be "
-                        "removed from the disk yet",
-                        {}};
-    }
-    co_return Result<void>();
+    co_return co_await erased_->wait(ticket);
 }
 
 asio::awaitable<void> Loop::yield() {

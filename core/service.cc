@@ -73,20 +73,43 @@ std::optional<Response> refuse(const Service& service, const Request& request, R
     return {};
 }
 
-// The request's body or form as JSON or a query, where it was neither, handled by the row.
-asio::awaitable<Response> handle_converted(const Service& service,
-                                           const ConvertedRequest& converted, const Route& route) {
-    const Request& request = converted.request;
-    Representation asked = route.asked;
-    if (!converted.query.empty()) {
-        // What the answer is to look like may stand in the form.
-        asked = Representation();
-        if (Result<void> read = read_representation(request, route.target, asked); !read) {
-            co_return refusal_of(read.error(), request);
+// Answers plainly what is asked for a position.
+asio::awaitable<Response> handle_later(const Service& service, const Request& request,
+                                       const Route& route) {
+    if (const Result<void> there = co_await await_min_position(service, request); !there) {
+        co_return refusal_of(there.error(), request);
+    }
+    Response response = route.row->plain(service, request, route.target);
+    represent(route.asked, request, response);
+    co_return response;
+}
+
+// Where the request's body or form is not what the row reads, or the answer not what it writes.
+asio::awaitable<Response> handle_converted(const Service& service, const Request& request,
+                                           const Route& route,
+                                           Result<std::unique_ptr<ConvertedRequest>> converted) {
+    if (request.min_position) {
+        if (const Result<void> there = co_await await_min_position(service, request); !there) {
+            co_return refusal_of(there.error(), request);
         }
     }
-    Response response = co_await route.row->awaiting(service, request, route.target);
-    represent(asked, request, response);
+    const bool changed = converted && *converted != nullptr;
+    const Request& as_read = changed ? (*converted)->request : request;
+    Representation asked = route.asked;
+    if (changed && !(*converted)->query.empty()) {
+        // What the answer is to look like may stand in the form.
+        asked = Representation();
+        if (Result<void> read = read_representation(as_read, route.target, asked); !read) {
+            co_return refusal_of(read.error(), as_read);
+        }
+    }
+    Response response;
+    if (converted) {
+        response = co_await route.row->awaiting(service, as_read, route.target);
+    } else {
+        response = outcome_response(converted.error(), request);
+    }
+    represent(asked, as_read, response);
     co_return response;
 }
 
@@ -176,28 +199,15 @@ std::optional<Response> handle_plain(const Service& service, const Request& requ
 
 asio::awaitable<Response> handle_routed(const Service& service, const Request& request,
                                         const Route& route) {
-    if (request.min_position) {
-        if (const Result<void> there = co_await await_min_position(service, request); !there) {
-            co_return refusal_of(there.error(), request);
-        }
-    }
-    Response response;
     if (route.row->plain != nullptr) {
-        response = route.row->plain(service, request, route.target);
-    } else {
-        const Result<std::unique_ptr<ConvertedRequest>> converted =
-            convert_body(request, route.target);
-        if (converted && *converted != nullptr) {
-            co_return co_await handle_converted(service, **converted, route);
-        }
-        if (converted) {
-            response = co_await route.row->awaiting(service, request, route.target);
-        } else {
-            response = outcome_response(converted.error(), request);
-        }
+        return handle_later(service, request, route);
     }
-    represent(route.asked, request, response);
-    co_return response;
+    auto converted = convert_body(request, route.target);
+    const bool as_it_is = converted && *converted == nullptr && route.asked.plain();
+    if (as_it_is && !request.min_position) {
+        return route.row->awaiting(service, request, route.target);
+    }
+    return handle_converted(service, request, route, std::move(converted));
 }
 
 asio::awaitable<Response> handle(const Service& service, const Request& request) {

@@ -29,10 +29,28 @@ Response answer_existing(const Request& request, const storage::StoredVersion& m
     return response;
 }
 
-}  // namespace
+storage::VersionWrite write_of(TypeId type, std::string_view id) {
+    storage::VersionWrite write;
+    write.type = type;
+    write.id = id;
+    write.method = storage::Method::post;
+    write.expect = storage::Expect::absent;
+    return write;
+}
 
-asio::awaitable<Response> create(const Service& service, const Request& request,
-                                 const Target& target) {
+/// Without criteria there is nothing to wait for before the commit. None if something stands in its way all the same.
+std::optional<asio::awaitable<Response>> create_at_once(const Service& service,
+                                                        const Request& request, TypeId type) {
+    SubmittedResource resource;
+    if (const Result<void> fit = resource.read(service, request, type); !fit) {
+        return answer_at_once(outcome_response(fit.error(), request));
+    }
+    const std::string id = make_uuid();
+    return commit_at_once(service, request, resource, write_of(type, id));
+}
+
+asio::awaitable<Response> create_by_turns(const Service& service, const Request& request,
+                                          const Target& target) {
     std::optional<Criteria> criteria;
     if (const auto text = request.header("If-None-Exist")) {
         Result<Criteria> parsed = parse_if_none_exist(service, request, target.type, *text);
@@ -64,18 +82,25 @@ asio::awaitable<Response> create(const Service& service, const Request& request,
             }
         }
 
-        storage::VersionWrite write;
-        write.type = target.type;
-        write.id = id;
-        write.method = storage::Method::post;
-        write.expect = storage::Expect::absent;
-        std::optional<Response> response =
-            co_await commit_resource(service, request, resource, write, matches.guards);
+        std::optional<Response> response = co_await commit_resource(
+            service, request, resource, write_of(target.type, id), matches.guards);
         if (response) {
             co_return *std::move(response);
         }
     }
     co_return outcome_response(too_many_attempts(), request);
+}
+
+}  // namespace
+
+asio::awaitable<Response> create(const Service& service, const Request& request,
+                                 const Target& target) {
+    if (!request.header("If-None-Exist")) {
+        if (auto answer = create_at_once(service, request, target.type)) {
+            return *std::move(answer);
+        }
+    }
+    return create_by_turns(service, request, target);
 }
 
 }  // namespace annals::core

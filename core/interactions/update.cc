@@ -83,10 +83,30 @@ Result<void> check_update(const SubmittedResource& resource, const Target& targe
     return {};
 }
 
-}  // namespace
+storage::VersionWrite write_of(const Target& target) {
+    storage::VersionWrite write;
+    write.type = target.type;
+    write.id = target.id;
+    write.method = storage::Method::put;
+    write.expect = Expect::anything;
+    return write;
+}
 
-asio::awaitable<Response> update(const Service& service, const Request& request,
-                                 const Target& target) {
+/// An update of whatever there is waits for nothing before its commit. None if something stands in its way all the same.
+std::optional<asio::awaitable<Response>> update_at_once(const Service& service,
+                                                        const Request& request,
+                                                        const Target& target) {
+    SubmittedResource resource;
+    Result<void> fit = resource.read(service, request, target.type);
+    if (fit) {
+        fit = check_update(resource, target);
+    }
+    return fit ? commit_at_once(service, request, resource, write_of(target))
+               : answer_at_once(outcome_response(fit.error(), request));
+}
+
+asio::awaitable<Response> update_by_turns(const Service& service, const Request& request,
+                                          const Target& target) {
     const Result<Conditions> conditions = read_conditions(request);
     if (!conditions) {
         co_return outcome_response(conditions.error(), request);
@@ -101,11 +121,7 @@ asio::awaitable<Response> update(const Service& service, const Request& request,
 
     const ScopedView view(service, request, kMayUpdate);
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-        storage::VersionWrite write;
-        write.type = target.type;
-        write.id = target.id;
-        write.method = storage::Method::put;
-        write.expect = Expect::anything;
+        storage::VersionWrite write = write_of(target);
         if (!conditions->none() || !creates(service, view)) {
             Head head = service.store().head(target.type, target.id);
             if (!view.is_whole() && head.ticket.value != 0) {
@@ -133,6 +149,21 @@ asio::awaitable<Response> update(const Service& service, const Request& request,
         }
     }
     co_return outcome_response(too_many_attempts(), request);
+}
+
+}  // namespace
+
+asio::awaitable<Response> update(const Service& service, const Request& request,
+                                 const Target& target) {
+    const bool whatever_there_is = !request.header("If-Match") &&
+                                   !request.header("If-None-Match") &&
+                                   creates(service, ScopedView(service, request, kMayUpdate));
+    if (whatever_there_is) {
+        if (auto answer = update_at_once(service, request, target)) {
+            return *std::move(answer);
+        }
+    }
+    return update_by_turns(service, request, target);
 }
 
 namespace {

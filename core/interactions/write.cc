@@ -58,6 +58,11 @@ Result<void> check_in_full(const Service& service, json::Value resource, std::st
     return fault ? Result<void>(*std::move(fault)) : Result<void>();
 }
 
+Result<void> check_scopes(const Service& service, const Request& request,
+                          const SubmittedResource& resource, const storage::VersionWrite& write) {
+    return is_held(request) ? resource.check_scopes(service, request, write) : Result<void>();
+}
+
 }  // namespace
 
 json::Parser& thread_parser() {
@@ -339,50 +344,74 @@ void put_body(const Service& service, Response& response, const Preference& pref
     }
 }
 
-asio::awaitable<std::optional<Response>> commit_resource(const Service& service,
-                                                         const Request& request,
-                                                         SubmittedResource& resource,
-                                                         storage::VersionWrite write,
-                                                         std::span<const storage::Guard> guards) {
-    using Status = storage::Submission::Status;
-    if (is_held(request)) {
-        if (const Result<void> fit = resource.check_scopes(service, request, write); !fit) {
-            co_return outcome_response(fit.error(), request);
-        }
-    }
-    const storage::Submission submission =
-        resource.submit(service, write, guards, request.client_request_id);
-    if (submission.status == Status::requirement_failed) {
-        co_return outcome_response(resource.missing_reference(submission.failed), request);
-    }
-    if (submission.status != Status::accepted) {
-        const std::optional<Error> refusal = co_await settle_refusal(*request.loop, submission);
-        if (refusal) {
-            co_return outcome_response(*refusal, request);
-        }
-        co_return std::nullopt;
-    }
-    resource.release();
-    const Result<void> durable = co_await request.loop->settled_ticket(submission.ticket);
+asio::awaitable<Response> answer_at_once(Response response) {
+    co_return response;
+}
+
+asio::awaitable<Response> answer_written(const Service& service, const Request& request,
+                                         storage::Ticket ticket, Written written) {
+    const Result<void> durable = co_await request.loop->settled_ticket(ticket);
     if (!durable) {
         co_return outcome_response(durable.error(), request);
     }
-
-    const storage::VersionWrite::Outcome& outcome = write.outcome;
+    const storage::VersionWrite::Outcome& outcome = written.outcome;
     const bool brought_to_life = !outcome.previous.exists || outcome.previous.deletion;
     Response response;
     set_version(response, outcome.version, outcome.instant);
     response.position = outcome.position;
     if (brought_to_life) {
         response.status = 201;
-        response.location = version_url(request.base_url, write.type, write.id, outcome.version);
+        response.location =
+            version_url(request.base_url, written.type, written.id, outcome.version);
     } else {
         response.content_location =
-            version_path(request.base_url, write.type, write.id, outcome.version);
+            version_path(request.base_url, written.type, written.id, outcome.version);
     }
     put_body(service, response, read_preference(request), service.store().at(outcome.position),
-             write.type, write.id, brought_to_life ? "created" : "updated");
+             written.type, written.id, brought_to_life ? "created" : "updated");
     co_return response;
+}
+
+std::optional<asio::awaitable<Response>> commit_at_once(const Service& service,
+                                                        const Request& request,
+                                                        SubmittedResource& resource,
+                                                        storage::VersionWrite write) {
+    if (const Result<void> fit = check_scopes(service, request, resource, write); !fit) {
+        return answer_at_once(outcome_response(fit.error(), request));
+    }
+    const storage::Submission submission =
+        resource.submit(service, write, {}, request.client_request_id);
+    if (submission.status != storage::Submission::Status::accepted) {
+        return std::nullopt;
+    }
+    return answer_written(service, request, submission.ticket,
+                          {write.type, std::string(write.id), write.outcome});
+}
+
+asio::awaitable<std::optional<Response>> commit_resource(const Service& service,
+                                                         const Request& request,
+                                                         SubmittedResource& resource,
+                                                         storage::VersionWrite write,
+                                                         std::span<const storage::Guard> guards) {
+    using Status = storage::Submission::Status;
+    if (const Result<void> fit = check_scopes(service, request, resource, write); !fit) {
+        co_return outcome_response(fit.error(), request);
+    }
+    const storage::Submission submission =
+        resource.submit(service, write, guards, request.client_request_id);
+    if (submission.status == Status::accepted) {
+        resource.release();
+        co_return co_await answer_written(service, request, submission.ticket,
+                                          {write.type, std::string(write.id), write.outcome});
+    }
+    if (submission.status == Status::requirement_failed) {
+        co_return outcome_response(resource.missing_reference(submission.failed), request);
+    }
+    const std::optional<Error> refusal = co_await settle_refusal(*request.loop, submission);
+    if (refusal) {
+        co_return outcome_response(*refusal, request);
+    }
+    co_return std::nullopt;
 }
 
 }  // namespace annals::core

@@ -120,9 +120,32 @@ Error submission_error(storage::Submission::Status status);
 /// settled and the write can be decided again.
 asio::awaitable<std::optional<Error>> settle_refusal(Loop& loop, storage::Submission submission);
 
-/// Submits `write` of `resource` and answers: 201 with Location if it brings the resource to life, else 200 with
-/// Content-Location, once it is durable, with the body that Prefer asks for; or why it is refused. None once what
-/// stood in its way has settled and it can be decided again.
+/// A write that was accepted, for its answer.
+struct Written {
+    TypeId type;
+    std::string id;
+    storage::VersionWrite::Outcome outcome;
+};
+
+/// Answers once `ticket` has settled: 201 with Location if the write brought its resource to life, else 200 with
+/// Content-Location, with the body that Prefer asks for; 503 if it was dropped.
+asio::awaitable<Response> answer_written(const Service& service, const Request& request,
+                                         storage::Ticket ticket, Written written);
+
+/// An answer that nothing has to be awaited for, where it is to be awaited.
+asio::awaitable<Response> answer_at_once(Response response);
+
+/// What commit_resource() does where nothing stands in the way, at once and without a coroutine of its own: the answer
+/// to await. None, and nothing done, if the submission is not accepted: then it takes commit_resource().
+///
+/// Lifetime: `resource` and what `write` views are needed during the call only.
+std::optional<asio::awaitable<Response>> commit_at_once(const Service& service,
+                                                        const Request& request,
+                                                        SubmittedResource& resource,
+                                                        storage::VersionWrite write);
+
+/// Submits `write` of `resource` and answers as answer_written() does, or why it is refused. None once what stood in its
+/// way has settled and it can be decided again.
 ///
 /// Lifetime: `resource`, what `write` views and `guards` outlive the await; `resource` is released by an answer.
 asio::awaitable<std::optional<Response>> commit_resource(
