@@ -410,7 +410,7 @@ asio::awaitable<Connection::Turn> Connection::handle() {
     enter(Phase::handling, worker_.shared.config.limits.request_timeout);
     worker_.metrics.in_flight.add();
     core::Request& request = reader_.request();
-    std::optional<core::Response> refusal;
+    std::optional<core::Response> response;
     const bool judged = !waits_for_line_ && settled_ == nullptr;
     if (std::exchange(waits_for_line_, false)) {
         const bool reserved = co_await wait_for_audit();
@@ -418,40 +418,37 @@ asio::awaitable<Connection::Turn> Connection::handle() {
             worker_.metrics.in_flight.subtract();
             co_return Turn::gone;
         }
-        refusal = admit(request);
+        response = admit(request);
     }
     if (settled_ != nullptr) {
-        refusal = co_await identify_later(request);
-        if (!refusal) {
-            refusal = slow_down(request);
+        response = co_await identify_later(request);
+        if (!response) {
+            response = slow_down(request);
         }
     }
     const bool websocket = asks_for_websocket(request);
-    if (!refusal && websocket) {
-        refusal = refuse_websocket(request);
+    if (!response && websocket) {
+        response = refuse_websocket(request);
     }
-    if (!refusal && websocket) {
+    if (!response && websocket) {
         worker_.metrics.in_flight.subtract();
         phase_ = Phase::working;
         co_return abandoned_ ? Turn::gone : switch_protocol(request);
     }
     const Handlers& handlers = worker_.shared.handlers;
-    if (!refusal && !judged) {
-        refusal = handlers.plain(worker_.shared.service, request, route_);
+    if (!response && !judged) {
+        response = handlers.plain(worker_.shared.service, request, route_);
     }
-    core::Response response;
-    if (refusal) {
-        response = *std::move(refusal);
-    } else {
+    if (!response) {
         response = co_await handlers.awaiting(worker_.shared.service, request, route_);
     }
     worker_.metrics.in_flight.subtract();
     phase_ = Phase::working;
-    record(request, response);
+    record(request, *response);
     if (abandoned_) {
         co_return Turn::gone;
     }
-    const Turn turn = answer(response);
+    const Turn turn = answer(*response);
     co_return turn == Turn::read ? answer_ready() : turn;
 }
 

@@ -16,6 +16,9 @@ constexpr std::size_t kBufferBytesKept =
     16 << 20;  // A rare huge batch doesn't hold its memory for ever.
 constexpr std::int64_t kMicrosecondsPerMillisecond = 1000;
 
+/// What one thread allocates and another frees goes the long way, and those in flight are always about as many.
+constexpr std::size_t kSpareHeadsMax = 4096;
+
 bool met(Expect expect, const Head& head, VersionNumber expected,
          std::optional<VersionNumber> kept) {
     switch (expect) {
@@ -183,6 +186,29 @@ Head Sequencer::head_of(const Hash128& key, bool& erased) const {
     return index_.head(key);
 }
 
+Sequencer::InFlight& Sequencer::flying(const Hash128& key) {
+    if (spare_heads_.empty()) {
+        return heads_[key];
+    }
+    Heads::node_type node = std::move(spare_heads_.back());
+    spare_heads_.pop_back();
+    node.key() = key;
+    node.mapped() = {};
+    auto added = heads_.insert(std::move(node));
+    if (!added.inserted) {
+        spare_heads_.push_back(std::move(added.node));
+    }
+    return added.position->second;
+}
+
+void Sequencer::landed(Heads::iterator head) {
+    if (spare_heads_.size() < kSpareHeadsMax) {
+        spare_heads_.push_back(heads_.extract(head));
+    } else {
+        heads_.erase(head);
+    }
+}
+
 std::optional<Sequencer::Refusal> Sequencer::refuse(const Commit& commit) {
     keys_.clear();
     bool erased = false;
@@ -275,7 +301,7 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
             recent_erases_.add(erase.type, ticket,
                                identity_ != nullptr ? identity_(key.low) : key.low);
         }
-        InFlight& flying = heads_[key];
+        InFlight& flying = this->flying(key);
         flying.head = erase.outcome.previous;
         flying.head.ticket = ticket;
         flying.erased = true;
@@ -304,7 +330,7 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
         recent_.add(write.type, ticket, identity, write.search);
         tell_watches(write, identity, ticket);
 
-        InFlight& flying = heads_[keys_[i]];
+        InFlight& flying = this->flying(keys_[i]);
         ANNALS_CHECK(flying.head.ticket != ticket, "a commit names one resource twice");
         flying.head = {.exists = true,
                        .deletion = write.deletion,
@@ -446,7 +472,7 @@ void Sequencer::release(const Batch& batch, std::size_t begin, std::size_t end) 
             const Hint& record = batch.records[r];
             if (const auto found = heads_.find(record.key);
                 found != heads_.end() && found->second.head.ticket == frame.ticket) {
-                heads_.erase(found);
+                landed(found);
             }
         }
     }

@@ -140,6 +140,8 @@ class Sequencer {
         std::size_t operator()(const Hash128& key) const noexcept { return key.low; }
     };
 
+    using Heads = std::unordered_map<Hash128, InFlight, KeyHash>;
+
     struct Refusal {
         Submission::Status status;
         std::size_t failed = 0;
@@ -155,6 +157,8 @@ class Sequencer {
     void tell_watches(const VersionWrite& write, std::uint64_t identity, Ticket ticket);
     void end_watch(const WriteWatch& watch);
     Head head_of(const Hash128& key, bool& erased) const;
+    InFlight& flying(const Hash128& key);
+    void landed(Heads::iterator head);
     Instant next_instant();
     void append(const Commit& commit, Ticket ticket, Instant instant);
     template <typename Due>
@@ -170,7 +174,8 @@ class Sequencer {
     mutable std::mutex mutex_;
     std::condition_variable wake_;
     Batch gathering_;
-    std::unordered_map<Hash128, InFlight, KeyHash> heads_;
+    Heads heads_;
+    std::vector<Heads::node_type> spare_heads_;  ///< what the next ones are made of
     RecentWrites recent_;
     RecentErases recent_erases_;
     std::vector<WriteWatch*> watches_;
