@@ -63,6 +63,28 @@ Result<void> check_scopes(const Service& service, const Request& request,
     return is_held(request) ? resource.check_scopes(service, request, write) : Result<void>();
 }
 
+/// The error for a submission that no new decision can help; none for one that was accepted or has to wait.
+std::optional<Error> final_error(const storage::Submission& submission,
+                                 const SubmittedResource& resource) {
+    using Status = storage::Submission::Status;
+    switch (submission.status) {
+        case Status::accepted:
+        case Status::busy:
+        case Status::expectation_failed:
+            return std::nullopt;
+        case Status::requirement_failed:
+            return resource.missing_reference(submission.failed);
+        case Status::overloaded:
+        case Status::too_large:
+        case Status::no_space:
+        case Status::failed:
+        case Status::read_only:
+        case Status::version_unknown:
+            break;
+    }
+    return submission_error(submission.status);
+}
+
 }  // namespace
 
 json::Parser& thread_parser() {
@@ -381,6 +403,9 @@ std::optional<asio::awaitable<Response>> commit_at_once(const Service& service,
     }
     const storage::Submission submission =
         resource.submit(service, write, {}, request.client_request_id);
+    if (const std::optional<Error> refusal = final_error(submission, resource)) {
+        return answer_at_once(outcome_response(*refusal, request));
+    }
     if (submission.status != storage::Submission::Status::accepted) {
         return std::nullopt;
     }
@@ -393,24 +418,21 @@ asio::awaitable<std::optional<Response>> commit_resource(const Service& service,
                                                          SubmittedResource& resource,
                                                          storage::VersionWrite write,
                                                          std::span<const storage::Guard> guards) {
-    using Status = storage::Submission::Status;
     if (const Result<void> fit = check_scopes(service, request, resource, write); !fit) {
         co_return outcome_response(fit.error(), request);
     }
     const storage::Submission submission =
         resource.submit(service, write, guards, request.client_request_id);
-    if (submission.status == Status::accepted) {
+    if (const std::optional<Error> refusal = final_error(submission, resource)) {
+        co_return outcome_response(*refusal, request);
+    }
+    if (submission.status == storage::Submission::Status::accepted) {
         resource.release();
         co_return co_await answer_written(service, request, submission.ticket,
                                           {write.type, std::string(write.id), write.outcome});
     }
-    if (submission.status == Status::requirement_failed) {
-        co_return outcome_response(resource.missing_reference(submission.failed), request);
-    }
-    const std::optional<Error> refusal = co_await settle_refusal(*request.loop, submission);
-    if (refusal) {
-        co_return outcome_response(*refusal, request);
-    }
+    // Whatever comes of what stands in the way, it is to be decided again.
+    static_cast<void>(co_await settle_refusal(*request.loop, submission));
     co_return std::nullopt;
 }
 

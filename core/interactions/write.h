@@ -136,7 +136,7 @@ asio::awaitable<Response> answer_written(const Service& service, const Request& 
 asio::awaitable<Response> answer_at_once(Response response);
 
 /// What commit_resource() does where nothing stands in the way, at once and without a coroutine of its own: the answer
-/// to await. None, and nothing done, if the submission is not accepted: then it takes commit_resource().
+/// to await, a refusal too. None, and nothing done, if it has to wait for another commit: then it takes commit_resource().
 ///
 /// Lifetime: `resource` and what `write` views are needed during the call only.
 std::optional<asio::awaitable<Response>> commit_at_once(const Service& service,
