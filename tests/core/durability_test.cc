@@ -85,6 +85,24 @@ TEST_F(Durability, DeletesOnceWhatIsBeingDeleted) {
     EXPECT_EQ(again.etag, 2U);
 }
 
+TEST_F(Durability, UpdatesOnceTheErasureInItsWayIsDone) {
+    core::Config config;
+    config.hard_delete = true;
+    restart(config);
+    ASSERT_EQ(put_patient("1"), 201);
+    ASSERT_EQ(put_patient("1"), 200);
+    disk_->hold_syncs();
+    auto deletion = send_later("DELETE", "/Patient/1");
+    disk_->await_held_sync();
+    auto update = send_later("PUT", "/Patient/1", patient("1"));
+    EXPECT_TRUE(pending(update));
+    disk_->release_syncs();
+    EXPECT_EQ(deletion.get().status, 204);
+    const Answer created = update.get();
+    EXPECT_EQ(created.status, 201);
+    EXPECT_EQ(created.etag, 1U);
+}
+
 TEST_F(Durability, CreatesNothingTwiceWhileTheFirstIsInFlight) {
     const std::string body = patient_with("", {{"mrn", "7"}});
     const ServiceFixture::Headers headers = {{"If-None-Exist", "identifier=mrn|7"}};

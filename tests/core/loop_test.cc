@@ -98,6 +98,26 @@ TEST_F(Loops, TellThoseWhoseCommitsWereDropped) {
     EXPECT_EQ(late.get_future().get(), Errc::no_store);
 }
 
+asio::awaitable<void> wait_afterwards(core::Loop* loop, storage::Ticket ticket,
+                                      std::promise<Errc>* done) {
+    asio::awaitable<Result<void>> begun_late = loop->settled_ticket(ticket);
+    (void)co_await loop->settled_ticket(ticket);
+    const Result<void> settled = co_await std::move(begun_late);
+    done->set_value(settled ? Errc::usage : settled.error().code);
+}
+
+TEST_F(Loops, AnswerWhoBeginsToWaitForWhatHasSettledMeanwhile) {
+    std::promise<Errc> stored;
+    std::promise<Errc> dropped;
+    asio::post(loop_->context(),
+               [&] { start(wait_afterwards(loop_.get(), submit("1").ticket, &stored)); });
+    EXPECT_EQ(stored.get_future().get(), Errc::usage);
+    disk_.fail_next(SimFileSystem::Call::sync, Errc::io);
+    asio::post(loop_->context(),
+               [&] { start(wait_afterwards(loop_.get(), submit("2").ticket, &dropped)); });
+    EXPECT_EQ(dropped.get_future().get(), Errc::no_store);
+}
+
 TEST_F(Loops, FlushWhenTheyRunDry) {
     // Nobody calls flush() but the loop.
     std::vector<int> order;
