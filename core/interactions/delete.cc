@@ -30,10 +30,12 @@ Result<void> check_no_body(const Request& request) {
     return {};
 }
 
-Response answer_done(const Request& request, std::string_view outcome) {
+// `outcome` makes the text for those who ask for one.
+template <typename Outcome>
+Response answer_done(const Request& request, const Outcome& outcome) {
     Response response;
     if (read_preference(request).return_form == Preference::Return::operation_outcome) {
-        response.body = Body(information(outcome));
+        response.body = Body(information(outcome()));
     } else {
         response.status = 204;
     }
@@ -127,15 +129,37 @@ Submitted submit(const Service& service, TypeId type, std::span<const Doomed> al
     return done;
 }
 
-std::string describe(const Submitted& done, TypeId type, std::span<const Doomed> all) {
-    if (all.size() > 1) {
-        return fmt::format("{} resources deleted", all.size());
+std::string describe(const Submitted& done, TypeId type, std::string_view first,
+                     std::size_t count) {
+    if (count > 1) {
+        return fmt::format("{} resources deleted", count);
     }
-    const std::string name = resource_name(type, all.front().id);
+    const std::string name = resource_name(type, first);
     return done.version.value != 0
                ? fmt::format("1 resource deleted: {} version {}", name, done.version.value)
                : fmt::format("1 resource deleted: {} with all {} versions", name,
                              done.versions_erased);
+}
+
+// Answers once what was accepted is durable: `count` resources, `first` among them. Lifetime: `first` outlives the await.
+asio::awaitable<Response> answer_deleted(const Service& service, const Request& request,
+                                         TypeId type, std::string_view first, std::size_t count,
+                                         Submitted done) {
+    Result<void> durable;
+    if (done.versions_erased > 0) {
+        durable = co_await request.loop->erased_ticket(done.submission.ticket);
+    } else {
+        durable = co_await request.loop->settled_ticket(done.submission.ticket);
+    }
+    if (!durable) {
+        co_return outcome_response(durable.error(), request);
+    }
+    Response response = answer_done(request, [&] { return describe(done, type, first, count); });
+    if (done.version.value != 0) {
+        set_version(response, done.version, done.submission.instant);
+    }
+    response.position = done.position.value != 0 ? done.position : service.store().last_position();
+    co_return response;
 }
 
 // Submits the deletion and answers once it is durable, or why it is refused; none once what stood in its way has
@@ -160,26 +184,34 @@ asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
         }
         co_return std::nullopt;
     }
-    Result<void> durable;
-    if (done.versions_erased > 0) {
-        durable = co_await request.loop->erased_ticket(done.submission.ticket);
-    } else {
-        durable = co_await request.loop->settled_ticket(done.submission.ticket);
-    }
-    if (!durable) {
-        co_return outcome_response(durable.error(), request);
-    }
-    Response response = answer_done(request, describe(done, type, all));
-    if (done.version.value != 0) {
-        set_version(response, done.version, done.submission.instant);
-    }
-    response.position = done.position.value != 0 ? done.position : service.store().last_position();
-    co_return response;
+    co_return co_await answer_deleted(service, request, type, all.front().id, all.size(), done);
 }
 
-}  // namespace
+// A deletion that no references and no scopes have a say in waits for nothing before its commit. None if there is nothing to
+// delete, or something stands in the way all the same.
+std::optional<asio::awaitable<Response>> delete_at_once(const Service& service,
+                                                        const Request& request,
+                                                        const Target& target) {
+    const auto match = read_entity_tags(request, "If-Match");
+    if (!match || !request.body.empty() || service.config().integrity_on_delete ||
+        is_held(request)) {
+        return std::nullopt;
+    }
+    const Head head = service.store().head(target.type, target.id);
+    const Deletion deletion = decide(service.config(), *match, target.type, target.id, head);
+    if (deletion.refusal || deletion.nothing) {
+        return std::nullopt;
+    }
+    const Doomed doomed{target.id, head.version};
+    const Submitted done =
+        submit(service, target.type, std::span(&doomed, 1), {}, request.client_request_id);
+    if (done.submission.status != Status::accepted) {
+        return std::nullopt;
+    }
+    return answer_deleted(service, request, target.type, target.id, 1, done);
+}
 
-asio::awaitable<Response> delete_resource(const Service& service, const Request& request,
+asio::awaitable<Response> delete_by_turns(const Service& service, const Request& request,
                                           const Target& target) {
     if (const Result<void> fit = check_no_body(request); !fit) {
         co_return outcome_response(fit.error(), request);
@@ -207,9 +239,10 @@ asio::awaitable<Response> delete_resource(const Service& service, const Request&
             if (deletion.refusal) {
                 co_return outcome_response(*deletion.refusal, request);
             }
-            Response response = answer_done(
-                request, fmt::format("{} {}", resource_name(target.type, target.id),
-                                     head.exists ? "was deleted before" : "does not exist"));
+            Response response = answer_done(request, [&] {
+                return fmt::format("{} {}", resource_name(target.type, target.id),
+                                   head.exists ? "was deleted before" : "does not exist");
+            });
             if (head.exists) {
                 set_version(response, head.version, head.instant);
             }
@@ -228,6 +261,16 @@ asio::awaitable<Response> delete_resource(const Service& service, const Request&
         }
     }
     co_return outcome_response(too_many_attempts(), request);
+}
+
+}  // namespace
+
+asio::awaitable<Response> delete_resource(const Service& service, const Request& request,
+                                          const Target& target) {
+    if (auto answer = delete_at_once(service, request, target)) {
+        return *std::move(answer);
+    }
+    return delete_by_turns(service, request, target);
 }
 
 asio::awaitable<Response> conditional_delete(const Service& service, const Request& request,
@@ -255,7 +298,7 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
             co_return outcome_response(matches.error(), request);
         }
         if (matches->found.empty()) {
-            co_return answer_done(request, "Nothing matches: nothing deleted");
+            co_return answer_done(request, [] { return "Nothing matches: nothing deleted"; });
         }
         if (matches->more) {
             Error error = several_matches(*criteria, matches->count);
