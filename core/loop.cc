@@ -112,6 +112,7 @@ struct Loop::Waiters {
             Waiter{this, ticket}, asio::use_awaitable);
     }
 
+    /// The coroutine is suspended. What has settled since wait() is answered in a turn of its own.
     void begin(Waiter& waiter, ResumeHandler handler) {
         const std::lock_guard lock(mutex);
         if (waiter.ticket > through.load(std::memory_order_relaxed)) {
