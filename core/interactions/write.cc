@@ -58,31 +58,40 @@ Result<void> check_in_full(const Service& service, json::Value resource, std::st
     return fault ? Result<void>(*std::move(fault)) : Result<void>();
 }
 
-Result<void> check_scopes(const Service& service, const Request& request,
-                          const SubmittedResource& resource, const storage::VersionWrite& write) {
-    return is_held(request) ? resource.check_scopes(service, request, write) : Result<void>();
-}
-
 /// The error for a submission that no new decision can help; none for one that was accepted or has to wait.
 std::optional<Error> final_error(const storage::Submission& submission,
                                  const SubmittedResource& resource) {
     using Status = storage::Submission::Status;
-    switch (submission.status) {
-        case Status::accepted:
-        case Status::busy:
-        case Status::expectation_failed:
-            return std::nullopt;
-        case Status::requirement_failed:
-            return resource.missing_reference(submission.failed);
-        case Status::overloaded:
-        case Status::too_large:
-        case Status::no_space:
-        case Status::failed:
-        case Status::read_only:
-        case Status::version_unknown:
-            break;
+    const Status status = submission.status;
+    if (status == Status::accepted || status == Status::busy ||
+        status == Status::expectation_failed) {
+        return std::nullopt;
     }
-    return submission_error(submission.status);
+    return status == Status::requirement_failed ? resource.missing_reference(submission.failed)
+                                                : submission_error(status);
+}
+
+/// The answer to await; none if `submission` says for what to wait before it is decided again.
+std::optional<asio::awaitable<Response>> submit(const Service& service, const Request& request,
+                                                SubmittedResource& resource,
+                                                storage::VersionWrite& write,
+                                                std::span<const storage::Guard> guards,
+                                                storage::Submission& submission) {
+    if (is_held(request)) {
+        if (const Result<void> fit = resource.check_scopes(service, request, write); !fit) {
+            return answer_at_once(outcome_response(fit.error(), request));
+        }
+    }
+    submission = resource.submit(service, write, guards, request.client_request_id);
+    if (const std::optional<Error> refusal = final_error(submission, resource)) {
+        return answer_at_once(outcome_response(*refusal, request));
+    }
+    if (submission.status != storage::Submission::Status::accepted) {
+        return std::nullopt;
+    }
+    resource.release();
+    return answer_written(service, request, submission.ticket,
+                          {write.type, std::string(write.id), write.outcome});
 }
 
 }  // namespace
@@ -398,19 +407,8 @@ std::optional<asio::awaitable<Response>> commit_at_once(const Service& service,
                                                         const Request& request,
                                                         SubmittedResource& resource,
                                                         storage::VersionWrite write) {
-    if (const Result<void> fit = check_scopes(service, request, resource, write); !fit) {
-        return answer_at_once(outcome_response(fit.error(), request));
-    }
-    const storage::Submission submission =
-        resource.submit(service, write, {}, request.client_request_id);
-    if (const std::optional<Error> refusal = final_error(submission, resource)) {
-        return answer_at_once(outcome_response(*refusal, request));
-    }
-    if (submission.status != storage::Submission::Status::accepted) {
-        return std::nullopt;
-    }
-    return answer_written(service, request, submission.ticket,
-                          {write.type, std::string(write.id), write.outcome});
+    storage::Submission submission;
+    return submit(service, request, resource, write, {}, submission);
 }
 
 asio::awaitable<std::optional<Response>> commit_resource(const Service& service,
@@ -418,18 +416,9 @@ asio::awaitable<std::optional<Response>> commit_resource(const Service& service,
                                                          SubmittedResource& resource,
                                                          storage::VersionWrite write,
                                                          std::span<const storage::Guard> guards) {
-    if (const Result<void> fit = check_scopes(service, request, resource, write); !fit) {
-        co_return outcome_response(fit.error(), request);
-    }
-    const storage::Submission submission =
-        resource.submit(service, write, guards, request.client_request_id);
-    if (const std::optional<Error> refusal = final_error(submission, resource)) {
-        co_return outcome_response(*refusal, request);
-    }
-    if (submission.status == storage::Submission::Status::accepted) {
-        resource.release();
-        co_return co_await answer_written(service, request, submission.ticket,
-                                          {write.type, std::string(write.id), write.outcome});
+    storage::Submission submission;
+    if (auto answer = submit(service, request, resource, write, guards, submission)) {
+        co_return co_await *std::move(answer);
     }
     // Whatever comes of what stands in the way, it is to be decided again.
     static_cast<void>(co_await settle_refusal(*request.loop, submission));
