@@ -16,9 +16,6 @@ constexpr std::size_t kBufferBytesKept =
     16 << 20;  // A rare huge batch doesn't hold its memory for ever.
 constexpr std::int64_t kMicrosecondsPerMillisecond = 1000;
 
-/// What one thread allocates and another frees goes the long way, and those in flight are always about as many.
-constexpr std::size_t kSpareHeadsMax = 4096;
-
 bool met(Expect expect, const Head& head, VersionNumber expected,
          std::optional<VersionNumber> kept) {
     switch (expect) {
@@ -178,35 +175,12 @@ std::optional<Sequencer::Refusal> Sequencer::unacceptable(const Commit& commit,
 }
 
 Head Sequencer::head_of(const Hash128& key, bool& erased) const {
-    if (const auto found = heads_.find(key); found != heads_.end()) {
-        erased = found->second.erased;
-        return found->second.head;
+    if (const HeadsInFlight::Entry* const flying = heads_.find(key)) {
+        erased = flying->erased;
+        return flying->head;
     }
     erased = false;
     return index_.head(key);
-}
-
-Sequencer::InFlight& Sequencer::flying(const Hash128& key) {
-    if (spare_heads_.empty()) {
-        return heads_[key];
-    }
-    Heads::node_type node = std::move(spare_heads_.back());
-    spare_heads_.pop_back();
-    node.key() = key;
-    node.mapped() = {};
-    auto added = heads_.insert(std::move(node));
-    if (!added.inserted) {
-        spare_heads_.push_back(std::move(added.node));
-    }
-    return added.position->second;
-}
-
-void Sequencer::landed(Heads::iterator head) {
-    if (spare_heads_.size() < kSpareHeadsMax) {
-        spare_heads_.push_back(heads_.extract(head));
-    } else {
-        heads_.erase(head);
-    }
 }
 
 std::optional<Sequencer::Refusal> Sequencer::refuse(const Commit& commit) {
@@ -301,7 +275,7 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
             recent_erases_.add(erase.type, ticket,
                                identity_ != nullptr ? identity_(key.low) : key.low);
         }
-        InFlight& flying = this->flying(key);
+        HeadsInFlight::Entry& flying = heads_.at(key);
         flying.head = erase.outcome.previous;
         flying.head.ticket = ticket;
         flying.erased = true;
@@ -330,7 +304,7 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
         recent_.add(write.type, ticket, identity, write.search);
         tell_watches(write, identity, ticket);
 
-        InFlight& flying = this->flying(keys_[i]);
+        HeadsInFlight::Entry& flying = heads_.at(keys_[i]);
         ANNALS_CHECK(flying.head.ticket != ticket, "a commit names one resource twice");
         flying.head = {.exists = true,
                        .deletion = write.deletion,
@@ -469,11 +443,7 @@ void Sequencer::release(const Batch& batch, std::size_t begin, std::size_t end) 
         bytes += frame.length + frame.search_bytes;
         released_ = frame.last_position;
         for (std::size_t r = frame.first_record; r < frame.first_record + frame.record_count; ++r) {
-            const Hint& record = batch.records[r];
-            if (const auto found = heads_.find(record.key);
-                found != heads_.end() && found->second.head.ticket == frame.ticket) {
-                landed(found);
-            }
+            heads_.land(batch.records[r].key, frame.ticket);
         }
     }
     taken_ -= end - begin;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/base/digest.h"
+#include "storage/heads_in_flight.h"
 #include "storage/index.h"
 #include "storage/recent_erases.h"
 #include "storage/recent_writes.h"
@@ -23,7 +24,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 namespace annals::storage {
@@ -130,18 +130,6 @@ class Sequencer {
   private:
     friend class WriteWatch;
 
-    struct InFlight {
-        Head head;
-        bool erased =
-            false;  ///< an erase is in flight: what it leaves is known when it has settled
-    };
-
-    struct KeyHash {
-        std::size_t operator()(const Hash128& key) const noexcept { return key.low; }
-    };
-
-    using Heads = std::unordered_map<Hash128, InFlight, KeyHash>;
-
     struct Refusal {
         Submission::Status status;
         std::size_t failed = 0;
@@ -157,8 +145,6 @@ class Sequencer {
     void tell_watches(const VersionWrite& write, std::uint64_t identity, Ticket ticket);
     void end_watch(const WriteWatch& watch);
     Head head_of(const Hash128& key, bool& erased) const;
-    InFlight& flying(const Hash128& key);
-    void landed(Heads::iterator head);
     Instant next_instant();
     void append(const Commit& commit, Ticket ticket, Instant instant);
     template <typename Due>
@@ -174,8 +160,7 @@ class Sequencer {
     mutable std::mutex mutex_;
     std::condition_variable wake_;
     Batch gathering_;
-    Heads heads_;
-    std::vector<Heads::node_type> spare_heads_;  ///< what the next ones are made of
+    HeadsInFlight heads_;
     RecentWrites recent_;
     RecentErases recent_erases_;
     std::vector<WriteWatch*> watches_;
