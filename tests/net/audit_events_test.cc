@@ -143,6 +143,7 @@ class AuditEventsTest : public ServiceFixture {
         config.read_only = true;
         config.validation = "off";
         config.audit.file = data() + "/audit";  // not opened here
+        store_options_.read_only = true;
         restart(config);
     }
 
