@@ -9,7 +9,10 @@ namespace annals::storage {
 
 namespace {
 
-constexpr unsigned kOffsetBits = 40;
+constexpr unsigned kOffsetBits = 36;
+constexpr unsigned kSegmentBits = 24;
+static_assert(kSegmentBits + kOffsetBits + kFlagBits == 64);
+constexpr std::uint64_t kFlags = (std::uint64_t{1} << kFlagBits) - 1;
 constexpr std::uint64_t kPositionMax = 0xffff'fffe;
 constexpr std::uint32_t kResourcesMax = 0x7fff'fffe;
 
@@ -19,9 +22,11 @@ constexpr std::size_t kSlotsAhead = 24;
 constexpr std::size_t kEntriesAhead = 32;
 constexpr std::size_t kResourcesAhead = 16;
 constexpr std::size_t kVersionsAhead = 8;
+constexpr std::size_t kLinksAhead = 4;
 
 std::uint64_t packed(const Location& location) noexcept {
-    return std::uint64_t{location.segment} << kOffsetBits | location.offset;
+    return std::uint64_t{location.segment} << (kOffsetBits + kFlagBits) | location.offset
+                                                                              << kFlagBits;
 }
 
 }  // namespace
@@ -34,6 +39,11 @@ Hash128 resource_key(std::uint64_t store_seed, TypeId type, std::string_view id)
     text[name.size()] = '/';
     std::memcpy(text.data() + name.size() + 1, id.data(), id.size());
     return hash128({text.data(), name.size() + 1 + id.size()}, store_seed);
+}
+
+std::uint64_t VersionList::bytes() const noexcept {
+    const std::uint64_t count = size.load(std::memory_order_relaxed);
+    return (whole_store ? 0 : positions.bytes(count)) + blocks.bytes((count + kBlock - 1) / kBlock);
 }
 
 std::uint64_t VersionList::count_through(std::uint64_t bound) const noexcept {
@@ -73,13 +83,28 @@ std::optional<std::uint32_t> Index::Impl::find_resource_as_writer(const Hash128&
     return found == 0 ? std::nullopt : std::optional(found - 1);
 }
 
+std::uint32_t Index::Impl::guess_newest(const Hash128& key) const noexcept {
+    const std::uint32_t guess = keys.guess(key);
+    return guess == 0 ? 0 : resources[guess - 1].newest;
+}
+
+void Index::Impl::prefetch_link(std::uint32_t position) const noexcept {
+    if (const std::uint32_t link = entry(position).link; link != 0) {
+        __builtin_prefetch(&links[link - 1]);
+    }
+}
+
 Chain Index::Impl::chain(std::uint32_t number, std::uint64_t bound) const {
     const ResourceEntry& resource = resources[number];
-    Chain chain{.resource = &resource, .number = number};
+    Chain chain;
     const std::uint32_t newest = load_acquire(resource.newest);
     chain.newest = newest == 0 ? 0 : find_position(newest, bound);
-    chain.oldest = load_acquire(resource.oldest);
-    if (chain.newest < chain.oldest) {
+    if (load_acquire(resource.was_erased) != 0) {
+        chain.erased = &erasures[number];
+        chain.oldest = load_acquire(chain.erased->oldest);
+    }
+    // Forgotten, or begun anew, since its newest was read.
+    if (chain.oldest == 0 || chain.newest < chain.oldest) {
         chain.newest = 0;
     }
     return chain;
@@ -95,7 +120,7 @@ std::uint32_t Index::Impl::standing(const Chain& chain, std::uint32_t position) 
         if (!erased(position) || deletion(position)) {
             return position;
         }
-        position = entry(position).previous;
+        position = link_of(position).previous;
     }
     return 0;
 }
@@ -103,21 +128,20 @@ std::uint32_t Index::Impl::standing(const Chain& chain, std::uint32_t position) 
 std::uint32_t Index::Impl::standing_at(const Chain& chain, Instant instant) const {
     std::uint32_t position = chain.newest;
     while (position != 0 && entry(position).instant > instant.us) {
-        if ((entry(position).flags & kInstantsAscend) != 0) {
-            position = walk_back(position, [instant](const VersionEntry& there, std::uint32_t) {
-                return there.instant <= instant.us;
+        if ((flags(position) & kInstantsAscend) != 0) {
+            position = walk_back(position, [this, instant](std::uint32_t there) {
+                return entry(there).instant <= instant.us;
             });
             break;
         }
-        position = entry(position).previous;
+        position = link_of(position).previous;
     }
     // Before an erased version there may be one of a later instant where instants don't ascend.
     while (position != 0 && position >= chain.oldest) {
-        const VersionEntry& there = entry(position);
-        if (there.instant <= instant.us && (!erased(position) || (there.flags & kDeletion) != 0)) {
+        if (entry(position).instant <= instant.us && (!erased(position) || deletion(position))) {
             return position;
         }
-        position = there.previous;
+        position = link_of(position).previous;
     }
     return 0;
 }
@@ -143,9 +167,9 @@ void Index::Impl::publish_totals() {
 
 void Index::Impl::append(VersionList& list, std::uint32_t position, std::int64_t instant) {
     const std::uint64_t index = list.size.load(std::memory_order_relaxed);
-    std::uint64_t allocated = list.blocks.ensure(index / kBlock);
+    list.blocks.ensure(index / kBlock);
     if (!list.whole_store) {
-        allocated += list.positions.ensure(index);
+        list.positions.ensure(index);
         list.positions[index] = position;
     }
     BlockSummary& block = list.blocks[index / kBlock];
@@ -161,18 +185,14 @@ void Index::Impl::append(VersionList& list, std::uint32_t position, std::int64_t
     } else {
         list.newest_instant = instant;
     }
-    if (allocated != 0) {
-        bytes.fetch_add(allocated, std::memory_order_relaxed);
-    }
     ++list.totals.versions;
     touch(list);
     list.size.store(index + 1, std::memory_order_release);
 }
 
 void Index::Impl::mark_erased(std::uint32_t position) {
-    VersionEntry& there = entry(position);
-    store_relaxed(there.erased, std::uint8_t{1});
-    for (VersionList* list : {&all, &types[there.type]}) {
+    std::atomic_ref(entry(position).place).fetch_or(kErased, std::memory_order_relaxed);
+    for (VersionList* list : {&all, &types[type_of(position)]}) {
         const std::uint64_t index = list->count_through(position) - 1;
         BlockSummary& block = list->blocks[index / kBlock];
         store_relaxed(block.erased, load_relaxed(block.erased) + 1);
@@ -182,27 +202,57 @@ void Index::Impl::mark_erased(std::uint32_t position) {
     }
 }
 
-void Index::Impl::forget(ResourceEntry& resource) {
-    const VersionEntry& newest = entry(resource.newest);
-    for (VersionList* list : {&all, &types[newest.type]}) {
+std::uint32_t Index::Impl::link_to(std::uint32_t previous, std::uint32_t position,
+                                   std::uint32_t version) {
+    if (previous == 0 && version == 1) {
+        return 0;
+    }
+    ChainLink link{.previous = previous, .jump = position, .ordinal = 0, .version = version};
+    if (previous != 0) {
+        const ChainLink before = link_of(previous);
+        const ChainLink far = link_of(before.jump);
+        const bool even = before.ordinal - far.ordinal == far.ordinal - link_of(far.jump).ordinal;
+        link.jump = even ? far.jump : previous;
+        link.ordinal = before.ordinal + 1;
+    }
+    const std::uint32_t number = link_count.load(std::memory_order_relaxed);
+    links.ensure(number);
+    links[number] = link;
+    link_count.store(number + 1, std::memory_order_relaxed);
+    return number + 1;
+}
+
+ErasedVersions& Index::Impl::erased_versions(std::uint32_t number) {
+    ResourceEntry& resource = resources[number];
+    erasures.ensure(number);
+    ErasedVersions& erased = erasures[number];
+    if (resource.was_erased == 0) {
+        erased.oldest = find_ordinal(resource.newest, 0);
+        store_release(resource.was_erased, std::uint16_t{1});
+    }
+    return erased;
+}
+
+void Index::Impl::forget(ResourceEntry& resource, ErasedVersions& erased) {
+    for (VersionList* list : {&all, &types[resource.type]}) {
         --list->totals.resources;
-        list->totals.live -= (newest.flags & kDeletion) == 0 ? 1 : 0;
+        list->totals.live -= deletion(resource.newest) ? 0 : 1;
         touch(*list);
     }
     store_release(resource.newest, std::uint32_t{0});
-    store_release(resource.oldest, std::uint32_t{0});
-    store_relaxed(resource.holes, std::uint32_t{0});
+    store_release(erased.oldest, std::uint32_t{0});
+    store_relaxed(erased.holes, std::uint32_t{0});
 }
 
-void Index::Impl::advance_oldest(ResourceEntry& resource) {
-    std::uint32_t oldest = resource.oldest;
+void Index::Impl::advance_oldest(const ResourceEntry& resource, ErasedVersions& erased_of_it) {
+    std::uint32_t oldest = erased_of_it.oldest;
     std::uint32_t passed = 0;
     while (erased(oldest)) {
-        oldest = find_ordinal(resource.newest, std::uint64_t{entry(oldest).ordinal} + 1);
+        oldest = find_ordinal(resource.newest, std::uint64_t{link_of(oldest).ordinal} + 1);
         ++passed;
     }
-    store_release(resource.oldest, oldest);
-    store_relaxed(resource.holes, resource.holes - passed);
+    store_release(erased_of_it.oldest, oldest);
+    store_relaxed(erased_of_it.holes, erased_of_it.holes - passed);
 }
 
 Index::Index() : impl_(std::make_unique<Impl>()) {
@@ -214,6 +264,10 @@ void Index::reserve(std::uint64_t versions, std::uint64_t resources) {
     Impl& my = *impl_;
     for (std::uint64_t i = 0; i < versions; i += decltype(my.versions)::kChunk) {
         my.versions.ensure(my.added + i);
+    }
+    const std::uint64_t linked = my.link_count.load(std::memory_order_relaxed);
+    for (std::uint64_t i = resources; i < versions; i += decltype(my.links)::kChunk) {
+        my.links.ensure(linked + i - resources);
     }
     const std::uint64_t known = my.resource_count.load(std::memory_order_relaxed);
     for (std::uint64_t i = 0; i < resources; i += decltype(my.resources)::kChunk) {
@@ -227,8 +281,10 @@ void Index::touch_reserved(std::uint64_t versions, std::uint64_t resources) cons
     my.keys.touch_reserved();
     // In the order in which they fill.
     constexpr std::uint64_t kSteps = 64;
+    const std::uint64_t links = versions - std::min(versions, resources);
     for (std::uint64_t step = 0; step < kSteps; ++step) {
         my.versions.touch(versions * step / kSteps, versions * (step + 1) / kSteps);
+        my.links.touch(links * step / kSteps, links * (step + 1) / kSteps);
         my.resources.touch(resources * step / kSteps, resources * (step + 1) / kSteps);
     }
 }
@@ -239,7 +295,7 @@ void Index::add(const IndexedVersion& version) {
     ANNALS_CHECK(version.version.value <= kVersionNumberMax &&
                  version.type.value < kResourceTypeCount);
     ANNALS_CHECK(version.location.offset >> kOffsetBits == 0 &&
-                 version.location.segment >> (64 - kOffsetBits) == 0);
+                 version.location.segment >> kSegmentBits == 0);
     const auto position = static_cast<std::uint32_t>(version.position.value);
     my.versions.ensure(my.added);
 
@@ -250,46 +306,31 @@ void Index::add(const IndexedVersion& version) {
         ANNALS_CHECK(*number < kResourcesMax);
         my.resources.ensure(*number);
         my.resources[*number].key = version.key;
+        my.resources[*number].type = version.type.value;
         my.keys.insert(version.key, *number);
         my.resource_count.store(*number + 1, std::memory_order_release);
     }
     ResourceEntry& resource = my.resources[*number];
 
-    VersionEntry& entry = my.entry(position);
-    entry = {
-        .location = packed(version.location),
+    const std::uint32_t previous = resource.newest;
+    const bool was_absent = previous == 0;
+    const bool was_live = !was_absent && !my.deletion(previous);
+    const bool ascends = was_absent || ((my.flags(previous) & kInstantsAscend) != 0 &&
+                                        my.entry(previous).instant <= version.instant.us);
+    my.entry(position) = {
+        .place = packed(version.location) | (version.deletion ? kDeletion : 0) |
+                 (ascends ? kInstantsAscend : 0) | (version.continues ? kContinues : 0),
         .instant = version.instant.us,
         .resource = *number,
-        .previous = resource.newest,
-        .jump = position,
-        .ordinal = 0,
-        .version = static_cast<std::uint32_t>(version.version.value),
-        .type = version.type.value,
-        .erased = 0,
-        .flags = static_cast<std::uint8_t>((version.deletion ? kDeletion : 0) | kInstantsAscend |
-                                           (version.continues ? kContinues : 0))};
-    bool was_live = false;
-    const bool was_absent = entry.previous == 0;
-    if (!was_absent) {
-        const VersionEntry& previous = my.entry(entry.previous);
-        const VersionEntry& far = my.entry(previous.jump);
-        const bool even =
-            previous.ordinal - far.ordinal == far.ordinal - my.entry(far.jump).ordinal;
-        entry.jump = even ? far.jump : entry.previous;
-        entry.ordinal = previous.ordinal + 1;
-        was_live = (previous.flags & kDeletion) == 0;
-        if ((previous.flags & kInstantsAscend) == 0 || previous.instant > entry.instant) {
-            entry.flags &= static_cast<std::uint8_t>(~kInstantsAscend);
-        }
-    }
+        .link = my.link_to(previous, position, static_cast<std::uint32_t>(version.version.value))};
     for (VersionList* list : {&my.all, &my.types[version.type.value]}) {
-        my.append(*list, position, entry.instant);
+        my.append(*list, position, version.instant.us);
         list->totals.resources += was_absent ? 1 : 0;
         list->totals.live += version.deletion ? 0 : 1;
         list->totals.live -= was_live ? 1 : 0;
     }
-    if (was_absent) {
-        store_release(resource.oldest, position);
+    if (was_absent && resource.was_erased != 0) {
+        store_release(my.erasures[*number].oldest, position);
     }
     store_release(resource.newest, position);
     my.added = position;
@@ -307,10 +348,13 @@ void Index::add_batch(std::span<const IndexedVersion> batch) {
             }
         }
         if (i + kVersionsAhead < batch.size()) {
-            if (const auto guess = my.keys.guess(batch[i + kVersionsAhead].key); guess != 0) {
-                if (const std::uint32_t newest = my.resources[guess - 1].newest; newest != 0) {
-                    __builtin_prefetch(&my.entry(newest));
-                }
+            if (const auto newest = my.guess_newest(batch[i + kVersionsAhead].key); newest != 0) {
+                __builtin_prefetch(&my.entry(newest));
+            }
+        }
+        if (i + kLinksAhead < batch.size()) {
+            if (const auto newest = my.guess_newest(batch[i + kLinksAhead].key); newest != 0) {
+                my.prefetch_link(newest);
             }
         }
         add(batch[i]);
@@ -334,6 +378,7 @@ std::uint64_t Index::erase(const IndexedErase& erase, std::vector<Position>* era
         return 0;
     }
     ResourceEntry& resource = my.resources[*number];
+    ErasedVersions& erased_of_it = my.erased_versions(*number);
     const std::uint32_t newest = resource.newest;
     const bool live = !my.deletion(newest);
     std::uint64_t count = 0;
@@ -346,52 +391,53 @@ std::uint64_t Index::erase(const IndexedErase& erase, std::vector<Position>* era
                 erased->push_back({position});
             }
         }
-        highest = std::max<std::uint64_t>(highest, my.entry(position).version);
+        highest = std::max<std::uint64_t>(highest, my.link_of(position).version);
     };
 
     if (erase.scope == Erase::Scope::version || erase.scope == Erase::Scope::through) {
         std::uint32_t position = my.find_version(newest, erase.version.value);
         if (erase.scope == Erase::Scope::version) {
-            if (position < resource.oldest || my.entry(position).version != erase.version.value ||
-                my.erased(position) || (position == newest && live)) {
+            if (position < erased_of_it.oldest ||
+                my.link_of(position).version != erase.version.value || my.erased(position) ||
+                (position == newest && live)) {
                 return 0;
             }
             mark(position);
         } else {
-            position = position == newest ? my.entry(newest).previous : position;
-            for (const std::uint32_t oldest = resource.oldest; position != 0 && position >= oldest;
-                 position = my.entry(position).previous) {
+            position = position == newest ? my.link_of(newest).previous : position;
+            for (const std::uint32_t oldest = erased_of_it.oldest;
+                 position != 0 && position >= oldest; position = my.link_of(position).previous) {
                 mark(position);
             }
             if (count == 0) {
                 return 0;
             }
         }
-        store_relaxed(resource.holes, resource.holes + static_cast<std::uint32_t>(count));
-        const std::uint64_t kept = std::uint64_t{my.entry(newest).ordinal} -
-                                   my.entry(resource.oldest).ordinal + 1 - resource.holes;
+        store_relaxed(erased_of_it.holes, erased_of_it.holes + static_cast<std::uint32_t>(count));
+        const std::uint64_t kept = std::uint64_t{my.link_of(newest).ordinal} -
+                                   my.link_of(erased_of_it.oldest).ordinal + 1 - erased_of_it.holes;
         if (kept == 0) {
-            highest = my.entry(newest).version;
-            my.forget(resource);
+            highest = my.link_of(newest).version;
+            my.forget(resource, erased_of_it);
         } else {
-            my.advance_oldest(resource);
+            my.advance_oldest(resource, erased_of_it);
         }
     } else {
         const bool keeps_newest = erase.scope == Erase::Scope::all_but_current && live;
-        const std::uint32_t oldest = resource.oldest;
-        for (std::uint32_t position = keeps_newest ? my.entry(newest).previous : newest;
-             position != 0 && position >= oldest; position = my.entry(position).previous) {
+        const std::uint32_t oldest = erased_of_it.oldest;
+        for (std::uint32_t position = keeps_newest ? my.link_of(newest).previous : newest;
+             position != 0 && position >= oldest; position = my.link_of(position).previous) {
             mark(position);
         }
         if (keeps_newest) {
-            store_release(resource.oldest, newest);
-            store_relaxed(resource.holes, std::uint32_t{0});
+            store_release(erased_of_it.oldest, newest);
+            store_relaxed(erased_of_it.holes, std::uint32_t{0});
         } else {
-            my.forget(resource);
+            my.forget(resource, erased_of_it);
         }
     }
-    store_relaxed(resource.erased_through, static_cast<std::uint32_t>(std::max<std::uint64_t>(
-                                               highest, resource.erased_through)));
+    store_relaxed(erased_of_it.through, static_cast<std::uint32_t>(std::max<std::uint64_t>(
+                                            highest, erased_of_it.through)));
     my.publish_totals();
     return count;
 }
@@ -415,7 +461,7 @@ std::optional<VersionInfo> Index::version(const Hash128& key, VersionNumber numb
     }
     const std::uint32_t position = impl_->find_version(chain.newest, number.value);
     if (position < chain.oldest || position == 0 ||
-        impl_->entry(position).version != number.value || impl_->erased(position)) {
+        impl_->link_of(position).version != number.value || impl_->erased(position)) {
         return std::nullopt;
     }
     return impl_->info(position);
@@ -432,16 +478,13 @@ std::optional<VersionInfo> Index::at(Position position) const {
         impl_->erased(position.value)) {
         return std::nullopt;
     }
-    return impl_->info(position.value);
+    return impl_->info(static_cast<std::uint32_t>(position.value));
 }
 
 Head Index::head(const Hash128& key) const {
     const Chain chain = impl_->chain(key, impl_->bound_of({}));
     Head head;
-    if (chain.resource == nullptr) {
-        return head;
-    }
-    head.erased_through = {load_relaxed(chain.resource->erased_through)};
+    head.erased_through = {chain.erased == nullptr ? 0 : load_relaxed(chain.erased->through)};
     if (const std::uint32_t position = impl_->standing(chain, chain.newest); position != 0) {
         const VersionInfo info = impl_->info(position);
         head.exists = true;
@@ -466,17 +509,18 @@ std::uint64_t Index::erasable(const IndexedErase& erase) const {
     }
     if (erase.scope == Erase::Scope::through) {
         std::uint32_t position = my.find_version(chain.newest, erase.version.value);
-        position = position == chain.newest ? my.entry(position).previous : position;
+        position = position == chain.newest ? my.link_of(position).previous : position;
         std::uint64_t count = 0;
-        for (; position != 0 && position >= chain.oldest; position = my.entry(position).previous) {
+        for (; position != 0 && position >= chain.oldest;
+             position = my.link_of(position).previous) {
             count += my.erased(position) ? 0 : 1;
         }
         return count;
     }
     const std::uint64_t spanned =
-        std::uint64_t{my.entry(chain.newest).ordinal} - my.entry(chain.oldest).ordinal + 1;
+        std::uint64_t{my.link_of(chain.newest).ordinal} - my.first_ordinal(chain) + 1;
     const std::uint64_t kept = std::min<std::uint64_t>(
-        spanned, std::uint64_t{load_relaxed(chain.resource->holes)} +
+        spanned, std::uint64_t{chain.holes()} +
                      (live && erase.scope == Erase::Scope::all_but_current ? 1 : 0));
     return spanned - kept;
 }
@@ -487,65 +531,67 @@ std::optional<Surplus> Index::surplus(std::uint32_t number, const HistoryLimits&
     if (chain.newest == 0) {
         return std::nullopt;
     }
-    const VersionEntry& newest = my.entry(chain.newest);
-    const std::uint64_t keep = limits.keep[newest.type];
-    const std::uint64_t spanned =
-        std::uint64_t{newest.ordinal} - my.entry(chain.oldest).ordinal + 1;
-    const std::uint64_t holes =
-        std::min<std::uint64_t>(spanned, load_relaxed(chain.resource->holes));
+    const std::uint64_t keep = limits.keep[my.resources[number].type];
+    const std::uint32_t last = my.link_of(chain.newest).ordinal;
+    const std::uint64_t spanned = std::uint64_t{last} - my.first_ordinal(chain) + 1;
+    const std::uint64_t holes = std::min<std::uint64_t>(spanned, chain.holes());
     if (keep == 0 || spanned - holes <= keep) {
         return std::nullopt;
     }
     std::uint32_t position = chain.newest;
     if (holes == 0) {
-        position = my.find_ordinal(position, newest.ordinal - keep);
+        position = my.find_ordinal(position, last - keep);
     } else {
         for (std::uint64_t left = keep; position != 0 && (left > 0 || my.erased(position));
-             position = my.entry(position).previous) {
+             position = my.link_of(position).previous) {
             left -= left > 0 && !my.erased(position) ? 1 : 0;
         }
     }
     if (position == 0 || position < chain.oldest) {
         return std::nullopt;  // Erased meanwhile.
     }
-    return Surplus{.through = {my.entry(position).version}, .versions = spanned - holes - keep};
+    return Surplus{.through = {my.link_of(position).version}, .versions = spanned - holes - keep};
 }
 
 Location Index::location(Position position) const {
-    const std::uint64_t place = load_acquire(impl_->entry(position.value).location);
-    return {.segment = static_cast<std::uint32_t>(place >> kOffsetBits),
-            .offset = place & ((std::uint64_t{1} << kOffsetBits) - 1)};
+    const std::uint64_t place = load_acquire(impl_->entry(position.value).place);
+    return {.segment = static_cast<std::uint32_t>(place >> (kOffsetBits + kFlagBits)),
+            .offset = place >> kFlagBits & ((std::uint64_t{1} << kOffsetBits) - 1)};
 }
 
 void Index::relocate(Position position, const Location& location) noexcept {
-    store_release(impl_->entry(position.value).location, packed(location));
+    const std::atomic_ref place(impl_->entry(position.value).place);
+    std::uint64_t old = place.load(std::memory_order_relaxed);
+    while (!place.compare_exchange_weak(old, packed(location) | (old & kFlags),
+                                        std::memory_order_release, std::memory_order_relaxed)) {
+    }
 }
 
 Position Index::commit_end(Position position) const noexcept {
     const std::uint64_t visible = impl_->visible.load(std::memory_order_acquire);
-    while (position.value < visible && (impl_->entry(position.value + 1).flags & kContinues) != 0) {
+    while (position.value < visible && (impl_->flags(position.value + 1) & kContinues) != 0) {
         ++position.value;
     }
     return position;
 }
 
 Position Index::commit_begin(Position position) const noexcept {
-    while (position.value > 1 && (impl_->entry(position.value).flags & kContinues) != 0) {
+    while (position.value > 1 && (impl_->flags(position.value) & kContinues) != 0) {
         --position.value;
     }
     return position;
 }
 
 Index::Link Index::link(Position position) const noexcept {
-    const VersionEntry& entry = impl_->entry(position.value);
-    return {.info = impl_->info(position.value),
-            .key = impl_->resources[entry.resource].key,
-            .previous = {entry.previous},
-            .erased = impl_->erased(position.value)};
+    const auto number = static_cast<std::uint32_t>(position.value);
+    return {.info = impl_->info(number),
+            .key = impl_->resources[impl_->entry(number).resource].key,
+            .previous = {impl_->link_of(number).previous},
+            .erased = impl_->erased(number)};
 }
 
 Position Index::previous(Position position) const noexcept {
-    return {impl_->entry(position.value).previous};
+    return {impl_->link_of(static_cast<std::uint32_t>(position.value)).previous};
 }
 
 void Index::links(std::span<const std::uint32_t> positions, std::span<Link> links) const noexcept {
@@ -560,6 +606,7 @@ void Index::links(std::span<const std::uint32_t> positions, std::span<Link> link
         }
         if (i + kResourcesAhead < count) {
             __builtin_prefetch(&my.resources[my.entry(positions[i + kResourcesAhead]).resource]);
+            my.prefetch_link(positions[i + kResourcesAhead]);
         }
         links[i] = link({positions[i]});
     }
@@ -578,9 +625,15 @@ Totals Index::totals(std::optional<TypeId> type) const {
 
 std::uint64_t Index::bytes() const noexcept {
     const Impl& my = *impl_;
-    return sizeof(Impl) + my.versions.bytes(my.visible.load(std::memory_order_relaxed)) +
-           my.resources.bytes(my.resource_count.load(std::memory_order_relaxed)) +
-           my.bytes.load(std::memory_order_relaxed) + my.keys.bytes();
+    std::uint64_t bytes = sizeof(Impl) +
+                          my.versions.bytes(my.visible.load(std::memory_order_relaxed)) +
+                          my.links.bytes(my.link_count.load(std::memory_order_relaxed)) +
+                          my.resources.bytes(my.resource_count.load(std::memory_order_relaxed)) +
+                          my.erasures.bytes() + my.keys.bytes() + my.all.bytes();
+    for (const VersionList& list : my.types) {
+        bytes += list.bytes();
+    }
+    return bytes;
 }
 
 }  // namespace annals::storage

@@ -1,7 +1,7 @@
 // Index: what the store knows of every version without touching the log. Derived; rebuilt at open.
 //
 // Layer:   storage. Store owns one; the log writer (or open()) feeds it, everyone reads it.
-// Memory:  at most 64 bytes per version and 100 per resource, all in; bytes() counts.
+// Memory:  at most 64 bytes per version, its resource with it, beside 6 MiB; bytes() counts.
 // Threads: add(), erase() and publish() from one thread at a time (the log writer's). Everything const from
 //          any thread at any time: readers see what publish() made visible and take no lock that the
 //          writer holds for longer than a pointer swap.

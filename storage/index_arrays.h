@@ -64,6 +64,7 @@ using ZeroedArray = std::unique_ptr<T[], FreeMemory>;
 /// Zeroed memory in huge pages where the system has them: random look-ups then miss the TLB less often.
 /// Requires: `bytes` is a multiple of kHugePage. Free with free_pages().
 inline constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
+inline constexpr std::uint64_t kSmallPage = 4096;
 void* allocate_pages(std::uint64_t bytes);
 void free_pages(void* memory, std::uint64_t bytes) noexcept;
 
@@ -134,6 +135,47 @@ class ChunkedArray {
     ZeroedArray<T*> chunks_;
 };
 
+/// Array of which few elements are ever used, anywhere in it. Its chunks exist where something is.
+template <typename T, unsigned kChunkBits>
+class SparseArray {
+  public:
+    SparseArray() : chunks_(allocate_zeroed<T*>(kChunks)) {}
+
+    ~SparseArray() {
+        for (std::uint64_t i = 0; i < end_; ++i) {
+            std::free(chunks_[i]);
+        }
+    }
+
+    SparseArray(const SparseArray&) = delete;
+    SparseArray& operator=(const SparseArray&) = delete;
+
+    /// Requires: the element exists.
+    T& operator[](std::uint64_t index) const noexcept {
+        return load_acquire(chunks_[index >> kChunkBits])[index & (kChunk - 1)];
+    }
+
+    /// Makes element `index` exist, zero if it is new. Writer only.
+    void ensure(std::uint64_t index) {
+        T*& chunk = chunks_[index >> kChunkBits];
+        if (chunk == nullptr) {
+            store_release(chunk, allocate_zeroed<T>(kChunk));
+            end_ = std::max(end_, (index >> kChunkBits) + 1);
+            bytes_.fetch_add(kChunk * sizeof(T), std::memory_order_relaxed);
+        }
+    }
+
+    std::uint64_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+
+  private:
+    static constexpr std::uint64_t kChunk = std::uint64_t{1} << kChunkBits;
+    static constexpr std::uint64_t kChunks = (std::uint64_t{1} << 32) / kChunk;
+
+    ZeroedArray<T*> chunks_;
+    std::uint64_t end_ = 0;
+    std::atomic<std::uint64_t> bytes_ = 0;
+};
+
 /// Array whose chunks double, for what is many: an empty one costs a few hundred bytes.
 template <typename T, unsigned kFirstBits>
 class DoublingArray {
@@ -154,17 +196,22 @@ class DoublingArray {
         return load_acquire(chunks_[chunk])[index - begin_of(chunk)];
     }
 
-    /// Makes element `index` exist. Writer only. Returns the bytes it allocated.
-    std::uint64_t ensure(std::uint64_t index) {
+    /// Makes element `index` exist. Writer only.
+    void ensure(std::uint64_t index) {
         const unsigned number = chunk_of(index);
         T*& chunk = chunks_[number];
-        if (chunk != nullptr) [[likely]] {
-            return 0;
+        if (chunk == nullptr) [[unlikely]] {
+            const std::uint64_t count = std::uint64_t{1}
+                                        << (number == 0 ? kFirstBits : kFirstBits + number - 1);
+            store_release(chunk, allocate_zeroed<T>(count));
         }
-        const std::uint64_t count = std::uint64_t{1}
-                                    << (number == 0 ? kFirstBits : kFirstBits + number - 1);
-        store_release(chunk, allocate_zeroed<T>(count));
-        return count * sizeof(T);
+    }
+
+    /// Memory in use when `size` elements are: what a chunk has beyond them was not touched, but for the first's.
+    static std::uint64_t bytes(std::uint64_t size) noexcept {
+        constexpr std::uint64_t kFirst = (std::uint64_t{1} << kFirstBits) * sizeof(T);
+        const std::uint64_t pages = (size * sizeof(T) + kSmallPage - 1) / kSmallPage * kSmallPage;
+        return size == 0 ? 0 : std::max(kFirst, pages);
     }
 
   private:
@@ -248,9 +295,9 @@ class Swapped {
     std::vector<Table*> retired_;
 };
 
-/// Size of a table that holds `entries` with room to grow by a quarter, at most 4/5 full.
+/// Size of a table that holds `entries` with room to grow by an eighth, at most 4/5 full.
 constexpr std::uint64_t table_capacity(std::uint64_t entries) noexcept {
-    return entries + entries / 2 + entries / 16 + 16;
+    return entries + entries * 13 / 32 + 16;
 }
 
 /// True if a table of `capacity` must grow before it takes one more entry than `entries`.

@@ -81,8 +81,7 @@ std::uint64_t erased_in(const BlockSummary& block) noexcept {
 }  // namespace
 
 bool Index::Impl::matches(std::uint64_t position, const HistoryQuery& query) const noexcept {
-    const VersionEntry& there = entry(position);
-    return load_relaxed(there.erased) == 0 && (!query.since || there.instant >= query.since->us);
+    return !erased(position) && (!query.since || entry(position).instant >= query.since->us);
 }
 
 namespace {
@@ -230,7 +229,9 @@ void Index::Impl::fill_by_instant(const HistoryQuery& query, const VersionList& 
     std::sort_heap(best.begin(), best.end());
     PageFiller filler(query, page);
     for (const Rank& rank : best) {
-        filler.offer([&] { return info(reverse ? ~rank.position : rank.position); });
+        filler.offer([&] {
+            return info(static_cast<std::uint32_t>(reverse ? ~rank.position : rank.position));
+        });
     }
 }
 
@@ -239,26 +240,25 @@ HistoryPage Index::Impl::resource_history(const HistoryQuery& query, const Chain
     if (chain.newest == 0) {
         return page;
     }
-    const VersionEntry& newest = entry(chain.newest);
-    const bool in_chain_order = !by_instant(query.order) || (newest.flags & kInstantsAscend) != 0;
-    if (!query.since && in_chain_order && load_relaxed(chain.resource->holes) == 0) {
+    const bool in_chain_order =
+        !by_instant(query.order) || (flags(chain.newest) & kInstantsAscend) != 0;
+    if (!query.since && in_chain_order && chain.holes() == 0) {
         // Every ordinal of the range is there, so that the page is a range of ordinals.
-        const std::int64_t first = entry(chain.oldest).ordinal;
-        const std::int64_t last = newest.ordinal;
+        const std::int64_t first = first_ordinal(chain);
+        const std::int64_t last = link_of(chain.newest).ordinal;
         page.total = static_cast<std::uint64_t>(last - first + 1);
         const auto skip = static_cast<std::int64_t>(std::min(query.skip, page.total));
         const auto count =
             static_cast<std::int64_t>(std::min<std::uint64_t>(query.count, page.total));
         // The ordinal of the newest version at or before `after`, or just before it, in the order asked for.
         const auto ordinal_through = [&](const VersionInfo& after, bool itself) -> std::int64_t {
-            const std::uint32_t found =
-                walk_back(chain.newest, [&](const VersionEntry& there, std::uint32_t position) {
-                    const Rank rank{by_instant(query.order) ? there.instant : 0, position};
-                    const Rank mark{by_instant(query.order) ? after.instant.us : 0,
-                                    after.position.value};
-                    return itself ? rank <= mark : rank < mark;
-                });
-            return found == 0 ? -1 : std::int64_t{entry(found).ordinal};
+            const std::uint32_t found = walk_back(chain.newest, [&](std::uint32_t position) {
+                const Rank rank{by_instant(query.order) ? entry(position).instant : 0, position};
+                const Rank mark{by_instant(query.order) ? after.instant.us : 0,
+                                after.position.value};
+                return itself ? rank <= mark : rank < mark;
+            });
+            return found == 0 ? -1 : std::int64_t{link_of(found).ordinal};
         };
         if (count == 0) {
             return page;
@@ -282,7 +282,7 @@ HistoryPage Index::Impl::resource_history(const HistoryQuery& query, const Chain
         std::uint32_t position = find_ordinal(chain.newest, static_cast<std::uint64_t>(high));
         for (std::int64_t ordinal = high; ordinal >= low; --ordinal) {
             page.versions.push_back(info(position));
-            position = entry(position).previous;
+            position = link_of(position).previous;
         }
         if (!downwards(query.order)) {
             std::reverse(page.versions.begin(), page.versions.end());
@@ -296,7 +296,7 @@ HistoryPage Index::Impl::resource_history(const HistoryQuery& query, const Chain
         return rank_of(by_instant(query.order) ? instant : 0, position, reverse);
     };
     for (std::uint32_t position = chain.newest; position != 0 && position >= chain.oldest;
-         position = entry(position).previous) {
+         position = link_of(position).previous) {
         if (matches(position, query)) {
             ranks.push_back(rank_in_order(entry(position).instant, position));
         }
@@ -314,7 +314,9 @@ HistoryPage Index::Impl::resource_history(const HistoryQuery& query, const Chain
     }
     PageFiller filler(query, page);
     for (; from != ranks.end() && filler.wants_more(); ++from) {
-        filler.offer([&] { return info(reverse ? ~from->position : from->position); });
+        filler.offer([&] {
+            return info(static_cast<std::uint32_t>(reverse ? ~from->position : from->position));
+        });
     }
     return page;
 }
@@ -334,7 +336,7 @@ std::vector<VersionInfo> Index::current_at(std::optional<TypeId> type, Instant i
     std::vector<VersionInfo> found;
     for (; from < end; ++from) {
         const Chain chain = impl_->chain(from, through);
-        if (chain.newest == 0 || (type && impl_->entry(chain.newest).type != type->value)) {
+        if (chain.newest == 0 || (type && impl_->resources[from].type != type->value)) {
             continue;
         }
         const std::uint32_t position = impl_->standing_at(chain, instant);
@@ -350,9 +352,9 @@ void Index::scan(const LogScan& what, Position& after, std::uint64_t count_scann
     found.clear();
     const std::uint64_t through = impl_->bound_of(what.bound);
     const std::uint64_t end = std::min(through, after.value + count_scanned);
-    for (std::uint64_t position = after.value + 1; position <= end; ++position) {
+    for (auto position = static_cast<std::uint32_t>(after.value + 1); position <= end; ++position) {
         const VersionEntry& there = impl_->entry(position);
-        if (load_relaxed(there.erased) != 0 || (what.since && there.instant < what.since->us) ||
+        if (impl_->erased(position) || (what.since && there.instant < what.since->us) ||
             (what.before && there.instant >= what.before->us)) {
             continue;
         }

@@ -21,37 +21,50 @@
 
 namespace annals::storage {
 
-/// What the index keeps of a version. Positions are 32 bits here; 0 is none.
+/// What the index keeps of every version. Positions are 32 bits here; 0 is none.
 struct VersionEntry {
-    std::uint64_t location;  ///< segment in the upper 24 bits, offset in the lower 40. Atomic
+    /// Segment in the upper 24 bits, offset in the 36 below them, flags in the lowest four. Atomic: relocate()
+    /// changes the place while the writer sets kErased.
+    std::uint64_t place;
     std::int64_t instant;
     std::uint32_t resource;
+    std::uint32_t
+        link;  ///< number of its ChainLink plus one; 0: the first of its chain, and version 1
+};
+
+static_assert(sizeof(VersionEntry) == 24);
+
+inline constexpr std::uint64_t kDeletion = 1;
+/// The instants of the chain ascend up to this version, so that they can be searched.
+inline constexpr std::uint64_t kInstantsAscend = 2;
+/// Of the same commit as the version before it in the log.
+inline constexpr std::uint64_t kContinues = 4;
+inline constexpr std::uint64_t kErased = 8;
+inline constexpr unsigned kFlagBits = 4;
+
+/// Where a version stands among those of its resource. Most resources have one version, for which none is kept.
+struct ChainLink {
     std::uint32_t previous;  ///< position of the version before it
     std::uint32_t jump;      ///< position of an ancestor; itself for the first of a chain
     std::uint32_t ordinal;   ///< versions before it in its chain
     std::uint32_t version;
-    std::uint16_t type;
-    std::uint8_t erased;  ///< atomic
-    std::uint8_t flags;
 };
-
-static_assert(sizeof(VersionEntry) == 40);
-
-inline constexpr std::uint8_t kDeletion = 1;
-/// The instants of the chain ascend up to this version, so that they can be searched.
-inline constexpr std::uint8_t kInstantsAscend = 2;
-/// Of the same commit as the version before it in the log.
-inline constexpr std::uint8_t kContinues = 4;
 
 struct ResourceEntry {
     Hash128 key;
     std::uint32_t newest;  ///< position of the newest version, visible or not; 0: absent. Atomic
-    std::uint32_t oldest;  ///< position of the oldest version not erased. Atomic
-    std::uint32_t holes;   ///< erased versions after the oldest. Atomic
-    std::uint32_t erased_through;  ///< highest number ever erased. Atomic
+    std::uint16_t type;
+    std::uint16_t was_erased;  ///< 1: what was erased of it is in Impl::erasures. Atomic
 };
 
-static_assert(sizeof(ResourceEntry) == 32);
+static_assert(sizeof(ResourceEntry) == 24);
+
+/// What was erased of a resource; kept of those of which something was.
+struct ErasedVersions {
+    std::uint32_t oldest;   ///< position of the oldest version not erased. Atomic
+    std::uint32_t holes;    ///< erased versions after the oldest. Atomic
+    std::uint32_t through;  ///< highest number ever erased. Atomic
+};
 
 inline constexpr std::uint64_t kBlock = 1024;
 
@@ -85,27 +98,35 @@ struct VersionList {
 
     /// How many members stand at or before `bound`.
     std::uint64_t count_through(std::uint64_t bound) const noexcept;
+
+    /// Memory in use.
+    std::uint64_t bytes() const noexcept;
 };
 
 /// Where a reader stands: everything at or before `bound`, in a resource's chain.
 struct Chain {
-    const ResourceEntry* resource = nullptr;
-    std::uint32_t number = 0;
     std::uint32_t newest = 0;  ///< newest version within the bound, erased or not; 0: none
-    std::uint32_t oldest = 0;
+    std::uint32_t oldest = 1;  ///< where nothing was erased, at or before the first
+    const ErasedVersions* erased = nullptr;  ///< null: none
+
+    std::uint32_t holes() const noexcept {
+        return erased == nullptr ? 0 : load_relaxed(erased->holes);
+    }
 };
 
 struct Index::Impl {
     Impl();
 
     ChunkedArray<VersionEntry, 18> versions;
-    ChunkedArray<ResourceEntry, 16> resources;
+    ChunkedArray<ChainLink, 18> links;
+    ChunkedArray<ResourceEntry, 18> resources;
+    SparseArray<ErasedVersions, 12> erasures;  ///< by the resource's number
     KeyTable keys;
     VersionList all;
     std::array<VersionList, kResourceTypeCount> types;
     std::atomic<std::uint64_t> visible = 0;
     std::atomic<std::uint32_t> resource_count = 0;
-    std::atomic<std::uint64_t> bytes = 0;
+    std::atomic<std::uint32_t> link_count = 0;
 
     // The writer's own.
     std::uint64_t added = 0;
@@ -113,12 +134,24 @@ struct Index::Impl {
 
     VersionEntry& entry(std::uint64_t position) const noexcept { return versions[position - 1]; }
 
-    bool erased(std::uint64_t position) const noexcept {
-        return load_relaxed(entry(position).erased) != 0;
+    std::uint64_t flags(std::uint64_t position) const noexcept {
+        return load_relaxed(entry(position).place);
     }
 
+    bool erased(std::uint64_t position) const noexcept { return (flags(position) & kErased) != 0; }
+
     bool deletion(std::uint64_t position) const noexcept {
-        return (entry(position).flags & kDeletion) != 0;
+        return (flags(position) & kDeletion) != 0;
+    }
+
+    ChainLink link_of(std::uint32_t position) const noexcept {
+        const std::uint32_t number = entry(position).link;
+        return number == 0 ? ChainLink{.previous = 0, .jump = position, .ordinal = 0, .version = 1}
+                           : links[number - 1];
+    }
+
+    std::uint16_t type_of(std::uint64_t position) const noexcept {
+        return resources[entry(position).resource].type;
     }
 
     std::uint64_t bound_of(Position bound) const noexcept {
@@ -126,13 +159,13 @@ struct Index::Impl {
         return bound.value == 0 ? through : std::min(bound.value, through);
     }
 
-    VersionInfo info(std::uint64_t position) const noexcept {
+    VersionInfo info(std::uint32_t position) const noexcept {
         const VersionEntry& from = entry(position);
         return {.position = {position},
-                .version = {from.version},
+                .version = {link_of(position).version},
                 .instant = {from.instant},
-                .type = {from.type},
-                .deletion = (from.flags & kDeletion) != 0,
+                .type = {resources[from.resource].type},
+                .deletion = deletion(position),
                 .resource = from.resource};
     }
 
@@ -144,36 +177,44 @@ struct Index::Impl {
     /// every version before one for which it holds; 0 if none does. Cost: O(log n).
     template <typename Predicate>
     std::uint32_t walk_back(std::uint32_t position, Predicate&& is_far_enough) const {
-        while (!is_far_enough(entry(position), position)) {
-            const VersionEntry& here = entry(position);
+        while (!is_far_enough(position)) {
+            const ChainLink here = link_of(position);
             if (here.previous == 0) {
                 return 0;
             }
-            position = is_far_enough(entry(here.jump), here.jump) ? here.previous : here.jump;
+            position = is_far_enough(here.jump) ? here.previous : here.jump;
         }
         return position;
     }
 
     std::uint32_t find_version(std::uint32_t newest, std::uint64_t number) const {
-        return walk_back(newest, [number](const VersionEntry& there, std::uint32_t) {
-            return there.version <= number;
+        return walk_back(newest, [this, number](std::uint32_t position) {
+            return link_of(position).version <= number;
         });
     }
 
     std::uint32_t find_ordinal(std::uint32_t newest, std::uint64_t ordinal) const {
-        return walk_back(newest, [ordinal](const VersionEntry& there, std::uint32_t) {
-            return there.ordinal <= ordinal;
+        return walk_back(newest, [this, ordinal](std::uint32_t position) {
+            return link_of(position).ordinal <= ordinal;
         });
     }
 
     std::uint32_t find_position(std::uint32_t newest, std::uint64_t bound) const {
-        return walk_back(newest, [bound](const VersionEntry&, std::uint32_t position) {
-            return position <= bound;
-        });
+        return walk_back(newest, [bound](std::uint32_t position) { return position <= bound; });
+    }
+
+    /// The ordinal of the oldest version of `chain` that is not erased. Requires: it has one.
+    std::uint32_t first_ordinal(const Chain& chain) const noexcept {
+        return chain.erased == nullptr ? 0 : link_of(chain.oldest).ordinal;
     }
 
     std::optional<std::uint32_t> find_resource(const Hash128& key) const;
     std::optional<std::uint32_t> find_resource_as_writer(const Hash128& key) const;
+
+    /// The newest version of the resource that a search for `key` would try first; 0 if there is none. Writer only.
+    std::uint32_t guess_newest(const Hash128& key) const noexcept;
+    void prefetch_link(std::uint32_t position) const noexcept;
+
     Chain chain(std::uint32_t number, std::uint64_t bound) const;
     Chain chain(const Hash128& key, std::uint64_t bound) const;
 
@@ -192,8 +233,10 @@ struct Index::Impl {
     void touch(VersionList& list);
     void publish_totals();
     void mark_erased(std::uint32_t position);
-    void forget(ResourceEntry& resource);
-    void advance_oldest(ResourceEntry& resource);
+    std::uint32_t link_to(std::uint32_t previous, std::uint32_t position, std::uint32_t version);
+    ErasedVersions& erased_versions(std::uint32_t number);
+    void forget(ResourceEntry& resource, ErasedVersions& erased);
+    void advance_oldest(const ResourceEntry& resource, ErasedVersions& erased);
 };
 
 }  // namespace annals::storage

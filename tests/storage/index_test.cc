@@ -334,18 +334,83 @@ std::vector<IndexedVersion> one_version_each(std::uint64_t count) {
     return versions;
 }
 
-TEST(Index, TakesAtMostAHundredBytesForAVersion) {
+TEST(Index, TakesAtMostSixtyFourBytesForAVersionBesideWhatIsLeftOfItsLastHugePages) {
+    constexpr std::uint64_t kBeside = std::uint64_t{6} << 20;
     for (const std::uint64_t count : {500'000U, 700'000U}) {
         Index grown;
         grown.add_batch(one_version_each(count));
         grown.publish({count});
-        EXPECT_LE(grown.bytes(), 100 * count) << count;
+        EXPECT_LE(grown.bytes(), 64 * count + kBeside) << count;
         Index reserved;
         reserved.reserve(count, count);
         reserved.add_batch(one_version_each(count));
-        EXPECT_LE(reserved.bytes(), 100 * count) << count;
+        reserved.publish({count});
+        EXPECT_LE(reserved.bytes(), 64 * count + kBeside) << count;
         EXPECT_EQ(grown.current(key_of(count - 1), {})->position.value, count);
     }
+}
+
+TEST(Index, KeepsVersionNumbersOfChainsThatDoNotBeginWithTheFirst) {
+    Pair pair;
+    pair.add(1, kPatient, 5, 10);
+    pair.add(2, kPatient, 1, 20);
+    pair.add(1, kPatient, 9, 30);
+    pair.publish();
+    EXPECT_EQ(pair.index.head(key_of(1)).version.value, 9U);
+    EXPECT_EQ(pair.index.version(key_of(1), {5})->position.value, 1U);
+    EXPECT_FALSE(pair.index.version(key_of(1), {1}));
+    EXPECT_EQ(pair.index.current(key_of(2), {})->version.value, 1U);
+    EXPECT_EQ(pair.index.previous({3}).value, 1U);
+    EXPECT_EQ(pair.index.previous({2}).value, 0U);
+}
+
+TEST(Index, KeepsWhatIsErasedWhenALocationChanges) {
+    Pair pair;
+    pair.add(1, kPatient, 1, 10);
+    pair.add(1, kPatient, 2, 20);
+    pair.publish();
+    pair.index.erase({.key = key_of(1), .scope = Scope::version, .version = {1}});
+    constexpr Location kFarthest{.segment = 0xff'ffff, .offset = (std::uint64_t{1} << 36) - 1};
+    pair.index.relocate({1}, kFarthest);
+    pair.index.relocate({2}, kFarthest);
+    for (const std::uint64_t position : {1U, 2U}) {
+        EXPECT_EQ(pair.index.location({position}).segment, kFarthest.segment);
+        EXPECT_EQ(pair.index.location({position}).offset, kFarthest.offset);
+        EXPECT_EQ(pair.index.link({position}).erased, position == 1);
+    }
+}
+
+TEST(Index, ServesReadersOfAResourceThatIsForgottenAndBegunAnew) {
+    Index index;
+    std::atomic<bool> done = false;
+    std::atomic<std::uint64_t> reads = 0;
+    const auto read = [&] {
+        while (!done.load(std::memory_order_relaxed)) {
+            for (const HistoryPage& page :
+                 {index.history(pages_of(5), key_of(1)), index.history(pages_of(5), {})}) {
+                EXPECT_LE(page.versions.size(), 5U);
+            }
+            EXPECT_LE(index.erasable({.key = key_of(1), .scope = Scope::everything, .version = {}}),
+                      2U);
+            reads.fetch_add(1, std::memory_order_relaxed);
+        }
+    };
+    std::thread reader(read);
+    for (std::uint64_t position = 1;
+         position <= 200'000 || reads.load(std::memory_order_relaxed) < 1000; ++position) {
+        index.add({.key = key_of(1),
+                   .type = kPatient,
+                   .position = {position},
+                   .version = {position},
+                   .instant = {static_cast<std::int64_t>(position)},
+                   .location = {}});
+        index.publish({position});
+        if (position % 2 == 0) {
+            index.erase({.key = key_of(1), .scope = Scope::everything, .version = {}});
+        }
+    }
+    done = true;
+    reader.join();
 }
 
 TEST(Index, FindsWhatFillsReservedMemoryWhileItIsTouchedAndWhatGrowsBeyond) {
