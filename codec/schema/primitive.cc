@@ -5,6 +5,7 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -244,6 +245,11 @@ bool is_reference(std::string_view text) noexcept {
         return text.size() == 1 || is_uri(text);
     }
     if (first >= 'A' && first <= 'Z') {
+        // Nearly all are a type and an id, which have none of the characters that are looked for otherwise.
+        const std::size_t slash = std::min(text.find('/'), text.size() - 1);
+        if (is_id(text.substr(slash + 1)) && find_resource_type(text.substr(0, slash))) {
+            return true;
+        }
         if (const std::size_t question = text.find('?'); question != std::string_view::npos) {
             return find_resource_type(text.substr(0, question)).has_value();
         }

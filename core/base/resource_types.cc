@@ -1,7 +1,7 @@
 #include "core/base/resource_types.h"
 
+#include "core/base/bytes.h"
 #include "core/base/check.h"
-#include "core/base/digest.h"
 
 #include <algorithm>
 #include <array>
@@ -161,13 +161,35 @@ constexpr std::array<std::string_view, kResourceTypeCount> kNames = {
 
 static_assert(std::is_sorted(kNames.begin(), kNames.end()));
 
-// An open-addressing table of name hashes, built before main() and constant afterwards.
+constexpr std::size_t kNameBytesMin = 4;
+static_assert(std::ranges::all_of(kNames, [](std::string_view name) {
+    return name.size() >= kNameBytesMin;
+}));
+
+// A name's first and last eight bytes, or its first and last four: all of a name of up to 16 bytes.
+// Requires: at least kNameBytesMin bytes.
+struct Ends {
+    std::uint64_t first;
+    std::uint64_t last;
+
+    bool operator==(const Ends&) const = default;
+};
+
+Ends ends_of(std::string_view name) noexcept {
+    const char* const begin = name.data();
+    const char* const end = begin + name.size();
+    return name.size() >= 8 ? Ends{load_le<std::uint64_t>(begin), load_le<std::uint64_t>(end - 8)}
+                            : Ends{load_le<std::uint32_t>(begin), load_le<std::uint32_t>(end - 4)};
+}
+
+// An open-addressing table of names by their ends, built before main() and constant afterwards.
 class NameTable {
   public:
     NameTable() {
         slots_.fill(kEmpty);
         for (std::uint16_t i = 0; i < kNames.size(); ++i) {
-            std::size_t slot = hash64(kNames[i]) % slots_.size();
+            ends_[i] = ends_of(kNames[i]);
+            std::size_t slot = slot_of(ends_[i]);
             while (slots_[slot] != kEmpty) {
                 slot = (slot + 1) % slots_.size();
             }
@@ -176,19 +198,31 @@ class NameTable {
     }
 
     std::optional<TypeId> find(std::string_view name) const noexcept {
-        std::size_t slot = hash64(name) % slots_.size();
-        while (slots_[slot] != kEmpty) {
-            if (kNames[slots_[slot]] == name) {
-                return TypeId{slots_[slot]};
+        if (name.size() < kNameBytesMin) {
+            return std::nullopt;
+        }
+        const Ends ends = ends_of(name);
+        std::size_t slot = slot_of(ends);
+        for (; slots_[slot] != kEmpty; slot = (slot + 1) % slots_.size()) {
+            const std::uint16_t i = slots_[slot];
+            if (ends_[i] == ends && kNames[i].size() == name.size() &&
+                (name.size() <= 16 || kNames[i] == name)) {
+                return TypeId{i};
             }
-            slot = (slot + 1) % slots_.size();
         }
         return std::nullopt;
     }
 
   private:
     static constexpr std::uint16_t kEmpty = 0xffff;
+
+    static std::size_t slot_of(const Ends& ends) noexcept {
+        // The upper bits depend on all of those below them.
+        return (ends.first * 0x9e37'79b9'7f4a'7c15 + ends.last * 0xc2b2'ae3d'27d4'eb4f) >> 55;
+    }
+
     std::array<std::uint16_t, 512> slots_;
+    std::array<Ends, kNames.size()> ends_;
 };
 
 const NameTable kTable;

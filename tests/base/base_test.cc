@@ -23,6 +23,22 @@ TEST(ResourceId, FollowsFhirsPattern) {
     }
 }
 
+TEST(ResourceId, IsJudgedByEachOfItsCharacters) {
+    const auto is_allowed = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '-' || c == '.';
+    };
+    for (std::size_t size = 1; size <= 64; ++size) {
+        for (std::size_t at = 0; at < size; ++at) {
+            for (int value = 0; value < 256; ++value) {
+                std::string text(size, 'x');
+                text[at] = static_cast<char>(value);
+                ASSERT_EQ(is_resource_id(text), is_allowed(text[at])) << size << ' ' << at;
+            }
+        }
+    }
+}
+
 TEST(ResourceTypes, AreFoundByTheirExactName) {
     EXPECT_EQ(resource_type_names().size(), kResourceTypeCount);
     for (std::uint16_t i = 0; i < kResourceTypeCount; ++i) {
@@ -33,6 +49,24 @@ TEST(ResourceTypes, AreFoundByTheirExactName) {
     }
     for (const char* name : {"", "patient", "Patients", "Resource", "DomainResource", "Nonsense"}) {
         EXPECT_FALSE(find_resource_type(name)) << name;
+    }
+}
+
+TEST(ResourceTypes, AreNotFoundByAnotherName) {
+    const auto names = resource_type_names();
+    const std::set<std::string_view> known(names.begin(), names.end());
+    const auto expect_unknown = [&](const std::string& name) {
+        EXPECT_TRUE(known.contains(name) || !find_resource_type(name)) << name;
+    };
+    for (const std::string_view name : names) {
+        for (std::size_t at = 0; at < name.size(); ++at) {
+            std::string other(name);
+            other[at] ^= 1;
+            expect_unknown(other);
+            expect_unknown(std::string(name).insert(at, 1, 'x'));
+            expect_unknown(std::string(name).erase(at, 1));
+            expect_unknown(std::string(name.substr(0, at)));
+        }
     }
 }
 
