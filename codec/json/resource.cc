@@ -11,9 +11,13 @@ Error fault(Errc code, std::string detail, std::string expression) {
     return {code, std::move(detail), std::move(expression)};
 }
 
-// True if `key` (of an object) is `name`. The common case, no escapes, is settled by size.
-bool is_key(Value key, std::string_view name) {
-    return key.node().escaped ? key.equals(name) : key.raw_string() == name;
+// The name of a member; `resolved` is where one with escapes is put.
+std::string_view name_of(Value key, std::string& resolved) {
+    if (key.node().escaped) [[unlikely]] {
+        resolved = key.string();
+        return resolved;
+    }
+    return key.raw_string();
 }
 
 std::optional<std::string_view> raw_if_there(Value value) {
@@ -94,13 +98,20 @@ Result<ResourceFacts> read_facts(Value resource) {
     }
     ResourceFacts facts;
     facts.resource = resource;
+    std::string resolved;
     for (const auto [key, value] : resource.members()) {
-        if (is_key(key, "resourceType")) {
+        const std::string_view name = name_of(key, resolved);
+        if (name == "resourceType") {
             facts.type_value = value;
-        } else if (is_key(key, "id")) {
+        } else if (name == "id") {
             facts.id_value = value;
-        } else if (is_key(key, "meta")) {
+        } else if (name == "meta") {
             facts.meta = value;
+        } else {
+            continue;
+        }
+        if (facts.type_value && facts.id_value && facts.meta) {
+            break;  // They mostly come first, and no key is there twice.
         }
     }
     const Value type = facts.type_value;
@@ -133,10 +144,16 @@ Result<ResourceFacts> read_facts(Value resource) {
         return wrong_kind("must be an object", ".meta");
     }
     for (const auto [key, value] : facts.meta.members()) {
-        if (is_key(key, "versionId")) {
+        const std::string_view name = name_of(key, resolved);
+        if (name == "versionId") {
             facts.version_value = value;
-        } else if (is_key(key, "lastUpdated")) {
+        } else if (name == "lastUpdated") {
             facts.updated_value = value;
+        } else {
+            continue;
+        }
+        if (facts.version_value && facts.updated_value) {
+            break;
         }
     }
     if (facts.version_value && !facts.version_value.is_string()) {
