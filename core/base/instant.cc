@@ -7,6 +7,7 @@
 namespace annals {
 namespace {
 
+constexpr std::int64_t kMillisecond = 1'000;
 constexpr std::int64_t kSecond = 1'000'000;
 constexpr std::int64_t kDay = 86'400 * kSecond;
 
@@ -189,6 +190,37 @@ std::int64_t microseconds_of(const Clock& clock) noexcept {
            kSecond;
 }
 
+// "YYYY-MM-DDThh:mm:ss.mmmZ" and the same without a fraction, as nearly all instants are written; of others nothing is said.
+std::optional<InstantRange> read_usual(std::string_view text) noexcept {
+    constexpr std::size_t kWithFraction = 24;
+    constexpr std::size_t kWithout = 20;
+    const bool precise = text.size() == kWithFraction;
+    if ((!precise && text.size() != kWithout) || text.back() != 'Z' || text[4] != '-' ||
+        text[7] != '-' || text[10] != 'T' || text[13] != ':' || text[16] != ':' ||
+        text[19] != (precise ? '.' : 'Z')) {
+        return std::nullopt;
+    }
+    bool wrong = false;
+    const auto digit = [&](std::size_t at) {
+        const auto value = static_cast<unsigned>(text[at] - '0');
+        wrong |= value > 9;
+        return value;
+    };
+    const auto two = [&](std::size_t at) { return digit(at) * 10 + digit(at + 1); };
+    const unsigned year = two(0) * 100 + two(2);
+    const unsigned month = two(5);
+    const unsigned day = two(8);
+    const Clock clock{two(11), two(14), two(17)};
+    const unsigned millisecond = precise ? two(20) * 10 + digit(22) : 0;
+    if (wrong || year == 0 || !is_date(year, month, day) || clock.hour > 23 || clock.minute > 59 ||
+        clock.second > 60) {
+        return std::nullopt;
+    }
+    const std::int64_t begin =
+        days_of(year, month, day) * kDay + microseconds_of(clock) + millisecond * kMillisecond;
+    return InstantRange{{begin}, {begin + (precise ? kMillisecond : kSecond)}};
+}
+
 }  // namespace
 
 Instant now() noexcept {
@@ -228,6 +260,9 @@ std::string format_instant(Instant instant) {
 }
 
 Result<Instant> parse_instant(std::string_view text) {
+    if (const auto usual = read_usual(text)) {
+        return usual->begin;
+    }
     // The shortest instant is a full date, a time to the second and a zone.
     if (text.size() < 20) {
         return bad(text, "FHIR instant");
@@ -243,6 +278,9 @@ Result<Instant> parse_instant(std::string_view text) {
 }
 
 Result<InstantRange> parse_date_time(std::string_view text) {
+    if (const auto usual = read_usual(text)) {
+        return *usual;
+    }
     Scanner scanner(text);
     const auto year = scanner.digits(4);
     if (!year || *year == 0) {
