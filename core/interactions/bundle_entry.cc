@@ -1,7 +1,11 @@
 #include "core/interactions/bundle_entry.h"
 
 #include "core/base/base64.h"
+#include "core/base/check.h"
+#include "core/base/ids.h"
 #include "core/outcome.h"
+
+#include <fmt/format.h>
 
 #include <array>
 
@@ -172,6 +176,20 @@ void append_pieces(const json::BodyPlan& plan, std::vector<storage::BodyPiece>& 
     }
 }
 
+namespace {
+
+void append_instant(std::string& out, Instant instant) {
+    if (instant.us % 1000 != 0) {
+        out += format_instant(instant);
+        return;
+    }
+    std::array<char, kInstantChars> text;
+    write_instant(instant, text.data());
+    out.append(text.data(), text.size());
+}
+
+}  // namespace
+
 void append_entry_response(std::string& out, int status, std::string_view location,
                            std::optional<VersionNumber> etag,
                            std::optional<Instant> last_modified) {
@@ -189,9 +207,37 @@ void append_entry_response(std::string& out, int status, std::string_view locati
     }
     if (last_modified) {
         out += R"(,"lastModified":")";
-        out += format_instant(*last_modified);
+        append_instant(out, *last_modified);
         out += '"';
     }
+}
+
+void append_version_response(std::string& out, bool created, std::string_view escaped_base,
+                             TypeId type, std::string_view id, VersionNumber version,
+                             Instant instant) {
+    ANNALS_CHECK(is_resource_id(id));
+    // Put together where it needs no look at the memory for each part; the longest type has 33 characters.
+    std::array<char, 256> parts;
+    char* end = parts.data();
+    const auto put = [&end](std::string_view text)
+                         __attribute__((always_inline)) { end += text.copy(end, text.size()); };
+    const fmt::format_int digits(version.value);
+    const std::string_view number(digits.data(), digits.size());
+    out += created ? std::string_view(R"("status":"201 Created","location":")")
+                   : std::string_view(R"("status":"200 OK","location":")");
+    out += escaped_base;
+    put("/");
+    put(resource_type_name(type));
+    put("/");
+    put(id);
+    put("/_history/");
+    put(number);
+    put(R"(","etag":"W/\")");
+    put(number);
+    put(R"(\"","lastModified":")");
+    out.append(parts.data(), end);
+    append_instant(out, instant);
+    out += '"';
 }
 
 namespace {

@@ -81,4 +81,10 @@ void append_pieces(const json::BodyPlan& plan, std::vector<storage::BodyPiece>& 
 void append_entry_response(std::string& out, int status, std::string_view location,
                            std::optional<VersionNumber> etag, std::optional<Instant> last_modified);
 
+/// The same for a version that was written, at its URL below a root that is escaped as in a JSON string already;
+/// `created`: as the first one of its resource's life.
+void append_version_response(std::string& out, bool created, std::string_view escaped_base,
+                             TypeId type, std::string_view id, VersionNumber version,
+                             Instant instant);
+
 }  // namespace annals::core

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <charconv>
 #include <memory>
 #include <vector>
 
@@ -40,14 +41,16 @@ struct Record {
     bool compare = false;   ///< the store has or will have this version: is it the same?
     VersionNumber version;  ///< the one written, or the current one if nothing was
     Instant instant;
-    std::string id;
+    std::uint32_t id_begin = 0;  ///< in HistoryRun::ids_
+    std::uint32_t id_size = 0;
     json::Value full_url;  ///< whatever stands there
     std::unique_ptr<Error> fault;
 };
 
 std::string_view digits_of(VersionNumber version, std::array<char, 20>& buffer) {
-    const auto end = fmt::format_to(buffer.data(), "{}", version.value);
-    return {buffer.data(), static_cast<std::size_t>(end - buffer.data())};
+    char* const begin = buffer.data();
+    char* const end = std::to_chars(begin, begin + buffer.size(), version.value).ptr;
+    return {begin, static_cast<std::size_t>(end - begin)};
 }
 
 /// The final body of `entry`; its number and instant are holes where they are not known.
@@ -97,7 +100,10 @@ bool same_content(const storage::Store& store, const HistoryEntry& entry,
 class HistoryRun {
   public:
     HistoryRun(const Service& service, const Request& request, json::Value list)
-        : service_(service), request_(request), list_(list), records_(list.size()) {}
+        : service_(service), request_(request), list_(list), records_(list.size()) {
+        json::append_quoted(escaped_base_, request.base_url);
+        escaped_base_ = escaped_base_.substr(1, escaped_base_.size() - 2);
+    }
 
     asio::awaitable<Response> run() {
         std::size_t index = 0;
@@ -136,15 +142,21 @@ class HistoryRun {
     /// Submits the entry; false if `wait` must settle before it is tried again.
     /// Errors: what ends the whole bundle (no_store, overloaded, internal).
     Result<bool> apply(json::Value value, Record& record, storage::Ticket& wait) {
-        auto entry = read_history_entry(value);
-        record.full_url = entry ? entry->full_url : value["fullUrl"];
-        if (!entry) {
-            return refuse(record, std::move(entry.error()));
+        Result<void> read = read_history_entry(value, entry_);
+        record.full_url = read ? entry_.full_url : value["fullUrl"];
+        if (!read) {
+            return refuse(record, std::move(read.error()));
         }
-        record.type = entry->type;
-        record.id = entry->id;
-        return entry->deletion ? apply_deletion(*entry, record, wait)
-                               : apply_version(*entry, record, wait);
+        record.type = entry_.type;
+        record.id_begin = static_cast<std::uint32_t>(ids_.size());
+        record.id_size = static_cast<std::uint32_t>(entry_.id.size());
+        ids_ += entry_.id;
+        return entry_.deletion ? apply_deletion(entry_, record, wait)
+                               : apply_version(entry_, record, wait);
+    }
+
+    std::string_view id_of(const Record& record) const {
+        return std::string_view(ids_).substr(record.id_begin, record.id_size);
     }
 
     Result<bool> apply_version(const HistoryEntry& entry, Record& record, storage::Ticket& wait) {
@@ -212,7 +224,7 @@ class HistoryRun {
     Result<bool> erase(Record& record, storage::Ticket& wait) {
         storage::Erase erase;
         erase.type = record.type;
-        erase.id = record.id;
+        erase.id = id_of(record);
         erase.scope = storage::Erase::Scope::everything;
         erase.expect = Expect::version;
         erase.expected_version = record.version;
@@ -302,7 +314,7 @@ class HistoryRun {
             return true;
         }
         const Record& record = *last_record_;
-        const storage::Head head = service_.store().head(record.type, record.id);
+        const storage::Head head = service_.store().head(record.type, id_of(record));
         return (head.exists && head.version >= record.version) ||
                head.erased_through >= record.version;
     }
@@ -328,7 +340,7 @@ class HistoryRun {
         return response;
     }
 
-    static void trace(ResponseBundle& bundle, const Record& record) {
+    void trace(ResponseBundle& bundle, const Record& record) const {
         const bool deletes = record.fate == Fate::deleted || record.fate == Fate::gone_already;
         const HttpMethod method = deletes ? HttpMethod::delete_ : HttpMethod::put;
         if (record.fate == Fate::refused) {
@@ -337,8 +349,8 @@ class HistoryRun {
         }
         const int status = record.fate == Fate::created ? 201 : deletes ? 204 : 200;
         bundle.trace(method, status,
-                     fmt::format("{}/{}/_history/{}", resource_type_name(record.type), record.id,
-                                 record.version.value));
+                     fmt::format("{}/{}/_history/{}", resource_type_name(record.type),
+                                 id_of(record), record.version.value));
     }
 
     void append_answer(std::string& text, json::Value value, Record& record) {
@@ -355,10 +367,8 @@ class HistoryRun {
         switch (record.fate) {
             case Fate::created:
             case Fate::updated:
-                append_entry_response(
-                    text, record.fate == Fate::created ? 201 : 200,
-                    version_url(request_.base_url, record.type, record.id, record.version),
-                    record.version, record.instant);
+                append_version_response(text, record.fate == Fate::created, escaped_base_,
+                                        record.type, id_of(record), record.version, record.instant);
                 break;
             case Fate::deleted:
                 append_entry_response(text, 204, {}, record.version, record.instant);
@@ -399,24 +409,27 @@ class HistoryRun {
     }
 
     void compare(json::Value value, Record& record) const {
-        const auto entry = read_history_entry(value);
-        if (!entry || !entry->version) {
+        HistoryEntry entry;
+        if (!read_history_entry(value, entry) || !entry.version) {
             return;
         }
-        const auto stored = service_.store().version(entry->type, entry->id, *entry->version);
-        if (stored && !same_content(service_.store(), *entry, *stored)) {
+        const auto stored = service_.store().version(entry.type, entry.id, *entry.version);
+        if (stored && !same_content(service_.store(), entry, *stored)) {
             record.fate = Fate::differs;
             service_.count_divergence();
             log_warning(fmt::format(
                 "history bundle: version {} of a {} differs from the stored one (request {})",
-                entry->version->value, resource_type_name(entry->type), request_.request_id));
+                entry.version->value, resource_type_name(entry.type), request_.request_id));
         }
     }
 
     const Service& service_;
     const Request& request_;
+    std::string escaped_base_;  ///< the request's base_url as it stands in a JSON string
     json::Value list_;
     std::vector<Record> records_;
+    std::string ids_;     ///< of the entries, one after the other
+    HistoryEntry entry_;  ///< the one under way; a member for the sake of its memory
     std::vector<storage::BodyPiece> pieces_;
     storage::Ticket last_ticket_;
     Position position_;  ///< of that; 0: none

@@ -1,7 +1,6 @@
 #include "core/interactions/history_bundle_entry.h"
 
 #include <charconv>
-#include <initializer_list>
 
 namespace annals::core {
 
@@ -33,25 +32,24 @@ Error bad(Errc code, std::string_view detail) {
     return {code, std::string(detail), {}};
 }
 
-/// An optional member, which must be of `kind`.
-struct Member {
-    std::string_view name;
-    json::Kind kind;
-    json::Value& value;
-};
+/// An optional member, which must be of `kind`: whether it is.
+bool take(json::Value value, json::Kind kind, json::Value& place) {
+    place = value;
+    return value.is(kind);
+}
 
-/// Fills in `wanted` from `object`, in one pass over its members.
-Result<void> read_members(json::Value object, std::initializer_list<Member> wanted) {
+/// Calls `take_member(name, value)` for each member; the error for the first that isn't taken.
+template <typename Take>
+Result<void> read_members(json::Value object, const Take& take_member) {
+    std::string resolved;
     for (const auto [key, value] : object.members()) {
-        for (const Member& member : wanted) {
-            if (!key.equals(member.name)) {
-                continue;
-            }
-            if (!value.is(member.kind)) {
-                return bad(Errc::structure, std::string(member.name) + " has the wrong JSON type");
-            }
-            member.value = value;
-            break;
+        std::string_view name = key.raw_string();
+        if (key.node().escaped) [[unlikely]] {
+            resolved = key.string();
+            name = resolved;
+        }
+        if (!take_member(name, value)) [[unlikely]] {
+            return bad(Errc::structure, std::string(name) + " has the wrong JSON type");
         }
     }
     return {};
@@ -76,17 +74,26 @@ Result<Parts> read_parts(json::Value entry) {
     Parts parts;
     json::Value request;
     json::Value response;
-    ANNALS_TRY_VOID(read_members(entry, {{"fullUrl", json::Kind::string, parts.full_url},
-                                         {"resource", json::Kind::object, parts.resource},
-                                         {"request", json::Kind::object, request},
-                                         {"response", json::Kind::object, response}}));
-    ANNALS_TRY_VOID(read_members(request, {{"method", json::Kind::string, parts.method},
-                                           {"url", json::Kind::string, parts.url}}));
-    ANNALS_TRY_VOID(
-        read_members(response, {{"status", json::Kind::string, parts.status},
-                                {"etag", json::Kind::string, parts.etag},
-                                {"location", json::Kind::string, parts.location},
-                                {"lastModified", json::Kind::string, parts.last_modified}}));
+    using json::Kind;
+    ANNALS_TRY_VOID(read_members(entry, [&](std::string_view name, json::Value value) {
+        return name == "resource"   ? take(value, Kind::object, parts.resource)
+               : name == "fullUrl"  ? take(value, Kind::string, parts.full_url)
+               : name == "request"  ? take(value, Kind::object, request)
+               : name == "response" ? take(value, Kind::object, response)
+                                    : true;
+    }));
+    ANNALS_TRY_VOID(read_members(request, [&](std::string_view name, json::Value value) {
+        return name == "method" ? take(value, Kind::string, parts.method)
+               : name == "url"  ? take(value, Kind::string, parts.url)
+                                : true;
+    }));
+    ANNALS_TRY_VOID(read_members(response, [&](std::string_view name, json::Value value) {
+        return name == "status"         ? take(value, Kind::string, parts.status)
+               : name == "etag"         ? take(value, Kind::string, parts.etag)
+               : name == "location"     ? take(value, Kind::string, parts.location)
+               : name == "lastModified" ? take(value, Kind::string, parts.last_modified)
+                                        : true;
+    }));
     return parts;
 }
 
@@ -153,8 +160,11 @@ Result<void> read_instant(const Parts& parts, HistoryEntry& entry) {
     if (!in_meta && !parts.last_modified) {
         return {};
     }
-    entry.last_updated =
-        in_meta ? std::string(*entry.facts.last_updated) : parts.last_modified.string();
+    if (in_meta) {
+        entry.last_updated = *entry.facts.last_updated;
+    } else {
+        entry.last_updated = parts.last_modified.string();
+    }
     const auto instant = parse_instant(entry.last_updated);
     if (!instant) {
         return bad(Errc::value, in_meta ? "meta.lastUpdated is not an instant"
@@ -189,9 +199,12 @@ std::optional<ResourceUrl> parse_resource_url(std::string_view url) noexcept {
     return named;
 }
 
-Result<HistoryEntry> read_history_entry(json::Value value) {
+Result<void> read_history_entry(json::Value value, HistoryEntry& entry) {
+    entry.version.reset();
+    entry.instant.reset();
+    entry.last_updated.clear();
+    entry.facts = {};
     ANNALS_TRY(const Parts parts, read_parts(value));
-    HistoryEntry entry;
     entry.full_url = parts.full_url;
     entry.deletion = parts.method.equals("DELETE") || parts.status.raw_string().starts_with("410");
     if (!parts.resource && !entry.deletion) {
@@ -200,7 +213,7 @@ Result<HistoryEntry> read_history_entry(json::Value value) {
     ANNALS_TRY_VOID(read_identity(parts, entry));
     ANNALS_TRY_VOID(read_version(parts, entry));
     ANNALS_TRY_VOID(read_instant(parts, entry));
-    return entry;
+    return {};
 }
 
 }  // namespace annals::core

@@ -31,11 +31,11 @@ struct HistoryEntry {
     json::Value full_url;                  ///< a string, if it is there
 };
 
-/// Reads an entry: who it is by `resource`, else `request.url`, else `fullUrl`; its number by
+/// Reads an entry into `entry`, whatever was there (its memory is used again): who it is by `resource`, else `request.url`, else `fullUrl`; its number by
 /// `meta.versionId`, else `response.etag`, else `_history/N` of `fullUrl` or `response.location`; its instant by
 /// `meta.lastUpdated`, else `response.lastModified`. A deletion has the response status 410 or the method DELETE.
-/// Errors: structure, required, value, invalid.
-Result<HistoryEntry> read_history_entry(json::Value entry);
+/// Errors: structure, required, value, invalid; `entry` is meaningless then.
+Result<void> read_history_entry(json::Value value, HistoryEntry& entry);
 
 /// What a URL such as "http://a/fhir/Patient/1/_history/2" or "Patient/1" names.
 struct ResourceUrl {
