@@ -1,5 +1,6 @@
 #include "core/search/fold.h"
 
+#include <immintrin.h>
 #include <utf8proc.h>
 
 #include <algorithm>
@@ -19,6 +20,40 @@ constexpr std::array<char, 128> kAscii = [] {
     }
     return table;
 }();
+
+/// Folds a text of printable ASCII with single blanks between its words, as nearly all are; false, and nothing of use in
+/// `folded`, if it isn't one or is short.
+bool fold_plain(std::string_view text, std::string& folded) {
+    constexpr std::size_t kBlock = 16;
+    if (text.size() < kBlock || text.size() > kFoldedCharsMax || text.front() == ' ' ||
+        text.back() == ' ') {
+        return false;
+    }
+    folded.resize(text.size());
+    const auto load = [&](std::size_t at) {
+        return _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + at));
+    };
+    const __m128i blank = _mm_set1_epi8(' ');
+    __m128i wrong = _mm_setzero_si128();
+    // The last block overlaps the one before it.
+    for (std::size_t at = 0;; at = std::min(at + kBlock, text.size() - kBlock)) {
+        const __m128i block = load(at);
+        // What is beyond ASCII is negative.
+        wrong = _mm_or_si128(wrong, _mm_cmplt_epi8(block, blank));
+        wrong = _mm_or_si128(wrong, _mm_cmpeq_epi8(block, _mm_set1_epi8(0x7f)));
+        const __m128i before = at == 0 ? _mm_slli_si128(block, 1) : load(at - 1);
+        const __m128i both =
+            _mm_and_si128(_mm_cmpeq_epi8(block, blank), _mm_cmpeq_epi8(before, blank));
+        wrong = _mm_or_si128(wrong, both);
+        const __m128i upper = _mm_and_si128(_mm_cmpgt_epi8(block, _mm_set1_epi8('A' - 1)),
+                                            _mm_cmplt_epi8(block, _mm_set1_epi8('Z' + 1)));
+        const __m128i lower = _mm_or_si128(block, _mm_and_si128(upper, blank));
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(folded.data() + at), lower);
+        if (at + kBlock == text.size()) {
+            return _mm_movemask_epi8(wrong) == 0;
+        }
+    }
+}
 
 /// Folds the ASCII characters at the front of `text` into `folded`, at most kFoldedCharsMax; says how many those were,
 /// and whether a blank is still to come before the next character.
@@ -127,6 +162,9 @@ bool is_blank(utf8proc_category_t category) {
 }  // namespace
 
 void fold(std::string_view text, std::string& folded) {
+    if (fold_plain(text, folded)) {
+        return;
+    }
     bool blank = false;
     std::size_t at = fold_ascii(text, folded, blank);
     Out out(folded, blank);

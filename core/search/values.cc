@@ -353,9 +353,11 @@ void ValueWriter::write(ValueKind kind, std::string_view text, std::span<const U
         case ValueKind::string_text:
             string_value(text, uses);
             break;
-        case ValueKind::reference_text:
-            reference_text(text, read_reference(text, base_url_), uses);
+        case ValueKind::reference_text: {
+            const ReferenceText target = read_reference(text, base_url_);
+            reference_text(text, target, key_of(target), uses);
             break;
+        }
         case ValueKind::date_text:
             date(text, uses);
             break;
@@ -634,6 +636,7 @@ void ValueWriter::reference(json::Value value, std::span<const Use> uses) {
         }
     }
     ReferenceText target;
+    std::uint64_t target_key = 0;
     std::optional<TypeId> type;
     const bool fragment = text.starts_with('#');
     if (fragment) {
@@ -641,6 +644,7 @@ void ValueWriter::reference(json::Value value, std::span<const Use> uses) {
                                 : contained_type(text.substr(1));
     } else {
         target = read_reference(text, base_url_);
+        target_key = key_of(target);
         type = target.type ? target.type : find_resource_type(stated);
     }
     for (const Use& use : uses) {
@@ -649,7 +653,7 @@ void ValueWriter::reference(json::Value value, std::span<const Use> uses) {
         }
         const std::span<const Use> one(&use, 1);
         if (!text.empty() && !fragment) {
-            reference_text(text, target, one);
+            reference_text(text, target, target_key, one);
         }
         if (identifier.is_object()) {
             this->identifier(identifier, one, &Columns::identifier);
@@ -658,13 +662,16 @@ void ValueWriter::reference(json::Value value, std::span<const Use> uses) {
     }
 }
 
+std::uint64_t ValueWriter::key_of(const ReferenceText& target) const {
+    return target.local ? storage::resource_key(seed_, *target.type, target.id).low : 0;
+}
+
 void ValueWriter::reference_text(std::string_view text, const ReferenceText& target,
-                                 std::span<const Use> uses) {
+                                 std::uint64_t key, std::span<const Use> uses) {
     if (text.starts_with('#')) {
         return;
     }
     if (target.local) {
-        const std::uint64_t key = storage::resource_key(seed_, *target.type, target.id).low;
         for (const Use& use : uses) {
             term(use, search::reference(use.columns->column, key));
             link(use, key);
@@ -768,13 +775,31 @@ void ValueWriter::number_bounds(json::Value value, std::span<const Use> uses) {
     }
 }
 
-std::string_view ValueWriter::unit_of(json::Value quantity) {
-    unit_.clear();
-    unit_ += text_of(quantity["system"], 0);
+ValueWriter::QuantityParts ValueWriter::parts_of(json::Value quantity) {
+    QuantityParts parts;
+    for (const auto [key, member] : quantity.members()) {
+        const std::string_view name = text_of(key, 0);
+        if (name == "value") {
+            parts.value = member;
+        } else if (name == "comparator") {
+            parts.comparator = member;
+        } else if (name == "unit") {
+            parts.unit = member;
+        } else if (name == "system") {
+            parts.system = member;
+        } else if (name == "code") {
+            parts.code = member;
+        }
+    }
+    return parts;
+}
+
+std::string_view ValueWriter::unit_of(const QuantityParts& quantity) {
+    unit_ = text_of(quantity.system, 0);
     unit_ += '\x1F';
-    unit_ += text_of(quantity["code"], 0);
+    unit_ += text_of(quantity.code, 0);
     unit_ += '\x1F';
-    unit_ += text_of(quantity["unit"], 0);
+    unit_ += text_of(quantity.unit, 0);
     return unit_;
 }
 
@@ -798,13 +823,15 @@ void ValueWriter::in_unit(std::string_view unit, std::int64_t low, std::int64_t 
 }
 
 void ValueWriter::quantity(json::Value value, std::span<const Use> uses) {
-    const auto number = number_of_member(value, "value");
+    const QuantityParts parts = parts_of(value);
+    const auto number =
+        parts.value.is(json::Kind::number) ? number_value(parts.value.raw()) : std::nullopt;
     if (!number) {
         return;
     }
     std::int64_t low = ordered(*number);
     std::int64_t high = low;
-    const std::string_view comparator = text_of(value["comparator"], 0);
+    const std::string_view comparator = text_of(parts.comparator, 0);
     if (comparator == "<" || comparator == "<=") {
         low = kNever;
         high -= comparator == "<" ? 1 : 0;
@@ -812,7 +839,7 @@ void ValueWriter::quantity(json::Value value, std::span<const Use> uses) {
         high = kForever;
         low += comparator == ">" ? 1 : 0;
     }
-    in_unit(unit_of(value), low, high, uses);
+    in_unit(unit_of(parts), low, high, uses);
 }
 
 void ValueWriter::money(json::Value value, std::span<const Use> uses) {
@@ -835,13 +862,15 @@ void ValueWriter::quantity_range(json::Value value, std::span<const Use> uses) {
     if (!low && !high) {
         return;
     }
-    if (low && high && std::string(unit_of(value["low"])) != unit_of(value["high"])) {
+    const QuantityParts at_low = parts_of(value["low"]);
+    const QuantityParts at_high = parts_of(value["high"]);
+    if (low && high && std::string(unit_of(at_low)) != unit_of(at_high)) {
         // Two units: each end holds in its own.
-        in_unit(unit_of(value["low"]), ordered(*low), kForever, uses);
-        in_unit(unit_of(value["high"]), kNever, ordered(*high), uses);
+        in_unit(unit_of(at_low), ordered(*low), kForever, uses);
+        in_unit(unit_of(at_high), kNever, ordered(*high), uses);
         return;
     }
-    in_unit(unit_of(low ? value["low"] : value["high"]), low ? ordered(*low) : kNever,
+    in_unit(unit_of(low ? at_low : at_high), low ? ordered(*low) : kNever,
             high ? ordered(*high) : kForever, uses);
 }
 
@@ -869,7 +898,7 @@ void ValueWriter::sampled(json::Value value, std::span<const Use> uses) {
         at = end + 1;
     }
     if (low <= high) {
-        in_unit(unit_of(origin), ordered(low), ordered(high), uses);
+        in_unit(unit_of(parts_of(origin)), ordered(low), ordered(high), uses);
     }
 }
 

@@ -184,7 +184,9 @@ class ValueWriter {
                       std::span<const std::string_view> parts);
     void string_display(json::Value value, std::string_view member, std::span<const Use> uses);
     void reference(json::Value value, std::span<const Use> uses);
-    void reference_text(std::string_view text, const ReferenceText& target,
+    /// The key of what a local reference refers to.
+    std::uint64_t key_of(const ReferenceText& target) const;
+    void reference_text(std::string_view text, const ReferenceText& target, std::uint64_t key,
                         std::span<const Use> uses);
     void reference_resource(json::Value value, std::span<const Use> uses);
     std::optional<TypeId> contained_type(std::string_view id) const;
@@ -194,8 +196,19 @@ class ValueWriter {
     std::optional<double> number_of_member(json::Value object, std::string_view member);
     void number_interval(std::int64_t low, std::int64_t high, std::span<const Use> uses);
     void number_bounds(json::Value value, std::span<const Use> uses);
+
+    /// The members of a Quantity.
+    struct QuantityParts {
+        json::Value value;
+        json::Value comparator;
+        json::Value unit;
+        json::Value system;
+        json::Value code;
+    };
+
+    QuantityParts parts_of(json::Value quantity);
     /// `system\x1Fcode\x1Funit` of a Quantity, in its own scratch.
-    std::string_view unit_of(json::Value quantity);
+    std::string_view unit_of(const QuantityParts& quantity);
     void in_unit(std::string_view unit, std::int64_t low, std::int64_t high,
                  std::span<const Use> uses);
     void quantity(json::Value value, std::span<const Use> uses);
