@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace annals::core {
@@ -189,6 +190,19 @@ void append_instant(std::string& out, Instant instant) {
 }
 
 }  // namespace
+
+void fetch_ahead(json::Value entry) noexcept {
+    const auto fetch = [](const void* at, std::size_t size) {
+        constexpr std::size_t kLine = 64;
+        constexpr std::size_t kSizeMax = 8192;  // what is behind that is fetched as it is read
+        for (std::size_t i = 0; i < std::min(size, +kSizeMax); i += kLine) {
+            __builtin_prefetch(static_cast<const char*>(at) + i);
+        }
+    };
+    const json::Node& node = entry.node();
+    fetch(entry.tree().text().data() + node.begin, node.end - node.begin);
+    fetch(&node, (node.next - entry.index()) * sizeof node);
+}
 
 void append_entry_response(std::string& out, int status, std::string_view location,
                            std::optional<VersionNumber> etag,

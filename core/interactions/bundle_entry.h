@@ -73,6 +73,10 @@ class ResponseBundle {
     std::vector<EntryTrace> traces_;
 };
 
+/// Has `entry` fetched into the nearer caches, for whoever reads it next. A bundle is parsed as a whole, and its beginning
+/// has left them by then.
+void fetch_ahead(json::Value entry) noexcept;
+
 /// Appends the runs of `plan` as pieces for a VersionWrite.
 void append_pieces(const json::BodyPlan& plan, std::vector<storage::BodyPiece>& pieces);
 

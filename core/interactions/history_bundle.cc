@@ -8,7 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <memory>
@@ -95,20 +94,6 @@ bool same_content(const storage::Store& store, const HistoryEntry& entry,
     }
     const KeptBody body(entry);
     return is_body_of(body.plan(), bytes->body);  // only the instant can be unknown here
-}
-
-/// Has `entry` fetched into the nearer caches. A bundle is parsed as a whole, and its beginning has left them by then.
-void fetch_ahead(json::Value entry) {
-    const auto fetch = [](const void* at, std::size_t size) {
-        constexpr std::size_t kLine = 64;
-        constexpr std::size_t kSizeMax = 8192;  // what is behind that is fetched as it is read
-        for (std::size_t i = 0; i < std::min(size, +kSizeMax); i += kLine) {
-            __builtin_prefetch(static_cast<const char*>(at) + i);
-        }
-    };
-    const json::Node& node = entry.node();
-    fetch(entry.tree().text().data() + node.begin, node.end - node.begin);
-    fetch(&node, (node.next - entry.index()) * sizeof node);
 }
 
 /// A history bundle under way.

@@ -180,6 +180,9 @@ class TransactionRun {
         for (const json::Value value : list_.elements()) {
             TransactionEntry& entry = entries_[index];
             entry.value = value;
+            if (index + 1 < entries_.size()) {
+                fetch_ahead({value.tree(), value.node().next});
+            }
             Result<void> read = read_transaction_entry(service_, value, index, request_, entry);
             if (!read && !add_fault(index, std::move(read.error()))) {
                 co_return false;
@@ -223,6 +226,9 @@ class TransactionRun {
         attempt.state.end_decisions();
         std::size_t count = 0;
         for (const std::size_t index : order_) {
+            if (count + 1 < order_.size()) {
+                fetch_ahead(entries_[order_[count + 1]].value);
+            }
             if (Result<void> built = build(attempt, index); !built) {
                 co_return fail(index, std::move(built.error()));
             }
