@@ -48,6 +48,20 @@ TEST(Fold, CutsAfterAThousandCharacters) {
     EXPECT_EQ(fold(wide).size(), 3000u);
 }
 
+TEST(Fold, DoesTheSameToALongTextWhateverStandsInIt) {
+    for (const std::size_t size : {15U, 16U, 17U, 31U, 32U, 33U, 40U}) {
+        for (std::size_t at = 0; at < size; ++at) {
+            for (int value = 0; value < 0x80; ++value) {
+                std::string text =
+                    std::string("A plain Text of WORDS, with Blanks between").substr(0, size);
+                text[at] = static_cast<char>(value);
+                // Behind a letter that isn't ASCII, characters are looked at one by one.
+                ASSERT_EQ("e " + fold(text), fold("\u00e9 " + text)) << text;
+            }
+        }
+    }
+}
+
 TEST(Fold, PassesOverWhatIsNoUtf8) {
     EXPECT_EQ(fold("a\xff\xc3z"), "az");
 }
