@@ -40,6 +40,28 @@ TEST(Instant, RefusesWhatIsNoInstant) {
     }
 }
 
+TEST(Instant, IsTheSameInUtcHoweverTheZoneIsWritten) {
+    for (const std::string text :
+         {"2024-02-29T23:59:60.123", "2023-12-31T00:00:00", "0001-01-01T10:20:30.009"}) {
+        for (std::size_t at = 0; at < text.size(); ++at) {
+            for (int value = 1; value < 256; ++value) {
+                std::string other = text;
+                other[at] = static_cast<char>(value);
+                const auto usual = parse_date_time(other + "Z");
+                const auto general = parse_date_time(other + "+00:00");
+                ASSERT_EQ(usual.has_value(), general.has_value()) << other;
+                if (usual) {
+                    ASSERT_EQ(usual->begin, general->begin) << other;
+                    ASSERT_EQ(usual->end, general->end) << other;
+                }
+                ASSERT_EQ(parse_instant(other + "Z").has_value(),
+                          parse_instant(other + "+00:00").has_value())
+                    << other;
+            }
+        }
+    }
+}
+
 TEST(Instant, WritesMillisecondsAndKeepsMicrosecondsWhereThereAreAny) {
     EXPECT_EQ(format_instant({951825600000000}), "2000-02-29T12:00:00.000Z");
     EXPECT_EQ(format_instant({951825600123000}), "2000-02-29T12:00:00.123Z");
