@@ -43,7 +43,7 @@ struct Record {
     Instant instant;
     std::uint32_t id_begin = 0;  ///< in HistoryRun::ids_
     std::uint32_t id_size = 0;
-    json::Value full_url;  ///< whatever stands there
+    std::string_view full_url;  ///< as it stands there, with its quotes; empty if it is no string
     std::unique_ptr<Error> fault;
 };
 
@@ -146,7 +146,8 @@ class HistoryRun {
     /// Errors: what ends the whole bundle (no_store, overloaded, internal).
     Result<bool> apply(json::Value value, Record& record, storage::Ticket& wait) {
         Result<void> read = read_history_entry(value, entry_);
-        record.full_url = read ? entry_.full_url : value["fullUrl"];
+        const json::Value full_url = read ? entry_.full_url : value["fullUrl"];
+        record.full_url = full_url.is_string() ? full_url.raw() : std::string_view();
         if (!read) {
             return refuse(record, std::move(read.error()));
         }
@@ -323,11 +324,15 @@ class HistoryRun {
     }
 
     Response answer() {
+        constexpr std::size_t kAhead = 8;  // one takes a fraction of the time that memory does
         const bool traced = service_.config().audited();
         ResponseBundle bundle("batch-response", request_.base_url, traced);
         std::string text;
         std::size_t index = 0;
         for (const json::Value value : list_.elements()) {
+            if (index + kAhead < records_.size()) {
+                __builtin_prefetch(records_[index + kAhead].full_url.data());
+            }
             text.clear();
             append_answer(text, value, records_[index]);
             bundle.add_text(text);
@@ -358,9 +363,9 @@ class HistoryRun {
 
     void append_answer(std::string& text, json::Value value, Record& record) {
         text += '{';
-        if (record.full_url.is_string()) {
+        if (!record.full_url.empty()) {
             text += R"("fullUrl":)";
-            text += record.full_url.raw();
+            text += record.full_url;
             text += ',';
         }
         text += R"("response":{)";
