@@ -17,6 +17,7 @@ namespace {
 constexpr int kWriterNice = -10;
 constexpr std::uint64_t kRecentShare = 8;  // A new sync time counts 1/8 in the running mean.
 constexpr double kNanosecondsPerSecond = 1e9;
+constexpr std::size_t kAddedAtOnce = 1024;  // That memory for them stays small.
 
 }  // namespace
 
@@ -201,21 +202,26 @@ void LogWriter::publish(Batch& batch, std::size_t begin, std::size_t end,
             record.offset += moved;
             segments_.footer().add(record);
             if (record.kind == RecordKind::erase) {
+                add_to_index();
                 erase(record, frame.ticket);
                 continue;
             }
-            index_.add({.key = record.key,
-                        .type = record.type,
-                        .position = record.position,
-                        .version = record.version,
-                        .instant = record.instant,
-                        .deletion = record.deletion,
-                        .continues = continues,
-                        .location = {segments_.slot(), record.offset}});
+            added_.push_back({.key = record.key,
+                              .type = record.type,
+                              .position = record.position,
+                              .version = record.version,
+                              .instant = record.instant,
+                              .deletion = record.deletion,
+                              .continues = continues,
+                              .location = {segments_.slot(), record.offset}});
+            if (added_.size() == kAddedAtOnce) {
+                add_to_index();
+            }
             continues = true;
             ++versions;
         }
     }
+    add_to_index();
     const BatchFrame& last = batch.frames[end - 1];
     index_.publish(last.last_position);
     {
@@ -260,6 +266,12 @@ void LogWriter::publish_search(Batch& batch, std::size_t begin, std::size_t end)
         }
     });
     search_->publish();
+}
+
+/// What was gathered: many at once wait for memory less often.
+void LogWriter::add_to_index() {
+    index_.add_batch(added_);
+    added_.clear();
 }
 
 void LogWriter::erase(const Hint& record, Ticket ticket) {

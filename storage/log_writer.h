@@ -64,6 +64,7 @@ class LogWriter {
     Result<void> sync();
     void publish(Batch& batch, std::size_t begin, std::size_t end, std::uint64_t file_offset);
     void publish_search(Batch& batch, std::size_t begin, std::size_t end);
+    void add_to_index();
     void erase(const Hint& record, Ticket ticket);
     void fail(const Error& error);
     void settle(Ticket through, bool ok);
@@ -80,6 +81,7 @@ class LogWriter {
     // The log writer's thread alone.
     Position written_;
     Instant instant_;
+    std::vector<IndexedVersion> added_;  ///< on their way into the index
     std::vector<Position> erased_;
     Sequencer::Clock::time_point last_sync_ = Sequencer::Clock::now();
 
