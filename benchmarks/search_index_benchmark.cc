@@ -182,7 +182,7 @@ void write_and_read(benchmark::State& state) {
     std::string bytes;
     for (auto _ : state) {
         bytes.clear();
-        run.write(bytes);
+        run.write([&](std::string_view part) { bytes += part; });
         benchmark::DoNotOptimize(SearchRun::read(bytes, nullptr));
     }
     per_document(state, run.size());

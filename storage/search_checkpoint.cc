@@ -30,11 +30,6 @@ std::optional<std::uint64_t> file_number(std::string_view name) {
     return number;
 }
 
-void align(std::string& out) {
-    out.resize((out.size() + kSearchFileAligned - 1) / kSearchFileAligned * kSearchFileAligned,
-               '\0');
-}
-
 std::uint32_t erased_count(const SearchRun& run) {
     std::uint32_t count = 0;
     for (std::uint32_t document = 0; run.any_died() && document < run.size(); ++document) {
@@ -62,9 +57,11 @@ SearchManifest::Witness SearchCheckpoint::witness_at(Position position) const {
 
 // ---- writing ----
 
-Result<void> SearchCheckpoint::write_file(std::uint64_t number, std::string_view bytes) {
-    ANNALS_TRY(const auto file, fs_.open(path(search_file_name(number)), FileSystem::Mode::create));
-    return file->write(0, bytes);
+Result<SearchFileWriter> SearchCheckpoint::new_file(Draft& draft) {
+    const std::uint64_t number = ++last_file_;
+    ANNALS_TRY(auto file, fs_.open(path(search_file_name(number)), FileSystem::Mode::create));
+    draft.files.push_back(number);
+    return SearchFileWriter(std::move(file), number, options_.store_id);
 }
 
 Result<void> SearchCheckpoint::sync_file(std::uint64_t number) {
@@ -98,27 +95,17 @@ Result<void> SearchCheckpoint::add_run(const std::shared_ptr<const SearchRun>& r
         return {};
     }
     Place place;
-    place.documents = written->size();
     if (run->size() < options_.own_file_documents) {
-        if (draft.pack_file == 0) {
-            draft.pack_file = ++last_file_;
+        if (!draft.pack) {
+            ANNALS_TRY(SearchFileWriter pack, new_file(draft));
+            draft.pack.emplace(std::move(pack));
         }
-        place.file = draft.pack_file;
-        place.offset = draft.pack.size();
-        written->write(draft.pack);
-        place.bytes = draft.pack.size() - place.offset;
-        place.checksum =
-            hash64(std::string_view(draft.pack).substr(place.offset), options_.store_id);
-        align(draft.pack);
+        ANNALS_TRY(place, draft.pack->add(*written));
         draft.packed_documents += place.documents;
     } else {
-        std::string bytes;
-        written->write(bytes);
-        place.file = ++last_file_;
-        place.bytes = bytes.size();
-        place.checksum = hash64(bytes, options_.store_id);
-        draft.files.push_back(place.file);
-        ANNALS_TRY_VOID(write_file(place.file, bytes));
+        ANNALS_TRY(SearchFileWriter file, new_file(draft));
+        ANNALS_TRY(place, file.add(*written));
+        ANNALS_TRY_VOID(file.finish());
     }
     draft.kept.push_back({.run = run, .erased = erased, .place = place});
     entry.runs.push_back(place);
@@ -141,12 +128,10 @@ Result<void> SearchCheckpoint::write_type(std::size_t type, const SearchRuns& ru
             break;
         }
     }
-    if (done && draft.pack_file != 0) {
-        draft.files.push_back(draft.pack_file);
-        done = write_file(draft.pack_file, draft.pack);
+    if (done && draft.pack) {
+        done = draft.pack->finish();
     }
-    draft.pack.clear();
-    draft.pack_file = 0;
+    draft.pack.reset();
     const std::lock_guard lock(mutex_);
     writing_.type.reset();
     writing_.files[type].assign(draft.files.begin() + static_cast<std::ptrdiff_t>(files),

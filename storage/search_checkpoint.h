@@ -9,6 +9,7 @@
 #include "storage/file_system.h"
 #include "storage/index.h"
 #include "storage/search_checkpoint_reader.h"
+#include "storage/search_file_writer.h"
 #include "storage/search_index.h"
 #include "storage/search_manifest.h"
 
@@ -117,9 +118,8 @@ class SearchCheckpoint {
         Small small = Small::add;
         SearchManifest manifest;
         std::vector<Kept> kept;
-        std::vector<std::uint64_t> files;  ///< new ones
-        std::string pack;                  ///< a type's runs without a file of their own
-        std::uint64_t pack_file = 0;
+        std::vector<std::uint64_t> files;      ///< new ones
+        std::optional<SearchFileWriter> pack;  ///< of a type's runs without a file of their own
         std::uint64_t packed_documents = 0;
     };
 
@@ -149,7 +149,7 @@ class SearchCheckpoint {
                                   Small small);
     Result<void> add_run(const std::shared_ptr<const SearchRun>& run, SearchManifest::Type& entry,
                          Draft& draft);
-    Result<void> write_file(std::uint64_t number, std::string_view bytes);
+    Result<SearchFileWriter> new_file(Draft& draft);
     Result<void> sync_file(std::uint64_t number);
     Result<void> settle_gathered();
     void gather(const Draft& draft);

@@ -20,6 +20,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -144,8 +145,9 @@ class SearchRun {
     /// Whether one run has room for all that is in `runs` (its numbers are 32 bits).
     static bool fits_one(std::span<const std::shared_ptr<const SearchRun>> runs) noexcept;
 
-    /// Appends all of the run but for what died when. Format: versioned; search_run_file.cc.
-    void write(std::string& out) const;
+    /// Gives all of the run but for what died when, part after part; a part lasts until `take` returns. Format: versioned;
+    /// search_run_file.cc.
+    void write(const std::function<void(std::string_view part)>& take) const;
 
     /// What write() wrote, whose arrays stay where they are; no document has died. Requires: `bytes` begin at a multiple
     /// of 8. Whether they are those that were written is the caller's to know (by a checksum); others do no harm, but

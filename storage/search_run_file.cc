@@ -27,10 +27,6 @@ Error damaged(std::string detail) {
     return {Errc::corrupt, "search run: " + std::move(detail), {}};
 }
 
-void append(std::string& out, const void* bytes, std::size_t size) {
-    out.append(static_cast<const char*>(bytes), size);
-}
-
 /// Takes bytes from the front.
 class Reader {
   public:
@@ -327,34 +323,26 @@ class SearchRun::Checker {
     const SearchRun& run_;
 };
 
-void SearchRun::write(std::string& out) const {
+void SearchRun::write(const std::function<void(std::string_view part)>& take) const {
+    const auto take_bytes = [&take](const void* bytes, std::size_t size) {
+        take({static_cast<const char*>(bytes), size});
+    };
     const FileHeader header{.bitmaps = static_cast<std::uint32_t>(bitmaps_.size())};
-    std::size_t bytes = sizeof header;
+    take_bytes(&header, sizeof header);
     std::apply(
-        [&bytes](const auto&... array) {
-            bytes += sizeof...(array) * sizeof(std::uint64_t) + (array.size_bytes() + ...);
-        },
-        arrays(*this));
-    for (const SearchBitmap& bitmap : bitmaps_) {
-        bytes += sizeof(std::uint32_t) + roaring_bitmap_portable_size_in_bytes(bitmap.get());
-    }
-    if (out.capacity() - out.size() < bytes) {
-        out.reserve(std::max(out.size() + bytes, 2 * out.capacity()));
-    }
-    append(out, &header, sizeof header);
-    std::apply(
-        [&out](const auto&... array) {
+        [&take_bytes](const auto&... array) {
             const std::array<std::uint64_t, sizeof...(array)> sizes{array.size()...};
-            append(out, sizes.data(), sizeof sizes);
-            (append(out, array.data(), array.size_bytes()), ...);
+            take_bytes(sizes.data(), sizeof sizes);
+            (take_bytes(array.data(), array.size_bytes()), ...);
         },
         arrays(*this));
+    std::string portable;
     for (const SearchBitmap& bitmap : bitmaps_) {
-        const std::size_t size = roaring_bitmap_portable_size_in_bytes(bitmap.get());
-        const auto prefix = static_cast<std::uint32_t>(size);
-        append(out, &prefix, sizeof prefix);
-        out.resize(out.size() + size);
-        roaring_bitmap_portable_serialize(bitmap.get(), out.data() + out.size() - size);
+        portable.resize(roaring_bitmap_portable_size_in_bytes(bitmap.get()));
+        const auto prefix = static_cast<std::uint32_t>(portable.size());
+        take_bytes(&prefix, sizeof prefix);
+        roaring_bitmap_portable_serialize(bitmap.get(), portable.data());
+        take(portable);
     }
 }
 

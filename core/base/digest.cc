@@ -12,6 +12,30 @@ std::uint64_t hash64(std::string_view bytes, std::uint64_t seed) noexcept {
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 
+struct Hash64Stream::State {
+    XXH3_state_t xxh3;
+};
+
+Hash64Stream::Hash64Stream(std::uint64_t seed) : seed_(seed), state_(std::make_unique<State>()) {
+    restart();
+}
+
+Hash64Stream::~Hash64Stream() = default;
+Hash64Stream::Hash64Stream(Hash64Stream&& other) noexcept = default;
+Hash64Stream& Hash64Stream::operator=(Hash64Stream&& other) noexcept = default;
+
+void Hash64Stream::add(std::string_view bytes) noexcept {
+    XXH3_64bits_update(&state_->xxh3, bytes.data(), bytes.size());
+}
+
+std::uint64_t Hash64Stream::value() const noexcept {
+    return XXH3_64bits_digest(&state_->xxh3);
+}
+
+void Hash64Stream::restart() noexcept {
+    XXH3_64bits_reset_withSeed(&state_->xxh3, seed_);
+}
+
 Hash128 hash128(std::string_view bytes, std::uint64_t seed) noexcept {
     const XXH128_hash_t hash = XXH3_128bits_withSeed(bytes.data(), bytes.size(), seed);
     return {hash.low64, hash.high64};

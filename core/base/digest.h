@@ -7,6 +7,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,29 @@ struct Hash128 {
 
 /// XXH3-64 of `bytes` with `seed`.
 std::uint64_t hash64(std::string_view bytes, std::uint64_t seed = 0) noexcept;
+
+/// hash64() of bytes that come in parts.
+class Hash64Stream {
+  public:
+    explicit Hash64Stream(std::uint64_t seed = 0);
+    ~Hash64Stream();
+    Hash64Stream(Hash64Stream&& other) noexcept;
+    Hash64Stream& operator=(Hash64Stream&& other) noexcept;
+
+    void add(std::string_view bytes) noexcept;
+
+    /// Of all that was added so far.
+    std::uint64_t value() const noexcept;
+
+    /// As if nothing had been added.
+    void restart() noexcept;
+
+  private:
+    struct State;
+
+    std::uint64_t seed_;
+    std::unique_ptr<State> state_;
+};
 
 /// XXH3-128 of `bytes` with `seed`.
 Hash128 hash128(std::string_view bytes, std::uint64_t seed = 0) noexcept;

@@ -79,6 +79,23 @@ TEST(Digest, AgreesWithPublishedVectors) {
     EXPECT_NE(hash128("Patient/1", 7), hash128("Patient/2", 7));
 }
 
+TEST(Digest, OfBytesInPartsIsThatOfTheWhole) {
+    std::string bytes(5000, '\0');
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<char>(i * i >> 3);
+    }
+    Hash64Stream stream(9);
+    for (const std::size_t part : {1U, 7U, 100U, 240U, 256U, 1000U, 5000U}) {
+        stream.restart();
+        for (std::size_t at = 0; at < bytes.size(); at += part) {
+            stream.add(std::string_view(bytes).substr(at, part));
+            const std::size_t end = std::min(at + part, bytes.size());
+            ASSERT_EQ(stream.value(), hash64(std::string_view(bytes).substr(0, end), 9));
+        }
+    }
+    EXPECT_EQ(Hash64Stream().value(), hash64(""));
+}
+
 TEST(Uuid, IsVersionFourAndNeverTheSame) {
     std::set<std::string> seen;
     for (int i = 0; i < 1000; ++i) {

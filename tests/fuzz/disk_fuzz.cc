@@ -281,7 +281,7 @@ void fuzz_run(std::string_view input) {
         return;
     }
     std::string written;
-    (*run)->write(written);
+    (*run)->write([&](std::string_view part) { written += part; });
     ANNALS_CHECK(written.size() == input.size());
     const std::vector runs{*run};
     (void)SearchRun::merge(runs, {});

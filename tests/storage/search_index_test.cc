@@ -265,9 +265,7 @@ TEST(SearchIndex, GoesOnFromRestoredRuns) {
     model.add(30);
     SearchRuns runs{.runs = {}, .vacuumed_through = {3}};
     for (const auto& run : first.runs(kType)->runs) {
-        std::string bytes;
-        run->write(bytes);
-        runs.runs.push_back(*read_copy(bytes));
+        runs.runs.push_back(*read_copy(written(*run)));
     }
     runs.runs[1]->mark_died(0, {1000});
     SearchIndex second;

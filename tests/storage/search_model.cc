@@ -272,6 +272,20 @@ std::vector<const ModelDocument*> pointers(const std::deque<ModelDocument>& docu
     return all;
 }
 
+std::deque<ModelDocument> documents_of(ModelMaker& maker, std::size_t count) {
+    std::deque<ModelDocument> documents;
+    for (std::size_t i = 0; i < count; ++i) {
+        documents.push_back(maker.next());
+    }
+    return documents;
+}
+
+std::string written(const SearchRun& run) {
+    std::string bytes;
+    run.write([&](std::string_view part) { bytes += part; });
+    return bytes;
+}
+
 Result<std::shared_ptr<const SearchRun>> read_copy(std::string_view bytes) {
     // Of exactly that size, so that a sanitizer sees who reads beyond it.
     const auto words = std::make_shared<std::uint64_t[]>((bytes.size() + 7) / 8);

@@ -46,6 +46,12 @@ class ModelMaker {
 std::vector<IndexedDocument> indexed(const std::vector<const ModelDocument*>& documents);
 std::vector<const ModelDocument*> pointers(const std::deque<ModelDocument>& documents);
 
+/// `count` of a maker's next ones.
+std::deque<ModelDocument> documents_of(ModelMaker& maker, std::size_t count);
+
+/// A run as bytes.
+std::string written(const SearchRun& run);
+
 /// The run that a copy of `bytes` is.
 Result<std::shared_ptr<const SearchRun>> read_copy(std::string_view bytes);
 

@@ -7,14 +7,6 @@
 namespace annals::storage {
 namespace {
 
-std::deque<ModelDocument> documents_of(ModelMaker& maker, std::size_t count) {
-    std::deque<ModelDocument> documents;
-    for (std::size_t i = 0; i < count; ++i) {
-        documents.push_back(maker.next());
-    }
-    return documents;
-}
-
 TEST(SearchRun, SaysWhatItsDocumentsSay) {
     ModelMaker maker(1);
     for (const std::size_t count : {1U, 2U, 3U, 10U, 127U, 128U, 129U, 400U, 1500U}) {
@@ -180,23 +172,19 @@ TEST(SearchRun, IsReadAsItWasWritten) {
         const auto documents = documents_of(maker, count);
         const auto run = SearchRun::build(indexed(pointers(documents)));
         run->mark_died(0, {12345});  // isn't written
-        std::string bytes = "before";
-        run->write(bytes);
-        const auto read = read_copy(std::string_view(bytes).substr(6));
+        const std::string bytes = written(*run);
+        const auto read = read_copy(bytes);
         ASSERT_TRUE(read) << read.error().detail;
         expect_says(**read, pointers(documents));
         EXPECT_LE((*read)->bytes(), run->bytes());
-        std::string again;
-        (*read)->write(again);
-        EXPECT_EQ(again, bytes.substr(6));
+        EXPECT_EQ(written(**read), bytes);
     }
 }
 
 TEST(SearchRun, StaysInTheMemoryThatItIsReadFrom) {
     ModelMaker maker(6);
     const auto documents = documents_of(maker, 300);
-    std::string bytes;
-    SearchRun::build(indexed(pointers(documents)))->write(bytes);
+    const std::string bytes = written(*SearchRun::build(indexed(pointers(documents))));
     auto words = std::make_shared<std::uint64_t[]>(bytes.size() / 8 + 1);
     const std::weak_ptr<std::uint64_t[]> alive = words;
     char* const begin = reinterpret_cast<char*>(words.get());
@@ -213,8 +201,7 @@ TEST(SearchRun, StaysInTheMemoryThatItIsReadFrom) {
 TEST(SearchRun, CutOrOfAnotherFormatIsRefused) {
     ModelMaker maker(6);
     const auto documents = documents_of(maker, 40);
-    std::string bytes;
-    SearchRun::build(indexed(pointers(documents)))->write(bytes);
+    const std::string bytes = written(*SearchRun::build(indexed(pointers(documents))));
     for (std::size_t size = 0; size < bytes.size(); ++size) {
         const auto read = read_copy(std::string_view(bytes).substr(0, size));
         ASSERT_FALSE(read);
@@ -276,8 +263,7 @@ std::uint64_t walk(const SearchRun& run) {
 TEST(SearchRun, DamagedIsRefusedOrHarmless) {
     ModelMaker maker(7);
     const auto documents = documents_of(maker, 300);
-    std::string bytes;
-    SearchRun::build(indexed(pointers(documents)))->write(bytes);
+    const std::string bytes = written(*SearchRun::build(indexed(pointers(documents))));
     const auto try_reading = [](const std::string& damaged) {
         const auto read = read_copy(damaged);
         if (!read) {
@@ -305,8 +291,7 @@ TEST(SearchRun, CountsItsMemory) {
     ModelMaker maker(8);
     const auto documents = documents_of(maker, 2000);
     const auto run = SearchRun::build(indexed(pointers(documents)));
-    std::string bytes;
-    run->write(bytes);
+    const std::string bytes = written(*run);
     EXPECT_GT(run->bytes(), bytes.size());
     EXPECT_LT(run->bytes(), bytes.size() + bytes.size() / 2);
 }
