@@ -58,6 +58,10 @@ class TimedFile final : public File {
         return file_->read(offset, into);
     }
 
+    void forget(std::uint64_t offset, std::uint64_t bytes, const char* mapping) override {
+        file_->forget(offset, bytes, mapping);
+    }
+
     Result<void> sync() override {
         const auto start = Clock::now();
         auto result = file_->sync();

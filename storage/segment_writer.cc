@@ -138,7 +138,8 @@ SegmentWriter::SegmentWriter(FileSystem& fs, std::string directory, Options opti
       options_(options),
       store_id_(store_id),
       table_(table),
-      preparer_(fs, directory_ + "/prepared.tmp") {
+      preparer_(fs, directory_ + "/prepared.tmp"),
+      drop_behind_(fs, directory_, table, options.kept_bytes) {
     if (options_.prepare_ahead) {
         preparer_.start();
     }
@@ -149,6 +150,7 @@ void SegmentWriter::resume(OpenSegment segment) {
     open_number_.store(segment.header.number, std::memory_order_release);
     synced_ = segment.end;
     open_ = std::make_unique<OpenSegment>(std::move(segment));
+    drop_behind_.begin(open_->header.number, open_->end);
 }
 
 Result<void> SegmentWriter::begin(std::uint64_t number, Position first_position,
@@ -206,6 +208,7 @@ Result<void> SegmentWriter::sync() {
                 ? bytes
                 : recent_sync_bytes_ - recent_sync_bytes_ / kRecentSyncs + bytes / kRecentSyncs;
         synced_ = open_->end;
+        drop_behind_.durable(synced_, DropBehind::Clock::now());
     }
     return {};
 }
@@ -246,6 +249,7 @@ Result<void> SegmentWriter::seal(Instant last_instant) {
     const std::uint64_t bytes = open_->end + footer.size();
     ANNALS_TRY_VOID(open_->file->resize(bytes));
     ANNALS_TRY_VOID(final_if_failed(open_->file->sync()));
+    drop_behind_.durable(bytes, DropBehind::Clock::now());
     log_bytes_ -= open_->bytes;
     log_bytes_ += bytes;
     open_number_.store(0, std::memory_order_release);
@@ -317,6 +321,7 @@ Result<void> SegmentWriter::begin_with(std::uint64_t least, bool zeros, Position
     log_bytes_ += bytes;
     synced_ = kSegmentHeaderBytes;
     dirty_bytes_ = 0;
+    drop_behind_.begin(next_number_, kSegmentHeaderBytes);
     open_number_.store(next_number_, std::memory_order_release);
     ++next_number_;
     return {};

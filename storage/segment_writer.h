@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "storage/drop_behind.h"
 #include "storage/file_system.h"
 #include "storage/segment.h"
 #include "storage/segment_footer.h"
@@ -77,6 +78,7 @@ class SegmentWriter {
     struct Options {
         std::uint64_t segment_bytes;
         bool prepare_ahead;
+        std::uint64_t kept_bytes = 0;  ///< DropBehind's
     };
 
     /// What the next frames need room for.
@@ -154,6 +156,7 @@ class SegmentWriter {
     const std::uint64_t store_id_;
     SegmentTable& table_;
     SegmentPreparer preparer_;
+    DropBehind drop_behind_;
     std::unique_ptr<OpenSegment> open_;
     std::uint64_t next_number_ = 1;
     std::uint64_t synced_ = 0;

@@ -225,7 +225,9 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
     if (!options.read_only) {
         const std::function<Instant()> clock = options.clock ? options.clock : now;
         impl->segment_writer = std::make_unique<SegmentWriter>(
-            fs, segments, SegmentWriter::Options{options.segment_bytes, options.prepare_segments},
+            fs, segments,
+            SegmentWriter::Options{options.segment_bytes, options.prepare_segments,
+                                   options.kept_bytes},
             impl->store_id, impl->segments);
         impl->segment_writer->add_log_bytes(recovered.log_bytes);
         Result<void> begun;

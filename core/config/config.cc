@@ -74,6 +74,9 @@ const std::vector<Key>& keys() {
          "compress sealed segments in the background"},
         {"storage.compression_after", ANNALS_DURATION(storage_compression_after),
          "so long after their last commit"},
+        {"storage.written_memory", Size{ANNALS_U64(storage_written_memory)},
+         "of what is poured in, so much stays in the system's memory unread; 0: as the system has "
+         "it"},
         {"read_only", ANNALS_FLAG(read_only), "serve without taking writes"},
         {"allow_damaged", ANNALS_FLAG(allow_damaged), "with read_only: serve what is whole"},
         {"hard_delete", ANNALS_FLAG(hard_delete),

@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+
 #include <algorithm>
+#include <vector>
 
 namespace annals::storage {
 namespace {
@@ -53,6 +58,34 @@ TEST_F(PosixFileSystemTest, WritesZerosToTheEndOfTheLastPage) {
     EXPECT_EQ(bytes.substr(0, 3 * kPageBytes), std::string(10, 'x') + std::string(kPageBytes, 'y') +
                                                    std::string(kPageBytes - 10, '\0') +
                                                    std::string(kPageBytes, 'z'));
+}
+
+TEST_F(PosixFileSystemTest, ForgetsWithoutAnybodyNoticing) {
+    constexpr std::size_t kPages = 1024;
+    auto file = open("f", Mode::create);
+    std::string bytes(kPages * kPageBytes, '\0');
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<char>(i * 7 + i / kPageBytes);
+    }
+    ASSERT_TRUE(file->write(0, bytes));
+    ASSERT_TRUE(file->sync());
+    const auto map = *file->map(bytes.size());
+    const auto there = [&] {
+        std::vector<unsigned char> pages(kPages);
+        EXPECT_EQ(::mincore(const_cast<char*>(map.get()), bytes.size(), pages.data()), 0);
+        return std::ranges::count_if(pages, [](unsigned char page) { return (page & 1) != 0; });
+    };
+    ASSERT_EQ(std::string_view(map.get(), bytes.size()), bytes);
+    ASSERT_EQ(there(), static_cast<std::ptrdiff_t>(kPages));
+    open("f", Mode::read)->forget(100, kPageBytes, map.get());
+    EXPECT_EQ(std::string_view(map.get(), bytes.size()), bytes);
+    open("f", Mode::read)->forget(0, bytes.size(), map.get());
+    struct statfs info{};
+    ASSERT_EQ(::statfs((directory_ / "f").c_str(), &info), 0);
+    if (info.f_type != TMPFS_MAGIC) {  // That is memory and nothing else.
+        EXPECT_LT(there(), static_cast<std::ptrdiff_t>(kPages / 2));
+    }
+    EXPECT_EQ(std::string_view(map.get(), bytes.size()), bytes);
 }
 
 TEST_F(PosixFileSystemTest, ZerosAreSeenByWhoeverReads) {

@@ -141,6 +141,21 @@ TEST_F(SegmentWriterTest, FillsTheLastPageOfAWriteWithZeros) {
     EXPECT_EQ(bytes.find_first_not_of('\0', end), std::string::npos);
 }
 
+TEST_F(SegmentWriterTest, LeavesNoMoreInMemoryThanItIsTold) {
+    SegmentWriter pouring(fs_, "/d", {16 * kMebibyte, false, kMebibyte}, 7, table_);
+    ASSERT_TRUE(pouring.begin(2, {1}, {}));
+    const std::string frames(kMebibyte, 'f');
+    for (int i = 0; i < 6; ++i) {
+        ASSERT_TRUE(pouring.write(frames));
+        EXPECT_TRUE(fs_.forgotten().size() == (i == 5 ? 1 : 0)) << i;
+        ASSERT_TRUE(pouring.sync());
+    }
+    const test::SimFileSystem::Forgotten first = fs_.forgotten().at(0);
+    EXPECT_EQ(first.path, "/d/" + segment_name(2));
+    EXPECT_EQ(first.offset + first.bytes, kSegmentHeaderBytes + 4 * kMebibyte);
+    EXPECT_TRUE(first.mapped);
+}
+
 TEST_F(SegmentWriterTest, PreparesNothingWhereMuchIsSyncedAtOnce) {
     write_in(256 << 10);
     EXPECT_FALSE(is_prepared_within(std::chrono::milliseconds(50)));

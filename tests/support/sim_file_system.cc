@@ -90,6 +90,16 @@ class SimFileSystem::SimFile final : public storage::File {
         return write(offset, pages);
     }
 
+    void forget(std::uint64_t offset, std::uint64_t bytes, const char* mapping) override {
+        const std::lock_guard lock(fs_.mutex_);
+        const auto entry = std::ranges::find_if(
+            fs_.entries_, [&](const auto& named) { return named.second == inode_; });
+        fs_.forgotten_.push_back({.path = entry != fs_.entries_.end() ? entry->first : "",
+                                  .offset = offset,
+                                  .bytes = bytes,
+                                  .mapped = mapping == inode_->memory.get()});
+    }
+
     Result<void> write_zeros(std::uint64_t offset, std::uint64_t bytes) override {
         return write(offset, std::string(bytes, '\0'));
     }
@@ -287,6 +297,11 @@ void SimFileSystem::wait_for_sync(std::unique_lock<std::mutex>& lock) {
 std::uint64_t SimFileSystem::changing_calls() const {
     const std::lock_guard lock(mutex_);
     return changing_calls_;
+}
+
+std::vector<SimFileSystem::Forgotten> SimFileSystem::forgotten() const {
+    const std::lock_guard lock(mutex_);
+    return forgotten_;
 }
 
 std::uint64_t SimFileSystem::file_syncs() const {

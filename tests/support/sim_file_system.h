@@ -45,6 +45,16 @@ class SimFileSystem final : public storage::FileSystem {
         sync_directory
     };
 
+    /// A call of File::forget().
+    struct Forgotten {
+        std::string path;
+        std::uint64_t offset = 0;
+        std::uint64_t bytes = 0;
+        bool mapped = false;  ///< with what map() gives for the file
+
+        bool operator==(const Forgotten&) const = default;
+    };
+
     SimFileSystem() = default;
 
     // ---- faults ----
@@ -79,6 +89,7 @@ class SimFileSystem final : public storage::FileSystem {
 
     std::uint64_t changing_calls() const;
     std::uint64_t file_syncs() const;
+    std::vector<Forgotten> forgotten() const;
     std::vector<std::string> paths() const;
     std::string content(const std::string& path) const;
     void set_content(const std::string& path, std::string_view bytes);
@@ -150,6 +161,7 @@ class SimFileSystem final : public storage::FileSystem {
     std::optional<std::uint64_t> space_;
     std::uint64_t changing_calls_ = 0;
     std::uint64_t file_syncs_ = 0;
+    std::vector<Forgotten> forgotten_;
     std::uint64_t power_off_at_ = 0;  ///< 0: never
     std::uint32_t sync_ms_ = 0;
     bool off_ = false;

@@ -26,6 +26,7 @@ storage::StoreOptions store_options(const core::Config& config) {
     options.sync_interval_ms = static_cast<std::uint32_t>(config.sync_interval.count());
     options.pack_segments = config.storage_compression;
     options.pack_after = config.storage_compression_after;
+    options.kept_bytes = config.storage_written_memory;
     options.read_only = config.read_only;
     options.allow_damaged = config.allow_damaged;
     options.search = core::search_setup(config);

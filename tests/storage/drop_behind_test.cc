@@ -1,0 +1,118 @@
+#include "storage/drop_behind.h"
+
+#include "storage/format.h"
+#include "tests/support/sim_file_system.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace annals::storage {
+namespace {
+
+constexpr std::uint64_t kMebibyte = 1 << 20;
+constexpr std::uint64_t kKept = 8 * kMebibyte;
+
+using Forgotten = test::SimFileSystem::Forgotten;
+
+class DropBehindTest : public testing::Test {
+  protected:
+    DropBehindTest() {
+        EXPECT_TRUE(fs_.make_directory("/d"));
+        add_segment(1, 64 * kMebibyte);
+    }
+
+    static std::string path(std::uint64_t number) { return "/d/" + segment_name(number); }
+
+    void add_segment(std::uint64_t number, std::uint64_t bytes) {
+        const auto file = *fs_.open(path(number), FileSystem::Mode::create);
+        EXPECT_TRUE(file->allocate(bytes));
+        Segment segment;
+        segment.header.number = number;
+        segment.data = *file->map(bytes);
+        segment.bytes = bytes;
+        table_.insert(std::move(segment));
+    }
+
+    /// Goes on from `begin` to `end`, a MiB every `step`.
+    void write(DropBehind& drop_behind, std::uint64_t begin, std::uint64_t end,
+               std::chrono::milliseconds step = std::chrono::milliseconds(10)) {
+        while (begin < end) {
+            begin += kMebibyte;
+            now_ += step;
+            drop_behind.durable(begin, now_);
+        }
+    }
+
+    test::SimFileSystem fs_;
+    SegmentTable table_;
+    DropBehind drop_behind_{fs_, "/d", table_, kKept};
+    DropBehind::Clock::time_point now_ = DropBehind::Clock::now();
+};
+
+TEST_F(DropBehindTest, ForgetsAllButTheNewestBytes) {
+    drop_behind_.begin(1, 0);
+    write(drop_behind_, 0, 11 * kMebibyte);
+    EXPECT_TRUE(fs_.forgotten().empty());
+    write(drop_behind_, 11 * kMebibyte, 12 * kMebibyte);
+    const Forgotten first{
+        .path = path(1), .offset = 0, .bytes = DropBehind::kChunk, .mapped = true};
+    EXPECT_EQ(fs_.forgotten(), std::vector{first});
+    write(drop_behind_, 12 * kMebibyte, 16 * kMebibyte);
+    ASSERT_EQ(fs_.forgotten().size(), 2U);
+    // Together with the pages that the two share with each other.
+    EXPECT_LT(fs_.forgotten()[1].offset, DropBehind::kChunk);
+    EXPECT_EQ(fs_.forgotten()[1].offset + fs_.forgotten()[1].bytes, 2 * DropBehind::kChunk);
+}
+
+TEST_F(DropBehindTest, GoesOnFromOneSegmentToTheNext) {
+    add_segment(2, 64 * kMebibyte);
+    drop_behind_.begin(1, kSegmentHeaderBytes);
+    drop_behind_.durable(kMebibyte + 5, now_);
+    drop_behind_.begin(2, kSegmentHeaderBytes);
+    write(drop_behind_, kSegmentHeaderBytes, 8 * kMebibyte);
+    const Forgotten first{.path = path(1), .offset = 0, .bytes = kMebibyte + 5, .mapped = true};
+    EXPECT_EQ(fs_.forgotten(), std::vector{first});
+    write(drop_behind_, 8 * kMebibyte, 13 * kMebibyte);
+    ASSERT_EQ(fs_.forgotten().size(), 2U);
+    EXPECT_EQ(fs_.forgotten()[1].path, path(2));
+}
+
+TEST_F(DropBehindTest, LeavesWhatCameSlowlyToTheSystem) {
+    drop_behind_.begin(1, 0);
+    write(drop_behind_, 0, 32 * kMebibyte, std::chrono::seconds(2));
+    EXPECT_TRUE(fs_.forgotten().empty());
+    write(drop_behind_, 32 * kMebibyte, 44 * kMebibyte);
+    ASSERT_FALSE(fs_.forgotten().empty());
+    // What was written just before is as old as that by now.
+    EXPECT_GE(fs_.forgotten()[0].offset + fs_.forgotten()[0].bytes, 24 * kMebibyte);
+}
+
+TEST_F(DropBehindTest, TouchesNothingOfAFileThatHasTakenItsPlace) {
+    drop_behind_.begin(1, 0);
+    write(drop_behind_, 0, 11 * kMebibyte);
+    ASSERT_TRUE(fs_.remove(path(1)));
+    add_segment(1, kMebibyte);
+    write(drop_behind_, 11 * kMebibyte, 16 * kMebibyte);
+    EXPECT_TRUE(fs_.forgotten().empty());
+}
+
+TEST_F(DropBehindTest, LetsGoOfWhatIsRemoved) {
+    drop_behind_.begin(1, 0);
+    write(drop_behind_, 0, 11 * kMebibyte);
+    ASSERT_TRUE(fs_.remove(path(1)));
+    write(drop_behind_, 11 * kMebibyte, 64 * kMebibyte);
+    EXPECT_TRUE(fs_.forgotten().empty());
+}
+
+TEST_F(DropBehindTest, ForgetsNothingWhereNothingIsToBeForgotten) {
+    DropBehind keeping(fs_, "/d", table_, 0);
+    keeping.begin(1, 0);
+    write(keeping, 0, 64 * kMebibyte);
+    EXPECT_TRUE(fs_.forgotten().empty());
+}
+
+}  // namespace
+}  // namespace annals::storage
