@@ -496,6 +496,10 @@ Head Index::head(const Hash128& key) const {
     return head;
 }
 
+void Index::fetch_ahead(const Hash128& key) const noexcept {
+    impl_->keys.fetch_ahead(key);
+}
+
 std::uint64_t Index::erasable(const IndexedErase& erase) const {
     const Impl& my = *impl_;
     const Chain chain = my.chain(erase.key, my.bound_of({}));

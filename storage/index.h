@@ -103,6 +103,9 @@ class Index {
     /// The head of a resource among all that is visible; Head::ticket is 0.
     Head head(const Hash128& key) const;
 
+    /// Brings into the nearer caches what a question about the resource looks at first.
+    void fetch_ahead(const Hash128& key) const noexcept;
+
     /// How many versions of a resource erase() would remove; 0 if it names none or the current version
     /// of a live resource.
     std::uint64_t erasable(const IndexedErase& erase) const;

@@ -33,6 +33,15 @@ class KeyTable {
         return slots.begin != nullptr ? find_in(slots, tag_of(key), equal) : 0;
     }
 
+    /// Brings into the nearer caches what find() looks at first.
+    void fetch_ahead(const Hash128& key) const noexcept {
+        const typename Swapped<Table>::Reader table(shards_[shard_of(key)].table);
+        if (table.get() != nullptr) {
+            const Slots slots = slots_of(*table.get());
+            __builtin_prefetch(&slots.begin[home_of(tag_of(key), slots.capacity)]);
+        }
+    }
+
     /// Adds a key that is not there. Writer only.
     void insert(const Hash128& key, std::uint32_t number);
 

@@ -413,6 +413,10 @@ Head Store::head(TypeId type, std::string_view id) const {
                                        : impl_->sequencer->head(type, id);
 }
 
+void Store::fetch_ahead(TypeId type, std::string_view id) const noexcept {
+    impl_->index.fetch_ahead(impl_->key(type, id));
+}
+
 Position Store::commit_end(Position position) const noexcept {
     return impl_->index.commit_end(position);
 }

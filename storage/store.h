@@ -293,6 +293,10 @@ class Store {
     /// What the log knows of a resource, submitted commits included (for If-Match diagnostics).
     Head head(TypeId type, std::string_view id) const;
 
+    /// To be called a microsecond before a resource is asked about or written: what is looked at first is fetched into the
+    /// nearer caches meanwhile.
+    void fetch_ahead(TypeId type, std::string_view id) const noexcept;
+
     /// The last position of the commit that the version at `position`, erased or not, is of; at or beyond the newest
     /// visible one, `position` itself. A commit is visible as a whole or not at all. Cost: of the versions between.
     Position commit_end(Position position) const noexcept;

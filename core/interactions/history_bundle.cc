@@ -155,6 +155,7 @@ class HistoryRun {
         record.id_begin = static_cast<std::uint32_t>(ids_.size());
         record.id_size = static_cast<std::uint32_t>(entry_.id.size());
         ids_ += entry_.id;
+        service_.store().fetch_ahead(entry_.type, entry_.id);
         return entry_.deletion ? apply_deletion(entry_, record, wait)
                                : apply_version(entry_, record, wait);
     }

@@ -240,6 +240,7 @@ storage::Submission SubmittedResource::submit(const Service& service, storage::V
         return requirement.type == write.type && requirement.id == write.id;
     });
 
+    service.store().fetch_ahead(write.type, write.id);
     storage::Commit commit;
     commit.writes = std::span(&write, 1);
     commit.guards = guards;
