@@ -58,8 +58,8 @@ class TimedFile final : public File {
         return file_->read(offset, into);
     }
 
-    void forget(std::uint64_t offset, std::uint64_t bytes, const char* mapping) override {
-        file_->forget(offset, bytes, mapping);
+    void forget(std::uint64_t offset, std::uint64_t bytes) override {
+        file_->forget(offset, bytes);
     }
 
     Result<void> sync() override {

@@ -41,17 +41,11 @@ void DropBehind::durable(std::uint64_t end, Clock::time_point now) {
 }
 
 void DropBehind::forget(const Chunk& chunk) {
-    const SegmentTable::Reader reader(table_);
-    const std::optional<std::uint32_t> slot = table_.slot_of(chunk.number);
-    const Segment* const segment = slot ? table_.find(*slot) : nullptr;
-    if (segment == nullptr || segment->packed != nullptr || chunk.end > segment->bytes) {
-        return;  // Another file has taken its place.
-    }
     // By its name: what is removed meanwhile must not be held open. What cannot be opened stays as it is.
     if (auto file =
             fs_.open(directory_ + "/" + segment_name(chunk.number), FileSystem::Mode::read)) {
         const std::uint64_t begin = chunk.offset - std::min(chunk.offset, kPageGroupMax);
-        (*file)->forget(begin, chunk.end - begin, segment->data.get());
+        (*file)->forget(begin, chunk.end - begin);
     }
 }
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include "storage/file_system.h"
-#include "storage/segment.h"
 
 #include <chrono>
 #include <cstdint>
@@ -15,9 +14,10 @@
 
 namespace annals::storage {
 
-/// While much is written, lets the system forget what is older than the newest `kept_bytes` of it. What is poured in is
-/// mostly not read for a long time, memory that is used again costs a fraction of what fresh memory does
-/// (docs/performance.md), and what others read stays in memory. Below some rate what the system keeps is its own affair.
+/// While much is written, lets the system forget what is older than the newest `kept_bytes` of it, but for what has been
+/// read. What is poured in is mostly not read for a long time, memory that is used again costs a fraction of what fresh
+/// memory does (docs/performance.md), and what is in use stays in memory. Below some rate what the system keeps is its own
+/// affair.
 class DropBehind {
   public:
     using Clock = std::chrono::steady_clock;
@@ -28,10 +28,9 @@ class DropBehind {
     /// What is older than this when `kept_bytes` more have been written stays.
     static constexpr std::chrono::seconds kPoured{10};
 
-    /// `kept_bytes` 0: nothing is forgotten. Lifetime: `fs` and `table` outlive it.
-    DropBehind(FileSystem& fs, std::string directory, const SegmentTable& table,
-               std::uint64_t kept_bytes)
-        : fs_(fs), directory_(std::move(directory)), table_(table), kept_bytes_(kept_bytes) {}
+    /// `kept_bytes` 0: nothing is forgotten. Lifetime: `fs` outlives it.
+    DropBehind(FileSystem& fs, std::string directory, std::uint64_t kept_bytes)
+        : fs_(fs), directory_(std::move(directory)), kept_bytes_(kept_bytes) {}
 
     /// The segment of that number in `directory` is written from `offset` on, and the one before no more.
     void begin(std::uint64_t number, std::uint64_t offset);
@@ -51,7 +50,6 @@ class DropBehind {
 
     FileSystem& fs_;
     const std::string directory_;
-    const SegmentTable& table_;
     const std::uint64_t kept_bytes_;
     std::deque<Chunk> chunks_;
     std::uint64_t kept_ = 0;

@@ -40,10 +40,9 @@ class File {
     /// Reads up to `into.size()` bytes at `offset`; fewer only at the end of the file. Errors: io.
     virtual Result<std::size_t> read(std::uint64_t offset, std::span<char> into) const = 0;
 
-    /// Lets the system forget what it has in memory of `bytes` bytes at `offset`, but for what is not durable: what is
-    /// read no more leaves its memory to what is written next. `mapping`: what map() gave for this file, with all of
-    /// those bytes in it, or null; only pages that no mapping has read can go.
-    virtual void forget(std::uint64_t offset, std::uint64_t bytes, const char* mapping) = 0;
+    /// Lets the system forget what it has in memory of `bytes` bytes at `offset`, but for what is not durable and what
+    /// somebody has read through a mapping that is still there.
+    virtual void forget(std::uint64_t offset, std::uint64_t bytes) = 0;
 
     /// Makes what was written durable (fdatasync). Errors: io; the file is not to be trusted after.
     virtual Result<void> sync() = 0;

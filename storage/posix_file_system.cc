@@ -111,18 +111,8 @@ class PosixFile final : public File {
         return total;
     }
 
-    void forget(std::uint64_t offset, std::uint64_t bytes, const char* mapping) override {
-        // Whole pages; the file's last one counts as whole. Where the advice is not taken nothing is lost.
-        const std::uint64_t skipped =
-            offset % kPageBytes == 0 ? 0 : kPageBytes - offset % kPageBytes;
-        if (skipped >= bytes) {
-            return;
-        }
-        offset += skipped;
-        bytes -= skipped;
-        if (mapping != nullptr) {  // Whoever reads through it has its pages mapped again.
-            static_cast<void>(::madvise(const_cast<char*>(mapping) + offset, bytes, MADV_DONTNEED));
-        }
+    void forget(std::uint64_t offset, std::uint64_t bytes) override {
+        // Advice: where it is not taken nothing is lost.
         static_cast<void>(::posix_fadvise(fd_, static_cast<off_t>(offset),
                                           static_cast<off_t>(bytes), POSIX_FADV_DONTNEED));
     }

@@ -69,7 +69,7 @@ Result<void> SearchCheckpoint::sync_file(std::uint64_t number) {
                fs_.open(path(search_file_name(number)), FileSystem::Mode::read_write));
     ANNALS_TRY_VOID(file->sync());
     ANNALS_TRY(const std::uint64_t bytes, file->size());
-    file->forget(0, bytes, nullptr);  // It is read when the store is opened next.
+    file->forget(0, bytes);  // It is read when the store is opened next.
     return {};
 }
 

@@ -139,7 +139,7 @@ SegmentWriter::SegmentWriter(FileSystem& fs, std::string directory, Options opti
       store_id_(store_id),
       table_(table),
       preparer_(fs, directory_ + "/prepared.tmp"),
-      drop_behind_(fs, directory_, table, options.kept_bytes) {
+      drop_behind_(fs, directory_, options.kept_bytes) {
     if (options_.prepare_ahead) {
         preparer_.start();
     }

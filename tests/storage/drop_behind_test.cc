@@ -29,11 +29,6 @@ class DropBehindTest : public testing::Test {
     void add_segment(std::uint64_t number, std::uint64_t bytes) {
         const auto file = *fs_.open(path(number), FileSystem::Mode::create);
         EXPECT_TRUE(file->allocate(bytes));
-        Segment segment;
-        segment.header.number = number;
-        segment.data = *file->map(bytes);
-        segment.bytes = bytes;
-        table_.insert(std::move(segment));
     }
 
     /// Goes on from `begin` to `end`, a MiB every `step`.
@@ -47,8 +42,7 @@ class DropBehindTest : public testing::Test {
     }
 
     test::SimFileSystem fs_;
-    SegmentTable table_;
-    DropBehind drop_behind_{fs_, "/d", table_, kKept};
+    DropBehind drop_behind_{fs_, "/d", kKept};
     DropBehind::Clock::time_point now_ = DropBehind::Clock::now();
 };
 
@@ -57,8 +51,7 @@ TEST_F(DropBehindTest, ForgetsAllButTheNewestBytes) {
     write(drop_behind_, 0, 11 * kMebibyte);
     EXPECT_TRUE(fs_.forgotten().empty());
     write(drop_behind_, 11 * kMebibyte, 12 * kMebibyte);
-    const Forgotten first{
-        .path = path(1), .offset = 0, .bytes = DropBehind::kChunk, .mapped = true};
+    const Forgotten first{.path = path(1), .offset = 0, .bytes = DropBehind::kChunk};
     EXPECT_EQ(fs_.forgotten(), std::vector{first});
     write(drop_behind_, 12 * kMebibyte, 16 * kMebibyte);
     ASSERT_EQ(fs_.forgotten().size(), 2U);
@@ -73,7 +66,7 @@ TEST_F(DropBehindTest, GoesOnFromOneSegmentToTheNext) {
     drop_behind_.durable(kMebibyte + 5, now_);
     drop_behind_.begin(2, kSegmentHeaderBytes);
     write(drop_behind_, kSegmentHeaderBytes, 8 * kMebibyte);
-    const Forgotten first{.path = path(1), .offset = 0, .bytes = kMebibyte + 5, .mapped = true};
+    const Forgotten first{.path = path(1), .offset = 0, .bytes = kMebibyte + 5};
     EXPECT_EQ(fs_.forgotten(), std::vector{first});
     write(drop_behind_, 8 * kMebibyte, 13 * kMebibyte);
     ASSERT_EQ(fs_.forgotten().size(), 2U);
@@ -90,15 +83,6 @@ TEST_F(DropBehindTest, LeavesWhatCameSlowlyToTheSystem) {
     EXPECT_GE(fs_.forgotten()[0].offset + fs_.forgotten()[0].bytes, 24 * kMebibyte);
 }
 
-TEST_F(DropBehindTest, TouchesNothingOfAFileThatHasTakenItsPlace) {
-    drop_behind_.begin(1, 0);
-    write(drop_behind_, 0, 11 * kMebibyte);
-    ASSERT_TRUE(fs_.remove(path(1)));
-    add_segment(1, kMebibyte);
-    write(drop_behind_, 11 * kMebibyte, 16 * kMebibyte);
-    EXPECT_TRUE(fs_.forgotten().empty());
-}
-
 TEST_F(DropBehindTest, LetsGoOfWhatIsRemoved) {
     drop_behind_.begin(1, 0);
     write(drop_behind_, 0, 11 * kMebibyte);
@@ -108,7 +92,7 @@ TEST_F(DropBehindTest, LetsGoOfWhatIsRemoved) {
 }
 
 TEST_F(DropBehindTest, ForgetsNothingWhereNothingIsToBeForgotten) {
-    DropBehind keeping(fs_, "/d", table_, 0);
+    DropBehind keeping(fs_, "/d", 0);
     keeping.begin(1, 0);
     write(keeping, 0, 64 * kMebibyte);
     EXPECT_TRUE(fs_.forgotten().empty());

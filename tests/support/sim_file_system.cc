@@ -90,14 +90,13 @@ class SimFileSystem::SimFile final : public storage::File {
         return write(offset, pages);
     }
 
-    void forget(std::uint64_t offset, std::uint64_t bytes, const char* mapping) override {
+    void forget(std::uint64_t offset, std::uint64_t bytes) override {
         const std::lock_guard lock(fs_.mutex_);
         const auto entry = std::ranges::find_if(
             fs_.entries_, [&](const auto& named) { return named.second == inode_; });
         fs_.forgotten_.push_back({.path = entry != fs_.entries_.end() ? entry->first : "",
                                   .offset = offset,
-                                  .bytes = bytes,
-                                  .mapped = mapping == inode_->memory.get()});
+                                  .bytes = bytes});
     }
 
     Result<void> write_zeros(std::uint64_t offset, std::uint64_t bytes) override {

@@ -50,7 +50,6 @@ class SimFileSystem final : public storage::FileSystem {
         std::string path;
         std::uint64_t offset = 0;
         std::uint64_t bytes = 0;
-        bool mapped = false;  ///< with what map() gives for the file
 
         bool operator==(const Forgotten&) const = default;
     };
