@@ -94,16 +94,18 @@ bool SearchSaver::due(Clock::time_point now) {
     }
     const std::uint64_t enough = std::max(versions_, checkpoint_.packed_documents() / kPackedShare);
     return asked_.load(std::memory_order_relaxed) ||
-           feed_.published_count() - published_ >= enough ||
+           (feed_.published_count() - published_ >= enough && now - begun_ >= kRecentInterval) ||
            (erased_since_ != Clock::time_point() && now - erased_since_ >= kEraseDelay);
 }
 
 bool SearchSaver::recent_due(Clock::time_point now) const noexcept {
-    return now >= not_before_ && feed_.published_count() - recent_published_ >= recent_versions_;
+    return now >= not_before_ && now - begun_ >= kRecentInterval &&
+           feed_.published_count() - recent_published_ >= recent_versions_;
 }
 
 /// Writes what a kill leaves; what is gathered is synced from then on, a file at a time.
 void SearchSaver::begin(SearchCheckpoint::Small small) {
+    begun_ = Clock::now();
     const std::uint64_t published = feed_.published_count();
     const std::uint64_t erased = feed_.erased_count();
     if (auto written = checkpoint_.write_recent(feed_.index(), fingerprints_, small); !written) {

@@ -24,6 +24,9 @@ class SearchSaver {
     static constexpr std::chrono::seconds kEraseDelay{30};
     /// After kill -9 so many versions are extracted again, and those that came while a checkpoint was written.
     static constexpr std::uint64_t kRecentVersions = 8192;
+    /// Or those that came within this, where that is more: what is poured in soon becomes other runs, and extracting it again
+    /// takes a fraction of the time in which it came.
+    static constexpr std::chrono::milliseconds kRecentInterval{500};
 
     /// Starts the thread. `versions` new ones bring a checkpoint that outlives a power cut, or a quarter of those that one
     /// writes anew, if that is more; a quarter of `versions`, and kRecentVersions at the latest, one that outlives the
@@ -70,6 +73,7 @@ class SearchSaver {
     std::uint64_t dropped_ = 0;  ///< erases that the index was told to drop
     Clock::time_point erased_since_;
     Clock::time_point not_before_;
+    Clock::time_point begun_;               ///< the last checkpoint of either kind
     std::uint64_t gathered_published_ = 0;  ///< counts when what is being synced was begun
     std::uint64_t gathered_erased_ = 0;
     bool syncing_ = false;
