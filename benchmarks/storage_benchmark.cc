@@ -129,6 +129,12 @@ class TimedFileSystem final : public FileSystem {
 
     bool exists(const std::string& path) override { return base_.exists(path); }
 
+    bool in_memory(std::string_view bytes) const noexcept override {
+        return base_.in_memory(bytes);
+    }
+
+    void will_read(std::string_view bytes) const noexcept override { base_.will_read(bytes); }
+
     std::vector<double> syncs;
 
   private:

@@ -48,6 +48,7 @@ struct Request {
     Loop* loop = nullptr;                  ///< of the thread that handles it; never null
     const Principal* principal = nullptr;  ///< who asks; null: nobody that is known
     bool inside_bundle = false;            ///< an entry: answered in JSON whatever it asks for
+    bool may_block = false;  ///< a plain handler answers, whatever is on the device only
     /// X-Annals-Min-Position as it stands: nothing is answered from a state before that position.
     std::optional<std::string_view> min_position;
     /// X-Request-Id as the client gave it, kept with what is written; empty: it gave none.
@@ -97,7 +98,10 @@ struct Response {
     std::vector<std::pair<std::string, std::string>> headers;  ///< any others
     std::vector<EntryTrace> entries;  ///< of a bundle, where accesses are audited
     std::optional<Error> failure;     ///< set by outcome_response(): what `body` says
-    bool close = false;               ///< the connection ends after this response
+    /// A plain handler's: it has not answered, since what stands at these positions is on the device only. To be asked again,
+    /// with Request::may_block, when that was fetched.
+    std::vector<Position> unread;
+    bool close = false;  ///< the connection ends after this response
 };
 
 }  // namespace annals::core

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <deque>
 #include <exception>
@@ -195,6 +196,36 @@ struct Loop::Waiters {
     }
 };
 
+/// What the store was asked to fetch for this loop.
+struct Loop::Fetches {
+    std::mutex mutex;
+    std::condition_variable ended;
+    std::size_t under_way = 0;
+
+    /// Calls `done` on `context` when what stands at `position` is in memory.
+    template <typename Done>
+    void begin(const storage::Store& store, asio::io_context& context, Position position,
+               Done done) {
+        {
+            const std::lock_guard lock(mutex);
+            ++under_way;
+        }
+        store.fetch(position, [this, &context, done] {
+            // Under the lock: when the last has ended, this is gone.
+            const std::lock_guard lock(mutex);
+            asio::post(context, done);
+            if (--under_way == 0) {
+                ended.notify_all();
+            }
+        });
+    }
+
+    void await_end() {
+        std::unique_lock lock(mutex);
+        ended.wait(lock, [this] { return under_way == 0; });
+    }
+};
+
 Loop::Loop(storage::Store& store)
     : store_(store),
       // Sockets and timers belong to the loop's thread: they go without locks. Whoever posts may be on any.
@@ -203,12 +234,14 @@ Loop::Loop(storage::Store& store)
                                          "the write was not made durable and has been dropped")),
       erased_(std::make_unique<Waiters>(context_,
                                         "it is erased and can't be read any more, but its bytes "
-                                        "could not be removed from the disk yet")) {
+                                        "could not be removed from the disk yet")),
+      fetches_(std::make_unique<Fetches>()) {
     store_.add_listener(*this);
 }
 
 Loop::~Loop() {
     store_.remove_listener(*this);
+    fetches_->await_end();
     waiters_->abandon();
     erased_->abandon();
 }
@@ -250,6 +283,23 @@ asio::awaitable<Result<void>> Loop::erased_ticket(storage::Ticket ticket) {
         co_return settled;
     }
     co_return co_await erased_->wait(ticket);
+}
+
+asio::awaitable<void> Loop::fetched(std::vector<Position> positions) {
+    // The timer ends with the last of them, for which there is no other limit.
+    asio::steady_timer all(context_, Clock::time_point::max());
+    std::size_t left = positions.size();
+    for (const Position position : positions) {
+        fetches_->begin(store_, context_, position, [&all, &left] {
+            if (--left == 0) {
+                all.cancel();
+            }
+        });
+    }
+    while (left != 0) {
+        asio::error_code cancelled;
+        co_await all.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    }
 }
 
 asio::awaitable<void> Loop::yield() {

@@ -15,6 +15,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace annals::core {
 
@@ -47,6 +48,9 @@ class Loop : private storage::SettleListener {
     /// Errors: no_store, corrupt, io too: it is erased, but the bytes go when the store is opened again.
     asio::awaitable<Result<void>> erased_ticket(storage::Ticket ticket);
 
+    /// Waits until what stands at `positions` is in memory (Store::fetch()); read side by side, while others run.
+    asio::awaitable<void> fetched(std::vector<Position> positions);
+
     /// Lets other coroutines of this loop run before it returns: for long work in slices.
     asio::awaitable<void> yield();
 
@@ -67,11 +71,13 @@ class Loop : private storage::SettleListener {
     void wake_watchers();
 
     struct Waiters;
+    struct Fetches;
 
     storage::Store& store_;
     asio::io_context context_;
     std::unique_ptr<Waiters> waiters_;  ///< for settled()
     std::unique_ptr<Waiters> erased_;   ///< for erased()
+    std::unique_ptr<Fetches> fetches_;
     std::atomic<bool> stopping_{false};
 };
 

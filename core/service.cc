@@ -73,13 +73,21 @@ std::optional<Response> refuse(const Service& service, const Request& request, R
     return {};
 }
 
-// Answers plainly what is asked for a position.
+// Answers plainly what is asked for a position, or what has to be fetched from the device first.
 asio::awaitable<Response> handle_later(const Service& service, const Request& request,
                                        const Route& route) {
-    if (const Result<void> there = co_await await_min_position(service, request); !there) {
-        co_return refusal_of(there.error(), request);
+    if (request.min_position) {
+        if (const Result<void> there = co_await await_min_position(service, request); !there) {
+            co_return refusal_of(there.error(), request);
+        }
     }
     Response response = route.row->plain(service, request, route.target);
+    if (!response.unread.empty()) {
+        co_await request.loop->fetched(std::move(response.unread));
+        Request again = request;
+        again.may_block = true;
+        response = route.row->plain(service, again, route.target);
+    }
     represent(route.asked, request, response);
     co_return response;
 }
@@ -193,6 +201,9 @@ std::optional<Response> handle_plain(const Service& service, const Request& requ
         return {};
     }
     std::optional<Response> response = route.row->plain(service, request, route.target);
+    if (!response->unread.empty()) {
+        return {};
+    }
     represent(route.asked, request, *response);
     return response;
 }

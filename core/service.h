@@ -148,7 +148,7 @@ asio::awaitable<Response> handle(const Service& service, const Request& request)
 std::optional<Response> refuse_at_head(const Service& service, const Request& request);
 
 /// The first half of handle(), without a coroutine: the whole answer where the request is refused or its row has a plain
-/// handler; none if it must be awaited, be it for a position: then `route` is set for handle_routed().
+/// handler; none if it must be awaited, be it for a position or for the device: then `route` is set for handle_routed().
 std::optional<Response> handle_plain(const Service& service, const Request& request, Route& route);
 
 /// The other half, for a request that handle_plain() has left. Lifetime: `route` outlives the await.

@@ -116,6 +116,14 @@ class FileSystem {
 
     /// True if a file or directory is there.
     virtual bool exists(const std::string& path) = 0;
+
+    /// Whether `bytes`, which are of a mapping of File::map(), can be read without waiting for the device; true where that
+    /// is not known. Not empty.
+    virtual bool in_memory(std::string_view bytes) const noexcept = 0;
+
+    /// Has the device begin to read what of `bytes`, which are of a mapping, is not in memory, and nothing around it. Not
+    /// empty.
+    virtual void will_read(std::string_view bytes) const noexcept = 0;
 };
 
 /// The operating system's. Lifetime: the program's.

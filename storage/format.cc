@@ -202,9 +202,6 @@ void append_record(const Record& record, std::span<const BodyPiece> pieces, std:
     out.append(padded(length) - length, '\0');
 }
 
-namespace {
-
-/// The length of the record at `offset`, if one of that length fits there.
 std::optional<std::uint32_t> record_length(std::string_view bytes, std::uint64_t offset) noexcept {
     if (offset > bytes.size() || bytes.size() - offset < kRecordHeaderBytes) {
         return std::nullopt;
@@ -215,8 +212,6 @@ std::optional<std::uint32_t> record_length(std::string_view bytes, std::uint64_t
     }
     return length;
 }
-
-}  // namespace
 
 Result<Record> decode_record(std::string_view bytes, std::uint64_t offset) {
     const auto length = record_length(bytes, offset);

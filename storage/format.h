@@ -100,6 +100,9 @@ void append_record(const Record& record, std::span<const BodyPiece> pieces, std:
 /// Bytes that `pieces` make for version number `version`.
 std::uint64_t body_bytes(std::span<const BodyPiece> pieces, VersionNumber version) noexcept;
 
+/// The length of the record at `offset`, if one of that length fits there. Looks at its header only.
+std::optional<std::uint32_t> record_length(std::string_view bytes, std::uint64_t offset) noexcept;
+
 /// The record at `offset` of a mapped file, checksum verified.
 /// Requires: `bytes` and `offset` aligned to kAlignment. Errors: corrupt (also for an unknown kind).
 Result<Record> decode_record(std::string_view bytes, std::uint64_t offset);

@@ -183,6 +183,17 @@ Result<ImagePart> PackedSegment::read(std::uint64_t offset) const {
     return part;
 }
 
+std::string_view PackedSegment::packed(std::uint64_t offset) const noexcept {
+    if (block_count_ == 0 || offset < kSegmentHeaderBytes || offset >= frames_end_) {
+        return {};
+    }
+    const Block found = block(block_of(offset));
+    if (found.file_offset > bytes_ || found.file_bytes > bytes_ - found.file_offset) {
+        return {};
+    }
+    return {data_.get() + found.file_offset, found.file_bytes};
+}
+
 Result<std::string> PackedSegment::footer() const {
     const std::string_view packed(data_.get() + footer_at_, bytes_ - kPackEndBytes - footer_at_);
     const auto checksum = load_le<std::uint64_t>(data_.get() + bytes_ - kPackEndBytes + 64);

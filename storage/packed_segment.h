@@ -54,6 +54,9 @@ class PackedSegment {
     /// records. What a thread read lately is not unpacked again. Errors: corrupt.
     Result<ImagePart> read(std::uint64_t offset) const;
 
+    /// What of the file read() of that offset unpacks; empty if there is nothing.
+    std::string_view packed(std::uint64_t offset) const noexcept;
+
     /// Footer and trailer of the image. Errors: corrupt.
     Result<std::string> footer() const;
 

@@ -17,6 +17,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <utility>
 
 namespace annals::storage {
 namespace {
@@ -25,6 +26,9 @@ constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
 /// So much is written to a file before the device is told to begin with it.
 constexpr std::uint64_t kWriteBackBytes = 8 << 20;
+
+/// Of so many pages it is asked at once whether they are in memory.
+constexpr std::size_t kPagesAtOnce = 64;
 
 Error os_error(std::string_view call, std::string_view path, int error) {
     const Errc code = error == ENOSPC || error == EDQUOT || error == EFBIG ? Errc::no_store
@@ -40,6 +44,12 @@ auto retried(Call call) {
         result = call();
     }
     return result;
+}
+
+/// Numbers of the first page of `bytes`, and of the one behind the last.
+std::pair<std::uintptr_t, std::uintptr_t> pages_of(std::string_view bytes) noexcept {
+    const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+    return {begin / kPageBytes, (begin + bytes.size() - 1) / kPageBytes + 1};
 }
 
 /// Nothing ever writes to it, so that all of it is the one page of zeros that the system has.
@@ -329,6 +339,30 @@ class PosixFileSystem final : public FileSystem {
     }
 
     bool exists(const std::string& path) override { return ::access(path.c_str(), F_OK) == 0; }
+
+    bool in_memory(std::string_view bytes) const noexcept override {
+        const auto [first, end] = pages_of(bytes);
+        std::array<unsigned char, kPagesAtOnce> there;
+        for (std::uintptr_t page = first; page < end; page += kPagesAtOnce) {
+            const std::size_t count = std::min<std::size_t>(end - page, kPagesAtOnce);
+            if (::mincore(reinterpret_cast<void*>(page * kPageBytes), count * kPageBytes,
+                          there.data()) != 0) {
+                return true;
+            }
+            if (std::any_of(there.begin(), there.begin() + static_cast<std::ptrdiff_t>(count),
+                            [](unsigned char page_there) { return (page_there & 1) == 0; })) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    void will_read(std::string_view bytes) const noexcept override {
+        const auto [first, end] = pages_of(bytes);
+        // Advice: where it is not taken the bytes are read when they are looked at.
+        static_cast<void>(::madvise(reinterpret_cast<void*>(first * kPageBytes),
+                                    (end - first) * kPageBytes, MADV_WILLNEED));
+    }
 };
 
 }  // namespace

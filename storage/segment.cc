@@ -2,9 +2,11 @@
 
 #include "core/base/bytes.h"
 #include "storage/packed_segment.h"
+#include "storage/resident_pages.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <thread>
 
 namespace annals::storage {
@@ -106,6 +108,9 @@ Result<Segment> make_segment(const SegmentHeader& header, std::shared_ptr<const 
 
 namespace {
 
+/// While so many are looked at nobody can let go of a segment.
+constexpr std::size_t kLookedAtTogether = 128;
+
 /// Where a version stands, and what keeps that mapped.
 struct Place {
     Location location;
@@ -141,28 +146,44 @@ std::optional<Place> find_place(const SegmentTable& segments, const Index& index
     }
 }
 
-}  // namespace
-
-Result<StoredVersion> load_version(const SegmentTable& segments, const Index& index,
-                                   const VersionInfo& info) {
-    std::optional<Place> place = find_place(segments, index, info.position);
-    if (!place) {
-        return Error{Errc::not_found, "the version was erased", {}};
+/// Whether what a read of the record at `offset` looks at is in memory.
+bool is_resident(std::string_view bytes, const PackedSegment* packed, std::uint64_t offset,
+                 ResidentPages& pages, ResidentPages::Time now) {
+    if (packed != nullptr) {
+        return pages.have(packed->packed(offset), now);
     }
+    if (offset > bytes.size() || !pages.have(bytes.substr(offset, kRecordHeaderBytes), now)) {
+        return false;
+    }
+    const auto length = record_length(bytes, offset);
+    if (!length) {
+        return true;
+    }
+    // The header's page is there; a record that is shorter than one has no others but its last.
+    const std::uint64_t from = *length > kPageBytes ? 0 : *length - 1;
+    return pages.have(bytes.substr(offset + from, *length - from), now);
+}
+
+Error was_erased() {
+    return {Errc::not_found, "the version was erased", {}};
+}
+
+/// The version at `place`.
+Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place place) {
     const auto failed = [&](std::string_view why) {
         // What is erased while it is being read may be seen half blanked.
         return index.link(info.position).erased
-                   ? Error{Errc::not_found, "the version was erased", {}}
-                   : Error{Errc::corrupt,
-                           fmt::format("segments/{}: offset {}: {}",
-                                       segment_name(place->header.number), place->location.offset,
-                                       why),
-                           {}};
+                   ? was_erased()
+                   : Error{
+                         Errc::corrupt,
+                         fmt::format("segments/{}: offset {}: {}",
+                                     segment_name(place.header.number), place.location.offset, why),
+                         {}};
     };
     std::shared_ptr<const char> unpacked;
-    const Result<Record> record = place->record(place->location.offset, unpacked);
+    const Result<Record> record = place.record(place.location.offset, unpacked);
     if (!record) {
-        return failed(place->packed == nullptr ? "damaged record" : "damaged block");
+        return failed(place.packed == nullptr ? "damaged record" : "damaged block");
     }
     if (record->bodiless) {
         return failed("the body was erased");
@@ -175,8 +196,81 @@ Result<StoredVersion> load_version(const SegmentTable& segments, const Index& in
     return StoredVersion{.info = info,
                          .id = record->id,
                          .body = record->body,
-                         .pin = std::move(unpacked != nullptr ? unpacked : place->data),
+                         .pin = std::move(unpacked != nullptr ? unpacked : place.data),
                          .method = record->method};
+}
+
+}  // namespace
+
+Result<StoredVersion> load_version(const SegmentTable& segments, const Index& index,
+                                   const VersionInfo& info) {
+    std::optional<Place> place = find_place(segments, index, info.position);
+    if (!place) {
+        return was_erased();
+    }
+    return load(index, info, *std::move(place));
+}
+
+Result<StoredVersion> load_resident(const SegmentTable& segments, const Index& index,
+                                    const VersionInfo& info, ResidentPages& pages) {
+    std::optional<Place> place = find_place(segments, index, info.position);
+    if (!place) {
+        return was_erased();
+    }
+    if (!is_resident(place->bytes, place->packed.get(), place->location.offset, pages,
+                     ResidentPages::time())) {
+        StoredVersion unread;
+        unread.unread = true;
+        return unread;
+    }
+    return load(index, info, *std::move(place));
+}
+
+std::vector<Position> find_unread(const SegmentTable& segments, const Index& index,
+                                  std::span<const VersionInfo> versions, ResidentPages& pages) {
+    std::vector<Position> unread;
+    const Position last = index.last_position();
+    const ResidentPages::Time now = ResidentPages::time();
+    while (!versions.empty()) {
+        const SegmentTable::Reader reader(segments);
+        const auto some = versions.first(std::min(versions.size(), kLookedAtTogether));
+        versions = versions.subspan(some.size());
+        for (const VersionInfo& info : some) {
+            if (info.position > last) {
+                continue;
+            }
+            const Location location = index.location(info.position);
+            const Segment* const segment = segments.find(location.segment);
+            // What has just taken the place of another was written lately.
+            if (segment != nullptr &&
+                !is_resident(segment->view(), segment->packed.get(), location.offset, pages, now)) {
+                unread.push_back(info.position);
+            }
+        }
+    }
+    return unread;
+}
+
+void bring_in(const SegmentTable& segments, const Index& index, Position position,
+              ResidentPages& pages) {
+    const std::optional<Place> place = find_place(segments, index, position);
+    if (!place) {
+        return;
+    }
+    const std::uint64_t offset = place->location.offset;
+    if (place->packed != nullptr) {
+        pages.bring_in(place->packed->packed(offset));
+        return;
+    }
+    if (offset > place->bytes.size()) {
+        return;
+    }
+    // Most records are not longer than this. What is behind the record may be being written, and is not looked at.
+    pages.will_read(place->bytes.substr(offset, kPageBytes));
+    pages.bring_in(place->bytes.substr(offset, kRecordHeaderBytes));
+    if (const auto length = record_length(place->bytes, offset)) {
+        pages.bring_in(place->bytes.substr(offset, *length));
+    }
 }
 
 std::optional<CommitRequest> find_request(const SegmentTable& segments, const Index& index,

@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,7 @@
 namespace annals::storage {
 
 class PackedSegment;
+class ResidentPages;
 
 /// One segment, mapped. Immutable but for the bytes behind the frames of the open one.
 struct Segment {
@@ -103,6 +105,18 @@ Result<Segment> make_segment(const SegmentHeader& header, std::shared_ptr<const 
 /// The bytes of a version, checksum verified. Errors: corrupt, not_found (it was erased).
 Result<StoredVersion> load_version(const SegmentTable& segments, const Index& index,
                                    const VersionInfo& info);
+
+/// The same if its bytes are in memory; else StoredVersion::unread is set.
+Result<StoredVersion> load_resident(const SegmentTable& segments, const Index& index,
+                                    const VersionInfo& info, ResidentPages& pages);
+
+/// Of `versions`, the positions of those whose bytes are on the device only. Those that are not in the log are passed over.
+std::vector<Position> find_unread(const SegmentTable& segments, const Index& index,
+                                  std::span<const VersionInfo> versions, ResidentPages& pages);
+
+/// Brings the bytes of the version at `position` into memory; blocks.
+void bring_in(const SegmentTable& segments, const Index& index, Position position,
+              ResidentPages& pages);
 
 /// Who made a commit: Commit::request, and where the record stands that keeps it.
 struct CommitRequest {

@@ -6,12 +6,14 @@
 #include "storage/backup_manifest.h"
 #include "storage/compaction.h"
 #include "storage/eraser.h"
+#include "storage/fetcher.h"
 #include "storage/file_system.h"
 #include "storage/history_cleanup.h"
 #include "storage/housekeeper.h"
 #include "storage/index.h"
 #include "storage/log_writer.h"
 #include "storage/recovery.h"
+#include "storage/resident_pages.h"
 #include "storage/search_recovery.h"
 #include "storage/search_saver.h"
 #include "storage/segment_footer.h"
@@ -24,10 +26,13 @@
 namespace annals::storage {
 
 struct Store::Impl {
+    explicit Impl(FileSystem& fs) : resident(fs) {}
+
     std::uint64_t store_id = 0;
     std::unique_ptr<DirectoryLock> lock;
     SegmentTable segments;
     Index index;
+    ResidentPages resident;
     std::uint64_t log_bytes = 0;  ///< of a read-only store
 
     // None without search.
@@ -64,6 +69,8 @@ struct Store::Impl {
     std::atomic<std::uint64_t> cleanup_cycles{0};
     std::atomic<std::uint64_t> cleanup_versions{0};
     std::atomic<std::int64_t> cleanup_ended{0};
+
+    Fetcher fetcher;  ///< last: what it does uses the rest
 
     Hash128 key(TypeId type, std::string_view id) const noexcept {
         return resource_key(store_id, type, id);
@@ -197,7 +204,7 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
     OpenReport unused;
     OpenReport& found = report != nullptr ? *report : unused;
     found = {};
-    auto owned = std::make_unique<Impl>();
+    auto owned = std::make_unique<Impl>(fs);
     Impl* const impl = owned.get();
     const std::string segments = directory + "/segments";
     ANNALS_TRY_VOID(prepare_directory(fs, directory, segments, options, impl->lock));
@@ -440,6 +447,21 @@ std::mutex& Store::segment_files() const noexcept {
 
 Result<StoredVersion> Store::load(const VersionInfo& info) const {
     return load_version(impl_->segments, impl_->index, info);
+}
+
+Result<StoredVersion> Store::load_resident(const VersionInfo& info) const {
+    return storage::load_resident(impl_->segments, impl_->index, info, impl_->resident);
+}
+
+std::vector<Position> Store::unread(std::span<const VersionInfo> versions) const {
+    return find_unread(impl_->segments, impl_->index, versions, impl_->resident);
+}
+
+void Store::fetch(Position position, std::function<void()> done) const {
+    impl_->fetcher.add([impl = impl_.get(), position, done = std::move(done)] {
+        bring_in(impl->segments, impl->index, position, impl->resident);
+        done();
+    });
 }
 
 HistoryPage Store::history(const HistoryQuery& query) const {

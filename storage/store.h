@@ -319,6 +319,17 @@ class Store {
     /// The bytes of a version, checksum verified. Errors: corrupt, not_found (erased meanwhile).
     Result<StoredVersion> load(const VersionInfo& info) const;
 
+    /// load(), if it need not wait for the device; else StoredVersion::unread is set: what it looks at must be fetched first.
+    Result<StoredVersion> load_resident(const VersionInfo& info) const;
+
+    /// Of `versions`, the positions of those that load() would have to wait for the device for; they may be of elsewhere than
+    /// the store, too. Cost: a look-up each.
+    std::vector<Position> unread(std::span<const VersionInfo> versions) const;
+
+    /// Brings what load() of the version at `position` looks at into memory, and calls `done`, both on a thread of the
+    /// store's, which `done` must not keep. What was asked for before the store closes is done.
+    void fetch(Position position, std::function<void()> done) const;
+
     /// A page of history. Cost: of the page, and of the total O(1) without `since`.
     HistoryPage history(const HistoryQuery& query) const;
 

@@ -186,6 +186,7 @@ struct StoredVersion {
     std::string_view body;  ///< final minified JSON; empty for a deletion
     Pin pin;
     Method method = Method::put;  ///< how it came to be
+    bool unread = false;          ///< load_resident()'s: it is on the device, and nothing is known
 };
 
 /// A place in the log where a commit ends.

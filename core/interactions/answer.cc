@@ -39,18 +39,29 @@ void set_version(Response& response, VersionNumber version, Instant instant) {
 
 Response answer_version(const Service& service, const Request& request,
                         const storage::VersionInfo& info) {
-    Response response;
     if (not_modified(request, info.version, info.instant)) {
+        Response response;
         response.status = 304;
         set_version(response, info.version, info.instant);
         return response;
     }
-    Result<storage::StoredVersion> stored = service.store().load(info);
+    Result<storage::StoredVersion> stored =
+        request.may_block ? service.store().load(info) : service.store().load_resident(info);
     if (!stored) {
         return outcome_response(stored.error(), request);
     }
+    if (stored->unread) {
+        return answer_later({info.position});
+    }
+    Response response;
     set_version(response, info.version, info.instant);
     response.body.append_view(stored->body, std::move(stored->pin));
+    return response;
+}
+
+Response answer_later(std::vector<Position> unread) {
+    Response response;
+    response.unread = std::move(unread);
     return response;
 }
 

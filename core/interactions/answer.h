@@ -11,6 +11,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace annals::core {
 
@@ -21,9 +22,13 @@ std::string resource_name(TypeId type, std::string_view id);
 void set_version(Response& response, VersionNumber version, Instant instant);
 
 /// Answers `status` with the stored bytes of `info`, or 304 if the request is conditional and its client
-/// has them; what went wrong as an OperationOutcome.
+/// has them; what went wrong as an OperationOutcome. Where the bytes are on the device only, and the request may not block:
+/// answer_later().
 Response answer_version(const Service& service, const Request& request,
                         const storage::VersionInfo& info);
+
+/// What a plain handler returns that is to be asked again when these are in memory (Response::unread).
+Response answer_later(std::vector<Position> unread);
 
 /// 404: the resource has no version.
 Response answer_absent(const Request& request, TypeId type, std::string_view id);

@@ -239,6 +239,7 @@ asio::awaitable<Response> answer_at(const Service& service, const Request& reque
     }
     content.links = links.take();
     content.versions = std::move(versions);
+    co_await request.loop->fetched(service.store().unread(content.versions));
     co_return answer_history(service, request.base_url, std::move(content));
 }
 
@@ -253,7 +254,12 @@ asio::awaitable<Response> answer_many(const Service& service, const Request& req
         const Page page(service, request, target, *parameters);
         const ScopedView view(service, request, kMaySearch, "history");
         if (view.is_whole()) {
-            co_return page.answer(service.store().history(page.query()), false);
+            storage::HistoryPage found = service.store().history(page.query());
+            if (std::vector<Position> unread = service.store().unread(found.versions);
+                !unread.empty()) {
+                co_await request.loop->fetched(std::move(unread));
+            }
+            co_return page.answer(std::move(found), false);
         }
         ShownHistory shown(service.store(), view, page.query(), page.total());
         Turns turns(*request.loop, service.config().limits.request_timeout);
@@ -306,7 +312,14 @@ Response instance_history(const Service& service, const Request& request, const 
     if (!parameters->cursor.at) {
         const Page page(service, request, target, *parameters);
         if (view.is_whole()) {
-            return page.answer(service.store().history(page.query()), false);
+            storage::HistoryPage found = service.store().history(page.query());
+            if (!request.may_block) {
+                if (std::vector<Position> unread = service.store().unread(found.versions);
+                    !unread.empty()) {
+                    return answer_later(std::move(unread));
+                }
+            }
+            return page.answer(std::move(found), false);
         }
         ShownHistory shown(service.store(), view, page.query(), page.total());
         static_cast<void>(shown.advance(search::Pace()));  // a turn without an end

@@ -65,7 +65,9 @@ asio::awaitable<Response> restore_operation(const Service& service, const Reques
     };
     Response response = co_await rewrite_resource(service, request, rewrite);
     if (response.status == 200 && response.body.empty() && response.etag == wanted->info.version) {
-        co_return answer_version(service, request, wanted->info);
+        Request waiting = request;
+        waiting.may_block = true;
+        co_return answer_version(service, waiting, wanted->info);
     }
     co_return response;
 }

@@ -18,6 +18,7 @@
 
 #include "storage/file_system.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -81,6 +82,15 @@ class SimFileSystem final : public storage::FileSystem {
     /// Waits until a sync is blocked by hold_syncs().
     void await_held_sync();
 
+    /// From now on mapped bytes are on the device only: each call of in_memory() says so, and is counted. Reading them does
+    /// not wait.
+    void forget_all() noexcept { forgotten_all_ = true; }
+
+    std::uint64_t memory_looks() const noexcept { return memory_looks_; }
+
+    /// Calls `hook` whenever somebody says that he will read; to be set before anybody does.
+    void on_will_read(std::function<void()> hook) { on_will_read_ = std::move(hook); }
+
     /// Calls `hook` when somebody has asked how many names a file has, before he hears it; once.
     void after_links(std::function<void()> hook);
 
@@ -109,6 +119,17 @@ class SimFileSystem final : public storage::FileSystem {
     Result<void> sync_directory(const std::string& path) override;
     Result<std::unique_ptr<storage::DirectoryLock>> lock(const std::string& directory) override;
     bool exists(const std::string& path) override;
+
+    bool in_memory(std::string_view) const noexcept override {
+        ++memory_looks_;
+        return !forgotten_all_;
+    }
+
+    void will_read(std::string_view) const noexcept override {
+        if (on_will_read_) {
+            on_will_read_();
+        }
+    }
 
   private:
     class SimFile;
@@ -167,6 +188,9 @@ class SimFileSystem final : public storage::FileSystem {
     bool hold_syncs_ = false;
     std::uint32_t held_ = 0;
     std::function<void()> after_links_;
+    std::atomic<bool> forgotten_all_{false};
+    mutable std::atomic<std::uint64_t> memory_looks_{0};
+    std::function<void()> on_will_read_;
 };
 
 }  // namespace annals::test

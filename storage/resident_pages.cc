@@ -1,0 +1,74 @@
+#include "storage/resident_pages.h"
+
+#include "core/base/check.h"
+
+#include <algorithm>
+#include <ctime>
+
+namespace annals::storage {
+namespace {
+
+/// How long a mark holds, at most.
+constexpr std::int64_t kMarkSeconds = 8;
+
+}  // namespace
+
+ResidentPages::ResidentPages(const FileSystem& fs)
+    // Memory of the system's that nobody has touched: what is not used is not there.
+    : fs_(fs), marks_(static_cast<Mark*>(std::calloc(std::size_t{1} << kMarksLog2, sizeof(Mark)))) {
+    ANNALS_CHECK(marks_ != nullptr);
+}
+
+ResidentPages::Time ResidentPages::time() noexcept {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    // Those of half an hour ago are the same.
+    return static_cast<Time>(now.tv_sec / kMarkSeconds) & ((1U << kTimeBits) - 1);
+}
+
+bool ResidentPages::ask(std::string_view bytes, Time now) noexcept {
+    if (bytes.empty()) {
+        return true;
+    }
+    const char* const end = bytes.data() + bytes.size();
+    const std::uintptr_t last = page_of(end - 1);
+    std::uintptr_t page = page_of(bytes.data());
+    while (page <= last && is_marked(page, now)) {
+        ++page;
+    }
+    if (page > last) {
+        return true;
+    }
+    const char* const begin =
+        std::max(bytes.data(), reinterpret_cast<const char*>(page * kPageBytes));
+    if (!fs_.in_memory({begin, static_cast<std::size_t>(end - begin)})) {
+        return false;
+    }
+    for (; page <= last; ++page) {
+        mark(page, now);
+    }
+    return true;
+}
+
+void ResidentPages::will_read(std::string_view bytes) const noexcept {
+    if (!bytes.empty()) {
+        fs_.will_read(bytes);
+    }
+}
+
+void ResidentPages::bring_in(std::string_view bytes) noexcept {
+    if (bytes.empty()) {
+        return;
+    }
+    // A page that is missed when it is looked at comes with some that the system thinks near, of which there may be megabytes.
+    fs_.will_read(bytes);
+    const Time now = time();
+    const char* const end = bytes.data() + bytes.size();
+    for (const char* at = bytes.data(); at < end;
+         at = reinterpret_cast<const char*>((page_of(at) + 1) * kPageBytes)) {
+        static_cast<void>(*static_cast<const volatile char*>(at));
+        mark(page_of(at), now);
+    }
+}
+
+}  // namespace annals::storage

@@ -1,0 +1,93 @@
+// ResidentPages: which pages of mapped files can be read without waiting for the device.
+//
+// Layer:   storage.
+// Memory:  up to 8 MiB, as much of it as pages were asked about.
+// Threads: any; takes no lock.
+
+#pragma once
+
+#include "storage/file_system.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+
+namespace annals::storage {
+
+/// A network thread that touches a page which is not in memory stands still until the device has read it, and so does everybody
+/// whom it serves. So it asks first. What the system said of a page holds for a few seconds: to ask it each time would cost a
+/// read more than its look-up.
+class ResidentPages {
+  public:
+    /// Lifetime: `fs` outlives it.
+    explicit ResidentPages(const FileSystem& fs);
+
+    using Time = std::uint32_t;
+
+    /// Some seconds have the same. To be asked once for what is looked at together.
+    static Time time() noexcept;
+
+    /// Whether all of `bytes`, which are of a mapping, are in memory at `now`. What the system has taken for something else
+    /// within these seconds is said to be there.
+    bool have(std::string_view bytes, Time now) noexcept {
+        // Most of what is looked at lies in one page that was asked about a moment ago.
+        return (!bytes.empty() &&
+                page_of(bytes.data()) == page_of(bytes.data() + bytes.size() - 1) &&
+                is_marked(page_of(bytes.data()), now)) ||
+               ask(bytes, now);
+    }
+
+    /// Has the device begin to read them, and nothing around them.
+    void will_read(std::string_view bytes) const noexcept;
+
+    /// The same, and blocks until they are in memory.
+    void bring_in(std::string_view bytes) noexcept;
+
+  private:
+    /// What is known of pages, each in the place that its address comes to: who it is, and when it was asked about.
+    using Mark = std::uint32_t;
+    static constexpr unsigned kMarksLog2 = 21;
+    static constexpr unsigned kTimeBits = 8;
+
+    struct Free {
+        void operator()(Mark* marks) const noexcept { std::free(marks); }
+    };
+
+    static std::uintptr_t page_of(const char* at) noexcept {
+        return reinterpret_cast<std::uintptr_t>(at) / kPageBytes;
+    }
+
+    static std::uint64_t hash_of(std::uintptr_t page) noexcept {
+        return page * 0x9e37'79b9'7f4a'7c15;
+    }
+
+    std::atomic_ref<Mark> place_of(std::uint64_t hash) const noexcept {
+        return std::atomic_ref<Mark>(marks_[hash >> (64 - kMarksLog2)]);
+    }
+
+    static Mark mark_of(std::uint64_t hash, Time now) noexcept {
+        const auto who = static_cast<Mark>(hash >> (64 - kMarksLog2 - 24)) & 0xff'ffff;
+        // With the lowest bit of who it is, so that none is that of a place which nobody has used.
+        return (who | 1) << kTimeBits | now;
+    }
+
+    bool is_marked(std::uintptr_t page, Time now) const noexcept {
+        const std::uint64_t hash = hash_of(page);
+        return place_of(hash).load(std::memory_order_relaxed) == mark_of(hash, now);
+    }
+
+    void mark(std::uintptr_t page, Time now) noexcept {
+        const std::uint64_t hash = hash_of(page);
+        place_of(hash).store(mark_of(hash, now), std::memory_order_relaxed);
+    }
+
+    bool ask(std::string_view bytes, Time now) noexcept;
+
+    const FileSystem& fs_;
+    const std::unique_ptr<Mark[], Free> marks_;
+};
+
+}  // namespace annals::storage

@@ -1,0 +1,156 @@
+// Answers for which the device has to be waited for: on a disk whose mapped bytes nobody has in memory.
+
+#include "tests/support/service_fixture.h"
+#include "tests/support/sim_file_system.h"
+
+#include <asio/post.hpp>
+
+#include <future>
+
+namespace annals::test {
+namespace {
+
+class Unread : public ServiceFixture {
+  protected:
+    Unread() {
+        restart_on(disk_);
+        for (const std::string id : {"1", "2", "3"}) {
+            EXPECT_EQ(put_patient(id, "One"), 201);
+            EXPECT_EQ(put_patient(id, "Two"), 200);
+        }
+        disk_->forget_all();
+    }
+
+    /// Sends it twice: what the second time is in memory is answered as it was the first time.
+    Answer send_twice(std::string_view method, std::string_view target, std::string_view body = {},
+                      const Headers& headers = {}) {
+        const std::uint64_t looks = disk_->memory_looks();
+        Answer first = send(method, target, body, headers);
+        EXPECT_GT(disk_->memory_looks(), looks);
+        const Answer second = send(method, target, body, headers);
+        EXPECT_EQ(first.status, second.status);
+        EXPECT_EQ(first.etag, second.etag);
+        return first;
+    }
+
+    std::shared_ptr<SimFileSystem> disk_ = std::make_shared<SimFileSystem>();
+};
+
+TEST_F(Unread, IsReadAllTheSame) {
+    const Answer answer = send_twice("GET", "/Patient/2");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.etag, 2U);
+    EXPECT_TRUE(answer.has_last_modified);
+    EXPECT_TRUE(answer.says("Two"));
+}
+
+TEST_F(Unread, IsReadByItsVersion) {
+    const Answer answer = send_twice("GET", "/Patient/2/_history/1");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.etag, 1U);
+    EXPECT_TRUE(answer.says("One"));
+    EXPECT_EQ(answer.cache_control, "public, max-age=31536000, immutable");
+}
+
+TEST_F(Unread, IsReadAsItIsAskedFor) {
+    const Answer answer = send_twice("GET", "/Patient/2?_format=xml");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_TRUE(answer.says("<Patient xmlns"));
+}
+
+TEST_F(Unread, IsReadFromAPositionOn) {
+    const Answer answer = send_twice("GET", "/Patient/2", {}, {{"X-Annals-Min-Position", "6"}});
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_TRUE(answer.says("Two"));
+}
+
+TEST_F(Unread, IsNotReadForAClientThatHasIt) {
+    const std::uint64_t looks = disk_->memory_looks();
+    EXPECT_EQ(send("GET", "/Patient/2", {}, {{"If-None-Match", R"(W/"2")"}}).status, 304);
+    EXPECT_EQ(disk_->memory_looks(), looks);
+}
+
+TEST_F(Unread, IsToldInTheHistoryOfItsResource) {
+    const Answer answer = send_twice("GET", "/Patient/2/_history");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_TRUE(answer.says(R"("total":2)"));
+    EXPECT_TRUE(answer.says("One"));
+    EXPECT_TRUE(answer.says("Two"));
+}
+
+TEST_F(Unread, IsToldInTheHistoryOfItsType) {
+    const Answer answer = send_twice("GET", "/Patient/_history");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_TRUE(answer.says(R"("total":6)"));
+    EXPECT_TRUE(answer.says("One"));
+}
+
+TEST_F(Unread, IsFound) {
+    const Answer answer = send_twice("GET", "/Patient?family=Two");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_TRUE(answer.says(R"("total":3)"));
+    EXPECT_TRUE(answer.says(R"("id":"3")"));
+}
+
+TEST_F(Unread, IsReadByABatch) {
+    const Answer answer =
+        send_twice("POST", "/",
+                   R"({"resourceType":"Bundle","type":"batch","entry":[)"
+                   R"({"request":{"method":"GET","url":"Patient/1"}},)"
+                   R"({"request":{"method":"GET","url":"Patient/9"}},)"
+                   R"({"request":{"method":"GET","url":"Patient/3/_history/1"}}]})");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_TRUE(answer.says("Two"));
+    EXPECT_TRUE(answer.says("One"));
+    EXPECT_TRUE(answer.says("404"));
+}
+
+TEST_F(Unread, KeepsNobodyElseWaiting) {
+    std::promise<void> reading;
+    std::promise<void> go_on;
+    disk_->on_will_read([&, first = true]() mutable {
+        if (std::exchange(first, false)) {
+            reading.set_value();
+            go_on.get_future().wait();
+        }
+    });
+    Answer slow;
+    std::thread reader([&] { slow = send("GET", "/Patient/1"); });
+    reading.get_future().wait();
+    EXPECT_EQ(send("GET", "/metadata").status, 200);
+    EXPECT_EQ(put_patient("4"), 201);
+    go_on.set_value();
+    reader.join();
+    EXPECT_EQ(slow.status, 200);
+    EXPECT_TRUE(slow.says("Two"));
+}
+
+TEST_F(Unread, IsFetchedToTheEndBeforeALoopIsGone) {
+    std::promise<void> reading;
+    std::promise<void> go_on;
+    disk_->on_will_read([&, first = true]() mutable {
+        if (std::exchange(first, false)) {
+            reading.set_value();
+            go_on.get_future().wait();
+        }
+    });
+    auto loop = std::make_unique<core::Loop>(store());
+    std::thread thread([&] { loop->run(); });
+    bool ended = false;
+    asio::post(loop->context(), [&] {
+        core::spawn(*loop, "test", [](core::Loop& of, bool& end) -> asio::awaitable<void> {
+            co_await of.fetched({Position{1}});
+            end = true;
+        }(*loop, ended));
+    });
+    reading.get_future().wait();
+    loop->stop();
+    thread.join();
+    std::thread releaser([&] { go_on.set_value(); });
+    loop.reset();
+    releaser.join();
+    EXPECT_FALSE(ended);
+}
+
+}  // namespace
+}  // namespace annals::test
