@@ -15,9 +15,8 @@
 namespace annals::storage {
 
 /// While much is written, lets the system forget what is older than the newest `kept_bytes` of it, but for what has been
-/// read. What is poured in is mostly not read for a long time, memory that is used again costs a fraction of what fresh
-/// memory does (docs/performance.md), and what is in use stays in memory. Below some rate what the system keeps is its own
-/// affair.
+/// read: for machines where memory that is used again costs a fraction of what fresh memory does (docs/performance.md).
+/// Below some rate what the system keeps is its own affair.
 class DropBehind {
   public:
     using Clock = std::chrono::steady_clock;

@@ -67,10 +67,7 @@ Result<SearchFileWriter> SearchCheckpoint::new_file(Draft& draft) {
 Result<void> SearchCheckpoint::sync_file(std::uint64_t number) {
     ANNALS_TRY(const auto file,
                fs_.open(path(search_file_name(number)), FileSystem::Mode::read_write));
-    ANNALS_TRY_VOID(file->sync());
-    ANNALS_TRY(const std::uint64_t bytes, file->size());
-    file->forget(0, bytes);  // It is read when the store is opened next.
-    return {};
+    return file->sync();
 }
 
 /// Where the run is already, if that will do.

@@ -53,7 +53,7 @@ struct StoreOptions {
     std::uint32_t sync_interval_ms = 100;
     std::uint64_t segment_bytes = 128ULL << 20;  ///< a larger commit gets a segment of its own size
     bool prepare_segments = true;             ///< fill the next segment with zeros ahead of its use
-    std::uint64_t kept_bytes = 64ULL << 20;   ///< DropBehind's
+    std::uint64_t kept_bytes = 0;             ///< DropBehind's
     bool read_only = false;                   ///< takes no lock, cuts no tail, accepts no commit
     bool allow_damaged = false;               ///< with read_only: serve what is whole
     std::function<Instant()> clock;           ///< default: now()

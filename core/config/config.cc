@@ -74,7 +74,7 @@ const std::vector<Key>& keys() {
          "compress sealed segments in the background"},
         {"storage.compression_after", ANNALS_DURATION(storage_compression_after),
          "so long after their last commit"},
-        {"storage.written_memory", Size{ANNALS_U64(storage_written_memory)},
+        {"storage.written_memory", Size{ANNALS_U64(storage_written_memory), 0},
          "of what is poured in, so much stays in the system's memory unread; 0: as the system has "
          "it"},
         {"read_only", ANNALS_FLAG(read_only), "serve without taking writes"},
@@ -338,8 +338,10 @@ std::string kind_of(const Field& field) {
                        : fmt::format("an integer from {} to {}", number.min, number.max);
         }
 
-        std::string operator()(const Size&) const {
-            return "a size: an integer of bytes above 0, or a text such as \"64MiB\"";
+        std::string operator()(const Size& size) const {
+            return fmt::format(
+                "a size: an integer of bytes{}, or a text such as \"64MiB\"",
+                size.min == 0 ? std::string() : fmt::format(", {} or more", size.min));
         }
 
         std::string operator()(const Choice& choice) const {

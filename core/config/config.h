@@ -25,7 +25,7 @@ struct Config {
     std::chrono::milliseconds sync_interval{100};
     bool storage_compression = true;
     std::chrono::milliseconds storage_compression_after{std::chrono::minutes(10)};
-    std::uint64_t storage_written_memory = 64ULL << 20;
+    std::uint64_t storage_written_memory = 0;
     bool read_only = false;      ///< --read-only
     bool allow_damaged = false;  ///< --allow-damaged
 
