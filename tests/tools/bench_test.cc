@@ -54,6 +54,28 @@ TEST(Histogram, KeepsSmallAndHugeValuesApart) {
     EXPECT_EQ(histogram.quantile(1), ~0ULL);
 }
 
+TEST(IsVersion, LooksAtTheTagAndIntoTheBody) {
+    constexpr std::string_view kHead = "HTTP/1.1 200 OK\r\nETag: W/\"2\"\r\n\r\n";
+    constexpr std::string_view kBody =
+        R"({"resourceType":"Patient","id":"a1","meta":{"versionId":"2"}})";
+    const Answer answer{.status = 200, .head = kHead, .body = kBody};
+    EXPECT_TRUE(is_version(answer, "a1", 2));
+    EXPECT_FALSE(is_version(answer, "a1", 1));
+    EXPECT_FALSE(is_version(answer, "a", 2));
+    EXPECT_FALSE(is_version(answer, "a12", 2));
+    EXPECT_FALSE(is_version(answer, "", 2));
+    Answer other = answer;
+    other.body = R"({"resourceType":"Patient","id":"a1","meta":{"versionId":"22"}})";
+    EXPECT_FALSE(is_version(other, "a1", 2));
+    other.body = "{\n  \"id\": \"a1\",\n  \"meta\": {\"versionId\": \"2\"}\n}";
+    EXPECT_TRUE(is_version(other, "a1", 2));
+    other.body = {};
+    EXPECT_FALSE(is_version(other, "a1", 2));
+    other = answer;
+    other.head = "HTTP/1.1 200 OK\r\nETag: W/\"3\"\r\n\r\n";
+    EXPECT_FALSE(is_version(other, "a1", 2));
+}
+
 TEST(AnswerReader, FindsTheEndOfABodyWithALength) {
     constexpr std::string_view kText =
         "HTTP/1.1 201 Created\r\nETag: W/\"1\"\r\ncontent-length: 5\r\n\r\nhello";

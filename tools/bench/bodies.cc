@@ -37,6 +37,18 @@ std::vector<Body> closest(std::vector<generate::Sample> samples, std::size_t byt
     return bodies;
 }
 
+/// Whether the first member of this name has this text. A server may put a blank behind the colon.
+bool says(std::string_view body, std::string_view name, std::string_view text) {
+    const std::size_t at = body.find(name);
+    if (at == std::string_view::npos || text.empty()) {
+        return false;
+    }
+    body.remove_prefix(at + name.size());
+    body.remove_prefix(std::min(body.size(), body.find_first_not_of(": \t\r\n")));
+    return body.size() > text.size() + 1 && body.front() == '"' &&
+           body.substr(1).starts_with(text) && body[text.size() + 1] == '"';
+}
+
 }  // namespace
 
 std::vector<Body> bodies_near(std::size_t bytes, std::size_t count, std::uint64_t seed) {
@@ -79,10 +91,10 @@ void put_with_id(std::string& out, const Body& body, std::string_view id) {
     out.append(body.text, begin);
 }
 
-bool names_id(std::string_view body, std::string_view id) {
-    const std::size_t at = body.find(R"("id":")");
-    return at != std::string_view::npos && !id.empty() && body.substr(at + 6).starts_with(id) &&
-           body.substr(at + 6 + id.size()).starts_with('"');
+bool is_version(const Answer& answer, std::string_view id, std::uint64_t version) {
+    const std::string number = std::to_string(version);
+    return answer.header("etag") == "W/\"" + number + "\"" && says(answer.body, R"("id")", id) &&
+           says(answer.body, R"("versionId")", number);
 }
 
 std::string_view id_in_location(std::string_view location) {

@@ -57,8 +57,7 @@ class Mix : public Conversation {
             Own& own = own_[which_];
             own.version += operation_ == kUpdate ? 1 : 0;
             if (heard_++ % kVerifyEvery == 0) {
-                ok = answer.header("etag") == fmt::format(R"(W/"{}")", own.version) &&
-                     names_id(answer.body, own.known.id);
+                ok = is_version(answer, own.known.id, own.version);
             }
         }
         return {.ok = ok, .operation = operation_};

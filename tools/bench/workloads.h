@@ -38,8 +38,8 @@ void put_request(std::string& out, std::string_view method, const Site& site,
 /// Puts the body with an id into `out`: behind its resourceType, which comes first in every generated resource.
 void put_with_id(std::string& out, const Body& body, std::string_view id);
 
-/// Whether the first id in `body` is this one.
-bool names_id(std::string_view body, std::string_view id);
+/// Whether an answer gives a resource in this version, by its ETag and by the first id and version number in its body.
+bool is_version(const Answer& answer, std::string_view id, std::uint64_t version);
 
 /// The id in "http://.../Type/id/_history/1"; empty if there is none.
 std::string_view id_in_location(std::string_view location);
