@@ -224,9 +224,9 @@ Result<Document> Parser::run(std::string_view text, bool checked) {
     tree.node_count_ = impl.walk.node_count();
     tree.text_size_ = text.size();
     if (const std::size_t space_count = impl.walk.space_count(); space_count != 0) {
-        const auto error = minifier().minify(reinterpret_cast<const std::uint8_t*>(text.data()),
-                                             text.size(), reinterpret_cast<std::uint8_t*>(copy),
-                                             tree.text_size_);
+        const auto error =
+            minifier().minify(reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
+                              reinterpret_cast<std::uint8_t*>(copy), tree.text_size_);
         ANNALS_CHECK(error == simdjson::SUCCESS && tree.text_size_ == text.size() - space_count);
     }
     if (!impl.walk.suspects().empty()) {
