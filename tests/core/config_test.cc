@@ -83,6 +83,16 @@ TEST(LoadConfig, TakesWhatIsNoTomlValueAsText) {
     EXPECT_EQ(config->auth.public_access, (std::vector<std::string>{"metadata", "read"}));
 }
 
+TEST(LoadConfig, TakesNoughtForASizeOnlyWhereItMeansSomething) {
+    EXPECT_EQ(fault_of(sets({"storage.written_memory=0"})), "");
+    EXPECT_EQ(load_config(sets({"storage.written_memory=64MiB"}))->storage_written_memory,
+              64U << 20);
+    EXPECT_NE(fault_of(sets({"limits.max_body=0"})).find("an integer of bytes, 1 or more"),
+              std::string::npos);
+    EXPECT_EQ(fault_of(sets({"storage.written_memory=-1"})).find("1 or more"), std::string::npos);
+    EXPECT_NE(fault_of(sets({"storage.written_memory=-1"})), "");
+}
+
 TEST(LoadConfig, ReadsSizesAndDurationsInAllUnits) {
     struct Case {
         std::string text;

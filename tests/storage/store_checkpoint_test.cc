@@ -235,6 +235,35 @@ TEST(StoreCheckpoint, AfterAKillOnlyWhatCameSinceAShareOfItsVersionsIsExtracted)
     EXPECT_EQ(report.versions_extracted, 0U);
 }
 
+TEST(StoreCheckpoint, IsNotWrittenAgainWithinHalfASecond) {
+    SimFileSystem fs;
+    StoreOptions options = searchable();
+    options.search_checkpoint_versions = 400;
+    const auto store = open_store(fs, options);
+    const auto manifest = [&fs]() -> std::string {
+        const auto file = fs.open(kFolder + "/manifest.recent", FileSystem::Mode::read);
+        if (!file) {
+            return {};
+        }
+        const std::uint64_t bytes = *(*file)->size();
+        return {(*(*file)->map(bytes)).get(), bytes};
+    };
+    const auto change = [&](std::string_view prefix) {
+        const std::string before = manifest();
+        for (int i = 0; i < 110; ++i) {
+            put(*store, "Patient", std::string(prefix) + std::to_string(i), "red");
+        }
+        while (manifest() == before) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    };
+    const auto start = std::chrono::steady_clock::now();
+    change("a");
+    change("b");
+    EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(500));
+    EXPECT_EQ(store->metrics().search_checkpoints, 0U);
+}
+
 TEST(StoreCheckpoint, IsLeftOutWhereTheDeviceIsFull) {
     SimFileSystem fs;
     {
