@@ -33,6 +33,18 @@ class Unread : public ServiceFixture {
         return first;
     }
 
+    /// The device is at the first read, `reading_` says, until `go_on_` does.
+    void hold_first_read() {
+        disk_->on_will_read([this, first = true]() mutable {
+            if (std::exchange(first, false)) {
+                reading_.set_value();
+                go_on_.get_future().wait();
+            }
+        });
+    }
+
+    std::promise<void> reading_;
+    std::promise<void> go_on_;
     std::shared_ptr<SimFileSystem> disk_ = std::make_shared<SimFileSystem>();
 };
 
@@ -106,34 +118,20 @@ TEST_F(Unread, IsReadByABatch) {
 }
 
 TEST_F(Unread, KeepsNobodyElseWaiting) {
-    std::promise<void> reading;
-    std::promise<void> go_on;
-    disk_->on_will_read([&, first = true]() mutable {
-        if (std::exchange(first, false)) {
-            reading.set_value();
-            go_on.get_future().wait();
-        }
-    });
+    hold_first_read();
     Answer slow;
     std::thread reader([&] { slow = send("GET", "/Patient/1"); });
-    reading.get_future().wait();
+    reading_.get_future().wait();
     EXPECT_EQ(send("GET", "/metadata").status, 200);
     EXPECT_EQ(put_patient("4"), 201);
-    go_on.set_value();
+    go_on_.set_value();
     reader.join();
     EXPECT_EQ(slow.status, 200);
     EXPECT_TRUE(slow.says("Two"));
 }
 
 TEST_F(Unread, IsFetchedToTheEndBeforeALoopIsGone) {
-    std::promise<void> reading;
-    std::promise<void> go_on;
-    disk_->on_will_read([&, first = true]() mutable {
-        if (std::exchange(first, false)) {
-            reading.set_value();
-            go_on.get_future().wait();
-        }
-    });
+    hold_first_read();
     auto loop = std::make_unique<core::Loop>(store());
     std::thread thread([&] { loop->run(); });
     bool ended = false;
@@ -143,10 +141,10 @@ TEST_F(Unread, IsFetchedToTheEndBeforeALoopIsGone) {
             end = true;
         }(*loop, ended));
     });
-    reading.get_future().wait();
+    reading_.get_future().wait();
     loop->stop();
     thread.join();
-    std::thread releaser([&] { go_on.set_value(); });
+    std::thread releaser([&] { go_on_.set_value(); });
     loop.reset();
     releaser.join();
     EXPECT_FALSE(ended);
