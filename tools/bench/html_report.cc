@@ -30,7 +30,8 @@ constexpr std::string_view kStyle =
     "th{font-weight:600;border-bottom:2px solid #8c959f}tr.part td{color:#57606a;border:0}"
     "tr.part td:first-child{padding-left:2em}td.bad{color:#b3261e;font-weight:600}"
     ".plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(500px,1fr));gap:1.5em}"
-    "figure{margin:0}figcaption{font-weight:600;margin-bottom:.3em}svg{width:100%;height:auto}"
+    "figure{margin:0;max-width:640px}figcaption{font-weight:600;margin-bottom:.3em}svg{width:100%;"
+    "height:auto}"
     "svg text{font:12px system-ui,sans-serif;fill:#57606a}svg .grid{stroke:#e5e9ee}"
     "svg .axis{stroke:#8c959f}svg .line{fill:none;stroke-width:2}";
 
@@ -180,8 +181,9 @@ struct Decades {
     double low = 0;
     double high = 1;
 
+    // What lies below the axis lies on its end.
     double at(double value) const {
-        return (std::log10(std::max(value, 1.0)) - low) / (high - low);
+        return std::max((std::log10(std::max(value, 1.0)) - low) / (high - low), 0.0);
     }
 };
 
@@ -311,6 +313,9 @@ std::string distribution_plot(const Group& group) {
     return plot.svg();
 }
 
+// The stores are looked at every 10 ms: a lag of less than this is none.
+constexpr double kLeastLagNs = 1e6;
+
 // How far behind a follower was, by the time at which its source had what it was to get.
 std::string lag_plot(const Measurement& measurement) {
     Plot plot(fmt::format("{}: lag over time", measurement.asked.name()), "seconds");
@@ -318,7 +323,7 @@ std::string lag_plot(const Measurement& measurement) {
     double most = 0;
     double end = 0;
     for (const auto& [at, lag] : measurement.lags) {
-        least = std::min(least, lag * 1e9);
+        least = std::min(least, std::max(lag * 1e9, kLeastLagNs));
         most = std::max(most, lag * 1e9);
         end = std::max(end, at);
     }
@@ -329,7 +334,7 @@ std::string lag_plot(const Measurement& measurement) {
     }
     Line line{"lag", {}};
     for (const auto& [at, lag] : measurement.lags) {
-        line.points.push_back({at / end, std::max(decades.at(lag * 1e9), 0.0), ""});
+        line.points.push_back({at / end, decades.at(lag * 1e9), ""});
     }
     plot.line(std::move(line));
     return plot.svg();
