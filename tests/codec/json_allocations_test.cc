@@ -35,6 +35,19 @@ void operator delete(void* memory, std::size_t) noexcept {
     std::free(memory);
 }
 
+// Said for arrays, too: an allocator that is linked in may bring its own, which would go uncounted.
+void* operator new[](std::size_t size) {
+    return operator new(size);
+}
+
+void operator delete[](void* memory) noexcept {
+    std::free(memory);
+}
+
+void operator delete[](void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+
 namespace annals::json {
 namespace {
 
