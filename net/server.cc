@@ -1,5 +1,6 @@
 #include "net/server.h"
 
+#include "core/base/cores.h"
 #include "core/base/log.h"
 #include "core/jobs/jobs.h"
 #include "net/await.h"
@@ -120,8 +121,7 @@ struct Server::Impl {
     Impl(const core::Config& config, const core::Service& service, storage::Store& store,
          const Handlers& handlers)
         : shared(config, service, store, handlers) {
-        const std::uint64_t cores = std::max(1U, std::thread::hardware_concurrency());
-        const std::uint64_t count = config.threads == 0 ? cores : config.threads;
+        const std::uint64_t count = config.threads == 0 ? available_cores() : config.threads;
         for (std::uint64_t i = 0; i < count; ++i) {
             shared.workers.push_back(std::make_unique<Worker>(shared, store));
         }

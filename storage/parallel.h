@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "core/base/cores.h"
+
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
@@ -15,9 +17,9 @@ namespace annals::storage {
 
 inline constexpr unsigned kThreadsMax = 8;
 
-/// How many threads get the most out of this machine.
+/// How many threads get the most out of the cores there are.
 inline unsigned threads_wanted() noexcept {
-    return std::clamp(std::thread::hardware_concurrency(), 1U, kThreadsMax);
+    return std::min(available_cores(), kThreadsMax);
 }
 
 /// Calls `work(part)` for each part below `parts`, each once, in any order, from any thread.

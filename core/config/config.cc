@@ -65,7 +65,8 @@ const std::vector<Key>& keys() {
         {"data", ANNALS_TEXT(data), "data directory"},
         {"base_url", ANNALS_TEXT(base_url),
          "public root, ends in /fhir; empty: from the request's Host"},
-        {"threads", Number{ANNALS_U64(threads), 0, 1024}, "server threads; 0: one per core"},
+        {"threads", Number{ANNALS_U64(threads), 0, 1024},
+         "server threads; 0: one per core that it may use"},
         {"durability", Choice{ANNALS_FIELD(std::string, durability), "commit interval none"},
          "when a write is answered: after its sync, after its write with a sync every "
          "sync_interval, or with syncs left to the operating system"},
