@@ -302,6 +302,12 @@ asio::awaitable<void> Loop::fetched(std::vector<Position> positions) {
     }
 }
 
+asio::awaitable<void> Loop::fetched(std::span<const storage::VersionInfo> versions) {
+    if (std::vector<Position> unread = store_.unread(versions); !unread.empty()) {
+        co_await fetched(std::move(unread));
+    }
+}
+
 asio::awaitable<void> Loop::yield() {
     co_await asio::post(context_, asio::use_awaitable);
 }

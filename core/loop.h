@@ -15,6 +15,7 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace annals::core {
@@ -50,6 +51,9 @@ class Loop : private storage::SettleListener {
 
     /// Waits until what stands at `positions` is in memory (Store::fetch()); read side by side, while others run.
     asio::awaitable<void> fetched(std::vector<Position> positions);
+
+    /// The same for those of `versions` that are on the device only (Store::unread()). They live until it returns.
+    asio::awaitable<void> fetched(std::span<const storage::VersionInfo> versions);
 
     /// Lets other coroutines of this loop run before it returns: for long work in slices.
     asio::awaitable<void> yield();

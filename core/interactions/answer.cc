@@ -51,7 +51,9 @@ Response answer_version(const Service& service, const Request& request,
         return outcome_response(stored.error(), request);
     }
     if (stored->unread) {
-        return answer_later({info.position});
+        Response later;
+        later.unread.push_back(info.position);
+        return later;
     }
     Response response;
     set_version(response, info.version, info.instant);
@@ -59,10 +61,14 @@ Response answer_version(const Service& service, const Request& request,
     return response;
 }
 
-Response answer_later(std::vector<Position> unread) {
+std::optional<Response> answer_later(const Service& service, const Request& request,
+                                     std::span<const storage::VersionInfo> versions) {
+    if (request.may_block) {
+        return std::nullopt;
+    }
     Response response;
-    response.unread = std::move(unread);
-    return response;
+    response.unread = service.store().unread(versions);
+    return response.unread.empty() ? std::nullopt : std::optional(std::move(response));
 }
 
 Response answer_absent(const Request& request, TypeId type, std::string_view id) {

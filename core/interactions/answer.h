@@ -9,6 +9,8 @@
 #include "core/service.h"
 #include "storage/types.h"
 
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,13 +24,15 @@ std::string resource_name(TypeId type, std::string_view id);
 void set_version(Response& response, VersionNumber version, Instant instant);
 
 /// Answers `status` with the stored bytes of `info`, or 304 if the request is conditional and its client
-/// has them; what went wrong as an OperationOutcome. Where the bytes are on the device only, and the request may not block:
-/// answer_later().
+/// has them; what went wrong as an OperationOutcome. Where the bytes are on the device only, and the request may not block,
+/// what answer_later() returns.
 Response answer_version(const Service& service, const Request& request,
                         const storage::VersionInfo& info);
 
-/// What a plain handler returns that is to be asked again when these are in memory (Response::unread).
-Response answer_later(std::vector<Position> unread);
+/// What a plain handler returns that is to be asked again when `versions` are in memory (Response::unread). None: they are, or
+/// the request may block.
+std::optional<Response> answer_later(const Service& service, const Request& request,
+                                     std::span<const storage::VersionInfo> versions);
 
 /// 404: the resource has no version.
 Response answer_absent(const Request& request, TypeId type, std::string_view id);

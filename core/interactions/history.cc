@@ -239,7 +239,7 @@ asio::awaitable<Response> answer_at(const Service& service, const Request& reque
     }
     content.links = links.take();
     content.versions = std::move(versions);
-    co_await request.loop->fetched(service.store().unread(content.versions));
+    co_await request.loop->fetched(content.versions);
     co_return answer_history(service, request.base_url, std::move(content));
 }
 
@@ -255,10 +255,7 @@ asio::awaitable<Response> answer_many(const Service& service, const Request& req
         const ScopedView view(service, request, kMaySearch, "history");
         if (view.is_whole()) {
             storage::HistoryPage found = service.store().history(page.query());
-            if (std::vector<Position> unread = service.store().unread(found.versions);
-                !unread.empty()) {
-                co_await request.loop->fetched(std::move(unread));
-            }
+            co_await request.loop->fetched(found.versions);
             co_return page.answer(std::move(found), false);
         }
         ShownHistory shown(service.store(), view, page.query(), page.total());
@@ -267,6 +264,7 @@ asio::awaitable<Response> answer_many(const Service& service, const Request& req
         if (!done) {
             co_return outcome_response(done.error(), request);
         }
+        co_await request.loop->fetched(shown.page().versions);
         co_return page.answer(std::move(shown.page()), true);
     }
     Response response = co_await answer_at(service, request, target, *std::move(parameters));
@@ -313,16 +311,16 @@ Response instance_history(const Service& service, const Request& request, const 
         const Page page(service, request, target, *parameters);
         if (view.is_whole()) {
             storage::HistoryPage found = service.store().history(page.query());
-            if (!request.may_block) {
-                if (std::vector<Position> unread = service.store().unread(found.versions);
-                    !unread.empty()) {
-                    return answer_later(std::move(unread));
-                }
+            if (auto later = answer_later(service, request, found.versions)) {
+                return *std::move(later);
             }
             return page.answer(std::move(found), false);
         }
         ShownHistory shown(service.store(), view, page.query(), page.total());
         static_cast<void>(shown.advance(search::Pace()));  // a turn without an end
+        if (auto later = answer_later(service, request, shown.page().versions)) {
+            return *std::move(later);
+        }
         return page.answer(std::move(shown.page()), true);
     }
 
@@ -337,6 +335,9 @@ Response instance_history(const Service& service, const Request& request, const 
         if (parameters->count > 0 && parameters->offset == 0) {
             content.versions.push_back(*info);
         }
+    }
+    if (auto later = answer_later(service, request, content.versions)) {
+        return *std::move(later);
     }
     return answer_history(service, request.base_url, std::move(content));
 }

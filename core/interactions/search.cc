@@ -118,13 +118,9 @@ class Search {
         if (query_.contained && query_.contained_type) {
             contained_->take_out(*snapshot_, request_.base_url, content);
         }
-        std::vector<Position> unread = service_.store().unread(content.matches);
+        co_await request_.loop->fetched(content.matches);
         if (!content.included.empty()) {
-            const std::vector<Position> more = service_.store().unread(content.included);
-            unread.insert(unread.end(), more.begin(), more.end());
-        }
-        if (!unread.empty()) {
-            co_await request_.loop->fetched(std::move(unread));
+            co_await request_.loop->fetched(content.included);
         }
         co_return answer_search(service_, request_.base_url, std::move(content));
     }

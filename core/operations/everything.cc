@@ -74,6 +74,7 @@ class Everything {
         if (!done) {
             co_return std::move(done.error());
         }
+        co_await request_.loop->fetched(content_.matches);
         const std::function<bool(TypeId, std::string_view)> wanted =
             [this](TypeId type, std::string_view /*id*/) { return is_beside(type); };
         const std::function<bool(const storage::VersionInfo&)> shown =
@@ -91,6 +92,7 @@ class Everything {
                             kEverythingPageMax));
         }
         make_links();
+        co_await request_.loop->fetched(content_.included);
         co_return answer_search(service_, request_.base_url, std::move(content_));
     }
 

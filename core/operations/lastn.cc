@@ -161,13 +161,18 @@ asio::awaitable<Result<Response>> run(const Service& service, const Request& req
                             fmt::format("More than {} observations match", kLastnObservationsMax),
                             ""};
         }
+        std::vector<storage::VersionInfo> observations;
+        for (const search::Match& match : execution.matches()) {
+            if (const auto info = service.store().at(match.position())) {
+                observations.push_back(*info);
+            }
+        }
+        co_await request.loop->fetched(observations);
         Groups groups;
         search::BodyReader reader(service.store());
-        for (const search::Match& match : execution.matches()) {
-            const auto info = service.store().at(match.position());
-            const json::Value body = reader.read(match.position());
-            if (info && body) {
-                groups.add(body["code"], {made_at(body, info->instant), *info});
+        for (const storage::VersionInfo& info : observations) {
+            if (const json::Value body = reader.read(info.position)) {
+                groups.add(body["code"], {made_at(body, info.instant), info});
             }
             if (turns.pace().is_over()) {
                 done = co_await turns.next();

@@ -10,6 +10,8 @@
 namespace annals::test {
 namespace {
 
+using std::chrono_literals::operator""s;
+
 class Unread : public ServiceFixture {
   protected:
     Unread() {
@@ -117,18 +119,45 @@ TEST_F(Unread, IsReadByABatch) {
     EXPECT_TRUE(answer.says("404"));
 }
 
-TEST_F(Unread, KeepsNobodyElseWaiting) {
+struct Waiting {
+    const char* name;
+    const char* target;
+    const char* says;
+};
+
+class UnreadWaiting : public Unread, public testing::WithParamInterface<Waiting> {};
+
+TEST_P(UnreadWaiting, KeepsNobodyElseWaiting) {
+    ASSERT_EQ(send("PUT", "/Observation/1",
+                   R"({"resourceType":"Observation","id":"1","status":"final",)"
+                   R"("code":{"coding":[{"code":"weight"}]},"subject":{"reference":"Patient/1"}})")
+                  .status,
+              201);
+    disk_->forget_all();
     hold_first_read();
     Answer slow;
-    std::thread reader([&] { slow = send("GET", "/Patient/1"); });
-    reading_.get_future().wait();
+    std::thread reader([&] { slow = send("GET", GetParam().target); });
+    const bool waits = reading_.get_future().wait_for(30s) == std::future_status::ready;
+    EXPECT_TRUE(waits) << "on the network thread";
     EXPECT_EQ(send("GET", "/metadata").status, 200);
     EXPECT_EQ(put_patient("4"), 201);
     go_on_.set_value();
     reader.join();
     EXPECT_EQ(slow.status, 200);
-    EXPECT_TRUE(slow.says("Two"));
+    EXPECT_TRUE(slow.says(GetParam().says)) << slow.body;
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Answers, UnreadWaiting,
+    testing::Values(Waiting{"Read", "/Patient/1", "Two"},
+                    Waiting{"History", "/Patient/1/_history", "Two"},
+                    Waiting{"HistoryAtAnInstant", "/Patient/1/_history?_at=2999", "Two"},
+                    Waiting{"HistoryOfAType", "/Patient/_history", "Two"},
+                    Waiting{"HistoryOfATypeAtAnInstant", "/Patient/_history?_at=2999", "Two"},
+                    Waiting{"Search", "/Patient?family=Two", "Two"},
+                    Waiting{"Everything", "/Patient/1/$everything", "weight"},
+                    Waiting{"Lastn", "/Observation/$lastn?patient=1&code=weight", "weight"}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(Unread, IsFetchedToTheEndBeforeALoopIsGone) {
     hold_first_read();
