@@ -5,7 +5,10 @@
 
 #include <asio/post.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <future>
+#include <ostream>
 
 namespace annals::test {
 namespace {
@@ -37,14 +40,15 @@ class Unread : public ServiceFixture {
 
     /// The device is at the first read, `reading_` says, until `go_on_` does.
     void hold_first_read() {
-        disk_->on_will_read([this, first = true]() mutable {
-            if (std::exchange(first, false)) {
+        disk_->on_will_read([this] {
+            if (!held_.exchange(true)) {
                 reading_.set_value();
                 go_on_.get_future().wait();
             }
         });
     }
 
+    std::atomic<bool> held_ = false;  ///< Several threads read.
     std::promise<void> reading_;
     std::promise<void> go_on_;
     std::shared_ptr<SimFileSystem> disk_ = std::make_shared<SimFileSystem>();
@@ -123,6 +127,8 @@ struct Waiting {
     const char* name;
     const char* target;
     const char* says;
+
+    friend void PrintTo(const Waiting& waiting, std::ostream* out) { *out << waiting.target; }
 };
 
 class UnreadWaiting : public Unread, public testing::WithParamInterface<Waiting> {};
