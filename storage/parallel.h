@@ -31,8 +31,9 @@ void for_each_of(std::size_t parts, const Work& work) {
             work(part);
         }
     };
+    const std::size_t wanted = std::min<std::size_t>(threads_wanted(), parts);
     std::vector<std::jthread> threads;
-    while (threads.size() + 1 < std::min<std::size_t>(threads_wanted(), parts)) {
+    while (threads.size() + 1 < wanted) {
         threads.emplace_back(run);
     }
     run();

@@ -90,6 +90,7 @@ class Search {
         if (!page) {
             co_return std::move(page.error());
         }
+        co_await request_.loop->fetched(page->matches);  // What they include is found in them.
         SearchBundleContent content;
         content.total = page->total;
         content.links = links(*page);
@@ -118,7 +119,6 @@ class Search {
         if (query_.contained && query_.contained_type) {
             contained_->take_out(*snapshot_, request_.base_url, content);
         }
-        co_await request_.loop->fetched(content.matches);
         if (!content.included.empty()) {
             co_await request_.loop->fetched(content.included);
         }

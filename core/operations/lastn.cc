@@ -13,11 +13,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <unordered_map>
 
 namespace annals::core {
 
 namespace {
+
+/// Observations that are waited for together.
+constexpr std::size_t kFetchedAtOnce = 512;
 
 /// An observation and when it was made.
 struct Made {
@@ -167,10 +171,14 @@ asio::awaitable<Result<Response>> run(const Service& service, const Request& req
                 observations.push_back(*info);
             }
         }
-        co_await request.loop->fetched(observations);
         Groups groups;
         search::BodyReader reader(service.store());
-        for (const storage::VersionInfo& info : observations) {
+        for (std::size_t i = 0; i < observations.size(); ++i) {
+            if (i % kFetchedAtOnce == 0) {
+                const auto rest = std::span<const storage::VersionInfo>(observations).subspan(i);
+                co_await request.loop->fetched(rest.first(std::min(rest.size(), kFetchedAtOnce)));
+            }
+            const storage::VersionInfo& info = observations[i];
             if (const json::Value body = reader.read(info.position)) {
                 groups.add(body["code"], {made_at(body, info.instant), info});
             }
