@@ -15,7 +15,6 @@
 #include "tools/generate/generator.h"
 
 #include <asio/awaitable.hpp>
-#include <asio/post.hpp>
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -58,7 +57,7 @@ class Server {
                 all.set_value();
             }
         };
-        asio::post(loop_.context(), [&] {
+        loop_.post([&] {
             for (std::size_t i = 0; i < targets.size(); ++i) {
                 const core::Request request = make_request(method, targets[i], bodies[i]);
                 core::Route route;

@@ -4,14 +4,20 @@
 #include "core/base/log.h"
 
 #include <asio/async_result.hpp>
+#include <asio/buffer.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/executor_work_guard.hpp>
+#include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
 #include <fmt/format.h>
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -19,6 +25,8 @@
 #include <exception>
 #include <mutex>
 #include <optional>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 namespace annals::core {
@@ -58,6 +66,81 @@ asio::awaitable<Result<void>> ready(Result<void> result) {
 struct Watcher {
     Position seen;
     asio::steady_timer timer;
+};
+
+/// What other threads want to have run. The loop looks between two handlers, and only one that sleeps is woken by a
+/// system call.
+struct Loop::Posts {
+    explicit Posts(asio::io_context& context) : bell(context, make_event()) { await_bell(); }
+
+    std::mutex mutex;
+    std::vector<std::function<void()>> work;  // guarded by mutex
+    std::atomic<bool> any{false};             ///< `work` has something; changed under mutex
+    std::atomic<bool> asleep{false};
+
+    // The loop's thread alone.
+    std::vector<std::function<void()>> running;
+    asio::posix::stream_descriptor bell;
+    std::uint64_t rings = 0;
+
+    static int make_event() {
+        const int event = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        if (event < 0) {
+            throw std::system_error(errno, std::generic_category(), "eventfd");
+        }
+        return event;
+    }
+
+    void await_bell() {
+        bell.async_read_some(asio::buffer(&rings, sizeof rings),
+                             [this](const asio::error_code& error, std::size_t) {
+                                 if (!error) {
+                                     await_bell();
+                                 }
+                             });
+    }
+
+    void add(std::function<void()> more) {
+        {
+            const std::lock_guard lock(mutex);
+            work.push_back(std::move(more));
+            any.store(true);
+        }
+        // The loop says that it sleeps before it looks for the last time: one of the two sees the other.
+        if (asleep.exchange(false)) {
+            const std::uint64_t one = 1;
+            static_cast<void>(::write(bell.native_handle(), &one, sizeof one));
+        }
+    }
+
+    /// True if there was something.
+    bool run() {
+        if (!any.load(std::memory_order_acquire)) {
+            return false;
+        }
+        {
+            const std::lock_guard lock(mutex);
+            running.swap(work);
+            any.store(false, std::memory_order_relaxed);
+        }
+        for (std::function<void()>& each : running) {
+            std::exchange(each, nullptr)();
+        }
+        running.clear();
+        return true;
+    }
+
+    /// False if there is something to run.
+    bool fall_asleep() {
+        asleep.store(true);
+        if (any.load()) {
+            wake_up();
+            return false;
+        }
+        return true;
+    }
+
+    void wake_up() { asleep.store(false, std::memory_order_relaxed); }
 };
 
 struct Loop::Waiters {
@@ -202,18 +285,17 @@ struct Loop::Fetches {
     std::condition_variable ended;
     std::size_t under_way = 0;
 
-    /// Calls `done` on `context` when what stands at `position` is in memory.
+    /// Calls `done` on `loop` when what stands at `position` is in memory.
     template <typename Done>
-    void begin(const storage::Store& store, asio::io_context& context, Position position,
-               Done done) {
+    void begin(const storage::Store& store, Loop& loop, Position position, Done done) {
         {
             const std::lock_guard lock(mutex);
             ++under_way;
         }
-        store.fetch(position, [this, &context, done] {
+        store.fetch(position, [this, &loop, done] {
             // Under the lock: when the last has ended, this is gone.
             const std::lock_guard lock(mutex);
-            asio::post(context, done);
+            loop.post(done);
             if (--under_way == 0) {
                 ended.notify_all();
             }
@@ -228,8 +310,8 @@ struct Loop::Fetches {
 
 Loop::Loop(storage::Store& store)
     : store_(store),
-      // Sockets and timers belong to the loop's thread: they go without locks. Whoever posts may be on any.
-      context_(ASIO_CONCURRENCY_HINT_UNSAFE_IO),
+      context_(ASIO_CONCURRENCY_HINT_UNSAFE),  // its own thread's alone: no locks
+      posts_(std::make_unique<Posts>(context_)),
       waiters_(std::make_unique<Waiters>(context_,
                                          "the write was not made durable and has been dropped")),
       erased_(std::make_unique<Waiters>(context_,
@@ -251,7 +333,8 @@ void Loop::run() {
     Clock::time_point looked = Clock::now();
     unsigned handlers = 0;
     while (!stopping_.load(std::memory_order_relaxed)) {
-        if (context_.poll_one() != 0) {
+        const bool posted = posts_->run();
+        if (context_.poll_one() != 0 || posted) {
             if (++handlers % kHandlersPerClockLook == 0) {
                 const Clock::time_point time = Clock::now();
                 if (time - looked >= kFlushLookInterval) {
@@ -262,7 +345,10 @@ void Loop::run() {
             continue;
         }
         store_.flush_idle();
-        context_.run_one();
+        if (posts_->fall_asleep()) {
+            context_.run_one();
+            posts_->wake_up();
+        }
         looked = Clock::now();
     }
     store_.flush();
@@ -270,7 +356,11 @@ void Loop::run() {
 
 void Loop::stop() {
     stopping_.store(true, std::memory_order_relaxed);
-    context_.stop();
+    post([] {});
+}
+
+void Loop::post(std::function<void()> work) {
+    posts_->add(std::move(work));
 }
 
 asio::awaitable<Result<void>> Loop::settled_ticket(storage::Ticket ticket) {
@@ -290,7 +380,7 @@ asio::awaitable<void> Loop::fetched(std::vector<Position> positions) {
     asio::steady_timer all(context_, Clock::time_point::max());
     std::size_t left = positions.size();
     for (const Position position : positions) {
-        fetches_->begin(store_, context_, position, [&all, &left] {
+        fetches_->begin(store_, *this, position, [&all, &left] {
             if (--left == 0) {
                 all.cancel();
             }
@@ -359,7 +449,7 @@ asio::awaitable<void> Loop::pause(std::chrono::milliseconds time) {
 
 void Loop::settled(storage::Ticket through, bool ok, Errc why) noexcept {
     if (waiters_->note(through, ok, why)) {
-        asio::post(context_, [this] {
+        post([this] {
             waiters_->wake();
             if (!waiters_->watchers.empty()) {
                 wake_watchers();
@@ -370,7 +460,7 @@ void Loop::settled(storage::Ticket through, bool ok, Errc why) noexcept {
 
 void Loop::erased(storage::Ticket through, bool ok, Errc why) noexcept {
     if (erased_->note(through, ok, why)) {
-        asio::post(context_, [waiters = erased_.get()] { waiters->wake(); });
+        post([waiters = erased_.get()] { waiters->wake(); });
     }
 }
 

@@ -1,7 +1,7 @@
 // Loop: one network thread's event loop, and the way from a submitted commit to an awaited one.
 //
 // Layer:   core (Asio's io_context for core/interactions and net; storage stays without it).
-// Threads: a Loop belongs to the thread that runs it; settled() comes from the log writer's thread.
+// Threads: a Loop belongs to the thread that runs it, and nothing in it is locked: others come in by post() alone.
 
 #pragma once
 
@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,7 +30,11 @@ class Loop : private storage::SettleListener {
     Loop(const Loop&) = delete;
     Loop& operator=(const Loop&) = delete;
 
+    /// What sockets and timers are made with. Threads: this loop's, or before run() and after it.
     asio::io_context& context() noexcept { return context_; }
+
+    /// Runs `work` on this loop, soon; in the order of the calls. What is left when the loop ends is dropped. Any thread.
+    void post(std::function<void()> work);
 
     /// Runs until stop(). Between turns it hands what was submitted to the log writer: as soon as the loop
     /// has nothing else ready (Store::flush_idle()), or when it has been busy for a few syncs' time.
@@ -74,11 +79,13 @@ class Loop : private storage::SettleListener {
 
     void wake_watchers();
 
+    struct Posts;
     struct Waiters;
     struct Fetches;
 
     storage::Store& store_;
     asio::io_context context_;
+    std::unique_ptr<Posts> posts_;
     std::unique_ptr<Waiters> waiters_;  ///< for settled()
     std::unique_ptr<Waiters> erased_;   ///< for erased()
     std::unique_ptr<Fetches> fetches_;
@@ -86,6 +93,7 @@ class Loop : private storage::SettleListener {
 };
 
 /// Starts `task` on `loop`; names it, and logs and aborts if an exception escapes it.
+/// Threads: the loop's, or before it runs; from others by Loop::post().
 void spawn(Loop& loop, const char* name, asio::awaitable<void> task);
 
 }  // namespace annals::core

@@ -7,7 +7,6 @@
 #include "net/worker.h"
 
 #include <asio/ip/tcp.hpp>
-#include <asio/post.hpp>
 #include <fmt/format.h>
 
 #include <sys/resource.h>
@@ -78,11 +77,8 @@ Result<Address> split_address(const std::string& listen) {
 struct Handover {
     explicit Handover(int socket) : fd(socket) {}
 
-    Handover(Handover&& other) noexcept : fd(std::exchange(other.fd, -1)) {}
-
     Handover(const Handover&) = delete;
     Handover& operator=(const Handover&) = delete;
-    Handover& operator=(Handover&&) = delete;
 
     ~Handover() {
         if (fd >= 0) {
@@ -257,14 +253,14 @@ void Server::Impl::hand_over(int fd) {
         worker.adopt(fd);
         return;
     }
-    asio::post(worker.loop.context(), [&worker, socket = Handover(fd)]() mutable {
-        worker.adopt(std::exchange(socket.fd, -1));
+    worker.loop.post([&worker, socket = std::make_shared<Handover>(fd)] {
+        worker.adopt(std::exchange(socket->fd, -1));
     });
 }
 
 void Server::Impl::on_each_loop(void (*action)(Worker&)) {
     for (const std::unique_ptr<Worker>& worker : shared.workers) {
-        asio::post(worker->loop.context(), [worker = worker.get(), action] { action(*worker); });
+        worker->loop.post([worker = worker.get(), action] { action(*worker); });
     }
 }
 
@@ -282,7 +278,7 @@ void Server::Impl::stop(std::chrono::milliseconds grace) {
     if (shared.notifier != nullptr) {
         shared.notifier->stop();
     }
-    asio::post(shared.workers.front()->loop.context(), [this] {
+    shared.workers.front()->loop.post([this] {
         asio::error_code ignored;
         acceptor->close(ignored);
         file_timer->cancel();

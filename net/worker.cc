@@ -3,8 +3,6 @@
 #include "net/await.h"
 #include "net/connection.h"
 
-#include <asio/post.hpp>
-
 #include <algorithm>
 
 namespace annals::net {
@@ -37,7 +35,7 @@ void Worker::pinged() noexcept {
     if (pings_posted.exchange(true)) {
         return;
     }
-    asio::post(loop.context(), [this] {
+    loop.post([this] {
         pings_posted.store(false);
         for (Connection* connection = connections; connection != nullptr;
              connection = connection->next()) {

@@ -11,7 +11,6 @@
 #include "storage/store.h"
 #include "tests/support/temporary_directory.h"
 
-#include <asio/post.hpp>
 #include <gtest/gtest.h>
 
 #include <future>
@@ -75,7 +74,7 @@ class TestService {
     std::vector<Answer> send_all(const std::vector<Sent>& all) {
         std::vector<std::promise<Answer>> promises(all.size());
         std::promise<void> started;
-        asio::post(loop_->context(), [&] {
+        loop_->post([&] {
             for (std::size_t i = 0; i < all.size(); ++i) {
                 spawn(*loop_, "test request", answer(all[i], promises[i]));
             }

@@ -3,8 +3,6 @@
 #include "tests/support/commits.h"
 #include "tests/support/sim_file_system.h"
 
-#include <asio/post.hpp>
-
 #include <future>
 #include <thread>
 
@@ -34,6 +32,7 @@ class Loops : public testing::Test {
         return store_->submit(commit.commit());
     }
 
+    /// On the loop's thread.
     void start(asio::awaitable<void> task) { core::spawn(*loop_, "test", std::move(task)); }
 
     SimFileSystem disk_;
@@ -54,7 +53,7 @@ TEST_F(Loops, WakeWhatWaitsInTheOrderOfItsArrival) {
     std::vector<std::promise<Errc>> done(kCount);
     std::vector<int> order;
     disk_.hold_syncs();
-    asio::post(loop_->context(), [&] {
+    loop_->post([&] {
         for (int i = 0; i < kCount; ++i) {
             const storage::Submission submission = submit(std::to_string(i));
             EXPECT_EQ(submission.status, storage::Submission::Status::accepted);
@@ -77,8 +76,10 @@ TEST_F(Loops, AnswerAtOnceForWhatHasSettled) {
     std::vector<int> order;
     std::promise<Errc> done;
     std::promise<Errc> nothing;
-    start(wait_for(loop_.get(), submission.ticket, 1, &order, &done));
-    start(wait_for(loop_.get(), storage::Ticket{}, 2, &order, &nothing));
+    loop_->post([&] {
+        start(wait_for(loop_.get(), submission.ticket, 1, &order, &done));
+        start(wait_for(loop_.get(), storage::Ticket{}, 2, &order, &nothing));
+    });
     EXPECT_EQ(done.get_future().get(), Errc::usage);
     EXPECT_EQ(nothing.get_future().get(), Errc::usage);
 }
@@ -89,12 +90,12 @@ TEST_F(Loops, TellThoseWhoseCommitsWereDropped) {
     std::promise<Errc> late;
     disk_.fail_next(SimFileSystem::Call::sync, Errc::io);
     storage::Ticket ticket;
-    asio::post(loop_->context(), [&] {
+    loop_->post([&] {
         ticket = submit("1").ticket;
         start(wait_for(loop_.get(), ticket, 1, &order, &early));
     });
     EXPECT_EQ(early.get_future().get(), Errc::no_store);
-    start(wait_for(loop_.get(), ticket, 2, &order, &late));
+    loop_->post([&] { start(wait_for(loop_.get(), ticket, 2, &order, &late)); });
     EXPECT_EQ(late.get_future().get(), Errc::no_store);
 }
 
@@ -109,12 +110,10 @@ asio::awaitable<void> wait_afterwards(core::Loop* loop, storage::Ticket ticket,
 TEST_F(Loops, AnswerWhoBeginsToWaitForWhatHasSettledMeanwhile) {
     std::promise<Errc> stored;
     std::promise<Errc> dropped;
-    asio::post(loop_->context(),
-               [&] { start(wait_afterwards(loop_.get(), submit("1").ticket, &stored)); });
+    loop_->post([&] { start(wait_afterwards(loop_.get(), submit("1").ticket, &stored)); });
     EXPECT_EQ(stored.get_future().get(), Errc::usage);
     disk_.fail_next(SimFileSystem::Call::sync, Errc::io);
-    asio::post(loop_->context(),
-               [&] { start(wait_afterwards(loop_.get(), submit("2").ticket, &dropped)); });
+    loop_->post([&] { start(wait_afterwards(loop_.get(), submit("2").ticket, &dropped)); });
     EXPECT_EQ(dropped.get_future().get(), Errc::no_store);
 }
 
@@ -122,8 +121,7 @@ TEST_F(Loops, FlushWhenTheyRunDry) {
     // Nobody calls flush() but the loop.
     std::vector<int> order;
     std::promise<Errc> done;
-    asio::post(loop_->context(),
-               [&] { start(wait_for(loop_.get(), submit("1").ticket, 1, &order, &done)); });
+    loop_->post([&] { start(wait_for(loop_.get(), submit("1").ticket, 1, &order, &done)); });
     EXPECT_EQ(done.get_future().get(), Errc::usage);
 }
 
@@ -140,12 +138,63 @@ TEST_F(Loops, FlushWhileTheyAreBusy) {
     std::promise<void> ended;
     std::vector<int> order;
     std::promise<Errc> done;
-    start(spin(loop_.get(), &stop, &ended));
-    asio::post(loop_->context(),
-               [&] { start(wait_for(loop_.get(), submit("1").ticket, 1, &order, &done)); });
+    loop_->post([&] { start(spin(loop_.get(), &stop, &ended)); });
+    loop_->post([&] { start(wait_for(loop_.get(), submit("1").ticket, 1, &order, &done)); });
     EXPECT_EQ(done.get_future().get(), Errc::usage);
     stop = true;
     ended.get_future().get();
+}
+
+TEST_F(Loops, RunWhatOtherThreadsPost) {
+    constexpr int kThreads = 4;
+    constexpr int kEach = 2000;
+    std::vector<int> seen(kThreads);
+    int out_of_turn = 0;
+    int all = 0;
+    std::promise<void> done;
+    std::vector<std::thread> threads;
+    for (int number = 0; number < kThreads; ++number) {
+        threads.emplace_back([&, number] {
+            for (int i = 0; i < kEach; ++i) {
+                loop_->post([&, number, i] {
+                    out_of_turn += seen[static_cast<std::size_t>(number)]++ == i ? 0 : 1;
+                    if (++all == kThreads * kEach) {
+                        done.set_value();
+                    }
+                });
+                if (i % 100 == 0) {  // so that it falls asleep, too
+                    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                }
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    done.get_future().get();
+    EXPECT_EQ(out_of_turn, 0);
+}
+
+TEST_F(Loops, RunWhatIsPostedWhileTheyRunWhatWasPosted) {
+    std::promise<void> done;
+    loop_->post([&] { loop_->post([&] { loop_->post([&] { done.set_value(); }); }); });
+    done.get_future().get();
+}
+
+TEST(LoopsThatEnd, DropWhatTheyHaveNotRun) {
+    SimFileSystem disk;
+    auto store = storage::Store::open(disk, "data", {});
+    ASSERT_TRUE(store);
+    auto loop = std::make_unique<core::Loop>(**store);
+    const auto owned = std::make_shared<int>();
+    bool ran = false;
+    loop->stop();
+    loop->post([owned, &ran] { ran = true; });
+    loop->run();
+    EXPECT_EQ(owned.use_count(), 2);
+    loop.reset();
+    EXPECT_EQ(owned.use_count(), 1);
+    EXPECT_FALSE(ran);
 }
 
 TEST(LoopsThatEnd, LetGoOfThoseWhoStillWait) {

@@ -3,8 +3,6 @@
 #include "tests/support/service_fixture.h"
 #include "tests/support/sim_file_system.h"
 
-#include <asio/post.hpp>
-
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -170,7 +168,7 @@ TEST_F(Unread, IsFetchedToTheEndBeforeALoopIsGone) {
     auto loop = std::make_unique<core::Loop>(store());
     std::thread thread([&] { loop->run(); });
     bool ended = false;
-    asio::post(loop->context(), [&] {
+    loop->post([&] {
         core::spawn(*loop, "test", [](core::Loop& of, bool& end) -> asio::awaitable<void> {
             co_await of.fetched({Position{1}});
             end = true;

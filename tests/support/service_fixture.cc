@@ -2,7 +2,6 @@
 
 #include "codec/json/document.h"
 
-#include <asio/post.hpp>
 #include <fmt/format.h>
 
 #include <future>
@@ -124,13 +123,13 @@ Answer ServiceFixture::send_on(core::Loop& loop, std::string_view method, std::s
 
     std::promise<Answer> promise;
     std::future<Answer> future = promise.get_future();
-    core::spawn(loop, "test request", run_request(*service_, request, promise));
+    loop.post([&] { core::spawn(loop, "test request", run_request(*service_, request, promise)); });
     return future.get();
 }
 
 void ServiceFixture::on_loop(const std::function<void()>& work) {
     std::promise<void> done;
-    asio::post(loop_->context(), [&] {
+    loop_->post([&] {
         work();
         done.set_value();
     });

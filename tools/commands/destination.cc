@@ -66,7 +66,7 @@ class DirectDestination : public Destination {
         request.loop = &loop_;
         const auto done = std::make_shared<std::promise<DestinationReply>>();
         auto future = done->get_future();
-        core::spawn(loop_, "import", answer(service_, request, done));
+        loop_.post([&] { core::spawn(loop_, "import", answer(service_, request, done)); });
         return future.get();
     }
 

@@ -90,13 +90,13 @@ class JobsTest : public test::ServiceFixture {
         order.kind = kind;
         order.owner = owner;
         order.url = "http://test/fhir/$count?a=\"b\"";
-        spawn(loop(), "begin", begin_in(*jobs_, loop(), order, promise));
+        loop().post([&] { spawn(loop(), "begin", begin_in(*jobs_, loop(), order, promise)); });
         return promise.get_future().get();
     }
 
     Result<void> remove(const std::string& id) {
         std::promise<Result<void>> promise;
-        spawn(loop(), "remove", remove_in(*jobs_, loop(), id, promise));
+        loop().post([&] { spawn(loop(), "remove", remove_in(*jobs_, loop(), id, promise)); });
         return promise.get_future().get();
     }
 
