@@ -130,8 +130,12 @@ class BodySource {
   public:
     virtual ~BodySource() = default;
 
+    /// What next() is about to read and is on the device only: who must not wait for a device lets Loop::fetched() bring
+    /// it first. Threads: as next().
+    virtual std::vector<Position> unread() { return {}; }
+
     /// Puts the next slice into `slice` (empty on entry). Returns false when this was the last one.
-    /// Must not block. Runs on the connection's thread.
+    /// Blocks for nothing but what unread() told. Runs on the connection's thread.
     virtual bool next(Body& slice) = 0;
 
     /// After a next() that has given all there is: the newest position that it has looked at. next() has more once

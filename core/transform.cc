@@ -52,6 +52,10 @@ class Transform final : public BodySource {
         return left;
     }
 
+    std::vector<Position> unread() override {
+        return more_ == nullptr ? std::vector<Position>() : more_->unread();
+    }
+
   private:
     // Its buffers serve all answers of the thread.
     static json::Parser& parser() {

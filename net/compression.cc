@@ -44,6 +44,10 @@ class EncodedSource final : public core::BodySource {
         return !last;
     }
 
+    std::vector<Position> unread() override {
+        return more_ == nullptr ? std::vector<Position>() : more_->unread();
+    }
+
   private:
     void draw() {
         body_.clear();

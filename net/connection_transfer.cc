@@ -134,6 +134,9 @@ void Connection::end_slices() {
 asio::awaitable<Output::Sent> Connection::write_slices() {
     bool more = true;
     while (more) {
+        if (std::vector<Position> unread = slices_->unread(); !unread.empty()) {
+            co_await worker_.loop.fetched(std::move(unread));
+        }
         core::Body slice;
         more = slices_->next(slice);
         const std::optional<Position> seen = more ? slices_->waits_after() : std::nullopt;

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <span>
 
 namespace annals::core {
 
@@ -42,10 +44,23 @@ class ChangeWriter {
     std::string base_url_;  // escaped
 };
 
+/// Of the next slice of `changes`, what is on the device only.
+std::vector<Position> unread_of(const storage::Store& store, std::span<const Change> changes) {
+    std::vector<storage::VersionInfo> versions;
+    for (const Change& change : changes.first(std::min(changes.size(), kSliceVersionsMax))) {
+        versions.push_back(change.info);
+    }
+    return store.unread(versions);
+}
+
 class ChangeLines final : public BodySource {
   public:
     ChangeLines(const Service& service, std::string_view base_url, std::vector<Change> changes)
-        : writer_(service, base_url), changes_(std::move(changes)) {}
+        : writer_(service, base_url), store_(service.store()), changes_(std::move(changes)) {}
+
+    std::vector<Position> unread() override {
+        return unread_of(store_, std::span(changes_).subspan(next_));
+    }
 
     bool next(Body& slice) override {
         for (std::size_t count = 0;
@@ -58,6 +73,7 @@ class ChangeLines final : public BodySource {
 
   private:
     ChangeWriter writer_;
+    const storage::Store& store_;
     std::vector<Change> changes_;
     std::size_t next_ = 0;
 };
@@ -65,13 +81,18 @@ class ChangeLines final : public BodySource {
 class ChangeEvents final : public BodySource {
   public:
     ChangeEvents(const Service& service, std::string_view base_url, ChangeReader reader)
-        : writer_(service, base_url), reader_(std::move(reader)), told_(reader_.reached()) {}
+        : writer_(service, base_url),
+          store_(service.store()),
+          reader_(std::move(reader)),
+          told_(reader_.reached()) {}
+
+    std::vector<Position> unread() override {
+        look();
+        return unread_of(store_, std::span(changes_).subspan(next_));
+    }
 
     bool next(Body& slice) override {
-        if (next_ == changes_.size()) {
-            changes_ = reader_.read(kVersionsPerLook);
-            next_ = 0;
-        }
+        look();
         waits_ = changes_.empty();
         if (waits_ && Clock::now() - last_output_ >= kSourcePauseMax / 2) {
             append_sign_of_life(slice);
@@ -97,6 +118,13 @@ class ChangeEvents final : public BodySource {
     }
 
   private:
+    void look() {
+        if (next_ == changes_.size()) {
+            changes_ = reader_.read(kVersionsPerLook);
+            next_ = 0;
+        }
+    }
+
     /// An event without data moves the client's Last-Event-ID and is not dispatched.
     void append_sign_of_life(Body& slice) {
         if (reader_.reached() > told_) {
@@ -108,6 +136,7 @@ class ChangeEvents final : public BodySource {
     }
 
     ChangeWriter writer_;
+    const storage::Store& store_;
     ChangeReader reader_;
     std::vector<Change> changes_;
     std::size_t next_ = 0;

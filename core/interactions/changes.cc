@@ -167,6 +167,7 @@ asio::awaitable<Response> changes(const Service& service, const Request& request
         "X-Annals-Last-Position",
         fmt::format("{}", std::max(reader.reached(), service.store().last_position()).value));
     auto lines = change_lines(service, request.base_url, std::move(found));
+    co_await request.loop->fetched(lines->unread());
     if (lines->next(response.body)) {
         response.more = std::move(lines);
     }

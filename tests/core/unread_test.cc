@@ -158,6 +158,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Waiting{"HistoryAtAnInstant", "/Patient/1/_history?_at=2999", "Two"},
                     Waiting{"HistoryOfAType", "/Patient/_history", "Two"},
                     Waiting{"HistoryOfATypeAtAnInstant", "/Patient/_history?_at=2999", "Two"},
+                    Waiting{"ChangeFeed", "/_changes?after=2&wait=0", "Two"},
                     Waiting{"Search", "/Patient?family=Two", "Two"},
                     Waiting{"Everything", "/Patient/1/$everything", "weight"},
                     Waiting{"Lastn", "/Observation/$lastn?patient=1&code=weight", "weight"}),

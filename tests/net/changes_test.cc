@@ -4,10 +4,14 @@
 #include "storage/file_system.h"
 #include "tests/support/commits.h"
 #include "tests/support/http_exchange.h"
+#include "tests/support/sim_file_system.h"
 #include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <future>
 #include <thread>
 
 namespace annals::test {
@@ -50,6 +54,39 @@ class ChangesOverHttp : public ::testing::Test {
     std::unique_ptr<core::Service> service_;
     std::unique_ptr<net::Server> server_;
 };
+
+TEST_F(ChangesOverHttp, EventsThatAreOnTheDeviceOnlyKeepNobodyElseWaiting) {
+    SimFileSystem disk;
+    auto store = storage::Store::open(disk, "data", {});
+    ASSERT_TRUE(store);
+    store_ = *std::move(store);
+    start();
+    write("a");
+    write("b");
+    disk.forget_all();
+    std::promise<void> reading;
+    std::promise<void> go_on;
+    std::atomic<bool> held = false;
+    disk.on_will_read([&] {
+        if (!held.exchange(true)) {
+            reading.set_value();
+            go_on.get_future().wait();
+        }
+    });
+    const auto connection = listen();
+    const bool waits =
+        reading.get_future().wait_for(std::chrono::seconds(30)) == std::future_status::ready;
+    EXPECT_TRUE(waits) << "on the network thread";
+    Connection other(server_->port());
+    other.send("GET /fhir/Patient/c HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_NE(other.read_through("\r\n\r\n").find("404"), std::string::npos);
+    go_on.set_value();
+    EXPECT_NE(connection->read_through("id: 2\n\n").find(R"("position":1,"commit":1,)"),
+              std::string::npos);
+    server_.reset();  // before the disk
+    service_.reset();
+    store_.reset();
+}
 
 TEST_F(ChangesOverHttp, EventsComeAsTheyAreWritten) {
     start();
