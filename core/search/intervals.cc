@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kAnySpan = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint32_t kSamples = 32;
 
 // A stretch of lower ends, both ends inside; empty if first > last.
@@ -20,8 +21,9 @@ struct Lows {
     std::int64_t last = kMax;
 };
 
-std::int64_t minus(std::int64_t a, std::int64_t b) noexcept {
-    return a < kMin + b ? kMin : a - b;
+std::int64_t minus(std::int64_t a, std::uint64_t b) noexcept {
+    const std::uint64_t room = static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(kMin);
+    return room < b ? kMin : static_cast<std::int64_t>(static_cast<std::uint64_t>(a) - b);
 }
 
 std::int64_t before(std::int64_t a) noexcept {
@@ -34,8 +36,9 @@ std::int64_t after(std::int64_t a) noexcept {
 
 constexpr Lows kNone{kMax, kMin};
 
-// Where the lower ends of those that compare can be, intervals being at most `span` long.
-Lows candidates(Comparison comparison, Range asked, std::int64_t span) noexcept {
+// Where the lower ends of those that compare can be, intervals being at most `span` long: those that are open at one end
+// are longer than any signed number says.
+Lows candidates(Comparison comparison, Range asked, std::uint64_t span) noexcept {
     switch (comparison) {
         case Comparison::eq:
             return {asked.low, asked.high};
@@ -60,7 +63,7 @@ Lows candidates(Comparison comparison, Range asked, std::int64_t span) noexcept 
 }
 
 // Where the lower ends of those are that compare wherever they end.
-Lows sure(Comparison comparison, Range asked, std::int64_t span) noexcept {
+Lows sure(Comparison comparison, Range asked, std::uint64_t span) noexcept {
     switch (comparison) {
         case Comparison::eq:
             return {asked.low, minus(asked.high, span)};
@@ -123,8 +126,7 @@ std::uint32_t sample(std::uint32_t first, std::uint32_t last, Test test) noexcep
 
 IntervalStretch find_stretch(const storage::IntervalColumn& column, Comparison comparison,
                              Range asked) noexcept {
-    const auto span =
-        static_cast<std::int64_t>(std::min(column.short_span, static_cast<std::uint64_t>(kMax)));
+    const std::uint64_t span = column.short_span;
     const std::span<const std::int64_t> lows = column.shorter().low;
     IntervalStretch stretch;
     std::tie(stretch.first, stretch.last) = find(lows, candidates(comparison, asked, span));
@@ -132,7 +134,7 @@ IntervalStretch find_stretch(const storage::IntervalColumn& column, Comparison c
         lows.subspan(stretch.first, stretch.last - stretch.first), sure(comparison, asked, span));
     stretch.sure_first = stretch.first + sure_first;
     stretch.sure_last = stretch.first + sure_last;
-    const auto [first, last] = find(column.longer().low, candidates(comparison, asked, kMax));
+    const auto [first, last] = find(column.longer().low, candidates(comparison, asked, kAnySpan));
     stretch.longer_first = column.shorter_count + first;
     stretch.longer_last = column.shorter_count + last;
     return stretch;

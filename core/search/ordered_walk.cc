@@ -80,9 +80,11 @@ struct OrderedWalk::Lane {
         const storage::Intervals shorter_ones = column.shorter();
         while (shorter > 0) {
             const std::int64_t low = shorter_ones.low[shorter - 1];
-            const auto span =
-                static_cast<std::int64_t>(std::min<std::uint64_t>(column.short_span, INT64_MAX));
-            const std::int64_t bound = low > INT64_MAX - span ? INT64_MAX : low + span;
+            const std::uint64_t room = INT64_MAX - static_cast<std::uint64_t>(low);
+            const std::int64_t bound =
+                room < column.short_span ? INT64_MAX
+                                         : static_cast<std::int64_t>(
+                                               static_cast<std::uint64_t>(low) + column.short_span);
             if (!heap.empty() && heap.front().value > bound) {
                 break;
             }

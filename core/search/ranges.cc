@@ -93,6 +93,13 @@ std::optional<double> to_double(const Decimal& decimal, std::string_view digits,
 }  // namespace
 
 std::optional<Range> date_range(std::string_view text) {
+    // A leap second is one of its own day, of which it has no number: it is the second before it.
+    std::string without_leap;
+    const std::size_t second = text.find('T') + 7;
+    if (second >= 7 && text.substr(std::min(second, text.size()), 2) == "60") {
+        without_leap = std::string(text).replace(second, 2, "59");
+        text = without_leap;
+    }
     const Result<InstantRange> range = parse_date_time(text);
     if (!range) {
         return {};
@@ -152,9 +159,11 @@ std::optional<Number> number_range(std::string_view text) {
     if (!outer || !inner) {
         return {};
     }
-    const double low = std::min(*inner, *outer);
-    const double high = std::max(*inner, *outer);
-    return Number{*value, {ordered(low), ordered(high) - 1}};
+    // Of many digits, the half of the last one may be less than a double tells apart.
+    const std::int64_t own = ordered(*value);
+    const std::int64_t low = ordered(std::min(*inner, *outer));
+    const std::int64_t high = ordered(std::max(*inner, *outer)) - 1;
+    return Number{*value, {std::min(low, own), std::max(high, own)}};
 }
 
 }  // namespace annals::core::search

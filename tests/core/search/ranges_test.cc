@@ -34,6 +34,13 @@ TEST(DateRange, CoversWhatThePrecisionSays) {
     EXPECT_EQ(milli->high, milli->low + 999);
 }
 
+TEST(DateRange, CountsALeapSecondAmongItsDay) {
+    const auto leap = date_range("2016-12-31T23:59:60Z");
+    ASSERT_TRUE(leap);
+    EXPECT_EQ(leap->low, at("2016-12-31T23:59:59Z").us);
+    EXPECT_LT(leap->high, at("2017-01-01T00:00:00Z").us);
+}
+
 TEST(DateRange, ReadsADayWithoutAZoneAsUtc) {
     EXPECT_EQ(date_range("2026-01-02")->low, at("2026-01-02T00:00:00Z").us);
 }
@@ -51,6 +58,17 @@ void expect_number(std::string_view text, double low, double value, double high)
     EXPECT_EQ(number->value, value) << text;
     EXPECT_EQ(number_of(number->range.low), low) << text;
     EXPECT_EQ(number_of(number->range.high + 1), high) << text;
+}
+
+TEST(NumberRange, CoversItsOwnValueHoweverManyDigitsItHas) {
+    for (const char* text :
+         {"12345678901234567", "1.2345678901234567", "0.000012345678901234567", "99999999999999999",
+          "1000000000000000000", "0.30000000000000004", "-12345678901234567", "1"}) {
+        const auto number = number_range(text);
+        ASSERT_TRUE(number) << text;
+        EXPECT_LE(number->range.low, core::search::ordered(number->value)) << text;
+        EXPECT_GE(number->range.high, core::search::ordered(number->value)) << text;
+    }
 }
 
 TEST(NumberRange, CoversHalfOfTheLastDigitToEitherSide) {
