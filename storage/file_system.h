@@ -60,8 +60,15 @@ class File {
     virtual Result<void> allocate(std::uint64_t bytes) = 0;
 
     /// Maps the first `bytes` for reading; later writes show through. The mapping lives as long as the
-    /// returned pointer, which may outlive the File. Errors: io.
+    /// returned pointer, which may outlive the File. What the device can't read reads as zeros: whoever reads it has a
+    /// checksum to tell. Errors: io.
     virtual Result<std::shared_ptr<const char>> map(std::uint64_t bytes) const = 0;
+
+    /// The same for what is verified once and trusted from then on: what can't be read later ends the process, since zeros
+    /// would be believed. Errors: io.
+    virtual Result<std::shared_ptr<const char>> map_trusted(std::uint64_t bytes) const {
+        return map(bytes);
+    }
 };
 
 /// Held while the store is open; releases on destruction.

@@ -2,6 +2,7 @@
 
 #include "core/base/digest.h"
 #include "storage/file_system.h"
+#include "storage/unreadable_pages.h"
 
 #include <fmt/format.h>
 
@@ -163,16 +164,29 @@ class PosixFile final : public File {
     }
 
     Result<std::shared_ptr<const char>> map(std::uint64_t bytes) const override {
-        void* address = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd_, 0);
-        if (address == MAP_FAILED) {
-            return os_error("mmap", path_, errno);
-        }
+        ANNALS_TRY(const char* const begin, map_pages(bytes));
+        guard_mapping(begin, bytes);
+        return std::shared_ptr<const char>(begin, [bytes](const char* mapped) {
+            unguard_mapping(mapped);
+            ::munmap(const_cast<char*>(mapped), bytes);
+        });
+    }
+
+    Result<std::shared_ptr<const char>> map_trusted(std::uint64_t bytes) const override {
+        ANNALS_TRY(const char* const begin, map_pages(bytes));
         return std::shared_ptr<const char>(
-            static_cast<const char*>(address),
-            [address, bytes](const char*) { ::munmap(address, bytes); });
+            begin, [bytes](const char* mapped) { ::munmap(const_cast<char*>(mapped), bytes); });
     }
 
   private:
+    Result<const char*> map_pages(std::uint64_t bytes) const {
+        void* const address = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd_, 0);
+        if (address == MAP_FAILED) {
+            return os_error("mmap", path_, errno);
+        }
+        return static_cast<const char*>(address);
+    }
+
     /// `bytes`, and `more` behind them.
     Result<void> write_both(std::uint64_t offset, std::string_view bytes, std::string_view more) {
         while (!bytes.empty() || !more.empty()) {
@@ -256,10 +270,19 @@ class PosixFileSystem final : public FileSystem {
     }
 
     Result<void> make_directory(const std::string& path) override {
+        std::vector<std::filesystem::path> made;
         std::error_code error;
+        for (std::filesystem::path each = path;
+             !each.empty() && !std::filesystem::exists(each, error); each = each.parent_path()) {
+            made.push_back(each);
+        }
         std::filesystem::create_directories(path, error);
         if (error) {
             return os_error("mkdir", path, error.value());
+        }
+        for (const std::filesystem::path& each : made) {
+            const std::filesystem::path above = each.parent_path();
+            ANNALS_TRY_VOID(sync_directory(above.empty() ? "." : above.string()));
         }
         return {};
     }

@@ -107,7 +107,7 @@ SearchCheckpointReader::Run SearchCheckpointReader::read_run(
         place.offset % kSearchFileAligned != 0) {
         return unfit("a file is cut");
     }
-    ANNALS_TRY(auto data, file->map(size));
+    ANNALS_TRY(auto data, file->map_trusted(size));
     const std::string_view bytes(data.get() + place.offset, place.bytes);
     if (hash64(bytes, content_.manifest->store_id) != place.checksum) {
         return unfit("a file is damaged");

@@ -48,6 +48,22 @@ TEST_F(PosixFileSystemTest, ShowsLaterWritesThroughAMappingThatOutlivesItsFile) 
     EXPECT_EQ(map.get()[0], '\0');
 }
 
+TEST_F(PosixFileSystemTest, ReadsZerosWhereNothingCanBeRead) {
+    auto file = open("f", Mode::create);
+    ASSERT_TRUE(file->write(0, std::string(4 * kPageBytes, 'x')));
+    auto map = *file->map(4 * kPageBytes);
+    auto other = *file->map(4 * kPageBytes);
+    ASSERT_TRUE(file->resize(kPageBytes));
+    EXPECT_EQ(map.get()[0], 'x');
+    EXPECT_EQ(map.get()[kPageBytes], '\0');
+    EXPECT_EQ(map.get()[4 * kPageBytes - 1], '\0');
+    map.reset();
+    EXPECT_EQ(other.get()[2 * kPageBytes], '\0');
+    auto trusted = *file->map_trusted(2 * kPageBytes);
+    EXPECT_DEATH(static_cast<void>(*const_cast<const volatile char*>(&trusted.get()[kPageBytes])),
+                 "");
+}
+
 TEST_F(PosixFileSystemTest, WritesZerosToTheEndOfTheLastPage) {
     auto file = open("f", Mode::create);
     ASSERT_TRUE(file->write(0, std::string(3 * kPageBytes, 'x')));
