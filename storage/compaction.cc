@@ -282,13 +282,20 @@ bool Compaction::to_pack(std::uint64_t number, const Segment& segment) const {
                        packing_.clock().us;
 }
 
+void Compaction::note_damage(const Error& error, std::uint64_t number) {
+    if (error.code == Errc::corrupt) {
+        damaged_.insert(number);
+    }
+}
+
 std::optional<Compaction::Task> Compaction::next_task() const {
     const std::uint64_t open = writer_.open_number();
     const auto& dead = eraser_.dead_bytes();
     for (std::uint64_t number = passed_over_ + 1; number < open; ++number) {
         const auto slot = table_.slot_of(number);
         const Segment* segment = slot ? table_.find(*slot) : nullptr;
-        if (segment == nullptr || segment->packed != nullptr) {
+        if (segment == nullptr || segment->packed != nullptr ||
+            (!whole_ && damaged_.contains(number))) {
             continue;
         }
         const auto found = dead.find(number);
@@ -327,6 +334,7 @@ Result<bool> Compaction::step() {
         auto begun = SegmentRewrite::begin(fs_, segments_, task->number, task->pack);
         if (!begun) {
             passed_over_ = task->number;
+            note_damage(begun.error(), task->number);
             return std::move(begun.error());
         }
         rewrite_ = *std::move(begun);
@@ -344,6 +352,7 @@ Result<bool> Compaction::step() {
     const std::uint64_t number = rewrite->number();
     passed_over_ = std::max(passed_over_, number);
     if (!copied) {
+        note_damage(copied.error(), number);
         return copied.error();
     }
     std::unique_lock lock(eraser_.files());

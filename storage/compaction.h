@@ -155,6 +155,7 @@ class Compaction {
 
     void measure_all();
     std::optional<Task> next_task() const;
+    void note_damage(const Error& error, std::uint64_t number);
     bool to_pack(std::uint64_t number, const Segment& segment) const;
     void count_dead() noexcept;
 
@@ -167,6 +168,7 @@ class Compaction {
     const PackPolicy packing_;
     std::unique_ptr<SegmentRewrite> rewrite_;
     std::set<std::uint64_t> incompressible_;  ///< of which packing gained nothing
+    std::set<std::uint64_t> damaged_;         ///< left alone, unless somebody asks for all
     bool packed_last_ = false;
     bool broken_ = false;
     bool whole_ = false;             ///< of every segment, whatever its share

@@ -2,6 +2,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
+#include "core/base/log.h"
 #include "storage/packed_segment.h"
 #include "storage/segment_footer.h"
 #include "storage/segment_writer.h"
@@ -109,7 +110,7 @@ Result<std::uint64_t> Eraser::blank(std::span<const Position> erased, std::uint6
 }
 
 Result<std::uint64_t> Eraser::blank_group(std::span<const Position> erased, std::uint64_t erases) {
-    ANNALS_TRY(std::vector<Blanking> blankings, plan(erased));
+    std::vector<Blanking> blankings = plan(erased);
     ErasureJournal::Content next{.sequence = 0,
                                  .erases_done = done_.erases_done + erases,
                                  .blankings = std::move(blankings),
@@ -149,21 +150,31 @@ Result<std::uint64_t> Eraser::blank_packed(std::span<const Position> erased) {
         const auto record = part ? parse_record(part->view(), place.offset - part->offset)
                                  : Result<Record>(part.error());
         if (!record) {
-            return Error{Errc::corrupt,
-                         fmt::format("segments/{}: offset {}: damaged: what is erased there can't "
-                                     "be told from what is not",
-                                     segment_name(segment->header.number), place.offset),
-                         {}};
-        }
-        if (!record->body.empty() && !record->bodiless) {
+            note_damage(*segment, place.offset);
+        } else if (!record->body.empty() && !record->bodiless) {
             records[place.segment].push_back(place.offset);
-            ++bodies;
         }
     }
     for (const auto& [slot, offsets] : records) {
-        ANNALS_TRY_VOID(replace_packed(slot, offsets));
+        const auto done = replace_packed(slot, offsets);
+        if (done) {
+            bodies += offsets.size();
+        } else if (done.error().code == Errc::corrupt) {
+            note_damage(*table_.find(slot), offsets.front());
+        } else {
+            return done.error();
+        }
     }
     return bodies;
+}
+
+void Eraser::note_damage(const Segment& segment, std::uint64_t offset) {
+    damage_ = Error{Errc::corrupt,
+                    fmt::format("segments/{}: offset {}: damaged: what is erased there can't be "
+                                "told from what is not, and stays",
+                                segment_name(segment.header.number), offset),
+                    {}};
+    log_error(fmt::format("erase: {}", damage_->detail));
 }
 
 Result<void> Eraser::replace_packed(std::uint32_t slot, std::span<const std::uint64_t> records) {
@@ -267,7 +278,7 @@ std::vector<Location> Eraser::places_of(std::span<const Position> erased) const 
     return places;
 }
 
-Result<std::vector<Blanking>> Eraser::plan(std::span<const Position> erased) {
+std::vector<Blanking> Eraser::plan(std::span<const Position> erased) {
     const std::vector<Location> places = places_of(erased);
     std::vector<Blanking> blankings;
     for (std::size_t at = 0; at < places.size();) {
@@ -278,16 +289,11 @@ Result<std::vector<Blanking>> Eraser::plan(std::span<const Position> erased) {
             continue;
         }
         const std::string_view bytes = segment->view();
-        const auto damaged = [&](const Location& place) {
-            return Error{Errc::corrupt,
-                         fmt::format("segments/{}: offset {}: damaged: what is erased there can't "
-                                     "be told from what is not",
-                                     segment_name(segment->header.number), place.offset),
-                         {}};
-        };
         const auto frame_offset = frame_around(bytes, first.offset, segment->header.salt);
         if (!frame_offset) {
-            return damaged(first);
+            note_damage(*segment, first.offset);
+            ++at;
+            continue;
         }
         const auto header = peek_frame(bytes.substr(*frame_offset), segment->header.salt);
         std::string frame(bytes.substr(*frame_offset, header->length));
@@ -302,7 +308,8 @@ Result<std::vector<Blanking>> Eraser::plan(std::span<const Position> erased) {
              ++at) {
             const auto record = decode_record(bytes, places[at].offset);
             if (!record) {
-                return damaged(places[at]);
+                note_damage(*segment, places[at].offset);
+                continue;
             }
             if (record->body.empty() || record->bodiless) {
                 continue;

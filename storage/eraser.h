@@ -21,6 +21,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace annals::storage {
@@ -38,9 +39,14 @@ class Eraser {
     /// Takes out the bodies of versions that the index has as erased. `erases`: how many more erase records of the log
     /// are done with then. Returns how many bodies went.
     ///
-    /// Durability: nothing of them is in any segment, and no crash brings them back, once this has returned.
-    /// Errors:     no_store (the device is full: may be tried again), corrupt (a record that is damaged), io.
+    /// Durability: nothing of them is in any segment, and no crash brings them back, once this has returned; but for
+    ///             records that are damaged, see take_damage().
+    /// Errors:     no_store (the device is full: may be tried again), corrupt, io.
     Result<std::uint64_t> blank(std::span<const Position> erased, std::uint64_t erases);
+
+    /// Of the last blank(): a record that is damaged, so that where its body is can't be told. It stays as it is, and
+    /// is not read any more. What one rotten sector has in it keeps no other body from going.
+    std::optional<Error> take_damage() { return std::exchange(damage_, std::nullopt); }
 
     /// Writes down that nothing is under way, so that the next opening has nothing to look at. Errors: no_store, io.
     Result<void> finish();
@@ -63,8 +69,9 @@ class Eraser {
     Result<std::uint64_t> blank_group(std::span<const Position> erased, std::uint64_t erases);
 
     std::vector<Location> places_of(std::span<const Position> erased) const;
-    Result<std::vector<Blanking>> plan(std::span<const Position> erased);
+    std::vector<Blanking> plan(std::span<const Position> erased);
     Result<std::uint64_t> blank_packed(std::span<const Position> erased);
+    void note_damage(const Segment& segment, std::uint64_t offset);
     Result<void> replace_packed(std::uint32_t slot, std::span<const std::uint64_t> records);
     Result<void> replace(const Segment& old, SegmentFormat format, std::string_view bytes);
     Result<void> apply_begun();
@@ -81,6 +88,7 @@ class Eraser {
     ErasureJournal journal_;
     ErasureJournal::Content done_;  ///< blankings are those of the last group
     bool dead_bytes_changed_ = false;
+    std::optional<Error> damage_;
     std::optional<ErasureJournal::Content> begun_;  ///< in the journal, perhaps not applied
     std::set<std::uint64_t> copied_;  ///< numbers whose file may be another than is read
 

@@ -122,7 +122,12 @@ class Cleanup {
             going.push_back({info.resource, info.type, std::string(version->id), info.version});
             return {};
         }
-        // Erased meanwhile, or damaged, which is for others to say.
+        if (version.error().code == Errc::corrupt) {
+            // Whose version it is isn't known here. It stays, and keeps no other from going.
+            log_warning(fmt::format("history cleanup: {}", version.error().detail));
+            return {};
+        }
+        // Erased meanwhile, or worse.
         return version.error().code == Errc::not_found ? Result<void>() : version.error();
     }
 

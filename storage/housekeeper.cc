@@ -77,12 +77,13 @@ Result<void> Housekeeper::wait(Ticket ticket) {
     return {};
 }
 
-Result<void> Housekeeper::work(Task& task) {
+/// The damage in what it was to erase, if there is any.
+Result<std::optional<Error>> Housekeeper::work(Task& task) {
     compaction_.erasing(task.erased);
     ANNALS_TRY_VOID(forget_derived_(task.erased));
     ANNALS_TRY(const std::uint64_t bodies, eraser_.blank(task.erased, task.erases));
     bodies_.fetch_add(bodies, std::memory_order_relaxed);
-    return {};
+    return eraser_.take_damage();
 }
 
 void Housekeeper::compact(bool hurry) {
@@ -177,7 +178,8 @@ void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
     const bool last_try = stopping_;
     const bool again = outcome_ || outcome_.error().code == Errc::no_store;
     lock.unlock();
-    const Result<void> done = again ? work(task) : outcome_;
+    const Result<std::optional<Error>> done =
+        again ? work(task) : Result<std::optional<Error>>(outcome_.error());
     if (!done && again) {
         log_error(
             fmt::format("erase: {}: what was erased is not read any more, but its bytes are "
@@ -189,7 +191,8 @@ void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
         }
     }
     // The listeners know the ticket as failed from then on, also if a later attempt succeeds.
-    listeners_.erased(task.ticket, done.has_value(), done ? Errc::internal : done.error().code);
+    const std::optional<Error> failure = done ? *done : std::optional(done.error());
+    listeners_.erased(task.ticket, !failure, failure ? failure->code : Errc::internal);
     lock.lock();
     if (done) {
         outcome_ = {};
@@ -200,7 +203,7 @@ void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
         if (outcome_) {
             failed_from_ = {done_.value + 1};
         }
-        outcome_ = done;
+        outcome_ = done.error();
         if (last_try || done.error().code != Errc::no_store) {
             task = {};  // The next opening does it: the journal doesn't count it as done.
         }

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -42,7 +43,8 @@ class Housekeeper {
     /// What was added is visible to everyone: it can be done.
     void wake();
 
-    /// Blocks until nothing is left of what commits up to `ticket` erased. Errors: no_store, corrupt, io.
+    /// Blocks until nothing is left of what commits up to `ticket` erased, but for damaged records (Eraser::take_damage()).
+    /// Errors: no_store, corrupt, io.
     Result<void> wait(Ticket ticket);
 
     /// Compacts every sealed segment with anything dead: as fast as it goes, or at a pace that writers hardly notice.
@@ -62,7 +64,7 @@ class Housekeeper {
     };
 
     void run();
-    Result<void> work(Task& task);
+    Result<std::optional<Error>> work(Task& task);
     void erase(Task& task, std::unique_lock<std::mutex>& lock);
     void compact_step(std::unique_lock<std::mutex>& lock);
 

@@ -254,12 +254,12 @@ class Recovery {
             source.footer->for_each([&](const Hint& hint) { feed(hint, source.slot); });
             result_.last_instant = std::max(result_.last_instant, source.footer->last_instant());
             if (last && !options_.read_only) {
-                // What was packed was durable before it had its name.
-                ANNALS_TRY_VOID(make_durable(source,
-                                             source.segment.packed == nullptr
-                                                 ? source.footer->offset()
-                                                 : source.segment.bytes,
-                                             source.segment.bytes));
+                // What was packed was durable before it had its name. Of another, whose frames need not have been
+                // synced before the footer, all is written once more.
+                ANNALS_TRY_VOID(make_durable(
+                    source,
+                    source.segment.packed == nullptr ? kSegmentHeaderBytes : source.segment.bytes,
+                    source.segment.bytes));
             }
             return {};
         }

@@ -189,6 +189,7 @@ Result<void> Store::Impl::keep_house(FileSystem& fs, const std::string& director
         }
         log_info(bodies ? fmt::format("erase: {} bodies of erased versions taken out", *bodies)
                         : fmt::format("erase: {}", bodies.error().detail));
+        static_cast<void>(eraser->take_damage());  // which is in the log
     }
     compaction = std::make_unique<Compaction>(fs, directory, segments, index, *segment_writer,
                                               *eraser, std::move(packing));

@@ -8,6 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
 namespace annals::storage {
 namespace {
 
@@ -59,6 +63,71 @@ TEST(Store, GivesBackWhatItTookAlsoAfterReopening) {
         ASSERT_TRUE(first);
         EXPECT_EQ(body_of(*store, *first), expected_body("Patient", "a", "one", {1}, instant));
     }
+}
+
+std::string segment_file(const test::TemporaryDirectory& directory) {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(directory / "segments")) {
+        names.push_back(entry.path().string());
+    }
+    return *std::ranges::min_element(names);
+}
+
+std::string bytes_of(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(Store, SaysThatAVersionIsDamagedWhereTheDeviceCannotReadIt) {
+    const test::TemporaryDirectory directory;
+    auto store = open_store(directory.path());
+    ASSERT_NE(store, nullptr);
+    put(*store, "Patient", "a", "first");
+    put(*store, "Patient", "b", std::string(3 * kPageBytes, 'x'));
+    std::filesystem::resize_file(segment_file(directory), kPageBytes);
+    EXPECT_TRUE(store->load(*store->at({1})));
+    const auto damaged = store->load(*store->at({2}));
+    ASSERT_FALSE(damaged);
+    EXPECT_EQ(damaged.error().code, Errc::corrupt);
+}
+
+TEST(Store, ErasesTheOthersWhereARecordIsDamaged) {
+    const test::TemporaryDirectory directory;
+    const auto erase = [](Store& store, const char* id) {
+        CommitBuilder builder;
+        builder.erase("Patient", id);
+        const Submission submission = store.submit(builder.commit());
+        ASSERT_EQ(submission.status, Submission::Status::accepted);
+        EXPECT_TRUE(store.wait(submission.ticket));
+        EXPECT_TRUE(store.wait_erased(submission.ticket));
+    };
+    {
+        auto store = open_store(directory.path());
+        ASSERT_NE(store, nullptr);
+        put(*store, "Patient", "a", "secret-one");
+        put(*store, "Patient", "b", "secret-two");
+        put(*store, "Patient", "c", "secret-three");
+        for (std::size_t bytes = 0; bytes < 2 * kSmallSegment; bytes += 4096) {
+            put(*store, "Patient", "d", std::string(4096, 'x'));  // until the first is sealed
+        }
+    }
+    const std::string path = segment_file(directory);
+    {
+        std::fstream file(path, std::ios::binary | std::ios::in | std::ios::out);
+        file.seekp(static_cast<std::streamoff>(bytes_of(path).find("secret-one")));
+        file.put('S');
+    }
+    for (const char* id : {"a", "b"}) {
+        auto store = open_store(directory.path());
+        ASSERT_NE(store, nullptr);
+        erase(*store, id);
+        EXPECT_FALSE(store->current(type_of("Patient"), id));
+    }
+    auto store = open_store(directory.path());
+    ASSERT_NE(store, nullptr);
+    EXPECT_EQ(bytes_of(path).find("secret-two"), std::string::npos);
+    EXPECT_NE(bytes_of(path).find("secret-three"), std::string::npos);
+    EXPECT_TRUE(store->load(*store->at({3})));
 }
 
 TEST(Store, KnowsWhereACommitEndsAlsoAfterReopening) {
