@@ -103,7 +103,10 @@ Result<void> AuditLog::rotate() {
             }
         }
     }
-    ANNALS_TRY_VOID(files_.rename(path_, fmt::format("{}.{}", path_, last + 1)));
+    // It is not there where the last attempt came so far and no further.
+    if (files_.exists(path_)) {
+        ANNALS_TRY_VOID(files_.rename(path_, fmt::format("{}.{}", path_, last + 1)));
+    }
     ANNALS_TRY_VOID(open_file());
     return files_.sync_directory(directory);
 }

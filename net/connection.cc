@@ -220,6 +220,9 @@ asio::awaitable<void> Connection::serve() {
         }
         if (turn == Turn::yield) {
             co_await worker_.loop.yield();
+            if (abandoned_) {
+                co_return;
+            }
         } else {
             if (!begin_read()) {
                 co_return;

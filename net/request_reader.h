@@ -168,6 +168,7 @@ class RequestReader {
     std::size_t body_end_ = 0;
     std::vector<HeaderPlace> places_;
     std::size_t path_place_ = 0, path_size_ = 0, query_place_ = 0, query_size_ = 0;
+    std::string unescaped_path_;  ///< empty where nothing in it was escaped
     std::size_t host_place_ = 0, host_size_ = 0, id_place_ = 0, id_size_ = 0;
     std::size_t coding_place_ = 0, coding_size_ = 0;
     std::size_t position_place_ = 0, position_size_ = 0;

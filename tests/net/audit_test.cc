@@ -252,6 +252,26 @@ TEST(AuditLog, GoesOnAtItsEndAndPutsFullFilesAside) {
     EXPECT_EQ(all, expected);
 }
 
+TEST(AuditLog, GoesOnWhereAFullFileWasPutAsideAndTheNextCouldNotBeMade) {
+    SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("log"));
+    auto log = AuditLog::open(settings(100), files);
+    ASSERT_TRUE(log);
+    files.fail_next(SimFileSystem::Call::create, Errc::io);
+    std::string expected;
+    for (int i = 0; i < 20; ++i) {
+        ASSERT_TRUE((*log)->reserve());
+        (*log)->add(fmt::format("line {:03}", i));
+        ASSERT_TRUE(becomes_true([&] { return (*log)->waiting() == 0; }));
+        expected += fmt::format("line {:03}\n", i);
+    }
+    std::string all;
+    for (int number = 1; files.exists(fmt::format("log/audit.{}", number)); ++number) {
+        all += content(files, fmt::format("log/audit.{}", number));
+    }
+    EXPECT_EQ(all + content(files, "log/audit"), expected);
+}
+
 TEST(AuditLog, LosesAndDoublesNothingWhileTheDeviceIsFull) {
     SimFileSystem files;
     ASSERT_TRUE(files.make_directory("log"));

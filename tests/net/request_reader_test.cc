@@ -71,6 +71,18 @@ TEST(RequestReader, GivesTheSameForEveryWayOfArriving) {
     }
 }
 
+TEST(RequestReader, ResolvesWhatIsEscapedInAPathAndDoesNotPartIt) {
+    const auto first = [](const std::string& target) {
+        return read_all("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n", 7).at(0);
+    };
+    EXPECT_EQ(first("/fhir/Patient/%61/%24meta?a=%41"),
+              "GET /fhir/Patient/a/$meta?a=%41 x Host=x []");
+    EXPECT_EQ(first("/a%2Fb%3fc%23%25%00%20%ff%zz%4"),
+              "GET /a%2Fb%3fc%23%25%00%20%ff%zz%4? x Host=x []");
+    EXPECT_EQ(read_all("GET /%61 HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\nHost: x\r\n\r\n", 1),
+              (std::vector<std::string>{"GET /a? x Host=x []", "GET /b? x Host=x []"}));
+}
+
 TEST(RequestReader, KeepsTheHeadWhileTheBodyGrows) {
     const std::string body(3'000'000, 'b');
     const std::vector<std::string> results =
