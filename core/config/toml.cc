@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 namespace annals::core {
 
 namespace {
@@ -28,6 +30,10 @@ Result<toml::table> parse_toml(std::string_view text) {
 }
 
 Result<toml::table> read_toml(const std::string& file) {
+    // It would be read as an empty one.
+    if (std::filesystem::is_directory(file)) {
+        return usage("it is a directory");
+    }
     return table_of([&file] { return toml::parse_file(file); });
 }
 

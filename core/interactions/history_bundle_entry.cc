@@ -211,6 +211,10 @@ Result<void> read_history_entry(json::Value value, HistoryEntry& entry) {
         return bad(Errc::required, "resource is missing, and the entry is no deletion");
     }
     ANNALS_TRY_VOID(read_identity(parts, entry));
+    static const std::optional<TypeId> parameters = find_resource_type("Parameters");
+    if (parts.resource && entry.type == parameters) {
+        return bad(Errc::invalid, "Parameters resources are sent, not stored");
+    }
     ANNALS_TRY_VOID(read_version(parts, entry));
     ANNALS_TRY_VOID(read_instant(parts, entry));
     return {};

@@ -273,6 +273,8 @@ TEST(LoadConfig, NamesFileAndLineOfBrokenToml) {
     EXPECT_NE(fault.find("line 2"), std::string::npos) << fault;
     sources.file = directory / "absent.toml";
     EXPECT_NE(fault_of(sources).find(sources.file), std::string::npos);
+    sources.file = directory.path();
+    EXPECT_NE(fault_of(sources).find("a directory"), std::string::npos);
     sources.file = write_file(directory, "[limits]\nmax_bodies = 1\n");
     EXPECT_NE(fault_of(sources).find("unknown key 'limits.max_bodies'"), std::string::npos);
     sources.file = write_file(directory, "[limit]\nmax_body = 1\n");

@@ -57,6 +57,14 @@ TEST(HistoryBundle, KeepsIdsNumbersInstantsAndBytes) {
     EXPECT_EQ(server.get("/Patient/a.B-1/_history/2").status, 404);
 }
 
+TEST(HistoryBundle, StoresNoParameters) {
+    TestService server;
+    const Json bundle = post_history(
+        server, {R"({"resource":{"resourceType":"Parameters","id":"x"}})", version_entry("1", 1)});
+    EXPECT_EQ(bundle.statuses(), "400 201");
+    EXPECT_EQ(server.get("/Parameters/x").status, 404);
+}
+
 TEST(HistoryBundle, AppliesEntriesInTheirOrder) {
     TestService server;
     const Json bundle =
