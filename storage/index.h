@@ -137,8 +137,9 @@ class Index {
     void links(std::span<const std::uint32_t> positions, std::span<Link> links) const noexcept;
 
     /// HistoryQuery::id is ignored: one resource is given as `key`. `more` is exact, and false where
-    /// `count` is 0. Cost: of the page; with `since` also of the blocks of 1024 that `since` cuts; by
-    /// instant, where instants were kept out of order, of the blocks whose spans of time overlap the page.
+    /// `count` is 0. Cost: of the page; with `since`, unless the total is known, also of the blocks of 1024 that
+    /// `since` cuts; by instant, where instants were kept out of order, of the blocks whose spans of time overlap the page:
+    /// up to every version where histories were brought in one by one. HistoryWalk does the same in steps.
     HistoryPage history(const HistoryQuery& query, const std::optional<Hash128>& key) const;
 
     std::vector<VersionInfo> current_at(std::optional<TypeId> type, Instant instant, Position bound,
@@ -155,6 +156,7 @@ class Index {
     std::uint64_t bytes() const noexcept;
 
   private:
+    friend class HistoryWalk;
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };

@@ -1,22 +1,21 @@
 // The history scans: pages and totals over the store, a type or a resource, and the store as of an instant.
 
+#include "storage/history_walk.h"
 #include "storage/index_impl.h"
 
 namespace annals::storage {
 
 namespace {
 
-/// Place of a version in an order by instant: ascending, whichever way the order goes.
-struct Rank {
-    std::int64_t instant = 0;
-    std::uint64_t position = 0;
-
-    auto operator<=>(const Rank&) const = default;
-};
+using Rank = HistoryRank;
 
 Rank rank_of(std::int64_t instant, std::uint64_t position, bool reverse) noexcept {
     // Complement turns an order of integers round and cannot overflow.
     return reverse ? Rank{~instant, ~position} : Rank{instant, position};
+}
+
+Rank rank_of(const VersionInfo& info, bool reverse) noexcept {
+    return rank_of(info.instant.us, info.position.value, reverse);
 }
 
 bool by_instant(HistoryOrder order) noexcept {
@@ -32,6 +31,9 @@ class PageFiller {
   public:
     PageFiller(const HistoryQuery& query, HistoryPage& page)
         : page_(page), skip_(query.skip), count_(query.count) {}
+
+    /// How many are still to be left out.
+    std::uint64_t skip() const noexcept { return skip_; }
 
     /// True as long as more is wanted.
     bool wants_more() const noexcept { return !page_.more; }
@@ -84,155 +86,174 @@ bool Index::Impl::matches(std::uint64_t position, const HistoryQuery& query) con
     return !erased(position) && (!query.since || entry(position).instant >= query.since->us);
 }
 
-namespace {
-
-/// Of the first `size` members of `list`, how many match; whole blocks are counted, not visited.
-template <typename Matches>
-std::uint64_t count_matching(const VersionList& list, std::uint64_t size,
-                             const std::optional<Instant>& since, Matches&& matches) {
-    const std::uint64_t all_erased = list.erased.load(std::memory_order_relaxed);
-    const bool to_the_end = size == list.size.load(std::memory_order_relaxed);
-    if (!since && (all_erased == 0 || to_the_end)) {
-        return size - std::min(all_erased, size);
+HistoryWalk::HistoryWalk(const Index& index, const HistoryQuery& query,
+                         const std::optional<Hash128>& key)
+    : index_(index), list_(index.impl_->list_of(query.type)), query_(query) {
+    const std::uint64_t bound = index.impl_->bound_of(query.bound);
+    if (key) {
+        page_ = index.impl_->resource_history(query, index.impl_->chain(*key, bound));
+        return;
     }
-    std::uint64_t count = 0;
-    for (std::uint64_t number = 0; number * kBlock < size; ++number) {
-        const BlockSpan span = block_span(number, size);
-        const BlockSummary& block = list.blocks[number];
+    size_ = list_.count_through(bound);
+    by_instant_ = by_instant(query.order) && !list_.instants_ascend.load(std::memory_order_relaxed);
+    const std::uint64_t erased = list_.erased.load(std::memory_order_relaxed);
+    const bool to_the_end = size_ == list_.size.load(std::memory_order_relaxed);
+    if (query.total) {
+        page_.total = *query.total;
+        counted_ = size_;
+    } else if (!query.since && (erased == 0 || to_the_end)) {
+        page_.total = size_ - std::min(erased, size_);
+        counted_ = size_;
+    }
+    if (!query.after) {
+        next_ = downwards(query.order) ? size_ : 0;
+    } else if (!downwards(query.order)) {
+        next_ = list_.count_through(query.after->position.value);
+    } else {
+        next_ = query.after->position.value > bound
+                    ? size_
+                    : std::min(size_, list_.count_through(query.after->position.value - 1));
+    }
+}
+
+bool HistoryWalk::advance(std::uint64_t looks) {
+    if (!count(looks)) {
+        return false;
+    }
+    if (query_.count == 0) {
+        return true;
+    }
+    return by_instant_ ? find_blocks(looks) && fill_by_instant(looks) : fill_by_position(looks);
+}
+
+// Whole blocks are counted, not visited.
+bool HistoryWalk::count(std::uint64_t& looks) {
+    const std::optional<Instant>& since = query_.since;
+    for (; counted_ < size_; counted_ += kBlock) {
+        if (looks == 0) {
+            return false;
+        }
+        --looks;
+        const BlockSpan span = block_span(counted_ / kBlock, size_);
+        const BlockSummary& block = list_.blocks[counted_ / kBlock];
         if (since && load_relaxed(block.max) < since->us) {
             continue;
         }
         const bool all_recent = !since || load_relaxed(block.min) >= since->us;
         if (all_recent && (span.whole() || erased_in(block) == 0)) {
-            count += span.end - span.begin - erased_in(block);
+            page_.total += span.end - span.begin - erased_in(block);
             continue;
         }
+        std::uint64_t matching = 0;
         for (std::uint64_t i = span.begin; i < span.end; ++i) {
-            count += matches(list.position(i)) ? 1 : 0;
+            matching += index_.impl_->matches(list_.position(i), query_) ? 1 : 0;
         }
+        page_.total += matching;
+        looks -= std::min(looks, span.end - span.begin);
     }
-    return count;
+    return true;
 }
 
-}  // namespace
-
-HistoryPage Index::Impl::list_history(const HistoryQuery& query, const VersionList& list,
-                                      std::uint64_t bound) const {
-    HistoryPage page;
-    const std::uint64_t size = list.count_through(bound);
-    const auto match = [&](std::uint64_t position) { return matches(position, query); };
-    page.total = count_matching(list, size, query.since, match);
-    if (query.count == 0) {
-        return page;
-    }
-    if (by_instant(query.order) && !list.instants_ascend.load(std::memory_order_relaxed)) {
-        fill_by_instant(query, list, size, page);
-        return page;
-    }
-
-    PageFiller filler(query, page);
+bool HistoryWalk::fill_by_position(std::uint64_t& looks) {
+    const Index::Impl& impl = *index_.impl_;
+    PageFiller filler(query_, page_);
     const auto passes_over = [&](const BlockSpan& span, const BlockSummary& block) {
-        if (query.since && load_relaxed(block.max) < query.since->us) {
+        if (query_.since && load_relaxed(block.max) < query_.since->us) {
             return true;
         }
-        const bool all_recent = !query.since || load_relaxed(block.min) >= query.since->us;
+        const bool all_recent = !query_.since || load_relaxed(block.min) >= query_.since->us;
         return span.whole() && all_recent && filler.skips_all(kBlock - erased_in(block));
     };
     const auto offer = [&](std::uint64_t index) {
-        const std::uint32_t position = list.position(index);
-        if (match(position)) {
-            filler.offer([&] { return info(position); });
+        const std::uint32_t position = list_.position(index);
+        if (impl.matches(position, query_)) {
+            filler.offer([&] { return impl.info(position); });
         }
     };
-    if (downwards(query.order)) {
-        std::uint64_t end = size;
-        if (query.after && query.after->position.value <= bound) {
-            end = std::min(size, list.count_through(query.after->position.value - 1));
+    const bool down = downwards(query_.order);
+    while ((down ? next_ > 0 : next_ < size_) && filler.wants_more()) {
+        if (looks == 0) {
+            query_.skip = filler.skip();
+            return false;
         }
-        while (end > 0 && filler.wants_more()) {
-            const std::uint64_t number = (end - 1) / kBlock;
-            const BlockSpan span{number * kBlock, end};
-            if (!passes_over(span, list.blocks[number])) {
-                while (end > span.begin && filler.wants_more()) {
-                    offer(--end);
-                }
+        --looks;
+        const std::uint64_t number = (down ? next_ - 1 : next_) / kBlock;
+        const BlockSpan whole = block_span(number, size_);
+        const BlockSpan span = down ? BlockSpan{whole.begin, next_} : BlockSpan{next_, whole.end};
+        if (!passes_over(span, list_.blocks[number])) {
+            for (std::uint64_t i = span.begin; i < span.end && filler.wants_more(); ++i) {
+                offer(down ? span.begin + span.end - 1 - i : i);
             }
-            end = span.begin;
+            looks -= std::min(looks, span.end - span.begin);
         }
-        return page;
+        next_ = down ? span.begin : span.end;
     }
-    std::uint64_t begin = query.after ? list.count_through(query.after->position.value) : 0;
-    while (begin < size && filler.wants_more()) {
-        const std::uint64_t number = begin / kBlock;
-        const BlockSpan span{begin, block_span(number, size).end};
-        if (!passes_over(span, list.blocks[number])) {
-            while (begin < span.end && filler.wants_more()) {
-                offer(begin++);
-            }
-        }
-        begin = span.end;
-    }
-    return page;
+    return true;
 }
 
-void Index::Impl::fill_by_instant(const HistoryQuery& query, const VersionList& list,
-                                  std::uint64_t size, HistoryPage& page) const {
-    const bool reverse = downwards(query.order);
-    const std::optional<Rank> after =
-        query.after
-            ? std::optional(rank_of(query.after->instant.us, query.after->position.value, reverse))
-            : std::nullopt;
-
-    struct Block {
-        std::int64_t first;  ///< no member's rank has a smaller instant
-        std::uint64_t number;
-    };
-
-    std::vector<Block> blocks;
-    for (std::uint64_t number = 0; number * kBlock < size; ++number) {
-        const BlockSummary& block = list.blocks[number];
+bool HistoryWalk::find_blocks(std::uint64_t& looks) {
+    const bool reverse = downwards(query_.order);
+    for (; searched_ < size_; searched_ += kBlock) {
+        if (looks == 0) {
+            return false;
+        }
+        --looks;
+        const std::uint64_t number = searched_ / kBlock;
+        const BlockSummary& block = list_.blocks[number];
         const std::int64_t min = load_relaxed(block.min);
         const std::int64_t max = load_relaxed(block.max);
         const std::int64_t last = reverse ? ~min : max;
-        if ((query.since && max < query.since->us) || (after && last < after->instant)) {
+        if ((query_.since && max < query_.since->us) ||
+            (query_.after && last < rank_of(*query_.after, reverse).instant)) {
             continue;
         }
-        blocks.push_back({reverse ? ~max : min, number});
+        blocks_.push_back({reverse ? ~max : min, number});
+        std::push_heap(blocks_.begin(), blocks_.end(), is_later);
     }
-    const auto later = [](const Block& a, const Block& b) { return a.first > b.first; };
-    std::make_heap(blocks.begin(), blocks.end(), later);
+    return true;
+}
 
-    // The best so far, the worst of them on top: one more than the page, to know whether more is there.
+bool HistoryWalk::fill_by_instant(std::uint64_t& looks) {
+    const Index::Impl& impl = *index_.impl_;
+    const bool reverse = downwards(query_.order);
+    const std::optional<Rank> after =
+        query_.after ? std::optional(rank_of(*query_.after, reverse)) : std::nullopt;
+
+    // One more than the page, to know whether more is there.
     const std::uint64_t wanted =
-        std::min({query.skip, size}) + std::min<std::uint64_t>(query.count, size) + 1;
-    std::vector<Rank> best;
-    while (!blocks.empty() &&
-           (best.size() < wanted || blocks.front().first <= best.front().instant)) {
-        const BlockSpan span = block_span(blocks.front().number, size);
-        std::pop_heap(blocks.begin(), blocks.end(), later);
-        blocks.pop_back();
+        std::min({query_.skip, size_}) + std::min<std::uint64_t>(query_.count, size_) + 1;
+    while (!blocks_.empty() &&
+           (best_.size() < wanted || blocks_.front().first <= best_.front().instant)) {
+        if (looks == 0) {
+            return false;
+        }
+        const BlockSpan span = block_span(blocks_.front().number, size_);
+        looks -= std::min(looks, span.end - span.begin);
+        std::pop_heap(blocks_.begin(), blocks_.end(), is_later);
+        blocks_.pop_back();
         for (std::uint64_t i = span.begin; i < span.end; ++i) {
-            const std::uint32_t position = list.position(i);
-            const Rank rank = rank_of(entry(position).instant, position, reverse);
-            if ((after && rank <= *after) || (best.size() == wanted && rank >= best.front()) ||
-                !matches(position, query)) {
+            const std::uint32_t position = list_.position(i);
+            const Rank rank = rank_of(impl.entry(position).instant, position, reverse);
+            if ((after && rank <= *after) || (best_.size() == wanted && rank >= best_.front()) ||
+                !impl.matches(position, query_)) {
                 continue;
             }
-            if (best.size() == wanted) {
-                std::pop_heap(best.begin(), best.end());
-                best.pop_back();
+            if (best_.size() == wanted) {
+                std::pop_heap(best_.begin(), best_.end());
+                best_.pop_back();
             }
-            best.push_back(rank);
-            std::push_heap(best.begin(), best.end());
+            best_.push_back(rank);
+            std::push_heap(best_.begin(), best_.end());
         }
     }
-    std::sort_heap(best.begin(), best.end());
-    PageFiller filler(query, page);
-    for (const Rank& rank : best) {
+    std::sort_heap(best_.begin(), best_.end());
+    PageFiller filler(query_, page_);
+    for (const Rank& rank : best_) {
         filler.offer([&] {
-            return info(static_cast<std::uint32_t>(reverse ? ~rank.position : rank.position));
+            return impl.info(static_cast<std::uint32_t>(reverse ? ~rank.position : rank.position));
         });
     }
+    return true;
 }
 
 HistoryPage Index::Impl::resource_history(const HistoryQuery& query, const Chain& chain) const {
@@ -322,9 +343,12 @@ HistoryPage Index::Impl::resource_history(const HistoryQuery& query, const Chain
 }
 
 HistoryPage Index::history(const HistoryQuery& query, const std::optional<Hash128>& key) const {
-    const std::uint64_t bound = impl_->bound_of(query.bound);
-    return key ? impl_->resource_history(query, impl_->chain(*key, bound))
-               : impl_->list_history(query, impl_->list_of(query.type), bound);
+    if (key) {
+        return impl_->resource_history(query, impl_->chain(*key, impl_->bound_of(query.bound)));
+    }
+    HistoryWalk walk(*this, query, {});
+    static_cast<void>(walk.advance(std::numeric_limits<std::uint64_t>::max()));
+    return std::move(walk.page());
 }
 
 std::vector<VersionInfo> Index::current_at(std::optional<TypeId> type, Instant instant,

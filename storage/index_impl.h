@@ -223,10 +223,6 @@ struct Index::Impl {
     std::uint32_t standing_at(const Chain& chain, Instant instant) const;
 
     HistoryPage resource_history(const HistoryQuery& query, const Chain& chain) const;
-    HistoryPage list_history(const HistoryQuery& query, const VersionList& list,
-                             std::uint64_t bound) const;
-    void fill_by_instant(const HistoryQuery& query, const VersionList& list, std::uint64_t size,
-                         HistoryPage& page) const;
     bool matches(std::uint64_t position, const HistoryQuery& query) const noexcept;
 
     void append(VersionList& list, std::uint32_t position, std::int64_t instant);

@@ -9,6 +9,7 @@
 #include "storage/fetcher.h"
 #include "storage/file_system.h"
 #include "storage/history_cleanup.h"
+#include "storage/history_walk.h"
 #include "storage/housekeeper.h"
 #include "storage/index.h"
 #include "storage/log_writer.h"
@@ -74,6 +75,11 @@ struct Store::Impl {
 
     Hash128 key(TypeId type, std::string_view id) const noexcept {
         return resource_key(store_id, type, id);
+    }
+
+    /// Of the one resource that a query is about; none if it is about many.
+    std::optional<Hash128> key_of(const HistoryQuery& query) const noexcept {
+        return query.type && query.id ? std::optional(key(*query.type, *query.id)) : std::nullopt;
     }
 
     /// Is it the newest segment, which is not sealed?
@@ -466,11 +472,11 @@ void Store::fetch(Position position, std::function<void()> done) const {
 }
 
 HistoryPage Store::history(const HistoryQuery& query) const {
-    std::optional<Hash128> key;
-    if (query.type && query.id) {
-        key = impl_->key(*query.type, *query.id);
-    }
-    return impl_->index.history(query, key);
+    return impl_->index.history(query, impl_->key_of(query));
+}
+
+HistoryWalk Store::walk_history(const HistoryQuery& query) const {
+    return {impl_->index, query, impl_->key_of(query)};
 }
 
 std::vector<VersionInfo> Store::current_at(std::optional<TypeId> type, Instant instant,

@@ -24,6 +24,7 @@
 namespace annals::storage {
 
 class FileSystem;
+class HistoryWalk;
 
 /// When a commit counts as durable (contract: `durability`).
 enum class Durability : std::uint8_t {
@@ -118,6 +119,8 @@ struct HistoryQuery {
     std::optional<VersionInfo> after;  ///< go on after this version (position and instant count)
     std::uint64_t skip = 0;            ///< leave out so many first (`_offset`)
     std::size_t count = 0;             ///< at most so many; 0: none, the total alone
+    std::optional<std::uint64_t> total =
+        {};  ///< of a type or the store: what HistoryPage::total is to be, if it need not be counted
 };
 
 struct HistoryPage {
@@ -330,8 +333,12 @@ class Store {
     /// store's, which `done` must not keep. What was asked for before the store closes is done.
     void fetch(Position position, std::function<void()> done) const;
 
-    /// A page of history. Cost: of the page, and of the total O(1) without `since`.
+    /// A page of history. Cost: of the page, and of the total O(1) without `since`; with it, or by instant, it can be all
+    /// versions.
     HistoryPage history(const HistoryQuery& query) const;
+
+    /// The same in steps (storage/history_walk.h): for a thread that others wait for.
+    HistoryWalk walk_history(const HistoryQuery& query) const;
 
     /// Versions current at `instant`, one per resource that was live then, in order of the resources'
     /// first appearance; looks at `count_scanned` resources at most, starting with resource number

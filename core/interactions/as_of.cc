@@ -36,6 +36,7 @@ Result<Position> read_as_of(const storage::Store& store, std::string_view text) 
     query.since = range->end;
     query.bound = last;
     query.count = 1;
+    query.total = 0;  // It isn't asked for.
     const storage::HistoryPage page = store.history(query);
     return page.versions.empty() ? last : Position{page.versions.front().position.value - 1};
 }

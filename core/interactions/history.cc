@@ -7,6 +7,7 @@
 #include "core/interactions/turns.h"
 #include "core/outcome.h"
 #include "core/scoped_view.h"
+#include "storage/history_walk.h"
 
 #include <fmt/format.h>
 
@@ -24,6 +25,9 @@ constexpr std::uint32_t kResourcesPerTurn = 4096;
 
 // The same where each one must be looked at.
 constexpr std::uint32_t kHeldResourcesPerTurn = 64;
+
+// How many versions of many resources a page and its total look at before others get their turn.
+constexpr std::uint64_t kVersionsPerTurn = 16'384;
 
 // Versions of one resource that are looked at in one turn, for whom scopes hold to a part.
 constexpr std::uint64_t kHeldVersionsMax = 4096;
@@ -123,15 +127,12 @@ class Page {
         query_.after = cursor.edge;
         query_.skip = parameters.offset;
         query_.count = static_cast<std::size_t>(parameters.count);
+        if (cursor.counted) {
+            query_.total = cursor.total;
+        }
     }
 
     const storage::HistoryQuery& query() const noexcept { return query_; }
-
-    // What was counted for the first page; none if it must be counted again.
-    std::optional<std::uint64_t> total() const {
-        const HistoryCursor& cursor = parameters_.cursor;
-        return cursor.counted ? std::optional(cursor.total) : std::nullopt;
-    }
 
     // `counted`: the total took a look at every version, and need not be taken again.
     Response answer(storage::HistoryPage page, bool counted) const {
@@ -254,11 +255,21 @@ asio::awaitable<Response> answer_many(const Service& service, const Request& req
         const Page page(service, request, target, *parameters);
         const ScopedView view(service, request, kMaySearch, "history");
         if (view.is_whole()) {
-            storage::HistoryPage found = service.store().history(page.query());
-            co_await request.loop->fetched(found.versions);
-            co_return page.answer(std::move(found), false);
+            storage::HistoryWalk walk = service.store().walk_history(page.query());
+            if (!walk.advance(kVersionsPerTurn)) {
+                Turns turns(*request.loop, service.config().limits.request_timeout);
+                do {
+                    const Result<void> in_time = co_await turns.next();
+                    if (!in_time) {
+                        co_return outcome_response(in_time.error(), request);
+                    }
+                } while (!walk.advance(kVersionsPerTurn));
+            }
+            co_await request.loop->fetched(walk.page().versions);
+            const bool counted = page.query().since.has_value();
+            co_return page.answer(std::move(walk.page()), counted);
         }
-        ShownHistory shown(service.store(), view, page.query(), page.total());
+        ShownHistory shown(service.store(), view, page.query());
         Turns turns(*request.loop, service.config().limits.request_timeout);
         const Result<void> done = co_await turns.finish(shown);
         if (!done) {
@@ -316,7 +327,7 @@ Response instance_history(const Service& service, const Request& request, const 
             }
             return page.answer(std::move(found), false);
         }
-        ShownHistory shown(service.store(), view, page.query(), page.total());
+        ShownHistory shown(service.store(), view, page.query());
         static_cast<void>(shown.advance(search::Pace()));  // a turn without an end
         if (auto later = answer_later(service, request, shown.page().versions)) {
             return *std::move(later);

@@ -7,48 +7,61 @@ namespace {
 /// Versions that are asked for at a time.
 constexpr std::size_t kVersionsAtOnce = 64;
 
+/// Versions that are passed over between two looks at the clock.
+constexpr std::uint64_t kPassedAtOnce = 8192;
+
 }  // namespace
 
 ShownHistory::ShownHistory(const storage::Store& store, const ScopedView& view,
-                           const storage::HistoryQuery& query, std::optional<std::uint64_t> total)
+                           const storage::HistoryQuery& query)
     : store_(store),
       view_(view),
       query_(query),
       fills_(query.count > 0),
       // A page that begins at the beginning is filled while all are counted.
-      counts_(!total && (!query.after || query.count == 0)),
-      then_counts_(!total && !counts_),
+      counts_(!query.total && (!query.after || query.count == 0)),
+      then_counts_(!query.total && !counts_),
       skip_(query.skip),
       after_(counts_ ? std::nullopt : query.after) {
-    page_.total = total.value_or(0);
+    page_.total = query.total.value_or(0);
 }
 
 Result<bool> ShownHistory::advance(const search::Pace& pace) {
     while (fills_ || counts_) {
-        storage::HistoryQuery query = query_;
-        query.after = after_;
-        query.skip = 0;
-        query.count = kVersionsAtOnce;
-        const storage::HistoryPage found = store_.history(query);
-        for (const storage::VersionInfo& info : found.versions) {
-            if (view_.shows(info)) {
-                take(info);
-            }
+        if (!walk_) {
+            storage::HistoryQuery query = query_;
+            query.after = after_;
+            query.skip = 0;
+            query.count = kVersionsAtOnce;
+            query.total = 0;  // Of what is not shown, too: nobody asks.
+            walk_.emplace(store_.walk_history(query));
         }
-        if (!found.versions.empty()) {
-            after_ = found.versions.back();
-        }
-        if (!found.more || (!counts_ && page_.more)) {
-            fills_ = false;
-            counts_ = then_counts_;
-            then_counts_ = false;
-            after_.reset();
+        if (walk_->advance(kPassedAtOnce)) {
+            take(walk_->page());
+            walk_.reset();
         }
         if (pace.is_over()) {
             return !fills_ && !counts_;
         }
     }
     return true;
+}
+
+void ShownHistory::take(const storage::HistoryPage& found) {
+    for (const storage::VersionInfo& info : found.versions) {
+        if (view_.shows(info)) {
+            take(info);
+        }
+    }
+    if (!found.versions.empty()) {
+        after_ = found.versions.back();
+    }
+    if (!found.more || (!counts_ && page_.more)) {
+        fills_ = false;
+        counts_ = then_counts_;
+        then_counts_ = false;
+        after_.reset();
+    }
 }
 
 void ShownHistory::take(const storage::VersionInfo& info) {

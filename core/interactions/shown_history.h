@@ -8,7 +8,7 @@
 
 #include "core/scoped_view.h"
 #include "core/search/execute.h"
-#include "storage/store.h"
+#include "storage/history_walk.h"
 
 #include <cstdint>
 #include <optional>
@@ -18,9 +18,9 @@ namespace annals::core {
 /// Looks at every version that `query` asks for, in turns (Turns::finish()). Lifetime: the arguments outlive it.
 class ShownHistory {
   public:
-    /// `total`: how many are shown of all, if that is known.
+    /// `query.total`: how many are shown of all, if that is known.
     ShownHistory(const storage::Store& store, const ScopedView& view,
-                 const storage::HistoryQuery& query, std::optional<std::uint64_t> total = {});
+                 const storage::HistoryQuery& query);
 
     /// Goes on until the turn is over (false) or all is found (true).
     Result<bool> advance(const search::Pace& pace);
@@ -29,6 +29,7 @@ class ShownHistory {
     storage::HistoryPage& page() noexcept { return page_; }
 
   private:
+    void take(const storage::HistoryPage& found);
     void take(const storage::VersionInfo& info);
 
     const storage::Store& store_;
@@ -39,6 +40,7 @@ class ShownHistory {
     bool then_counts_ = false;
     std::uint64_t skip_;
     std::optional<storage::VersionInfo> after_;
+    std::optional<storage::HistoryWalk> walk_;  ///< to the next ones; none: to be begun
     storage::HistoryPage page_;
 };
 

@@ -1,7 +1,9 @@
 #include "codec/json/document.h"
 #include "core/interactions/history_cursor.h"
+#include "tests/support/commits.h"
 #include "tests/support/service_fixture.h"
 
+#include <asio/post.hpp>
 #include <fmt/format.h>
 
 #include <atomic>
@@ -288,6 +290,77 @@ TEST_F(History, ShowsWhatHappenedSinceAnInstant) {
     EXPECT_EQ(get("/_history?_since=2000-01-01T00:00:00+01:00").total, 8U);
     EXPECT_EQ(follow("/_history?_count=2&_since=" + third),
               get("/_history?_since=" + third).versions);
+}
+
+TEST_F(History, CountsOnceWhatHappenedSinceAnInstant) {
+    fill();
+    const std::string target = "/_history?_since=2000&_count=2";
+    const Page first = get(target);
+    EXPECT_EQ(first.total, 8U);
+    CommitBuilder erasure;
+    erasure.erase("Patient", "1", storage::Erase::Scope::version, {1});
+    ASSERT_TRUE(store().wait(store().submit(erasure.commit()).ticket));
+    EXPECT_EQ(get(target).total, 7U);
+    const Page second = get(first.links.at("next"));
+    EXPECT_EQ(second.total, 8U);
+    EXPECT_EQ(get(second.links.at("next")).total, 8U);
+}
+
+asio::awaitable<void> answer_to(const core::Service& service, const core::Request& request,
+                                core::Response& response, bool& answered) {
+    response = co_await core::handle(service, request);
+    answered = true;
+}
+
+TEST_F(History, LetsOthersRunWhileItLooksAtManyVersions) {
+    constexpr std::uint64_t kVersions = 100'000;
+    constexpr std::uint64_t kPerCommit = 10'000;
+    constexpr std::int64_t kBegin = 1'000'000'000'000'000;
+    for (std::uint64_t number = 0; number < kVersions;) {
+        CommitBuilder builder;
+        for (std::uint64_t i = 0; i < kPerCommit; ++i, ++number) {
+            // Each second once, and neighbours far from each other.
+            const auto second = static_cast<std::int64_t>(number * 7919 % kVersions);
+            storage::VersionWrite& write = builder.put("Basic", std::to_string(number), "");
+            write.instant = Instant{kBegin + second * 1'000'000};
+        }
+        const storage::Submission submission = store().submit(builder.commit());
+        ASSERT_EQ(submission.status, storage::Submission::Status::accepted);
+        ASSERT_TRUE(store().wait(submission.ticket));
+    }
+
+    const Instant since{kBegin + std::int64_t{kVersions} / 2 * 1'000'000};
+    std::string target =
+        fmt::format("/_history?_count=1&_sort=_lastUpdated&_since={}", format_instant(since));
+    // The first page is counted and filled, the second one only filled.
+    for (const int second : {0, 1}) {
+        core::Request request;
+        request.method = core::HttpMethod::get;
+        request.path = "/_history";
+        request.query = std::string_view(target).substr(target.find('?') + 1);
+        request.base_url = kBaseUrl;
+        request.request_id = "test-1";
+        request.loop = &loop();
+        core::Response response;
+        bool answered = false;
+        std::promise<bool> ran_before;
+        on_loop([&] {
+            core::spawn(loop(), "history", answer_to(service(), request, response, answered));
+            asio::post(loop().context(), [&] { ran_before.set_value(!answered); });
+        });
+        EXPECT_TRUE(ran_before.get_future().get());
+        for (bool done = false; !done;) {
+            on_loop([&] { done = answered; });
+        }
+        const std::string text = response.body.str();
+        EXPECT_NE(text.find(fmt::format(R"("total":{},)", kVersions / 2)), std::string::npos);
+        EXPECT_NE(text.find(format_instant({since.us + second * 1'000'000})), std::string::npos);
+        constexpr std::string_view kNext = R"("relation":"next","url":")";
+        const std::size_t next = text.find(kNext);
+        ASSERT_NE(next, std::string::npos) << text;
+        target = text.substr(next + kNext.size());
+        target.resize(target.find('"'));
+    }
 }
 
 TEST_F(History, ShowsTheVersionOfAnInstant) {

@@ -1,10 +1,12 @@
 #include "storage/index.h"
 
+#include "storage/history_walk.h"
 #include "tests/support/version_model.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <random>
@@ -30,6 +32,17 @@ HistoryQuery pages_of(std::size_t count) {
     HistoryQuery query;
     query.count = count;
     return query;
+}
+
+/// What the index finds in steps of `looks`, and how many these were.
+std::pair<HistoryPage, std::uint64_t> walked(const Index& index, const HistoryQuery& query,
+                                             std::uint64_t looks) {
+    HistoryWalk walk(index, query, {});
+    std::uint64_t steps = 1;
+    while (!walk.advance(looks)) {
+        ++steps;
+    }
+    return {std::move(walk.page()), steps};
 }
 
 void expect_same(const std::optional<VersionInfo>& found, const VersionModel::Version* expected,
@@ -84,7 +97,12 @@ class Pair {
 
     void check_history(const HistoryQuery& query, std::optional<std::uint64_t> resource) {
         const auto key = resource ? std::optional(key_of(*resource)) : std::nullopt;
-        EXPECT_EQ(test::difference(index.history(query, key), model.history(query, resource)), "");
+        const HistoryPage expected = model.history(query, resource);
+        EXPECT_EQ(test::difference(index.history(query, key), expected), "");
+        if (!resource) {
+            EXPECT_EQ(test::difference(walked(index, query, 1).first, expected), "");
+            EXPECT_EQ(test::difference(walked(index, query, 1500).first, expected), "");
+        }
     }
 
     void check_totals() {
@@ -332,6 +350,87 @@ std::vector<IndexedVersion> one_version_each(std::uint64_t count) {
                        .location = {}};
     }
     return versions;
+}
+
+/// Histories brought in one by one, each of ten years: every block of the lists spans all the time there is.
+class HistoriesOneByOne : public testing::Test {
+  protected:
+    static constexpr std::uint64_t kResources = 2000;
+    static constexpr std::uint64_t kVersionsEach = 20;
+    static constexpr std::int64_t kTime = 1'000'000;
+    static constexpr std::uint64_t kBlocks = kResources * kVersionsEach / 1024;
+
+    HistoriesOneByOne() {
+        for (std::uint64_t resource = 0; resource < kResources; ++resource) {
+            std::array<std::int64_t, kVersionsEach> instants;
+            for (std::int64_t& instant : instants) {
+                instant = static_cast<std::int64_t>(random_() % kTime);
+            }
+            std::ranges::sort(instants);
+            for (std::uint64_t i = 0; i < kVersionsEach; ++i) {
+                pair_.add(resource, resource % 2 == 0 ? kPatient : kObservation, i + 1,
+                          instants[i]);
+            }
+        }
+        pair_.publish();
+    }
+
+    std::mt19937_64 random_{1};
+    Pair pair_;
+};
+
+TEST_F(HistoriesOneByOne, AreWalkedThroughInStepsThatFindWhatOneFinds) {
+    for (std::uint64_t resource = 0; resource < kResources; resource += 7) {
+        pair_.erase(resource, Scope::version, 1 + random_() % (kVersionsEach - 1));
+    }
+    for (int round = 0; round < 24; ++round) {
+        HistoryQuery query = pages_of(1 + random_() % 50);
+        query.order = static_cast<HistoryOrder>(round % 4);
+        query.since = Instant{kTime / 4 + static_cast<std::int64_t>(random_() % (kTime / 2))};
+        query.bound = pair_.index.last_position();
+        if (round % 3 == 1) {
+            query.type = kPatient;
+        }
+        if (round >= 12) {
+            query.after = pair_.model.versions()[random_() % (kResources * kVersionsEach)].info;
+        }
+        const HistoryPage expected = pair_.model.history(query, std::nullopt);
+        ASSERT_EQ(test::difference(pair_.index.history(query, {}), expected), "");
+        for (const std::uint64_t looks : {1U, 1000U, 10'000U}) {
+            const auto [page, steps] = walked(pair_.index, query, looks);
+            ASSERT_EQ(test::difference(page, expected), "");
+            // Counting alone looks at all of every block.
+            const std::uint64_t versions = query.type ? kBlocks * 1024 / 2 : kBlocks * 1024;
+            EXPECT_GE(steps, versions / (looks + 1025));
+        }
+    }
+}
+
+TEST_F(HistoriesOneByOne, AreCutIntoStepsByInstantToo) {
+    HistoryQuery query = pages_of(10);
+    query.after.emplace().instant = {kTime / 2};
+    for (const auto order : {HistoryOrder::last_updated, HistoryOrder::last_updated_reverse}) {
+        query.order = order;
+        const auto [page, steps] = walked(pair_.index, query, 1024);
+        EXPECT_EQ(test::difference(page, pair_.model.history(query, std::nullopt)), "");
+        EXPECT_GE(steps, kBlocks);
+    }
+}
+
+TEST_F(HistoriesOneByOne, TakeOneStepInCommitOrderAndNoneToCountWhatIsKnown) {
+    HistoryQuery query = pages_of(100);
+    for (const auto order : {HistoryOrder::newest_first, HistoryOrder::oldest_first}) {
+        query.order = order;
+        query.since.reset();
+        query.total.reset();
+        EXPECT_EQ(walked(pair_.index, query, 2048).second, 1U);
+        query.since = Instant{kTime / 2};
+        HistoryPage expected = pair_.model.history(query, std::nullopt);
+        query.total = expected.total = 7;
+        const auto [page, steps] = walked(pair_.index, query, 2048);
+        EXPECT_EQ(test::difference(page, expected), "");
+        EXPECT_EQ(steps, 1U);
+    }
 }
 
 TEST(Index, TakesAtMostSixtyFourBytesForAVersionBesideWhatIsLeftOfItsLastHugePages) {
