@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <memory>
@@ -38,13 +39,19 @@ enum class Fate : std::uint8_t {
 struct Record {
     TypeId type;
     Fate fate = Fate::refused;
-    bool compare = false;   ///< the store has or will have this version: is it the same?
+    bool erasing = false;   ///< what became of it is known: what is left is to erase the resource
     VersionNumber version;  ///< the one written, or the current one if nothing was
     Instant instant;
     std::uint32_t id_begin = 0;  ///< in HistoryRun::ids_
     std::uint32_t id_size = 0;
     std::string_view full_url;  ///< as it stands there, with its quotes; empty if it is no string
     std::unique_ptr<Error> fault;
+};
+
+/// An ignored entry of which the store has or will have the version: is it the same?
+struct Ignored {
+    json::Value value;
+    Record* record = nullptr;
 };
 
 std::string_view digits_of(VersionNumber version, std::array<char, 20>& buffer) {
@@ -116,6 +123,7 @@ class HistoryRun {
             Result<bool> done = apply(value, record, wait);
             while (done && !*done) {
                 const Result<void> settled = co_await request_.loop->settled_ticket(wait);
+                settled_ = std::max(settled_, wait);
                 const bool whole = settled && still_there();
                 done = whole ? apply(value, record, wait)
                              : Result<bool>(Error{Errc::no_store, {}, {}});
@@ -138,6 +146,7 @@ class HistoryRun {
         if (!settled) {
             co_return outcome_response(settled.error(), request_);
         }
+        compare_ignored();
         co_return answer();
     }
 
@@ -145,6 +154,10 @@ class HistoryRun {
     /// Submits the entry; false if `wait` must settle before it is tried again.
     /// Errors: what ends the whole bundle (no_store, overloaded, internal).
     Result<bool> apply(json::Value value, Record& record, storage::Ticket& wait) {
+        if (record.erasing) {
+            return erase(record, wait);
+        }
+        value_ = value;
         Result<void> read = read_history_entry(value, entry_);
         const json::Value full_url = read ? entry_.full_url : value["fullUrl"];
         record.full_url = full_url.is_string() ? full_url.raw() : std::string_view();
@@ -208,7 +221,8 @@ class HistoryRun {
         if (submission.status == Submission::Status::accepted) {
             record.fate = Fate::deleted;
             accepted(record, write, submission.ticket);
-            return service_.config().hard_delete ? erase(record, wait) : Result<bool>(true);
+            record.erasing = service_.config().hard_delete;
+            return record.erasing ? erase(record, wait) : Result<bool>(true);
         }
         if (submission.status != Submission::Status::expectation_failed) {
             return not_submitted(submission, record, wait);
@@ -218,22 +232,27 @@ class HistoryRun {
             ignore(record, Fate::ignored, entry, head);
             return true;
         }
-        ignore(record, Fate::gone_already, entry, head);
         const bool newest = !entry.version || *entry.version >= head.version;
-        return head.exists && newest && service_.config().hard_delete ? erase(record, wait)
-                                                                      : Result<bool>(true);
+        record.erasing = head.exists && newest && service_.config().hard_delete;
+        ignore(record, Fate::gone_already, entry, head);
+        return record.erasing ? erase(record, wait) : Result<bool>(true);
     }
 
     /// Removes a resource for good whose deletion is its newest version: the deletion was written first, so
     /// that its number stays known and nothing older comes back.
     Result<bool> erase(Record& record, storage::Ticket& wait) {
+        // What was ignored is compared with what it met, which has to be in the index and not erased.
+        if (!ignored_.empty() && settled_ < last_ticket_) {
+            wait = last_ticket_;
+            return false;
+        }
+        compare_ignored();
         storage::Erase erase;
         erase.type = record.type;
         erase.id = id_of(record);
         erase.scope = storage::Erase::Scope::everything;
         erase.expect = Expect::version;
         erase.expected_version = record.version;
-        record.compare = false;
         storage::Commit commit;
         commit.erases = std::span(&erase, 1);
         const Submission submission = service_.store().submit(commit);
@@ -269,7 +288,6 @@ class HistoryRun {
         position_ = write.outcome.position;
         record.version = write.outcome.version;
         record.instant = write.outcome.instant;
-        record.compare = false;
         ignored_last_ = false;
         last_ticket_ = ticket;
         last_record_ = &record;
@@ -280,7 +298,9 @@ class HistoryRun {
         ignored_last_ = true;
         record.version = head.version;
         record.instant = head.instant;
-        record.compare = entry.version.has_value() && head.exists;
+        if (entry.version && head.exists && !record.erasing) {
+            ignored_.push_back({value_, &record});
+        }
         if (head.ticket > last_ticket_) {
             last_ticket_ = head.ticket;  // What was found must be there when we say so.
         }
@@ -329,18 +349,16 @@ class HistoryRun {
         const bool traced = service_.config().audited();
         ResponseBundle bundle("batch-response", request_.base_url, traced);
         std::string text;
-        std::size_t index = 0;
-        for (const json::Value value : list_.elements()) {
+        for (std::size_t index = 0; index < records_.size(); ++index) {
             if (index + kAhead < records_.size()) {
                 __builtin_prefetch(records_[index + kAhead].full_url.data());
             }
             text.clear();
-            append_answer(text, value, records_[index]);
+            append_answer(text, records_[index]);
             bundle.add_text(text);
             if (traced) {
                 trace(bundle, records_[index]);
             }
-            ++index;
         }
         Response response = bundle.finish();
         if (position_.value != 0) {
@@ -362,7 +380,7 @@ class HistoryRun {
                                  id_of(record), record.version.value));
     }
 
-    void append_answer(std::string& text, json::Value value, Record& record) {
+    void append_answer(std::string& text, const Record& record) const {
         text += '{';
         if (!record.full_url.empty()) {
             text += R"("fullUrl":)";
@@ -370,9 +388,6 @@ class HistoryRun {
             text += ',';
         }
         text += R"("response":{)";
-        if (record.compare) {
-            compare(value, record);
-        }
         switch (record.fate) {
             case Fate::created:
             case Fate::updated:
@@ -417,6 +432,14 @@ class HistoryRun {
         text += outcome_json({{severity, code, std::string(diagnostics), {}}});
     }
 
+    /// Compares what was ignored so far with the stored versions of the same numbers. Requires: they are settled.
+    void compare_ignored() {
+        for (const Ignored& ignored : ignored_) {
+            compare(ignored.value, *ignored.record);
+        }
+        ignored_.clear();
+    }
+
     void compare(json::Value value, Record& record) const {
         HistoryEntry entry;
         if (!read_history_entry(value, entry) || !entry.version) {
@@ -439,10 +462,13 @@ class HistoryRun {
     std::vector<Record> records_;
     std::string ids_;     ///< of the entries, one after the other
     HistoryEntry entry_;  ///< the one under way; a member for the sake of its memory
+    json::Value value_;   ///< that entry as it came
     std::vector<storage::BodyPiece> pieces_;
     storage::Ticket last_ticket_;
-    Position position_;  ///< of that; 0: none
+    storage::Ticket settled_;  ///< of those that were waited for, the last
+    Position position_;        ///< of that; 0: none
     storage::Ticket last_erase_;
+    std::vector<Ignored> ignored_;  ///< not yet compared
     bool ignored_last_ = false;
     const Record* last_record_ = nullptr;  ///< of the last write that was accepted
 };

@@ -258,6 +258,58 @@ TEST(HistoryBundle, ErasesForGoodWhereThatIsConfigured) {
     EXPECT_EQ(server.get("/Patient/1/_history/1").status, 404);
 }
 
+TEST(HistoryBundle, JudgesAnEntryByWhatItMetWhateverALaterOneErases) {
+    Config config;
+    config.hard_delete = true;
+    const auto expect_erased = [](const Json& duplicate, std::size_t at, const Json& deletion,
+                                  std::size_t last) {
+        EXPECT_EQ(duplicate.status(at), "200");
+        EXPECT_EQ(duplicate.issue(at, "severity"), "warning");
+        EXPECT_EQ(duplicate.issue(at, "code"), "conflict");
+        EXPECT_EQ(deletion.status(last), "204");
+        EXPECT_FALSE(deletion.entry(last)["response"]["outcome"]);
+        EXPECT_EQ(deletion.entry(last)["response"]["etag"].string(), "W/\"6\"");
+    };
+    TestService server(config);
+    const auto entries = [](std::string_view id) {
+        return std::vector<std::string>{
+            version_entry(id, 5), version_entry(id, 5, R"("active":true)"), deletion_entry(id, 6)};
+    };
+    const Json together = post_history(server, entries("1"));
+    EXPECT_EQ(together.status(0), "201");
+    expect_erased(together, 1, together, 2);
+    EXPECT_EQ(server.get("/Patient/1").status, 404);
+
+    post_history(server, {entries("2")[0]});
+    const Json duplicate = post_history(server, {entries("2")[1]});
+    const Json deletion = post_history(server, {entries("2")[2]});
+    expect_erased(duplicate, 0, deletion, 0);
+    EXPECT_EQ(server.get("/Patient/2").status, 404);
+
+    // What comes again meets nothing to differ from.
+    const Json again = post_history(server, entries("1"));
+    EXPECT_EQ(again.statuses(), "200 200 204");
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(again.issue(i, "code"), "informational") << i;
+    }
+}
+
+TEST(HistoryBundle, ComparesWhatItIgnoredOnBothSidesOfAnErasure) {
+    Config config;
+    config.hard_delete = true;
+    TestService server(config);
+    const Json bundle =
+        post_history(server, {version_entry("1", 1), version_entry("1", 1), version_entry("2", 1),
+                              version_entry("3", 1), version_entry("3", 1, R"("active":true)"),
+                              deletion_entry("2", 2), version_entry("1", 1, R"("active":true)"),
+                              version_entry("3", 1)});
+    EXPECT_EQ(bundle.statuses(), "201 200 201 201 200 204 200 200");
+    EXPECT_EQ(bundle.issue(1, "code"), "informational");
+    EXPECT_EQ(bundle.issue(4, "code"), "conflict");
+    EXPECT_EQ(bundle.issue(6, "code"), "conflict");
+    EXPECT_EQ(bundle.issue(7, "code"), "informational");
+}
+
 TEST(HistoryBundle, SharesSyncsBetweenItsEntries) {
     TestService server;
     std::vector<std::string> entries;
