@@ -80,6 +80,8 @@ ErrorMeaning meaning_of(Errc code) noexcept {
             return {408, "timeout", "The request did not arrive in time"};
         case Errc::conflict:
             return {409, "conflict", "The request conflicts with the state of the store"};
+        case Errc::still_current:
+            return {409, "business-rule", "What is in use is not removed so"};
         case Errc::deleted:
             return {410, "deleted", "The resource was deleted"};
         case Errc::expired:

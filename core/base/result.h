@@ -30,6 +30,7 @@ enum class Errc : std::uint8_t {
     not_acceptable,       ///< 406 not-supported
     request_timeout,      ///< 408 timeout: the client was too slow
     conflict,             ///< 409 conflict
+    still_current,        ///< 409 business-rule: what is in use is not removed so
     precondition,         ///< 412 conflict: If-Match failed
     multiple_matches,     ///< 412 multiple-matches
     body_too_large,       ///< 413 too-long

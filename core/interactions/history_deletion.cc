@@ -27,7 +27,7 @@ Error no_such_version(const Target& target) {
 }
 
 Error is_current(const Target& target) {
-    return {Errc::conflict,
+    return {Errc::still_current,
             fmt::format("Version {} is the current one of {}: delete the resource instead",
                         target.version, resource_name(target.type, target.id)),
             ""};

@@ -187,7 +187,7 @@ TEST_F(HistoryDeletion, RemovesOneVersion) {
     EXPECT_EQ(send("DELETE", "/Patient/2/_history/1").status, 404);
     const Answer current = send("DELETE", "/Patient/1/_history/3");
     EXPECT_EQ(current.status, 409);
-    EXPECT_TRUE(current.says(R"("code":"conflict")"));
+    EXPECT_TRUE(current.says(R"("code":"business-rule")"));
     EXPECT_EQ(put_patient("1"), 200);
     EXPECT_EQ(send("GET", "/Patient/1").etag, 4U);
 }
