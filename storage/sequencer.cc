@@ -222,14 +222,8 @@ std::optional<Sequencer::Refusal> Sequencer::refuse(const Commit& commit) {
         }
     }
     for (std::size_t i = 0; i < commit.requirements.size(); ++i) {
-        const Requirement& requirement = commit.requirements[i];
-        const Head head =
-            head_of(resource_key(store_id_, requirement.type, requirement.id), erased);
-        if (erased) {
-            return Refusal{.status = Status::busy, .failed = i, .ticket = head.ticket};
-        }
-        if (!head.exists || head.deletion) {
-            return Refusal{.status = Status::requirement_failed, .failed = i, .head = head};
+        if (const auto why = check_requirement(commit, i)) {
+            return why;
         }
     }
     return check_guards(commit);

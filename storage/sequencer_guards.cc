@@ -1,4 +1,4 @@
-// What commits rest on: guards, and the watches that make some of them exact.
+// What commits rest on: requirements, guards, and the watches that make some of them exact.
 
 #include "storage/sequencer.h"
 
@@ -43,6 +43,42 @@ std::optional<RecentWrites::Hit> Sequencer::newest_against(const Guard& guard) c
         return RecentWrites::Hit{watch->newest_, watch->ticket_};
     }
     return std::nullopt;
+}
+
+std::optional<Sequencer::Refusal> Sequencer::check_requirement(const Commit& commit,
+                                                               std::size_t index) const {
+    const Requirement& requirement = commit.requirements[index];
+    const Hash128 key = resource_key(store_id_, requirement.type, requirement.id);
+    bool erased = false;
+    const Head head = head_of(key, erased);
+    const Refusal busy{.status = Status::busy, .failed = index, .ticket = head.ticket};
+    const Refusal failed{.status = Status::requirement_failed, .failed = index, .head = head};
+    if (erased) {
+        return busy;
+    }
+    const bool live = head.exists && !head.deletion;
+    if (!live && !requirement.writer) {
+        return failed;
+    }
+    if (!requirement.version) {
+        return std::nullopt;
+    }
+    const VersionNumber version = *requirement.version;
+    if (requirement.writer) {
+        const VersionWrite& own = commit.writes[*requirement.writer];
+        if (version == own.version.value_or(VersionNumber{head.version.value + 1})) {
+            return std::nullopt;
+        }
+    }
+    if (live && version == head.version) {
+        return std::nullopt;
+    }
+    if (const auto stored = index_.version(key, version)) {
+        return stored->deletion ? std::optional(failed) : std::nullopt;
+    }
+    // Of what is in flight only the newest version is known.
+    const bool in_flight = head.ticket.value != 0 && version < head.version;
+    return in_flight ? busy : failed;
 }
 
 std::optional<Sequencer::Refusal> Sequencer::check_guards(const Commit& commit) const {

@@ -127,10 +127,14 @@ struct Guard {
     const WriteWatch* watch = nullptr;
 };
 
-/// "This resource must be live when the commit is decided" (referential integrity on write).
+/// "This resource must be live when the commit is decided" (referential integrity on write). With `version` that
+/// version of it must be there as well, not erased and no deletion; versions in flight count.
 struct Requirement {
     TypeId type;
     std::string_view id;
+    std::optional<VersionNumber> version = {};
+    /// The commit's own write of that resource, an index into Commit::writes: what it brings counts as there.
+    std::optional<std::size_t> writer = {};
 };
 
 /// The atomic unit: visible at once, or not at all. No two entries name one resource, but erases of single versions.

@@ -81,9 +81,9 @@ struct Attempt {
     std::vector<std::size_t> pieces_end;  ///< of each write
     std::vector<storage::VersionWrite> writes;
     std::vector<storage::Erase> erases;
-    std::vector<std::size_t> write_of_entry;  ///< index into writes or erases
-    std::deque<std::string> required_names;   ///< "Patient/1"
-    std::vector<storage::Requirement> requirements;
+    std::vector<std::size_t> write_of_entry;         ///< index into writes or erases
+    std::deque<std::string> required_names;          ///< "Patient/1", "Patient/1/_history/2"
+    std::vector<storage::Requirement> requirements;  ///< `writer` is an entry until all are built
     std::vector<std::size_t> requirement_entries;
 };
 
@@ -242,6 +242,11 @@ class TransactionRun {
             attempt.writes[i].body = std::span(attempt.pieces).subspan(begin, end - begin);
             begin = end;
         }
+        for (storage::Requirement& requirement : attempt.requirements) {
+            if (requirement.writer) {
+                requirement.writer = attempt.write_of_entry[*requirement.writer];
+            }
+        }
         co_return true;
     }
 
@@ -332,7 +337,7 @@ class TransactionRun {
         return true;
     }
 
-    /// Requires what the entry refers to, unless the transaction itself brings it.
+    /// Requires what the entry refers to, unless the transaction itself brings it. Of that a version may be named.
     Result<void> require_references(Attempt& attempt, std::size_t index,
                                     const std::vector<json::Edit>& edits) {
         auto edit = edits.begin();
@@ -356,10 +361,18 @@ class TransactionRun {
                 (!writer && !may_refer(service_, request_, key->first, key->second))) {
                 return refers_to_nothing(name);
             }
-            if (!writer) {
+            const std::string_view version = referred_version(text);
+            if (!writer || !version.empty()) {
+                const std::size_t id_at = name.size() - key->second.size();
+                if (!version.empty()) {
+                    name += fmt::format("/_history/{}", version);
+                }
                 const std::string& kept = attempt.required_names.emplace_back(std::move(name));
-                const std::size_t id_at = kept.find('/') + 1;
-                attempt.requirements.push_back({key->first, std::string_view(kept).substr(id_at)});
+                attempt.requirements.push_back(
+                    {.type = key->first,
+                     .id = std::string_view(kept).substr(id_at, key->second.size()),
+                     .version = required_version(version),
+                     .writer = writer});
                 attempt.requirement_entries.push_back(index);
             }
         }

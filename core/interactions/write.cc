@@ -3,6 +3,7 @@
 #include "codec/schema/structure.h"
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
+#include "core/interactions/vread.h"
 #include "core/outcome.h"
 #include "core/scoped_view.h"
 #include "core/subscriptions/subscriber.h"
@@ -19,6 +20,8 @@ namespace {
 
 // Documents above this size keep no buffers for the next parse of the thread.
 constexpr std::size_t kRecycledBytesMax = 1 << 20;
+
+constexpr std::string_view kHistoryMark = "/_history/";
 
 storage::BodyPiece piece_of(const json::Run& run) {
     switch (run.hole) {
@@ -128,13 +131,27 @@ std::optional<std::pair<TypeId, std::string_view>> local_reference(std::string_v
     }
     const std::optional<TypeId> type = find_resource_type(reference.substr(0, slash));
     std::string_view id = reference.substr(slash + 1);
-    if (const std::size_t history = id.find("/_history/"); history != std::string_view::npos) {
+    if (const std::size_t history = id.find(kHistoryMark); history != std::string_view::npos) {
         id = id.substr(0, history);
     }
     if (!type || !is_resource_id(id)) {
         return {};
     }
     return std::pair{*type, id};
+}
+
+std::string_view referred_version(std::string_view reference) noexcept {
+    const std::size_t history = reference.find(kHistoryMark);
+    if (history == std::string_view::npos) {
+        return {};
+    }
+    reference.remove_prefix(history + kHistoryMark.size());
+    return reference.substr(0, reference.find('#'));
+}
+
+std::optional<VersionNumber> required_version(std::string_view version) noexcept {
+    return version.empty() ? std::nullopt
+                           : std::optional(read_version_number(version).value_or(VersionNumber{}));
 }
 
 Result<void> check_resource(const Service& service, json::Value resource, std::string_view prefix) {
@@ -208,6 +225,7 @@ Result<void> SubmittedResource::take(const Service& service, const Request& requ
                                  : std::nullopt;
             if (key) {
                 references_.push_back({key->first, std::string(key->second),
+                                       std::string(referred_version(text)),
                                        json::expression_of(facts_.resource, site.path)});
             }
         }
@@ -233,12 +251,14 @@ storage::Submission SubmittedResource::submit(const Service& service, storage::V
     std::vector<storage::Requirement> requirements;
     requirements.reserve(references_.size());
     for (const Reference& reference : references_) {
-        requirements.push_back({reference.type, reference.id});
+        storage::Requirement requirement{.type = reference.type,
+                                         .id = reference.id,
+                                         .version = required_version(reference.version)};
+        if (reference.type == write.type && reference.id == write.id) {
+            requirement.writer = 0;  // What a resource says of itself is there as soon as it is.
+        }
+        requirements.push_back(requirement);
     }
-    // What a resource says of itself is there as soon as it is.
-    std::erase_if(requirements, [&](const storage::Requirement& requirement) {
-        return requirement.type == write.type && requirement.id == write.id;
-    });
 
     service.store().fetch_ahead(write.type, write.id);
     storage::Commit commit;
@@ -252,16 +272,6 @@ storage::Submission SubmittedResource::submit(const Service& service, storage::V
     search::Indexing::submitted(*epoch, submission.ticket);
     write.body = {};
     write.search = nullptr;
-    if (submission.status == storage::Submission::Status::requirement_failed) {
-        // Back from the list without the self-references to the one with them.
-        const storage::Requirement& failed = requirements[submission.failed];
-        for (std::size_t i = 0; i < references_.size(); ++i) {
-            if (references_[i].type == failed.type && references_[i].id == failed.id) {
-                submission.failed = i;
-                break;
-            }
-        }
-    }
     return submission;
 }
 
@@ -277,11 +287,12 @@ Result<void> SubmittedResource::check_scopes(const Service& service, const Reque
 }
 
 Error SubmittedResource::missing_reference(std::size_t requirement) const {
-    const Reference& reference = references_[requirement];
+    const Reference& missing = references_[requirement];
     return {Errc::conflict,
-            fmt::format("The resource refers to {}, which does not exist",
-                        resource_name(reference.type, reference.id)),
-            reference.expression};
+            fmt::format("The resource refers to {}{}{}, which does not exist",
+                        resource_name(missing.type, missing.id),
+                        missing.version.empty() ? "" : kHistoryMark, missing.version),
+            missing.expression};
 }
 
 bool is_body_of(const json::BodyPlan& plan, std::string_view body) noexcept {
@@ -341,14 +352,14 @@ Error too_many_attempts() {
 
 std::string version_url(std::string_view base_url, TypeId type, std::string_view id,
                         VersionNumber version) {
-    constexpr std::string_view kHistory = "/_history/";
     const std::string_view name = resource_type_name(type);
     const fmt::format_int number(version.value);
     std::string url;
-    url.reserve(base_url.size() + name.size() + id.size() + kHistory.size() + number.size() + 2);
+    url.reserve(base_url.size() + name.size() + id.size() + kHistoryMark.size() + number.size() +
+                2);
     url.append(base_url) += '/';
     url.append(name) += '/';
-    url.append(id).append(kHistory).append(number.data(), number.size());
+    url.append(id).append(kHistoryMark).append(number.data(), number.size());
     return url;
 }
 

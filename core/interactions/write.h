@@ -44,6 +44,12 @@ Result<void> check_whole(const json::ResourceFacts& facts);
 std::optional<std::pair<TypeId, std::string_view>> local_reference(std::string_view reference,
                                                                    std::string_view base_url);
 
+/// "2" of a local reference `Patient/1/_history/2`, whatever stands there; empty if it names no version.
+std::string_view referred_version(std::string_view reference) noexcept;
+
+/// What is to be required of a version that a reference names so: what is no number names none that there is.
+std::optional<VersionNumber> required_version(std::string_view version) noexcept;
+
 /// Whether `resource` is what `validation` asks for: built as R4 defines its type, and in full also true to
 /// bindings, invariants and the profiles that it claims; expressions begin with `prefix`, or else with its type.
 /// Errors: structure, required, value; in full also business_rule: the first fault, all others in
@@ -101,6 +107,7 @@ class SubmittedResource {
     struct Reference {
         TypeId type;
         std::string id;
+        std::string version;  ///< empty: it names none
         std::string expression;
     };
 

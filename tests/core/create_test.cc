@@ -212,8 +212,24 @@ TEST_F(Create, RefusesReferencesToWhatIsNotThereIfAsked) {
           "http://elsewhere/fhir/Patient/9", "#contained", "urn:uuid:0"}) {
         EXPECT_EQ(send("POST", "/Observation", observation(reference)).status, 201) << reference;
     }
+    for (const std::string reference : {"Patient/1/_history/7", "Patient/1/_history/x",
+                                        "http://test/fhir/Patient/1/_history/2"}) {
+        const Answer unknown = send("POST", "/Observation", observation(reference));
+        EXPECT_EQ(unknown.status, 409) << reference;
+        EXPECT_TRUE(unknown.says(reference.substr(reference.find("Patient")))) << unknown.body;
+    }
     ASSERT_EQ(send("DELETE", "/Patient/1").status, 204);
     EXPECT_EQ(send("POST", "/Observation", observation("Patient/1")).status, 409);
+    const auto linked = [&](std::string_view version) {
+        return send("PUT", "/Patient/3",
+                    fmt::format(R"({{"resourceType":"Patient","id":"3","link":[{{"other":)"
+                                R"({{"reference":"Patient/3/_history/{}"}},"type":"seealso"}}]}})",
+                                version))
+            .status;
+    };
+    EXPECT_EQ(linked("2"), 409);
+    EXPECT_EQ(linked("1"), 201);
+    EXPECT_EQ(linked("1"), 200);
     EXPECT_EQ(
         send(
             "PUT", "/Patient/2",

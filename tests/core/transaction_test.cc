@@ -476,6 +476,27 @@ TEST(Transaction, RequiresWhatItRefersToWhereThatIsConfigured) {
         200);
 }
 
+TEST(Transaction, RequiresTheVersionsThatItRefersToWhereThatIsConfigured) {
+    Config config;
+    config.integrity_on_write = true;
+    TestService server(config);
+    server.put("/Patient/1", patient("1"));
+    server.put("/Patient/9", patient("9"));
+    const auto refer = [&](std::string_view reference) {
+        return server.submit(
+            bundle_of("transaction", {entry_of("POST", "Observation", observation("", reference)),
+                                      entry_of("PUT", "Patient/1", patient("1"))}));
+    };
+    for (const std::string_view reference : {"Patient/9/_history/2", "Patient/1/_history/3"}) {
+        const Answer refused = refer(reference);
+        expect_failure(refused, "conflict", "Bundle.entry[0] POST Observation: 409 ");
+        EXPECT_NE(refused.body.find(reference), std::string::npos) << refused.body;
+    }
+    EXPECT_EQ(refer("Patient/9/_history/1").status, 200);
+    EXPECT_EQ(refer("Patient/1/_history/1").status, 200) << "what it was before";
+    EXPECT_EQ(refer("Patient/1/_history/4").status, 200) << "what the transaction makes of it";
+}
+
 TEST(Transaction, LetsExactlyOneOfManyWithOneConditionCreate) {
     TestService server;
     const Sent sent{

@@ -208,6 +208,47 @@ TEST_F(SequencerTest, RequiresReferencedResourcesToBeLive) {
     EXPECT_EQ(refer().status, Status::requirement_failed);
 }
 
+TEST_F(SequencerTest, RequiresVersionsThatReferencesName) {
+    const auto refer = [&](std::uint64_t version) {
+        return submit([&](CommitBuilder& b) {
+            b.put("Observation", "o", "x");
+            b.require("Patient", "a", VersionNumber{version});
+        });
+    };
+    const auto refer_to_own = [&](std::uint64_t version) {
+        return submit([&](CommitBuilder& b) {
+            b.put("Observation", "o", "x");
+            b.put("Patient", "a", "x");
+            b.require("Patient", "a", VersionNumber{version}, 1);
+        });
+    };
+    done(put("a"));
+    EXPECT_EQ(refer(1).status, Status::accepted);
+    EXPECT_EQ(refer(2).status, Status::requirement_failed);
+    EXPECT_EQ(refer(0).status, Status::requirement_failed);
+    done(put("a"));
+    done(put("a"));
+    done(erase("a", Erase::Scope::version, 2));
+    EXPECT_EQ(refer(1).status, Status::accepted);
+    EXPECT_EQ(refer(2).status, Status::requirement_failed);
+    EXPECT_EQ(refer(3).status, Status::accepted);
+
+    EXPECT_EQ(refer_to_own(5).status, Status::requirement_failed);
+    EXPECT_EQ(refer_to_own(2).status, Status::requirement_failed);
+    EXPECT_EQ(refer_to_own(4).status, Status::accepted);
+    EXPECT_EQ(refer(4).status, Status::accepted) << "it is in flight";
+    const Submission newest = refer_to_own(1);
+    ASSERT_EQ(newest.status, Status::accepted);
+    done(newest);
+
+    done(remove("a"));
+    EXPECT_EQ(refer(1).status, Status::requirement_failed);
+    EXPECT_EQ(refer_to_own(6).status, Status::requirement_failed) << "it is a deletion";
+    EXPECT_EQ(refer_to_own(7).status, Status::accepted);
+    ASSERT_EQ(put("a").status, Status::accepted);
+    EXPECT_EQ(refer(7).status, Status::busy) << "of those in flight only the newest is known";
+}
+
 TEST_F(SequencerTest, AnswersBusyWhereAGuardedTermIsInFlightOrNewer) {
     constexpr std::uint64_t kTerm = 42;
     const auto create = [&](std::string_view id, Position as_of) {

@@ -76,8 +76,10 @@ CommitBuilder& CommitBuilder::guard(const storage::Guard& guard) {
     return *this;
 }
 
-CommitBuilder& CommitBuilder::require(std::string_view type, std::string_view id) {
-    requirements_.push_back({type_of(type), texts_.emplace_back(id)});
+CommitBuilder& CommitBuilder::require(std::string_view type, std::string_view id,
+                                      std::optional<VersionNumber> version,
+                                      std::optional<std::size_t> writer) {
+    requirements_.push_back({type_of(type), texts_.emplace_back(id), version, writer});
     return *this;
 }
 

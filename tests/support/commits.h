@@ -7,6 +7,7 @@
 #include "storage/store.h"
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,9 @@ class CommitBuilder {
     /// That no version of the type carries `term` since then.
     CommitBuilder& guard(std::string_view type, std::uint64_t term, Position as_of);
     CommitBuilder& guard(const storage::Guard& guard);
-    CommitBuilder& require(std::string_view type, std::string_view id);
+    CommitBuilder& require(std::string_view type, std::string_view id,
+                           std::optional<VersionNumber> version = {},
+                           std::optional<std::size_t> writer = {});
 
     /// By which request it is.
     CommitBuilder& request(std::string_view id);
