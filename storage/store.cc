@@ -139,7 +139,11 @@ Result<void> prepare_directory(FileSystem& fs, const std::string& directory,
     if (options.read_only) {
         return {};
     }
-    ANNALS_TRY_VOID(fs.make_directory(directory));
+    if (auto made = fs.make_directory(directory); !made) {
+        // What is there isn't a store's fault.
+        made.error().code = made.error().code == Errc::io ? Errc::usage : made.error().code;
+        return made;
+    }
     ANNALS_TRY(lock, fs.lock(directory));
     ANNALS_TRY_VOID(fs.make_directory(segments));
     return fs.sync_directory(directory);

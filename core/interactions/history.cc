@@ -144,6 +144,12 @@ class Page {
         content.total = page.total;
         Links links(request_, target_, parameters_);
         add_self(links, parameters_);
+        if (page.versions.empty() && parameters_.offset > 0 && page.total > 0) {
+            links.add("first");
+            HistoryCursor last = cursor;
+            last.backwards = true;
+            links.add("previous", last);
+        }
         if (!page.versions.empty()) {
             const bool begins_inside =
                 cursor.backwards ? page.more : cursor.edge.has_value() || parameters_.offset > 0;

@@ -274,7 +274,11 @@ TEST_F(History, TakesAnOffsetOnAnInstance) {
     EXPECT_EQ(page.links.at("self"), "/Patient/1/_history?_count=1&_offset=1");
     EXPECT_EQ(get(page.links.at("next")).versions, Texts{"Patient/1/_history/1"});
     EXPECT_EQ(get(page.links.at("previous")).versions, Texts{"Patient/1/_history/3"});
-    EXPECT_TRUE(get("/Patient/1/_history?_offset=100").versions.empty());
+    const Page behind = get("/Patient/1/_history?_offset=100&_count=2");
+    EXPECT_TRUE(behind.versions.empty());
+    EXPECT_TRUE(behind.links.contains("first"));
+    EXPECT_EQ(get(behind.links.at("previous")).versions,
+              get(get("/Patient/1/_history?_count=2").links.at("last")).versions);
 }
 
 TEST_F(History, ShowsWhatHappenedSinceAnInstant) {
