@@ -81,7 +81,7 @@ std::string search_abilities(const search::ParameterSet& parameters, TypeId type
     std::string includes = R"("searchInclude":["*")";
     std::string params = R"("searchParam":[)";
     for (const search::Parameter& parameter : parameters.of(type)) {
-        if (!parameter.ready) {
+        if (!parameter.ready || parameter.code == search::kNamedQuery) {
             continue;
         }
         append_parameter(params, parameter);
@@ -254,6 +254,9 @@ std::string common_parameters() {
     std::string out = R"("searchParam":[)";
     for (const schema::SearchParameter parameter :
          schema::search_parameters(schema::resource_base_type())) {
+        if (parameter.code() == search::kNamedQuery) {
+            continue;
+        }
         out += fmt::format(
             R"({}{{"name":"{}","definition":"http://hl7.org/fhir/SearchParameter/{}","type":"{}"}})",
             out.ends_with('[') ? "" : ",", parameter.code(), parameter.id(),

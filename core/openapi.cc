@@ -182,7 +182,7 @@ void add_interaction(Paths& paths, const Interaction& row, const Described& desc
             if (row.method == HttpMethod::get) {
                 for (const search::Parameter& parameter :
                      described.parameters.of(*find_resource_type(type))) {
-                    if (parameter.ready) {
+                    if (parameter.ready && parameter.code != search::kNamedQuery) {
                         told.parameters += ",";
                         told.parameters += references("parameters", components.key(parameter));
                     }

@@ -88,7 +88,7 @@ Result<MaybePlan> common_plan(Reading& reading, TypeId type, std::string_view na
         return MaybePlan(std::move(plan));
     }
     if (segment.code != "_filter" && segment.code != "_list" && segment.code != "_text" &&
-        segment.code != "_content" && segment.code != "_query") {
+        segment.code != "_content" && segment.code != kNamedQuery) {
         return MaybePlan();
     }
     if (!segment.modifier.empty()) {
@@ -97,7 +97,7 @@ Result<MaybePlan> common_plan(Reading& reading, TypeId type, std::string_view na
                                  segment.modifier),
                      {}};
     }
-    if (segment.code == "_query") {
+    if (segment.code == kNamedQuery) {
         return Error{
             Errc::not_supported, fmt::format("_query: there is no query '{}'", shown(value)), {}};
     }

@@ -21,6 +21,9 @@
 
 namespace annals::core::search {
 
+/// R4's parameter that names a query. There is no query that it could name: each use is refused, and it is announced nowhere.
+inline constexpr std::string_view kNamedQuery = "_query";
+
 struct Parameter {
     std::string code;
     std::string url;  ///< of its definition

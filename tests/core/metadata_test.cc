@@ -162,6 +162,19 @@ TEST_F(Statement, SaysWhatItIs) {
     }
 }
 
+TEST_F(Statement, AnnouncesNoSearchParameterThatIsAlwaysRefused) {
+    EXPECT_EQ(send("GET", "/Patient?_query=any").status, 400);
+    const std::string text = statement();
+    EXPECT_THAT(text, testing::Not(HasSubstr(R"("name":"_query")")));
+    EXPECT_THAT(text, HasSubstr(R"("name":"_content")"));
+    json::Parser parser;
+    const auto document = parser.parse(text);
+    const json::Value rest = *document->root()["rest"].elements().begin();
+    for (const json::Value resource : rest["resource"].elements()) {
+        EXPECT_GE(resource["searchParam"].size(), 7U) << resource["type"].raw();
+    }
+}
+
 TEST_F(Statement, NamesNoOperationThatCannotBeLookedUp) {
     const std::string text = statement();
     json::Parser parser;
