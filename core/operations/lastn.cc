@@ -74,11 +74,16 @@ class Groups {
         groups_[group].push_back(made);
     }
 
-    /// Of each group the last `max`; the group with the last one of all first.
+    /// Of each group the last `max`, and those made at the same time as the last of them; the group with the last
+    /// one of all first.
     std::vector<storage::VersionInfo> last(std::size_t max) {
         for (std::vector<Made>& group : groups_) {
             std::sort(group.begin(), group.end(), later);
-            group.resize(std::min(group.size(), max));
+            std::size_t kept = std::min(group.size(), max);
+            while (kept < group.size() && group[kept].at == group[kept - 1].at) {
+                ++kept;
+            }
+            group.resize(kept);
         }
         std::sort(groups_.begin(), groups_.end(),
                   [](const auto& a, const auto& b) { return later(a.front(), b.front()); });

@@ -1,0 +1,61 @@
+// $lastn: which observations of each kind are the last ones.
+
+#include "core/operations/lastn.h"
+
+#include "tests/core/bundle_fixture.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+namespace {
+
+class Lastn : public testing::Test {
+  protected:
+    void add(std::string_view id, std::string_view code, std::string_view effective) {
+        const Answer answer = server_.put(
+            fmt::format("/Observation/{}", id),
+            fmt::format(R"({{"resourceType":"Observation","id":"{}","status":"final","code":)"
+                        R"({{"coding":[{{"code":"{}"}}]}},"subject":{{"reference":"Patient/p"}},)"
+                        R"("effectiveDateTime":"{}"}})",
+                        id, code, effective));
+        ASSERT_EQ(answer.status, 201) << answer.body;
+    }
+
+    Answer ask(std::string query) {
+        return server_.send({HttpMethod::get, "/Observation/$lastn", std::move(query)});
+    }
+
+    /// "a b": the ids of the answer's entries, or its status if it isn't 200.
+    std::string found(std::string query) {
+        const Answer answer = ask(std::move(query));
+        if (answer.status != 200) {
+            return std::to_string(answer.status);
+        }
+        const Json bundle(answer.body);
+        std::string ids;
+        for (const json::Value entry : bundle.root()["entry"].elements()) {
+            ids += (ids.empty() ? "" : " ") + entry["resource"]["id"].string();
+        }
+        EXPECT_EQ(bundle.root()["total"].raw(), std::to_string(bundle.root()["entry"].size()));
+        return ids;
+    }
+
+    TestService server_;
+};
+
+TEST_F(Lastn, KeepsWhatTiesWithTheLastOneKept) {
+    add("old", "weight", "2020-01-01");
+    add("a", "weight", "2022-01-01");
+    add("b", "weight", "2022-01-01T00:00:00Z");
+    add("new", "weight", "2023-01-01");
+    add("h1", "height", "2021-06-01");
+    add("h2", "height", "2021-06-01");
+    EXPECT_EQ(found("patient=p&code=weight"), "new");
+    EXPECT_EQ(found("patient=p&code=weight&max=2"), "new b a");
+    EXPECT_EQ(found("patient=p&code=weight&max=3"), "new b a");
+    EXPECT_EQ(found("patient=p&code=weight&max=4"), "new b a old");
+    EXPECT_EQ(found("patient=p&code=weight,height"), "new h2 h1");
+}
+
+}  // namespace
+}  // namespace annals::core
