@@ -32,6 +32,10 @@ Error fault(std::string_view name, std::string_view what) {
     return {Errc::invalid, fmt::format("The parameter '{}' {}", name, what), ""};
 }
 
+Error not_parameters() {
+    return {Errc::invalid, "The body is a Parameters resource", ""};
+}
+
 /// Has it a name, and exactly one of value[x], resource and parts?
 Result<void> check_parameter(json::Value parameter, std::size_t index) {
     const auto refused = [&](std::string_view what) {
@@ -247,9 +251,30 @@ json::Value OperationInput::bare_resource() const {
 
 Result<void> OperationInput::only(std::initializer_list<std::string_view> known) const {
     if (bare_) {
-        return Error{Errc::invalid, "The body is a Parameters resource", ""};
+        return not_parameters();
     }
     return only_beside_resource(known);
+}
+
+Result<std::vector<std::string>> OperationInput::names() const {
+    if (bare_) {
+        return not_parameters();
+    }
+    std::vector<std::string> found;
+    const auto add = [&](std::string name) {
+        if (!is_of_representation(name)) {
+            found.push_back(std::move(name));
+        }
+    };
+    for (const auto& [name, value] : query_) {
+        add(name);
+    }
+    for (const json::Value parameter : parameters_.elements()) {
+        add(parameter["name"].string());
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
 }
 
 Result<void> OperationInput::none(const Request& request) {

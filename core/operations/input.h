@@ -74,6 +74,10 @@ class OperationInput {
     /// The same for an operation that takes a bare resource, too.
     Result<void> only_beside_resource(std::initializer_list<std::string_view> known) const;
 
+    /// The names that are there, each once, in the order of their characters; without what says how the answer is to look.
+    /// Errors: invalid (a body that is not Parameters).
+    Result<std::vector<std::string>> names() const;
+
     /// Refuses all parameters: of a request that only asks how far an operation is. Errors: invalid.
     static Result<void> none(const Request& request);
 

@@ -107,10 +107,19 @@ struct Asked {
     std::string url;
 };
 
-Result<Asked> read_asked(const Service& service, const Request& request) {
+/// "code" of "code:in", "subject" of "subject:Patient.name".
+std::string_view parameter_of(std::string_view name) {
+    return name.substr(0, name.find_first_of(":."));
+}
+
+Result<Asked> read_asked(const Service& service, const Request& request, TypeId type,
+                         const search::ParameterSet& parameters) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
-    ANNALS_TRY_VOID(
-        input.only({"max", "patient", "subject", "category", "code", "date", "status"}));
+    ANNALS_TRY(const std::vector<std::string> names, input.names());
+    if (names.size() > search::kSearchPairsMax) {
+        return Error{Errc::too_costly,
+                     fmt::format("There are more than {} parameters", search::kSearchPairsMax), ""};
+    }
     Asked asked;
     ANNALS_TRY(const auto max, input.number("max"));
     if (max && *max == 0) {
@@ -119,29 +128,41 @@ Result<Asked> read_asked(const Service& service, const Request& request) {
     asked.max = static_cast<std::size_t>(
         std::min<std::uint64_t>(max.value_or(1), service.config().max_page_size));
     asked.url = fmt::format("{}/Observation/$lastn?max={}", request.base_url, asked.max);
-    for (const char* name : {"patient", "subject", "category", "code", "date", "status"}) {
+    bool says_whose = false;
+    bool says_kind = false;
+    for (const std::string& name : names) {
+        if (name == "max") {
+            continue;
+        }
+        const std::string_view parameter = parameter_of(name);
+        if (parameters.find(type, parameter) == nullptr) {
+            return Error{Errc::invalid, fmt::format("There is no parameter '{}'", name), ""};
+        }
+        says_whose = says_whose || parameter == "patient" || parameter == "subject";
+        says_kind = says_kind || parameter.find("code") != std::string_view::npos ||
+                    parameter.find("category") != std::string_view::npos;
         ANNALS_TRY(std::vector<std::string> values, input.texts(name));
         for (std::string& value : values) {
-            asked.url += fmt::format("&{}={}", name, percent_encode(value));
+            asked.url += fmt::format("&{}={}", percent_encode(name), percent_encode(value));
             asked.criteria.emplace_back(name, std::move(value));
         }
     }
-    if (!input.has("patient") && !input.has("subject")) {
+    if (!says_whose) {
         return Error{Errc::required, "The parameter patient or subject is required", ""};
     }
-    if (!input.has("category") && !input.has("code")) {
-        return Error{Errc::required, "The parameter category or code is required", ""};
+    if (!says_kind) {
+        return Error{Errc::required, "The parameter category, or one of a code, is required", ""};
     }
     return asked;
 }
 
 asio::awaitable<Result<Response>> run(const Service& service, const Request& request,
                                       const Target& target) {
-    Result<Asked> asked = read_asked(service, request);
+    const auto parameters = service.indexing().parameters();
+    Result<Asked> asked = read_asked(service, request, target.type, *parameters);
     if (!asked) {
         co_return std::move(asked.error());
     }
-    const auto parameters = service.indexing().parameters();
     search::Snapshot snapshot(service.store());
     const search::SnapshotResources stored(snapshot);
     const ScopedView view(service, request, kMaySearch);

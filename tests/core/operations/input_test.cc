@@ -46,6 +46,7 @@ TEST(OperationInput, ReadsTheQueryAndThenTheBody) {
     EXPECT_EQ(**input->text("esc"), "a\u00e9\"b");
     EXPECT_FALSE(*input->text("none"));
     EXPECT_THAT(*input->texts("none"), IsEmpty());
+    EXPECT_THAT(*input->names(), ElementsAre("b", "d", "esc", "n", "type", "x"));
     EXPECT_TRUE(input->has("n"));
     EXPECT_FALSE(input->has("none"));
     EXPECT_FALSE(input->bare_resource());

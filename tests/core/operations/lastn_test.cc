@@ -57,5 +57,26 @@ TEST_F(Lastn, KeepsWhatTiesWithTheLastOneKept) {
     EXPECT_EQ(found("patient=p&code=weight,height"), "new h2 h1");
 }
 
+TEST_F(Lastn, TakesTheSearchParametersOfObservation) {
+    add("w", "weight", "2022-01-01");
+    add("h", "height", "2021-01-01");
+    EXPECT_EQ(found("patient=p&combo-code=weight"), "w");
+    EXPECT_EQ(found("subject:Patient=p&code:not=weight"), "h");
+    EXPECT_EQ(found("patient=p&code-value-concept=weight$x"), "");
+    EXPECT_EQ(found("patient=p&code=weight,height&_id=h&date=2021"), "h");
+    EXPECT_EQ(found("patient=p&code=weight,height&value-quantity=gt5"), "");
+    EXPECT_TRUE(Json(ask("patient=p&combo-code=weight").body)
+                    .root()["link"]
+                    .raw()
+                    .find("&combo-code=weight") != std::string_view::npos);
+
+    for (const char* query : {"patient=p", "code=weight", "patient=p&date=2021"}) {
+        EXPECT_EQ(Json(ask(query).body).issue("code"), "required") << query;
+    }
+    for (const char* more : {"_count=1", "_sort=date", "_include=*", "odd=1", "code:odd=1"}) {
+        EXPECT_EQ(found(fmt::format("patient=p&code=weight&{}", more)), "400") << more;
+    }
+}
+
 }  // namespace
 }  // namespace annals::core
