@@ -1,6 +1,9 @@
 #include "core/interactions/batch.h"
 
 #include "core/interactions/bundle_entry.h"
+#include "core/interactions/entry_answer.h"
+#include "core/interactions/turns.h"
+#include "core/operations/operations.h"
 #include "core/outcome.h"
 #include "core/target.h"
 
@@ -45,7 +48,12 @@ struct Entry {
 class Batch {
   public:
     Batch(const Service& service, const Request& outer, std::size_t count)
-        : service_(service), outer_(outer), changed_(outer.loop->context()), entries_(count) {}
+        : service_(service),
+          outer_(outer),
+          changed_(outer.loop->context()),
+          budget_(service.config()),
+          turns_(*outer.loop),
+          entries_(count) {}
 
     asio::awaitable<Response> run(json::Value list) {
         std::size_t index = 0;
@@ -54,9 +62,11 @@ class Batch {
             entry.value = value;
             if (prepare(entry)) {
                 co_await run_entry(entry);
+            } else {
+                fit(entry);
             }
             if (++index % kEntriesPerTurn == 0) {
-                co_await outer_.loop->yield();
+                co_await turns_.give_way();
             }
         }
         while (in_flight_ != 0) {
@@ -67,8 +77,10 @@ class Batch {
         std::optional<Position> position;
         for (Entry& entry : entries_) {
             position = std::max(position, entry.response.position);
-            name_entry(entry, index++);
             answer.add(entry.value, entry.asked.method, std::move(entry.response));
+            if (++index % kEntriesPerTurn == 0) {
+                co_await turns_.give_way();
+            }
         }
         Response response = answer.finish();
         response.position = position;
@@ -77,11 +89,15 @@ class Batch {
 
   private:
     /// Has the outcome for a resource speak of places in the Bundle: Bundle.entry[3].resource.birthDate.
-    void name_entry(Entry& entry, std::size_t index) const {
-        const std::string type = entry.value["resource"]["resourceType"].string() + ".";
-        if (!entry.response.failure || !entry.response.failure->expression.starts_with(type)) {
+    void name_entry(Entry& entry) const {
+        if (!entry.response.failure) {
             return;
         }
+        const std::string type = entry.value["resource"]["resourceType"].string() + ".";
+        if (!entry.response.failure->expression.starts_with(type)) {
+            return;
+        }
+        const auto index = static_cast<std::size_t>(&entry - entries_.data());
         Error failure = *std::move(entry.response.failure);
         const auto rename = [&](std::string& expression) {
             if (expression.starts_with(type)) {
@@ -94,6 +110,33 @@ class Batch {
             rename(other.expression);
         }
         entry.response.body = outcome_response(failure, outer_).body;
+        entry.response.failure = std::move(failure);
+    }
+
+    static EntryUse use_of(const Entry& entry) {
+        if (entry.asked.method == HttpMethod::get || entry.asked.method == HttpMethod::head) {
+            return EntryUse::read;
+        }
+        const Target& target = entry.route.target;
+        if (target.level == Level::type_search || target.level == Level::system_search) {
+            return EntryUse::read;
+        }
+        const Operation* const operation =
+            target.operation.empty() ? nullptr : find_operation(target);
+        return operation != nullptr && !operation->affects_state ? EntryUse::read : EntryUse::write;
+    }
+
+    /// Makes the answer that `entry` has got the one that goes into the Bundle.
+    void fit(Entry& entry) {
+        name_entry(entry);
+        fit_answer(entry.request, use_of(entry), budget_, entry.response);
+        entry.response.failure.reset();
+    }
+
+    /// The same where there is more to come.
+    asio::awaitable<void> draw(Entry& entry) {
+        co_await draw_answer(entry.request, use_of(entry), budget_, turns_, entry.response);
+        entry.response.failure.reset();
     }
 
     /// Makes the request of `entry`; false if it has its answer already.
@@ -157,27 +200,41 @@ class Batch {
         while (must_wait(entry)) {
             co_await change();
         }
-        if (auto response = handle_plain(service_, entry.request, entry.route)) {
+        if (budget_.is_spent() && entry.asked.method == HttpMethod::get) {
+            entry.response = outcome_response(budget_.error(), outer_);
+        } else if (auto response = handle_plain(service_, entry.request, entry.route)) {
             entry.response = *std::move(response);
-            co_return;
-        }
-        if (entry.order == Order::alone) {
+        } else if (entry.order == Order::alone) {
             entry.response = co_await handle_routed(service_, entry.request, entry.route);
+        } else {
+            ++in_flight_;
+            if (entry.order == Order::conditional_create) {
+                ++creates_;
+            } else if (entry.order == Order::conditional_update) {
+                ++updates_;
+            } else if (entry.order == Order::instance) {
+                resources_.emplace(entry.resource, 0);
+            }
+            spawn(*outer_.loop, "batch entry", finish_entry(entry));
             co_return;
         }
-        ++in_flight_;
-        if (entry.order == Order::conditional_create) {
-            ++creates_;
-        } else if (entry.order == Order::conditional_update) {
-            ++updates_;
-        } else if (entry.order == Order::instance) {
-            resources_.emplace(entry.resource, 0);
+        if (entry.response.more == nullptr) {
+            fit(entry);
+        } else {
+            co_await draw(entry);
         }
-        spawn(*outer_.loop, "batch entry", finish_entry(entry));
+        if (turns_.pace().is_over()) {
+            co_await turns_.give_way();
+        }
     }
 
     asio::awaitable<void> finish_entry(Entry& entry) {
         entry.response = co_await handle_routed(service_, entry.request, entry.route);
+        if (entry.response.more == nullptr) {
+            fit(entry);
+        } else {
+            co_await draw(entry);
+        }
         --in_flight_;
         if (entry.order == Order::conditional_create) {
             --creates_;
@@ -199,6 +256,8 @@ class Batch {
     const Service& service_;
     const Request& outer_;
     asio::steady_timer changed_;
+    AnswerBudget budget_;
+    Turns turns_;                 ///< each entry's work has an end of its own
     std::vector<Entry> entries_;  ///< never grows: requests point into it
     std::size_t in_flight_ = 0;
     std::size_t creates_ = 0;  ///< conditional ones in flight

@@ -15,7 +15,7 @@
 namespace annals::core {
 
 /// Answers a batch: 200 with one response entry per entry, in order. Entries that don't touch the same
-/// resource wait for durability together.
+/// resource wait for durability together. What they are answered with has the room of one AnswerBudget.
 ///
 /// Requires: `bundle` has a batch with an array `entry`, or none.
 /// Lifetime: `bundle` lives in the caller's frame.

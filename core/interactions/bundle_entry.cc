@@ -299,15 +299,7 @@ ResponseBundle::ResponseBundle(std::string_view type, std::string_view base_url,
 }
 
 void ResponseBundle::add(json::Value entry, HttpMethod method, Response response) {
-    // A bundle can't be chunked from within: what an entry streams is drawn here.
-    if (response.more != nullptr) {
-        bool more = true;
-        while (more) {
-            Body slice;
-            more = response.more->next(slice);
-            response.body.append(std::move(slice));
-        }
-    }
+    ANNALS_CHECK(response.more == nullptr);
     std::string& text = text_;
     text = first_ ? "{" : ",{";
     first_ = false;

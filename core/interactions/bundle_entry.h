@@ -52,7 +52,7 @@ class ResponseBundle {
     ResponseBundle(std::string_view type, std::string_view base_url, bool traced);
 
     /// Adds the entry for `response` to a request by `method`. `entry` is the request's entry (its fullUrl is
-    /// echoed), or missing.
+    /// echoed), or missing. Requires: all of it is there (draw_answer()).
     void add(json::Value entry, HttpMethod method, Response response);
 
     /// Adds an entry that is written out already: a JSON object.

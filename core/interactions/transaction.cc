@@ -4,10 +4,12 @@
 #include "codec/schema/structure.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/bundle_entry.h"
+#include "core/interactions/entry_answer.h"
 #include "core/interactions/referrers.h"
 #include "core/interactions/transaction_entry.h"
 #include "core/interactions/transaction_links.h"
 #include "core/interactions/transaction_state.h"
+#include "core/interactions/turns.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"
 #include "core/scoped_view.h"
@@ -386,8 +388,14 @@ class TransactionRun {
     }
 
     /// Runs the reads on the state before, so that a fault is found while nothing is applied. Reads of what the
-    /// transaction writes are judged by what it does.
+    /// transaction writes are judged by what it does. So is what all would answer together, as far as it is known.
     asio::awaitable<bool> try_reads(const Attempt& attempt) {
+        if (order_.empty() || entries_[order_.back()].kind != EntryKind::read) {
+            co_return true;
+        }
+        AnswerBudget budget(service_.config());
+        budget.take(answered_bytes(attempt));
+        Turns turns(*request_.loop);
         for (std::size_t index = 0; index < entries_.size(); ++index) {
             const TransactionEntry& entry = entries_[index];
             if (entry.kind != EntryKind::read) {
@@ -405,13 +413,44 @@ class TransactionRun {
                 }
                 continue;
             }
-            Response response = co_await handle(service_, entry.request);
+            const Response response = co_await answer_read(entry, budget, turns);
             if (response.status >= 400) {
                 co_return fail(index, response.failure ? *response.failure
                                                        : Error{Errc::invalid, "refused", {}});
             }
         }
         co_return true;
+    }
+
+    /// What the answers to the writes have together, but for numbers and instants in their bodies.
+    std::size_t answered_bytes(const Attempt& attempt) const {
+        using enum Preference::Return;
+        const Preference::Return form = read_preference(request_).return_form;
+        std::size_t bytes = 0;
+        if (form == unsaid || form == representation) {
+            for (const storage::BodyPiece& piece : attempt.pieces) {
+                bytes += piece.text.size();
+            }
+        }
+        return bytes;
+    }
+
+    /// Runs a read, as far as there is room for its answer.
+    asio::awaitable<Response> answer_read(const TransactionEntry& entry, AnswerBudget& budget,
+                                          Turns& turns) {
+        if (budget.is_spent() && entry.asked.method == HttpMethod::get) {
+            co_return outcome_response(budget.error(), request_);
+        }
+        if (turns.pace().is_over()) {
+            co_await turns.give_way();
+        }
+        Response response = co_await handle(service_, entry.request);
+        if (response.more == nullptr) {
+            fit_answer(entry.request, EntryUse::read, budget, response);
+        } else {
+            co_await draw_answer(entry.request, EntryUse::read, budget, turns, response);
+        }
+        co_return response;
     }
 
     /// Whether nothing refers to what is deleted once the transaction is done.
@@ -477,23 +516,27 @@ class TransactionRun {
         return fail(0, submission_error(submission.status));
     }
 
+    /// All is done by now: what has no room is left out, or refused where it is only read.
     asio::awaitable<Response> answer(const Attempt& attempt) {
         ResponseBundle bundle("transaction-response", request_.base_url,
                               service_.config().audited());
         const Preference preference = read_preference(request_);
+        AnswerBudget budget(service_.config());
+        Turns turns(*request_.loop);
         for (std::size_t index = 0; index < entries_.size(); ++index) {
             const TransactionEntry& entry = entries_[index];
             Response response;
             if (entry.kind == EntryKind::read) {
-                response = co_await handle(service_, entry.request);
-            } else if (entry.kind == EntryKind::remove) {
-                response = answer_removed(attempt, index, preference);
+                response = co_await answer_read(entry, budget, turns);
             } else {
-                response = answer_kept(attempt, index, preference);
+                response = entry.kind == EntryKind::remove
+                               ? answer_removed(attempt, index, preference)
+                               : answer_kept(attempt, index, preference);
+                fit_answer(entry.request, EntryUse::write, budget, response);
             }
             bundle.add(entry.value, entry.asked.method, std::move(response));
             if ((index + 1) % kEntriesPerTurn == 0) {
-                co_await request_.loop->yield();
+                co_await turns.give_way();
             }
         }
         Response response = bundle.finish();

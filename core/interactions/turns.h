@@ -24,11 +24,19 @@ class Turns {
         pace_.begin_turn();
     }
 
+    /// Of what takes as long as it takes, since its parts have ends of their own.
+    explicit Turns(Loop& loop) : loop_(loop), end_(std::chrono::steady_clock::time_point::max()) {
+        pace_.begin_turn();
+    }
+
     /// Of the turn under way.
     const search::Pace& pace() const noexcept { return pace_; }
 
     /// Lets others have theirs, and begins a new one. Errors: timeout.
     asio::awaitable<Result<void>> next();
+
+    /// The same, whatever the time.
+    asio::awaitable<void> give_way();
 
     /// Calls `work.advance(pace)` until it is done. Errors: its own; timeout.
     template <typename Work>

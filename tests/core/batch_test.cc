@@ -163,5 +163,73 @@ TEST(Batch, SaysNoStoreInTheEntriesThatCouldNotBeStored) {
     EXPECT_EQ(bundle.issue(0, "code"), "no-store");
 }
 
+TEST(Batch, AnswersNoMoreThanThereIsRoomFor) {
+    TestService server(with_little_room());
+    for (const std::string id : {"1", "2", "3"}) {
+        server.put("/Patient/" + id, long_patient(id, 10'000));
+    }
+    std::vector<std::string> entries(7, entry_of("GET", "Patient/1"));
+    entries.push_back(entry_of("PUT", "Patient/2", long_patient("2", 10'000)));
+    entries.push_back(entry_of("POST", "Patient", patient("")));
+    entries.push_back(entry_of("DELETE", "Patient/3"));
+    entries.push_back(entry_of("GET", "Patient/absent"));
+    entries.push_back(entry_of("HEAD", "Patient/1"));
+    entries.push_back(entry_of("PUT", "Patient/2", patient("other")));
+    const Answer answer = server.submit(bundle_of("batch", entries));
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_LT(answer.body.size(), 80U << 10);
+    const Json bundle(answer.body);
+    EXPECT_EQ(bundle.statuses(), "200 200 200 200 200 200 422 200 201 204 422 200 400");
+    EXPECT_TRUE(bundle.entry(5)["resource"]["id"].equals("1"));
+    EXPECT_FALSE(bundle.entry(6)["resource"]);
+    EXPECT_EQ(bundle.issue(6, "code"), "too-costly");
+    EXPECT_FALSE(bundle.entry(7)["resource"]);
+    EXPECT_EQ(bundle.entry(7)["response"]["etag"].string(), "W/\"2\"");
+    EXPECT_FALSE(bundle.entry(7)["response"]["outcome"]);
+    EXPECT_FALSE(bundle.entry(8)["resource"]);
+    EXPECT_TRUE(bundle.entry(8)["response"]["location"]);
+    EXPECT_TRUE(bundle.entry(12)["response"]["outcome"]["resourceType"].equals("OperationOutcome"));
+    EXPECT_EQ(server.get("/Patient/2").etag, VersionNumber{2});
+    EXPECT_EQ(server.get("/Patient/3").status, 410);
+}
+
+TEST(Batch, DrawsLongAnswersAsFarAsThereIsRoom) {
+    const std::vector<std::string> patients(
+        120, entry_of("POST", "Patient", long_patient("", 500)));  // two slices
+    const std::string searches =
+        bundle_of("batch", {entry_of("GET", "Patient?_count=120"),
+                            entry_of("POST", "Patient/_search?_count=120"),
+                            entry_of("HEAD", "Patient?_count=120"), entry_of("GET", "Patient")});
+    TestService server;
+    server.submit(bundle_of("batch", patients));
+    const Json whole(server.submit(searches).body);
+    EXPECT_EQ(whole.statuses(), "200 200 200 200");
+    EXPECT_EQ(whole.entry(0)["resource"]["entry"].size(), 120U);
+    EXPECT_EQ(whole.entry(1)["resource"]["entry"].size(), 120U);
+    EXPECT_FALSE(whole.entry(2)["resource"]);
+
+    TestService small(with_little_room());
+    small.submit(bundle_of("batch", patients));
+    const Answer answer = small.submit(searches);
+    EXPECT_LT(answer.body.size(), 8U << 10);
+    const Json cut(answer.body);
+    EXPECT_EQ(cut.statuses(), "422 422 200 422");
+    EXPECT_EQ(cut.issue(0, "code"), "too-costly");
+}
+
+TEST(Batch, LetsOthersHaveTheirTurnsBetweenItsReads) {
+    TestService server;
+    server.put("/Patient/1", patient("1"));
+    server.submit(bundle_of(
+        "batch", std::vector<std::string>(500, entry_of("POST", "Patient", patient("")))));
+    const std::vector<std::string> searches(100, entry_of("GET", "Patient?_count=500"));
+    const std::vector<Answer> answers =
+        server.send_all({{HttpMethod::post, "", {}, bundle_of("batch", searches)},
+                         {HttpMethod::get, "/Patient/1"}});
+    EXPECT_EQ(answers[0].status, 200);
+    EXPECT_EQ(answers[1].status, 200);
+    EXPECT_LT(answers[1].place, answers[0].place);
+}
+
 }  // namespace
 }  // namespace annals::core

@@ -6,6 +6,7 @@
 
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
+#include "core/interactions/entry_answer.h"
 #include "core/service.h"
 #include "storage/file_system.h"
 #include "storage/store.h"
@@ -37,6 +38,7 @@ struct Answer {
     int status = 0;
     std::string body;
     std::optional<VersionNumber> etag;
+    std::size_t place = 0;  ///< how many were answered before
 };
 
 /// One server without sockets.
@@ -124,6 +126,7 @@ class TestService {
             response.body.append(std::move(slice));
         }
         answer.body = response.body.str();
+        answer.place = answered_++;
         promise.set_value(std::move(answer));
     }
 
@@ -132,7 +135,15 @@ class TestService {
     std::unique_ptr<Service> service_;
     std::unique_ptr<Loop> loop_;
     std::thread thread_;
+    std::size_t answered_ = 0;  ///< the loop's
 };
+
+/// So that what is answered inside of one Bundle may have 64 KiB together: six resources of ten thousand bytes, and no more.
+inline Config with_little_room() {
+    Config config;
+    config.limits.max_body = (64 << 10) / kAnswerBodies;
+    return config;
+}
 
 /// A body, parsed for looking into it.
 class Json {
@@ -227,6 +238,11 @@ inline std::string patient(std::string_view id, std::string_view more = {}) {
         text += ',' + std::string(more);
     }
     return text + '}';
+}
+
+/// A Patient of about so many bytes.
+inline std::string long_patient(std::string_view id, std::size_t bytes) {
+    return patient(id, R"("name":[{"text":")" + std::string(bytes, 'x') + R"("}])");
 }
 
 }  // namespace annals::core

@@ -421,6 +421,44 @@ TEST(Transaction, JudgesItsReadsByTheStateAfter) {
     EXPECT_EQ(server.get("/Patient/1").status, 200);
 }
 
+TEST(Transaction, IsNotAppliedWhereThereIsNoRoomForWhatItReads) {
+    TestService server(with_little_room());
+    server.put("/Patient/1", long_patient("1", 10'000));
+    std::vector<std::string> entries(8, entry_of("GET", "Patient/1"));
+    entries[0] = entry_of("PUT", "Patient/2", patient("2"));
+    expect_failure(server.submit(bundle_of("transaction", entries)), "too-costly",
+                   "Bundle.entry[7] GET Patient/1: 422 ");
+    entries[0] = entry_of("PUT", "Patient/2", long_patient("2", 10'000));
+    expect_failure(server.submit(bundle_of("transaction", entries)), "too-costly",
+                   "Bundle.entry[6] GET Patient/1: 422 ");
+    EXPECT_EQ(server.get("/Patient/2").status, 404);
+    entries.resize(6);
+    EXPECT_EQ(Json(server.submit(bundle_of("transaction", entries)).body).statuses(),
+              "201 200 200 200 200 200");
+}
+
+TEST(Transaction, SaysWhatItDidWhereThereIsNoRoomForAllOfIt) {
+    TestService server(with_little_room());
+    std::vector<std::string> writes;
+    for (const std::string id : {"1", "2", "3", "4", "5", "6", "7", "8"}) {
+        writes.push_back(entry_of("PUT", "Patient/" + id, long_patient(id, 10'000)));
+    }
+    const Json written(server.submit(bundle_of("transaction", writes)).body);
+    EXPECT_EQ(written.statuses(), "201 201 201 201 201 201 201 201");
+    EXPECT_TRUE(written.entry(5)["resource"]);
+    EXPECT_FALSE(written.entry(6)["resource"]);
+    EXPECT_EQ(written.entry(6)["response"]["etag"].string(), "W/\"1\"");
+    EXPECT_FALSE(written.entry(6)["response"]["outcome"]);
+
+    // How long an answer from the state after is shows when that is there.
+    std::vector<std::string> reads(9, entry_of("GET", "Patient/1"));
+    reads[0] = writes[0];
+    const Json read(server.submit(bundle_of("transaction", reads)).body);
+    EXPECT_EQ(read.statuses(), "200 200 200 200 200 200 422 422 422");
+    EXPECT_EQ(read.issue(8, "code"), "too-costly");
+    EXPECT_EQ(server.get("/Patient/1").etag, VersionNumber{2});
+}
+
 TEST(Transaction, DeletesForGoodWhereThatIsConfigured) {
     Config config;
     config.hard_delete = true;
