@@ -222,6 +222,7 @@ class Search {
         };
         for (const Query::TypePlan& one : query_.types) {
             add(one.type);
+            std::ranges::for_each(search::guard_terms(one.plan).others, add);
         }
         for (const search::Include& include : query_.includes) {
             if (include.source) {

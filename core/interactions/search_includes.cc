@@ -1,10 +1,12 @@
 #include "core/interactions/search_includes.h"
 
 #include "codec/json/resource.h"
+#include "core/search/canonical_links.h"
 #include "core/search/parameter_values.h"
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -214,6 +216,20 @@ class Includer {
         co_return Result<void>();
     }
 
+    // The keys by which others refer to it.
+    void add_keys(const VersionInfo& info, std::vector<std::uint64_t>& keys) {
+        const storage::Store& store = snapshot_.store();
+        if (!search::may_be_named(info.type)) {
+            if (const Result<storage::StoredVersion> stored = snapshot_.load(info)) {
+                keys.push_back(store.search_key(info.type, stored->id));
+            }
+        } else if (const json::Value body = reader_.read(info.position)) {
+            keys.push_back(store.search_key(info.type, reader_.id()));
+            std::ranges::copy(search::canonical_keys(store.search_seed(), body),
+                              std::back_inserter(keys));
+        }
+    }
+
     asio::awaitable<Result<void>> include_referrers(const Include& include,
                                                     const std::vector<VersionInfo>& round) {
         std::vector<std::uint64_t> keys;
@@ -221,9 +237,7 @@ class Includer {
             if (include.target && *include.target != info.type) {
                 continue;
             }
-            if (const Result<storage::StoredVersion> stored = snapshot_.load(info)) {
-                keys.push_back(snapshot_.store().search_key(info.type, stored->id));
-            }
+            add_keys(info, keys);
         }
         std::vector<TypeId> sources;
         if (include.source) {

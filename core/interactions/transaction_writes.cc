@@ -1,5 +1,6 @@
 #include "core/interactions/transaction_writes.h"
 
+#include "core/search/canonical_links.h"
 #include "core/search/execute.h"
 #include "core/search/snapshot.h"
 #include "core/search/terms.h"
@@ -58,7 +59,7 @@ Result<void> TransactionWrites::overlay(Plan& plan) {
     std::vector<search::Term> terms;
     for (const Written* const written : matches) {
         if (plan.kind == Kind::chain) {
-            terms.push_back(search::reference(plan.column, written->key));
+            add_referrers(*written, plan, terms);
             continue;
         }
         for (const storage::SearchEntries::Link& link : written->entries.links) {
@@ -131,10 +132,18 @@ Result<std::vector<const TransactionWrites::Written*>> TransactionWrites::find(T
     return matches;
 }
 
+void TransactionWrites::add_referrers(const Written& written, const Plan& plan,
+                                      std::vector<search::Term>& terms) {
+    terms.push_back(search::reference(plan.column, written.key));
+    for (const std::uint64_t name : search::names_in(written.entries)) {
+        terms.push_back(search::reference(plan.column, name));
+    }
+}
+
 Result<bool> TransactionWrites::leads_to_stored(const Written& written, const Plan& plan) {
     std::vector<search::Term> terms;
     if (plan.kind == Kind::has) {
-        terms.push_back(search::reference(plan.column, written.key));
+        add_referrers(written, plan, terms);
     } else {
         for (const storage::SearchEntries::Link& link : written.entries.links) {
             if (link.column == plan.column) {

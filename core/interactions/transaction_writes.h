@@ -69,6 +69,10 @@ class TransactionWrites {
     Result<void> overlay(search::Plan& plan);
     Result<std::vector<const Written*>> find(TypeId type, const search::Plan& plan);
 
+    /// Adds the terms of what refers to `written` by the column of `plan`, by its key or by a name.
+    static void add_referrers(const Written& written, const search::Plan& plan,
+                              std::vector<search::Term>& terms);
+
     /// Whether a stored resource that is not replaced stands where a chain of `plan` leads to from `written`.
     Result<bool> leads_to_stored(const Written& written, const search::Plan& plan);
 

@@ -1,5 +1,6 @@
 #include "core/search/bound_plan.h"
 
+#include "core/search/canonical_links.h"
 #include "core/search/text_matches.h"
 
 #include <algorithm>
@@ -197,6 +198,7 @@ BoundPlan of_has(const SearchRun& run, const KeySet& keys) {
     BoundPlan condition;
     condition.kind = Kind::keyed;
     condition.keys = &keys;
+    condition.links = run.links(names_column());
     condition.estimate = bounded(keys.size(), run);
     condition.work = run.size();
     return condition;
@@ -210,6 +212,16 @@ class NoBodies final : public BodyCheck {
 
 bool has_target(const BoundPlan& condition, std::uint32_t target) noexcept {
     return (condition.targets[target / 64] >> (target % 64) & 1) != 0;
+}
+
+bool has_key(const BoundPlan& condition, const SearchRun& run, std::uint32_t document) noexcept {
+    if (condition.keys->contains(run.key(document))) {
+        return true;
+    }
+    const auto names = condition.links.of(document);
+    return std::any_of(names.begin(), names.end(), [&](std::uint32_t name) {
+        return condition.keys->contains(condition.links.targets[name]);
+    });
 }
 
 }  // namespace
@@ -352,7 +364,7 @@ bool test(const BoundPlan& condition, const SearchRun& run, std::uint32_t docume
                                [&](std::uint32_t target) { return has_target(condition, target); });
         }
         case Kind::keyed:
-            return condition.keys->contains(run.key(document));
+            return has_key(condition, run, document);
         case Kind::verified:
             return passes(condition.parts.front()) &&
                    bodies.passes(*condition.plan, run.position(document));
@@ -430,7 +442,7 @@ void collect(const BoundPlan& condition, const SearchRun& run, DocumentSet& docu
             return;
         case Kind::keyed:
             for (std::uint32_t document = 0; document < run.size(); ++document) {
-                if (condition.keys->contains(run.key(document))) {
+                if (has_key(condition, run, document)) {
                     documents.add(document);
                 }
             }

@@ -67,7 +67,7 @@ struct BoundPlan {
         chosen,    ///< has one of `chosen_texts`
         interval,
         linked,  ///< has a link to one of `targets`
-        keyed,   ///< is one of `keys`
+        keyed,   ///< is one of `keys`, by its own key or by a name, which `links` are to
         verified,
     };
 

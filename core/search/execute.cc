@@ -1,5 +1,6 @@
 #include "core/search/execute.h"
 
+#include "core/search/canonical_links.h"
 #include "core/search/run_walk.h"
 
 #include <algorithm>
@@ -15,6 +16,16 @@ constexpr std::uint64_t kCostOfInterest = 20'000;
 
 Error too_many_matches() {
     return {Errc::too_costly, "The search matches too much to be evaluated; narrow it down", ""};
+}
+
+void add_keys(const Match& match, KeySet& keys) {
+    keys.add(match.key());
+    if (may_be_named(match.type)) {
+        const storage::LinkColumn names = match.run->links(names_column());
+        for (const std::uint32_t name : names.of(match.document)) {
+            keys.add(names.targets[name]);
+        }
+    }
 }
 
 // A chain or a has, whose own plan is answered before the plan that it is in.
@@ -101,7 +112,7 @@ Result<bool> Execution::resolve(Step& step, const Pace& pace) {
         }
         RunWalk::Found found;
         if (plan.kind == Plan::Kind::chain) {
-            found = [&keys](const Match& match) { keys.add(match.key()); };
+            found = [&keys](const Match& match) { add_keys(match, keys); };
         } else {
             found = [&keys, column = plan.column](const Match& match) {
                 const storage::LinkColumn links = match.run->links(column);

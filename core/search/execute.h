@@ -48,6 +48,9 @@ struct Match {
     std::uint64_t key() const noexcept { return run->key(document); }
 };
 
+/// Adds the keys by which others refer to what matches.
+void add_keys(const Match& match, KeySet& keys);
+
 /// What of the matches is wanted.
 struct Wanted {
     Position after{0};                    ///< only those behind this position

@@ -1,6 +1,7 @@
 #include "core/search/extract.h"
 
 #include "codec/fhirpath/fhirpath.h"
+#include "core/search/canonical_links.h"
 #include "core/search/layout.h"
 #include "core/search/reference_terms.h"
 #include "core/search/selection.h"
@@ -302,6 +303,9 @@ void Extractor::extract_for_run(TypeId type, json::Value resource,
         impl_->walk(with, resource, resource, entries);
     } else {
         impl_->run(with, resource, Item::resource(resource), entries);
+    }
+    if (may_be_named(type)) {
+        append_names(resource, impl_->store_seed, entries);
     }
     if (impl_->parameters->references() == References::all) {
         append_reference_terms(resource, impl_->store_seed, impl_->base, entries.terms);

@@ -2,6 +2,7 @@
 
 #include "codec/json/unicode.h"
 #include "core/base/ids.h"
+#include "core/search/canonical_links.h"
 #include "core/search/fold.h"
 #include "storage/index.h"
 
@@ -356,6 +357,9 @@ void ValueWriter::write(ValueKind kind, std::string_view text, std::span<const U
         case ValueKind::reference_text: {
             const ReferenceText target = read_reference(text, base_url_);
             reference_text(text, target, key_of(target), uses);
+            if (!target.local && !text.starts_with('#')) {
+                canonical(text, uses);
+            }
             break;
         }
         case ValueKind::date_text:
@@ -695,6 +699,14 @@ void ValueWriter::reference_text(std::string_view text, const ReferenceText& tar
         if (bar != std::string_view::npos) {
             term(use, exact(use.columns->column, text.substr(0, bar)));
         }
+    }
+}
+
+void ValueWriter::canonical(std::string_view text, std::span<const Use> uses) {
+    const std::uint64_t key = canonical_key(seed_, text);
+    for (const Use& use : uses) {
+        term(use, search::reference(use.columns->column, key));
+        link(use, key);
     }
 }
 

@@ -188,6 +188,8 @@ class ValueWriter {
     std::uint64_t key_of(const ReferenceText& target) const;
     void reference_text(std::string_view text, const ReferenceText& target, std::uint64_t key,
                         std::span<const Use> uses);
+    /// A link to whatever has the url.
+    void canonical(std::string_view text, std::span<const Use> uses);
     void reference_resource(json::Value value, std::span<const Use> uses);
     std::optional<TypeId> contained_type(std::string_view id) const;
     void period(json::Value value, std::span<const Use> uses);

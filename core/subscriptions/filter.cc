@@ -1,6 +1,7 @@
 #include "core/subscriptions/filter.h"
 
 #include "core/definitions.h"
+#include "core/search/canonical_links.h"
 #include "core/search/execute.h"
 #include "core/search/query.h"
 #include "core/search/snapshot.h"
@@ -100,7 +101,9 @@ bool Matcher::is_related(const search::Plan& part) {
     }
     const search::KeySet& keys = found->second;
     if (part.kind == search::Plan::Kind::has) {
-        return keys.contains(key_);
+        return keys.contains(key_) ||
+               std::ranges::any_of(search::names_in(entries_),
+                                   [&](std::uint64_t name) { return keys.contains(name); });
     }
     return std::any_of(entries_.links.begin(), entries_.links.end(),
                        [&](const storage::SearchEntries::Link& link) {
@@ -120,7 +123,7 @@ Result<search::KeySet> Matcher::resolve(const search::Plan& part) const {
     ANNALS_TRY_VOID(execution.advance(search::Pace()));
     for (const search::Match& match : execution.matches()) {
         if (part.kind == search::Plan::Kind::chain) {
-            keys.add(match.key());
+            search::add_keys(match, keys);
             continue;
         }
         const storage::LinkColumn links = match.run->links(part.column);

@@ -248,6 +248,38 @@ TEST(Transaction, FollowsChainsOverWhatItWrites) {
     }
 }
 
+TEST(Transaction, FollowsCanonicalsOverWhatItWrites) {
+    const std::string questionnaire =
+        R"({"resourceType":"Questionnaire","id":"q","url":"http://q","version":"1","title":"x","status":"active"})";
+    const std::string response =
+        R"({"resourceType":"QuestionnaireResponse","id":"r","questionnaire":"http://q|1","status":"completed"})";
+    for (const bool stored : {false, true}) {
+        for (const bool other_stored : {false, true}) {
+            TestService server;
+            std::vector<std::string> entries;
+            const auto put = [&](bool before, const std::string& name, const std::string& body) {
+                if (before) {
+                    server.put("/" + name, body);
+                } else {
+                    entries.push_back(entry_of("PUT", name, body));
+                }
+            };
+            put(stored, "Questionnaire/q", questionnaire);
+            put(other_stored, "QuestionnaireResponse/r", response);
+            entries.push_back(
+                entry_of("PUT", "Observation/1",
+                         observation("1", "QuestionnaireResponse?questionnaire.title=x")));
+            entries.push_back(entry_of(
+                "PUT", "Observation/2",
+                observation("2", "Questionnaire?_has:QuestionnaireResponse:questionnaire:_id=r")));
+            const Answer answer = server.submit(bundle_of("transaction", entries));
+            EXPECT_EQ(answer.status, 200) << stored << other_stored << answer.body;
+            EXPECT_EQ(subject_of(server, "Observation/1"), "QuestionnaireResponse/r");
+            EXPECT_EQ(subject_of(server, "Observation/2"), "Questionnaire/q");
+        }
+    }
+}
+
 TEST(Transaction, FindsWhatItWritesByItsResolvedLinks) {
     TestService server;
     const Json bundle(

@@ -154,6 +154,18 @@ TEST_F(CarriedTest, IsFoundAndReadAndIsNoneOfTheStoresVersions) {
         << "what is created on a condition goes by what is stored";
 }
 
+TEST_F(CarriedTest, IsFollowedByItsUrlBothWays) {
+    install("p", "1.0.0", {value_set("one", "One"), value_set("two", "Two")});
+    store_one(
+        "ConceptMap/m",
+        R"({"resourceType":"ConceptMap","id":"m","url":"http://m","status":"draft","sourceCanonical":"http://p/one|1"})");
+    EXPECT_THAT(urls("/ConceptMap?source.name=One"), ElementsAre("http://m"));
+    EXPECT_THAT(urls("/ConceptMap?source.name=Two"), IsEmpty());
+    EXPECT_THAT(urls("/ValueSet?_has:ConceptMap:source:status=draft"), ElementsAre("http://p/one"));
+    EXPECT_THAT(urls("/ValueSet?name=One&_revinclude=ConceptMap:source"),
+                ElementsAre("http://p/one", "http://m"));
+}
+
 TEST_F(CarriedTest, StandsBesideWhatIsStoredUnderTheSameUrl) {
     install("p", "1.0.0", {value_set("one", "One")});
     install("p", "2.0.0", {value_set("one", "One")});

@@ -4,6 +4,7 @@
 #include "codec/fhirpath/fhirpath.h"
 #include "codec/json/document.h"
 #include "codec/schema/schema.h"
+#include "core/search/canonical_links.h"
 #include "core/search/extract.h"
 #include "core/search/layout.h"
 #include "core/search/values.h"
@@ -267,6 +268,7 @@ class Suite {
                                          naive.links.end());
             }
         }
+        append_names(resource, kSeed, naive_whole);
         EXPECT_EQ(facts(whole), facts(naive_whole)) << file;
     }
 

@@ -1,6 +1,7 @@
 #include "core/search/extract.h"
 
 #include "codec/json/document.h"
+#include "core/search/canonical_links.h"
 #include "core/search/fold.h"
 #include "core/search/layout.h"
 #include "core/search/ranges.h"
@@ -292,6 +293,29 @@ TEST(ExtractReference, OfACanonicalIsFoundWithAndWithoutItsVersion) {
     const Found local(
         R"({"resourceType":"QuestionnaireResponse","questionnaire":"http://example.org/fhir/Questionnaire/q"})");
     EXPECT_THAT(local.links("questionnaire"), ElementsAre(key("Questionnaire", "q")));
+}
+
+TEST(ExtractReference, OfACanonicalIsALinkToWhatItNames) {
+    const Found found(R"({"resourceType":"QuestionnaireResponse","questionnaire":"http://q|2.0"})");
+    const std::uint64_t name = canonical_key(kSeed, "http://q|2.0");
+    EXPECT_THAT(found.links("questionnaire"), ElementsAre(name));
+    EXPECT_TRUE(found.has(reference(column_of("questionnaire"), name)));
+    const Found contained(R"({"resourceType":"QuestionnaireResponse","questionnaire":"#q"})");
+    EXPECT_THAT(contained.entries().links, IsEmpty());
+}
+
+TEST(ExtractNames, AreTheUrlWithAndWithoutTheVersion) {
+    const Found found(R"({"resourceType":"Questionnaire","url":"http://q","version":"2.0"})");
+    const std::uint64_t url = canonical_key(kSeed, "http://q");
+    const std::uint64_t with_version = canonical_key(kSeed, "http://q|2.0");
+    EXPECT_THAT(names_in(found.entries()), UnorderedElementsAre(url, with_version));
+    EXPECT_TRUE(found.has(identity(url)));
+    EXPECT_TRUE(found.has(identity(with_version)));
+    const Found unversioned(R"({"resourceType":"Questionnaire","url":"http://q"})");
+    EXPECT_THAT(names_in(unversioned.entries()), ElementsAre(url));
+    EXPECT_EQ(canonical_key(kSeed, "http://q|"), url);
+    EXPECT_THAT(names_in(Found(R"({"resourceType":"Patient","url":"http://q"})").entries()),
+                IsEmpty());
 }
 
 TEST(ExtractReference, OfADocumentIsItsComposition) {

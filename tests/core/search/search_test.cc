@@ -360,6 +360,111 @@ TEST_F(Search, IncludesWhatACanonicalUrlNames) {
               Names{"Questionnaire/q2"});
 }
 
+class CanonicalSearch : public Search {
+  protected:
+    void put_response(std::string_view id, std::string_view questionnaire,
+                      std::string_view status) {
+        put("QuestionnaireResponse", id,
+            fmt::format(R"("questionnaire":"{}","status":"{}")", questionnaire, status));
+    }
+
+    // Two versions of one questionnaire, another one, and what is answered of them.
+    void put_all() {
+        put("Questionnaire", "q1",
+            R"("url":"http://example.org/q","version":"1","title":"Quest","status":"active")");
+        put("Questionnaire", "q2",
+            R"("url":"http://example.org/q","version":"2","title":"Later","status":"active")");
+        put("Questionnaire", "other",
+            R"("url":"http://example.org/other","title":"Other","status":"active")");
+        put_response("first", "http://example.org/q|1", "completed");
+        put_response("second", "http://example.org/q|2", "in-progress");
+        put_response("any", "http://example.org/q", "amended");
+        put_response("by-id", "Questionnaire/q1", "stopped");
+        put_response("none", "http://example.org/other|1", "entered-in-error");
+    }
+
+    void expect_followed() {
+        const auto name = [](std::vector<std::string> ids) {
+            for (std::string& id : ids) {
+                id.insert(0, "QuestionnaireResponse/");
+            }
+            return ids;
+        };
+        const Names of_first = name({"by-id", "any", "first"});
+        const Names of_second = name({"any", "second"});
+        const auto referrers = [&](std::string_view id) {
+            return get(fmt::format(
+                           "/Questionnaire?_id={}&_revinclude=QuestionnaireResponse:questionnaire",
+                           id))
+                .included;
+        };
+        EXPECT_EQ(referrers("q1"), of_first);
+        EXPECT_EQ(referrers("q2"), of_second);
+        EXPECT_TRUE(referrers("other").empty());
+        EXPECT_EQ(get("/Questionnaire?_id=q2&_revinclude=*").included, of_second);
+
+        EXPECT_EQ(get("/QuestionnaireResponse?questionnaire.title=quest").matches, of_first);
+        EXPECT_EQ(get("/QuestionnaireResponse?questionnaire:Questionnaire.title=later").matches,
+                  of_second);
+        EXPECT_TRUE(get("/QuestionnaireResponse?questionnaire.title=other").matches.empty());
+
+        const auto answered = [&](std::string_view status) {
+            return get(fmt::format(
+                           "/Questionnaire?_has:QuestionnaireResponse:questionnaire:status={}",
+                           status))
+                .matches;
+        };
+        EXPECT_EQ(answered("completed"), Names{"Questionnaire/q1"});
+        EXPECT_EQ(answered("in-progress"), Names{"Questionnaire/q2"});
+        EXPECT_EQ(answered("amended"), (Names{"Questionnaire/q2", "Questionnaire/q1"}));
+        EXPECT_EQ(answered("stopped"), Names{"Questionnaire/q1"});
+        EXPECT_TRUE(answered("entered-in-error").empty());
+    }
+};
+
+TEST_F(CanonicalSearch, LeadsFromWhatIsNamedToWhatNamesIt) {
+    put_all();
+    expect_followed();
+    send("DELETE", "/Questionnaire/q1");
+    EXPECT_TRUE(get("/QuestionnaireResponse?questionnaire.title=quest").matches.empty());
+    put("Questionnaire", "q2", R"("url":"http://example.org/moved","status":"active")");
+    EXPECT_TRUE(
+        get("/Questionnaire?_revinclude=QuestionnaireResponse:questionnaire").included.empty());
+    EXPECT_TRUE(get("/Questionnaire?_has:QuestionnaireResponse:questionnaire:status=amended")
+                    .matches.empty());
+}
+
+TEST_F(CanonicalSearch, FindsFewAmongMany) {
+    for (int i = 0; i < 60; ++i) {
+        put("Questionnaire", fmt::format("m{}", i),
+            fmt::format(R"("url":"http://example.org/m{}","status":"active")", i));
+        put_response(fmt::format("m{}", i), fmt::format("http://example.org/m{}|1", i),
+                     "in-progress");
+        put_response(fmt::format("n{}", i), fmt::format("http://example.org/n{}", i),
+                     "in-progress");
+    }
+    put_all();
+    expect_followed();
+}
+
+TEST_F(CanonicalSearch, GoesOnFromWhatWasIncluded) {
+    put_all();
+    put("PlanDefinition", "p",
+        R"("url":"http://example.org/p","version":"7","status":"active","action":[{"definitionCanonical":"http://example.org/q|1"}])");
+    put("CarePlan", "c",
+        R"("status":"active","intent":"plan","subject":{"reference":"Patient/a"},"instantiatesCanonical":["http://example.org/p|7"])");
+    put("CarePlan", "before",
+        R"("status":"active","intent":"plan","subject":{"reference":"Patient/a"},"instantiatesCanonical":["http://example.org/p|6"])");
+    EXPECT_EQ(get("/Questionnaire?_id=q1&_revinclude=PlanDefinition:definition&"
+                  "_revinclude:iterate=CarePlan:instantiates-canonical")
+                  .included,
+              (Names{"PlanDefinition/p", "CarePlan/c"}));
+    EXPECT_EQ(
+        get("/CarePlan?instantiates-canonical:PlanDefinition.definition:Questionnaire.title=quest")
+            .matches,
+        Names{"CarePlan/c"});
+}
+
 TEST_F(Search, SaysWhenThereIsTooMuchToInclude) {
     put("Patient", "a", "");
     for (int i = 0; i < 1005; ++i) {

@@ -360,6 +360,17 @@ TEST_F(DispatcherTest, CriteriaMayLookAtOtherResources) {
     EXPECT_THAT(by_id["reference"], ElementsAre("Observation/b/_history/1"));
 }
 
+TEST_F(DispatcherTest, CriteriaMayFollowCanonicals) {
+    subscribe(hook("chain", "QuestionnaireResponse?questionnaire.title=x", "id-only"));
+    subscribe(hook("has", "Questionnaire?_has:QuestionnaireResponse:questionnaire:status=completed",
+                   "id-only"));
+    put(R"({"resourceType":"Questionnaire","id":"q","url":"http://q","version":"1","title":"x","status":"active"})");
+    put(R"({"resourceType":"QuestionnaireResponse","id":"r","questionnaire":"http://q|1","status":"completed"})");
+    put(R"({"resourceType":"QuestionnaireResponse","id":"s","questionnaire":"http://q|2","status":"completed"})");
+    EXPECT_THAT(told(), testing::UnorderedElementsAre("Questionnaire/q/_history/1",
+                                                      "QuestionnaireResponse/r/_history/1"));
+}
+
 TEST_F(DispatcherTest, TransactionsAndHistoryBundlesAreToldOfVersionByVersion) {
     subscribe(hook("s", "Patient?family=x", "id-only"));
     const test::Answer transaction =
