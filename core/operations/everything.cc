@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 namespace annals::core {
@@ -74,22 +75,12 @@ class Everything {
         if (!done) {
             co_return std::move(done.error());
         }
-        co_await request_.loop->fetched(content_.matches);
-        const std::function<bool(TypeId, std::string_view)> wanted =
-            [this](TypeId type, std::string_view /*id*/) { return is_beside(type); };
-        const std::function<bool(const storage::VersionInfo&)> shown =
-            [this](const storage::VersionInfo& info) { return searched_.shows(info); };
-        Result<Referred> referred = co_await find_referred(
-            *snapshot_, request_.base_url, content_.matches, wanted, shown,
-            {.limit = kEverythingPageMax, .steps = kReferredStepsMax}, turns_);
-        if (!referred) {
-            co_return std::move(referred.error());
+        co_await request_.loop->fetched(page_);
+        if (tells_beside()) {
+            done = co_await find_beside();
         }
-        content_.included = std::move(referred->versions);
-        if (referred->cut_short) {
-            content_.warnings.push_back(
-                fmt::format("More than {} resources are referred to; the rest is left out",
-                            kEverythingPageMax));
+        if (!done) {
+            co_return std::move(done.error());
         }
         make_links();
         co_await request_.loop->fetched(content_.included);
@@ -173,7 +164,7 @@ class Everything {
             if (!type) {
                 return Error{Errc::invalid, fmt::format("_type: there is no type '{}'", name), ""};
             }
-            scope_.types.push_back(*type);
+            types_.push_back(*type);
         }
         return {};
     }
@@ -215,6 +206,10 @@ class Everything {
                                            .parameters = parameters_,
                                            .base_url = std::string(request_.base_url),
                                            .now = cursor_ ? cursor_->now : now_};
+        // Members that are not told may refer to what is told beside them.
+        if (!tells_beside()) {
+            scope_.types = types_;
+        }
         ANNALS_TRY(parts_, everything_parts(context, scope_));
         std::erase_if(parts_, [&](const Query::TypePlan& part) {
             return part.type != target_.type &&
@@ -286,9 +281,12 @@ class Everything {
         }
         for (const Position position : found) {
             if (const auto info = service_.store().at(position)) {
-                content_.matches.push_back(*info);
+                page_.push_back(*info);
             }
         }
+        std::ranges::copy_if(
+            page_, std::back_inserter(content_.matches),
+            [this](const storage::VersionInfo& info) { return is_told(info.type); });
         const bool has_edge = cursor_ && cursor_->edge.value != 0;
         begins_inside_ = up ? more : has_edge;
         ends_inside_ = up ? has_edge : more;
@@ -324,7 +322,7 @@ class Everything {
         }
         std::uint64_t total = 0;
         for (std::size_t i = 0; i < parts_.size(); ++i) {
-            if (snapshot_->runs(parts_[i].type).runs.empty()) {
+            if (!is_told(parts_[i].type) || snapshot_->runs(parts_[i].type).runs.empty()) {
                 continue;
             }
             executions_[i]->want({.count_only = true});
@@ -338,14 +336,45 @@ class Everything {
         co_return Result<void>();
     }
 
-    /// Is it of a type that is told beside the compartment when it is referred to? Members are there by
+    /// What the page refers to, be it told itself or not, of what is told.
+    asio::awaitable<Result<void>> find_beside() {
+        const std::function<bool(TypeId, std::string_view)> wanted =
+            [this](TypeId type, std::string_view /*id*/) { return is_beside(type); };
+        const std::function<bool(const storage::VersionInfo&)> shown =
+            [this](const storage::VersionInfo& info) { return searched_.shows(info); };
+        Result<Referred> referred = co_await find_referred(
+            *snapshot_, request_.base_url, page_, wanted, shown,
+            {.limit = kEverythingPageMax, .steps = kReferredStepsMax}, turns_);
+        if (!referred) {
+            co_return std::move(referred.error());
+        }
+        content_.included = std::move(referred->versions);
+        std::erase_if(content_.included,
+                      [this](const storage::VersionInfo& info) { return !is_told(info.type); });
+        if (referred->cut_short) {
+            content_.warnings.push_back(
+                fmt::format("More than {} resources are referred to; the rest is left out",
+                            kEverythingPageMax));
+        }
+        co_return Result<void>();
+    }
+
+    bool is_told(TypeId type) const {
+        return types_.empty() || std::ranges::find(types_, type) != types_.end();
+    }
+
+    /// Is it of a type that comes beside the compartment when it is referred to? Members are there by
     /// themselves, and those of other compartments must not come along.
     bool is_beside(TypeId type) const {
         const auto members = search::compartment_members(target_.type);
         return !std::binary_search(members.begin(), members.end(), type) &&
-               (scope_.types.empty() ||
-                std::find(scope_.types.begin(), scope_.types.end(), type) != scope_.types.end()) &&
                require_search(service_, request_, type, Extent::part);
+    }
+
+    /// Whether any of that is asked for.
+    bool tells_beside() const {
+        return types_.empty() ||
+               std::ranges::any_of(types_, [this](TypeId type) { return is_beside(type); });
     }
 
     std::string url(const std::optional<Cursor>& cursor) const {
@@ -367,14 +396,14 @@ class Everything {
         if (begins_inside_) {
             content_.links.emplace_back("first", url({}));
         }
-        if (begins_inside_ && !content_.matches.empty()) {
+        if (begins_inside_ && !page_.empty()) {
             there.backwards = true;
-            there.edge = content_.matches.front().position;
+            there.edge = page_.front().position;
             content_.links.emplace_back("previous", url(there));
         }
-        if (ends_inside_ && !content_.matches.empty()) {
+        if (ends_inside_ && !page_.empty()) {
             there.backwards = false;
-            there.edge = content_.matches.back().position;
+            there.edge = page_.back().position;
             content_.links.emplace_back("next", url(there));
         }
     }
@@ -389,7 +418,8 @@ class Everything {
     Turns turns_;
     Instant now_ = now();
     EverythingScope scope_;
-    std::string kept_;  // parameters for links, encoded
+    std::vector<TypeId> types_;  // that are told; empty: all
+    std::string kept_;           // parameters for links, encoded
     std::uint32_t digest_ = 0;
     std::size_t count_ = 0;
     std::optional<Position> as_of_;
@@ -397,6 +427,7 @@ class Everything {
     std::optional<search::Snapshot> snapshot_;
     std::vector<Query::TypePlan> parts_;
     std::vector<std::unique_ptr<Execution>> executions_;  // one for each part
+    std::vector<storage::VersionInfo> page_;              // those that are not told included
     bool begins_inside_ = false;
     bool ends_inside_ = false;
     SearchBundleContent content_;

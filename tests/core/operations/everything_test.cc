@@ -32,7 +32,8 @@ class EverythingTest : public test::ServiceFixture {
     }
 
     struct Page {
-        std::vector<std::string> ids;  ///< of matches
+        std::vector<std::string> ids;       ///< of matches
+        std::vector<std::string> included;  ///< ids, too
         std::map<std::string, std::string> links;
         std::string total;
     };
@@ -44,9 +45,8 @@ class EverythingTest : public test::ServiceFixture {
         const auto document = parser.parse(answer.body);
         Page page;
         for (const json::Value entry : document->root()["entry"].elements()) {
-            if (entry["search"]["mode"].equals("match")) {
-                page.ids.push_back(entry["resource"]["id"].string());
-            }
+            const bool match = entry["search"]["mode"].equals("match");
+            (match ? page.ids : page.included).push_back(entry["resource"]["id"].string());
         }
         for (const json::Value link : document->root()["link"].elements()) {
             page.links[link["relation"].string()] = link["url"].string().substr(kBaseUrl.size());
@@ -111,6 +111,57 @@ TEST_F(EverythingTest, OfAllPatientsLeavesOutWhatIsOfNone) {
         target = one.links["next"];
     }
     EXPECT_EQ(seen, page.ids);
+}
+
+TEST_F(EverythingTest, TypesAreOfWhatIsToldAndNotOfWhatLeadsToIt) {
+    put("Organization", "org", "");
+    put("Organization", "idle", "");
+    put("Practitioner", "dr", "");
+    put("PractitionerRole", "role",
+        R"(,"practitioner":{"reference":"Practitioner/dr"},"organization":{"reference":"Organization/org"})");
+    put("Patient", "p", "");
+    put("Condition", "c", R"(,"subject":{"reference":"Patient/p"})");
+    for (int i = 0; i < 3; ++i) {
+        put("Observation", fmt::format("o{}", i),
+            fmt::format(
+                R"(,"status":"final","code":{{"text":"x"}},"subject":{{"reference":"Patient/p"}}{})",
+                i == 0 ? R"(,"performer":[{"reference":"PractitionerRole/role"}])" : ""));
+    }
+    using testing::ElementsAre;
+    using testing::IsEmpty;
+    using testing::UnorderedElementsAre;
+    Page page = get("/Patient/p/$everything");
+    EXPECT_THAT(page.included, UnorderedElementsAre("role", "dr", "org"));
+    page = get("/Patient/p/$everything?_type=Practitioner");
+    EXPECT_THAT(page.ids, IsEmpty());
+    EXPECT_THAT(page.included, ElementsAre("dr"));
+    EXPECT_EQ(page.total, "0");
+    EXPECT_EQ(page.links.count("next"), 0U);
+    page = get("/Patient/$everything?_type=Condition,Organization");
+    EXPECT_THAT(page.ids, ElementsAre("c"));
+    EXPECT_THAT(page.included, ElementsAre("org"));
+    EXPECT_EQ(page.total, "1");
+    page = get("/Patient/p/$everything?_type=Condition");
+    EXPECT_THAT(page.ids, ElementsAre("c"));
+    EXPECT_THAT(page.included, IsEmpty());
+
+    // The pages of members of all types, though few are told.
+    std::vector<std::string> seen;
+    std::vector<std::string> beside;
+    std::vector<Page> pages;
+    std::string target = "/Patient/p/$everything?_type=Condition,Practitioner&_count=2";
+    for (int i = 0; !target.empty() && i < 10; ++i) {
+        pages.push_back(get(target));
+        EXPECT_EQ(pages.back().total, "1");
+        seen.insert(seen.end(), pages.back().ids.begin(), pages.back().ids.end());
+        beside.insert(beside.end(), pages.back().included.begin(), pages.back().included.end());
+        target = pages.back().links["next"];
+    }
+    EXPECT_EQ(pages.size(), 3U);
+    EXPECT_THAT(seen, ElementsAre("c"));
+    EXPECT_THAT(beside, ElementsAre("dr"));
+    EXPECT_EQ(get(pages.back().links["previous"]).ids, pages[1].ids);
+    EXPECT_EQ(get("/Patient/p/$everything?_type=Condition,Practitioner&_count=0").total, "1");
 }
 
 TEST_F(EverythingTest, ACursorHoldsForItsOwnCallAlone) {
