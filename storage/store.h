@@ -229,8 +229,8 @@ class Store {
     /// Flushes and blocks until `ticket` has settled. For tools and tests, never on a network thread.
     Result<void> wait(Ticket ticket);
 
-    /// Blocks until the bodies of what `ticket` erased are gone from the disk. Requires: it has settled. For tools and
-    /// tests. Errors: no_store, corrupt, io: they are gone when the store has been opened again.
+    /// Blocks until the bodies of what `ticket` erased are gone from the disk, but for those of damaged records, which stay.
+    /// Requires: it has settled. For tools and tests. Errors: no_store, corrupt, io: they are gone when the store has been opened again.
     Result<void> wait_erased(Ticket ticket);
 
     /// Adds or removes a listener. Lifetime: the listener outlives its registration; when
