@@ -74,7 +74,7 @@ class SearchModel : public ::testing::Test {
             const std::int64_t size = number(5) == 0
                                           ? static_cast<std::int64_t>(number(100'000'000))
                                           : static_cast<std::int64_t>(number(20));
-            const std::uint64_t open = number(20);
+            const std::int64_t open = low % 20;
             entries.intervals.push_back(
                 {column(2), open == 0 ? INT64_MIN : low, open == 1 ? INT64_MAX : low + size});
         }
