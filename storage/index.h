@@ -146,6 +146,9 @@ class Index {
                                         std::uint32_t& from, std::uint32_t count_scanned) const;
     std::uint32_t resource_count() const noexcept;
 
+    /// As Store::was_live_at().
+    bool was_live_at(const VersionInfo& info, Instant instant, Position bound) const;
+
     /// As Store::scan().
     void scan(const LogScan& what, Position& after, std::uint64_t count_scanned,
               std::vector<VersionInfo>& found) const;

@@ -371,6 +371,14 @@ std::vector<VersionInfo> Index::current_at(std::optional<TypeId> type, Instant i
     return found;
 }
 
+bool Index::was_live_at(const VersionInfo& info, Instant instant, Position bound) const {
+    if (info.deletion || info.instant > instant) {
+        return false;
+    }
+    const Chain chain = impl_->chain(info.resource, impl_->bound_of(bound));
+    return impl_->standing_at(chain, instant) == info.position.value;
+}
+
 void Index::scan(const LogScan& what, Position& after, std::uint64_t count_scanned,
                  std::vector<VersionInfo>& found) const {
     found.clear();

@@ -489,6 +489,10 @@ std::vector<VersionInfo> Store::current_at(std::optional<TypeId> type, Instant i
     return impl_->index.current_at(type, instant, bound, from, count_scanned);
 }
 
+bool Store::was_live_at(const VersionInfo& info, Instant instant, Position bound) const {
+    return impl_->index.was_live_at(info, instant, bound);
+}
+
 void Store::scan(const LogScan& what, Position& after, std::uint64_t count_scanned,
                  std::vector<VersionInfo>& found) const {
     impl_->index.scan(what, after, count_scanned, found);

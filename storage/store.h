@@ -342,10 +342,14 @@ class Store {
 
     /// Versions current at `instant`, one per resource that was live then, in order of the resources'
     /// first appearance; looks at `count_scanned` resources at most, starting with resource number
-    /// `from`, and moves `from` on (to the end: resource_count()). For `_at` on type and system level.
+    /// `from`, and moves `from` on (to the end: resource_count()).
     std::vector<VersionInfo> current_at(std::optional<TypeId> type, Instant instant, Position bound,
                                         std::uint32_t& from, std::uint32_t count_scanned) const;
     std::uint32_t resource_count() const noexcept;
+
+    /// Whether a version of the index is what its resource was at `instant`, as far as `bound` knows: so for one version of
+    /// each resource that was live then. Cost: a look at the resource's chain.
+    bool was_live_at(const VersionInfo& info, Instant instant, Position bound) const;
 
     /// Puts into `found` the versions behind `after`, in commit order, that `what` asks for, deletions among them and
     /// erased ones not; looks at `count_scanned` positions at most, and moves `after` on to the last of them. All is

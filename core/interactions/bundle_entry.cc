@@ -311,7 +311,7 @@ void ResponseBundle::add(json::Value entry, HttpMethod method, Response response
     }
     const bool has_body = !response.body.empty() &&
                           response.content_type == ContentType::fhir_json &&
-                          method != HttpMethod::head;
+                          (method != HttpMethod::head || response.status >= 400);
     const bool is_outcome =
         has_body && (response.status >= 400 || (method != HttpMethod::get &&
                                                 response.body.piece(0).starts_with(kOutcomeStart)));

@@ -19,8 +19,10 @@ namespace {
 /// An outcome of so many bytes is told of a failed entry whatever the others have taken.
 constexpr std::size_t kOutcomeBytesTold = 1 << 10;
 
+// What a HEAD found has none; why it found nothing has.
 bool has_place(const Request& request, const Response& response) noexcept {
-    return response.content_type == ContentType::fhir_json && request.method != HttpMethod::head;
+    return response.content_type == ContentType::fhir_json &&
+           (request.method != HttpMethod::head || response.status >= 400);
 }
 
 void drop_body(Response& response) {

@@ -20,12 +20,6 @@ namespace {
 using storage::HistoryOrder;
 using storage::VersionInfo;
 
-// How many resources `_at` looks at before other requests get their turn.
-constexpr std::uint32_t kResourcesPerTurn = 4096;
-
-// The same where each one must be looked at.
-constexpr std::uint32_t kHeldResourcesPerTurn = 64;
-
 // How many versions of many resources a page and its total look at before others get their turn.
 constexpr std::uint64_t kVersionsPerTurn = 16'384;
 
@@ -113,7 +107,7 @@ class Page {
         // A chain of pages shows the store as it was when its first page was asked for, but for the one order in
         // which what is written later comes last anyway: there a follower goes on for ever.
         query_.bound = cursor.bound;
-        if (!parameters.continued && cursor.order != HistoryOrder::oldest_first) {
+        if (!parameters.continued && (cursor.order != HistoryOrder::oldest_first || cursor.at)) {
             query_.bound = service.store().last_position();
         }
         if (target.level != Level::system_history) {
@@ -186,70 +180,6 @@ class Page {
     storage::HistoryQuery query_;
 };
 
-// Of each resource that was live at the cursor's instant, the version that was current then.
-asio::awaitable<Response> answer_at(const Service& service, const Request& request,
-                                    const Target& target, HistoryParameters parameters) {
-    const storage::Store& store = service.store();
-    const ScopedView view(service, request, kMaySearch, "history");
-    Turns turns(*request.loop, service.config().limits.request_timeout);
-    HistoryCursor& cursor = parameters.cursor;
-    const bool counts = !parameters.continued;
-    if (counts) {
-        cursor.bound = store.last_position();
-    }
-    const HistoryCursor own = cursor;
-
-    // Numbers of resources change when a store without erased ones is opened again; the edge tells.
-    std::uint32_t from = cursor.resource;
-    if (cursor.edge) {
-        if (const auto edge = store.at(cursor.edge->position)) {
-            from = edge->resource + 1;
-        }
-    }
-    const std::optional<TypeId> type =
-        target.level == Level::type_history ? std::optional(target.type) : std::nullopt;
-    std::vector<VersionInfo> versions;
-    while (from < store.resource_count() && (counts || versions.size() <= parameters.count)) {
-        std::vector<VersionInfo> found =
-            store.current_at(type, *cursor.at, cursor.bound, from,
-                             view.is_whole() ? kResourcesPerTurn : kHeldResourcesPerTurn);
-        std::erase_if(found, [&](const VersionInfo& info) { return !view.shows(info); });
-        if (counts) {
-            cursor.total += found.size();
-        }
-        const std::size_t wanted = static_cast<std::size_t>(parameters.count) + 1 - versions.size();
-        versions.insert(
-            versions.end(), found.begin(),
-            found.begin() + static_cast<std::ptrdiff_t>(std::min(wanted, found.size())));
-        const Result<void> in_time = co_await turns.next();
-        if (!in_time) {
-            co_return outcome_response(in_time.error(), request);
-        }
-    }
-
-    HistoryPageContent content;
-    content.total = cursor.total;
-    Links links(request, target, parameters);
-    if (parameters.continued) {
-        links.add("self", own);
-        links.add("first");
-    } else {
-        links.add("self");
-    }
-    if (versions.size() > parameters.count) {
-        versions.pop_back();
-        if (!versions.empty()) {
-            cursor.edge = versions.back();
-            cursor.resource = versions.back().resource + 1;
-            links.add("next", cursor);
-        }
-    }
-    content.links = links.take();
-    content.versions = std::move(versions);
-    co_await request.loop->fetched(content.versions);
-    co_return answer_history(service, request.base_url, std::move(content));
-}
-
 asio::awaitable<Response> answer_many(const Service& service, const Request& request,
                                       const Target& target) {
     Result<HistoryParameters> parameters =
@@ -257,35 +187,28 @@ asio::awaitable<Response> answer_many(const Service& service, const Request& req
     if (!parameters) {
         co_return outcome_response(parameters.error(), request);
     }
-    if (!parameters->cursor.at) {
-        const Page page(service, request, target, *parameters);
-        const ScopedView view(service, request, kMaySearch, "history");
-        if (view.is_whole()) {
-            storage::HistoryWalk walk = service.store().walk_history(page.query());
-            if (!walk.advance(kVersionsPerTurn)) {
-                Turns turns(*request.loop, service.config().limits.request_timeout);
-                do {
-                    const Result<void> in_time = co_await turns.next();
-                    if (!in_time) {
-                        co_return outcome_response(in_time.error(), request);
-                    }
-                } while (!walk.advance(kVersionsPerTurn));
+    const Page page(service, request, target, *parameters);
+    const ScopedView view(service, request, kMaySearch, "history");
+    Turns turns(*request.loop, service.config().limits.request_timeout);
+    if (view.is_whole() && !parameters->cursor.at) {
+        storage::HistoryWalk walk = service.store().walk_history(page.query());
+        while (!walk.advance(kVersionsPerTurn)) {
+            const Result<void> in_time = co_await turns.next();
+            if (!in_time) {
+                co_return outcome_response(in_time.error(), request);
             }
-            co_await request.loop->fetched(walk.page().versions);
-            const bool counted = page.query().since.has_value();
-            co_return page.answer(std::move(walk.page()), counted);
         }
-        ShownHistory shown(service.store(), view, page.query());
-        Turns turns(*request.loop, service.config().limits.request_timeout);
-        const Result<void> done = co_await turns.finish(shown);
-        if (!done) {
-            co_return outcome_response(done.error(), request);
-        }
-        co_await request.loop->fetched(shown.page().versions);
-        co_return page.answer(std::move(shown.page()), true);
+        co_await request.loop->fetched(walk.page().versions);
+        const bool counted = page.query().since.has_value();
+        co_return page.answer(std::move(walk.page()), counted);
     }
-    Response response = co_await answer_at(service, request, target, *std::move(parameters));
-    co_return response;
+    ShownHistory shown(service.store(), view, page.query(), parameters->cursor.at);
+    const Result<void> done = co_await turns.finish(shown);
+    if (!done) {
+        co_return outcome_response(done.error(), request);
+    }
+    co_await request.loop->fetched(shown.page().versions);
+    co_return page.answer(std::move(shown.page()), true);
 }
 
 // Whether any version of a resource is shown, of which this is the newest. Errors: too_costly.

@@ -13,7 +13,7 @@ namespace {
 
 // 1, letter of the order, f or b, then the numbers in hex (`-` for none) and a check, all joined by dots.
 constexpr std::string_view kOrders = "npur";
-constexpr std::size_t kNumbers = 7;
+constexpr std::size_t kNumbers = 7;  // the sixth was of cursors that went on by resources, and is always none
 
 using Numbers = std::array<std::optional<std::uint64_t>, kNumbers>;
 
@@ -63,10 +63,7 @@ std::string write_cursor(const HistoryCursor& cursor, const Target& target) {
     numbers[2] = cursor.bound.value;
     numbers[3] = optional_bits(cursor.since);
     numbers[4] = optional_bits(cursor.at);
-    if (cursor.at) {
-        numbers[5] = cursor.resource;
-    }
-    if (cursor.at || cursor.counted) {
+    if (cursor.counted) {
         numbers[6] = cursor.total;
     }
 
@@ -113,7 +110,7 @@ Result<HistoryCursor> read_cursor(std::string_view text, const Target& target) {
             }
         }
     }
-    if (!rest.empty() || !numbers[2]) {
+    if (!rest.empty() || !numbers[2] || numbers[5]) {
         return malformed();
     }
     if (numbers[0] && numbers[1]) {
@@ -128,10 +125,9 @@ Result<HistoryCursor> read_cursor(std::string_view text, const Target& target) {
     }
     if (numbers[4]) {
         cursor.at = instant_of(*numbers[4]);
-        cursor.resource = static_cast<std::uint32_t>(numbers[5].value_or(0));
     }
     cursor.total = numbers[6].value_or(0);
-    cursor.counted = numbers[6] && !cursor.at;
+    cursor.counted = numbers[6].has_value();
     return cursor;
 }
 

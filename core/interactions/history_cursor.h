@@ -27,10 +27,9 @@ struct HistoryCursor {
         edge;        ///< position and instant only; none: an end of the history
     Position bound;  ///< 0: what is written later shows, too
     std::optional<Instant> since;
-    std::optional<Instant> at;   ///< with `resource` and `total`
-    std::uint32_t resource = 0;  ///< `at` on type and system level: where the scan goes on
+    std::optional<Instant> at;
     std::uint64_t total = 0;
-    bool counted = false;  ///< without `at`: `total` is what was counted for the first page
+    bool counted = false;  ///< `total` is what was counted for the first page
 };
 
 /// Only unreserved characters. `target` is the history that it belongs to.

@@ -174,9 +174,6 @@ Result<HistoryParameters> read_history_parameters(const Config& config, const Re
     if (given.since && given.at) {
         return invalid("_since and _at cannot be combined");
     }
-    if (given.at && given.sort && !instance) {
-        return invalid("_at and _sort cannot be combined here");
-    }
 
     if (given.cursor) {
         ANNALS_TRY_VOID(continue_with(given, asked, given.sort.has_value(), target, out));

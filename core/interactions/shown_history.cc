@@ -10,16 +10,23 @@ constexpr std::size_t kVersionsAtOnce = 64;
 /// Versions that are passed over between two looks at the clock.
 constexpr std::uint64_t kPassedAtOnce = 8192;
 
+bool is_by_position(storage::HistoryOrder order) noexcept {
+    return order == storage::HistoryOrder::newest_first ||
+           order == storage::HistoryOrder::oldest_first;
+}
+
 }  // namespace
 
 ShownHistory::ShownHistory(const storage::Store& store, const ScopedView& view,
-                           const storage::HistoryQuery& query)
+                           const storage::HistoryQuery& query, std::optional<Instant> at)
     : store_(store),
       view_(view),
       query_(query),
+      at_(at),
       fills_(query.count > 0),
-      // A page that begins at the beginning is filled while all are counted.
-      counts_(!query.total && (!query.after || query.count == 0)),
+      // A page that begins at the beginning is filled while all are counted, in an order that costs nothing.
+      counts_(!query.total &&
+              ((!query.after && is_by_position(query.order)) || query.count == 0)),
       then_counts_(!query.total && !counts_),
       skip_(query.skip),
       after_(counts_ ? std::nullopt : query.after) {
@@ -34,6 +41,9 @@ Result<bool> ShownHistory::advance(const search::Pace& pace) {
             query.skip = 0;
             query.count = kVersionsAtOnce;
             query.total = 0;  // Of what is not shown, too: nobody asks.
+            if (!fills_ && !is_by_position(query.order)) {
+                query.order = storage::HistoryOrder::newest_first;
+            }
             walk_.emplace(store_.walk_history(query));
         }
         if (walk_->advance(kPassedAtOnce)) {
@@ -47,9 +57,13 @@ Result<bool> ShownHistory::advance(const search::Pace& pace) {
     return true;
 }
 
+bool ShownHistory::shows(const storage::VersionInfo& info) const {
+    return (!at_ || store_.was_live_at(info, *at_, query_.bound)) && view_.shows(info);
+}
+
 void ShownHistory::take(const storage::HistoryPage& found) {
     for (const storage::VersionInfo& info : found.versions) {
-        if (view_.shows(info)) {
+        if (shows(info)) {
             take(info);
         }
     }

@@ -1,4 +1,5 @@
-// A page of history for whom scopes hold to a part: the versions that his view shows, and how many there are.
+// A page of a history that not all versions are shown of: those that the asker's scopes permit, and with `_at` those that
+// were current then; and how many there are.
 //
 // Layer:   core/interactions.
 // Spec:    docs/security.md, Scopes of a patient, and granular ones; docs/api/history.md.
@@ -6,6 +7,7 @@
 
 #pragma once
 
+#include "core/base/instant.h"
 #include "core/scoped_view.h"
 #include "core/search/execute.h"
 #include "storage/history_walk.h"
@@ -18,9 +20,9 @@ namespace annals::core {
 /// Looks at every version that `query` asks for, in turns (Turns::finish()). Lifetime: the arguments outlive it.
 class ShownHistory {
   public:
-    /// `query.total`: how many are shown of all, if that is known.
+    /// `at`: only what was live then, as `query.bound` knows. `query.total`: how many are shown of all, if that is known.
     ShownHistory(const storage::Store& store, const ScopedView& view,
-                 const storage::HistoryQuery& query);
+                 const storage::HistoryQuery& query, std::optional<Instant> at = {});
 
     /// Goes on until the turn is over (false) or all is found (true).
     Result<bool> advance(const search::Pace& pace);
@@ -29,12 +31,14 @@ class ShownHistory {
     storage::HistoryPage& page() noexcept { return page_; }
 
   private:
+    bool shows(const storage::VersionInfo& info) const;
     void take(const storage::HistoryPage& found);
     void take(const storage::VersionInfo& info);
 
     const storage::Store& store_;
     const ScopedView& view_;
     const storage::HistoryQuery& query_;
+    const std::optional<Instant> at_;
     bool fills_;   ///< the page; else all are counted
     bool counts_;  ///< what is found is counted
     bool then_counts_ = false;

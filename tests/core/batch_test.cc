@@ -68,6 +68,14 @@ TEST(Batch, TakesUrlsBelowItsOwnBase) {
     EXPECT_FALSE(bundle.entry(2)["resource"]);
 }
 
+TEST(Batch, SaysWhyAHeadFailed) {
+    TestService server;
+    const Json bundle(
+        server.submit(bundle_of("batch", {entry_of("HEAD", "Patient/absent")})).body);
+    EXPECT_EQ(bundle.statuses(), "404");
+    EXPECT_EQ(bundle.issue(0, "code"), "not-found");
+}
+
 TEST(Batch, HonoursTheConditionsOfItsEntries) {
     TestService server;
     server.put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));

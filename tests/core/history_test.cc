@@ -181,7 +181,6 @@ TEST_F(History, RefusesWhatItDoesNotUnderstand) {
     }
     EXPECT_EQ(send("GET", "/Patient/_history?_offset=1").status, 400);
     EXPECT_EQ(send("GET", "/Patient/1/_history?_offset=-1").status, 400);
-    EXPECT_EQ(send("GET", "/Patient/_history?_at=2026&_sort=_position").status, 400);
     EXPECT_EQ(send("GET", "/_history?_format=json&_pretty=true").status, 200);
 }
 
@@ -383,9 +382,31 @@ TEST_F(History, ShowsTheVersionOfAnInstant) {
     EXPECT_EQ(type.versions, (Texts{"Patient/1/_history/2", "Patient/2/_history/1"}));
     const Page system = get("/_history?_at=2200");
     EXPECT_EQ(system.total, 2U);
-    EXPECT_EQ(system.versions, (Texts{"Patient/1/_history/3", "Basic/1/_history/1"}));
+    EXPECT_EQ(system.versions, (Texts{"Basic/1/_history/1", "Patient/1/_history/3"}));
     EXPECT_EQ(follow("/_history?_count=1&_at=2200"), system.versions);
+    for (const std::string order : {"_position", "_lastUpdated"}) {
+        const std::string sorted = "/_history?_at=2200&_sort=" + order;
+        EXPECT_EQ(get(sorted).versions, reversed(system.versions)) << order;
+        EXPECT_EQ(follow(sorted + "&_count=1"), reversed(system.versions)) << order;
+        EXPECT_EQ(get(sorted + "&_count=1").total, 2U) << order;
+    }
+    EXPECT_EQ(follow("/_history?_at=2200&_sort=-_lastUpdated&_count=1"), system.versions);
     EXPECT_EQ(get("/_history?_count=0&_at=2200").total, 2U);
+}
+
+TEST_F(History, OfAnInstantStaysWhatItsFirstPageSaw) {
+    fill();
+    for (const std::string order : {"_position", "-_position", "_lastUpdated"}) {
+        const Page first = get("/_history?_count=1&_at=2200&_sort=" + order);
+        put_patient("1");
+        put_patient("3");
+        const Page next = get(first.links.at("next"));
+        EXPECT_EQ(next.total, 2U) << order;
+        EXPECT_EQ(next.versions.size(), 1U) << order;
+        EXPECT_FALSE(next.links.contains("next")) << order;
+        EXPECT_EQ(get(next.links.at("previous")).versions, first.versions) << order;
+        ASSERT_EQ(send("DELETE", "/Patient/3").status, 204);
+    }
 }
 
 TEST_F(History, ComesInSlicesWhenItIsLarge) {
