@@ -1,6 +1,7 @@
 #include "net/audit.h"
 
 #include "core/base/log.h"
+#include "core/base/thread_name.h"
 
 #include <fmt/format.h>
 
@@ -122,6 +123,7 @@ Result<void> AuditLog::write(std::string_view text) {
 }
 
 void AuditLog::run() {
+    name_thread("audit");
     using Clock = std::chrono::steady_clock;
     std::string text;
     bool unsynced = false;

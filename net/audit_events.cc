@@ -1,6 +1,7 @@
 #include "net/audit_events.h"
 
 #include "core/base/log.h"
+#include "core/base/thread_name.h"
 
 #include <asio/awaitable.hpp>
 #include <fmt/format.h>
@@ -93,6 +94,7 @@ std::vector<std::string> AuditEvents::take_batch() {
 }
 
 void AuditEvents::run() {
+    name_thread("audit events");
     std::vector<std::string> batch;
     std::unique_lock lock(mutex_);
     for (;;) {

@@ -1,6 +1,7 @@
 #include "net/notifier.h"
 
 #include "core/base/check.h"
+#include "core/base/thread_name.h"
 
 #include <fmt/format.h>
 
@@ -102,6 +103,7 @@ struct Notifier::Impl : private storage::SettleListener {
     }
 
     void run() {
+        name_thread("notifier");
         while (!stopping) {
             // Set before looking: what becomes visible after the look wakes the wait.
             const bool was_idle = dispatcher.is_idle();

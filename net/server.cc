@@ -2,6 +2,7 @@
 
 #include "core/base/cores.h"
 #include "core/base/log.h"
+#include "core/base/thread_name.h"
 #include "core/jobs/jobs.h"
 #include "net/await.h"
 #include "net/worker.h"
@@ -192,7 +193,10 @@ void Server::Impl::run() {
     }
     for (const std::unique_ptr<Worker>& worker : shared.workers) {
         core::spawn(worker->loop, "sweep", worker->sweep());
-        threads.emplace_back([loop = &worker->loop] { loop->run(); });
+        threads.emplace_back([loop = &worker->loop] {
+            name_thread("network");
+            loop->run();
+        });
     }
 }
 

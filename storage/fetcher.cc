@@ -1,5 +1,7 @@
 #include "storage/fetcher.h"
 
+#include "core/base/thread_name.h"
+
 #include <system_error>
 #include <utility>
 
@@ -38,6 +40,7 @@ void Fetcher::add(Work work) {
 }
 
 void Fetcher::run() {
+    name_thread("fetcher");
     std::unique_lock lock(mutex_);
     for (;;) {
         ++idle_;

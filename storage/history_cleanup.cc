@@ -1,6 +1,7 @@
 #include "storage/history_cleanup.h"
 
 #include "core/base/log.h"
+#include "core/base/thread_name.h"
 
 #include <fmt/format.h>
 
@@ -230,6 +231,7 @@ bool HistoryCleanup::stopped_within(milliseconds time) {
 }
 
 void HistoryCleanup::run() {
+    name_thread("history cleanup");
     (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kNice);
     milliseconds wait = kFirstAfter;
     while (!stopped_within(wait)) {

@@ -1,6 +1,7 @@
 #include "storage/housekeeper.h"
 
 #include "core/base/log.h"
+#include "core/base/thread_name.h"
 #include "storage/short_turns.h"
 
 #include <fmt/format.h>
@@ -135,6 +136,7 @@ void Housekeeper::compact_step(std::unique_lock<std::mutex>& lock) {
 }
 
 void Housekeeper::run() {
+    name_thread("housekeeper");
     // An erasure is some syncs with next to nothing between them, for which somebody waits.
     take_short_turns();
     std::unique_lock lock(mutex_);

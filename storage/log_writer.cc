@@ -1,6 +1,7 @@
 #include "storage/log_writer.h"
 
 #include "core/base/log.h"
+#include "core/base/thread_name.h"
 #include "storage/short_turns.h"
 
 #include <fmt/format.h>
@@ -72,6 +73,7 @@ void LogWriter::count(StoreMetrics& metrics) const noexcept {
 }
 
 void LogWriter::run() {
+    name_thread("log writer");
     // On a saturated core a thread of normal priority waits milliseconds for its turn after each sync, many times what
     // the sync itself takes, and this one needs a core for microseconds only.
     take_short_turns();

@@ -1,5 +1,6 @@
 #include "storage/search_index.h"
 
+#include "core/base/thread_name.h"
 #include "storage/search_merge_policy.h"
 #include "storage/search_pending.h"
 
@@ -358,6 +359,7 @@ void SearchIndex::Impl::wake() {
 }
 
 void SearchIndex::Impl::work(const std::stop_token& stop) {
+    name_thread("search merger");
     (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kMergerNice);
     std::unique_lock lock(edit);
     while (!stop.stop_requested()) {

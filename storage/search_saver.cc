@@ -1,6 +1,7 @@
 #include "storage/search_saver.h"
 
 #include "core/base/log.h"
+#include "core/base/thread_name.h"
 
 #include <fmt/format.h>
 
@@ -54,6 +55,7 @@ SearchSaver::~SearchSaver() {
 }
 
 void SearchSaver::run() {
+    name_thread("search saver");
     const auto thread = static_cast<id_t>(::gettid());
     (void)::setpriority(PRIO_PROCESS, thread, ::getpriority(PRIO_PROCESS, thread) + kSaverNice);
     std::unique_lock lock(mutex_);

@@ -2,6 +2,7 @@
 
 #include "core/base/log.h"
 #include "core/base/random.h"
+#include "core/base/thread_name.h"
 
 #include <fmt/format.h>
 
@@ -75,6 +76,7 @@ std::unique_ptr<File> SegmentPreparer::take(std::uint64_t least) {
 }
 
 void SegmentPreparer::run(const std::stop_token& stop) {
+    name_thread("preparer");
     while (true) {
         std::uint64_t bytes = 0;
         {

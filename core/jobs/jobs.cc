@@ -2,6 +2,7 @@
 
 #include "core/base/log.h"
 #include "core/base/random.h"
+#include "core/base/thread_name.h"
 #include "core/outcome.h"
 
 #include <fmt/format.h>
@@ -119,6 +120,7 @@ struct Jobs::Impl {
     }
 
     void keep() {
+        name_thread("jobs keeper");
         (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kJobNice);
         std::unique_lock lock(mutex);
         while (!stopping || !tasks.empty()) {
@@ -162,6 +164,7 @@ struct Jobs::Impl {
     }
 
     void work(Job& job) {
+        name_thread("job");
         (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kJobNice);
         JobRun run(job.id, job.order, folder(job.id), job.state.saved, files,
                    {.stopping = [&job] { return job.stop.load(std::memory_order_relaxed); },

@@ -1,6 +1,7 @@
 #include "core/operations/backup_run.h"
 
 #include "core/base/log.h"
+#include "core/base/thread_name.h"
 
 #include <fmt/format.h>
 
@@ -40,6 +41,7 @@ BackupRun::Status BackupRun::status() const {
 }
 
 void BackupRun::run(const std::string& to) {
+    name_thread("backup");
     storage::BackupOptions options;
     options.files = &store_.segment_files();
     options.stop = [this] { return stop_.load(); };

@@ -2,6 +2,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/log.h"
+#include "core/base/thread_name.h"
 
 #include <fmt/format.h>
 
@@ -70,6 +71,7 @@ bool DigestTree::refresh() {
     }
     running_ = true;
     thread_ = std::thread([this] {
+        name_thread("digest");
         update();
         const std::lock_guard ended(thread_mutex_);
         running_ = false;

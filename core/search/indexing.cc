@@ -2,6 +2,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/log.h"
+#include "core/base/thread_name.h"
 #include "core/search/stored_parameters.h"
 #include "core/search/terms.h"
 
@@ -180,6 +181,7 @@ struct Indexing::Impl {
 
     /// The thread: indexes anew what was asked for.
     void run() {
+        name_thread("search indexing");
         std::unique_lock lock(mutex);
         for (;;) {
             wake.wait(lock, [&] { return stopping || !asked.empty(); });

@@ -1,5 +1,6 @@
 #include "core/terminology/worker.h"
 
+#include "core/base/thread_name.h"
 #include "core/loop.h"
 
 #include <asio/steady_timer.hpp>
@@ -43,6 +44,7 @@ bool Worker::submit(const std::shared_ptr<Task>& task) {
 }
 
 void Worker::work() {
+    name_thread("terminology");
     for (;;) {
         std::shared_ptr<Task> task;
         {

@@ -2,6 +2,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/log.h"
+#include "core/base/thread_name.h"
 #include "net/auth/fetch.h"
 #include "net/auth/jwt.h"
 
@@ -114,6 +115,7 @@ Result<Claims> Introspector::find_out(std::string_view token, std::string_view a
 }
 
 void Introspector::run() {
+    name_thread("introspector");
     std::unique_lock lock(mutex_);
     while (!quit_) {
         wake_.wait(lock, [this] { return !waiting_.empty() || quit_; });

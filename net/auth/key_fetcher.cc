@@ -1,6 +1,7 @@
 #include "net/auth/key_fetcher.h"
 
 #include "core/base/log.h"
+#include "core/base/thread_name.h"
 #include "net/auth/fetch.h"
 
 #include <fmt/format.h>
@@ -60,6 +61,7 @@ Settled KeyFetcher::ask(std::uint64_t seen) {
 }
 
 void KeyFetcher::run() {
+    name_thread("key fetcher");
     std::string last;
     std::unique_lock lock(mutex_);
     while (!quit_) {
