@@ -261,6 +261,10 @@ class Parser {
     /// them, so that schema::check_structure() need not look again: Node::sound says of which it is certain.
     Result<Document> parse_resource(std::string_view text);
 
+    /// The text of a Document with the escapes resolved that its keys need not have; empty if they have none.
+    /// Requires: it is what was parsed last.
+    std::string with_plain_keys(const Document& document) const;
+
     /// Takes a Document's buffers back for the next parse (saves allocations on hot paths). What
     /// exceeds 16 MiB in all is freed instead.
     void recycle(Document&& document) noexcept;

@@ -239,6 +239,27 @@ Result<Document> Parser::run(std::string_view text, bool checked) {
     return document;
 }
 
+std::string Parser::with_plain_keys(const Document& document) const {
+    std::vector<Value> keys;
+    for (const std::uint32_t object : impl_->walk.suspects()) {
+        for (const Member member : Value(*document.tree_, object).members()) {
+            if (member.key.node().escaped &&
+                json::quoted(member.key.string()) != member.key.raw()) {
+                keys.push_back(member.key);
+            }
+        }
+    }
+    std::ranges::sort(keys, {}, &Value::index);
+    std::string text;
+    std::size_t at = 0;
+    for (const Value key : keys) {
+        text += document.text().substr(at, key.node().begin - at);
+        text += json::quoted(key.string());
+        at = key.node().end;
+    }
+    return keys.empty() ? text : text.append(document.text().substr(at));
+}
+
 void Parser::recycle(Document&& document) noexcept {
     std::unique_ptr<Tree> tree = std::move(document.tree_);
     Impl& impl = *impl_;

@@ -24,6 +24,25 @@ std::optional<std::string_view> raw_if_there(Value value) {
     return value ? std::optional(value.raw_string()) : std::nullopt;
 }
 
+bool is_escaped(Value value) {
+    return value && value.node().escaped;
+}
+
+// Some write + as \u002B.
+void resolve(ResourceFacts& facts) {
+    const auto resolved = std::make_shared<std::array<std::string, 3>>(std::array{
+        facts.id_value.string(), facts.version_value.string(), facts.updated_value.string()});
+    const auto point_at = [](std::optional<std::string_view>& view, const std::string& text) {
+        if (view) {
+            view = text;
+        }
+    };
+    point_at(facts.id, (*resolved)[0]);
+    point_at(facts.version_id, (*resolved)[1]);
+    point_at(facts.last_updated, (*resolved)[2]);
+    facts.resolved = resolved;
+}
+
 template <typename Found>
 void visit_identifiers(Value resource, const Found& found) {
     const auto report = [&](Value identifier) {
@@ -135,11 +154,6 @@ Result<ResourceFacts> read_facts(Value resource) {
     if (facts.id_value && !facts.id_value.is_string()) {
         return wrong_kind("must be a string", ".id");
     }
-    if (facts.id_value && facts.id_value.node().escaped) {
-        // It is compared and kept as it stands.
-        return fault(Errc::value, "must not contain escapes",
-                     std::string(resource_type_name(*found)).append(".id"));
-    }
     if (facts.meta && !facts.meta.is_object()) {
         return wrong_kind("must be an object", ".meta");
     }
@@ -165,6 +179,10 @@ Result<ResourceFacts> read_facts(Value resource) {
     facts.id = raw_if_there(facts.id_value);
     facts.version_id = raw_if_there(facts.version_value);
     facts.last_updated = raw_if_there(facts.updated_value);
+    if (is_escaped(facts.id_value) || is_escaped(facts.version_value) ||
+        is_escaped(facts.updated_value)) [[unlikely]] {
+        resolve(facts);
+    }
     return facts;
 }
 
@@ -188,7 +206,7 @@ BodyPlan::BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& 
     if (facts.id) {
         const Node& node = facts.id_value.node();
         id_end = node.end;
-        if (*facts.id != id) {
+        if (*facts.id != id || node.escaped) {
             add(node.begin, node.end, What::id_value);
         }
     } else {
@@ -203,7 +221,7 @@ BodyPlan::BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& 
         if (facts.version_id) {
             const Node& node = facts.version_value.node();
             version_end = node.end;
-            if (facts.version_id != keep.version) {
+            if (facts.version_id != keep.version || node.escaped) {
                 add(node.begin, node.end, What::version_value);
             }
         } else {
@@ -211,7 +229,7 @@ BodyPlan::BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& 
         }
         if (facts.last_updated) {
             const Node& node = facts.updated_value.node();
-            if (facts.last_updated != keep.last_updated) {
+            if (facts.last_updated != keep.last_updated || node.escaped) {
                 add(node.begin, node.end, What::updated_value);
             }
         } else {

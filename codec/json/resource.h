@@ -10,8 +10,10 @@
 #include "core/base/instant.h"
 #include "core/base/resource_types.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,11 +28,13 @@ namespace annals::json {
 struct ResourceFacts {
     Value resource;
     TypeId type;
-    /// As it stands, without escapes; not checked otherwise.
+    /// Escapes resolved; not checked otherwise.
     std::optional<std::string_view> id;
     Value meta;                                    ///< missing, or an object
-    std::optional<std::string_view> version_id;    ///< meta.versionId as it stands
-    std::optional<std::string_view> last_updated;  ///< meta.lastUpdated as it stands
+    std::optional<std::string_view> version_id;    ///< meta.versionId, as `id`
+    std::optional<std::string_view> last_updated;  ///< meta.lastUpdated, as `id`
+    /// What the three point into where they have escapes.
+    std::shared_ptr<const std::array<std::string, 3>> resolved;
 
     // Where they stand; missing where they do not.
     Value type_value;
@@ -42,9 +46,8 @@ struct ResourceFacts {
 /// Reads the facts of `resource`.
 ///
 /// Errors: structure (no object; resourceType, id, meta, versionId or lastUpdated of the wrong JSON kind,
-///         null included), required (no resourceType), value (a resourceType that R4 does not have, an id with
-///         escapes);
-///         each with `expression`.
+///         null included), required (no resourceType), value (a resourceType that R4 does not have); each with
+///         `expression`.
 Result<ResourceFacts> read_facts(Value resource);
 
 /// A place in the final body that is filled in later.

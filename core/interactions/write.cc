@@ -106,7 +106,19 @@ json::Parser& thread_parser() {
 
 Result<json::Document> parse_submitted(const Config& config, json::Parser& parser,
                                        std::string_view text) {
-    return config.validation == "off" ? parser.parse(text) : parser.parse_resource(text);
+    const auto parsed = [&](std::string_view from) {
+        return config.validation == "off" ? parser.parse(from) : parser.parse_resource(from);
+    };
+    Result<json::Document> document = parsed(text);
+    if (document) {
+        // Whoever looks for a name in what is stored compares it as it stands.
+        if (const std::string plain = parser.with_plain_keys(*document); !plain.empty())
+            [[unlikely]] {
+            parser.recycle(*std::move(document));
+            return parsed(plain);
+        }
+    }
+    return document;
 }
 
 Result<void> check_whole(const json::ResourceFacts& facts) {

@@ -373,5 +373,19 @@ TEST(JsonQuoting, EscapesWhatMustBeAndMendsInvalidUtf8) {
     }
 }
 
+TEST(JsonParser, WritesKeysWithoutEscapesThatTheyDoNotNeed) {
+    Parser parser;
+    const auto plain = [&](std::string_view text) {
+        const Result<Document> document = parser.parse_resource(text);
+        return document ? parser.with_plain_keys(*document) : document.error().detail;
+    };
+    EXPECT_EQ(plain(R"( { "\u0061" : {"b\/":[{"\u00e9":1}]} , "n\n\"\u0022\u0001" : "\u0061" })"),
+              "{\"a\":{\"b/\":[{\"\xc3\xa9\":1}]},\"n\\n\\\"\\\"\\u0001\":\"\\u0061\"}");
+    EXPECT_EQ(plain(R"({"n\n":{"\u0061":1}})"), R"({"n\n":{"a":1}})");
+    EXPECT_EQ(plain(R"({"n\n":"\u0061","n":["\u0061"]})"), "");
+    EXPECT_EQ(plain(R"({"resourceTyp\u0065":"Patient","nam\u0065":[{"famil\u0079":"A"}]})"),
+              R"({"resourceType":"Patient","name":[{"family":"A"}]})");
+}
+
 }  // namespace
 }  // namespace annals::json

@@ -294,6 +294,53 @@ TEST_F(Search, SortsByWhatIsReadFromBodies) {
               (Names{"Observation/b", "Observation/c", "Observation/a"}));
 }
 
+TEST_F(Search, SortsByEachCodingOfAConcept) {
+    put("Observation", "a", R"("status":"final","code":{"coding":[{"code":"m"},{"code":"z"}]})");
+    put("Observation", "b", R"("status":"final","code":{"coding":[{"code":"n"},{"code":"b"}]})");
+    put("Observation", "c", R"("status":"final","code":{"coding":[{"display":"x"},{"code":"c"}]})");
+    put("Observation", "d", R"("status":"final","code":{"text":"y"})");
+    EXPECT_EQ(get("/Observation?_sort=code").matches,
+              (Names{"Observation/b", "Observation/c", "Observation/a", "Observation/d"}));
+    EXPECT_EQ(get("/Observation?_sort=-code").matches,
+              (Names{"Observation/a", "Observation/d", "Observation/b", "Observation/c"}));
+}
+
+TEST_F(Search, SortsByTheEndsOfRangesAndSampledData) {
+    const auto put_onset = [&](std::string_view id, std::string_view onset) {
+        put("Condition", id,
+            fmt::format(R"("subject":{{"reference":"Patient/1"}},"onset{})", onset));
+    };
+    put_onset("wide", R"(Range":{"low":{"value":10},"high":{"value":60}})");
+    put_onset("narrow", R"(Range":{"low":{"value":20},"high":{"value":30}})");
+    put_onset("low", R"(Range":{"low":{"value":40}})");
+    put_onset("high", R"(Range":{"high":{"value":15}})");
+    put_onset("none", R"(String":"early")");
+    EXPECT_EQ(get("/Condition?_sort=onset-age").matches,
+              (Names{"Condition/wide", "Condition/high", "Condition/narrow", "Condition/low",
+                     "Condition/none"}));
+    EXPECT_EQ(get("/Condition?_sort=-onset-age").matches,
+              (Names{"Condition/wide", "Condition/low", "Condition/narrow", "Condition/high",
+                     "Condition/none"}));
+
+    const auto put_samples = [&](std::string_view id, std::string_view rest) {
+        put("Observation", id,
+            fmt::format(
+                R"("status":"final","code":{{"text":"x"}},"valueSampledData":{{"origin":{{"value":10}},"period":1,"dimensions":1,{}}})",
+                rest));
+    };
+    put_samples("spread", R"("factor":2,"data":"1 -4 E 5")");      // 2 to 20
+    put_samples("limits", R"("lowerLimit":-5,"data":"1 L U 2")");  // 5 to 12
+    put_samples("empty", R"("data":"E E")");
+    put("Observation", "single",
+        R"("status":"final","code":{"text":"x"},"valueQuantity":{"value":7})");
+    EXPECT_EQ(get("/Observation?_sort=value-quantity").matches,
+              (Names{"Observation/spread", "Observation/limits", "Observation/single",
+                     "Observation/empty"}));
+    EXPECT_EQ(get("/Observation?_sort=-value-quantity").matches,
+              (Names{"Observation/spread", "Observation/limits", "Observation/single",
+                     "Observation/empty"}));
+}
+
 TEST_F(Search, IncludesWhatMatchesReferTo) {
     put("Organization", "o", R"("name":"Root")");
     put("Organization", "p", R"("name":"Part","partOf":{"reference":"Organization/o"})");
@@ -358,6 +405,20 @@ TEST_F(Search, IncludesWhatACanonicalUrlNames) {
         R"("questionnaire":"http://example.org/q","status":"completed")");
     EXPECT_EQ(get("/QuestionnaireResponse?_include=QuestionnaireResponse:questionnaire").included,
               Names{"Questionnaire/q2"});
+}
+
+TEST_F(Search, IncludesCanonicalUrlsAmongAllReferences) {
+    put("Patient", "a", "");
+    put("Questionnaire", "q1", R"("url":"http://example.org/q","version":"1","status":"active")");
+    put("Questionnaire", "q2", R"("url":"http://example.org/q","version":"2","status":"active")");
+    put("QuestionnaireResponse", "r",
+        R"("questionnaire":"http://example.org/q|1","status":"completed","subject":{"reference":"Patient/a"})");
+    const Names both{"Patient/a", "Questionnaire/q1"};
+    EXPECT_EQ(get("/QuestionnaireResponse?_include=*").included, both);
+    EXPECT_EQ(get("/QuestionnaireResponse?_include=QuestionnaireResponse:*").included, both);
+    EXPECT_EQ(get("/QuestionnaireResponse?_include=QuestionnaireResponse:*:Questionnaire").included,
+              Names{"Questionnaire/q1"});
+    EXPECT_TRUE(get("/QuestionnaireResponse?_include=Observation:*").included.empty());
 }
 
 class CanonicalSearch : public Search {
@@ -625,6 +686,19 @@ TEST_F(Search, LooksAsAsked) {
     EXPECT_NE(text.find("SUBSETTED"), std::string::npos);
     EXPECT_TRUE(send("GET", "/Patient?_format=xml").body.starts_with("<"));
     EXPECT_EQ(send("HEAD", "/Patient").status, 200);
+}
+
+TEST_F(Search, FindsByNamesThatWereSentWithEscapes) {
+    EXPECT_EQ(
+        send("PUT", "/Patient/1",
+             R"({"resourceType":"Patient","id":"1","n\u0061me":[{"f\u0061mily":"Okafor"}],)"
+             R"("identifi\u0065r":[{"v\u0061lue":"x"}],"m\u0065ta":{"t\u0061g":[{"code":"t"}]}})")
+            .status,
+        201);
+    for (const std::string criteria : {"family=okafor", "identifier=x", "_tag=t"}) {
+        EXPECT_EQ(get("/Patient?" + criteria).matches, std::vector<std::string>{"Patient/1"});
+    }
+    EXPECT_TRUE(send("GET", "/Patient/1?_elements=name").says("Okafor"));
 }
 
 }  // namespace
