@@ -81,7 +81,11 @@ void LogWriter::run() {
 
     Batch batch;
     while (true) {
-        const Sequencer::Taken taken = sequencer_.take(batch, next_sync());
+        auto deadline = next_sync();
+        if (const auto due = next_probe(); due && (!deadline || *due < *deadline)) {
+            deadline = due;
+        }
+        const Sequencer::Taken taken = sequencer_.take(batch, deadline);
         if (taken == Sequencer::Taken::stopped) {
             break;
         }
@@ -92,6 +96,9 @@ void LogWriter::run() {
             if (auto synced = sync(); !synced) {
                 fail(synced.error());
             }
+        }
+        if (const auto due = next_probe(); due && *due <= Sequencer::Clock::now()) {
+            probe();
         }
     }
     if (sequencer_.state() != WriteState::failed && segments_.is_open()) {
@@ -109,6 +116,23 @@ std::optional<Sequencer::Clock::time_point> LogWriter::next_sync() const {
         return std::nullopt;
     }
     return last_sync_ + std::chrono::milliseconds(options_.sync_interval_ms);
+}
+
+/// Not put off by probe() are the commits of others: they may need less than it asks for.
+std::optional<Sequencer::Clock::time_point> LogWriter::next_probe() const {
+    const auto due = sequencer_.next_probe();
+    return due ? std::optional(std::max(*due, last_probe_ + Sequencer::kProbeInterval))
+               : std::nullopt;
+}
+
+void LogWriter::probe() {
+    const auto found = segments_.probe(instant_);
+    last_probe_ = Sequencer::Clock::now();
+    if (found) {
+        sequencer_.recovered();
+    } else if (found.error().code != Errc::no_store) {
+        fail(found.error());
+    }
 }
 
 void LogWriter::write_batch(Batch& batch) {

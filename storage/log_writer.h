@@ -25,8 +25,9 @@ namespace annals::storage {
 /// tells listeners once.
 ///
 /// After a write that found the device full, everything not yet durable is dropped and the log goes on
-/// when there is space. Any other failed write or any failed sync ends writing for good: what the
-/// device holds is unknown until recovery has read it.
+/// when there is space, which it looks for by itself too: where nobody submits, nobody else would. Any
+/// other failed write or any failed sync ends writing for good: what the device holds is unknown until
+/// recovery has read it.
 class LogWriter {
   public:
     struct Options {
@@ -68,7 +69,9 @@ class LogWriter {
     void erase(const Hint& record, Ticket ticket);
     void fail(const Error& error);
     void settle(Ticket through, bool ok);
+    void probe();
     std::optional<Sequencer::Clock::time_point> next_sync() const;
+    std::optional<Sequencer::Clock::time_point> next_probe() const;
 
     Sequencer& sequencer_;
     SegmentWriter& segments_;
@@ -84,6 +87,7 @@ class LogWriter {
     std::vector<IndexedVersion> added_;  ///< on their way into the index
     std::vector<Position> erased_;
     Sequencer::Clock::time_point last_sync_ = Sequencer::Clock::now();
+    Sequencer::Clock::time_point last_probe_;  ///< without a commit
 
     std::mutex settle_mutex_;  ///< guards the three below
     std::condition_variable settled_wake_;

@@ -28,6 +28,9 @@ constexpr std::uint64_t kPrepareShare = 4;
 constexpr std::uint64_t kPrepareSyncBytesMax = 192 << 10;
 constexpr std::uint64_t kRecentSyncs = 8;
 
+// What a small commit may need.
+constexpr std::uint64_t kProbeBytes = 4 * kPageBytes;
+
 // A file in the making with fewer zeros is not taken.
 constexpr std::uint64_t kFilledBytesMin = 4 << 20;
 
@@ -223,6 +226,38 @@ Result<void> SegmentWriter::clean() {
         dirty_bytes_ = 0;
     }
     return {};
+}
+
+Result<void> SegmentWriter::probe(Instant last_instant) {
+    ANNALS_TRY_VOID(clean());
+    if (open_ != nullptr && (sealing_ || !fits({.bytes = kFrameHeaderBytes, .records = 1}))) {
+        ANNALS_TRY_VOID(seal(last_instant));
+    }
+    if (open_ == nullptr) {
+        return try_new_file();
+    }
+    // There are zeros already: however much of this is written, nothing changes.
+    ANNALS_TRY_VOID(
+        open_->file->write_zeros(open_->end, std::min(kProbeBytes, open_->bytes - open_->end)));
+    ANNALS_TRY_VOID(final_if_failed(open_->file->sync()));
+    synced_ = open_->end;
+    return {};
+}
+
+/// A segment in which nothing ever comes to stand would be left over if the next commit needs a larger one.
+Result<void> SegmentWriter::try_new_file() {
+    const std::string path = directory_ + "/new.tmp";
+    if (fs_.exists(path)) {
+        ANNALS_TRY_VOID(fs_.remove(path));
+    }
+    ANNALS_TRY(std::unique_ptr<File> file, fs_.open(path, FileSystem::Mode::create));
+    auto written = file->write_zeros(0, kProbeBytes);
+    if (written) {
+        written = file->sync();
+    }
+    file.reset();
+    (void)fs_.remove(path);  // Whatever is left, the next segment's file takes the place of.
+    return written;
 }
 
 Result<void> SegmentWriter::mark(Position next_position, Instant last_instant) {

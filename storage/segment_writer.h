@@ -112,6 +112,10 @@ class SegmentWriter {
     /// Overwrites with zeros what a failed write may have left.
     Result<void> clean();
 
+    /// Finds out whether a device that was full takes writes again, and leaves nothing but zeros behind end(). A segment
+    /// that is full is sealed, but none is begun. `last_instant`: of the last commit.
+    Result<void> probe(Instant last_instant);
+
     /// Writes and syncs a mark if there is anything that none covers yet.
     Result<void> mark(Position next_position, Instant last_instant);
 
@@ -145,6 +149,7 @@ class SegmentWriter {
 
   private:
     Result<void> seal(Instant last_instant);
+    Result<void> try_new_file();
     Result<std::unique_ptr<File>> make_file(std::uint64_t& bytes, std::uint64_t least, bool zeros,
                                             std::string& path);
     Result<void> begin_with(std::uint64_t least, bool zeros, Position first_position,

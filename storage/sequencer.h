@@ -69,6 +69,9 @@ struct Batch {
 
 class Sequencer {
   public:
+    /// So long the device is left alone after it was found full.
+    static constexpr std::chrono::seconds kProbeInterval{1};
+
     struct Start {
         std::uint64_t store_id = 0;
         Position last_position;
@@ -122,6 +125,9 @@ class Sequencer {
 
     /// Writing works (again).
     void recovered() noexcept;
+
+    /// From when on a commit may try a full device again; none unless the state is no_space.
+    std::optional<Clock::time_point> next_probe() const;
 
     /// Instant of the newest commit taken or gathered.
     Instant last_instant() const;

@@ -348,6 +348,54 @@ TEST(LogWriter, ServesReadsFromAFullDeviceAlsoAfterReopening) {
     EXPECT_EQ(store->write_state(), WriteState::ready);
 }
 
+bool becomes_ready(const Store& store) {
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (store.write_state() != WriteState::ready && std::chrono::steady_clock::now() < until) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return store.write_state() == WriteState::ready;
+}
+
+TEST(LogWriter, ComesBackToAFullSegmentWithoutACommit) {
+    for (const Durability durability : {Durability::commit, Durability::none}) {
+        SimFileSystem fs;
+        auto store = open_store(fs, 16 << 10, durability);
+        fs.set_space(40 << 10);
+        while (store->wait(submit(*store, "a", std::string(1000, 'x')).ticket)) {
+        }
+        ASSERT_EQ(store->write_state(), WriteState::no_space);
+        const Position last = store->last_position();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+        EXPECT_EQ(store->write_state(), WriteState::no_space);
+        fs.set_space({});
+        EXPECT_TRUE(becomes_ready(*store));
+        EXPECT_EQ(store->last_position(), last);
+        put(*store, "Patient", "b", "x");
+        store.reset();
+        const auto after = fs.after_power_cut(0);
+        EXPECT_EQ(open_store(*after, 16 << 10)->last_position(), Position{last.value + 1});
+    }
+}
+
+TEST(LogWriter, TriesTheOpenSegmentWithZerosOnlyAndNotOnceItIsReady) {
+    SimFileSystem fs;
+    auto store = open_store(fs);
+    put(*store, "Patient", "a", "kept");
+    // The commit, what cleans up after it, and the first look for space.
+    fs.fail_next(SimFileSystem::Call::write, Errc::no_store, 3);
+    EXPECT_FALSE(store->wait(submit(*store, "b", std::string(5000, 'b')).ticket));
+    EXPECT_EQ(store->write_state(), WriteState::no_space);
+    EXPECT_TRUE(becomes_ready(*store));
+    const auto after = fs.after_power_cut(0);
+    EXPECT_EQ(after->content("/data/segments/0000000001.seg").find("bbbb"), std::string::npos);
+    EXPECT_EQ(open_store(*after)->last_position(), Position{1});
+    const std::uint64_t before = fs.changing_calls();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+    EXPECT_EQ(fs.changing_calls(), before);
+    put(*store, "Patient", "c", "x");
+    EXPECT_EQ(store->last_position(), Position{2});
+}
+
 TEST(LogWriter, AcknowledgesBeforeTheSyncWhereDurabilityIsAnInterval) {
     SimFileSystem fs;
     auto store = open_store(fs, 64 << 10, Durability::interval);
