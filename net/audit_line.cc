@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "codec/json/unicode.h"
+#include "codec/schema/primitive.h"
 #include "core/service.h"
 #include "core/target.h"
 #include "net/audit.h"
@@ -10,6 +11,7 @@
 #include <array>
 #include <charconv>
 #include <initializer_list>
+#include <iterator>
 
 namespace annals::net {
 
@@ -152,9 +154,10 @@ void append_reference(std::string& line, const core::Target& target, const core:
     }
     append(line, {"\"", resource_type_name(target.type), "/", target.id});
     if (!target.version.empty()) {
-        // As it stands in the path: whatever a path may have.
-        line += "/_history/";
-        json::append_escaped(line, target.version);
+        // As it stands in the path, where anything may stand: an event with such a reference would not be stored.
+        if (is_resource_id(target.version)) {
+            append(line, {"/_history/", target.version});
+        }
     } else if (response.etag && target.level == Level::instance) {
         line += "/_history/";
         append_number(line, response.etag->value);
@@ -162,13 +165,30 @@ void append_reference(std::string& line, const core::Target& target, const core:
     line += '"';
 }
 
+/// As much of what an entry asked for as a Reference may have.
+std::string_view referable(std::string_view asked) {
+    const auto is_plain = [](char c) { return c > 0x20 && c < 0x7f; };
+    while (!asked.empty() &&
+           !(schema::is_reference(asked) && std::ranges::all_of(asked, is_plain))) {
+        asked = asked.substr(0, std::min(asked.rfind('/'), asked.size()));
+        if (asked.find('/') == std::string_view::npos) {
+            return {};
+        }
+    }
+    return asked;
+}
+
 /// One entry of a bundle, or one resource that criteria deleted.
 void append_trace(std::string& line, const core::EntryTrace& trace) {
     line += '{';
-    if (!trace.reference.empty()) {
+    const std::string_view asked = trace.reference;
+    if (const std::string_view reference = referable(asked); !reference.empty()) {
         line += R"("what":{"reference":)";
-        json::append_quoted(line, trace.reference);
+        json::append_quoted(line, reference);
         line += "},";
+    } else if (const std::string_view type = asked.substr(0, asked.find('/'));
+               find_resource_type(type)) {
+        append(line, {R"("what":{"type":")", type, R"("},)"});
     }
     append(line, {R"("name":")", core::method_name(trace.method), R"(","description":")"});
     append_status(line, trace.status);
@@ -211,9 +231,19 @@ void append_subtype(std::string& line, const core::Request& request, const core:
 void append_agent(std::string& line, const core::Request& request, std::string_view address) {
     line += R"(,"agent":[{)";
     if (request.principal != nullptr) {
-        line += R"("who":{"identifier":{"value":)";
-        json::append_quoted(line, request.principal->name());
-        line += "}},";
+        std::string_view name = request.principal->name();
+        // A string of FHIR has none of these, a token's subject may have any.
+        const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
+        std::string cleaned;
+        if (std::ranges::any_of(name, is_control)) {
+            std::ranges::remove_copy_if(name, std::back_inserter(cleaned), is_control);
+            name = cleaned;
+        }
+        if (!name.empty()) {
+            line += R"("who":{"identifier":{"value":)";
+            json::append_quoted(line, name);
+            line += "}},";
+        }
     }
     line += R"("requestor":true)";
     if (!address.empty()) {

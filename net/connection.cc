@@ -467,7 +467,11 @@ Connection::Turn Connection::refuse(const Error& error, int status) {
     if (error.code == Errc::unsupported_media) {
         response.headers.emplace_back("Accept-Encoding", kCodingsTaken);
     }
+    if (error.code == Errc::request_timeout) {
+        response.headers.emplace_back("Retry-After", "1");
+    }
     core::represent_error(request, response);
+    record_refusal(request, response, error.code == Errc::overloaded);
     closing_ = true;
     worker_.metrics.answered(core::HttpMethod::other, response.status, 0);
     output_.add(response, framing(true));

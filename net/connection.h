@@ -104,6 +104,7 @@ class Connection {
     std::optional<core::Response> refuse_at_head(core::Request& request);
     asio::awaitable<bool> wait_for_audit();
     void record(const core::Request& request, const core::Response& response);
+    void record_refusal(core::Request& request, const core::Response& response, bool overloaded);
     void count_memory();
     bool is_within_memory();
     bool asks_for_websocket(const core::Request& request) const;

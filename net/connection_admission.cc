@@ -161,6 +161,20 @@ void Connection::record(const core::Request& request, const core::Response& resp
     }
 }
 
+/// The same for what the reader refused, if its head was read. For what there was no room for no line is taken.
+void Connection::record_refusal(core::Request& request, const core::Response& response,
+                                bool overloaded) {
+    if (worker_.shared.audit == nullptr || !enter_root(request)) {
+        return;
+    }
+    if (!line_reserved_) {
+        // Nobody has asked yet who sends it: what stands there is of the request before.
+        request.principal = nullptr;
+        line_reserved_ = !overloaded && worker_.shared.audit->reserve();
+    }
+    record(request, response);
+}
+
 /// False if nobody waits for the answer any more.
 asio::awaitable<bool> Connection::wait_for_audit() {
     asio::steady_timer pause(worker_.loop.context());

@@ -90,6 +90,8 @@ Result<std::shared_ptr<SSL_CTX>> TlsContext::read() const {
     SSL_CTX_set_session_id_context(ctx, reinterpret_cast<const unsigned char*>(kSessions.data()),
                                    kSessions.size());
 
+    // Nobody is there to type one.
+    SSL_CTX_set_default_passwd_cb(ctx, [](char*, int, int, void*) { return -1; });
     if (SSL_CTX_use_certificate_chain_file(ctx, files_.cert_file.c_str()) != 1) {
         return file_error("tls.cert_file", files_.cert_file);
     }

@@ -97,6 +97,22 @@ TEST(AuditEvents, AreThereForEveryAccessAndValid) {
     EXPECT_THAT(server.events("?outcome=4"), HasSubstr(R"("outcomeDesc":"401")"));
 }
 
+TEST(AuditEvents, AreThereForWhatCannotBeReferredTo) {
+    ServerWithEvents server;
+    EXPECT_EQ(server.send("GET", "/Patient/b/_history/$").status, 404);
+    EXPECT_EQ(server
+                  .send("POST", "/",
+                        R"({"resourceType":"Bundle","type":"batch","entry":[)"
+                        R"({"request":{"method":"GET","url":"Patient/c/_history/$"}},)"
+                        R"({"request":{"method":"GET","url":"Patient?active=true"}},)"
+                        R"({"request":{"method":"GET","url":"Patient/none"}}]})")
+                  .status,
+              200);
+    server.expect_written(2);
+    EXPECT_THAT(server.events("?entity=Patient/b"), HasSubstr(R"("total":1)"));
+    EXPECT_THAT(server.events("?entity=Patient/c"), HasSubstr(R"("total":1)"));
+}
+
 TEST(AuditEvents, DoNotGrowByBeingLookedAt) {
     ServerWithEvents server;
     EXPECT_EQ(server.send("GET", "/metadata").status, 200);

@@ -146,7 +146,7 @@ TEST(Audit, HasEveryEntryOfABundleAndEveryResourceThatCriteriaDelete) {
         const std::string line = server.line();
         EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/1/_history/)")) << type;
         EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/2/_history/)")) << type;
-        EXPECT_THAT(line, HasSubstr(R"("reference":"Patient"},"name":"GET")")) << type;
+        EXPECT_THAT(line, HasSubstr(R"("what":{"type":"Patient"},"name":"GET")")) << type;
         EXPECT_THAT(line, Not(HasSubstr("Geheim"))) << type;
     }
     ASSERT_EQ(
@@ -203,6 +203,23 @@ TEST(Audit, HasThoseWhoAreRefusedAsWell) {
         return !found.empty();
     }));
     EXPECT_THAT(found, HasSubstr(R"("outcomeDesc":"401")"));
+    EXPECT_THAT(found, Not(HasSubstr(R"("who")")));
+}
+
+TEST(Audit, HasWhatTheReaderRefuses) {
+    AuditedServer server;
+    const HttpResponse refused = server.server().send(
+        "POST", "/Patient", "{}", {{"X-Request-Id", "odd"}, {"Content-Encoding", "br"}});
+    ASSERT_EQ(refused.status, 415);
+    std::string found;
+    EXPECT_TRUE(becomes_true([&] {
+        for (const std::string& line : lines_of(server.server().file("audit.ndjson"))) {
+            found = line.find("\"odd\"") != std::string::npos ? line : found;
+        }
+        return !found.empty();
+    }));
+    EXPECT_THAT(found, HasSubstr(R"("outcomeDesc":"415")"));
+    EXPECT_THAT(found, HasSubstr(R"("what":{"type":"Patient"})"));
     EXPECT_THAT(found, Not(HasSubstr(R"("who")")));
 }
 

@@ -113,6 +113,7 @@ TEST(TimeLimits, AnswerABodyThatDoesNotCome) {
     const auto response = connection.receive();
     ASSERT_TRUE(response);
     EXPECT_EQ(response->status, 408);
+    EXPECT_EQ(response->header("Retry-After"), "1");
 }
 
 TEST(TimeLimits, AnswerForAHandlerThatTakesTooLong) {

@@ -378,6 +378,21 @@ TEST(Tls, KeepsItsCertificateWhenTheNewOneIsOfNoUse) {
     EXPECT_NE((*context)->current(), before);
 }
 
+/// Writes the private key in the file `from` to `to`, with a passphrase.
+void encrypt(const std::string& from, const std::string& to) {
+    std::FILE* const in = std::fopen(from.c_str(), "r");
+    std::FILE* const out = std::fopen(to.c_str(), "w");
+    ASSERT_TRUE(in != nullptr && out != nullptr);
+    EVP_PKEY* const key = PEM_read_PrivateKey(in, nullptr, nullptr, nullptr);
+    const unsigned char phrase[] = {'x', 'y', 'z', 'z'};
+    EXPECT_EQ(
+        PEM_write_PrivateKey(out, key, EVP_aes_128_cbc(), phrase, sizeof phrase, nullptr, nullptr),
+        1);
+    EVP_PKEY_free(key);
+    std::fclose(in);
+    std::fclose(out);
+}
+
 TEST(Tls, SaysWhichFileIsOfNoUse) {
     const TlsServer server{Certificate("server"), nullptr};
     const std::string cert = server.file("cert.pem");
@@ -391,6 +406,9 @@ TEST(Tls, SaysWhichFileIsOfNoUse) {
                 testing::AllOf(StartsWith("tls.cert_file: "), HasSubstr("none.pem")));
     EXPECT_THAT(error_of({cert, cert, ""}), StartsWith("tls.key_file: "));
     EXPECT_THAT(error_of({cert, key, key}), StartsWith("tls.client_ca_file: "));
+    encrypt(key, server.file("encrypted_key.pem"));  // and nobody is asked for what it needs
+    EXPECT_THAT(error_of({cert, server.file("encrypted_key.pem"), ""}),
+                StartsWith("tls.key_file: "));
     Certificate("other").write(server.file("unused.pem"), server.file("other_key.pem"));
     EXPECT_THAT(error_of({cert, server.file("other_key.pem"), ""}), StartsWith("tls.key_file: "));
 }
