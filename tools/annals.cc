@@ -12,6 +12,9 @@
 #include "tools/commands/serve.h"
 #include "tools/commands/verify.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -56,7 +59,19 @@ std::string usage() {
     return text;
 }
 
+/// A log line must not go into a segment: whoever is started without one of the three standard descriptors would open his
+/// first file in its place.
+void hold_standard_descriptors() {
+    for (int fd = ::open("/dev/null", O_RDWR); fd >= 0; fd = ::open("/dev/null", O_RDWR)) {
+        if (fd > STDERR_FILENO) {
+            ::close(fd);
+            return;
+        }
+    }
+}
+
 int run(const ArgumentList& arguments) {
+    hold_standard_descriptors();
     if (arguments.empty()) {
         std::fputs(
             "annals: which command?\n"

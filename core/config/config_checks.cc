@@ -33,6 +33,11 @@ bool has_port(std::string_view listen) {
         listen.size() - colon > 6) {
         return false;
     }
+    const std::string_view host = listen.substr(0, colon);
+    if (host.find(':') != std::string_view::npos &&
+        !(host.starts_with('[') && host.ends_with(']'))) {
+        return false;  // Where an address of IPv6 ends nobody can tell.
+    }
     unsigned port = 0;
     for (const char c : listen.substr(colon + 1)) {
         if (c < '0' || c > '9') {

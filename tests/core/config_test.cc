@@ -144,6 +144,7 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"auth.public=[\"all\"]", "auth.public"},
              {"listen=8080", "listen must be HOST:PORT"},
              {"listen=localhost:99999", "listen must be HOST:PORT"},
+             {"listen=::1:9221", "listen must be HOST:PORT"},
              {"base_url=http://x/r4", "base_url must"},
              {"nonsense=1", "unknown key 'nonsense'"},
              {"limits=1", "unknown key 'limits'"},

@@ -59,6 +59,7 @@ TEST(CommandLine, RefusesWhatItDoesNotKnowWithCodeTwo) {
          {std::vector<std::string>{}, std::vector<std::string>{"unknown"},
           std::vector<std::string>{"serve", "--unknown"}, std::vector<std::string>{"verify"},
           std::vector<std::string>{"export", "--to", "x"}, std::vector<std::string>{"import"},
+          std::vector<std::string>{"generate", "--patients", "-1"},
           std::vector<std::string>{"replicate", "--from", "x", "--to", "http://h/fhir"}}) {
         const Finished done = annals(wrong);
         EXPECT_EQ(done.exit_code, 2);
@@ -78,6 +79,8 @@ TEST(Serve, RefusesAnUnknownKeyAWrongTypeAndATakenPortAndTouchesNothing) {
         {"history_page_size", {"--set", "history_page_size=true"}},
         {taken, {"--listen", taken}},
         {"allow_damaged", {"--allow-damaged"}},
+        {"data", {"--data", ""}},
+        {"listen", {"--listen", ""}},
         {"nowhere.toml", {"--config", directory / "nowhere.toml"}},
     };
     for (const auto& [named, more] : cases) {
@@ -150,6 +153,18 @@ TEST(Serve, RefusesANewerFormatAndTouchesNothing) {
         EXPECT_NE(refused.errors.find("format"), std::string::npos) << refused.errors;
     }
     EXPECT_TRUE(test::read_whole_file(path) == bytes);
+}
+
+TEST(Import, WritesNoLogLineIntoASegmentWhereStandardDescriptorsAreClosed) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    const Finished done =
+        test::run_program("/bin/sh", {"-c", R"(exec "$0" "$@" <&- >&- 2>&-)", kBinary, "import",
+                                      "--data", directory / "data", directory / "in.ndjson"});
+    EXPECT_EQ(done.exit_code, 0);
+    const Finished verified = annals({"verify", "--data", directory / "data"});
+    EXPECT_EQ(verified.exit_code, 0) << verified.output;
+    EXPECT_NE(verified.output.find("versions 4"), std::string::npos) << verified.output;
 }
 
 TEST(Serve, PrintsOneLineAndIsSmallWhenEmpty) {

@@ -35,7 +35,11 @@ void Arguments::required_text(const std::string& names, std::string& into,
 }
 
 void Arguments::number(const std::string& names, std::uint64_t& into, const std::string& help) {
-    impl_->app.add_option(names, into, help)->capture_default_str();
+    // CLI11 takes -1 for the largest number there is.
+    const auto no_sign = [](const std::string& text) {
+        return text.starts_with('-') ? "must not be negative" : std::string();
+    };
+    impl_->app.add_option(names, into, help)->capture_default_str()->check(no_sign, "");
 }
 
 void Arguments::number(const std::string& names, double& into, const std::string& help) {

@@ -83,14 +83,14 @@ void log_opening(const std::string& directory, const storage::OpenReport& report
 
 Result<core::Config> read_config(const ArgumentList& arguments, std::optional<int>& exit_code) {
     core::ConfigSources sources;
-    std::string listen;
-    std::string data;
+    std::vector<std::string> listen;
+    std::vector<std::string> data;
     bool read_only = false;
     bool allow_damaged = false;
     Arguments reader("serve", "Serves a data directory over HTTP until SIGTERM or SIGINT.");
     reader.text("--config", sources.file, "TOML file of settings");
-    reader.text("--data", data, "data directory");
-    reader.text("--listen", listen, "HOST:PORT; port 0 picks a free one");
+    reader.texts("--data", data, "data directory");
+    reader.texts("--listen", listen, "HOST:PORT; port 0 picks a free one");
     reader.texts("--set", sources.sets, "KEY=VALUE, a setting; may be repeated");
     reader.flag("--read-only", read_only, "take no writes, and neither lock nor mend the store");
     reader.flag("--allow-damaged", allow_damaged, "with --read-only: serve what is whole");
@@ -101,10 +101,10 @@ Result<core::Config> read_config(const ArgumentList& arguments, std::optional<in
     }
     sources.environment = core::config_environment();
     if (!listen.empty()) {
-        sources.sets.push_back("listen=" + json::quoted(listen));
+        sources.sets.push_back("listen=" + json::quoted(listen.back()));
     }
     if (!data.empty()) {
-        sources.sets.push_back("data=" + json::quoted(data));
+        sources.sets.push_back("data=" + json::quoted(data.back()));
     }
     if (read_only) {
         sources.sets.emplace_back("read_only=true");
