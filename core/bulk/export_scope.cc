@@ -166,8 +166,11 @@ class ScopeFinder {
                                                .base_url = std::string(base_url_),
                                                .strict = task_.strict};
             ANNALS_TRY(search::Query query, search::parse_query(context, {read.type}, pairs));
-            if (query.types.size() != 1 || !query.includes.empty() || query.cursor ||
-                query.contained) {
+            const bool about_result =
+                std::any_of(pairs.begin(), pairs.end(), [](const search::QueryPair& pair) {
+                    return search::is_result_parameter(pair.first);
+                });
+            if (query.types.size() != 1 || about_result) {
                 return Error{
                     Errc::invalid,
                     fmt::format("_typeFilter: '{}' is more than criteria", filter.substr(0, 100)),

@@ -26,6 +26,12 @@ struct Named {
     std::optional<VersionNumber> version;
 };
 
+// A reference that is no Reference, and the parameter that leads to it.
+struct Canonical {
+    std::string text;
+    const Parameter* parameter;
+};
+
 // A literal reference to a resource of this server; none for any other.
 std::optional<Named> read_reference(std::string_view text, std::string_view base_url) {
     if (text.starts_with(base_url) && text.size() > base_url.size() &&
@@ -137,7 +143,7 @@ class Includer {
 
     asio::awaitable<Result<void>> include_targets(const Include& include,
                                                   const std::vector<VersionInfo>& round) {
-        std::vector<std::string> canonicals;
+        std::vector<Canonical> canonicals;
         for (const VersionInfo& info : round) {
             if (include.source && *include.source != info.type) {
                 continue;
@@ -147,13 +153,13 @@ class Includer {
                 continue;
             }
             if (include.parameter == nullptr) {
-                add_every_reference(include, body);
+                add_every_reference(include, info.type, body, canonicals);
             } else {
                 search::for_each_parameter_value(*include.parameter, body, [&](json::Value value) {
                     if (value.is_object()) {
                         add_reference(include, value["reference"].string());
                     } else if (value.is_string()) {
-                        canonicals.push_back(value.string());
+                        canonicals.push_back({value.string(), include.parameter});
                     }
                 });
             }
@@ -167,7 +173,7 @@ class Includer {
                 }
             }
         }
-        for (const std::string& canonical : canonicals) {
+        for (const Canonical& canonical : canonicals) {
             Result<void> done = co_await add_canonical(include, canonical);
             if (!done) {
                 co_return std::move(done.error());
@@ -176,7 +182,8 @@ class Includer {
         co_return Result<void>();
     }
 
-    void add_every_reference(const Include& include, json::Value body) {
+    void add_every_reference(const Include& include, TypeId type, json::Value body,
+                             std::vector<Canonical>& canonicals) {
         sites_.clear();
         json::find_references(body, sites_);
         for (const json::ReferenceSite& site : sites_) {
@@ -184,19 +191,31 @@ class Includer {
                 add_reference(include, site.value.string());
             }
         }
+        // Only the parameters tell canonicals from other texts.
+        for (const Parameter& parameter : parameters_.of(type)) {
+            if (parameter.type != schema::SearchType::reference || !parameter.ready) {
+                continue;
+            }
+            search::for_each_parameter_value(parameter, body, [&](json::Value value) {
+                if (value.is_string()) {
+                    canonicals.push_back({value.string(), &parameter});
+                }
+            });
+        }
     }
 
     // A canonical names a resource by its url.
     asio::awaitable<Result<void>> add_canonical(const Include& include,
-                                                const std::string& canonical) {
-        if (read_reference(canonical, base_url_)) {
-            add_reference(include, canonical);
+                                                const Canonical& canonical) {
+        const std::string& text = canonical.text;
+        if (read_reference(text, base_url_)) {
+            add_reference(include, text);
             co_return Result<void>();
         }
-        const std::string url = canonical.substr(0, canonical.find('|'));
+        const std::string url = text.substr(0, text.find('|'));
         const std::string version =
-            url.size() < canonical.size() ? canonical.substr(url.size() + 1) : std::string();
-        std::vector<TypeId> targets = include.parameter->targets;
+            url.size() < text.size() ? text.substr(url.size() + 1) : std::string();
+        std::vector<TypeId> targets = canonical.parameter->targets;
         if (include.target) {
             targets = {*include.target};
         }

@@ -46,7 +46,7 @@ Instant made_at(json::Value observation, Instant written) {
     return written;
 }
 
-/// Observations by what they are of: those with a coding in common belong together.
+/// Observations by what they are of: those with a coding in common belong together, and those that others join.
 class Groups {
   public:
     void add(json::Value code, const Made& made) {
@@ -58,26 +58,24 @@ class Groups {
         if (keys.empty()) {
             keys.push_back(code["text"].string());
         }
-        std::size_t group = groups_.size();
-        for (const std::string& key : keys) {
-            if (const auto found = by_key_.find(key); found != by_key_.end()) {
-                group = found->second;
-                break;
-            }
-        }
-        if (group == groups_.size()) {
-            groups_.emplace_back();
-        }
+        const std::size_t index = made_.size();
+        made_.push_back(made);
+        leads_to_.push_back(index);
         for (std::string& key : keys) {
-            by_key_.try_emplace(std::move(key), group);
+            const std::size_t with = by_key_.try_emplace(std::move(key), index).first->second;
+            leads_to_[group_of(with)] = group_of(index);
         }
-        groups_[group].push_back(made);
     }
 
     /// Of each group the last `max`, and those made at the same time as the last of them; the group with the last
     /// one of all first.
     std::vector<storage::VersionInfo> last(std::size_t max) {
-        for (std::vector<Made>& group : groups_) {
+        std::vector<std::vector<Made>> groups(made_.size());
+        for (std::size_t i = 0; i < made_.size(); ++i) {
+            groups[group_of(i)].push_back(made_[i]);
+        }
+        std::erase_if(groups, [](const std::vector<Made>& group) { return group.empty(); });
+        for (std::vector<Made>& group : groups) {
             std::sort(group.begin(), group.end(), later);
             std::size_t kept = std::min(group.size(), max);
             while (kept < group.size() && group[kept].at == group[kept - 1].at) {
@@ -85,10 +83,10 @@ class Groups {
             }
             group.resize(kept);
         }
-        std::sort(groups_.begin(), groups_.end(),
+        std::sort(groups.begin(), groups.end(),
                   [](const auto& a, const auto& b) { return later(a.front(), b.front()); });
         std::vector<storage::VersionInfo> out;
-        for (const std::vector<Made>& group : groups_) {
+        for (const std::vector<Made>& group : groups) {
             for (const Made& made : group) {
                 out.push_back(made.info);
             }
@@ -97,8 +95,19 @@ class Groups {
     }
 
   private:
-    std::vector<std::vector<Made>> groups_;
-    std::unordered_map<std::string, std::size_t> by_key_;
+    /// The observation that stands for the group of `index`.
+    std::size_t group_of(std::size_t index) {
+        while (leads_to_[index] != index) {
+            // The way gets shorter for who comes next.
+            leads_to_[index] = leads_to_[leads_to_[index]];
+            index = leads_to_[index];
+        }
+        return index;
+    }
+
+    std::vector<Made> made_;
+    std::vector<std::size_t> leads_to_;  ///< another of the same group; itself: stands for it
+    std::unordered_map<std::string, std::size_t> by_key_;  ///< an observation that has it
 };
 
 struct Asked {

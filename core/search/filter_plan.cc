@@ -66,6 +66,11 @@ Plan with_text(const Asked& asked, Plan candidates,
 // Strings are compared folded, uris as they are.
 Result<Plan> text_test(const Asked& asked, Operation operation, std::string text) {
     const Column column = asked.parameter.column;
+    const bool by_part =
+        operation == Operation::co || operation == Operation::sw || operation == Operation::ew;
+    if (by_part && text.empty()) {
+        return asked.bad(kFoldsToNothing);
+    }
     const auto compared = [&](auto compare) {
         return with_text(asked, carrying({present(column)}),
                          [text, compare](std::string_view own) { return compare(own, text); });

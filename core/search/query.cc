@@ -113,6 +113,12 @@ struct Reader {
             query.used.push_back(pair);
             return {};
         }
+        if (name.starts_with("_type:")) {
+            return Error{Errc::not_supported,
+                         fmt::format("search parameter '{}': the modifier ':{}' is not supported",
+                                     name, name.substr(std::string_view("_type:").size())),
+                         {}};
+        }
         ANNALS_TRY(const bool about_result, take_result_parameter(context, types, pair, query));
         if (about_result && context.conditional) {
             return invalid(fmt::format("'{}' is not a criterion", name));

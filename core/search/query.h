@@ -92,6 +92,9 @@ struct QueryContext {
 Result<Query> parse_query(const QueryContext& context, std::vector<TypeId> types,
                           std::span<const QueryPair> pairs);
 
+/// Whether a parameter, by its name as sent, is about the result and no criterion.
+bool is_result_parameter(std::string_view name) noexcept;
+
 /// Bounds on what one query may ask.
 inline constexpr std::size_t kSearchPairsMax = 1000;          ///< parameters
 inline constexpr std::size_t kSearchNameBytesMax = 1000;      ///< of one name, chains and all

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace annals::core::search {
 
@@ -14,7 +15,15 @@ Term term_for(const Asked& asked, TypeId type, std::string_view id) {
 }
 
 // What leads to the resource. Where no base is configured, absolute references are kept as they stand.
-void add_terms(const Asked& asked, TypeId type, std::string_view id, std::vector<Term>& terms) {
+void add_terms(const Asked& asked, TypeId type, std::string_view id, std::string_view version,
+               std::vector<Term>& terms) {
+    if (!version.empty()) {
+        // With its version it is kept from its type on.
+        terms.push_back(
+            exact(asked.parameter.column,
+                  fmt::format("{}/{}/_history/{}", resource_type_name(type), id, version)));
+        return;
+    }
     terms.push_back(term_for(asked, type, id));
     if (const std::string& base = asked.reading.context.base_url; !base.empty()) {
         terms.push_back(exact(asked.parameter.column,
@@ -22,22 +31,42 @@ void add_terms(const Asked& asked, TypeId type, std::string_view id, std::vector
     }
 }
 
-Plan by_name(const Asked& asked, TypeId type, std::string_view id) {
+Plan by_name(const Asked& asked, TypeId type, std::string_view id, std::string_view version) {
     std::vector<Term> terms;
-    add_terms(asked, type, id, terms);
+    add_terms(asked, type, id, version, terms);
     return carrying(std::move(terms));
 }
 
+// A reference without its type.
+struct BareReference {
+    std::string_view id;
+    std::string_view version;  ///< empty if it names none
+};
+
+// Reads `id` and `id/_history/version`.
+std::optional<BareReference> read_bare(std::string_view text) {
+    static constexpr std::string_view kHistory = "/_history/";
+    const std::size_t history = text.find(kHistory);
+    BareReference bare{text.substr(0, history), {}};
+    if (history != std::string_view::npos) {
+        bare.version = text.substr(history + kHistory.size());
+        if (!is_resource_id(bare.version)) {
+            return std::nullopt;
+        }
+    }
+    return is_resource_id(bare.id) ? std::optional(bare) : std::nullopt;
+}
+
 // An id alone may be that of any type that the parameter leads to.
-Result<Plan> by_id(const Asked& asked, std::string_view id) {
+Result<Plan> by_id(const Asked& asked, const BareReference& bare) {
     std::vector<Term> terms;
     if (!asked.parameter.targets.empty()) {
         for (const TypeId type : asked.parameter.targets) {
-            add_terms(asked, type, id, terms);
+            add_terms(asked, type, bare.id, bare.version, terms);
         }
     } else {
         for (std::uint16_t type = 0; type < kResourceTypeCount; ++type) {
-            add_terms(asked, TypeId{type}, id, terms);
+            add_terms(asked, TypeId{type}, bare.id, bare.version, terms);
         }
     }
     ANNALS_TRY_VOID(asked.reading.spend(terms.size()));
@@ -118,6 +147,7 @@ Result<Plan> reference_plan(const Asked& asked, std::string_view value) {
         return by_hierarchy(asked, *text);
     }
     const auto local = read_local(*text, asked.reading.context.base_url);
+    const auto bare = read_bare(*text);
     if (!asked.modifier.empty()) {
         const auto type = find_resource_type(asked.modifier);
         if (!type) {
@@ -128,24 +158,18 @@ Result<Plan> reference_plan(const Asked& asked, std::string_view value) {
             return asked.bad("it does not lead to " + std::string(asked.modifier));
         }
         if (local && local->type == *type) {
-            return by_name(asked, *type, local->id);
+            return by_name(asked, *type, local->id, local->version);
         }
-        if (local || !is_resource_id(*text)) {
+        if (local || !bare) {
             return asked.bad("an id is needed");
         }
-        return by_name(asked, *type, *text);
-    }
-    if (local && local->version.empty()) {
-        return by_name(asked, local->type, local->id);
+        return by_name(asked, *type, bare->id, bare->version);
     }
     if (local) {
-        // With its version it is kept from its type on.
-        return carrying(
-            {exact(column, fmt::format("{}/{}/_history/{}", resource_type_name(local->type),
-                                       local->id, local->version))});
+        return by_name(asked, local->type, local->id, local->version);
     }
-    if (is_resource_id(*text)) {
-        return by_id(asked, *text);
+    if (bare) {
+        return by_id(asked, *bare);
     }
     // What leads elsewhere, or is a canonical, is found as it stands.
     if (text->find(':') == std::string::npos) {

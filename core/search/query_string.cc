@@ -1,6 +1,8 @@
 #include "core/search/fold.h"
 #include "core/search/reading.h"
 
+#include <utility>
+
 namespace annals::core::search {
 
 // search.html#string: without a modifier by the beginning, without regard to case and accents.
@@ -10,16 +12,18 @@ Result<Plan> string_plan(const Asked& asked, std::string_view value) {
         return asked.bad("unknown escape");
     }
     const Column column = asked.parameter.column;
-    if (asked.modifier.empty()) {
-        return begins_with(column, fold(*text));
-    }
     if (asked.modifier == "exact") {
         return carrying({exact(column, *text)});
     }
-    if (asked.modifier == "contains") {
-        return containing(column, fold(*text));
+    if (!asked.modifier.empty() && asked.modifier != "contains") {
+        return asked.unsupported();
     }
-    return asked.unsupported();
+    std::string folded = fold(*text);
+    if (folded.empty()) {
+        return asked.bad(kFoldsToNothing);
+    }
+    return asked.modifier.empty() ? begins_with(column, std::move(folded))
+                                  : containing(column, std::move(folded));
 }
 
 }  // namespace annals::core::search

@@ -113,7 +113,11 @@ Result<Plan> token_plan(const Asked& asked, std::string_view value) {
         if (!text) {
             return asked.bad("unknown escape");
         }
-        return begins_with(beside(asked.parameter.column, ":text"), fold(*text));
+        std::string folded = fold(*text);
+        if (folded.empty()) {
+            return asked.bad(kFoldsToNothing);
+        }
+        return begins_with(beside(asked.parameter.column, ":text"), std::move(folded));
     }
     if (modifier == "in" || modifier == "not-in") {
         return in_value_set(asked, value);

@@ -89,6 +89,10 @@ struct LocalReference {
 /// Reads `Type/id` and `Type/id/_history/version`, absolute below `base_url` or not.
 std::optional<LocalReference> read_local(std::string_view text, std::string_view base_url);
 
+/// Why a text is refused of which folding leaves nothing: every text begins with that, and contains it.
+inline constexpr std::string_view kFoldsToNothing =
+    "a text is needed that is more than white space and marks";
+
 // ---- one value of a parameter; alternatives and negations are parameter_plan()'s ----
 
 Result<Plan> string_plan(const Asked& asked, std::string_view value);

@@ -195,6 +195,13 @@ Result<void> take_include(const QueryContext& context, std::string_view modifier
 
 }  // namespace
 
+bool is_result_parameter(std::string_view name) noexcept {
+    static constexpr std::array<std::string_view, 12> kNames{
+        "_include",       "_revinclude", "_sort",   "_count",  "_total",   "_contained",
+        "_containedType", "_cursor",     "_format", "_pretty", "_summary", "_elements"};
+    return std::find(kNames.begin(), kNames.end(), name.substr(0, name.find(':'))) != kNames.end();
+}
+
 bool is_about_the_answer(std::string_view name) noexcept {
     static constexpr std::array<std::string_view, 4> kNames{"_format", "_pretty", "_summary",
                                                             "_elements"};
@@ -211,10 +218,7 @@ Result<bool> take_result_parameter(const QueryContext& context, const std::vecto
         ANNALS_TRY_VOID(take_include(context, modifier, pair, query));
         return true;
     }
-    static constexpr std::array<std::string_view, 10> kOthers{
-        "_sort",   "_count",  "_total",  "_contained", "_containedType",
-        "_cursor", "_format", "_pretty", "_summary",   "_elements"};
-    if (std::find(kOthers.begin(), kOthers.end(), name) == kOthers.end()) {
+    if (!is_result_parameter(name)) {
         return false;
     }
     if (!modifier.empty()) {

@@ -1,11 +1,13 @@
 #include "core/search/sort.h"
 
 #include "core/search/parameter_values.h"
+#include "core/search/ranges.h"
+#include "core/search/values.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 namespace annals::core::search {
 
@@ -47,24 +49,47 @@ bool reads_bodies(By by) noexcept {
     return by == By::id || by == By::body_text || by == By::body_number;
 }
 
-// The value of a Quantity, its low end if it is a Range or the like.
-std::optional<double> number_in(json::Value value) {
-    const json::Value number = value.is_object() ? value["value"] : value;
-    if (!number.is(json::Kind::number)) {
-        return {};
-    }
-    return std::strtod(std::string(number.raw()).c_str(), nullptr);
+std::optional<double> read_number(json::Value number) {
+    return number.is(json::Kind::number) ? number_value(number.raw()) : std::nullopt;
 }
 
-// What a token, reference or uri is sorted by: its code, else its text.
-std::string text_in(json::Value value) {
+// The value of a Quantity; of a Range and SampledData the end that counts in this direction.
+std::optional<double> number_in(json::Value value, bool descending) {
+    if (!value.is_object()) {
+        return read_number(value);
+    }
+    if (const auto own = read_number(value["value"])) {
+        return own;
+    }
+    const auto low = read_number(value["low"]["value"]);
+    const auto high = read_number(value["high"]["value"]);
+    if (low && high) {
+        return descending ? high : low;
+    }
+    if (low || high) {
+        return low ? low : high;
+    }
+    const auto sampled = sampled_bounds(value);
+    if (!sampled) {
+        return {};
+    }
+    return descending ? sampled->high : sampled->low;
+}
+
+// What a token, reference or uri is sorted by: its code, of several the first in this direction, else its text.
+std::string text_in(json::Value value, bool descending) {
     if (!value.is_object()) {
         return value.is_string() ? value.string() : std::string(value.raw());
     }
-    for (json::Value coding : value["coding"].elements()) {
-        if (coding["code"]) {
-            return coding["code"].string();
+    std::string best;
+    for (const json::Value coding : value["coding"].elements()) {
+        std::string code = coding["code"].string();
+        if (!code.empty() && (best.empty() || (descending ? code > best : code < best))) {
+            best = std::move(code);
         }
+    }
+    if (!best.empty()) {
+        return best;
     }
     for (const char* const name : {"code", "reference", "value", "text", "display"}) {
         if (value[name].is_string()) {
@@ -209,7 +234,7 @@ bool Sorter::take_bodies(const Pace& pace) {
                 values.missing[next_body_] = false;
             } else if (values.by == By::body_text) {
                 for_each_parameter_value(*keys_[i].parameter, body, [&](json::Value value) {
-                    std::string text = text_in(value);
+                    std::string text = text_in(value, values.descending);
                     std::string& best = values.texts[next_body_];
                     if (!text.empty() && (values.missing[next_body_] ||
                                           (values.descending ? text > best : text < best))) {
@@ -219,7 +244,7 @@ bool Sorter::take_bodies(const Pace& pace) {
                 });
             } else if (values.by == By::body_number) {
                 for_each_parameter_value(*keys_[i].parameter, body, [&](json::Value value) {
-                    const std::optional<double> number = number_in(value);
+                    const auto number = number_in(value, values.descending);
                     if (!number) {
                         return;
                     }

@@ -98,6 +98,11 @@ std::size_t last_of(std::string_view text, char c, std::size_t end) noexcept {
                : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
 }
 
+std::optional<double> number_of_member(json::Value object, std::string_view member) {
+    const json::Value value = object[member];
+    return value.is(json::Kind::number) ? number_value(value.raw()) : std::nullopt;
+}
+
 /// The element itself, or each of an array.
 template <typename See>
 void each(json::Value value, const See& see) {
@@ -213,6 +218,32 @@ ReferenceText read_reference(std::string_view text, std::string_view base_url) n
     }
     target.local = begin == 0;
     return target;
+}
+
+std::optional<SampledBounds> sampled_bounds(json::Value sampled) {
+    // Each value is origin + factor * what is written.
+    const auto zero = number_of_member(sampled["origin"], "value");
+    const double factor = number_of_member(sampled, "factor").value_or(1);
+    if (!zero) {
+        return std::nullopt;
+    }
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    const std::string text = sampled["data"].string();
+    const std::string_view data = text;
+    for (std::size_t at = 0; at < data.size();) {
+        const std::size_t end = std::min(data.find(' ', at), data.size());
+        const std::string_view one = data.substr(at, end - at);
+        const auto number = one == "L"   ? number_of_member(sampled, "lowerLimit")
+                            : one == "U" ? number_of_member(sampled, "upperLimit")
+                                         : number_value(one);
+        if (number) {
+            low = std::min(low, *zero + factor * *number);
+            high = std::max(high, *zero + factor * *number);
+        }
+        at = end + 1;
+    }
+    return low <= high ? std::optional(SampledBounds{low, high}) : std::nullopt;
 }
 
 ValueWriter::ValueWriter(std::uint64_t seed, std::string base_url)
@@ -768,11 +799,6 @@ void ValueWriter::timing(json::Value value, std::span<const Use> uses) {
     }
 }
 
-std::optional<double> ValueWriter::number_of_member(json::Value object, std::string_view member) {
-    const json::Value value = object[member];
-    return value.is(json::Kind::number) ? number_value(value.raw()) : std::nullopt;
-}
-
 void ValueWriter::number_interval(std::int64_t low, std::int64_t high, std::span<const Use> uses) {
     for (const Use& use : uses) {
         interval(use, low, high);
@@ -887,30 +913,9 @@ void ValueWriter::quantity_range(json::Value value, std::span<const Use> uses) {
 }
 
 void ValueWriter::sampled(json::Value value, std::span<const Use> uses) {
-    // The bounds of the values; each is origin + factor * what is written.
-    const json::Value origin = value["origin"];
-    const auto zero = number_of_member(origin, "value");
-    const double factor = number_of_member(value, "factor").value_or(1);
-    if (!zero) {
-        return;
-    }
-    double low = std::numeric_limits<double>::infinity();
-    double high = -low;
-    const std::string_view data = text_of(value["data"], 0);
-    for (std::size_t at = 0; at < data.size();) {
-        const std::size_t end = std::min(data.find(' ', at), data.size());
-        const std::string_view one = data.substr(at, end - at);
-        const auto number = one == "L"   ? number_of_member(value, "lowerLimit")
-                            : one == "U" ? number_of_member(value, "upperLimit")
-                                         : number_value(one);
-        if (number) {
-            low = std::min(low, *zero + factor * *number);
-            high = std::max(high, *zero + factor * *number);
-        }
-        at = end + 1;
-    }
-    if (low <= high) {
-        in_unit(unit_of(parts_of(origin)), ordered(low), ordered(high), uses);
+    if (const auto bounds = sampled_bounds(value)) {
+        in_unit(unit_of(parts_of(value["origin"])), ordered(bounds->low), ordered(bounds->high),
+                uses);
     }
 }
 

@@ -127,6 +127,15 @@ struct ReferenceText {
 
 ReferenceText read_reference(std::string_view text, std::string_view base_url) noexcept;
 
+/// The least and the greatest of the values of a SampledData.
+struct SampledBounds {
+    double low = 0;
+    double high = 0;
+};
+
+/// Nothing if it has no values, or no origin.
+std::optional<SampledBounds> sampled_bounds(json::Value sampled);
+
 class ValueWriter {
   public:
     /// As Extractor.
@@ -195,7 +204,6 @@ class ValueWriter {
     void period(json::Value value, std::span<const Use> uses);
     void timing(json::Value value, std::span<const Use> uses);
     void date(std::string_view text, std::span<const Use> uses);
-    std::optional<double> number_of_member(json::Value object, std::string_view member);
     void number_interval(std::int64_t low, std::int64_t high, std::span<const Use> uses);
     void number_bounds(json::Value value, std::span<const Use> uses);
 

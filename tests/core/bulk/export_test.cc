@@ -328,7 +328,11 @@ TEST_F(ExportTest, TakesSearchesForTypes) {
         ElementsAre("Observation/p/1"));
     for (const char* filter :
          {"Patient", "Nobody%3Fa%3Db", "Patient%3Fnonsense%3D1", "Patient%3Fbirthdate%3Dx",
-          "Patient%3F_include%3DPatient:organization", "Patient%3F_contained%3Dtrue"}) {
+          "Patient%3F_include%3DPatient:organization", "Patient%3F_contained%3Dtrue",
+          "Patient%3F_count%3D1", "Patient%3Factive%3Dtrue%26_sort%3Dbirthdate",
+          "Patient%3F_total%3Daccurate", "Patient%3F_summary%3Dtrue", "Patient%3F_elements%3Dname",
+          "Patient%3F_format%3Djson", "Patient%3F_pretty%3Dtrue", "Patient%3F_cursor%3Dx",
+          "Patient%3F_contained%3Dfalse"}) {
         EXPECT_EQ(begin(fmt::format("/$export?_typeFilter={}", filter)).status, 400) << filter;
     }
     EXPECT_EQ(begin("/$export?_type=Patient&_typeFilter=Basic%3Fcode%3Da").status, 400);

@@ -12,12 +12,16 @@ namespace {
 class Lastn : public testing::Test {
   protected:
     void add(std::string_view id, std::string_view code, std::string_view effective) {
+        add_coded(id, fmt::format(R"({{"code":"{}"}})", code), effective);
+    }
+
+    void add_coded(std::string_view id, std::string_view codings, std::string_view effective) {
         const Answer answer = server_.put(
             fmt::format("/Observation/{}", id),
             fmt::format(R"({{"resourceType":"Observation","id":"{}","status":"final","code":)"
-                        R"({{"coding":[{{"code":"{}"}}]}},"subject":{{"reference":"Patient/p"}},)"
+                        R"({{"coding":[{}]}},"subject":{{"reference":"Patient/p"}},)"
                         R"("effectiveDateTime":"{}"}})",
-                        id, code, effective));
+                        id, codings, effective));
         ASSERT_EQ(answer.status, 201) << answer.body;
     }
 
@@ -55,6 +59,24 @@ TEST_F(Lastn, KeepsWhatTiesWithTheLastOneKept) {
     EXPECT_EQ(found("patient=p&code=weight&max=3"), "new b a");
     EXPECT_EQ(found("patient=p&code=weight&max=4"), "new b a old");
     EXPECT_EQ(found("patient=p&code=weight,height"), "new h2 h1");
+}
+
+TEST_F(Lastn, JoinsKindsWhicheverWasWrittenFirst) {
+    add_coded("first", R"({"code":"a"})", "2020-01-01");
+    add_coded("last", R"({"code":"c"})", "2023-01-01");
+    EXPECT_EQ(found("patient=p&code=a,b,c"), "last first");
+    add_coded("second", R"({"code":"a"},{"code":"b"})", "2021-01-01");
+    add_coded("third", R"({"code":"b"},{"code":"c"})", "2022-01-01");
+    EXPECT_EQ(found("patient=p&code=a,b,c"), "last");
+    EXPECT_EQ(found("patient=p&code=a,b,c&max=4"), "last third second first");
+    // Only by what matched.
+    EXPECT_EQ(found("patient=p&code=a,b,c&_id=first,last"), "last first");
+
+    add_coded("joins", R"({"code":"x"},{"code":"y"})", "2020-01-01");
+    add_coded("x", R"({"code":"x"})", "2021-01-01");
+    add_coded("y", R"({"code":"y"})", "2022-01-01");
+    EXPECT_EQ(found("patient=p&code=x,y"), "y");
+    EXPECT_EQ(found("patient=p&code=x,y&max=3"), "y x joins");
 }
 
 TEST_F(Lastn, TakesTheSearchParametersOfObservation) {

@@ -50,6 +50,17 @@ TEST(Filter, TestsStrings) {
            {"family ge chalmers", "peter"},
            {"family le chalmers", "peter petra"},
            {"name eq \"(a]\\\"\"", ""},
+           {"name eq \" \"", ""},
+           {"name ne \" \"", "peter petra"},
+           {"name co \" \"",
+            "invalid: search parameter 'name': a text is needed that is more than white space and "
+            "marks"},
+           {"name sw \" \"",
+            "invalid: search parameter 'name': a text is needed that is more than white space and "
+            "marks"},
+           {"name ew \" \"",
+            "invalid: search parameter 'name': a text is needed that is more than white space and "
+            "marks"},
            {"family pr true", "peter petra"},
            {"family pr false", "none"},
            {"name sa x", "not-supported: _filter: 'name' can't be asked for with this operation"},

@@ -175,6 +175,8 @@ TEST(Query, SearchesSeveralTypesByWhatTheyHaveInCommon) {
            {"_type=Patient,Practitioner&name=joe,paul", "joe paul"},
            {"_type=Patient&_type=Patient,Group", "peter paul"},
            {"_type=Nothing", "invalid: _type: 'Nothing' is not a resource type"},
+           {"_type:not=Patient",
+            "not-supported: search parameter '_type:not': the modifier ':not' is not supported"},
            {"_type=Patient,Observation&birthdate=1970",
             "invalid: search parameter 'birthdate' is not known for all types that are searched"}});
     EXPECT_EQ(corpus.parse("", "")->types.size(), kResourceTypeCount);

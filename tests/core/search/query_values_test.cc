@@ -51,6 +51,29 @@ TEST(StringQuery, IsByBeginningByPartOrExact) {
            {"given=", "invalid: search parameter 'given' has no value"}});
 }
 
+TEST(StringQuery, RefusesATextOfWhichFoldingLeavesNothing) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"Patient","id":"eve","name":[{"given":["Eve"]}]})");
+    corpus.add(R"({"resourceType":"Patient","id":"blank","name":[{"given":[" "]}]})");
+    corpus.add(R"({"resourceType":"Condition","id":"c","code":{"text":"Headache"},
+        "subject":{"reference":"Patient/1"}})");
+    const auto refused = [](const std::string& name) {
+        return "invalid: search parameter '" + name +
+               "': a text is needed that is more than white space and marks";
+    };
+    // A blank, an accent that stands alone, a space without width.
+    for (const std::string text : {"%20", "%CC%81", "%E2%80%8B", "eve,%20"}) {
+        EXPECT_EQ(corpus.ask("Patient", "given=" + text), refused("given")) << text;
+        EXPECT_EQ(corpus.ask("Patient", "given:contains=" + text), refused("given:contains"))
+            << text;
+        EXPECT_EQ(corpus.ask("Condition", "code:text=" + text), refused("code:text")) << text;
+    }
+    EXPECT_EQ(corpus.ask("Patient", "given:exact=%20"), "blank");
+    EXPECT_EQ(corpus.ask("Patient", "given:text=%20"),
+              "not-supported: search parameter 'given:text': the modifier ':text' is not "
+              "supported");
+}
+
 TEST(TokenQuery, IsByCodeAndSystem) {
     Corpus corpus;
     corpus.add(R"({"resourceType":"Condition","id":"icd","code":{"text":"Bad headache",
@@ -196,6 +219,17 @@ TEST(ReferenceQuery, IsByIdTypeUrlAndIdentifier) {
            {"subject=http://example.org/fhir/Patient/23", "rel abs ver"},
            {"subject=Patient/23/_history/2", "ver"},
            {"subject=http://example.org/fhir/Patient/23/_history/2", "ver"},
+           {"subject=23/_history/2", "ver"},
+           {"subject=23/_history/3", ""},
+           {"subject:Patient=23/_history/2", "ver"},
+           {"subject:Patient=23/_history/3", ""},
+           {"subject:Group=23/_history/2", ""},
+           {"subject:Patient=Patient/23/_history/2", "ver"},
+           {"subject:Patient=Patient/23/_history/3", ""},
+           {"subject:Patient=23/_history/",
+            "invalid: search parameter 'subject:Patient': an id is needed"},
+           {"subject=23/_history/",
+            "invalid: search parameter 'subject': an id, Type/id or an absolute URL is needed"},
            {"subject=http://far.org/fhir/Patient/23", "far"},
            {"subject=urn:uuid:0c3151bd-1cbf-4d64-b04d-cd9187a4c6e0", "urn"},
            {"subject=Patient/23,Group/23", "rel abs ver grp"},
