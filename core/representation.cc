@@ -134,7 +134,9 @@ Result<void> read_representation(const Request& request, const Target& target,
     if (target.level == Level::job_file || target.level == Level::openapi) {
         return {};  // it is what it is
     }
-    const bool binary = is_binary(target);
+    // A search of Binary and a history of it are Bundles like any other.
+    const bool gets = request.method == HttpMethod::get || request.method == HttpMethod::head;
+    const bool binary = is_binary(target) && (target.level != Level::type || !gets);
     if (request.query.empty() && !binary && !request.inside_bundle) {
         ANNALS_TRY(out.format, read_accept(request));
         return {};

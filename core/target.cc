@@ -242,6 +242,26 @@ Result<Parameters> parse_query(std::string_view query) {
     return parameters;
 }
 
+void unescape_path(std::string_view path, std::string& out) {
+    out.clear();
+    if (path.find('%') == std::string_view::npos) {
+        return;
+    }
+    for (std::size_t i = 0; i < path.size(); ++i) {
+        unsigned char byte = 0;
+        const char* const digits = path.data() + i + 1;
+        if (path[i] == '%' && i + 2 < path.size() &&
+            std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2 && byte > ' ' &&
+            byte < 0x7f &&
+            std::string_view("/?#%").find(static_cast<char>(byte)) == std::string_view::npos) {
+            out += static_cast<char>(byte);
+            i += 2;
+        } else {
+            out += path[i];
+        }
+    }
+}
+
 std::string percent_encode(std::string_view text) {
     constexpr char kHex[] = "0123456789ABCDEF";
     std::string out;

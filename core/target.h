@@ -59,6 +59,10 @@ struct Target {
 ///         else 404; handle() sees to that).
 Result<Target> parse_target(std::string_view path);
 
+/// Puts into `out` `path` with its escapes of printable characters resolved (RFC 3986 section 6.2.2.2: it names the same),
+/// but for those that would part it in another way. Empty if there are none.
+void unescape_path(std::string_view path, std::string& out);
+
 /// A query string taken apart, percent-decoded, in order, empty names dropped.
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 Result<Parameters> parse_query(std::string_view query);

@@ -1,6 +1,7 @@
 #include "net/request_reader.h"
 
 #include "core/base/check.h"
+#include "core/target.h"
 
 #include <llhttp.h>
 
@@ -14,28 +15,6 @@
 namespace annals::net {
 
 namespace {
-
-/// `path` with its escapes of printable characters resolved (RFC 3986 section 6.2.2.2: it names the same), but for those
-/// that would part it in another way. Empty if there are none.
-void unescape(std::string_view path, std::string& out) {
-    out.clear();
-    if (path.find('%') == std::string_view::npos) {
-        return;
-    }
-    for (std::size_t i = 0; i < path.size(); ++i) {
-        unsigned char byte = 0;
-        const char* const digits = path.data() + i + 1;
-        if (path[i] == '%' && i + 2 < path.size() &&
-            std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2 && byte > ' ' &&
-            byte < 0x7f &&
-            std::string_view("/?#%").find(static_cast<char>(byte)) == std::string_view::npos) {
-            out += static_cast<char>(byte);
-            i += 2;
-        } else {
-            out += path[i];
-        }
-    }
-}
 
 constexpr std::size_t kBufferBytes = 8 << 10;       // of a connection at work
 constexpr std::size_t kBufferBytesKept = 64 << 10;  // a larger one is given back after its request
@@ -432,7 +411,7 @@ bool RequestReader::read_target(std::string_view target) {
     const std::size_t path_size = std::min(target.find('?'), target.size());
     path_place_ = static_cast<std::size_t>(target.data() - origin);
     path_size_ = path_size;
-    unescape(target.substr(0, path_size), unescaped_path_);
+    core::unescape_path(target.substr(0, path_size), unescaped_path_);
     query_place_ = path_place_ + std::min(path_size + 1, target.size());
     query_size_ = target.size() - std::min(path_size + 1, target.size());
     return true;

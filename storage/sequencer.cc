@@ -8,8 +8,6 @@ namespace {
 
 using Status = Submission::Status;
 
-constexpr auto kProbeInterval = std::chrono::seconds(1);
-
 /// So long nobody has to come for what was left to those who come back to be written without them.
 constexpr auto kDeferredMax = std::chrono::milliseconds(10);
 constexpr std::size_t kBufferBytesKept =
@@ -30,7 +28,8 @@ bool met(Expect expect, const Head& head, VersionNumber expected,
         case Expect::version:
             return head.exists && head.version == expected;
         case Expect::older:
-            return kept && *kept > head.version && *kept > head.erased_through;
+            return (kept ? *kept : VersionNumber{head.version.value + 1}) >
+                   std::max(head.version, head.erased_through);
     }
     return false;
 }
@@ -471,6 +470,14 @@ void Sequencer::recovered() noexcept {
     if (state_.load(std::memory_order_relaxed) == WriteState::no_space) {
         state_.store(WriteState::ready, std::memory_order_release);
     }
+}
+
+std::optional<Sequencer::Clock::time_point> Sequencer::next_probe() const {
+    if (state() != WriteState::no_space) {
+        return std::nullopt;
+    }
+    const std::lock_guard lock(mutex_);
+    return next_probe_;
 }
 
 Ticket Sequencer::last_ticket() const {

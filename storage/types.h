@@ -39,7 +39,8 @@ enum class Expect : std::uint8_t {
     exists,   ///< at least one version, live or deleted
     live,     ///< the newest version is not a deletion
     version,  ///< the newest version, deletion or not, is `expected_version`
-    older,    ///< the newest version and every erased one are below `version` (history bundles)
+    /// The newest version and every erased one are below `version`, or where there is none below the next (history bundles).
+    older,
 };
 
 /// The newest version of a resource as the log stands (submitted commits included).

@@ -274,6 +274,10 @@ Result<Instant> parse_instant(std::string_view text) {
         text.substr(10).find_first_of("Z+-") == std::string_view::npos) {
         return bad(text, "FHIR instant");
     }
+    if (range->begin.us < days_of(1, 1, 1) * kDay ||
+        range->begin.us >= days_of(10'000, 1, 1) * kDay) {
+        return bad(text, "FHIR instant");  // It could not be written with four digits of a year.
+    }
     return range->begin;
 }
 

@@ -4,6 +4,7 @@
 #include "core/base/check.h"
 #include "core/base/ids.h"
 #include "core/outcome.h"
+#include "core/target.h"
 
 #include <fmt/format.h>
 
@@ -52,7 +53,9 @@ Result<void> read_url(std::string url, std::string_view base_url, EntryRequest& 
     const std::size_t mark = rest.find('?');
     const std::string_view path = rest.substr(0, mark);
     asked.path = path.starts_with('/') || path.empty() ? "" : "/";
-    asked.path += path;
+    std::string unescaped;
+    unescape_path(path, unescaped);
+    asked.path += unescaped.empty() ? path : unescaped;
     if (mark != std::string_view::npos) {
         asked.query = rest.substr(mark + 1);
     }
@@ -119,7 +122,7 @@ Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base
         if (!instant) {
             return Error{Errc::value, "request.ifModifiedSince is not an instant", {}};
         }
-        asked.if_modified_since = format_http_date(*instant);
+        asked.if_modified_since = *instant;
     }
     if (asked.method == HttpMethod::patch) {
         ANNALS_TRY_VOID(read_patch(entry["resource"], asked));
@@ -156,7 +159,7 @@ Request request_of_entry(const EntryRequest& asked, const Request& outer, std::s
     add("If-Match", asked.if_match);
     add("If-None-Match", asked.if_none_match);
     add("If-None-Exist", asked.if_none_exist);
-    add("If-Modified-Since", asked.if_modified_since);
+    request.modified_since = asked.if_modified_since;
     return request;
 }
 

@@ -26,7 +26,7 @@ struct EntryRequest {
     std::optional<std::string> if_match;
     std::optional<std::string> if_none_match;
     std::optional<std::string> if_none_exist;
-    std::optional<std::string> if_modified_since;  ///< as an HTTP date
+    std::optional<Instant> if_modified_since;
 
     // Of a PATCH, whose body is not the entry's resource itself.
     std::string patch;

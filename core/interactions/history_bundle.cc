@@ -195,7 +195,7 @@ class HistoryRun {
 
         storage::VersionWrite write = write_of(entry);
         write.body = pieces_;
-        write.expect = entry.version ? Expect::older : Expect::anything;
+        write.expect = Expect::older;
         const auto epoch = service_.indexing().epoch();
         write.search = &epoch->entries_of(entry.type, entry.facts.resource);
         const Submission submission = submit(write);

@@ -156,7 +156,9 @@ Result<void> read_version(const Parts& parts, HistoryEntry& entry) {
 }
 
 Result<void> read_instant(const Parts& parts, HistoryEntry& entry) {
-    const bool in_meta = parts.resource && !entry.deletion && entry.facts.last_updated;
+    // A deletion's resource may be what was deleted, unless nothing else says when.
+    const bool in_meta = parts.resource && entry.facts.last_updated &&
+                         (!entry.deletion || (!parts.last_modified && entry.facts.version_id));
     if (!in_meta && !parts.last_modified) {
         return {};
     }

@@ -33,7 +33,7 @@ struct HistoryEntry {
 
 /// Reads an entry into `entry`, whatever was there (its memory is used again): who it is by `resource`, else `request.url`, else `fullUrl`; its number by
 /// `meta.versionId`, else `response.etag`, else `_history/N` of `fullUrl` or `response.location`; its instant by
-/// `meta.lastUpdated`, else `response.lastModified`. A deletion has the response status 410 or the method DELETE.
+/// `meta.lastUpdated`, else `response.lastModified` (of a deletion the other way round). A deletion has the response status 410 or the method DELETE.
 /// Errors: structure, required, value, invalid; `entry` is meaningless then.
 Result<void> read_history_entry(json::Value value, HistoryEntry& entry);
 

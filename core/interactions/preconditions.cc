@@ -106,6 +106,9 @@ bool not_modified(const Request& request, VersionNumber version, Instant last_up
         const auto tags = read_entity_tags(request, "If-None-Match");
         return tags && ((*tags)->any || (*tags)->names(version));
     }
+    if (request.modified_since) {
+        return last_updated <= *request.modified_since;
+    }
     if (const auto since = request.header("If-Modified-Since")) {
         const Result<Instant> date = parse_http_date(*since);
         // HTTP dates are whole seconds: a version of the same second is the one the client saw.

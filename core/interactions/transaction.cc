@@ -407,7 +407,7 @@ class TransactionRun {
                 if (entries_[*writer].kind == EntryKind::remove &&
                     entry.target.level == Level::instance) {
                     co_return fail(index,
-                                   {Errc::deleted,
+                                   {service_.config().hard_delete ? Errc::not_found : Errc::deleted,
                                     fmt::format("{} is deleted by Bundle.entry[{}]", name, *writer),
                                     {}});
                 }

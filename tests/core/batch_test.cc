@@ -70,8 +70,7 @@ TEST(Batch, TakesUrlsBelowItsOwnBase) {
 
 TEST(Batch, SaysWhyAHeadFailed) {
     TestService server;
-    const Json bundle(
-        server.submit(bundle_of("batch", {entry_of("HEAD", "Patient/absent")})).body);
+    const Json bundle(server.submit(bundle_of("batch", {entry_of("HEAD", "Patient/absent")})).body);
     EXPECT_EQ(bundle.statuses(), "404");
     EXPECT_EQ(bundle.issue(0, "code"), "not-found");
 }
@@ -237,6 +236,31 @@ TEST(Batch, LetsOthersHaveTheirTurnsBetweenItsReads) {
     EXPECT_EQ(answers[0].status, 200);
     EXPECT_EQ(answers[1].status, 200);
     EXPECT_LT(answers[1].place, answers[0].place);
+}
+
+TEST(Batch, ResolvesEscapesInPathsAsHttpDoes) {
+    TestService server;
+    server.put("/Patient/1", patient("1"));
+    const Json bundle(server
+                          .submit(bundle_of("batch", {entry_of("GET", "Patient/1/%24meta"),
+                                                      entry_of("GET", "Patient/%31/%5Fhistory"),
+                                                      entry_of("GET", "Patient%2F1")}))
+                          .body);
+    EXPECT_EQ(bundle.statuses(), "200 200 404");
+}
+
+TEST(Batch, TakesIfModifiedSinceToItsFractionOfASecond) {
+    TestService server;
+    server.put("/Patient/1", patient("1"));
+    const std::string updated =
+        Json(server.get("/Patient/1").body).root()["meta"]["lastUpdated"].string();
+    const Instant written = *parse_instant(updated);
+    const auto since = [&](std::int64_t ms) {
+        return entry_of("GET", "Patient/1", {}, {},
+                        R"("ifModifiedSince":")" + format_instant({written.us + ms * 1000}) + '"');
+    };
+    const Json bundle(server.submit(bundle_of("batch", {since(-1), since(0), since(1)})).body);
+    EXPECT_EQ(bundle.statuses(), "200 304 304");
 }
 
 }  // namespace

@@ -429,5 +429,42 @@ TEST(ResourceUrl, IsReadFromItsEnd) {
     }
 }
 
+TEST(HistoryBundle, TakesEscapesInWhatIdentifiesAVersion) {
+    TestService server;
+    const Json bundle = post_history(
+        server,
+        {R"({"resource":{"resourceType":"Patient","id":"\u0061","meta":{"versionId":"\u0031","lastUpdated":"2020-01-01T00:00:00\u002B02:00"}}})"});
+    EXPECT_EQ(bundle.statuses(), "201");
+    EXPECT_EQ(bundle.entry(0)["response"]["lastModified"].string(), "2019-12-31T22:00:00.000Z");
+    EXPECT_EQ(server.get("/Patient/a/_history/1").body,
+              version_body("a", 1, "2020-01-01T00:00:00+02:00"));
+}
+
+TEST(HistoryBundle, KeepsTheInstantOfADeletionThatItsResourceHas) {
+    TestService server;
+    const Json bundle = post_history(
+        server,
+        {entry_of("DELETE", "Patient/1", version_body("1", 5)),
+         R"({"resource":)" + version_body("2", 5) +
+             R"(,"request":{"method":"DELETE","url":"Patient/2"},"response":{"status":"410","lastModified":"2021-01-01T00:00:00Z"}})"});
+    EXPECT_EQ(bundle.statuses(), "204 204");
+    EXPECT_EQ(bundle.entry(0)["response"]["lastModified"].string(), kInstant);
+    EXPECT_EQ(bundle.entry(1)["response"]["lastModified"].string(), "2021-01-01T00:00:00.000Z");
+}
+
+TEST(HistoryBundle, BringsNothingBackThatHasNoNumberAndWasErased) {
+    Config config;
+    config.hard_delete = true;
+    TestService server(config);
+    server.put("/Patient/1", R"({"resourceType":"Patient","id":"1"})");
+    ASSERT_EQ(server.send({HttpMethod::delete_, "/Patient/1"}).status, 204);
+    const std::string unnumbered = R"({"resource":{"resourceType":"Patient","id":"1"}})";
+    EXPECT_EQ(post_history(server, {unnumbered}).statuses(), "200");
+    EXPECT_EQ(server.get("/Patient/1").status, 404);
+    const std::string other = R"({"resource":{"resourceType":"Patient","id":"2"}})";
+    EXPECT_EQ(post_history(server, {other, other}).statuses(), "201 200");
+    EXPECT_EQ(server.get("/Patient/2").etag, VersionNumber{2});
+}
+
 }  // namespace
 }  // namespace annals::core
