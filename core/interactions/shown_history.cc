@@ -25,8 +25,7 @@ ShownHistory::ShownHistory(const storage::Store& store, const ScopedView& view,
       at_(at),
       fills_(query.count > 0),
       // A page that begins at the beginning is filled while all are counted, in an order that costs nothing.
-      counts_(!query.total &&
-              ((!query.after && is_by_position(query.order)) || query.count == 0)),
+      counts_(!query.total && ((!query.after && is_by_position(query.order)) || query.count == 0)),
       then_counts_(!query.total && !counts_),
       skip_(query.skip),
       after_(counts_ ? std::nullopt : query.after) {
