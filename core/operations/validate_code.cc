@@ -229,6 +229,12 @@ Result<Verdict> in_code_system(const Asked& asked, const terminology::CodeSystem
             fmt::format("The code {} is of another system than {}", described(code), system->url()),
             ""};
     }
+    if (!code.version.empty() && !system->version().empty() && code.version != system->version()) {
+        return Verdict{false,
+                       fmt::format("The code {} is of version '{}' of {}, which is not here",
+                                   described(code), code.version.substr(0, 200), system->url()),
+                       ""};
+    }
     Known known{system, system->find(code.code), {}};
     if (!known.number) {
         return Verdict{

@@ -54,13 +54,13 @@ Result<Member> member_of_system(Session& session, const Include& include, const 
             return Member::no;
         }
     }
-    if (include.lists && include.filters.empty()) {
-        return Member::yes;
-    }
-    ANNALS_TRY(const CodeSystemPointer system,
-               session.code_system(include.system, include.version));
+    // The version that is meant is the one that knows.
+    const std::string_view version =
+        include.version.empty() ? code.version : std::string_view(include.version);
+    ANNALS_TRY(const CodeSystemPointer system, session.code_system(include.system, version));
+    const bool named = include.lists && include.filters.empty();
     const Member otherwise =
-        session.open_systems && include.is_whole() ? Member::yes : Member::unknown;
+        named || (session.open_systems && include.is_whole()) ? Member::yes : Member::unknown;
     if (system == nullptr) {
         return otherwise;
     }

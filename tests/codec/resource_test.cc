@@ -348,9 +348,9 @@ TEST_F(ResourceFactsTest, ResolvesEscapes) {
     EXPECT_EQ(moved.id, "a");
     EXPECT_EQ(moved.version_id, "7");
     EXPECT_EQ(moved.last_updated, "2020-01-01T00:00:00+02:00");
+    const BodyPlan plan(moved, "a", {.version = "7", .last_updated = moved.last_updated});
     std::string text;
-    for (const json::Run& run :
-         BodyPlan(moved, "a", {.version = "7", .last_updated = moved.last_updated}).runs()) {
+    for (const json::Run& run : plan.runs()) {
         text += run.text;
     }
     EXPECT_EQ(

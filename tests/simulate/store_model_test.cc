@@ -247,9 +247,11 @@ class Simulation {
                 return head != nullptr && !head->info.deletion;
             case Expect::version:
                 return head != nullptr && head->info.version == expected;
-            case Expect::older:
-                return kept && (head == nullptr || *kept > head->info.version) &&
-                       *kept > now_.erased_through(resource);
+            case Expect::older: {
+                const VersionNumber newest = head == nullptr ? VersionNumber{} : head->info.version;
+                const VersionNumber own = kept.value_or(VersionNumber{newest.value + 1});
+                return own > newest && own > now_.erased_through(resource);
+            }
         }
         return false;
     }

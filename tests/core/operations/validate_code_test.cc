@@ -85,6 +85,26 @@ TEST_F(Codes, OfSystemsThatAreNotHereAreNotSaidToBeValid) {
               "result=true display=Diabetes mellitus");
 }
 
+TEST_F(Codes, ThatAreListedMustBeInASystemThatIsWhollyHere) {
+    compose("some", R"("include":[{"system":"http://s/animals","concept":[{"code":"dog"},
+        {"code":"unicorn"}]}])");
+    const std::string url = "/ValueSet/$validate-code?url=http://v/some&system=http://s/animals";
+    EXPECT_EQ(get(url + "&code=dog"), "result=true display=Dog");
+    EXPECT_EQ(get(url + "&code=unicorn"), "result=false");
+}
+
+TEST_F(Codes, OfVersionsThatAreNotHereAreNotSaidToBeValid) {
+    EXPECT_EQ(get("/CodeSystem/animals/$validate-code?code=dog&version=1"),
+              "result=true display=Dog");
+    EXPECT_EQ(get("/CodeSystem/animals/$validate-code?code=dog&version=2"), "result=false");
+    EXPECT_EQ(get("/ValueSet/$validate-code?url=http://v/all&system=http://s/animals"
+                  "&code=dog&systemVersion=1"),
+              "result=true display=Dog");
+    EXPECT_EQ(get("/ValueSet/$validate-code?url=http://v/all&system=http://s/animals"
+                  "&code=dog&systemVersion=2"),
+              "result=false");
+}
+
 TEST_F(Codes, AreValidatedAgainstACodeSystem) {
     const std::string url = "/CodeSystem/$validate-code?url=http://s/animals";
     EXPECT_EQ(get(url + "&code=dog"), "result=true display=Dog");
