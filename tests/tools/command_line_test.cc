@@ -68,6 +68,14 @@ TEST(CommandLine, RefusesWhatItDoesNotKnowWithCodeTwo) {
     }
 }
 
+TEST(Bench, SaysWhyItsOwnServerCouldNotStart) {
+    const TemporaryDirectory directory;
+    const Finished done = annals(
+        {"bench", "read", "--smoke", "--set", "no_such_key=1", "--directory", directory.path()});
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_NE(done.errors.find("unknown key 'no_such_key'"), std::string::npos) << done.errors;
+}
+
 TEST(Serve, RefusesAnUnknownKeyAWrongTypeAndATakenPortAndTouchesNothing) {
     const TemporaryDirectory directory;
     RunningServer running(kBinary, directory / "other");

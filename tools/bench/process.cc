@@ -15,6 +15,8 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <thread>
 
 namespace annals::bench {
@@ -22,9 +24,19 @@ namespace {
 
 constexpr auto kReadyMax = std::chrono::seconds(60);
 constexpr auto kStopMax = std::chrono::seconds(30);
+constexpr int kCouldNotStart = 2;  // an exit code of every subcommand
 
 Error io_error(std::string_view what) {
     return Error{Errc::io, fmt::format("{}: {}", what, std::strerror(errno)), ""};
+}
+
+std::string last_line(const std::string& path) {
+    std::ifstream file(path);
+    std::string last;
+    for (std::string line; std::getline(file, line);) {
+        last = line.empty() ? last : line;
+    }
+    return last;
 }
 
 }  // namespace
@@ -74,7 +86,9 @@ Result<Process> Process::run_self(const std::vector<std::string>& arguments, con
     };
     Result<Process> process = run_function(run, ready, cpu);
     if (!process) {
-        return Error{Errc::io, fmt::format("{} (its log: {})", process.error().detail, log), ""};
+        // The log goes with its folder.
+        return Error{process.error().code,
+                     fmt::format("{}: {}", process.error().detail, last_line(log)), ""};
     }
     return process;
 }
@@ -122,8 +136,9 @@ Result<void> Process::wait_until_ready(std::string_view ready) {
         char text[512];
         const ssize_t got = ::read(out_, text, sizeof text);
         if (got <= 0) {
-            return Error{Errc::io,
-                         fmt::format("the server ended with code {} before it was ready", stop()),
+            const int code = stop();
+            return Error{code == kCouldNotStart ? Errc::usage : Errc::io,
+                         fmt::format("the server ended with code {} before it was ready", code),
                          ""};
         }
         said.append(text, static_cast<std::size_t>(got));
