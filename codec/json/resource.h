@@ -24,7 +24,7 @@ namespace annals::json {
 
 /// The facts of one resource inside a Document, found in one walk over its top level.
 ///
-/// Lifetime: views and Values point into the Document.
+/// Lifetime: views and Values point into the Document, views of what had escapes into `resolved`.
 struct ResourceFacts {
     Value resource;
     TypeId type;

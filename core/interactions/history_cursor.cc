@@ -13,8 +13,8 @@ namespace {
 
 // 1, letter of the order, f or b, then the numbers in hex (`-` for none) and a check, all joined by dots.
 constexpr std::string_view kOrders = "npur";
-constexpr std::size_t kNumbers =
-    7;  // the sixth was of cursors that went on by resources, and is always none
+// The sixth number was of cursors that went on by resources, and is always none.
+constexpr std::size_t kNumbers = 7;
 
 using Numbers = std::array<std::optional<std::uint64_t>, kNumbers>;
 

@@ -31,7 +31,8 @@ inline constexpr int kAttemptsMax = 64;
 /// The parser of the calling thread.
 json::Parser& thread_parser();
 
-/// Parses what is to be stored, its keys written without needless escapes; unless `validation` is off, looks on the way at what check_resource() asks for.
+/// Parses what is to be stored, its keys written without needless escapes; unless `validation` is off, looks on the way at
+/// what check_resource() asks for.
 /// Errors: invalid, body_too_large.
 Result<json::Document> parse_submitted(const Config& config, json::Parser& parser,
                                        std::string_view text);
