@@ -81,14 +81,14 @@ std::string write_backup_manifest(const BackupManifest& manifest) {
 }
 
 Result<BackupManifest> parse_backup_manifest(std::string_view text) {
-    if (text.starts_with(kFirstWord) && !text.starts_with(kFirstLine)) {
-        return Error{
-            Errc::usage, fmt::format("{}: written by a newer version", kBackupManifest), {}};
-    }
     const std::size_t end = text.rfind("checksum ");
     if (end == std::string_view::npos ||
         text.substr(end) != fmt::format("checksum {:016x}\n", hash64(text.substr(0, end)))) {
         return damaged();
+    }
+    if (text.starts_with(kFirstWord) && !text.starts_with(kFirstLine)) {
+        return Error{
+            Errc::usage, fmt::format("{}: written by a newer version", kBackupManifest), {}};
     }
     BackupManifest manifest;
     Words words(text.substr(0, end));

@@ -53,14 +53,14 @@ Result<SegmentHeader> decode_segment_header(std::string_view bytes, std::string_
     }
     const char* in = bytes.data();
     const auto version = load_le<std::uint32_t>(in + 8);
+    if (version == 0 || load_le<std::uint64_t>(in + 56) != hash64({in, 56})) {
+        return Error{Errc::corrupt, fmt::format("{}: offset 0: damaged segment header", path), {}};
+    }
     if (version > kFormatVersion) {
         return Error{Errc::usage,
                      fmt::format("{}: written in format {}, this program knows up to {}", path,
                                  version, kFormatVersion),
                      {}};
-    }
-    if (version == 0 || load_le<std::uint64_t>(in + 56) != hash64({in, 56})) {
-        return Error{Errc::corrupt, fmt::format("{}: offset 0: damaged segment header", path), {}};
     }
     return SegmentHeader{.format = static_cast<SegmentFormat>(version),
                          .store_id = load_le<std::uint64_t>(in + 16),

@@ -3,6 +3,7 @@
 
 #include "storage/backup.h"
 
+#include "core/base/digest.h"
 #include "storage/file_system.h"
 #include "storage/format.h"
 #include "storage/restore.h"
@@ -366,7 +367,14 @@ TEST(BackupManifest, IsReadAsItWasWritten) {
         EXPECT_FALSE(parse_backup_manifest(other)) << i;
         EXPECT_FALSE(parse_backup_manifest(std::string_view(text).substr(0, i))) << i;
     }
-    EXPECT_EQ(parse_backup_manifest("annals-backup 2\n").error().code, Errc::usage);
+}
+
+TEST(BackupManifest, IsOfANewerVersionOnlyIfItsChecksumHolds) {
+    const std::string newer = "annals-backup 2\nstore of another kind\n";
+    const std::string checksum = fmt::format("checksum {:016x}\n", hash64(newer));
+    EXPECT_EQ(parse_backup_manifest(newer + checksum).error().code, Errc::usage);
+    EXPECT_EQ(parse_backup_manifest("annals-backup 3" + newer.substr(15) + checksum).error().code,
+              Errc::corrupt);
 }
 
 // ---- faults ----

@@ -396,10 +396,21 @@ TEST(Format, SkipsUnknownKindsFrom128OnAndRefusesTheOthers) {
 TEST(Format, RefusesANewerFormatByName) {
     std::string bytes = encoded_header();
     store_le(bytes.data() + 8, kFormatVersion + 1);
+    store_le(bytes.data() + 56, hash64({bytes.data(), 56}));
     auto newer = decode_segment_header(bytes, "some/path.seg");
     ASSERT_FALSE(newer);
     EXPECT_EQ(newer.error().code, Errc::usage);
     EXPECT_NE(newer.error().detail.find("some/path.seg"), std::string::npos);
+}
+
+TEST(Format, TakesAFlippedBitOfTheVersionForDamage) {
+    for (std::size_t bit = 0; bit < 32; ++bit) {
+        std::string bytes = encoded_header();
+        bytes[8 + bit / 8] = static_cast<char>(bytes[8 + bit / 8] ^ (1 << bit % 8));
+        const auto damaged = decode_segment_header(bytes, "some/path.seg");
+        ASSERT_FALSE(damaged) << bit;
+        EXPECT_EQ(damaged.error().code, Errc::corrupt) << bit;
+    }
 }
 
 TEST(Format, KnowsTheFooterSizeAhead) {

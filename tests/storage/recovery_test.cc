@@ -254,6 +254,7 @@ TEST(Recovery, RefusesANewerFormatAndTouchesNothing) {
     auto fs = patients(2);
     std::string bytes = fs->content(kFirst);
     store_le(bytes.data() + 8, kFormatVersion + 1);
+    store_le(bytes.data() + 56, hash64({bytes.data(), 56}));
     fs->set_content(kFirst, bytes);
     fs->set_content("/data/segments/new.tmp", "left over");
     const std::uint64_t calls = fs->changing_calls();

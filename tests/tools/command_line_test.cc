@@ -1,5 +1,7 @@
 // The real binary's command line: exit codes, what goes to which stream, export and import.
 
+#include "core/base/bytes.h"
+#include "core/base/digest.h"
 #include "tests/support/certificates.h"
 #include "tests/support/child_process.h"
 #include "tests/support/temporary_directory.h"
@@ -152,13 +154,34 @@ TEST(Serve, RefusesANewerFormatAndTouchesNothing) {
     const std::string path = data + "/segments/0000000001.seg";
     std::string bytes = test::read_whole_file(path);
     constexpr std::size_t kFormatVersionAt = 8;
+    constexpr std::size_t kChecksumAt = 56;
     bytes[kFormatVersionAt] = 99;
+    store_le(bytes.data() + kChecksumAt, hash64({bytes.data(), kChecksumAt}));
     test::write_whole_file(path, bytes);
     for (const char* command : {"serve", "verify", "import"}) {
         const Finished refused = annals({command, "--data", data});
         EXPECT_EQ(refused.exit_code, 2) << command;
         EXPECT_TRUE(one_line(refused.errors)) << refused.errors;
         EXPECT_NE(refused.errors.find("format"), std::string::npos) << refused.errors;
+    }
+    EXPECT_TRUE(test::read_whole_file(path) == bytes);
+}
+
+TEST(Serve, NamesAFlippedBitOfTheFormatVersionAsDamage) {
+    const TemporaryDirectory directory;
+    const std::string data = directory / "data";
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    ASSERT_EQ(annals({"import", "--data", data, directory / "in.ndjson"}).exit_code, 0);
+    const std::string path = data + "/segments/0000000001.seg";
+    std::string bytes = test::read_whole_file(path);
+    constexpr std::size_t kFormatVersionAt = 8;
+    bytes[kFormatVersionAt] = static_cast<char>(bytes[kFormatVersionAt] ^ 64);
+    test::write_whole_file(path, bytes);
+    for (const char* command : {"serve", "verify"}) {
+        const Finished met = annals({command, "--data", data});
+        EXPECT_EQ(met.exit_code, 1) << command;
+        EXPECT_NE((met.output + met.errors).find("0000000001.seg"), std::string::npos)
+            << met.output << met.errors;
     }
     EXPECT_TRUE(test::read_whole_file(path) == bytes);
 }
