@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 namespace annals::core {
 
 namespace {
@@ -17,6 +19,16 @@ std::string_view base_of(std::string_view full_url) noexcept {
     }
     full_url.remove_suffix(named->id.size() + 1 + resource_type_name(named->type).size());
     return full_url;
+}
+
+/// The entries of a Bundle that is stored as a resource: what they refer to is found by that Bundle's own fullUrls, which stay.
+json::Value entries_of_its_own(const EntryResource& resource) {
+    static const std::optional<TypeId> bundle = find_resource_type("Bundle");
+    return resource.facts.type == bundle ? resource.facts.resource["entry"] : json::Value();
+}
+
+bool is_inside(json::Value outer, json::Value value) noexcept {
+    return outer && outer.index() < value.index() && value.index() < outer.node().next;
 }
 
 }  // namespace
@@ -58,7 +70,11 @@ Result<std::vector<json::Edit>> TransactionLinks::edits(const EntryResource& res
     std::vector<json::Edit> edits;
     edits.reserve(resource.sites.size());
     const std::string_view base = base_of(full_url);
+    const json::Value own_entries = entries_of_its_own(resource);
     for (const json::ReferenceSite& site : resource.sites) {
+        if (is_inside(own_entries, site.value)) {
+            continue;
+        }
         const json::Node& node = site.value.node();
         if (site.kind == Kind::narrative) {
             const auto rewritten = json::rewrite_narrative(

@@ -30,7 +30,8 @@ class TransactionLinks {
     /// Errors: invalid (it stands for two resources).
     Result<void> add(std::string_view full_url, const std::string& name);
 
-    /// The edits of `resource`, which stands in an entry with `full_url`, ascending. Errors: those of `resolve`.
+    /// The edits of `resource`, which stands in an entry with `full_url`, ascending; none inside of the entries of a
+    /// Bundle. Errors: those of `resolve`.
     Result<std::vector<json::Edit>> edits(const EntryResource& resource, std::string_view full_url,
                                           const Resolve& resolve) const;
 

@@ -123,6 +123,32 @@ TEST(Transaction, ResolvesLinksInUrisAndNarrativesButNotInCanonicals) {
     EXPECT_NE(stored.find(R"("valueCanonical":"urn:uuid:2")"), std::string::npos);
 }
 
+TEST(Transaction, LeavesTheEntriesOfABundleThatItStoresAlone) {
+    TestService server;
+    const std::string document =
+        R"({"resourceType":"Bundle","type":"document","identifier":{"system":"urn:x","value":"1",)"
+        R"("assigner":{"reference":"urn:uuid:p"}},"entry":[)"
+        R"({"fullUrl":"urn:uuid:o","resource":{"resourceType":"Observation","status":"final","code":{"text":"x"},)"
+        R"("subject":{"reference":"urn:uuid:p"}}},)"
+        R"({"fullUrl":"http://a/Observation/1","resource":{"resourceType":"Observation","status":"final","code":{"text":"x"},)"
+        R"("subject":{"reference":"Patient/7"},"performer":[{"reference":"Patient?identifier=none"}]}},)"
+        R"({"fullUrl":"urn:uuid:p","resource":{"resourceType":"Patient"}}]})";
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "transaction",
+                {entry_of("POST", "Patient", patient(""), full_url("urn:uuid:p")),
+                 entry_of("POST", "Patient", patient("7"), full_url("http://a/Patient/7")),
+                 entry_of("POST", "Bundle", document, full_url("http://a/Bundle/1"))}))
+            .body);
+    ASSERT_EQ(bundle.statuses(), "201 201 201");
+    const std::string stored = server.get("/" + name_in(bundle, 2)).body;
+    const std::string entries = document.substr(document.find(R"("entry":)"));
+    EXPECT_TRUE(stored.ends_with(entries)) << stored;
+    EXPECT_NE(stored.find(R"("assigner":{"reference":")" + name_in(bundle, 0)), std::string::npos)
+        << stored;
+}
+
 TEST(Transaction, KeepsEverythingButLinksByteForByte) {
     TestService server;
     const std::string body =
