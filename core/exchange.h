@@ -17,6 +17,10 @@
 #include <utility>
 #include <vector>
 
+namespace annals::xml {
+struct UnreadableEntry;
+}
+
 namespace annals::core {
 
 class Loop;
@@ -55,6 +59,8 @@ struct Request {
     std::optional<std::string_view> min_position;
     /// X-Request-Id as the client gave it, kept with what is written; empty: it gave none.
     std::string_view client_request_id;
+    /// Of a Bundle that came as XML: its entries without a JSON, ascending; null: none.
+    const std::vector<xml::UnreadableEntry>* unreadable = nullptr;
 
     /// The first header of that name (case ignored), trimmed; none if absent.
     std::optional<std::string_view> header(std::string_view name) const noexcept;

@@ -239,13 +239,17 @@ Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,
     } else if (format == BodyFormat::xml) {
         thread_local xml::Reader reader;
         converted = std::make_unique<ConvertedRequest>();
-        ANNALS_TRY(converted->body, reader.read(request.body));
+        ANNALS_TRY(converted->body, target.level == Level::root
+                                        ? reader.read_entries(request.body, converted->unreadable)
+                                        : reader.read(request.body));
     }
     if (converted == nullptr) {
         return converted;
     }
     converted->request = request;
     converted->request.body = converted->body;
+    converted->request.unreadable =
+        converted->unreadable.empty() ? nullptr : &converted->unreadable;
     for (Header& header : converted->request.headers) {
         if (equal_ignoring_case(header.name, "Content-Type")) {
             header.value = "application/fhir+json";

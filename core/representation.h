@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include "codec/xml/reader.h"
 #include "core/base/result.h"
 #include "core/exchange.h"
 #include "core/interactions/negotiation.h"
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace annals::core {
 
@@ -64,11 +66,13 @@ struct ConvertedRequest {
     Request request;
     std::string body;
     std::string query;  ///< of a search by POST: the URL's and the form's
+    std::vector<xml::UnreadableEntry> unreadable;
 };
 
 /// Turns an XML body into JSON, what is sent to Binary without a FHIR type into a Binary, and the form of a search
 /// into a query; null if the body is JSON already or not ours to read. Lifetime: the result points into `request`.
-/// Errors: unsupported_media; body_too_large (a form beyond kFormBytesMax); those of the XML reader.
+/// Errors: unsupported_media; body_too_large (a form beyond kFormBytesMax); those of the XML reader, but for the entries of a
+///         Bundle for `POST {base_url}` that can't be read: Request::unreadable has them.
 Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,
                                                        const Target& target);
 

@@ -61,11 +61,15 @@ std::size_t utf8_length(std::string_view text) noexcept {
 }
 
 Place place_of(std::string_view text, std::size_t offset) noexcept {
-    const std::string_view before = text.substr(0, offset);
-    const std::string_view line = before.substr(before.rfind('\n') + 1);  // npos + 1 is 0
-    return {1 + static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n')),
-            1 + static_cast<std::size_t>(std::count_if(line.begin(), line.end(),
-                                                       [](char c) { return (c & 0xc0) != 0x80; }))};
+    return place_behind({}, text.substr(0, offset));
+}
+
+Place place_behind(Place begin, std::string_view text) noexcept {
+    const auto breaks = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    const std::string_view line = text.substr(text.rfind('\n') + 1);  // npos + 1 is 0
+    const auto characters = static_cast<std::size_t>(
+        std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+    return {begin.line + breaks, (breaks == 0 ? begin.column : 1) + characters};
 }
 
 void append_unescaped(std::string& out, std::string_view raw) {

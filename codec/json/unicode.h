@@ -52,12 +52,15 @@ std::size_t utf8_length(std::string_view text) noexcept;
 
 /// A place in a text, as editors count: from 1, columns in characters.
 struct Place {
-    std::size_t line;
-    std::size_t column;
+    std::size_t line = 1;
+    std::size_t column = 1;
 };
 
 /// Where the byte at `offset` stands. Requires: offset <= text.size().
 Place place_of(std::string_view text, std::size_t offset) noexcept;
+
+/// Where what follows `text` stands, which begins at `begin`.
+Place place_behind(Place begin, std::string_view text) noexcept;
 
 /// Appends the characters that `raw` stands for. Requires: its escapes are well-formed.
 void append_unescaped(std::string& out, std::string_view raw);

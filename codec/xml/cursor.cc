@@ -147,6 +147,16 @@ bool Cursor::fail(std::size_t offset, const char* message, Errc code) {
     return false;
 }
 
+bool Cursor::flaw(std::size_t offset, const char* message, Errc code) {
+    if (!lenient_) {
+        return fail(offset, message, code);
+    }
+    if (flaw_.message == nullptr) {
+        flaw_ = {offset, message, code};
+    }
+    return true;
+}
+
 void Cursor::skip_space() noexcept {
     while (at_ < text_.size() && is(text_[at_], kSpace)) {
         ++at_;
@@ -543,7 +553,10 @@ void append_xml_characters(std::string& out, std::string_view text) {
 }
 
 Error describe(std::string_view text, const Fault& fault) {
-    const json::Place place = json::place_of(text, fault.offset);
+    return describe(json::place_of(text, fault.offset), fault);
+}
+
+Error describe(json::Place place, const Fault& fault) {
     return {fault.code,
             fmt::format("{} at line {}, column {}: {}",
                         fault.code == Errc::invalid ? "invalid XML" : "XML", place.line,

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "codec/json/unicode.h"
 #include "core/base/result.h"
 
 #include <array>
@@ -13,6 +14,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace annals::xml {
@@ -91,6 +93,16 @@ class Cursor {
     /// Makes a fault; false.
     bool fail(std::size_t offset, const char* message, Errc code = Errc::invalid);
 
+    /// Lets flaw() go on from here on, or not.
+    void set_lenient(bool lenient) noexcept { lenient_ = lenient; }
+
+    /// What is well-formed, but not what FHIR's XML has: a fault. Where the cursor is lenient it goes on, true, and the first
+    /// flaw is kept.
+    bool flaw(std::size_t offset, const char* message, Errc code);
+
+    /// The flaw that was kept, which is forgotten.
+    Fault take_flaw() noexcept { return std::exchange(flaw_, {}); }
+
   private:
     bool skip_reference();
     bool read_attribute(Attribute& attribute);
@@ -100,6 +112,8 @@ class Cursor {
     std::string_view text_;
     std::size_t at_;
     Fault fault_;
+    Fault flaw_;
+    bool lenient_ = false;
 };
 
 /// Is `text` UTF-8 of the characters that XML 1.0 allows?
@@ -174,5 +188,8 @@ void append_xml_characters(std::string& out, std::string_view text);
 
 /// An Error that says line and column (from 1, in characters) of the fault.
 Error describe(std::string_view text, const Fault& fault);
+
+/// The same where the place is known.
+Error describe(json::Place place, const Fault& fault);
 
 }  // namespace annals::xml

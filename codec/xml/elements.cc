@@ -12,12 +12,15 @@ constexpr std::size_t kElementBytesMin = 8;
 // What larger texts need is not kept for the next one.
 constexpr std::size_t kKeptElementsMax = 1 << 16;
 constexpr std::size_t kKeptNarrativesMax = 1 << 12;
+constexpr std::size_t kKeptFlawsMax = 1 << 12;
 
 }  // namespace
 
-Result<void> ElementParser::parse(std::string_view text) {
+Result<void> ElementParser::parse(std::string_view text, bool lenient) {
     elements_.clear();
     narratives_.clear();
+    flaws_.clear();
+    lenient_ = lenient;
     open_.clear();
     namespaces_.clear();
     text_ = text;
@@ -43,6 +46,9 @@ void ElementParser::trim() {
     }
     if (narratives_.capacity() > kKeptNarrativesMax) {
         narratives_ = {};
+    }
+    if (flaws_.capacity() > kKeptFlawsMax) {
+        flaws_ = {};
     }
 }
 
@@ -92,12 +98,17 @@ bool ElementParser::read(Cursor& cursor) {
             }
             namespaces_.close(static_cast<std::uint32_t>(open_.size()));
             elements_[open_.back().element].next = static_cast<std::uint32_t>(elements_.size());
+            if (open_.size() == 2) {
+                end_child(cursor, open_.back().element);
+            }
             open_.pop_back();
         } else if (!cursor.looking_at("<")) {
             bool blank = true;
             const std::size_t begin = cursor.at();
-            return cursor.skip_text(blank) &&
-                   cursor.fail(begin, "text is in attributes or narratives only", Errc::structure);
+            if (!cursor.skip_text(blank) ||
+                !cursor.flaw(begin, "text is in attributes or narratives only", Errc::structure)) {
+                return false;
+            }
         } else if (cursor.looking_at("<!--")) {
             if (!cursor.skip_comment()) {
                 return false;
@@ -109,8 +120,10 @@ bool ElementParser::read(Cursor& cursor) {
         } else if (cursor.looking_at("<![CDATA[")) {
             std::string_view data;
             const std::size_t begin = cursor.at();
-            return cursor.read_cdata(data) &&
-                   cursor.fail(begin, "text is in attributes or narratives only", Errc::structure);
+            if (!cursor.read_cdata(data) ||
+                !cursor.flaw(begin, "text is in attributes or narratives only", Errc::structure)) {
+                return false;
+            }
         } else if (cursor.looking_at("<!")) {
             return cursor.fail(cursor.at(), "a declaration is not allowed");
         } else if (!read_tag(cursor)) {
@@ -151,22 +164,40 @@ bool ElementParser::read_tag(Cursor& cursor) {
     if (space == Namespace::unbound) {
         return cursor.fail(tag_.begin, "a prefix that is not declared");
     }
-    if (space != Namespace::fhir) {
-        return cursor.fail(tag_.begin,
-                           "an element that is not in the namespace http://hl7.org/fhir",
-                           Errc::structure);
+    if (space != Namespace::fhir &&
+        !cursor.flaw(tag_.begin, "an element that is not in the namespace http://hl7.org/fhir",
+                     Errc::structure)) {
+        return false;
+    }
+    if (depth == 2) {
+        begin_child(cursor);
     }
     if (!take_attributes(cursor, element)) {
         return false;
     }
     if (tag_.empty) {
         namespaces_.close(depth);
+        if (depth == 2) {
+            end_child(cursor, index);
+        }
     } else if (open_.size() == kJsonDepthMax) {
         return cursor.fail(tag_.begin, "too many levels of elements");
     } else {
         open_.push_back({index, tag_.name});
     }
     return true;
+}
+
+// The element whose tag has just been read is one directly inside of the root.
+void ElementParser::begin_child(Cursor& cursor) const {
+    cursor.set_lenient(lenient_ && tag_.local == "entry" && name_of(elements_[0]) == "Bundle");
+}
+
+void ElementParser::end_child(Cursor& cursor, std::uint32_t element) {
+    if (const Fault flaw = cursor.take_flaw(); flaw.message != nullptr) {
+        flaws_.push_back({element, flaw});
+    }
+    cursor.set_lenient(false);
 }
 
 bool ElementParser::take_attributes(Cursor& cursor, Element& element) {
@@ -191,7 +222,9 @@ bool ElementParser::take_attributes(Cursor& cursor, Element& element) {
             }
             if (space != Namespace::schema_instance ||
                 attribute.name.substr(colon + 1) != "schemaLocation") {
-                return cursor.fail(at, "an attribute that FHIR does not have", Errc::structure);
+                if (!cursor.flaw(at, "an attribute that FHIR does not have", Errc::structure)) {
+                    return false;
+                }
             }
         }
     }

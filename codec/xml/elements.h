@@ -38,14 +38,21 @@ struct Element {
     std::uint32_t narrative = 0;  ///< 1 + index in narratives() of an XHTML div; else 0
 };
 
+/// The first that is wrong in an entry of a Bundle.
+struct EntryFlaw {
+    std::uint32_t element;  ///< the entry
+    Fault fault;
+};
+
 /// Parses texts, reusing its buffers.
 class ElementParser {
   public:
-    /// Reads `text`, whose views it keeps until the next call.
+    /// Reads `text`, whose views it keeps until the next call. With `lenient`, structure and value inside of an entry of
+    /// the Bundle that the root is are no errors but in flaws().
     ///
     /// Errors: invalid (not well-formed XML; too many levels), structure (what FHIR's XML does not have),
     ///         value (narratives); the detail says line and column. body_too_large beyond kXmlBytesMax.
-    Result<void> parse(std::string_view text);
+    Result<void> parse(std::string_view text, bool lenient = false);
 
     /// Gives back what an unusually large text has needed; what was parsed may be gone.
     void trim();
@@ -56,6 +63,9 @@ class ElementParser {
     std::span<const Element> elements() const noexcept { return elements_; }
 
     std::span<const Xhtml> narratives() const noexcept { return narratives_; }
+
+    /// Ascending.
+    std::span<const EntryFlaw> flaws() const noexcept { return flaws_; }
 
     std::string_view name_of(const Element& element) const noexcept {
         return text_.substr(element.name, element.name_size);
@@ -75,10 +85,14 @@ class ElementParser {
     bool read_outside(Cursor& cursor);
     bool read_tag(Cursor& cursor);
     bool take_attributes(Cursor& cursor, Element& element);
+    void begin_child(Cursor& cursor) const;
+    void end_child(Cursor& cursor, std::uint32_t element);
 
     std::string_view text_;
     std::vector<Element> elements_;
     std::vector<Xhtml> narratives_;
+    std::vector<EntryFlaw> flaws_;
+    bool lenient_ = false;
     std::vector<Open> open_;
     Namespaces namespaces_;
     Tag tag_;

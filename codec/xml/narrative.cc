@@ -119,18 +119,18 @@ bool check_attribute(Cursor& cursor, const Tag& tag, const Attribute& attribute)
     const std::string_view name = attribute.name;
     if (is_declaration(name)) {
         if (name.size() == 5 && attribute.value != kXhtmlNamespace) {
-            return cursor.fail(tag.begin, "another namespace inside of a narrative", Errc::value);
+            return cursor.flaw(tag.begin, "another namespace inside of a narrative", Errc::value);
         }
         return true;
     }
     if (!is_allowed_attribute(name)) {
-        return cursor.fail(static_cast<std::size_t>(name.data() - cursor.text().data()),
+        return cursor.flaw(static_cast<std::size_t>(name.data() - cursor.text().data()),
                            "an attribute that a narrative may not have (txt-1)", Errc::value);
     }
     const bool link = name == "href" || name == "src" || name == "cite" || name == "longdesc";
     if ((link && is_script_link(tag.local, attribute.value)) ||
         (name == "style" && is_script_style(attribute.value))) {
-        return cursor.fail(static_cast<std::size_t>(name.data() - cursor.text().data()),
+        return cursor.flaw(static_cast<std::size_t>(name.data() - cursor.text().data()),
                            "a narrative may not have active content (txt-1)", Errc::value);
     }
     return true;
@@ -141,9 +141,10 @@ bool check_tag(Cursor& cursor, const Tag& tag, const Namespaces& namespaces, Xht
     if (space == Namespace::unbound) {
         return cursor.fail(tag.begin, "a prefix that is not declared");
     }
-    if (space != Namespace::xhtml || !kElementSet.has(tag.local)) {
-        return cursor.fail(tag.begin, "an element that a narrative may not have (txt-1)",
-                           Errc::value);
+    const bool known = space == Namespace::xhtml && kElementSet.has(tag.local);
+    if (!known &&
+        !cursor.flaw(tag.begin, "an element that a narrative may not have (txt-1)", Errc::value)) {
+        return false;
     }
     for (std::size_t i = 0; i < tag.attribute_count; ++i) {
         if (!check_attribute(cursor, tag, tag.attributes[i])) {
@@ -177,8 +178,8 @@ bool read_xhtml(Cursor& cursor, const Tag& div, Namespaces& namespaces, std::uin
     xhtml.end = 0;
     xhtml.has_content = false;
     xhtml.edits.clear();
-    if (div.local != "div") {
-        return cursor.fail(div.begin, "a narrative is a div", Errc::value);
+    if (div.local != "div" && !cursor.flaw(div.begin, "a narrative is a div", Errc::value)) {
+        return false;
     }
     if (!check_tag(cursor, div, namespaces, xhtml)) {
         return false;

@@ -37,7 +37,7 @@ struct Xhtml {
 /// are those inside of the element, which is at `depth`.
 ///
 /// Errors: invalid (not well-formed), value (what txt-1 does not allow: elements and attributes outside of its
-///         list, scripts in links and styles), as the cursor's fault.
+///         list, scripts in links and styles), as the cursor's fault; the latter as its flaw, where it is lenient.
 bool read_xhtml(Cursor& cursor, const Tag& div, Namespaces& namespaces, std::uint32_t depth,
                 Xhtml& xhtml);
 

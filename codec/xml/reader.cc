@@ -82,6 +82,14 @@ Result<std::string> json_from_xml(std::string_view xml) {
     return reader.read(xml);
 }
 
+Result<std::string> Reader::read_entries(std::string_view xml,
+                                         std::vector<UnreadableEntry>& unreadable) {
+    unreadable_ = &unreadable;
+    Result<std::string> json = read(xml);
+    unreadable_ = nullptr;
+    return json;
+}
+
 Result<std::string> Reader::read(std::string_view xml) {
     Result<std::string> json = convert(xml);
     parser_.trim();
@@ -94,7 +102,9 @@ Result<std::string> Reader::read(std::string_view xml) {
 Result<std::string> Reader::convert(std::string_view xml) {
     children_.clear();
     fault_ = {};
-    if (Result<void> parsed = parser_.parse(xml); !parsed) {
+    place_ = {};
+    place_offset_ = 0;
+    if (Result<void> parsed = parser_.parse(xml, unreadable_ != nullptr); !parsed) {
         Error error = std::move(parsed.error());
         if (error.code != Errc::invalid && !parser_.elements().empty()) {
             error.expression =
@@ -105,7 +115,6 @@ Result<std::string> Reader::convert(std::string_view xml) {
     std::string out;
     out.reserve(xml.size() + 64);
     if (!append_resource(out, 0)) {
-        fault_.offset = parser_.elements()[fault_element_].begin;
         Error error = describe(xml, fault_);
         error.expression = expression_of(fault_element_);
         return error;
@@ -115,7 +124,7 @@ Result<std::string> Reader::convert(std::string_view xml) {
 
 bool Reader::fail(std::uint32_t element, const char* message, Errc code) {
     fault_element_ = element;
-    fault_ = {0, message, code};
+    fault_ = {parser_.elements()[element].begin, message, code};
     return false;
 }
 
@@ -213,7 +222,11 @@ bool Reader::append_members(std::string& out, schema::Type type, std::uint32_t i
             }
         } else {
             append_key(out, definition.name(), first);
-            if (!append_run(out, definition, begin, run)) {
+            const bool alone = unreadable_ != nullptr && index == 0 &&
+                               definition.name() == "entry" &&
+                               parser_.name_of(parser_.elements()[0]) == "Bundle";
+            if (!(alone ? append_entries(out, definition, begin, run)
+                        : append_run(out, definition, begin, run))) {
                 return false;
             }
         }
@@ -272,6 +285,91 @@ bool Reader::append_run(std::string& out, const schema::Element& definition, std
         out += ']';
     }
     return true;
+}
+
+// The entries of the root, each of which stands for itself.
+bool Reader::append_entries(std::string& out, const schema::Element& definition, std::size_t begin,
+                            std::size_t end) {
+    const std::span<const EntryFlaw> flaws = parser_.flaws();
+    auto flaw = flaws.begin();
+    out += '[';
+    for (std::size_t i = begin; i < end; ++i) {
+        if (i != begin) {
+            out += ',';
+        }
+        const std::uint32_t index = children_[i].element;
+        const std::size_t out_size = out.size();
+        const std::size_t children = children_.size();
+        if (flaw != flaws.end() && flaw->element == index) {
+            fault_ = flaw->fault;
+            ++flaw;
+        } else if (append_complex(out, definition, index)) {
+            continue;
+        }
+        if (!add_unreadable(i - begin, definition.type(), index)) {
+            return false;
+        }
+        out.resize(out_size);
+        children_.resize(children);
+        append_name(out, definition.type(), index);
+    }
+    out += ']';
+    return true;
+}
+
+// fault_ is what is wrong with the entry, whose element is `index`.
+bool Reader::add_unreadable(std::size_t entry, schema::Type type, std::uint32_t index) {
+    const std::span<const Element> elements = parser_.elements();
+    const auto behind = std::upper_bound(
+        elements.begin() + index, elements.begin() + elements[index].next, fault_.offset,
+        [](std::size_t offset, const Element& element) { return offset < element.begin; });
+    fault_element_ = static_cast<std::uint32_t>(behind - elements.begin()) - 1;
+    if (unreadable_->size() == kUnreadableEntriesMax) {
+        return false;
+    }
+    // Faults ascend, so that the text is walked once, however many there are.
+    place_ = json::place_behind(
+        place_, parser_.text().substr(place_offset_, fault_.offset - place_offset_));
+    place_offset_ = fault_.offset;
+    Error error = describe(place_, fault_);
+    error.expression =
+        expression_below(fmt::format("Bundle.entry[{}]", entry), type, index, fault_element_);
+    unreadable_->push_back({entry, std::move(error)});
+    return true;
+}
+
+// Of an entry that can't be read: what it is called and what it asks for, as far as that can be read.
+void Reader::append_name(std::string& out, schema::Type type, std::uint32_t index) {
+    const std::span<const Element> elements = parser_.elements();
+    bool first = true;
+    out += '{';
+    for (const std::string_view name : {"fullUrl", "request"}) {
+        std::uint32_t at = index + 1;
+        while (at < elements[index].next && parser_.name_of(elements[at]) != name) {
+            at = elements[at].next;
+        }
+        if (at >= elements[index].next) {
+            continue;
+        }
+        const std::size_t out_size = out.size();
+        const std::size_t children = children_.size();
+        const schema::Element definition = type.find(name);
+        const bool was_first = first;
+        children_.push_back({at, definition});
+        bool whole = false;
+        if (definition.type().is_primitive()) {
+            whole = append_primitives(out, definition, children, children + 1, first);
+        } else {
+            append_key(out, name, first);
+            whole = append_complex(out, definition, at);
+        }
+        children_.resize(children);
+        if (!whole) {
+            out.resize(out_size);
+            first = was_first;
+        }
+    }
+    out += '}';
 }
 
 bool Reader::append_complex(std::string& out, const schema::Element& definition,
@@ -397,10 +495,16 @@ void Reader::append_narrative(std::string& out, const Xhtml& xhtml) const {
 
 // Where an element is: Patient.name[0].family.
 std::string Reader::expression_of(std::uint32_t index) const {
+    std::string root(parser_.name_of(parser_.elements()[0]));
+    const schema::Type type = schema::find_type(root);
+    return expression_below(std::move(root), type, 0, index);
+}
+
+// Where the element at `index` is, `out` being where the one at `at` is, which has that type.
+std::string Reader::expression_below(std::string out, schema::Type type, std::uint32_t at,
+                                     std::uint32_t index) const {
     const std::span<const Element> elements = parser_.elements();
-    std::string out(parser_.name_of(elements[0]));
-    schema::Type type = schema::find_type(out);
-    for (std::uint32_t at = 0; at != index;) {
+    while (at != index) {
         std::uint32_t child = at + 1;
         std::uint32_t before = 0;  // of the same name
         while (elements[child].next <= index) {

@@ -17,6 +17,15 @@
 
 namespace annals::xml {
 
+/// An entry of a Bundle that has no JSON, and why.
+struct UnreadableEntry {
+    std::size_t index = 0;  ///< in Bundle.entry
+    Error error;
+};
+
+/// A Bundle with more of them is refused as a whole.
+inline constexpr std::size_t kUnreadableEntriesMax = 50'000;
+
 /// Reads texts, reusing its buffers.
 class Reader {
   public:
@@ -29,6 +38,13 @@ class Reader {
     ///         have, a narrative beyond txt-1); the detail says line and column, `expression` the element.
     ///         body_too_large.
     Result<std::string> read(std::string_view xml);
+
+    /// The same of a Bundle whose entries stand for themselves. One that can't be read has fullUrl and request in the JSON, as
+    /// far as these can be read, and is in `unreadable`, ascending.
+    ///
+    /// Errors: those of read(), but for structure and value inside of an entry.
+    Result<std::string> read_entries(std::string_view xml,
+                                     std::vector<UnreadableEntry>& unreadable);
 
   private:
     struct Child {
@@ -44,6 +60,10 @@ class Reader {
     bool collect_children(schema::Type type, std::uint32_t index);
     bool append_run(std::string& out, const schema::Element& definition, std::size_t begin,
                     std::size_t end);
+    bool append_entries(std::string& out, const schema::Element& definition, std::size_t begin,
+                        std::size_t end);
+    bool add_unreadable(std::size_t entry, schema::Type type, std::uint32_t index);
+    void append_name(std::string& out, schema::Type type, std::uint32_t index);
     bool append_complex(std::string& out, const schema::Element& definition, std::uint32_t index);
     bool append_primitives(std::string& out, const schema::Element& definition, std::size_t begin,
                            std::size_t end, bool& first);
@@ -52,11 +72,16 @@ class Reader {
     void append_string(std::string& out, Value value) const;
     void append_narrative(std::string& out, const Xhtml& xhtml) const;
     std::string expression_of(std::uint32_t index) const;
+    std::string expression_below(std::string out, schema::Type type, std::uint32_t at,
+                                 std::uint32_t index) const;
 
     ElementParser parser_;
     std::vector<Child> children_;  // of the elements that are being written, inner ones last
     std::uint32_t fault_element_ = 0;
     Fault fault_;
+    std::vector<UnreadableEntry>* unreadable_ = nullptr;  // null: a fault is everybody's
+    json::Place place_;                                   // of the last fault of an entry
+    std::size_t place_offset_ = 0;
 };
 
 /// The same with buffers of its own.

@@ -139,9 +139,15 @@ class Batch {
         entry.response.failure.reset();
     }
 
+    Result<EntryRequest> read(const Entry& entry) const {
+        const auto index = static_cast<std::size_t>(&entry - entries_.data());
+        ANNALS_TRY_VOID(check_readable(outer_, index));
+        return read_entry_request(entry.value, outer_.base_url);
+    }
+
     /// Makes the request of `entry`; false if it has its answer already.
     bool prepare(Entry& entry) {
-        auto asked = read_entry_request(entry.value, outer_.base_url);
+        auto asked = read(entry);
         if (!asked) {
             entry.response = outcome_response(asked.error(), outer_);
             return false;

@@ -1,5 +1,6 @@
 #include "core/interactions/bundle_entry.h"
 
+#include "codec/xml/reader.h"
 #include "core/base/base64.h"
 #include "core/base/check.h"
 #include "core/base/ids.h"
@@ -128,6 +129,15 @@ Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base
         ANNALS_TRY_VOID(read_patch(entry["resource"], asked));
     }
     return asked;
+}
+
+Result<void> check_readable(const Request& outer, std::size_t index) {
+    if (outer.unreadable == nullptr) {
+        return {};
+    }
+    const auto at =
+        std::ranges::lower_bound(*outer.unreadable, index, {}, &xml::UnreadableEntry::index);
+    return at == outer.unreadable->end() || at->index != index ? Result<void>() : at->error;
 }
 
 Request request_of_entry(const EntryRequest& asked, const Request& outer, std::string_view body) {

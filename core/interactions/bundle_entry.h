@@ -38,6 +38,9 @@ struct EntryRequest {
 /// Errors: structure, required, value, invalid.
 Result<EntryRequest> read_entry_request(json::Value entry, std::string_view base_url);
 
+/// Refuses the entry at `index` of the Bundle that `outer` brings if it couldn't be read.
+Result<void> check_readable(const Request& outer, std::size_t index);
+
 /// The Request that `asked` makes inside of `outer`, whose Prefer it inherits. A PATCH has its own body.
 /// Lifetime: points into `asked`, `outer` and `body`.
 Request request_of_entry(const EntryRequest& asked, const Request& outer, std::string_view body);

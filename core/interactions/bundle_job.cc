@@ -1,5 +1,6 @@
 #include "core/interactions/bundle_job.h"
 
+#include "codec/xml/reader.h"
 #include "core/access.h"
 #include "core/interactions/batch.h"
 #include "core/interactions/bundle_entry.h"
@@ -42,6 +43,7 @@ struct BundleTask {
     std::string prefer;
     std::string request_id;
     bool request_id_given = false;  ///< by the client
+    std::vector<xml::UnreadableEntry> unreadable;
 };
 
 std::string task_json(const BundleTask& task) {
@@ -50,7 +52,24 @@ std::string task_json(const BundleTask& task) {
     json::append_quoted(out, task.prefer);
     out += R"(,"requestId":)";
     json::append_quoted(out, task.request_id);
-    return out + fmt::format(R"(,"requestIdGiven":{}}})", task.request_id_given);
+    out += fmt::format(R"(,"requestIdGiven":{},"unreadable":[)", task.request_id_given);
+    for (const xml::UnreadableEntry& entry : task.unreadable) {
+        out += fmt::format(R"({}{{"index":{},"code":"{}","detail":)",
+                           &entry == task.unreadable.data() ? "" : ",", entry.index,
+                           meaning_of(entry.error.code).issue_code);
+        json::append_quoted(out, entry.error.detail);
+        out += R"(,"expression":)";
+        json::append_quoted(out, entry.error.expression);
+        out += '}';
+    }
+    return out + "]}";
+}
+
+std::uint64_t number_of(json::Value value) {
+    std::uint64_t number = 0;
+    const std::string_view digits = value.raw();
+    std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    return number;
 }
 
 Result<BundleTask> parse_task(std::string_view text) {
@@ -61,11 +80,17 @@ Result<BundleTask> parse_task(std::string_view text) {
         if (root["type"].equals(kTypes[i])) {
             BundleTask task;
             task.type = static_cast<BundleType>(i);
-            const std::string_view entries = root["entries"].raw();
-            std::from_chars(entries.data(), entries.data() + entries.size(), task.entries);
+            task.entries = number_of(root["entries"]);
             task.prefer = root["prefer"].string();
             task.request_id = root["requestId"].string();
             task.request_id_given = root["requestIdGiven"].raw() == "true";
+            for (const json::Value entry : root["unreadable"].elements()) {
+                // The XML reader knows these two of an entry.
+                const Errc code = entry["code"].equals("value") ? Errc::value : Errc::structure;
+                task.unreadable.push_back(
+                    {number_of(entry["index"]),
+                     {code, entry["detail"].string(), entry["expression"].string()}});
+            }
             return task;
         }
     }
@@ -229,6 +254,7 @@ Result<Response> run_bundle(const Service& service, const JobRun& run, const Bun
     }
     const Principal owner(run.order().owner, "");
     request.principal = run.order().principal.get();
+    request.unreadable = task.unreadable.empty() ? nullptr : &task.unreadable;
     if (!task.prefer.empty()) {
         request.headers.push_back({"Prefer", task.prefer});
     }
@@ -284,6 +310,9 @@ asio::awaitable<Response> begin_bundle_job(const Service& service, const Request
         if (equal_ignoring_case(header.name, "Prefer")) {
             task.prefer.append(task.prefer.empty() ? "" : ", ").append(header.value);
         }
+    }
+    if (request.unreadable != nullptr) {
+        task.unreadable = *request.unreadable;
     }
     std::vector<JobInput> inputs;
     inputs.emplace_back(kBundleFile, bundle.text());

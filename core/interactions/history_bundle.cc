@@ -158,7 +158,10 @@ class HistoryRun {
             return erase(record, wait);
         }
         value_ = value;
-        Result<void> read = read_history_entry(value, entry_);
+        Result<void> read = check_readable(request_, index_of(record));
+        if (read) {
+            read = read_history_entry(value, entry_);
+        }
         const json::Value full_url = read ? entry_.full_url : value["fullUrl"];
         record.full_url = full_url.is_string() ? full_url.raw() : std::string_view();
         if (!read) {
@@ -171,6 +174,10 @@ class HistoryRun {
         service_.store().fetch_ahead(entry_.type, entry_.id);
         return entry_.deletion ? apply_deletion(entry_, record, wait)
                                : apply_version(entry_, record, wait);
+    }
+
+    std::size_t index_of(const Record& record) const {
+        return static_cast<std::size_t>(&record - records_.data());
     }
 
     std::string_view id_of(const Record& record) const {

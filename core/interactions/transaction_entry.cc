@@ -137,6 +137,7 @@ Result<EntryResource> read_entry_resource(const Service& service, json::Value re
 Result<void> read_transaction_entry(const Service& service, json::Value value, std::size_t index,
                                     const Request& outer, TransactionEntry& entry) {
     entry.value = value;
+    ANNALS_TRY_VOID(check_readable(outer, index));
     ANNALS_TRY(entry.asked, read_entry_request(value, outer.base_url));
     entry.request = request_of_entry(entry.asked, outer, {});
     ANNALS_TRY(entry.target, parse_target(entry.asked.path));

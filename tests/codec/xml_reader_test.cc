@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace annals::xml {
 namespace {
@@ -189,6 +190,113 @@ TEST(XmlReader, RefusesNumbersAndBooleansThatAreNone) {
                   Errc::value)
             << text;
     }
+}
+
+std::string bundle(std::string_view entries) {
+    return R"(<Bundle xmlns="http://hl7.org/fhir"><type value="batch"/>)" + std::string(entries) +
+           "</Bundle>";
+}
+
+std::string entry(std::string_view resource, std::string_view more = "") {
+    return "<entry>" + std::string(more) + "<resource>" + std::string(resource) +
+           R"(</resource><request><method value="PUT"/><url value="Patient/1"/></request></entry>)";
+}
+
+TEST(XmlReader, TellsOfEachEntryThatCannotBeReadAndGoesOnBehindIt) {
+    constexpr std::string_view kGood = R"(<Patient><id value="1"/></Patient>)";
+
+    struct Case {
+        std::string entry;
+        Errc code;
+        std::string_view expression;
+        std::string_view in_detail;
+    };
+
+    const Case cases[] = {
+        {entry("<Patient><wrong/></Patient>"), Errc::structure, "Bundle.entry[1].resource.wrong",
+         "no such element"},
+        {entry("<Nothing/>"), Errc::value, "Bundle.entry[1].resource", "resource type"},
+        {entry(R"(<Patient><name><given/></name></Patient>)"), Errc::structure,
+         "Bundle.entry[1].resource.name[0].given[0]", ""},
+        {entry(R"(<Patient><active value="1"/></Patient>)"), Errc::value,
+         "Bundle.entry[1].resource.active", "true or false"},
+        {entry("<Patient>text</Patient>"), Errc::structure, "Bundle.entry[1].resource",
+         "line 2, column 27"},
+        {entry("<Patient><![CDATA[text]]></Patient>"), Errc::structure, "Bundle.entry[1].resource",
+         ""},
+        {entry(R"(<Patient><active value="true" at="x"/></Patient>)"), Errc::structure,
+         "Bundle.entry[1].resource.active", "attribute"},
+        {entry(R"(<x xmlns="http://other"><y z="1">t</y></x>)"), Errc::structure,
+         "Bundle.entry[1].resource", "namespace"},
+        {entry(
+             R"(<Patient><text><status value="generated"/><div xmlns="http://www.w3.org/1999/xhtml"><script a="1"><p/></script>t</div></text></Patient>)"),
+         Errc::value, "Bundle.entry[1].resource.text.div", "txt-1"},
+        {entry(kGood, "<wrong/>"), Errc::structure, "Bundle.entry[1].wrong", ""},
+    };
+    Reader reader;
+    for (const Case& with : cases) {
+        const std::string xml = bundle(entry(kGood) + "\n" + with.entry + "\n" + entry(kGood));
+        EXPECT_FALSE(json_from_xml(xml)) << with.entry;
+        std::vector<UnreadableEntry> unreadable;
+        const Result<std::string> json = reader.read_entries(xml, unreadable);
+        ASSERT_TRUE(json) << with.entry << json.error().detail;
+        ASSERT_EQ(unreadable.size(), 1U) << with.entry;
+        EXPECT_EQ(unreadable[0].index, 1U);
+        EXPECT_EQ(unreadable[0].error.code, with.code) << with.entry;
+        EXPECT_EQ(unreadable[0].error.expression, with.expression);
+        EXPECT_NE(unreadable[0].error.detail.find("line 2,"), std::string::npos);
+        EXPECT_NE(unreadable[0].error.detail.find(with.in_detail), std::string::npos)
+            << unreadable[0].error.detail;
+        constexpr std::string_view kWhole =
+            R"({"resource":{"resourceType":"Patient","id":"1"},"request":{"method":"PUT","url":"Patient/1"}})";
+        EXPECT_EQ(*json, R"({"resourceType":"Bundle","type":"batch","entry":[)" +
+                             std::string(kWhole) +
+                             R"(,{"request":{"method":"PUT","url":"Patient/1"}},)" +
+                             std::string(kWhole) + "]}")
+            << with.entry;
+    }
+}
+
+TEST(XmlReader, KeepsWhatNamesAnEntryThatCannotBeReadAsFarAsItCan) {
+    const auto json_of_entry = [](std::string_view inside) {
+        Reader reader;
+        std::vector<UnreadableEntry> unreadable;
+        const auto json =
+            reader.read_entries(bundle("<entry>" + std::string(inside) + "</entry>"), unreadable);
+        EXPECT_EQ(unreadable.size(), 1U) << inside;
+        return json ? *json : json.error().detail;
+    };
+    constexpr std::string_view kHead = R"({"resourceType":"Bundle","type":"batch","entry":[)";
+    EXPECT_EQ(json_of_entry(R"(<fullUrl value="urn:x"/><wrong/>)"),
+              std::string(kHead) + R"({"fullUrl":"urn:x"}]})");
+    EXPECT_EQ(json_of_entry(R"(<fullUrl/><request><method value="GET"/></request>)"),
+              std::string(kHead) + R"({"request":{"method":"GET"}}]})");
+    EXPECT_EQ(json_of_entry(R"(<fullUrl value="u"/><request><wrong/></request>)"),
+              std::string(kHead) + R"({"fullUrl":"u"}]})");
+    EXPECT_EQ(json_of_entry(""), std::string(kHead) + "{}]}");
+}
+
+TEST(XmlReader, RefusesABundleAsAWholeForWhatIsNotInItsEntries) {
+    const auto refused = [](std::string_view xml) {
+        Reader reader;
+        std::vector<UnreadableEntry> unreadable;
+        const auto json = reader.read_entries(xml, unreadable);
+        return json ? "taken: " + *json : json.error().expression;
+    };
+    const std::string bad = entry("<Patient><wrong/></Patient>");
+    EXPECT_EQ(refused(bundle(bad + "<wrong/>")), "Bundle.wrong");
+    EXPECT_EQ(refused(bundle(bad + R"(<total value="x"/>)")), "Bundle.total");
+    EXPECT_EQ(refused(bundle(bad + "text" + bad)).substr(0, 15), "Bundle.entry[0]");
+    EXPECT_EQ(refused(bundle(R"(<x:entry xmlns:x="http://other"/>)")), "Bundle.entry[0]");
+    EXPECT_EQ(refused(bundle(bad + "<entry><resource></entry>")), "");
+    EXPECT_EQ(refused(bundle(entry("<Patient><!-- -- --></Patient>"))), "");
+    EXPECT_EQ(refused(R"(<List xmlns="http://hl7.org/fhir"><entry>text</entry></List>)"),
+              "List.entry[0]");
+    std::string many;
+    for (std::size_t i = 0; i <= kUnreadableEntriesMax; ++i) {
+        many += "<entry/>";
+    }
+    EXPECT_EQ(refused(bundle(many)), "Bundle.entry[50000]");
 }
 
 TEST(XmlReader, AnswersTheSameWhenItIsUsedAgain) {

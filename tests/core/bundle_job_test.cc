@@ -109,6 +109,23 @@ TEST_F(BundleJobTest, OfAHistoryTakesItsVersions) {
     EXPECT_EQ(send("GET", "/Patient/a").etag, 7U);
 }
 
+TEST_F(BundleJobTest, KnowsWhichEntriesOfItsXmlCouldNotBeRead) {
+    const std::string xml =
+        R"(<Bundle xmlns="http://hl7.org/fhir"><type value="batch"/><entry><fullUrl value="urn:x"/><resource>)"
+        R"(<Patient><id value="a"/><active value="x"/></Patient></resource><request><method value="PUT"/>)"
+        R"(<url value="Patient/a"/></request></entry><entry><resource><Patient><id value="b"/></Patient></resource>)"
+        R"(<request><method value="PUT"/><url value="Patient/b"/></request></entry></Bundle>)";
+    const Answer done = finish(send(
+        "POST", "/", xml,
+        {{"Content-Type", "application/fhir+xml"}, {"Prefer", "respond-async, return=minimal"}}));
+    EXPECT_TRUE(done.says(R"("fullUrl":"urn:x","response":{"status":"400 Bad Request")"))
+        << done.body;
+    EXPECT_TRUE(done.says(R"("code":"value")")) << done.body;
+    EXPECT_TRUE(done.says(R"("expression":["Bundle.entry[0].resource.active"])")) << done.body;
+    EXPECT_EQ(send("GET", "/Patient/a").status, 404);
+    EXPECT_EQ(send("GET", "/Patient/b").status, 200);
+}
+
 TEST_F(BundleJobTest, HoldsToWhatElseIsPreferred) {
     const Answer done =
         finish(begin(bundle_of("batch", put_entry("a")), "return=minimal, respond-async"));

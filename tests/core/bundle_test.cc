@@ -69,6 +69,75 @@ TEST(Bundle, OfTypeHistoryIsRefusedWhereItIsSwitchedOff) {
     }
 }
 
+/// A Bundle in XML of PUTs of two Patients with something in between that XML can't be read as.
+std::string xml_bundle(std::string_view type, std::string_view wrong = "<wrong/>") {
+    const auto put = [](std::string_view id, std::string_view more) {
+        return R"(<entry><fullUrl value="http://a/Patient/)" + std::string(id) +
+               R"("/><resource><Patient><id value=")" + std::string(id) + R"("/>)" +
+               std::string(more) +
+               R"(</Patient></resource><request><method value="PUT"/><url value="Patient/)" +
+               std::string(id) + R"("/></request></entry>)";
+    };
+    return R"(<Bundle xmlns="http://hl7.org/fhir"><type value=")" + std::string(type) + R"("/>)" +
+           put("a", "") + put("b", wrong) + put("c", "") + "</Bundle>";
+}
+
+Answer submit_xml(TestService& server, std::string body) {
+    return server.send(
+        {HttpMethod::post, "", {}, std::move(body), {{"Content-Type", "application/fhir+xml"}}});
+}
+
+TEST(Bundle, InXmlHasItsUnreadableEntriesFailAlone) {
+    for (const std::string_view type : {"batch", "history"}) {
+        for (const std::string_view wrong :
+             {"<wrong/>", R"(<active value="x"/>)", R"(<contained><Nothing/></contained>)", "text",
+              R"(<active value="true" x="1"/>)"}) {
+            TestService server;
+            const Answer answer = submit_xml(server, xml_bundle(type, wrong));
+            EXPECT_EQ(answer.status, 200) << answer.body;
+            const Json bundle(answer.body);
+            EXPECT_EQ(bundle.statuses(), "201 400 201") << type << wrong;
+            EXPECT_EQ(bundle.entry(1)["fullUrl"].string(), "http://a/Patient/b");
+            EXPECT_EQ(bundle.issue(1, "severity"), "error");
+            EXPECT_NE(bundle.issue(1, "diagnostics").find("XML at line 1, column "),
+                      std::string::npos);
+            EXPECT_EQ(server.get("/Patient/b").status, 404);
+            EXPECT_EQ(server.get("/Patient/c").status, 200);
+        }
+    }
+}
+
+TEST(Bundle, InXmlFailsAsAWholeWhereItIsATransactionOrMalformed) {
+    TestService server;
+    const Answer transaction = submit_xml(server, xml_bundle("transaction"));
+    EXPECT_EQ(transaction.status, 400);
+    const Json outcome(transaction.body);
+    EXPECT_EQ(outcome.issue("code"), "structure");
+    EXPECT_TRUE(outcome.issue("diagnostics").starts_with("Bundle.entry[1] PUT Patient/b: 400 XML"))
+        << transaction.body;
+    EXPECT_NE(transaction.body.find(R"("expression":["Bundle.entry[1].resource.wrong"])"),
+              std::string::npos)
+        << transaction.body;
+    EXPECT_EQ(submit_xml(server, xml_bundle("batch", "<!-- -- -->")).status, 400);
+    EXPECT_EQ(submit_xml(server, xml_bundle("batch", "</wrong>")).status, 400);
+    EXPECT_EQ(server.store().totals().versions, 0U);
+}
+
+TEST(Bundle, InXmlIsStoredOnlyIfAllOfItCanBeRead) {
+    TestService server;
+    const auto status = [&](std::string_view wrong) {
+        return server
+            .send({HttpMethod::post,
+                   "/Bundle",
+                   {},
+                   xml_bundle("batch", wrong),
+                   {{"Content-Type", "application/fhir+xml"}}})
+            .status;
+    };
+    EXPECT_EQ(status("<wrong/>"), 400);
+    EXPECT_EQ(status(""), 201);
+}
+
 TEST(Bundle, IsRefusedInAnotherMediaType) {
     TestService server;
     EXPECT_EQ(server

@@ -83,6 +83,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     } else {
         ANNALS_CHECK(!json.error().detail.empty());
     }
+    std::vector<UnreadableEntry> unreadable;
+    const Result<std::string> entries = reader.read_entries(text, unreadable);
+    if (entries && !unreadable.empty()) {
+        pugi::xml_document theirs;
+        ANNALS_CHECK(theirs.load_buffer(text.data(), text.size()));
+        ANNALS_CHECK(!reader.read(text));
+        // JSON, though none to come back: what is left of an entry may be an object without members.
+        const Result<json::Document> document = parser.parse(*entries);
+        ANNALS_CHECK(document || document.error().detail.find("level") != std::string::npos ||
+                         document.error().detail.find("deep") != std::string::npos,
+                     *entries);
+    }
     (void)check_narrative(text);
     check_writer(reader, parser, text);
     return 0;
