@@ -197,7 +197,7 @@ std::optional<Sequencer::Refusal> Sequencer::refuse(const Commit& commit) {
             return Refusal{.status = Status::expectation_failed, .failed = i, .head = head};
         }
         if (head.version.value >= kVersionNumberMax) {
-            return Refusal{.status = Status::too_large, .failed = i, .head = head};
+            return Refusal{.status = Status::no_number, .failed = i, .head = head};
         }
         write.outcome.previous = head;
     }

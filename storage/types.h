@@ -155,7 +155,8 @@ struct Submission {
         expectation_failed,  ///< `failed` indexes writes, then erases; `head` says what is there
         requirement_failed,  ///< `failed` indexes requirements
         version_unknown,     ///< an Erase of Scope::version names no version; `failed` as above
-        busy,        ///< decide again on a newer snapshot once `ticket` has settled (0: now)
+        no_number,  ///< the newest version of that resource has kVersionNumberMax; `failed` as above
+        busy,       ///< decide again on a newer snapshot once `ticket` has settled (0: now)
         overloaded,  ///< too much is gathered already; nothing to do but come back
         too_large,   ///< the commit cannot be stored
         no_space,    ///< the device is full; comes back by itself

@@ -280,6 +280,7 @@ class ImportJob {
                     }
                     return add_error(resource.missing_reference(submission.failed), line_);
                 case Status::too_large:
+                case Status::no_number:
                     return add_error(submission_error(submission.status), line_);
                 case Status::busy:
                     ANNALS_TRY_VOID(settle(submission.ticket));

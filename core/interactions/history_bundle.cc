@@ -324,6 +324,10 @@ class HistoryRun {
         if (submission.status == Submission::Status::too_large) {
             return refuse(record, submission_error(submission.status));
         }
+        if (submission.status == Submission::Status::no_number) {
+            // Only an entry without a number comes here: what has one is older then, or was refused as it was read.
+            return refuse(record, {Errc::value, submission_error(submission.status).detail, {}});
+        }
         if (submission.status == Submission::Status::busy) {
             wait = submission.ticket;
             return false;

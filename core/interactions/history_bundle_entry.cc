@@ -1,20 +1,23 @@
 #include "core/interactions/history_bundle_entry.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 namespace annals::core {
 
 namespace {
 
-/// A version number in its one decimal form.
+/// A version number in its one decimal form; VersionNumber{0} for one that is larger than any that is stored.
 std::optional<VersionNumber> parse_version_number(std::string_view text) noexcept {
     std::uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{} || end != text.data() + text.size() || text.front() == '0' ||
-        number > kVersionNumberMax) {
+    const bool digits = error != std::errc::invalid_argument && end == text.data() + text.size();
+    if (!digits || text.front() == '0') {
         return std::nullopt;
     }
-    return VersionNumber{number};
+    const bool fits = error == std::errc{} && number <= kVersionNumberMax;
+    return VersionNumber{fits ? number : 0};
 }
 
 /// What stands inside W/"3", "3" or 3.
@@ -97,10 +100,19 @@ Result<Parts> read_parts(json::Value entry) {
     return parts;
 }
 
+/// What a URL of the entry names. Lifetime: the result points into the document or `resolved`.
+std::optional<ResourceUrl> named_by(json::Value url, std::string& resolved) {
+    if (url && url.node().escaped) [[unlikely]] {
+        resolved = url.string();
+        return parse_resource_url(resolved);
+    }
+    return parse_resource_url(url.raw_string());
+}
+
 /// Fills in type and id from a URL if they are still unknown there.
 bool identify(HistoryEntry& entry, std::optional<TypeId> type, json::Value url) {
-    const std::string text = url.string();
-    const auto named = parse_resource_url(text);
+    std::string resolved;
+    const auto named = named_by(url, resolved);
     if (!named || (type && named->type != *type)) {
         return false;
     }
@@ -109,19 +121,37 @@ bool identify(HistoryEntry& entry, std::optional<TypeId> type, json::Value url) 
     return true;
 }
 
+/// A deletion has nothing to be stored that would say whose it is: all that names a resource names the same one.
+Result<void> check_doomed(const Parts& parts, std::optional<TypeId> type,
+                          const HistoryEntry& entry) {
+    bool one = (!type || *type == entry.type) && entry.facts.id.value_or(entry.id) == entry.id;
+    std::string resolved;
+    for (const json::Value& url : {parts.url, parts.full_url}) {
+        const auto named = named_by(url, resolved);
+        one = one && (!named || (named->type == entry.type && named->id == entry.id));
+    }
+    return one ? Result<void>()
+               : bad(Errc::invalid,
+                     "request.url, fullUrl and resource of a deletion don't name the same "
+                     "resource");
+}
+
 Result<void> read_identity(const Parts& parts, HistoryEntry& entry) {
     std::optional<TypeId> type;
     if (parts.resource) {
         ANNALS_TRY(entry.facts, json::read_facts(parts.resource));
         type = entry.facts.type;
-        if (entry.facts.id) {
-            if (!is_resource_id(*entry.facts.id)) {
-                return bad(Errc::value, "resource.id is not a valid id");
-            }
-            entry.type = entry.facts.type;
-            entry.id = *entry.facts.id;
-            return {};
+        if (entry.facts.id && !is_resource_id(*entry.facts.id)) {
+            return bad(Errc::value, "resource.id is not a valid id");
         }
+    }
+    if (entry.deletion && (identify(entry, {}, parts.url) || identify(entry, {}, parts.full_url))) {
+        return check_doomed(parts, type, entry);
+    }
+    if (entry.facts.id) {
+        entry.type = entry.facts.type;
+        entry.id = *entry.facts.id;
+        return {};
     }
     if (identify(entry, type, parts.url) || identify(entry, type, parts.full_url)) {
         return {};
@@ -136,6 +166,11 @@ Result<void> read_version(const Parts& parts, HistoryEntry& entry) {
         if (!entry.version) {
             return bad(Errc::value, std::string(place) + " is not a version number");
         }
+        if (entry.version->value == 0) {
+            return bad(Errc::value, fmt::format("{} is beyond {}, the largest version number that "
+                                                "can be stored",
+                                                place, kVersionNumberMax));
+        }
         return {};
     };
     if (parts.resource && entry.facts.version_id) {
@@ -145,9 +180,9 @@ Result<void> read_version(const Parts& parts, HistoryEntry& entry) {
         const std::string etag = parts.etag.string();
         return set(inside_etag(etag), "response.etag");
     }
+    std::string resolved;
     for (const json::Value& url : {parts.full_url, parts.location}) {
-        const std::string text = url.string();
-        const auto named = parse_resource_url(text);
+        const auto named = named_by(url, resolved);
         if (named && !named->version.empty()) {
             return set(named->version, "_history/[vid] of fullUrl or response.location");
         }

@@ -494,6 +494,15 @@ class TransactionRun {
         return submission;
     }
 
+    std::size_t entry_of_write(const Attempt& attempt, std::size_t write) const {
+        std::size_t index = 0;
+        while (attempt.state.decision(index).action != Action::write ||
+               attempt.write_of_entry[index] != write) {
+            ++index;
+        }
+        return index;
+    }
+
     /// True if the refusal is worth another attempt.
     bool take_refusal(const Attempt& attempt, const storage::Submission& submission) {
         switch (submission.status) {
@@ -505,6 +514,9 @@ class TransactionRun {
                             refers_to_nothing(attempt.required_names[submission.failed]));
             case Status::too_large:
                 return fail(0, {Errc::too_costly, "the transaction is too large to be stored", {}});
+            case Status::no_number:
+                return fail(entry_of_write(attempt, submission.failed),
+                            submission_error(submission.status));
             case Status::accepted:
             case Status::version_unknown:
             case Status::overloaded:

@@ -329,6 +329,12 @@ Error submission_error(storage::Submission::Status status) {
             return {Errc::overloaded, "", ""};
         case Status::too_large:
             return {Errc::body_too_large, "The resource is too large to be stored", ""};
+        case Status::no_number:
+            return {Errc::conflict,
+                    fmt::format("The resource's newest version has the number {}, the largest that "
+                                "there is: it takes no more versions",
+                                kVersionNumberMax),
+                    ""};
         case Status::no_space:
         case Status::failed:
         case Status::read_only:

@@ -120,8 +120,8 @@ class SubmittedResource {
 /// Whether `body`, which is stored, is what `plan` makes, whatever stands in its holes.
 bool is_body_of(const json::BodyPlan& plan, std::string_view body) noexcept;
 
-/// The error for a submission that no new decision can help: overloaded, too_large, no_space, failed,
-/// read_only.
+/// The error for a submission that no new decision can help: overloaded, too_large, no_number, no_space,
+/// failed, read_only.
 Error submission_error(storage::Submission::Status status);
 
 /// After a submission that was not accepted: the error to answer, or none once what stood in its way has

@@ -166,6 +166,86 @@ TEST(HistoryBundle, TakesEitherMarkOfADeletion) {
     EXPECT_EQ(server.store().totals().versions, 6U);
 }
 
+TEST(HistoryBundle, RefusesADeletionThatNamesTwoResources) {
+    TestService server;
+    post_history(server, {version_entry("1", 1), version_entry("2", 1), version_entry("3", 1)});
+    const std::string gone = R"("response":{"status":"410 Gone"})";
+    const Json bundle = post_history(
+        server, {entry_of("DELETE", "Patient/1", version_body("2", 2)),
+                 entry_of("DELETE", "Patient/1", R"({"resourceType":"Observation"})"),
+                 entry_of("DELETE", "Patient/1", {}, R"("fullUrl":"http://a/fhir/Patient/2")"),
+                 R"({"fullUrl":"http://a/fhir/Patient/3/_history/2","resource":)" +
+                     version_body("1", 2) + "," + gone + "}",
+                 entry_of("DELETE", "Patient/3", R"({"resourceType":"Patient"})",
+                          R"("fullUrl":"urn:uuid:2")")});
+    EXPECT_EQ(bundle.statuses(), "400 400 400 400 204");
+    for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(bundle.issue(i, "code"), "invalid");
+    }
+    EXPECT_EQ(server.get("/Patient/1").etag, VersionNumber{1});
+    EXPECT_EQ(server.get("/Patient/2").etag, VersionNumber{1});
+    EXPECT_EQ(server.get("/Patient/3").status, 410);
+}
+
+TEST(HistoryBundle, TakesWhatItStoresForTheResourceThatItSays) {
+    TestService server;
+    const Json bundle =
+        post_history(server, {entry_of("PUT", "Patient/2", version_body("1", 1),
+                                       R"("fullUrl":"http://a/fhir/Patient/2/_history/1")")});
+    EXPECT_EQ(bundle.statuses(), "201");
+    EXPECT_EQ(server.get("/Patient/1").status, 200);
+    EXPECT_EQ(server.get("/Patient/2").status, 404);
+}
+
+TEST(HistoryBundle, SaysThatAVersionIsBeyondTheLastNumber) {
+    TestService server;
+    const std::string unnumbered = R"({"resource":{"resourceType":"Patient","id":"1"}})";
+    const std::string deletion = R"({"request":{"method":"DELETE","url":"Patient/1"}})";
+    const auto numbered = [](std::string_view digits) {
+        return R"({"resource":{"resourceType":"Patient","id":"1","meta":{"versionId":")" +
+               std::string(digits) + R"("}}})";
+    };
+    const Json bundle =
+        post_history(server, {numbered("4294967296"), numbered("99999999999999999999999"),
+                              numbered("4294967295"), unnumbered, deletion, numbered("4294967295"),
+                              version_entry("2", 1)});
+    EXPECT_EQ(bundle.statuses(), "400 400 201 400 400 200 201");
+    for (const std::size_t refused : {0U, 1U, 3U, 4U}) {
+        EXPECT_EQ(bundle.issue(refused, "code"), "value");
+        EXPECT_NE(bundle.issue(refused, "diagnostics").find("4294967295"), std::string::npos);
+    }
+    EXPECT_EQ(server.get("/Patient/1").etag, VersionNumber{0xffff'ffff});
+}
+
+TEST(HistoryBundle, LeavesAResourceAtTheLastNumberThatOnlyTakesNoMoreVersions) {
+    TestService server;
+    const std::string max = std::to_string(kVersionNumberMax);
+    post_history(server,
+                 {R"({"resource":{"resourceType":"Patient","id":"1","meta":{"versionId":")" + max +
+                  R"("}}})"});
+    const auto refused = [&](const Answer& answer, int status) {
+        EXPECT_EQ(answer.status, status) << answer.body;
+        const Json outcome(answer.body);
+        EXPECT_EQ(outcome.issue("code"), "conflict");
+        EXPECT_NE(outcome.issue("diagnostics").find(max), std::string::npos) << answer.body;
+    };
+    refused(server.put("/Patient/1", patient("1")), 409);
+    refused(server.send({HttpMethod::delete_, "/Patient/1"}), 409);
+    refused(server.send({HttpMethod::patch,
+                         "/Patient/1",
+                         {},
+                         R"([{"op":"add","path":"/active","value":true}])",
+                         {{"Content-Type", "application/json-patch+json"}}}),
+            409);
+    const Answer transaction = server.submit(bundle_of(
+        "transaction", {entry_of("POST", "Patient", patient("")), entry_of("GET", "Patient/1"),
+                        entry_of("PUT", "Patient/1", patient("1"))}));
+    refused(transaction, 400);
+    EXPECT_NE(transaction.body.find("Bundle.entry[2] PUT Patient/1: 409"), std::string::npos)
+        << transaction.body;
+    EXPECT_EQ(server.get("/Patient/1").status, 200);
+}
+
 TEST(HistoryBundle, FindsTheVersionWhereverItStands) {
     TestService server;
     const std::string bare = R"("resource":{"resourceType":"Patient","id":")";
