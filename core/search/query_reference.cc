@@ -106,7 +106,7 @@ Plan through_parts(const Asked& asked, const Parameter& part, TypeId type, std::
         near = any_of(std::move(either));
     }
     std::vector<Plan> either;
-    either.push_back(carrying({reference(asked.parameter.column, key)}));
+    either.push_back(by_name(asked, type, id, {}));
     either.push_back(chain(asked.parameter.column, type, std::move(near)));
     return any_of(std::move(either));
 }
@@ -114,8 +114,9 @@ Plan through_parts(const Asked& asked, const Parameter& part, TypeId type, std::
 // search.html#recursive: of types whose resources are parts of each other.
 Result<Plan> by_hierarchy(const Asked& asked, std::string_view text) {
     const auto local = read_local(text, asked.reading.context.base_url);
-    if (!local && !is_resource_id(text)) {
-        return asked.bad("an id or Type/id is needed");
+    if (local ? !local->version.empty() : !is_resource_id(text)) {
+        // What has parts, or is one, is a resource and not a version of it.
+        return asked.bad("an id or Type/id is needed, without a version");
     }
     std::vector<Plan> plans;
     for (const TypeId type : asked.parameter.targets) {

@@ -279,6 +279,12 @@ TEST(ReferenceQuery, GoesThroughThePartsOfWhatItLeadsTo) {
            {"location:above=room", "in-town in-house in-room"},
            {"location:above=house", "in-town in-house"},
            {"location:above=other", "in-other"},
+           {"location:below=Location/town/_history/1",
+            "invalid: search parameter 'location:below': an id or Type/id is needed, without a "
+            "version"},
+           {"location:above=room/_history/1",
+            "invalid: search parameter 'location:above': an id or Type/id is needed, without a "
+            "version"},
            {"location:below=Patient/1",
             "invalid: search parameter 'location:below': it does not lead to what has parts of its "
             "own type"},
