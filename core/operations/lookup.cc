@@ -180,9 +180,12 @@ Result<std::shared_ptr<const Subsumes>> read_subsumes(const Service& service,
     subsumes->a = a.front().code;
     subsumes->b = b.front().code;
     subsumes->system = a.front().system.value_or("");
-    subsumes->version = a.front().version;
+    subsumes->version = a.front().version.empty() ? b.front().version : a.front().version;
     if (subsumes->system != b.front().system.value_or("")) {
         return Error{Errc::invalid, "Both codes are of one system", ""};
+    }
+    if (!b.front().version.empty() && subsumes->version != b.front().version) {
+        return Error{Errc::invalid, "Both codes are of one version of their system", ""};
     }
     if (subsumes->system.empty() && !subsumes->meant) {
         return Error{Errc::required, "The system of the codes is required", ""};
@@ -196,6 +199,9 @@ Result<std::string> subsume(Session& session, const Subsumes& asked) {
         ANNALS_TRY(system, terminology::code_system_of(asked.meant->definition, session.effort()));
         if (!asked.system.empty() && asked.system != system->url()) {
             return Error{Errc::invalid, "The codes are of another code system", ""};
+        }
+        if (!asked.version.empty() && asked.version != system->version()) {
+            return Error{Errc::invalid, "The codes are of another version of the code system", ""};
         }
     } else {
         ANNALS_TRY(system, find_system(session, asked.system, asked.version));

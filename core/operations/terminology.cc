@@ -53,6 +53,28 @@ Result<terminology::Definition> definition_at(const Service& service, const Targ
     return std::make_shared<const json::Document>(std::move(document));
 }
 
+/// What is named besides the resource at hand has to be that one.
+Result<void> check_named(const OperationInput& input, json::Value at_hand, std::string_view by_url,
+                         std::string_view by_version) {
+    ANNALS_TRY(const std::optional<std::string> url, input.text(by_url));
+    ANNALS_TRY(const std::optional<std::string> version, input.text(by_version));
+    const Canonical canonical = split_canonical(url ? std::string_view(*url) : std::string_view());
+    const std::string_view wanted = version ? std::string_view(*version) : canonical.version;
+    if (!canonical.url.empty() && !at_hand["url"].equals(canonical.url)) {
+        return Error{Errc::invalid,
+                     fmt::format("{} names another resource than the one at hand: {}", by_url,
+                                 canonical.url.substr(0, 300)),
+                     ""};
+    }
+    if (!wanted.empty() && !at_hand["version"].equals(wanted)) {
+        return Error{Errc::invalid,
+                     fmt::format("{} names another version than the one at hand: {}",
+                                 version ? by_version : by_url, wanted.substr(0, 100)),
+                     ""};
+    }
+    return {};
+}
+
 }  // namespace
 
 Result<terminology::Definition> own_document(json::Value value) {
@@ -66,6 +88,7 @@ Result<std::optional<Meant>> read_meant(const Service& service, const Target& ta
     Meant meant;
     if (target.level == Level::instance_operation) {
         ANNALS_TRY(meant.definition, definition_at(service, target));
+        ANNALS_TRY_VOID(check_named(input, meant.definition->root(), by_url, by_version));
         return std::optional(std::move(meant));
     }
     json::Value resource = input.resource(by_value);

@@ -26,8 +26,9 @@ struct Meant {
     std::string version;
 };
 
-/// Reads which ValueSet, CodeSystem or ConceptMap is meant. On the instance level it is the stored resource; else the
-/// parameter `by_value` has it, or the body is it, or `by_url` and `by_version` name it. Nothing if none of that is there.
+/// Reads which ValueSet, CodeSystem or ConceptMap is meant. On the instance level it is the stored resource, and
+/// `by_url` and `by_version` may name no other; else the parameter `by_value` has it, or the body is it, or `by_url` and
+/// `by_version` name it. Nothing if none of that is there.
 /// Errors: not_found, deleted (of the instance); invalid.
 Result<std::optional<Meant>> read_meant(const Service& service, const Target& target,
                                         const OperationInput& input, std::string_view by_value,

@@ -61,8 +61,11 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
         ANNALS_TRY_VOID(input.only_beside_resource({"url", "codeSystem", "code", "version",
                                                     "display", "coding", "codeableConcept",
                                                     "abstract", "displayLanguage", "system"}));
+        // At an instance it is that of the code, which is judged with it.
+        const std::string_view by_version =
+            target.level == Level::instance_operation ? "" : "version";
         ANNALS_TRY(asked->meant,
-                   read_meant(service, target, input, "codeSystem", "url", "version"));
+                   read_meant(service, target, input, "codeSystem", "url", by_version));
         if (!asked->meant) {
             ANNALS_TRY(asked->meant,
                        read_meant(service, target, input, "codeSystem", "system", "version"));
@@ -229,7 +232,7 @@ Result<Verdict> in_code_system(const Asked& asked, const terminology::CodeSystem
             fmt::format("The code {} is of another system than {}", described(code), system->url()),
             ""};
     }
-    if (!code.version.empty() && !system->version().empty() && code.version != system->version()) {
+    if (!code.version.empty() && code.version != system->version()) {
         return Verdict{false,
                        fmt::format("The code {} is of version '{}' of {}, which is not here",
                                    described(code), code.version.substr(0, 200), system->url()),

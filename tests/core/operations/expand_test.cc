@@ -47,6 +47,10 @@ TEST_F(Expand, TakesAValueSetByIdByValueAndByBody) {
     EXPECT_EQ(codes("url=http://v/all|1&count=1"), "animal");
     EXPECT_EQ(codes("count=1"), "400 required");
     EXPECT_EQ(codes("url=http://v/all&count=-1"), "400 invalid");
+    const std::string instance = "/ValueSet/all/$expand?count=1";
+    EXPECT_EQ(codes_of(send("GET", instance + "&url=http://v/all&valueSetVersion=1")), "animal");
+    EXPECT_EQ(codes_of(send("GET", instance + "&valueSetVersion=2")), "400 invalid");
+    EXPECT_EQ(codes_of(send("GET", instance + "&url=http://v/other")), "400 invalid");
     EXPECT_EQ(codes("url=http://v/all&odd=1"), "400 invalid");
     EXPECT_EQ(codes_of(send("GET", "/ValueSet/none/$expand")), "404 not-found");
     EXPECT_EQ(codes_of(send("POST", "/ValueSet/$expand", R"({"resourceType":"Patient"})")),

@@ -2,6 +2,7 @@
 #include "tests/core/operations/terminology_fixture.h"
 #include "tests/support/archives.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace annals::core {
@@ -163,6 +164,41 @@ TEST_F(Codes, SubsumeOneAnother) {
               "outcome=subsumed-by");
 }
 
+TEST_F(Codes, AreNotJudgedByAnInstanceOfAnotherVersionThanTheOneNamed) {
+    const std::string within = "/ValueSet/all/$validate-code?code=dog";
+    EXPECT_EQ(get(within + "&valueSetVersion=1&url=http://v/all"), "result=true display=Dog");
+    EXPECT_EQ(get(within + "&url=http://v/all%7C1"), "result=true display=Dog");
+    EXPECT_EQ(get(within + "&valueSetVersion=2"), "400 invalid");
+    EXPECT_EQ(get(within + "&url=http://v/all%7C2"), "400 invalid");
+    EXPECT_EQ(get(within + "&url=http://v/other"), "400 invalid");
+
+    const std::string known = "/CodeSystem/animals/$validate-code?code=dog";
+    EXPECT_EQ(get(known + "&version=1&url=http://s/animals"), "result=true display=Dog");
+    EXPECT_EQ(get(known + "&version=2"), "result=false");
+    EXPECT_EQ(get(known + "&url=http://s/animals%7C2"), "400 invalid");
+    put("CodeSystem/plain",
+        R"({"resourceType":"CodeSystem","id":"plain","url":"http://s/plain","status":"active",
+        "content":"complete","concept":[{"code":"a"},{"code":"b"}]})");
+    EXPECT_EQ(get("/CodeSystem/plain/$validate-code?code=a"), "result=true");
+    EXPECT_EQ(get("/CodeSystem/plain/$validate-code?code=a&version=1"), "result=false");
+
+    const std::string above = "/CodeSystem/animals/$subsumes?codeA=animal&codeB=dog";
+    EXPECT_EQ(get(above + "&system=http://s/animals&version=1"), "outcome=subsumes");
+    EXPECT_EQ(get(above + "&system=http://s/animals&version=2"), "400 invalid");
+    EXPECT_EQ(get("/CodeSystem/plain/$subsumes?codeA=a&codeB=b&version=1"), "400 invalid");
+    const auto codings = [&](std::string_view a, std::string_view b) {
+        return said(send("POST", "/CodeSystem/$subsumes",
+                         fmt::format(
+                             R"({{"resourceType":"Parameters","parameter":[
+                {{"name":"codingA","valueCoding":{{"system":"http://s/animals","version":"{}","code":"dog"}}}},
+                {{"name":"codingB","valueCoding":{{"system":"http://s/animals","version":"{}","code":"animal"}}}}]}})",
+                             a, b)));
+    };
+    EXPECT_EQ(codings("1", "1"), "outcome=subsumed-by");
+    EXPECT_EQ(codings("1", "2"), "400 invalid");
+    EXPECT_EQ(codings("2", "2"), "404 not-found");
+}
+
 class Translate : public test::TerminologyFixture {
   protected:
     Translate() {
@@ -214,6 +250,9 @@ TEST_F(Translate, FollowsTheGroupsOfAMap) {
     EXPECT_EQ(get(url + "&code=1&targetsystem=http://s/c"), "true narrower http://s/c|z");
     EXPECT_EQ(get("map/$translate?system=http://s/a&code=1&targetsystem=http://s/b"),
               "true wider http://s/b|x");
+    EXPECT_EQ(get("map/$translate?system=http://s/a&code=2&url=http://m/map"), "false unmatched");
+    EXPECT_EQ(get("map/$translate?system=http://s/a&code=2&url=http://m/other"), "400 invalid");
+    EXPECT_EQ(get("map/$translate?system=http://s/a&code=2&conceptMapVersion=2"), "400 invalid");
     EXPECT_EQ(get(url + "&code=2"), "false unmatched");
     EXPECT_EQ(get(url + "&code=3"), "true inexact http://s/b|other");
     EXPECT_EQ(get(url + "&code=1&target=http://v/none"), "false");
