@@ -53,6 +53,7 @@ class ScopeFinder {
         : task_(task), snapshot_(snapshot), parameters_(parameters), base_url_(base_url) {}
 
     Result<ExportScope> run() {
+        scope_.warnings = task_.passed_over;
         ANNALS_TRY_VOID(find_types());
         ANNALS_TRY_VOID(find_patients());
         ANNALS_TRY_VOID(read_filters());
@@ -175,6 +176,9 @@ class ScopeFinder {
                     Errc::invalid,
                     fmt::format("_typeFilter: '{}' is more than criteria", filter.substr(0, 100)),
                     ""};
+            }
+            for (const std::string& warning : query.warnings) {
+                scope_.warnings.push_back(fmt::format("_typeFilter: {}", warning));
             }
             const std::vector<TypeId> others = search::guard_terms(query.types.front().plan).others;
             scope_.looked_at.insert(scope_.looked_at.end(), others.begin(), others.end());

@@ -35,7 +35,7 @@ struct ExportScope {
     std::optional<std::unordered_set<std::string>> patients;
     bool of_patients = false;           ///< only what is in a patient's compartment
     std::vector<TypeId> looked_at;      ///< other types that filters ask about
-    std::vector<std::string> warnings;  ///< what was asked for and isn't given
+    std::vector<std::string> warnings;  ///< what was asked for and isn't given, or not understood
 };
 
 /// Reads the Group, the filters and whose compartments are meant, at the snapshot. The plans may be asked as long as

@@ -24,6 +24,11 @@ constexpr std::array<std::string_view, 3> kFormats{"application/fhir+ndjson", "a
 constexpr std::size_t kFiltersMax = 1000;
 constexpr std::size_t kPatientsMax = 100'000;
 
+constexpr std::array<std::string_view, 8> kKnown{"_outputFormat", "_since",        "_until",
+                                                 "_asOf",         "_type",         "_typeFilter",
+                                                 "patient",       "includeHistory"};
+
+// Of the specification.
 constexpr std::array<std::string_view, 3> kUnsupported{"includeAssociatedData", "organizeOutputBy",
                                                        "allowPartialManifests"};
 
@@ -75,20 +80,30 @@ Result<void> check_format(const OperationInput& input) {
     return {};
 }
 
-Result<void> check_names(const OperationInput& input, bool lenient) {
-    if (lenient) {
-        return {};
+// What is not understood is an error, or is passed over if that is asked for.
+Result<void> pass_over(ExportTask& task, Errc code, std::string detail) {
+    if (task.strict) {
+        return Error{code, std::move(detail), ""};
     }
-    for (const std::string_view name : kUnsupported) {
-        if (input.has(name)) {
-            return Error{Errc::not_supported, fmt::format("{} is not supported", name), ""};
-        }
-    }
-    return input.only({"_outputFormat", "_since", "_until", "_asOf", "_type", "_typeFilter",
-                       "patient", "includeHistory"});
+    task.passed_over.push_back(std::move(detail));
+    return {};
 }
 
-Result<void> read_types(const OperationInput& input, bool lenient, ExportTask& task) {
+Result<void> check_names(const OperationInput& input, ExportTask& task) {
+    ANNALS_TRY(const std::vector<std::string> names, input.names());
+    for (const std::string& name : names) {
+        if (std::ranges::find(kUnsupported, name) != kUnsupported.end()) {
+            ANNALS_TRY_VOID(
+                pass_over(task, Errc::not_supported, fmt::format("{} is not supported", name)));
+        } else if (std::ranges::find(kKnown, name) == kKnown.end()) {
+            ANNALS_TRY_VOID(
+                pass_over(task, Errc::invalid, fmt::format("There is no parameter '{}'", name)));
+        }
+    }
+    return {};
+}
+
+Result<void> read_types(const OperationInput& input, ExportTask& task) {
     std::vector<std::string> names;
     ANNALS_TRY(const std::vector<std::string> lists, input.texts("_type"));
     for (const std::string& list : lists) {
@@ -98,8 +113,9 @@ Result<void> read_types(const OperationInput& input, bool lenient, ExportTask& t
         const std::optional<TypeId> type = find_resource_type(name);
         if (type) {
             task.types.push_back(*type);
-        } else if (!lenient) {
-            return Error{Errc::invalid, fmt::format("_type: there is no type '{}'", name), ""};
+        } else {
+            ANNALS_TRY_VOID(
+                pass_over(task, Errc::invalid, fmt::format("_type: there is no type '{}'", name)));
         }
     }
     if (task.types.empty() && !names.empty()) {
@@ -196,13 +212,12 @@ Result<TypeFilter> read_type_filter(std::string_view filter) {
 
 Result<ExportTask> read_export_task(const storage::Store& store, const Request& request,
                                     const Target& target) {
-    const Preference preference = read_preference(request);
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
-    ANNALS_TRY_VOID(check_names(input, preference.lenient));
+    ExportTask task;
+    task.strict = !read_preference(request).lenient;
+    ANNALS_TRY_VOID(check_names(input, task));
     ANNALS_TRY_VOID(check_format(input));
 
-    ExportTask task;
-    task.strict = !preference.lenient;
     if (target.level == Level::type_operation) {
         task.level = ExportTask::Level::patient;
     } else if (target.level == Level::instance_operation) {
@@ -217,7 +232,7 @@ Result<ExportTask> read_export_task(const storage::Store& store, const Request& 
     }
     ANNALS_TRY(const std::optional<bool> history, input.boolean("includeHistory"));
     task.history = history.value_or(false);
-    ANNALS_TRY_VOID(read_types(input, preference.lenient, task));
+    ANNALS_TRY_VOID(read_types(input, task));
     ANNALS_TRY_VOID(read_filters(input, task));
     ANNALS_TRY_VOID(read_patients(input, request, task));
     ANNALS_TRY(const std::vector<std::string> lists, input.texts("_elements"));
@@ -250,6 +265,7 @@ std::string task_json(const ExportTask& task) {
     append_texts(out, "filters", task.filters);
     append_texts(out, "elements", task.elements);
     append_texts(out, "patients", task.patients);
+    append_texts(out, "passedOver", task.passed_over);
     return out + "}";
 }
 
@@ -290,6 +306,7 @@ Result<ExportTask> parse_export_task(std::string_view json) {
     task.filters = texts_of(root["filters"]);
     task.elements = texts_of(root["elements"]);
     task.patients = texts_of(root["patients"]);
+    task.passed_over = texts_of(root["passedOver"]);
     return task;
 }
 

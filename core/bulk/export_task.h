@@ -35,6 +35,8 @@ struct ExportTask {
     std::vector<std::string> patients;  ///< ids; empty: all of the level
     bool history = false;               ///< all versions
     bool strict = true;                 ///< unknown parameters of filters are errors
+    std::vector<std::string>
+        passed_over;  ///< what the kick-off has that isn't understood, if that is no error
 };
 
 /// Reads a kick-off. Errors: invalid, not_supported (what some servers can do and this one can't).

@@ -485,6 +485,35 @@ TEST_F(ExportTest, RefusesWhatItCannotDo) {
     }
 }
 
+TEST_F(ExportTest, PassesOverWhatIsUnknownWhereThatIsAskedForAndSaysSo) {
+    put("Patient", "a", R"("name":[{"family":"Kunz"}],"active":true)");
+    put("Patient", "b", R"("name":[{"family":"Kunz"}],"active":false)");
+    put("Patient", "c", R"("name":[{"family":"Meier"}],"active":true)");
+    const auto lenient = [&](std::string_view target) {
+        return send("GET", target, {}, {{"Prefer", "respond-async, handling=lenient"}});
+    };
+    // What is known of a filter holds all the same.
+    const std::string filter =
+        "/$export?_type=Patient&_typeFilter=Patient%3Ffamily%3Dkunz%26nonsense%3D1";
+    EXPECT_EQ(begin(filter).status, 400);
+    const Exported filtered = finish(lenient(filter));
+    EXPECT_THAT(filtered.names, ElementsAre("Patient/a/1", "Patient/b/1"));
+    EXPECT_THAT(filtered.errors,
+                HasSubstr("_typeFilter: search parameter 'nonsense' is not known for Patient"));
+    // Of what is known nothing is passed over.
+    for (const char* wrong :
+         {"Patient%3Fbirthdate%3Dx", "Patient%3Ffamily:nonsense%3Dx", "Patient%3F_sort%3Dfamily",
+          "Nobody%3Fx%3D1", "Patient%3F_include%3DPatient:organization"}) {
+        EXPECT_EQ(lenient(fmt::format("/$export?_typeFilter={}", wrong)).status, 400) << wrong;
+    }
+    const Exported exported =
+        finish(lenient("/$export?_type=Patient,Nobody&unknown=1&includeAssociatedData=x"));
+    EXPECT_EQ(exported.names.size(), 3U);
+    for (const char* told : {"'Nobody'", "'unknown'", "includeAssociatedData is not supported"}) {
+        EXPECT_THAT(exported.errors, HasSubstr(told));
+    }
+}
+
 TEST_F(ExportTest, IsForWhomeverBeganItAndForThoseWhoMayDoEverything) {
     Config config;
     config.auth.mode = "jwt";
