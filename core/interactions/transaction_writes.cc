@@ -113,8 +113,9 @@ Result<std::vector<const TransactionWrites::Written*>> TransactionWrites::find(T
     for (Written& written : of_type->second.written) {
         ANNALS_TRY_VOID(read(type, written));
         std::optional<Error> fault;
-        const search::Related related = [&](const Plan& part) {
-            Result<bool> stored = leads_to_stored(written, part);
+        const search::Related related = [&](const Plan& part,
+                                            const storage::SearchEntries& entries) {
+            Result<bool> stored = leads_to_stored(written, part, entries);
             if (!stored) {
                 fault = std::move(stored.error());
             }
@@ -140,12 +141,13 @@ void TransactionWrites::add_referrers(const Written& written, const Plan& plan,
     }
 }
 
-Result<bool> TransactionWrites::leads_to_stored(const Written& written, const Plan& plan) {
+Result<bool> TransactionWrites::leads_to_stored(const Written& written, const Plan& plan,
+                                                const storage::SearchEntries& entries) {
     std::vector<search::Term> terms;
     if (plan.kind == Kind::has) {
         add_referrers(written, plan, terms);
     } else {
-        for (const storage::SearchEntries::Link& link : written.entries.links) {
+        for (const storage::SearchEntries::Link& link : entries.links) {
             if (link.column == plan.column) {
                 terms.push_back(search::identity(link.target));
             }

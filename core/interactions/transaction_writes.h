@@ -73,8 +73,10 @@ class TransactionWrites {
     static void add_referrers(const Written& written, const search::Plan& plan,
                               std::vector<search::Term>& terms);
 
-    /// Whether a stored resource that is not replaced stands where a chain of `plan` leads to from `written`.
-    Result<bool> leads_to_stored(const Written& written, const search::Plan& plan);
+    /// Whether a stored resource that is not replaced stands where a chain of `plan` leads to from `written`, or from what it
+    /// contains: `entries` are of that.
+    Result<bool> leads_to_stored(const Written& written, const search::Plan& plan,
+                                 const storage::SearchEntries& entries);
 
     const Service& service_;
     Read read_;

@@ -257,6 +257,15 @@ bool KeySet::contains(std::uint64_t key) const noexcept {
     return false;
 }
 
+Related related_by(const Resolution& resolution) {
+    return [&resolution](const Plan& part, const storage::SearchEntries& entries) {
+        const KeySet& keys = resolution.keys.at(&part);
+        return std::ranges::any_of(entries.links, [&](const storage::SearchEntries::Link& link) {
+            return link.column == part.column && keys.contains(link.target);
+        });
+    };
+}
+
 BoundPlan bind(const Plan& plan, const std::shared_ptr<const SearchRun>& run,
                Resolution& resolution) {
     const auto bind_parts = [&] {
@@ -286,6 +295,9 @@ BoundPlan bind(const Plan& plan, const std::shared_ptr<const SearchRun>& run,
         case Plan::Kind::any_of: {
             std::vector<BoundPlan> parts = bind_parts();
             std::erase_if(parts, [](const BoundPlan& part) { return part.kind == Kind::nothing; });
+            if (parts.size() == 1) {
+                return std::move(parts.front());
+            }
             return parts.empty() ? nothing_at_all() : join(Kind::any_of, std::move(parts), *run);
         }
         case Plan::Kind::negation: {
@@ -308,8 +320,12 @@ BoundPlan bind(const Plan& plan, const std::shared_ptr<const SearchRun>& run,
             return of_chain(plan, *run, resolution.keys.at(&plan));
         case Plan::Kind::has:
             return of_has(*run, resolution.keys.at(&plan));
-        case Plan::Kind::verified: {
-            BoundPlan condition = join(Kind::verified, bind_parts(), *run);
+        case Plan::Kind::verified:
+        case Plan::Kind::contained: {
+            // The other parts are not of the run's resources.
+            std::vector<BoundPlan> candidates;
+            candidates.push_back(bind(plan.parts.front(), run, resolution));
+            BoundPlan condition = join(Kind::verified, std::move(candidates), *run);
             condition.costly = true;
             condition.plan = &plan;
             return condition.parts.front().kind == Kind::nothing ? nothing_at_all() : condition;

@@ -48,6 +48,9 @@ struct Resolution {
     std::unordered_map<const Plan*, std::unordered_map<std::string, std::optional<Range>>> units;
 };
 
+/// Decides chains by what they came to. Lifetime: the resolution outlives it.
+Related related_by(const Resolution& resolution);
+
 /// Answers for bodies: does the version at a position pass a plan's check?
 class BodyCheck {
   public:

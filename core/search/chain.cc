@@ -111,6 +111,51 @@ Result<MaybePlan> common_plan(Reading& reading, TypeId type, std::string_view na
     return MaybePlan(*std::move(plan));
 }
 
+// What a link may lead to: of each type, which resources.
+struct Targets {
+    std::vector<TypeId> types;
+    std::vector<Plan> plans;
+};
+
+// search.html#contained: a chained condition is evaluated inside contained resources; and so it is inside of the first
+// resource of a Bundle, which stands in the place of a reference. These are in no index; which resources refer to any by
+// the parameter is. Who is shown the one that they are in is shown them.
+Plan inner_link(const Asked& asked, Targets targets) {
+    const auto within = [reader = ExtractReader(asked.reading.context),
+                         &parameter = asked.parameter, type = asked.type,
+                         targets = std::move(targets.types)](
+                            json::Value resource, json::Value container, const Plan::Judge& judge) {
+        Extractor& extractor = reader.extractor();
+        storage::SearchEntries references;
+        extractor.extract(parameter, type, resource, references, container);
+        const auto matches = [&](json::Value inner, json::Value around) {
+            const auto target = find_resource_type(inner["resourceType"].string());
+            const auto at = target ? std::ranges::find(targets, *target) : targets.end();
+            if (at == targets.end() ||
+                !std::ranges::binary_search(
+                    references.terms, inner_reference(parameter.column, inner["id"].string()))) {
+                return false;
+            }
+            storage::SearchEntries entries;
+            extractor.extract(*target, inner, entries, around);
+            // The first part is the candidates.
+            return judge(static_cast<std::size_t>(at - targets.begin()) + 1, entries, inner,
+                         around);
+        };
+        for (const json::Value contained : container["contained"].elements()) {
+            if (matches(contained, container)) {
+                return true;
+            }
+        }
+        const auto entries = resource["entry"].elements();
+        const json::Value first =
+            entries.begin() != entries.end() ? (*entries.begin())["resource"] : json::Value();
+        return first && matches(first, first);
+    };
+    return contained(carrying({inner_reference(asked.parameter.column)}), std::move(targets.plans),
+                     within);
+}
+
 }  // namespace
 
 Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
@@ -137,6 +182,7 @@ Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
     }
     // Some of the types may not know what is asked for, or know it as something else.
     std::vector<Plan> plans;
+    Targets targets;
     std::optional<Error> fault;
     bool known = false;
     for (const TypeId type : types) {
@@ -149,6 +195,8 @@ Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
             fault = fault ? std::move(fault) : std::move(plan.error());
         } else if (*plan) {
             known = true;
+            targets.types.push_back(type);
+            targets.plans.push_back(**plan);
             plans.push_back(chain(asked.parameter.column, type,
                                   seen_of(asked.reading.context.view, type, **std::move(plan))));
         }
@@ -156,7 +204,11 @@ Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
     if (!known && fault) {
         return *std::move(fault);
     }
-    return known ? MaybePlan(any_of(std::move(plans))) : MaybePlan();
+    if (!known) {
+        return MaybePlan();
+    }
+    plans.push_back(inner_link(asked, std::move(targets)));
+    return MaybePlan(any_of(std::move(plans)));
 }
 
 Result<MaybePlan> has_plan(

@@ -79,6 +79,9 @@ class Execution {
 
     TypeId type() const noexcept { return type_; }
 
+    /// What chains and has came to. Requires: advance() was true once. Lifetime: of this.
+    const Resolution& resolution() const noexcept { return resolution_; }
+
     /// The plan bound to a run. Requires: advance() was true once. Lifetime: of this.
     BoundPlan bind_to(const std::shared_ptr<const storage::SearchRun>& run) {
         return bind(plan_, run, resolution_);

@@ -220,6 +220,23 @@ struct Extractor::Impl {
         }
     }
 
+    /// All that the type's parameters find; `root` is what contained resources stand in.
+    void extract(TypeId type, json::Value resource, json::Value root, SearchEntries& entries) {
+        entries.clear();
+        if (const Compiled& with = compiled(type); with.computed.empty()) {
+            walk(with, root, resource, entries);
+        } else {
+            run(with, root, Item::resource(resource), entries);
+        }
+        if (may_be_named(type)) {
+            append_names(resource, store_seed, entries);
+        }
+        if (parameters->references() == References::all) {
+            append_reference_terms(resource, store_seed, base, entries.terms);
+        }
+        sort_columns(entries);
+    }
+
     void walk(const Compiled& with, json::Value root, json::Value value, SearchEntries& entries) {
         writer.begin(root, entries);
         with.walk.run(value, writer);
@@ -291,33 +308,22 @@ const std::shared_ptr<const ParameterSet>& Extractor::parameters() const noexcep
     return impl_->parameters;
 }
 
-void Extractor::extract(TypeId type, json::Value resource, storage::SearchEntries& entries) {
-    extract_for_run(type, resource, entries);
+void Extractor::extract(TypeId type, json::Value resource, storage::SearchEntries& entries,
+                        json::Value container) {
+    impl_->extract(type, resource, container ? container : resource, entries);
     sort_once(entries.terms, std::less<>());
 }
 
 void Extractor::extract_for_run(TypeId type, json::Value resource,
                                 storage::SearchEntries& entries) {
-    entries.clear();
-    if (const Compiled& with = impl_->compiled(type); with.computed.empty()) {
-        impl_->walk(with, resource, resource, entries);
-    } else {
-        impl_->run(with, resource, Item::resource(resource), entries);
-    }
-    if (may_be_named(type)) {
-        append_names(resource, impl_->store_seed, entries);
-    }
-    if (impl_->parameters->references() == References::all) {
-        append_reference_terms(resource, impl_->store_seed, impl_->base, entries.terms);
-    }
-    sort_columns(entries);
+    impl_->extract(type, resource, resource, entries);
 }
 
 void Extractor::extract(const Parameter& parameter, TypeId type, json::Value resource,
-                        storage::SearchEntries& entries) {
+                        storage::SearchEntries& entries, json::Value container) {
     entries.clear();
-    impl_->run(impl_->compiled(parameter, parameter.expression, schema::Type(type)), resource,
-               Item::resource(resource), entries);
+    impl_->run(impl_->compiled(parameter, parameter.expression, schema::Type(type)),
+               container ? container : resource, Item::resource(resource), entries);
     sort_entries(entries);
 }
 

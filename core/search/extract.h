@@ -34,8 +34,10 @@ class Extractor {
     /// Puts everything that `resource`, of `type`, can be found by into `entries`, but its key and `_lastUpdated`,
     /// which the store adds. Everything ascends, each once; texts by column and characters. What a parameter can't
     /// be evaluated for, and what is beyond the bounds of values.h, is left out.
+    /// `container` is what it stands in if it is a contained resource: what it refers to by `#id` stands there, too.
     /// Cost: no allocation once the type was seen and `entries` have grown.
-    void extract(TypeId type, json::Value resource, storage::SearchEntries& entries);
+    void extract(TypeId type, json::Value resource, storage::SearchEntries& entries,
+                 json::Value container = {});
 
     /// The same for a version that is to be written: its terms in any order and perhaps more than once, since runs are
     /// sorted as a whole.
@@ -44,7 +46,7 @@ class Extractor {
     /// The same for one parameter alone: for sorting by it, and for verifying. Lifetime: the parameter is of
     /// parameters().
     void extract(const Parameter& parameter, TypeId type, json::Value resource,
-                 storage::SearchEntries& entries);
+                 storage::SearchEntries& entries, json::Value container = {});
 
     /// For a composite: the entries of each component, element by element.
     std::vector<std::vector<storage::SearchEntries>> extract_composite(const Parameter& parameter,

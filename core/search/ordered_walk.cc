@@ -117,7 +117,7 @@ OrderedWalk::OrderedWalk(Snapshot& snapshot, Execution& execution, const SortKey
       by_time_(key.parameter == nullptr),
       edge_(edge),
       count_(count),
-      bodies_(snapshot) {
+      bodies_(snapshot, execution.resolution()) {
     lost_ = edge_.value != 0 && !find_edge();
     if (!lost_) {
         open_lanes();

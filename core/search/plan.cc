@@ -65,10 +65,24 @@ struct Held {
     json::Value resource;
     const Related& related;
     std::optional<Term> partly;  ///< the identity of a version of which only the entries are known
+    json::Value container;       ///< what the resource is contained in, if it is
 };
 
+bool holds(const Plan& plan, const Held& held, bool negated = false);
+
+// Whether an inner resource decides.
+bool holds_within(const Plan& plan, const Held& held) {
+    const json::Value container = held.container ? held.container : held.resource;
+    return plan.within(held.resource, container,
+                       [&](std::size_t part, const storage::SearchEntries& entries,
+                           json::Value inner, json::Value around) {
+                           return holds(plan.parts[part],
+                                        {entries, inner, held.related, {}, around});
+                       });
+}
+
 // Where that can't be told it holds, and its negation does.
-bool holds(const Plan& plan, const Held& held, bool negated = false) {
+bool holds(const Plan& plan, const Held& held, bool negated) {
     static const Column instants = column_of("_lastUpdated");
     const auto& entries = held.entries;
     const auto one = [&](const Plan& part) { return holds(part, held, negated); };
@@ -98,11 +112,17 @@ bool holds(const Plan& plan, const Held& held, bool negated = false) {
                        : has_interval(entries, plan.column, plan.comparison, plan.range);
         case Kind::quantity:
             return has_quantity(plan, entries);
-        case Kind::chain:
         case Kind::has:
-            return held.partly ? !negated : held.related && held.related(plan);
+            if (held.container) {
+                return false;  // Nothing outside refers to what is contained.
+            }
+            [[fallthrough]];
+        case Kind::chain:
+            return held.partly ? !negated : held.related && held.related(plan, entries);
         case Kind::verified:
             return one(plan.parts[0]) && (held.partly ? !negated : plan.check(held.resource));
+        case Kind::contained:
+            return one(plan.parts[0]) && (held.partly ? !negated : holds_within(plan, held));
     }
     return false;
 }
@@ -115,6 +135,7 @@ std::optional<std::vector<Term>> terms_of(const Plan& plan) {
         case Kind::terms:
             return plan.terms;
         case Kind::verified:
+        case Kind::contained:
             return terms_of(plan.parts[0]);
         case Kind::all_of: {
             std::optional<std::vector<Term>> best;
@@ -301,13 +322,29 @@ Plan verified(Plan candidates, std::function<bool(json::Value resource)> check) 
     return plan;
 }
 
+Plan contained(Plan candidates, std::vector<Plan> of, decltype(Plan::within) within) {
+    if (candidates.kind == Kind::nothing) {
+        return candidates;
+    }
+    Plan plan = of_kind(Kind::contained);
+    plan.parts.push_back(std::move(candidates));
+    std::move(of.begin(), of.end(), std::back_inserter(plan.parts));
+    plan.within = std::move(within);
+    return plan;
+}
+
 bool matches(const Plan& plan, const storage::SearchEntries& entries, json::Value resource,
-             const Related& related) {
-    return holds(plan, {entries, resource, related, {}});
+             const Related& related, json::Value container) {
+    return holds(plan, {entries, resource, related, {}, container});
+}
+
+bool matches_within(const Plan& plan, json::Value resource, const Related& related) {
+    static const storage::SearchEntries kNone;
+    return holds_within(plan, {kNone, resource, related, {}, {}});
 }
 
 bool may_match(const Plan& plan, const storage::SearchEntries& entries, Term identity) {
-    return holds(plan, {entries, {}, {}, identity});
+    return holds(plan, {entries, {}, {}, identity, {}});
 }
 
 Watch guard_terms(const Plan& plan) {

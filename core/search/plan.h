@@ -81,7 +81,13 @@ struct Plan {
         chain,     ///< refers by `column` to a resource of `type` that matches parts[0]
         has,       ///< is referred to by `column` of a resource of `type` that matches parts[0]
         verified,  ///< matches parts[0], and `check` says so of its body
+        contained,  ///< matches parts[0], and `within` leads to an inner resource that matches one of the others
     };
+
+    /// Whether what an inner resource can be found by, and it itself, match parts[part]; `container` has what it refers to by
+    /// `#id`.
+    using Judge = std::function<bool(std::size_t part, const storage::SearchEntries& entries,
+                                     json::Value inner, json::Value container)>;
 
     Kind kind = Kind::everything;
     std::vector<Plan> parts;
@@ -93,6 +99,9 @@ struct Plan {
     std::function<std::optional<Range>(std::string_view unit)> in_unit;
     TypeId type;
     std::function<bool(json::Value resource)> check;
+    /// Whether `judge` takes a resource to which `resource` leads inside of `container`, which it may itself be, or inside of
+    /// itself.
+    std::function<bool(json::Value resource, json::Value container, const Judge& judge)> within;
 };
 
 /// What matches anything, or nothing.
@@ -114,15 +123,21 @@ Plan interval(Column column, Comparison comparison, Range range);
 Plan chain(Column column, TypeId type, Plan of);
 Plan has(Column column, TypeId type, Plan of);
 Plan verified(Plan candidates, std::function<bool(json::Value resource)> check);
+Plan contained(Plan candidates, std::vector<Plan> of, decltype(Plan::within) within);
 
-/// Decides a chain or a has for the resource at hand: only who asks knows the other resources.
-using Related = std::function<bool(const Plan& part)>;
+/// Decides a chain or a has for the resource at hand: only who asks knows the other resources. The entries are its, or those
+/// of a resource that it contains, for a chain.
+using Related = std::function<bool(const Plan& part, const storage::SearchEntries& entries)>;
 
 /// Whether one resource matches, of which these are the entries (terms ascending) and this is the body.
 /// Its identity() term and its interval of `_lastUpdated` count if they were added to the entries. Without `related`
-/// chains and has match nothing.
+/// chains and has match nothing. `container` is what it stands in if it is a contained resource.
 bool matches(const Plan& plan, const storage::SearchEntries& entries, json::Value resource,
-             const Related& related = {});
+             const Related& related = {}, json::Value container = {});
+
+/// Whether an inner resource of `resource`, the body of one that matches its candidates, decides for `plan`.
+/// Requires: it is `contained`.
+bool matches_within(const Plan& plan, json::Value resource, const Related& related);
 
 /// Whether a version may match, of which these are the entries (terms ascending, without `_lastUpdated`) and
 /// `identity` is the term of its resource: true wherever that takes other resources, its body or its instant to tell.

@@ -62,7 +62,7 @@ RunWalk::RunWalk(Snapshot& snapshot, TypeId type, const Plan& plan, Resolution& 
       resolution_(resolution),
       found_(std::move(found)),
       bound_(snapshot.runs(type).runs.size()),
-      bodies_(snapshot) {
+      bodies_(snapshot, resolution) {
 }
 
 RunWalk::~RunWalk() = default;

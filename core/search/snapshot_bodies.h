@@ -1,4 +1,4 @@
-// SnapshotBodies: what a `verified` plan asks of the bodies of a snapshot's documents.
+// SnapshotBodies: what `verified` and `contained` plans ask of the bodies of a snapshot's documents.
 //
 // Layer:   core/search.
 // Threads: belongs to one thread.
@@ -12,10 +12,12 @@
 
 namespace annals::core::search {
 
-/// Nothing passes in a snapshot without a store, nor what was erased. Lifetime: the snapshot's store outlives it.
+/// Nothing passes in a snapshot without a store, nor what was erased. Lifetime: the snapshot's store and the resolution
+/// outlive it.
 class SnapshotBodies final : public BodyCheck {
   public:
-    explicit SnapshotBodies(const Snapshot& snapshot) {
+    SnapshotBodies(const Snapshot& snapshot, const Resolution& resolution)
+        : related_(related_by(resolution)) {
         if (snapshot.has_store()) {
             reader_.emplace(snapshot);
         }
@@ -23,10 +25,12 @@ class SnapshotBodies final : public BodyCheck {
 
     bool passes(const Plan& plan, Position position) override {
         const json::Value body = reader_ ? reader_->read(position) : json::Value();
-        return body && plan.check(body);
+        return body && (plan.kind == Plan::Kind::contained ? matches_within(plan, body, related_)
+                                                           : plan.check(body));
     }
 
   private:
+    Related related_;
     std::optional<BodyReader> reader_;
 };
 

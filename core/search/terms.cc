@@ -18,6 +18,7 @@ constexpr std::uint64_t kOfType = 0x9b05688c2b3e6c1f;
 constexpr std::uint64_t kExact = 0x1f83d9abfb41bd6b;
 constexpr std::uint64_t kReference = 0x5be0cd19137e2179;
 constexpr std::uint64_t kIdentity = 0xcbbb9d5dc1059ed8;
+constexpr std::uint64_t kInner = 0x629a292a367cd507;
 
 /// Two numbers become one: the halves of their product.
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) noexcept {
@@ -80,6 +81,14 @@ Term exact(Column column, std::string_view text) noexcept {
 
 Term reference(Column column, std::uint64_t target) noexcept {
     return mix(column ^ kReference, target);
+}
+
+Term inner_reference(Column column, std::string_view id) noexcept {
+    return mix(column ^ kInner, hash64(id));
+}
+
+Term inner_reference(Column column) noexcept {
+    return mix(column, kInner);
 }
 
 Term identity(std::uint64_t key) noexcept {

@@ -53,6 +53,10 @@ Term exact(Column column, std::string_view text) noexcept;
 /// A reference to the resource whose SearchRun::key() is `target`; also what SearchEntries::Link says.
 Term reference(Column column, std::uint64_t target) noexcept;
 
+/// A reference to the contained resource of this id, or that resource itself in the place of a reference; any such.
+Term inner_reference(Column column, std::string_view id) noexcept;
+Term inner_reference(Column column) noexcept;
+
 /// The document of the resource with this SearchRun::key(): `_id`, chains.
 Term identity(std::uint64_t key) noexcept;
 

@@ -687,7 +687,7 @@ void ValueWriter::reference(json::Value value, std::span<const Use> uses) {
             continue;
         }
         const std::span<const Use> one(&use, 1);
-        if (!text.empty() && !fragment) {
+        if (!text.empty()) {
             reference_text(text, target, target_key, one);
         }
         if (identifier.is_object()) {
@@ -704,6 +704,10 @@ std::uint64_t ValueWriter::key_of(const ReferenceText& target) const {
 void ValueWriter::reference_text(std::string_view text, const ReferenceText& target,
                                  std::uint64_t key, std::span<const Use> uses) {
     if (text.starts_with('#')) {
+        for (const Use& use : uses) {
+            term(use, inner_reference(use.columns->column));
+            term(use, inner_reference(use.columns->column, text.substr(1)));
+        }
         return;
     }
     if (target.local) {
@@ -752,6 +756,8 @@ void ValueWriter::reference_resource(json::Value value, std::span<const Use> use
         if (use.refers_to && type != use.refers_to) {
             continue;
         }
+        term(use, inner_reference(use.columns->column));
+        term(use, inner_reference(use.columns->column, id));
         if (is_resource_id(id)) {
             const std::uint64_t key = storage::resource_key(seed_, *type, id).low;
             term(use, search::reference(use.columns->column, key));

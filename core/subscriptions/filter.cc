@@ -60,7 +60,9 @@ Result<bool> Matcher::matches(const storage::VersionInfo& info, const Filter& fi
     fault_.reset();
     const bool fits =
         search::matches(filter.plan, entries_, document_.root(),
-                        [this](const search::Plan& part) { return is_related(part); });
+                        [this](const search::Plan& part, const storage::SearchEntries& entries) {
+                            return is_related(part, entries);
+                        });
     if (fault_) {
         return *std::move(fault_);
     }
@@ -86,7 +88,7 @@ Result<void> Matcher::look_at(const storage::VersionInfo& info) {
     return {};
 }
 
-bool Matcher::is_related(const search::Plan& part) {
+bool Matcher::is_related(const search::Plan& part, const storage::SearchEntries& entries) {
     auto found = related_.find(&part);
     if (found == related_.end()) {
         Result<search::KeySet> keys = resolve(part);
@@ -105,7 +107,7 @@ bool Matcher::is_related(const search::Plan& part) {
                std::ranges::any_of(search::names_in(entries_),
                                    [&](std::uint64_t name) { return keys.contains(name); });
     }
-    return std::any_of(entries_.links.begin(), entries_.links.end(),
+    return std::any_of(entries.links.begin(), entries.links.end(),
                        [&](const storage::SearchEntries::Link& link) {
                            return link.column == part.column && keys.contains(link.target);
                        });

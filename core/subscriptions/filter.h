@@ -50,7 +50,7 @@ class Matcher {
 
   private:
     Result<void> look_at(const storage::VersionInfo& info);
-    bool is_related(const search::Plan& part);
+    bool is_related(const search::Plan& part, const storage::SearchEntries& entries);
     Result<search::KeySet> resolve(const search::Plan& part) const;
 
     const Service& service_;

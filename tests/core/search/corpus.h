@@ -128,13 +128,14 @@ class Corpus final : public StoredResources {
 
     bool matches(const Plan& plan, const Stored& stored) const {
         return search::matches(
-            plan, stored.entries, stored.document->root(), [&](const Plan& part) {
+            plan, stored.entries, stored.document->root(),
+            [&](const Plan& part, const storage::SearchEntries& entries) {
                 const bool forwards = part.kind == Plan::Kind::chain;
                 return std::any_of(stored_.begin(), stored_.end(), [&](const Stored& other) {
-                    const Stored& from = forwards ? stored : other;
+                    const storage::SearchEntries& from = forwards ? entries : other.entries;
                     const Stored& to = forwards ? other : stored;
                     return other.type == part.type &&
-                           std::any_of(from.entries.links.begin(), from.entries.links.end(),
+                           std::any_of(from.links.begin(), from.links.end(),
                                        [&](const auto& link) {
                                            return link.column == part.column &&
                                                   link.target == to.key;

@@ -206,7 +206,7 @@ class SearchModel : public ::testing::Test {
     }
 
     bool matches(const Plan& plan, const Version& version, Position at) const {
-        const auto related = [&](const Plan& part) {
+        const auto related = [&](const Plan& part, const SearchEntries&) {
             return std::any_of(versions_.begin(), versions_.end(), [&](const Version& other) {
                 if (!is_visible(other, at) || other.type != part.type ||
                     !matches(part.parts.front(), other, at)) {

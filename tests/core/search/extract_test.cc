@@ -276,6 +276,12 @@ TEST(ExtractReference, ToWhatIsContainedCountsByItsType) {
     const Found found(R"({"resourceType":"Observation","subject":{"reference":"#p"},
         "contained":[{"resourceType":"Patient","id":"p"}]})");
     EXPECT_TRUE(found.is_present("patient"));
+    for (const char* code : {"subject", "patient"}) {
+        EXPECT_TRUE(found.has(inner_reference(column_of(code))));
+        EXPECT_TRUE(found.has(inner_reference(column_of(code), "p")));
+        EXPECT_FALSE(found.has(inner_reference(column_of(code), "q")));
+    }
+    EXPECT_FALSE(found.has(inner_reference(column_of("performer"))));
 }
 
 TEST(ExtractReference, IsFoundByItsIdentifierAndTheTypeThatItStates) {

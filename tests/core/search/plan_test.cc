@@ -96,7 +96,7 @@ TEST(Plan, FindsQuantitiesInEachUnitThatCanBeConverted) {
 TEST(Plan, AsksForRelatedResourcesAndForTheBody) {
     const Plan plan = all_of({chain(kReference, TypeId{3}, carrying({77})), carrying({5})});
     EXPECT_FALSE(matches(plan));
-    const auto related = [](const Plan& part) {
+    const auto related = [](const Plan& part, const storage::SearchEntries&) {
         return part.kind == Kind::chain && part.column == kReference && part.type == TypeId{3};
     };
     EXPECT_TRUE(search::matches(plan, some_entries(), json::Value(), related));

@@ -82,6 +82,58 @@ TEST(Query, FollowsChainsOfAnyDepth) {
           "is needed"}});
 }
 
+TEST(Query, FollowsReferencesIntoWhatIsContained) {
+    Corpus corpus;
+    fill(corpus);
+    corpus.add(R"({"resourceType":"Observation","id":"inner","status":"final","code":{"text":"c"},
+        "subject":{"reference":"#p"},"performer":[{"reference":"#doc"}],"contained":[
+        {"resourceType":"Patient","id":"p","name":[{"family":"Inner"}],"gender":"male",
+         "generalPractitioner":[{"reference":"#doc"},{"reference":"Practitioner/joe"}]},
+        {"resourceType":"Patient","id":"unused","name":[{"family":"Unused"}]},
+        {"resourceType":"Practitioner","id":"doc","name":[{"family":"Who"}]}]})");
+    corpus.add(R"({"resourceType":"QuestionnaireResponse","id":"form","status":"completed",
+        "questionnaire":"#q","contained":[{"resourceType":"Questionnaire","id":"q","status":"draft",
+        "title":"Form"}]})");
+    check(corpus, "Observation",
+          {{"subject.name=inner", "inner"},
+           {"subject:Patient.name=inner,peter", "o1 inner"},
+           {"patient.name=inner", "inner"},
+           {"patient.gender:not=female", "o1 o2 inner"},
+           {"patient.name:missing=false", "o1 o2 inner"},
+           {"patient.birthdate:missing=true", "o2 inner"},
+           {"subject.name=unused", ""},
+           {"subject:Group.code=x", ""},
+           {"subject._id=p", ""},
+           {"patient._has:Group:member:_id=102", "o1"},
+           {"patient.general-practitioner.name=who", "inner"},
+           {"patient.general-practitioner.name=joe", "o1 inner"},
+           {"patient.general-practitioner=Practitioner/joe", "o1 inner"},
+           {"_filter=subject.name eq inner", "inner"},
+           {"_filter=subject[gender eq male].name co nn", "inner"}});
+    check(corpus, "QuestionnaireResponse", {{"questionnaire.title=form", "form"}});
+}
+
+TEST(Query, FollowsADocumentToItsCompositionAndAMessageToItsHeader) {
+    Corpus corpus;
+    fill(corpus);
+    corpus.add(R"({"resourceType":"Bundle","id":"doc","type":"document","entry":[
+        {"resource":{"resourceType":"Composition","id":"c","title":"Discharge",
+         "subject":{"reference":"Patient/peter"},"author":[{"reference":"#me"}],
+         "contained":[{"resourceType":"Practitioner","id":"me","name":[{"family":"Me"}]}]}},
+        {"resource":{"resourceType":"Composition","id":"d","title":"Other"}}]})");
+    corpus.add(R"({"resourceType":"Bundle","id":"sent","type":"message","entry":[
+        {"resource":{"resourceType":"MessageHeader","eventUri":"http://e/1"}}]})");
+    corpus.add(R"({"resourceType":"Bundle","id":"empty","type":"document"})");
+    check(corpus, "Bundle",
+          {{"composition.title=discharge", "doc"},
+           {"composition.title=other", ""},
+           {"composition.patient.name=peter", "doc"},
+           {"composition.author:Practitioner.name=me", "doc"},
+           {"composition.title:missing=true", ""},
+           {"message.event=http://e/1", "sent"},
+           {"composition=c", "doc"}});
+}
+
 TEST(Query, FollowsReferencesBackwards) {
     Corpus corpus;
     fill(corpus);
