@@ -48,6 +48,9 @@ bool is_plain(char c) noexcept {
     return kPlain[static_cast<unsigned char>(c)];
 }
 
+// Resources whose contained ones are counted at a time.
+constexpr std::size_t kCountedAtOnce = 1000;
+
 // Percent-encoded but for what is plain.
 void append_parameter(std::string& out, std::string_view text) {
     auto at = text.begin();
@@ -86,14 +89,21 @@ class Search {
         if (!read) {
             co_return std::move(read.error());
         }
-        Result<SearchPage> page = co_await find_page(*snapshot_, query_, cursor_, count_, turns_);
+        if (contained_) {
+            read = co_await contained_->resolve_chains(*snapshot_, turns_);
+        }
+        if (!read) {
+            co_return std::move(read.error());
+        }
+        Result<SearchPage> page = SearchPage();
+        if (count_ > 0 || !takes_out()) {
+            page = co_await find_page(*snapshot_, query_, cursor_, count_, turns_);
+        }
         if (!page) {
             co_return std::move(page.error());
         }
         co_await request_.loop->fetched(page->matches);  // What they include is found in them.
         SearchBundleContent content;
-        content.total = page->total;
-        content.links = links(*page);
         content.warnings = std::move(query_.warnings);
         if (!query_.includes.empty()) {
             const std::function<bool(const storage::VersionInfo&)> shown =
@@ -114,10 +124,22 @@ class Search {
                                 kIncludedMax));
             }
         }
-        content.matches = std::move(page->matches);
         content.carried = snapshot_->carried();
-        if (query_.contained && query_.contained_type) {
-            contained_->take_out(*snapshot_, request_.base_url, content);
+        if (takes_out()) {
+            content.matches = page->matches;
+            read = co_await contained_->take_out(*snapshot_, request_.base_url, content, turns_);
+            if (read) {
+                const std::size_t shown = content.matches.size() + content.contained.size();
+                read = co_await find_contained_total(*page, shown);
+            }
+        }
+        if (!read) {
+            co_return std::move(read.error());
+        }
+        content.total = page->total;
+        content.links = links(*page);
+        if (!takes_out()) {
+            content.matches = std::move(page->matches);
         }
         if (!content.included.empty()) {
             co_await request_.loop->fetched(content.included);
@@ -183,8 +205,12 @@ class Search {
         }
         set_count();
         if (query_.contained) {
-            contained_.emplace(store.search_seed(), parameters_, std::string(request_.base_url));
+            contained_.emplace(store, parameters_, std::string(request_.base_url));
             contained_->widen(query_);
+            if (takes_out()) {
+                // What is counted is not what a page is made of.
+                total_asked_ = std::exchange(query_.total, search::TotalMode::none);
+            }
             // It now asks of all types what they contain.
             for (Query::TypePlan& one : query_.types) {
                 const bool permitted =
@@ -194,6 +220,50 @@ class Search {
             }
         }
         return {};
+    }
+
+    // Contained resources are answered, and not what contains them.
+    bool takes_out() const noexcept { return contained_ && query_.contained_type; }
+
+    // Of contained resources: those of the page if it is all there is, else, if that is asked for, those of all pages.
+    asio::awaitable<Result<void>> find_contained_total(SearchPage& page, std::uint64_t of_page) {
+        using search::TotalMode;
+        if (cursor_ || total_asked_ == TotalMode::none) {
+            page.total = cursor_ ? cursor_->total : std::nullopt;
+            co_return Result<void>();
+        }
+        if (count_ > 0 && !page.ends_inside) {
+            page.total = of_page;
+            co_return Result<void>();
+        }
+        if (count_ > 0 && total_asked_ == TotalMode::unasked) {
+            co_return Result<void>();
+        }
+        query_.sort.clear();
+        std::uint64_t total = 0;
+        std::optional<Cursor> at;
+        for (bool more = true; more;) {
+            Result<SearchPage> next =
+                co_await find_page(*snapshot_, query_, at, kCountedAtOnce, turns_);
+            if (!next) {
+                co_return std::move(next.error());
+            }
+            more = next->ends_inside && !next->matches.empty();
+            if (more) {
+                at.emplace();
+                at->edge = next->matches.back().position;
+            }
+            SearchBundleContent content;
+            content.matches = std::move(next->matches);
+            Result<void> taken =
+                co_await contained_->take_out(*snapshot_, request_.base_url, content, turns_);
+            if (!taken) {
+                co_return std::move(taken.error());
+            }
+            total += content.matches.size() + content.contained.size();
+        }
+        page.total = total;
+        co_return Result<void>();
     }
 
     // The types whose resources, or links, decide what is found.
@@ -409,6 +479,7 @@ class Search {
     std::uint32_t digest_ = 0;
     std::size_t count_ = 0;
     std::optional<ContainedSearch> contained_;
+    search::TotalMode total_asked_ = search::TotalMode::unasked;  // of contained resources
 };
 
 }  // namespace

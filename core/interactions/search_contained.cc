@@ -1,22 +1,27 @@
 #include "core/interactions/search_contained.h"
 
+#include "core/search/terms.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace annals::core {
 
 using search::Plan;
 using search::Query;
 
-ContainedSearch::ContainedSearch(std::uint64_t seed,
+ContainedSearch::ContainedSearch(const storage::Store& store,
                                  std::shared_ptr<const search::ParameterSet> parameters,
                                  std::string base_url)
-    : extractor_(std::move(parameters), seed, std::move(base_url)) {
+    : store_(store), extractor_(std::move(parameters), store.search_seed(), std::move(base_url)) {
 }
 
 void ContainedSearch::widen(Query& query) {
-    asked_ = std::move(query.types);
+    for (Query::TypePlan& one : query.types) {
+        asked_.push_back({std::move(one), nullptr, {}});
+    }
     containing_ = query.containing;
     query.types.clear();
     for (std::uint16_t number = 0; number < kResourceTypeCount; ++number) {
@@ -25,55 +30,98 @@ void ContainedSearch::widen(Query& query) {
         parts.push_back(search::verified(search::everything(), [this](json::Value resource) {
             return contains_match(resource);
         }));
-        const auto own = std::find_if(asked_.begin(), asked_.end(),
-                                      [&](const Query::TypePlan& one) { return one.type == type; });
+        const auto own =
+            std::ranges::find(asked_, type, [](const Asked& one) { return one.of.type; });
         if (own != asked_.end() && containing_) {
-            parts.push_back(own->plan);
+            parts.push_back(own->of.plan);
         }
         query.types.push_back({type, search::any_of(std::move(parts))});
     }
 }
 
-bool ContainedSearch::matches(json::Value contained) {
+asio::awaitable<Result<void>> ContainedSearch::resolve_chains(search::Snapshot& snapshot,
+                                                              Turns& turns) {
+    for (Asked& one : asked_) {
+        one.execution = std::make_unique<search::Execution>(snapshot, one.of.type, one.of.plan);
+        one.execution->want({.limit = 0});
+        Result<void> done = co_await turns.finish(*one.execution);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        one.related = search::related_by(one.execution->resolution());
+    }
+    co_return Result<void>();
+}
+
+bool ContainedSearch::matches(json::Value contained, json::Value container) {
     const json::Value name = contained["resourceType"];
-    for (const Query::TypePlan& one : asked_) {
-        if (!name.equals(resource_type_name(one.type))) {
+    for (const Asked& one : asked_) {
+        if (!name.equals(resource_type_name(one.of.type))) {
             continue;
         }
-        entries_.clear();
-        extractor_.extract(one.type, contained, entries_);
-        return search::matches(one.plan, entries_, contained);
+        extractor_.extract(one.of.type, contained, entries_, container);
+        const search::Term own =
+            search::identity(store_.search_key(one.of.type, contained["id"].string()));
+        entries_.terms.insert(std::ranges::upper_bound(entries_.terms, own), own);
+        return search::matches(one.of.plan, entries_, contained, one.related, container);
     }
     return false;
 }
 
 bool ContainedSearch::contains_match(json::Value resource) {
     for (const json::Value contained : resource["contained"].elements()) {
-        if (matches(contained)) {
+        if (matches(contained, resource)) {
             return true;
         }
     }
     return false;
 }
 
-void ContainedSearch::take_out(search::Snapshot& snapshot, std::string_view base_url,
-                               SearchBundleContent& content) {
+asio::awaitable<Result<void>> ContainedSearch::take_out(search::Snapshot& snapshot,
+                                                        std::string_view base_url,
+                                                        SearchBundleContent& content,
+                                                        Turns& turns) {
+    // Those that match themselves.
+    std::unordered_set<std::uint64_t> own;
+    if (containing_ && !content.matches.empty()) {
+        const auto [first, last] =
+            std::ranges::minmax(content.matches, {}, &storage::VersionInfo::position);
+        for (Asked& one : asked_) {
+            one.execution->want({.after = Position{first.position.value - 1},
+                                 .before = Position{last.position.value + 1}});
+            Result<void> done = co_await turns.finish(*one.execution);
+            if (!done) {
+                co_return std::move(done.error());
+            }
+            for (const search::Match& match : one.execution->matches()) {
+                own.insert(match.position().value);
+            }
+        }
+    }
     search::BodyReader reader(snapshot);
-    std::erase_if(content.matches, [&](const storage::VersionInfo& info) {
+    std::vector<storage::VersionInfo> kept;
+    for (const storage::VersionInfo& info : content.matches) {
+        if (turns.pace().is_over()) {
+            Result<void> in_time = co_await turns.next();
+            if (!in_time) {
+                co_return std::move(in_time.error());
+            }
+        }
         const json::Value body = reader.read(info.position);
-        bool any = false;
         for (const json::Value contained : body["contained"].elements()) {
-            if (matches(contained)) {
-                any = true;
+            if (matches(contained, body)) {
                 content.contained.push_back(
                     {fmt::format("{}/{}/{}#{}", base_url, resource_type_name(info.type),
                                  reader.id(), contained["id"].string()),
                      std::string(contained.raw())});
             }
         }
-        // What matches itself stays, be it that it contains matches, too.
-        return any && !(containing_ && matches(body));
-    });
+        if (own.contains(info.position.value)) {
+            kept.push_back(info);
+        }
+    }
+    content.matches = std::move(kept);
+    co_return Result<void>();
 }
 
 }  // namespace annals::core

@@ -602,6 +602,73 @@ TEST_F(Search, FindsContainedResources) {
     EXPECT_EQ(page.matches, Names{"Medication/m"});
     EXPECT_NE(page.text.find("MedicationRequest/r#m"), std::string::npos);
     EXPECT_TRUE(get("/Medication?code=other&_contained=true").matches.empty());
+    EXPECT_EQ(get("/Medication?_id=m&_contained=true").matches, Names{"MedicationRequest/r"});
+    EXPECT_EQ(get("/Medication?_id=m,s&_contained=both").matches,
+              (Names{"Medication/s", "MedicationRequest/r"}));
+    EXPECT_EQ(get("/Medication?_id=m,s&_contained=both&_containedType=contained").matches,
+              (Names{"Medication/s", "Medication/m"}));
+    EXPECT_TRUE(get("/Medication?_id=r&_contained=true").matches.empty());
+}
+
+TEST_F(Search, CountsContainedResourcesWhereTheyAreAnswered) {
+    for (int i = 0; i < 5; ++i) {
+        put("MedicationRequest", fmt::format("r{}", i),
+            R"("status":"active","intent":"order","subject":{"reference":"Patient/a"},"medicationReference":{"reference":"#m"},"contained":[{"resourceType":"Medication","id":"m","code":{"coding":[{"code":"aspirin"}]}},{"resourceType":"Medication","id":"n","code":{"coding":[{"code":"aspirin"}]}},{"resourceType":"Medication","id":"o"}])");
+    }
+    put("Medication", "s", R"("code":{"coding":[{"code":"aspirin"}]})");
+    const std::string url = "/Medication?code=aspirin&_containedType=contained&_contained=";
+    EXPECT_EQ(get(url + "true").total, 10U);
+    EXPECT_EQ(get(url + "true").matches.size(), 10U);
+    EXPECT_EQ(get(url + "both").total, 11U);
+    EXPECT_EQ(get(url + "true&_summary=count").total, 10U);
+    EXPECT_EQ(get(url + "both&_count=0").total, 11U);
+    EXPECT_FALSE(get(url + "true&_count=2").total.has_value());
+    EXPECT_FALSE(get(url + "true&_total=none").total.has_value());
+    EXPECT_EQ(get("/Medication?code=aspirin&_contained=true").total, 5U) << "what contains them";
+
+    Page page = get(url + "true&_count=2&_total=accurate&_sort=_lastUpdated");
+    EXPECT_EQ(page.total, 10U);
+    std::size_t shown = page.matches.size();
+    while (page.links.contains("next")) {
+        page = get(page.links.at("next"));
+        EXPECT_EQ(page.total, 10U);
+        shown += page.matches.size();
+    }
+    EXPECT_EQ(shown, 10U);
+}
+
+TEST_F(Search, ChainsIntoAndOutOfContainedResources) {
+    put("Organization", "maker", R"("name":"Bayer")");
+    const auto order = [&](std::string_view id, std::string_view code, std::string_view maker) {
+        put("MedicationRequest", id,
+            fmt::format(
+                R"("status":"active","intent":"order","subject":{{"reference":"Patient/a"}},"medicationReference":{{"reference":"#m"}},"contained":[{{"resourceType":"Medication","id":"m","code":{{"coding":[{{"code":"{}"}}]}},"manufacturer":{{"reference":"{}"}}}},{{"resourceType":"Organization","id":"o","name":"Roche"}}])",
+                code, maker));
+    };
+    order("r", "aspirin", "Organization/maker");
+    order("s", "aspirin", "#o");
+    order("t", "other", "Organization/maker");
+    EXPECT_EQ(get("/MedicationRequest?medication.code=aspirin").matches,
+              (Names{"MedicationRequest/s", "MedicationRequest/r"}));
+    EXPECT_EQ(get("/MedicationRequest?medication.code=aspirin").total, 2U);
+    EXPECT_EQ(get("/MedicationRequest?medication.manufacturer.name=bayer&medication.code=aspirin")
+                  .matches,
+              Names{"MedicationRequest/r"});
+    EXPECT_EQ(get("/MedicationRequest?medication.manufacturer.name=roche&_sort=authoredon").matches,
+              Names{"MedicationRequest/s"});
+    EXPECT_EQ(get("/Patient/a/MedicationRequest?medication.code=other").status, 200);
+    EXPECT_EQ(get("/Medication?manufacturer.name=bayer&_contained=true").matches,
+              (Names{"MedicationRequest/t", "MedicationRequest/r"}));
+    EXPECT_EQ(
+        get("/Medication?manufacturer.name=roche&_contained=true&_containedType=contained").matches,
+        Names{"Medication/m"});
+    // A condition of a write is decided by the same.
+    const Answer again = send(
+        "POST", "/MedicationRequest",
+        R"({"resourceType":"MedicationRequest","status":"active","intent":"order","subject":{"reference":"Patient/a"},"medicationCodeableConcept":{"text":"x"}})",
+        {{"If-None-Exist", "medication.code=other"}});
+    EXPECT_EQ(again.status, 200);
+    EXPECT_TRUE(again.says(R"("id":"t")"));
 }
 
 TEST_F(Search, WarnsOfWhatItPassesOver) {
