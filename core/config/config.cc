@@ -528,20 +528,22 @@ Result<void> apply_file(Config& config, const std::string& path) {
     return apply_table(config, *table, "", path);
 }
 
+// What a number or date is for a key of texts.
+enum class Bare : std::uint8_t { text, wrong };
+
 // A TOML value, or else the text as it stands.
 Result<void> apply_text(Config& config, const Key& key, std::string_view text,
-                        std::string_view source) {
+                        std::string_view source, Bare bare) {
     // What does not fit on one line cannot be one TOML value, and must not become several keys.
     if (text.find('\n') == std::string_view::npos) {
         const Result<toml::table> parsed = parse_toml(fmt::format("value = {}", text));
         if (parsed) {
             if (const toml::node* node = parsed->get("value"); node != nullptr) {
-                // An unquoted 1.5 or 2026-01-02 for a key of texts is meant as text.
                 if (std::visit(Assign{config, *node}, key.field)) {
                     return {};
                 }
-                if (node->is_string() || node->is_array() || node->is_boolean() ||
-                    node->is_table()) {
+                if (bare == Bare::wrong || node->is_string() || node->is_array() ||
+                    node->is_boolean() || node->is_table()) {
                     return assign(config, key, *node, source);
                 }
             }
@@ -576,7 +578,8 @@ Result<void> apply_environment(Config& config,
         if (found == nullptr) {
             return usage(fmt::format("environment: unknown key '{}'", one_line(name)));
         }
-        ANNALS_TRY_VOID(apply_text(config, *found, value, name));
+        // All that an environment has is text.
+        ANNALS_TRY_VOID(apply_text(config, *found, value, name, Bare::text));
     }
     return {};
 }
@@ -591,7 +594,7 @@ Result<void> apply_set(Config& config, std::string_view text) {
         name.remove_suffix(1);
     }
     ANNALS_TRY(const Key* key, known_key(name, "--set"));
-    return apply_text(config, *key, text.substr(equals + 1), "--set");
+    return apply_text(config, *key, text.substr(equals + 1), "--set", Bare::wrong);
 }
 
 }  // namespace

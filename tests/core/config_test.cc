@@ -69,6 +69,15 @@ TEST(LoadConfig, LetsEnvironmentBeatFileAndSetBeatBoth) {
     EXPECT_TRUE(config->interactions.system_history);
 }
 
+TEST(LoadConfig, TakesANumberOfTheEnvironmentAsTextWhereATextIsNeeded) {
+    ConfigSources sources;
+    sources.environment = {{"ANNALS_DATA", "2026"}, {"ANNALS_AUTH__JWT__AUDIENCE", "1.5"}};
+    const Result<Config> config = load_config(sources);
+    ASSERT_TRUE(config.has_value()) << config.error().detail;
+    EXPECT_EQ(config->data, "2026");
+    EXPECT_EQ(config->auth.jwt_audience, "1.5");
+}
+
 TEST(LoadConfig, TakesWhatIsNoTomlValueAsText) {
     const Result<Config> config = load_config(
         sets({"validation=off", "data=/srv/annals", "listen=127.0.0.1:0", "shutdown_timeout=250ms",
@@ -142,7 +151,11 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"auth.public=read", "auth.public must be a list of texts"},
              {"auth.public=[1]", "auth.public must be a list of texts"},
              {"auth.public=[\"all\"]", "auth.public"},
-             {"listen=8080", "listen must be HOST:PORT"},
+             {"listen=8080", "listen must be a text"},
+             {"listen=x8080", "listen must be HOST:PORT"},
+             {"base_url=5", "base_url must be a text"},
+             {"data=2026-01-02", "data must be a text"},
+             {"auth.jwt.audience=1.5", "auth.jwt.audience must be a text"},
              {"listen=localhost:99999", "listen must be HOST:PORT"},
              {"listen=::1:9221", "listen must be HOST:PORT"},
              {"base_url=http://x/r4", "base_url must"},
