@@ -213,9 +213,13 @@ std::string operations_json(std::optional<TypeId> type) {
     for (const Operation& operation : operations()) {
         if (type ? (operation.levels & ~kOnSystem) != 0 && is_for(operation, *type)
                  : (operation.levels & kOnSystem) != 0) {
-            out += fmt::format(R"({}{{"name":"{}","definition":"{}"}})",
-                               out.empty() ? R"(,"operation":[)" : ",", operation.name.substr(1),
-                               definition_url(operation));
+            const std::string entry =
+                fmt::format(R"({{"name":"{}","definition":"{}"}})", operation.name.substr(1),
+                            definition_url(operation));
+            // Of several levels it may have several rows.
+            if (out.find(entry) == std::string::npos) {
+                out += (out.empty() ? R"(,"operation":[)" : ",") + entry;
+            }
         }
     }
     return out.empty() ? out : out + "]";

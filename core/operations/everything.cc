@@ -43,7 +43,7 @@ class Everything {
           parameters_(service.indexing().parameters()),
           read_(service, request, kMayRead),
           searched_(service, request, kMaySearch, "search"),
-          view_(target.type, read_, searched_),
+          view_(target.type, target.level == Level::type_operation ? searched_ : read_, searched_),
           turns_(*request.loop, service.config().limits.request_timeout) {}
 
     asio::awaitable<Result<Response>> run() {

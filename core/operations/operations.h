@@ -31,7 +31,7 @@ struct Operation {
     Extent extent = Extent::all;  ///< part: its handler holds what it comes to to a ScopedView
 };
 
-/// The whole table. An operation may have several rows, for different types.
+/// The whole table. An operation may have several rows, for different types or levels.
 std::span<const Operation> operations() noexcept;
 
 /// The operation that `target` names at its level; null if there is none.
