@@ -75,8 +75,9 @@ struct Notifier::Impl : private storage::SettleListener {
         std::call_once(initialised, [] { curl_global_init(CURL_GLOBAL_DEFAULT); });
         multi.reset(curl_multi_init());
         ANNALS_CHECK(multi != nullptr);
+        thread = std::thread([this] { run(); });  // If there can be none, nobody listens.
         service.store().add_listener(*this);
-        thread = std::thread([this] { run(); });
+        curl_multi_wakeup(multi.get());  // What was settled before is seen now.
     }
 
     ~Impl() override { stop(); }

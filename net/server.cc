@@ -16,6 +16,8 @@
 
 #include <cerrno>
 #include <charconv>
+#include <future>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -143,7 +145,7 @@ struct Server::Impl {
     std::optional<asio::steady_timer> file_timer;
     std::size_t next_worker = 0;
     bool accepting = false;  // guarded by shared.mutex once the threads run
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;
     bool stopped = false;
 };
 
@@ -186,6 +188,26 @@ Result<void> Server::Impl::listen() {
 }
 
 void Server::Impl::run() {
+    // None serves before all are there: where one can't be started, none has anything to end.
+    std::promise<bool> complete;
+    const std::shared_future<bool> serves = complete.get_future().share();
+    try {
+        for (const std::unique_ptr<Worker>& worker : shared.workers) {
+            threads.emplace_back([serves, loop = &worker->loop] {
+                name_thread("network");
+                if (serves.get()) {
+                    loop->run();
+                }
+            });
+        }
+    } catch (const std::system_error&) {
+        complete.set_value(false);
+        threads.clear();
+        throw;
+    }
+    if (shared.audit != nullptr) {
+        shared.service.jobs().set_access_log(shared.audit);
+    }
     accepting = true;
     core::spawn(shared.workers.front()->loop, "acceptor", accept());
     if (shared.tls != nullptr || shared.credentials != nullptr) {
@@ -193,11 +215,8 @@ void Server::Impl::run() {
     }
     for (const std::unique_ptr<Worker>& worker : shared.workers) {
         core::spawn(worker->loop, "sweep", worker->sweep());
-        threads.emplace_back([loop = &worker->loop] {
-            name_thread("network");
-            loop->run();
-        });
     }
+    complete.set_value(true);
 }
 
 asio::awaitable<void> Server::Impl::accept() {
@@ -297,7 +316,7 @@ void Server::Impl::stop(std::chrono::milliseconds grace) {
         worker.quit = true;
         worker.timer.cancel();
     });
-    for (std::thread& thread : threads) {
+    for (std::jthread& thread : threads) {
         thread.join();
     }
     if (shared.audit != nullptr) {
@@ -361,9 +380,6 @@ Result<std::unique_ptr<Server>> Server::start(const core::Config& config,
     if (config.subscriptions.enabled && !config.read_only) {
         impl->shared.notifier =
             std::make_unique<Notifier>(service, storage::posix_file_system(), impl->shared.pings);
-    }
-    if (impl->shared.audit != nullptr) {
-        service.jobs().set_access_log(impl->shared.audit);
     }
     impl->run();
     return std::unique_ptr<Server>(new Server(std::move(impl)));

@@ -1,8 +1,7 @@
 #include "storage/fetcher.h"
 
-#include "core/base/thread_name.h"
+#include "core/base/start_thread.h"
 
-#include <system_error>
 #include <utility>
 
 namespace annals::storage {
@@ -13,7 +12,7 @@ Fetcher::~Fetcher() {
         stopping_ = true;
     }
     wake_.notify_all();
-    for (std::thread& thread : threads_) {
+    for (std::jthread& thread : threads_) {
         thread.join();
     }
 }
@@ -22,10 +21,9 @@ void Fetcher::add(Work work) {
     {
         const std::lock_guard lock(mutex_);
         if (queue_.size() >= idle_ && threads_.size() < kThreadsMax) {
-            try {
-                threads_.emplace_back([this] { run(); });
-            } catch (const std::system_error&) {
-                // Those that are there do it.
+            // Where there can be no more, those that are there do it.
+            if (auto thread = start_thread("fetcher", [this] { run(); })) {
+                threads_.push_back(*std::move(thread));
             }
         }
         if (!threads_.empty()) {
@@ -40,7 +38,6 @@ void Fetcher::add(Work work) {
 }
 
 void Fetcher::run() {
-    name_thread("fetcher");
     std::unique_lock lock(mutex_);
     for (;;) {
         ++idle_;

@@ -42,7 +42,7 @@ class Fetcher {
     std::deque<Work> queue_;
     std::size_t idle_ = 0;
     bool stopping_ = false;
-    std::vector<std::thread> threads_;
+    std::vector<std::jthread> threads_;
 };
 
 }  // namespace annals::storage

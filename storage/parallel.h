@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/base/cores.h"
+#include "core/base/start_thread.h"
 
 #include <algorithm>
 #include <atomic>
@@ -34,7 +35,11 @@ void for_each_of(std::size_t parts, const Work& work) {
     const std::size_t wanted = std::min<std::size_t>(threads_wanted(), parts);
     std::vector<std::jthread> threads;
     while (threads.size() + 1 < wanted) {
-        threads.emplace_back(run);
+        auto thread = start_thread("opening", run);
+        if (!thread) {
+            break;  // Those that are there do it all.
+        }
+        threads.push_back(*std::move(thread));
     }
     run();
 }

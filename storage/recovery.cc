@@ -1,6 +1,7 @@
 #include "storage/recovery.h"
 
 #include "core/base/log.h"
+#include "core/base/start_thread.h"
 #include "storage/packed_segment.h"
 #include "storage/parallel.h"
 
@@ -228,8 +229,10 @@ class Recovery {
         if (versions < kTouchedVersionsMin) {
             return {};
         }
-        return std::jthread(
-            [this, versions, resources] { index_.touch_reserved(versions, resources); });
+        auto toucher = start_thread(
+            "opening", [this, versions, resources] { index_.touch_reserved(versions, resources); });
+        // Without it each page is made when it is filled.
+        return toucher ? *std::move(toucher) : std::jthread();
     }
 
     Result<void> load(Source& source, bool last) {

@@ -1,6 +1,7 @@
 #include "storage/search_checkpoint_reader.h"
 
 #include "core/base/digest.h"
+#include "core/base/start_thread.h"
 #include "storage/parallel.h"
 
 #include <fmt/format.h>
@@ -54,7 +55,11 @@ void SearchCheckpointReader::begin(Content content) {
     if (bytes >= kReadAheadBytesMin) {
         // Whoever reads the log has a core for himself, if there are two.
         for (unsigned i = 0; i < std::max(threads_wanted(), 2U) - 1; ++i) {
-            threads_.emplace_back([this] { work(); });
+            auto thread = start_thread("opening", [this] { work(); });
+            if (!thread) {
+                break;  // take() does what is left.
+            }
+            threads_.push_back(*std::move(thread));
         }
     }
 }

@@ -137,11 +137,13 @@ void extract_versions(const Index& index, const SegmentTable& segments, const Se
         if (worker.after == worker.through) {
             return;
         }
-        worker.count = std::async(slices == 1 ? std::launch::deferred : std::launch::async,
-                                  [&extraction, &worker] {
-                                      return extraction.extract(worker.after, worker.through,
-                                                                worker.extract, worker.versions);
-                                  });
+        // Where no thread can be had the slice is done when it is asked for.
+        constexpr auto kIfPossible = std::launch::async | std::launch::deferred;
+        worker.count =
+            std::async(slices == 1 ? std::launch::deferred : kIfPossible, [&extraction, &worker] {
+                return extraction.extract(worker.after, worker.through, worker.extract,
+                                          worker.versions);
+            });
     };
     for (Worker& worker : workers) {
         worker.extract = setup.extractor();

@@ -19,6 +19,7 @@
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace annals::tools {
 
@@ -105,5 +106,13 @@ int run(const ArgumentList& arguments) {
 }  // namespace annals::tools
 
 int main(int argc, char** argv) {
-    return annals::tools::run(annals::tools::ArgumentList(argv + 1, argv + argc));
+    try {
+        return annals::tools::run(annals::tools::ArgumentList(argv + 1, argv + argc));
+    } catch (const std::system_error& refused) {
+        // What nothing can be done without: the threads and the descriptors of a start.
+        const bool thread = refused.code() == std::errc::resource_unavailable_try_again;
+        std::fprintf(stderr, "annals: cannot start: %s%s\n", refused.what(),
+                     thread ? ": no thread is to be had (ulimit -u, pids.max, memory)" : "");
+        return annals::tools::kExitUsage;
+    }
 }

@@ -2,7 +2,7 @@
 
 #include "core/base/log.h"
 #include "core/base/random.h"
-#include "core/base/thread_name.h"
+#include "core/base/start_thread.h"
 #include "core/outcome.h"
 
 #include <fmt/format.h>
@@ -76,7 +76,7 @@ struct Jobs::Impl {
         JobOrder order;
         Instant begun;
         std::atomic<bool> stop = false;
-        std::thread thread;
+        std::jthread thread;
 
         // Guarded by `mutex`.
         JobState state;
@@ -98,7 +98,7 @@ struct Jobs::Impl {
     std::deque<std::function<void()>> tasks;
     bool stopping = false;
     std::shared_ptr<AccessLog> access_log;
-    std::thread keeper;
+    std::jthread keeper;
 
     Impl(const Service& the_service, storage::FileSystem& the_files, std::string the_directory,
          JobsOptions the_options)
@@ -111,16 +111,17 @@ struct Jobs::Impl {
 
     // ---- threads ----
 
-    void give(std::function<void()> task) {
-        tasks.push_back(std::move(task));
+    // Requires: the lock.
+    Result<void> give(std::function<void()> task) {
         if (!keeper.joinable()) {
-            keeper = std::thread([this] { keep(); });
+            ANNALS_TRY(keeper, start_thread("jobs keeper", [this] { keep(); }));
         }
+        tasks.push_back(std::move(task));
         changed.notify_all();
+        return {};
     }
 
     void keep() {
-        name_thread("jobs keeper");
         (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kJobNice);
         std::unique_lock lock(mutex);
         while (!stopping || !tasks.empty()) {
@@ -134,6 +135,7 @@ struct Jobs::Impl {
                 continue;
             }
             remove_expired();
+            start_waiting();
             if (tasks.empty()) {
                 changed.wait_for(lock, kExpiryPause, [this] { return stopping || !tasks.empty(); });
             }
@@ -146,7 +148,7 @@ struct Jobs::Impl {
             const bool over =
                 job->second->state.stage != JobStage::running && expires(*job->second) <= time;
             if (over) {
-                forget(job->second, nullptr);
+                static_cast<void>(forget(job->second, nullptr));  // the keeper is there: it is this
                 job = jobs.erase(job);
             } else {
                 ++job;
@@ -159,12 +161,27 @@ struct Jobs::Impl {
                 std::chrono::duration_cast<std::chrono::microseconds>(options.keep).count()};
     }
 
-    void start(const std::shared_ptr<Job>& job) {
-        job->thread = std::thread([this, job] { work(*job); });
+    Result<void> start(const std::shared_ptr<Job>& job) {
+        ANNALS_TRY(job->thread, start_thread("job", [this, job] { work(*job); }));
+        return {};
+    }
+
+    // Those that were taken up when there was no thread for them.
+    void start_waiting() {
+        for (const auto& [id, job] : jobs) {
+            if (job->state.stage == JobStage::running && !job->thread.joinable() && !stopping) {
+                take_on(job);
+            }
+        }
+    }
+
+    void take_on(const std::shared_ptr<Job>& job) {
+        if (start(job)) {
+            ++running;
+        }
     }
 
     void work(Job& job) {
-        name_thread("job");
         (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kJobNice);
         JobRun run(job.id, job.order, folder(job.id), job.state.saved, files,
                    {.stopping = [&job] { return job.stop.load(std::memory_order_relaxed); },
@@ -246,27 +263,28 @@ struct Jobs::Impl {
     void create(const std::shared_ptr<Job>& job, const std::vector<JobInput>& inputs,
                 Settled& settled) {
         settled.result = make_folder(*job, inputs);
+        {
+            const std::lock_guard lock(mutex);
+            if (settled.result && !stopping) {
+                settled.result = start(job);
+            }
+            if (settled.result) {
+                jobs.emplace(job->id, job);
+            }
+            if (!settled.result || stopping) {
+                --running;
+                changed.notify_all();
+            }
+        }
         if (!settled.result) {
             remove_folder(files, folder(job->id), kOrderFile);
-        }
-        const std::lock_guard lock(mutex);
-        if (settled.result) {
-            jobs.emplace(job->id, job);
-        }
-        if (settled.result && !stopping) {
-            start(job);
-        } else {
-            --running;
-            changed.notify_all();
         }
         settled.done.store(true, std::memory_order_release);
     }
 
     // Requires: the lock. The folder goes once the job's thread has ended.
-    void forget(const std::shared_ptr<Job>& job, const std::shared_ptr<Settled>& settled) {
-        job->stop.store(true, std::memory_order_relaxed);
-        ++removing;
-        give([this, job, settled] {
+    Result<void> forget(const std::shared_ptr<Job>& job, const std::shared_ptr<Settled>& settled) {
+        ANNALS_TRY_VOID(give([this, job, settled] {
             const std::string own = folder(job->id);
             // Without it the folder is nobody's, also after a crash.
             Result<void> gone = files.remove(own + "/" + std::string(kOrderFile));
@@ -284,7 +302,10 @@ struct Jobs::Impl {
             const std::lock_guard lock(mutex);
             --removing;
             changed.notify_all();
-        });
+        }));
+        job->stop.store(true, std::memory_order_relaxed);
+        ++removing;
+        return {};
     }
 
     // ---- taking up ----
@@ -300,12 +321,12 @@ struct Jobs::Impl {
         const std::lock_guard lock(mutex);
         for (const auto& [id, job] : jobs) {
             if (job->state.stage == JobStage::running) {
-                ++running;
-                start(job);
+                take_on(job);
             }
         }
         if (!jobs.empty()) {
-            give([] {});
+            // Without a keeper what has no thread waits for the first that is begun or removed.
+            static_cast<void>(give([] {}));
         }
     }
 
@@ -391,10 +412,12 @@ asio::awaitable<Result<std::string>> Jobs::begin(Loop& loop, JobOrder order,
         if (impl_->jobs.size() >= impl_->options.kept_max) {
             co_return Error{Errc::throttled, "Too many jobs are kept: delete some", ""};
         }
+        Result<void> given = impl_->give([impl = impl_.get(), job, inputs = std::move(inputs),
+                                          settled] { impl->create(job, inputs, *settled); });
+        if (!given) {
+            co_return std::move(given.error());
+        }
         ++impl_->running;
-        impl_->give([impl = impl_.get(), job, inputs = std::move(inputs), settled] {
-            impl->create(job, inputs, *settled);
-        });
     }
     while (!settled->done.load(std::memory_order_acquire)) {
         co_await loop.pause(kPause);
@@ -413,7 +436,10 @@ asio::awaitable<Result<void>> Jobs::remove(Loop& loop, std::string id) {
         if (found == impl_->jobs.end()) {
             co_return Error{Errc::not_found, "There is no such job", ""};
         }
-        impl_->forget(found->second, settled);
+        Result<void> forgotten = impl_->forget(found->second, settled);
+        if (!forgotten) {
+            co_return forgotten;
+        }
         impl_->jobs.erase(found);
     }
     while (!settled->done.load(std::memory_order_acquire)) {

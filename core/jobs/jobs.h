@@ -61,12 +61,13 @@ class Jobs {
     Jobs(const Jobs&) = delete;
     Jobs& operator=(const Jobs&) = delete;
 
-    /// Begins a job; its id when it would survive a crash. Errors: throttled (too many), no_store, io.
+    /// Begins a job; its id when it would survive a crash. Errors: throttled (too many), overloaded (no thread
+    /// for it), no_store, io.
     asio::awaitable<Result<std::string>> begin(Loop& loop, JobOrder order,
                                                std::vector<JobInput> inputs = {});
 
     /// Forgets a job: what it does is stopped, and its files are removed. Nobody finds it from the call on, and when it
-    /// returns it would not come back after a crash either. Errors: not_found.
+    /// returns it would not come back after a crash either. Errors: not_found, overloaded (no thread for it).
     asio::awaitable<Result<void>> remove(Loop& loop, std::string id);
 
     /// None if there is no such job. A look at one that is under way counts as `asked` for the pace of its

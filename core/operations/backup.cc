@@ -103,9 +103,8 @@ asio::awaitable<Response> backup_operation(const Service& service, const Request
         if (service.store().write_state() == storage::WriteState::read_only) {
             co_return outcome_response({Errc::no_store, "", ""}, request);
         }
-        if (!run.start(*name)) {
-            co_return outcome_response({Errc::conflict, "A backup is being made already", ""},
-                                       request);
+        if (const Result<void> begun = run.start(*name); !begun) {
+            co_return outcome_response(begun.error(), request);
         }
         co_return under_way(request, run.status());
     }

@@ -1,7 +1,7 @@
 #include "core/operations/backup_run.h"
 
 #include "core/base/log.h"
-#include "core/base/thread_name.h"
+#include "core/base/start_thread.h"
 
 #include <fmt/format.h>
 
@@ -20,19 +20,20 @@ BackupRun::~BackupRun() {
     }
 }
 
-bool BackupRun::start(const std::string& name) {
+Result<void> BackupRun::start(const std::string& name) {
     const std::lock_guard lock(mutex_);
     if (status_.running) {
-        return false;
+        return Error{Errc::conflict, "A backup is being made already", ""};
     }
     if (thread_.joinable()) {
         thread_.join();  // it has said its last
     }
+    // It waits for the lock before it says anything.
+    ANNALS_TRY(thread_, start_thread("backup", [this, to = backups_ + "/" + name] { run(to); }));
     status_ = {};
     status_.name = name;
     status_.running = true;
-    thread_ = std::thread([this, to = backups_ + "/" + name] { run(to); });
-    return true;
+    return {};
 }
 
 BackupRun::Status BackupRun::status() const {
@@ -41,7 +42,6 @@ BackupRun::Status BackupRun::status() const {
 }
 
 void BackupRun::run(const std::string& to) {
-    name_thread("backup");
     storage::BackupOptions options;
     options.files = &store_.segment_files();
     options.stop = [this] { return stop_.load(); };

@@ -36,8 +36,9 @@ class BackupRun {
         std::optional<Error> error;
     };
 
-    /// Begins the backup called `name`, below backup_dir. False if one is under way.
-    bool start(const std::string& name);
+    /// Begins the backup called `name`, below backup_dir.
+    /// Errors: conflict: one is under way; overloaded: there is no thread for it.
+    Result<void> start(const std::string& name);
 
     Status status() const;
 
@@ -50,7 +51,7 @@ class BackupRun {
     std::atomic<bool> stop_{false};
     mutable std::mutex mutex_;  ///< guards all below
     Status status_;
-    std::thread thread_;
+    std::jthread thread_;
 };
 
 }  // namespace annals::core

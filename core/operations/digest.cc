@@ -97,7 +97,11 @@ asio::awaitable<Response> digest_operation(const Service& service, const Request
     const auto end = std::chrono::steady_clock::now() + kWaitMax;
     std::optional<DigestTree::Node> node;
     // What is written all the time need not be waited for: a look that began after the request is new enough.
-    bool read = tree.refresh();
+    const Result<bool> refreshed = tree.refresh();
+    if (!refreshed) {
+        co_return outcome_response(refreshed.error(), request);
+    }
+    bool read = *refreshed;
     while (std::chrono::steady_clock::now() < end) {
         node = tree.node(prefix->bits, prefix->text.size());
         if (node && read) {

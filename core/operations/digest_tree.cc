@@ -2,7 +2,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/log.h"
-#include "core/base/thread_name.h"
+#include "core/base/start_thread.h"
 
 #include <fmt/format.h>
 
@@ -57,7 +57,7 @@ DigestTree::~DigestTree() {
     }
 }
 
-bool DigestTree::refresh() {
+Result<bool> DigestTree::refresh() {
     const std::lock_guard lock(thread_mutex_);
     if (running_) {
         return false;
@@ -69,13 +69,12 @@ bool DigestTree::refresh() {
     if (thread_.joinable()) {
         thread_.join();  // it has done its work
     }
+    ANNALS_TRY(thread_, start_thread("digest", [this] {
+                   update();
+                   const std::lock_guard ended(thread_mutex_);
+                   running_ = false;
+               }));
     running_ = true;
-    thread_ = std::thread([this] {
-        name_thread("digest");
-        update();
-        const std::lock_guard ended(thread_mutex_);
-        running_ = false;
-    });
     return false;
 }
 

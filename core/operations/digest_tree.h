@@ -75,8 +75,9 @@ class DigestTree {
     DigestTree& operator=(const DigestTree&) = delete;
 
     /// True if it knows everything that is visible; otherwise begins to read what it doesn't know, unless it does already.
-    /// Cost: each version is read once while the tree lives; all are looked at in memory each time.
-    bool refresh();
+    /// Errors: overloaded: there is no thread to read with.
+    /// Cost:   each version is read once while the tree lives; all are looked at in memory each time.
+    Result<bool> refresh();
 
     /// True if nothing that refresh() began is under way.
     bool idle();
@@ -103,7 +104,7 @@ class DigestTree {
 
     std::mutex thread_mutex_;  ///< guards the two below
     bool running_ = false;
-    std::thread thread_;
+    std::jthread thread_;
 
     mutable std::mutex mutex_;           ///< guards all below; held while it is brought up to date
     std::vector<std::uint64_t> hashes_;  ///< of versions by position; 0: there was none any more

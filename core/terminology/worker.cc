@@ -1,6 +1,6 @@
 #include "core/terminology/worker.h"
 
-#include "core/base/thread_name.h"
+#include "core/base/start_thread.h"
 #include "core/loop.h"
 
 #include <asio/steady_timer.hpp>
@@ -30,21 +30,20 @@ Worker::~Worker() {
     }
 }
 
-bool Worker::submit(const std::shared_ptr<Task>& task) {
+Result<void> Worker::submit(const std::shared_ptr<Task>& task) {
     const std::lock_guard lock(mutex_);
     if (tasks_.size() >= kTasksMax || stopping_) {
-        return false;
+        return Error{Errc::overloaded, "", ""};
+    }
+    if (!thread_.joinable()) {
+        ANNALS_TRY(thread_, start_thread("terminology", [this] { work(); }));
     }
     tasks_.push_back(task);
-    if (!thread_.joinable()) {
-        thread_ = std::thread([this] { work(); });
-    }
     wakes_.notify_one();
-    return true;
+    return {};
 }
 
 void Worker::work() {
-    name_thread("terminology");
     for (;;) {
         std::shared_ptr<Task> task;
         {
@@ -65,8 +64,9 @@ void Worker::work() {
 asio::awaitable<Result<void>> Worker::run(core::Loop& loop, std::function<void()> work) {
     auto task = std::make_shared<Task>();
     task->work = std::move(work);
-    if (!submit(task)) {
-        co_return Error{Errc::overloaded, "", ""};
+    Result<void> submitted = submit(task);
+    if (!submitted) {
+        co_return submitted;
     }
     asio::steady_timer timer(loop.context());
     std::chrono::milliseconds wait = kFirstWait;

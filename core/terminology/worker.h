@@ -34,7 +34,7 @@ class Worker {
     ~Worker();
 
     /// Returns when `work` has run. It may outlive the caller, so that it owns what it works on.
-    /// Errors: overloaded: too much is waiting.
+    /// Errors: overloaded: too much is waiting, or there is no thread for it.
     asio::awaitable<Result<void>> run(core::Loop& loop, std::function<void()> work);
 
     /// True when the work under way is to end.
@@ -46,14 +46,14 @@ class Worker {
         std::atomic<bool> done{false};
     };
 
-    bool submit(const std::shared_ptr<Task>& task);
+    Result<void> submit(const std::shared_ptr<Task>& task);
     void work();
 
     std::mutex mutex_;
     std::condition_variable wakes_;
     std::deque<std::shared_ptr<Task>> tasks_;  // guarded by mutex_
     std::atomic<bool> stopping_{false};
-    std::thread thread_;  // begun under mutex_
+    std::jthread thread_;  // begun under mutex_
 };
 
 }  // namespace annals::terminology

@@ -2,6 +2,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/log.h"
+#include "core/base/start_thread.h"
 #include "core/base/thread_name.h"
 #include "net/auth/fetch.h"
 #include "net/auth/jwt.h"
@@ -55,8 +56,17 @@ Introspector::Introspector(const core::Config::Auth& config, std::string secret)
       throttle_(config.introspection.rate, 0, 0),
       of_addresses_(config.introspection.refused_rate, kOfOneAddressMax, 0),
       secret_(std::move(secret)) {
-    for (std::thread& thread : threads_) {
-        thread = std::thread([this] { run(); });
+    // Nothing can be asked without the first.
+    threads_.emplace_back([this] {
+        name_thread("introspector");
+        run();
+    });
+    while (threads_.size() < kThreadsMax) {
+        auto more = start_thread("introspector", [this] { run(); });
+        if (!more) {
+            break;
+        }
+        threads_.push_back(*std::move(more));
     }
 }
 
@@ -66,7 +76,7 @@ Introspector::~Introspector() {
         quit_.store(true);
     }
     wake_.notify_all();
-    for (std::thread& thread : threads_) {
+    for (std::jthread& thread : threads_) {
         thread.join();
     }
 }
@@ -115,7 +125,6 @@ Result<Claims> Introspector::find_out(std::string_view token, std::string_view a
 }
 
 void Introspector::run() {
-    name_thread("introspector");
     std::unique_lock lock(mutex_);
     while (!quit_) {
         wake_.wait(lock, [this] { return !waiting_.empty() || quit_; });

@@ -12,7 +12,6 @@
 #include "net/auth/settled.h"
 #include "net/throttle.h"
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -22,6 +21,7 @@
 #include <string_view>
 #include <thread>
 #include <unordered_map>
+#include <vector>
 
 namespace annals::net::auth {
 
@@ -29,6 +29,7 @@ class Introspector {
   public:
     static constexpr std::size_t kAnswersMax = 10'000;
     static constexpr std::size_t kWaitingMax = 256;
+    static constexpr std::size_t kThreadsMax = 4;
 
     Introspector(const core::Config::Auth& config, std::string secret);
 
@@ -83,7 +84,7 @@ class Introspector {
     std::unordered_map<std::string, Settled> asked_;  ///< waiting or under way
     std::deque<Question> waiting_;
     std::chrono::steady_clock::time_point next_warning_;
-    std::array<std::thread, 4> threads_;
+    std::vector<std::jthread> threads_;
 };
 
 }  // namespace annals::net::auth

@@ -1,5 +1,7 @@
 #include "storage/fetcher.h"
 
+#include "tests/support/no_threads.h"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -53,6 +55,14 @@ TEST(Fetcher, TakesWorkInItsOrder) {
     }
     ASSERT_EQ(begun.size(), 100U);
     EXPECT_TRUE(std::is_sorted(begun.begin(), begun.end()));
+}
+
+TEST(Fetcher, DoesWorkAtOnceWhereThereIsNoThreadForIt) {
+    const test::NoThreads none;
+    Fetcher fetcher;
+    bool done = false;
+    fetcher.add([&done] { done = true; });
+    EXPECT_TRUE(done);
 }
 
 TEST(Fetcher, TakesWorkFromItsOwnThreads) {

@@ -107,6 +107,22 @@ TEST(Serve, RefusesAnUnknownKeyAWrongTypeAndATakenPortAndTouchesNothing) {
     }
 }
 
+TEST(Serve, DoesNotStartWithoutThreadsAndSaysSo) {
+    const TemporaryDirectory directory;
+    // No address space has room for stacks that large.
+    const std::string refused =
+        "ulimit -s 400000000000 && exec \"$0\" serve --data \"$1\" "
+        "--listen 127.0.0.1:0";
+    const Finished done =
+        test::run_program("/bin/sh", {"-c", refused, kBinary, directory / "data"});
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_TRUE(one_line(done.errors)) << done.errors;
+    EXPECT_NE(done.errors.find("no thread"), std::string::npos) << done.errors;
+    EXPECT_TRUE(done.output.empty());
+    RunningServer running(kBinary, directory / "data");
+    EXPECT_FALSE(running.url().empty()) << running.process().errors();
+}
+
 /// Changes one byte of the first segment where `found` stands first.
 void damage(const std::string& data, const std::string& found) {
     const std::string path = data + "/segments/0000000001.seg";

@@ -2,6 +2,7 @@
 
 #include "core/jobs/jobs.h"
 
+#include "tests/support/no_threads.h"
 #include "tests/support/service_fixture.h"
 #include "tests/support/sim_file_system.h"
 
@@ -294,6 +295,45 @@ TEST_F(JobsTest, SurviveAPowerCutAtAnyCallWholeOrNotAtAll) {
 TEST_F(JobsTest, OfAStoreThatTakesNoWritesAreNotBegun) {
     open({.read_only = true});
     EXPECT_EQ(begin("count").error().code, Errc::no_store);
+}
+
+TEST_F(JobsTest, ForWhichThereIsNoThreadAreNotBegunAndLeaveNothing) {
+    {
+        const test::NoThreads none;
+        EXPECT_EQ(begin("count").error().code, Errc::overloaded);  // no keeper
+    }
+    const auto id = begin("count");
+    ASSERT_TRUE(id);
+    jobs_->wait_until_idle();
+    const std::vector<std::string> before = job_paths();
+    {
+        const test::NoThreads none;
+        EXPECT_EQ(begin("count").error().code, Errc::overloaded);
+        EXPECT_EQ(job_paths(), before);
+    }
+    EXPECT_TRUE(begin("count"));
+    jobs_->wait_until_idle();
+    EXPECT_EQ(g_begun, 2);
+}
+
+TEST_F(JobsTest, ThatAreTakenUpWithoutAThreadGoOnWhenThereIsOne) {
+    g_may_end = false;
+    const auto id = begin("count");
+    ASSERT_TRUE(id);
+    await_begun(1);
+    {
+        const test::NoThreads none;
+        open();
+        EXPECT_EQ(look(*id).stage, JobStage::running);
+        EXPECT_EQ(remove(*id).error().code, Errc::overloaded);
+    }
+    g_may_end = true;
+    ASSERT_TRUE(begin("count"));  // has a keeper, who looks for those that wait
+    while (look(*id).stage == JobStage::running) {
+        std::this_thread::sleep_for(milliseconds(1));
+    }
+    EXPECT_EQ(look(*id).stage, JobStage::done);
+    jobs_->wait_until_idle();
 }
 
 TEST_F(JobsTest, WhoseFolderIsDamagedAreLeftAlone) {

@@ -1,6 +1,7 @@
 // $backup: begun, watched, made, refused.
 
 #include "storage/file_system.h"
+#include "tests/support/no_threads.h"
 #include "tests/support/service_fixture.h"
 
 #include <fmt/format.h>
@@ -52,6 +53,19 @@ TEST_F(BackupOperationTest, MakesABackupThatCanBeServed) {
 
     put_patient("b");
     EXPECT_TRUE(back_up("nightly").says(R"({"name":"position","valueDecimal":2})"));
+}
+
+TEST_F(BackupOperationTest, IsNotBegunWhereThereIsNoThreadForIt) {
+    put_patient("a");
+    {
+        const test::NoThreads none;
+        const Answer refused = send("POST", "/$backup?to=nightly");
+        EXPECT_EQ(refused.status, 503);
+        EXPECT_TRUE(refused.says("transient"));
+        EXPECT_EQ(refused.header("Retry-After"), "1");
+        EXPECT_EQ(send("GET", "/$backup").status, 404);
+    }
+    EXPECT_EQ(back_up("nightly").status, 200);
 }
 
 TEST_F(BackupOperationTest, TakesItsNameFromABody) {

@@ -3,6 +3,7 @@
 #include "core/base/digest.h"
 
 #include "core/operations/digest_tree.h"
+#include "tests/support/no_threads.h"
 #include "tests/support/service_fixture.h"
 #include "tools/commands/compare_stores.h"
 
@@ -55,6 +56,18 @@ class DigestTest : public test::ServiceFixture {
         restart(config);
     }
 };
+
+TEST_F(DigestTest, SaysWhenThereIsNoThreadToReadWith) {
+    fill(3);
+    {
+        const test::NoThreads none;
+        const Answer answer = send("GET", "/$digest");
+        EXPECT_EQ(answer.status, 503);
+        EXPECT_TRUE(answer.says("transient"));
+        EXPECT_EQ(answer.header("Retry-After"), "1");
+    }
+    EXPECT_EQ(node().versions.size(), 3U);
+}
 
 TEST_F(DigestTest, OfAnEmptyStoreIsNothing) {
     const auto empty = node();

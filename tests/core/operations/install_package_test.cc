@@ -3,6 +3,7 @@
 #include "core/packages/tarball.h"
 #include "tests/core/operations/terminology_fixture.h"
 #include "tests/support/archives.h"
+#include "tests/support/no_threads.h"
 
 #include <gtest/gtest.h>
 
@@ -94,6 +95,15 @@ TEST_F(InstallPackage, MakesWhatItDefinesKnownAndKeepsItOverARestart) {
     const Answer again = install_named("p.test", "1.0.0");
     EXPECT_TRUE(again.says(R"({"name":"installed","valueInteger":0})")) << again.body;
     EXPECT_TRUE(again.says(R"({"name":"skipped","valueInteger":5})")) << again.body;
+}
+
+TEST_F(InstallPackage, WaitsForAnotherTimeWhereThereIsNoThreadForIt) {
+    const std::string package = make_package("q", "2.0.0", {std::string(kCodes)});
+    {
+        const test::NoThreads none;
+        EXPECT_EQ(outcome(install_inline(package)), "503 transient");
+    }
+    EXPECT_EQ(install_inline(package).status, 200);
 }
 
 TEST_F(InstallPackage, TakesAnArchiveAndPutsWhatIsStoredFirst) {

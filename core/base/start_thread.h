@@ -1,0 +1,22 @@
+// start_thread: threads that the process can go on without when the system has none to give.
+//
+// What can't be done without (the log writer, the network threads) is started as a std::thread is; then the start fails.
+//
+// Layer:   core/base.
+// Threads: any.
+
+#pragma once
+
+#include "core/base/result.h"
+
+#include <functional>
+#include <thread>
+
+namespace annals {
+
+/// Starts a thread called `name` that does `work`, which must not throw. What is refused is logged, though not every time.
+/// Errors:   overloaded: a limit on tasks (ulimit -u, pids.max) or on memory, which may pass.
+/// Lifetime: `name` is a literal.
+Result<std::jthread> start_thread(const char* name, std::function<void()> work);
+
+}  // namespace annals
