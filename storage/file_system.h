@@ -10,6 +10,7 @@
 #include "core/base/result.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -65,9 +66,15 @@ class File {
     virtual Result<std::shared_ptr<const char>> map(std::uint64_t bytes) const = 0;
 
     /// The same for what is verified once and trusted from then on: what can't be read later ends the process, since zeros
-    /// would be believed. Errors: io.
-    virtual Result<std::shared_ptr<const char>> map_trusted(std::uint64_t bytes) const {
-        return map(bytes);
+    /// would be believed. `verify` says of the bytes, in which they may be still, whether they are to be trusted.
+    /// Errors: io; corrupt if they aren't.
+    virtual Result<std::shared_ptr<const char>> map_trusted(
+        std::uint64_t bytes, const std::function<bool(const char* mapped)>& verify) const {
+        ANNALS_TRY(std::shared_ptr<const char> mapped, map(bytes));
+        if (!verify(mapped.get())) {
+            return Error{Errc::corrupt, "the bytes of a file are not those that were written", {}};
+        }
+        return mapped;
     }
 };
 

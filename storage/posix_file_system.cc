@@ -172,10 +172,18 @@ class PosixFile final : public File {
         });
     }
 
-    Result<std::shared_ptr<const char>> map_trusted(std::uint64_t bytes) const override {
+    Result<std::shared_ptr<const char>> map_trusted(
+        std::uint64_t bytes, const std::function<bool(const char* mapped)>& verify) const override {
         ANNALS_TRY(const char* const begin, map_pages(bytes));
-        return std::shared_ptr<const char>(
-            begin, [bytes](const char* mapped) { ::munmap(const_cast<char*>(mapped), bytes); });
+        std::shared_ptr<const char> mapped(
+            begin, [bytes](const char* end) { ::munmap(const_cast<char*>(end), bytes); });
+        guard_mapping(begin, bytes);
+        const bool sound = verify(begin);
+        unguard_mapping(begin);
+        if (!sound) {
+            return Error{Errc::corrupt, path_ + ": the bytes are not those that were written", {}};
+        }
+        return mapped;
     }
 
   private:

@@ -112,12 +112,17 @@ SearchCheckpointReader::Run SearchCheckpointReader::read_run(
         place.offset % kSearchFileAligned != 0) {
         return unfit("a file is cut");
     }
-    ANNALS_TRY(auto data, file->map_trusted(size));
-    const std::string_view bytes(data.get() + place.offset, place.bytes);
-    if (hash64(bytes, content_.manifest->store_id) != place.checksum) {
-        return unfit("a file is damaged");
+    const auto bytes_of = [&place](const char* mapped) {
+        return std::string_view(mapped + place.offset, place.bytes);
+    };
+    auto data = file->map_trusted(size, [&](const char* mapped) {
+        return hash64(bytes_of(mapped), content_.manifest->store_id) == place.checksum;
+    });
+    if (!data) {
+        return data.error().code == Errc::corrupt ? unfit("a file is damaged") : data.error();
     }
-    ANNALS_TRY(auto run, SearchRun::read(bytes, std::move(data)));
+    const std::string_view bytes = bytes_of(data->get());
+    ANNALS_TRY(auto run, SearchRun::read(bytes, *std::move(data)));
     if (run->size() != place.documents) {
         return unfit("a file is of another checkpoint");
     }

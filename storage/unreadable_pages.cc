@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <mutex>
+#include <string_view>
 
 namespace annals::storage {
 namespace {
@@ -58,6 +59,11 @@ void on_bus_error(int, siginfo_t* info, void*) {
             return;
         }
     }
+    constexpr std::string_view kLastWords =
+        "annals: a mapped page can't be read any more, for the device or because its file was cut; "
+        "the next start looks "
+        "at what was in it\n";
+    static_cast<void>(::syscall(SYS_write, STDERR_FILENO, kLastWords.data(), kLastWords.size()));
     // The instruction runs again and faults again, for the handler that was there before.
     ::sigaction(SIGBUS, &handler_before, nullptr);
     errno = errno_before;

@@ -59,9 +59,26 @@ TEST_F(PosixFileSystemTest, ReadsZerosWhereNothingCanBeRead) {
     EXPECT_EQ(map.get()[4 * kPageBytes - 1], '\0');
     map.reset();
     EXPECT_EQ(other.get()[2 * kPageBytes], '\0');
-    auto trusted = *file->map_trusted(2 * kPageBytes);
-    EXPECT_DEATH(static_cast<void>(*const_cast<const volatile char*>(&trusted.get()[kPageBytes])),
-                 "");
+}
+
+TEST_F(PosixFileSystemTest, TrustsNoZerosInThePlaceOfWhatWasVerified) {
+    auto file = open("f", Mode::create);
+    ASSERT_TRUE(file->write(0, std::string(2 * kPageBytes, 'x')));
+    const auto last = [](const char* mapped) {
+        return const_cast<const volatile char*>(mapped)[kPageBytes];
+    };
+    const auto trusted =
+        file->map_trusted(2 * kPageBytes, [&](const char* mapped) { return last(mapped) == 'x'; });
+    ASSERT_TRUE(trusted);
+    ASSERT_TRUE(file->resize(kPageBytes));
+    char seen = 'x';
+    const auto cut = file->map_trusted(2 * kPageBytes, [&](const char* mapped) {
+        seen = last(mapped);
+        return false;
+    });
+    EXPECT_EQ(seen, '\0');
+    EXPECT_EQ(cut.error().code, Errc::corrupt);
+    EXPECT_DEATH(static_cast<void>(last(trusted->get())), "can't be read");
 }
 
 TEST_F(PosixFileSystemTest, WritesZerosToTheEndOfTheLastPage) {
