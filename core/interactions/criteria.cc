@@ -57,6 +57,20 @@ class Finding {
 
     Execution& execution() noexcept { return execution_; }
 
+    /// What take() reads. Requires: as take().
+    std::vector<storage::VersionInfo> versions() {
+        std::vector<storage::VersionInfo> versions;
+        for (const search::Match& match : execution_.matches()) {
+            if (versions.size() == limit_) {
+                break;
+            }
+            if (const auto info = service_.store().at(match.position())) {
+                versions.push_back(*info);
+            }
+        }
+        return versions;
+    }
+
     Result<CriteriaMatches> take() {
         CriteriaMatches matches;
         const Position as_of = matches.as_of = snapshot_.position();
@@ -183,6 +197,9 @@ asio::awaitable<Result<CriteriaMatches>> find_matches(const Service& service, Lo
     Result<void> done = co_await turns.finish(finding.execution());
     if (!done) {
         co_return std::move(done.error());
+    }
+    if (const std::vector<storage::VersionInfo> versions = finding.versions(); !versions.empty()) {
+        co_await loop.fetched(versions);
     }
     co_return finding.take();
 }

@@ -93,6 +93,9 @@ class Includer {
         }
         std::vector<VersionInfo> round(matches.begin(), matches.end());
         for (int depth = 0; depth <= kIterateDepthMax && !round.empty(); ++depth) {
+            if (depth > 0 && std::ranges::any_of(includes_, &Include::iterate)) {
+                co_await turns_.fetched(round);  // The matches are there.
+            }
             const std::size_t before = included_.versions.size();
             for (const Include& include : includes_) {
                 if (depth > 0 && !include.iterate) {

@@ -1,5 +1,7 @@
 #include "core/interactions/turns.h"
 
+#include <utility>
+
 namespace annals::core {
 
 asio::awaitable<Result<void>> Turns::next() {
@@ -11,7 +13,11 @@ asio::awaitable<Result<void>> Turns::next() {
 }
 
 asio::awaitable<void> Turns::give_way() {
-    co_await loop_.yield();
+    if (unread_.empty()) {
+        co_await loop_.yield();
+    } else {
+        co_await loop_.fetched(std::exchange(unread_, {}));
+    }
     pace_.begin_turn();
 }
 

@@ -13,6 +13,8 @@
 #include <asio/awaitable.hpp>
 
 #include <chrono>
+#include <span>
+#include <vector>
 
 namespace annals::core {
 
@@ -29,14 +31,22 @@ class Turns {
         pace_.begin_turn();
     }
 
+    Turns(const Turns&) = delete;
+    Turns& operator=(const Turns&) = delete;
+
     /// Of the turn under way.
     const search::Pace& pace() const noexcept { return pace_; }
 
-    /// Lets others have theirs, and begins a new one. Errors: timeout.
+    /// Lets others have theirs, in which what the work waits for is fetched, and begins a new one. Errors: timeout.
     asio::awaitable<Result<void>> next();
 
     /// The same, whatever the time.
     asio::awaitable<void> give_way();
+
+    /// Has what is on the device only of these fetched. They live until it returns.
+    asio::awaitable<void> fetched(std::span<const storage::VersionInfo> versions) {
+        return loop_.fetched(versions);
+    }
 
     /// Calls `work.advance(pace)` until it is done. Errors: its own; timeout.
     template <typename Work>
@@ -59,7 +69,8 @@ class Turns {
   private:
     Loop& loop_;
     std::chrono::steady_clock::time_point end_;
-    search::Pace pace_{std::chrono::milliseconds(1)};
+    std::vector<Position> unread_;  ///< what the work waits for
+    search::Pace pace_{std::chrono::milliseconds(1), unread_};
 };
 
 }  // namespace annals::core

@@ -23,6 +23,7 @@ asio::awaitable<Result<Referred>> find_referred(
     std::vector<storage::VersionInfo> round(from.begin(), from.end());
     Referred referred;
     for (int step = 0; step < limits.steps && !round.empty(); ++step) {
+        co_await turns.fetched(round);
         const std::size_t before = referred.versions.size();
         for (const storage::VersionInfo& info : round) {
             sites.clear();

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace annals::core::search {
@@ -27,14 +28,33 @@ class Pace {
 
     explicit Pace(std::chrono::microseconds turn) : turn_(turn) {}
 
+    /// Of somebody who has what is on the device only fetched before the next turn: it is put into `unread`, which outlives
+    /// this. Others wait where they read.
+    Pace(std::chrono::microseconds turn, std::vector<Position>& unread)
+        : turn_(turn), unread_(&unread) {}
+
     void begin_turn() { end_ = std::chrono::steady_clock::now() + turn_; }
 
     /// Looks at the clock.
     bool is_over() const { return turn_.count() != 0 && std::chrono::steady_clock::now() >= end_; }
 
+    /// Whether defer() is of use.
+    bool defers() const noexcept { return unread_ != nullptr; }
+
+    /// True if the turn has to end because these are on the device only. Not to be asked again of the same: what was
+    /// fetched may have left the memory since.
+    bool defer(std::vector<Position> unread) const {
+        if (unread_ == nullptr || unread.empty()) {
+            return false;
+        }
+        *unread_ = std::move(unread);
+        return true;
+    }
+
   private:
     std::chrono::microseconds turn_{0};
     std::chrono::steady_clock::time_point end_;
+    std::vector<Position>* unread_ = nullptr;
 };
 
 /// A document that matches. Lifetime: of the snapshot.

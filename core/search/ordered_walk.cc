@@ -270,6 +270,15 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
             end_group();
             continue;
         }
+        // One by one, since which comes next is known no sooner.
+        const Position position = lane->run->position(candidate.document);
+        if (lane->condition.costly && pace.defers() && snapshot_.has_store() &&
+            position != asked_about_) {
+            asked_about_ = position;
+            if (pace.defer(snapshot_.unread({&position, 1}))) {
+                return false;
+            }
+        }
         if (descending_) {
             lane->pop_down();
         } else {

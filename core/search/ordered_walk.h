@@ -66,6 +66,7 @@ class OrderedWalk {
     bool lost_ = false;  // the edge has no value, or is not there
     std::vector<std::unique_ptr<Lane>> lanes_;
     SnapshotBodies bodies_;
+    Position asked_about_;  // whether its body is in memory
     std::int64_t group_value_ = 0;
     std::vector<Match> group_;  // those of the value at hand
     std::vector<Match> matches_;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 namespace annals::core::search {
 
@@ -16,6 +17,9 @@ namespace {
 /// Resources whose versions are looked up at a time, and documents of one run.
 constexpr std::uint32_t kResourcesAtOnce = 4096;
 constexpr std::size_t kDocumentsOfRun = 4096;
+
+/// Bodies that are fetched at once.
+constexpr std::size_t kBodiesFetched = 256;
 
 constexpr Instant kEndOfTime{std::numeric_limits<std::int64_t>::max()};
 
@@ -71,6 +75,9 @@ bool PastRuns::index_versions(const Pace& pace) {
     BodyReader reader(store_);
     Extractor& extractor = thread_extractor(parameters_, store_.search_seed(), base_url_);
     while (next_version_ < versions_.size()) {
+        if (next_version_ == asked_about_ && must_fetch(pace)) {
+            return false;
+        }
         const storage::VersionInfo& info = versions_[next_version_++];
         const json::Value body = reader.read(info.position);
         if (body) {
@@ -93,6 +100,17 @@ bool PastRuns::index_versions(const Pace& pace) {
     }
     finish_run();
     return true;
+}
+
+/// Whether the next bodies are on the device only; then the turn is over.
+bool PastRuns::must_fetch(const Pace& pace) {
+    if (!pace.defers()) {
+        return false;
+    }
+    const auto next = std::span(versions_).subspan(asked_about_);
+    const auto some = next.first(std::min(next.size(), kBodiesFetched));
+    asked_about_ += some.size();
+    return pace.defer(store_.unread(some));
 }
 
 void PastRuns::finish_run() {

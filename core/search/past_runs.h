@@ -39,6 +39,7 @@ class PastRuns {
   private:
     Result<bool> find_versions(const Pace& pace);
     bool index_versions(const Pace& pace);
+    bool must_fetch(const Pace& pace);
     void finish_run();
 
     const storage::Store& store_;
@@ -52,6 +53,7 @@ class PastRuns {
     std::vector<storage::VersionInfo> versions_;
     bool found_ = false;
     std::size_t next_version_ = 0;
+    std::size_t asked_about_ = 0;  // whether their bodies are in memory
     std::vector<std::unique_ptr<storage::SearchEntries>> entries_;  // of the run being made
     std::vector<storage::IndexedDocument> documents_;
     std::shared_ptr<storage::SearchRuns> runs_;

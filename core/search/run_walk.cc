@@ -17,6 +17,9 @@ constexpr double kTestCost = 20;
 constexpr unsigned kTestsPerLook = 512;
 constexpr unsigned kBodiesPerLook = 16;
 
+// Bodies are fetched for so many looks at once.
+constexpr unsigned kLooksAhead = 4;
+
 // More dead documents than this share of a run are not subtracted one by one.
 constexpr std::uint32_t kDiedShare = 16;
 
@@ -52,6 +55,7 @@ struct RunWalk::Open {
     DocumentWalk documents;
     bool any_died = false;
     bool costly = false;
+    unsigned looks_ahead = 0;  // whose bodies were asked about
 };
 
 RunWalk::RunWalk(Snapshot& snapshot, TypeId type, const Plan& plan, Resolution& resolution,
@@ -98,6 +102,9 @@ bool RunWalk::advance(const Pace& pace) {
         }
         Open& open = *open_;
         const unsigned per_look = open.costly ? kBodiesPerLook : kTestsPerLook;
+        if (open.costly && must_fetch(pace)) {
+            return false;
+        }
         unsigned looked = 0;
         std::uint32_t document = 0;
         bool at_end = true;
@@ -111,9 +118,12 @@ bool RunWalk::advance(const Pace& pace) {
                     return true;
                 }
             }
-            if (++looked % per_look == 0 && pace.is_over()) {
-                at_end = false;
-                break;
+            if (++looked % per_look == 0) {
+                open.looks_ahead -= open.looks_ahead > 0 ? 1 : 0;
+                if (pace.is_over() || (open.costly && must_fetch(pace))) {
+                    at_end = false;
+                    break;
+                }
             }
         }
         if (!at_end) {
@@ -290,6 +300,29 @@ void RunWalk::choose_driver() {
         open.documents = DocumentWalk::of(*open.set, open.first, open.last, wanted_.upwards);
     }
     open.tests = std::move(parts);
+}
+
+// Whether the bodies of the next documents are on the device only; then the turn is over.
+bool RunWalk::must_fetch(const Pace& pace) {
+    Open& open = *open_;
+    if (!pace.defers() || open.looks_ahead > 0 || !snapshot_.has_store()) {
+        return false;
+    }
+    open.looks_ahead = kLooksAhead;
+    std::vector<Position> positions;
+    DocumentWalk ahead = open.documents;
+    std::uint32_t document = 0;
+    for (unsigned i = 0; i < kLooksAhead * kBodiesPerLook && ahead.next(document); ++i) {
+        const bool candidate =
+            !(open.any_died && open.run->died_at(document) <= snapshot_.position()) &&
+            std::ranges::all_of(open.tests, [&](const BoundPlan* condition) {
+                return condition->costly || test(*condition, *open.run, document, bodies_);
+            });
+        if (candidate) {
+            positions.push_back(open.run->position(document));
+        }
+    }
+    return pace.defer(snapshot_.unread(positions));
 }
 
 bool RunWalk::passes(std::uint32_t document) {

@@ -41,6 +41,7 @@ class RunWalk {
     bool count_at_once();
     std::uint64_t count_dead(const BoundPlan& condition);
     void choose_driver();
+    bool must_fetch(const Pace& pace);
     bool passes(std::uint32_t document);
 
     Snapshot& snapshot_;

@@ -41,6 +41,17 @@ Result<storage::StoredVersion> Snapshot::load(const storage::VersionInfo& info) 
     return search::load(*store_, carried_, info);
 }
 
+std::vector<Position> Snapshot::unread(std::span<const Position> positions) const {
+    std::vector<storage::VersionInfo> versions;
+    versions.reserve(positions.size());
+    for (const Position position : positions) {
+        if (const auto info = at(position)) {
+            versions.push_back(*info);
+        }
+    }
+    return store_->unread(versions);
+}
+
 std::optional<storage::VersionInfo> find_at(const storage::Store& store, const Carried* carried,
                                             Position position) {
     if (carried == nullptr || position < kCarriedFrom) {

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -100,6 +101,9 @@ class Snapshot {
 
     /// Errors: those of Store::load(). Requires: it was made of a store.
     Result<storage::StoredVersion> load(const storage::VersionInfo& info) const;
+
+    /// Those of `positions` whose bytes are on the device only (Store::unread()). Requires: it was made of a store.
+    std::vector<Position> unread(std::span<const Position> positions) const;
 
   private:
     const storage::Store* store_ = nullptr;

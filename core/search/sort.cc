@@ -19,6 +19,7 @@ using storage::SearchRun;
 // Below this share of a column each document is looked up by itself.
 constexpr std::size_t kLookUpShare = 20;
 constexpr unsigned kBodiesPerLook = 16;
+constexpr std::size_t kBodiesFetched = 256;  // at once
 
 // What a key is sorted by.
 enum class By : std::uint8_t { low_or_high, text, id, body_text, body_number };
@@ -220,10 +221,27 @@ void Sorter::take_texts(const SortKey& key, Values& values) {
     }
 }
 
+// Whether the next bodies are on the device only; then the turn is over.
+bool Sorter::must_fetch(const Pace& pace) {
+    if (!pace.defers()) {
+        return false;
+    }
+    const auto next = matches_.subspan(asked_about_);
+    std::vector<Position> positions;
+    for (const Match& match : next.first(std::min(next.size(), kBodiesFetched))) {
+        positions.push_back(match.position());
+    }
+    asked_about_ += positions.size();
+    return pace.defer(snapshot_.unread(positions));
+}
+
 bool Sorter::take_bodies(const Pace& pace) {
     BodyReader reader(snapshot_);
     for (; next_body_ < matches_.size(); ++next_body_) {
         if (next_body_ % kBodiesPerLook == 0 && pace.is_over()) {
+            return false;
+        }
+        if (next_body_ == asked_about_ && must_fetch(pace)) {
             return false;
         }
         const json::Value body = reader.read(matches_[next_body_].position());

@@ -42,12 +42,14 @@ class Sorter {
     void take_dates(const SortKey& key, Values& values);
     void take_texts(const SortKey& key, Values& values);
     bool take_bodies(const Pace& pace);
+    bool must_fetch(const Pace& pace);
 
     Snapshot& snapshot_;
     std::span<const SortKey> keys_;
     std::span<const Match> matches_;
     std::vector<Values> values_;  // one for each key
     std::size_t next_body_ = 0;
+    std::size_t asked_about_ = 0;  // whether their bodies are in memory
     bool prepared_ = false;
 };
 

@@ -6,7 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <mutex>
 #include <ostream>
+#include <set>
+#include <string>
+#include <thread>
 
 namespace annals::test {
 namespace {
@@ -160,9 +164,129 @@ INSTANTIATE_TEST_SUITE_P(
                     Waiting{"HistoryOfATypeAtAnInstant", "/Patient/_history?_at=2999", "Two"},
                     Waiting{"ChangeFeed", "/_changes?after=2&wait=0", "Two"},
                     Waiting{"Search", "/Patient?family=Two", "Two"},
+                    Waiting{"SearchOfBodies", "/Patient?_content=Two&_count=0", R"("total":3)"},
                     Waiting{"Everything", "/Patient/1/$everything", "weight"},
                     Waiting{"Lastn", "/Observation/$lastn?patient=1&code=weight", "weight"}),
     [](const auto& info) { return std::string(info.param.name); });
+
+TEST_F(Unread, IsMetByCriteriaAndKeepsNobodyElseWaiting) {
+    hold_first_read();
+    Answer slow;
+    std::thread writer([&] {
+        slow =
+            send("POST", "/Patient", patient("", "Two"), {{"If-None-Exist", "_id=2&family=Two"}});
+    });
+    EXPECT_EQ(reading_.get_future().wait_for(30s), std::future_status::ready);
+    EXPECT_EQ(send("GET", "/metadata").status, 200);
+    go_on_.set_value();
+    writer.join();
+    EXPECT_EQ(slow.status, 200);
+    EXPECT_EQ(slow.etag, 2U);
+}
+
+TEST_F(Unread, IsLookedThroughForAnEarlierPositionAndKeepsNobodyElseWaiting) {
+    store_options_.search_index.positions_retained = 10;
+    store_options_.search_index.pending_documents = 0;
+    restart_on(disk_);
+    const Position then = store().last_position();
+    const TypeId type = *find_resource_type("Patient");
+    for (int round = 0; store().search(type)->vacuumed_through <= then; ++round) {
+        ASSERT_LT(round, 3000);
+        ASSERT_EQ(put_patient("3", "Three"), 200);
+        send("GET", "/Patient?family=Three");  // has the index take in what was written
+    }
+    restart_on(disk_);  // nothing is known to be in memory
+    hold_first_read();
+    Answer slow;
+    std::thread reader([&] {
+        slow = send("GET", "/Patient?family=Two&_count=0&_asOf=" + std::to_string(then.value));
+    });
+    EXPECT_EQ(reading_.get_future().wait_for(30s), std::future_status::ready);
+    EXPECT_EQ(send("GET", "/metadata").status, 200);
+    go_on_.set_value();
+    reader.join();
+    EXPECT_TRUE(slow.says(R"("total":3)")) << slow.body;
+}
+
+/// Resources that lie in pages of their own.
+class UnreadApart : public Unread {
+  protected:
+    UnreadApart() {
+        for (const std::string id : {"a", "b", "c"}) {
+            EXPECT_EQ(
+                send("PUT", "/Patient/" + id,
+                     R"({"resourceType":"Patient","id":")" + id + R"(","gender":"other",)" +
+                         kFiller + R"(,"managingOrganization":{"reference":"Organization/o"}})")
+                    .status,
+                201);
+        }
+        EXPECT_EQ(send("PUT", "/Organization/o",
+                       R"({"resourceType":"Organization","id":"o",)" + kFiller + "}")
+                      .status,
+                  201);
+        EXPECT_EQ(send("PUT", "/Observation/1",
+                       R"({"resourceType":"Observation","id":"1","status":"final",)" + kFiller +
+                           R"(,"code":{"text":"x"},"subject":{"reference":"Patient/a"}})")
+                      .status,
+                  201);
+        restart_on(disk_);
+    }
+
+    const std::string kFiller =
+        R"("language":"en","text":{"status":"generated","div":"<div xmlns=\"http://www.w3.org/1999/xhtml\">)" +
+        std::string(3 * storage::kPageBytes, 'x') + R"(</div>"})";
+};
+
+TEST_F(UnreadApart, IsReadSideBySideForASort) {
+    std::promise<void> another;
+    std::mutex mutex;
+    std::set<std::thread::id> readers;
+    disk_->on_will_read([&] {
+        {
+            const std::lock_guard lock(mutex);
+            if (!readers.insert(std::this_thread::get_id()).second) {
+                return;
+            }
+            if (readers.size() == 2) {
+                another.set_value();
+            }
+            if (readers.size() > 1) {
+                return;
+            }
+        }
+        go_on_.get_future().wait();
+    });
+    Answer slow;
+    std::thread reader([&] { slow = send("GET", "/Patient?gender=other&_sort=-_id&_count=1"); });
+    EXPECT_EQ(another.get_future().wait_for(30s), std::future_status::ready);
+    EXPECT_EQ(send("GET", "/metadata").status, 200);
+    go_on_.set_value();
+    reader.join();
+    EXPECT_TRUE(slow.says(R"("id":"c")")) << slow.body.substr(0, 500);
+}
+
+TEST_F(UnreadApart, IsReadBeforeWhatItLeadsTo) {
+    EXPECT_EQ(send("GET", "/Observation/1").status, 200);  // is in memory now
+    std::atomic<int> reads = 0;
+    disk_->on_will_read([this, &reads] {
+        if (++reads == 1) {
+            reading_.set_value();
+            go_on_.get_future().wait();
+        }
+    });
+    Answer slow;
+    std::thread reader([&] {
+        slow = send("GET",
+                    "/Observation?_id=1&_include=Observation:subject"
+                    "&_include:iterate=Patient:organization");
+    });
+    EXPECT_EQ(reading_.get_future().wait_for(30s), std::future_status::ready);
+    EXPECT_EQ(put_patient("4"), 201);
+    EXPECT_EQ(reads, 1) << "what the patient leads to was known without reading it";
+    go_on_.set_value();
+    reader.join();
+    EXPECT_TRUE(slow.says(R"("id":"o")"));
+}
 
 TEST_F(Unread, IsFetchedToTheEndBeforeALoopIsGone) {
     hold_first_read();
