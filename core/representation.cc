@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace annals::core {
@@ -88,6 +89,24 @@ Result<void> read_parameters(const Parameters& parameters, const Request& reques
     return {};
 }
 
+// The format of the answer to a query that can't be read: by _format where it can be told from the rest, else by Accept.
+void read_format_of_malformed(const Request& request, Representation& out) {
+    Result<AnswerFormat> chosen = read_accept(request);
+    std::string_view rest = request.query;
+    while (!rest.empty()) {
+        const std::string_view part = rest.substr(0, rest.find('&'));
+        rest.remove_prefix(std::min(part.size() + 1, rest.size()));
+        const Result<Parameters> one = parse_query(part);
+        if (one && one->size() == 1 && one->front().first == "_format") {
+            chosen = read_format_parameter(one->front().second);
+            break;
+        }
+    }
+    if (chosen) {
+        out.format = *chosen;
+    }
+}
+
 void name_type(const Representation& asked, Response& response) {
     response.content_type =
         asked.format.format == Format::xml ? ContentType::fhir_xml : ContentType::fhir_json;
@@ -145,7 +164,14 @@ Result<void> read_representation(const Request& request, const Target& target,
     Parameters parameters;
     const std::string* format = nullptr;
     if (may_say_something(request.query)) {
-        ANNALS_TRY(parameters, parse_query(request.query));
+        Result<Parameters> parsed = parse_query(request.query);
+        if (!parsed) {
+            if (!request.inside_bundle) {
+                read_format_of_malformed(request, out);
+            }
+            return std::move(parsed.error());
+        }
+        parameters = *std::move(parsed);
         for (const auto& [name, value] : parameters) {
             if (name == "_format" && format == nullptr) {
                 format = &value;

@@ -178,6 +178,13 @@ Framing Connection::framing(bool close) const {
             .more_lines = cors_lines_};
 }
 
+/// The same for an answer to `request` with which the connection ends.
+Framing Connection::last_framing(const core::Request& request) const {
+    Framing frame = framing(true);
+    frame.head = request.method == core::HttpMethod::head;
+    return frame;
+}
+
 asio::awaitable<void> Connection::run(std::unique_ptr<Connection> connection) {
     co_await connection->serve();
 }
@@ -265,7 +272,7 @@ Connection::Turn Connection::answer_ready() {
                     closing_ = true;
                     record(head, *refusal);
                     worker_.metrics.answered(head.method, refusal->status, 0);
-                    output_.add(*refusal, framing(true));
+                    output_.add(*refusal, last_framing(head));
                     return Turn::refused;
                 }
                 continue;
@@ -474,7 +481,7 @@ Connection::Turn Connection::refuse(const Error& error, int status) {
     record_refusal(request, response, error.code == Errc::overloaded);
     closing_ = true;
     worker_.metrics.answered(core::HttpMethod::other, response.status, 0);
-    output_.add(response, framing(true));
+    output_.add(response, last_framing(request));
     reader_.give_up();
     return Turn::refused;
 }
@@ -486,7 +493,7 @@ void Connection::answer_late() {
     worker_.metrics.answered(reader_.request().method, response.status,
                              microseconds_since(request_begin_));
     Output late;
-    late.add(response, framing(true));
+    late.add(response, last_framing(reader_.request()));
     late.send(socket_.native_handle(), tls_.get());
     asio::error_code ignored;
     socket_.shutdown(asio::socket_base::shutdown_both, ignored);

@@ -120,6 +120,7 @@ class Connection {
     Turn refuse(const Error& error, int status = 0);
     void answer_late();
     Framing framing(bool close) const;
+    Framing last_framing(const core::Request& request) const;
     void enter(Phase phase, std::chrono::milliseconds limit);
     void wake();
 

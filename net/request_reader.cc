@@ -2,6 +2,7 @@
 
 #include "core/base/check.h"
 #include "core/target.h"
+#include "net/refused_head.h"
 
 #include <llhttp.h>
 
@@ -223,7 +224,7 @@ RequestReader::Step RequestReader::next() {
         return Step::refused;
     }
     if (done_) {
-        started_ = done_ = head_done_ = false;
+        started_ = done_ = head_done_ = headers_read_ = false;
     }
     if (!started_) {
         // RFC 9112 section 2.2: empty lines before a request are skipped.
@@ -665,7 +666,13 @@ core::Request& RequestReader::refused_request() {
         set_head();
     } else {
         request_ = {};
+        request_.method = core::HttpMethod::other;
         host_ = request_id_ = accept_encoding_ = {};
+    }
+    if (started_ && !head_done_) {
+        read_refused_head({buffer_.get() + begin_, end_ - begin_}, request_);
+        const std::string_view id = request_.header("X-Request-Id").value_or("");
+        request_id_ = is_request_id(id) ? id : std::string_view();
     }
     request_.body = {};
     return request_;

@@ -82,7 +82,7 @@ class RequestReader {
         return capacity_ + decoded_.capacity() + (decoder_ != nullptr ? decoder_->memory() : 0);
     }
 
-    /// Of a request that was refused: query and headers, as far as they were read.
+    /// Of a request that was refused: query and headers, as far as they have arrived; the path only if it could be read.
     core::Request& refused_request();
 
     /// The Accept-Encoding header of the request; empty if there is none.

@@ -79,6 +79,17 @@ TEST_F(Representation, OfErrorsIsTheOneAskedFor) {
     EXPECT_NE(method.allow, "");
 }
 
+TEST_F(Representation, OfAMalformedQueryIsTheOneAskedForAllTheSame) {
+    for (const auto& answer :
+         {get("/Patient?name=%zz", "application/fhir+xml"),
+          get("/Patient?name=%zz&_format=xml", "application/fhir+json"),
+          get("/Patient?_format=application%2Ffhir%2Bxml&name=%zz", "application/fhir+json")}) {
+        EXPECT_EQ(answer.status, 400);
+        EXPECT_EQ(answer.content_type, kXml);
+    }
+    EXPECT_EQ(get("/Patient?name=%zz&_format=json", "application/fhir+xml").content_type, kJson);
+}
+
 TEST_F(Representation, ThatCannotBeMetIsRefusedInJson) {
     ASSERT_EQ(put_patient("1"), 201);
     for (const auto& answer : {get("/Patient/1", "application/pdf"), get("/Patient/1?_format=ttl"),

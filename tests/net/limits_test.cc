@@ -105,6 +105,17 @@ TEST(TimeLimits, AnswerAHeadThatDripsIn) {
     EXPECT_NE(response->body.find("\"timeout\""), std::string::npos);
 }
 
+TEST(TimeLimits, AnswerAHeadThatDoesNotEndInWhatItAsksFor) {
+    FakeServer server(
+        [](core::Config& config) { config.limits.header_timeout = milliseconds(100); });
+    Connection connection(server.port());
+    ASSERT_TRUE(connection.send("GET /fhir/text HTTP/1.1\r\nAccept: application/fhir+xml\r\n"));
+    const auto response = connection.receive();
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->status, 408);
+    EXPECT_EQ(response->header("Content-Type"), "application/fhir+xml; charset=utf-8");
+}
+
 TEST(TimeLimits, AnswerABodyThatDoesNotCome) {
     FakeServer server([](core::Config& config) { config.limits.body_timeout = milliseconds(150); });
     Connection connection(server.port());

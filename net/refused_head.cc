@@ -1,0 +1,55 @@
+#include "net/refused_head.h"
+
+#include <algorithm>
+
+namespace annals::net {
+
+namespace {
+
+std::string_view trimmed(std::string_view text) noexcept {
+    constexpr std::string_view kBlank = " \t\r";
+    const std::size_t begin = std::min(text.find_first_not_of(kBlank), text.size());
+    text.remove_prefix(begin);
+    return text.substr(0, text.find_last_not_of(kBlank) + 1);
+}
+
+/// Takes the bytes before the next `end` from `rest`, and `end` with them; all bytes if there is none.
+std::string_view take_until(std::string_view& rest, char end) noexcept {
+    const std::size_t place = rest.find(end);
+    const std::string_view taken = rest.substr(0, place);
+    rest.remove_prefix(place == std::string_view::npos ? rest.size() : place + 1);
+    return taken;
+}
+
+}  // namespace
+
+void read_refused_head(std::string_view head, core::Request& request) {
+    const bool line_ended = head.find('\n') != std::string_view::npos;
+    std::string_view line = take_until(head, '\n');
+    if (take_until(line, ' ') == "HEAD") {
+        request.method = core::HttpMethod::head;
+    }
+    const bool target_ended = line_ended || line.find(' ') != std::string_view::npos;
+    std::string_view target = trimmed(take_until(line, ' '));
+    take_until(target, '?');
+    if (!target_ended) {
+        const std::size_t last = target.rfind('&');
+        target = target.substr(0, last == std::string_view::npos ? 0 : last);
+    }
+    request.query = target;
+
+    request.headers.clear();
+    while (head.find('\n') != std::string_view::npos) {
+        line = trimmed(take_until(head, '\n'));
+        if (line.empty()) {
+            return;
+        }
+        const std::size_t colon = line.find(':');
+        if (colon != std::string_view::npos) {
+            request.headers.push_back(
+                {trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1))});
+        }
+    }
+}
+
+}  // namespace annals::net
