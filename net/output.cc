@@ -123,7 +123,8 @@ void Output::add(core::Response& response, const Framing& framing) {
         text.append(response.cache_control);
         text.append("\r\n");
     }
-    if (!response.allow.empty()) {
+    // RFC 9110 sections 10.2.1 and 15.5.6: always with 405, and empty where nothing is taken at present.
+    if (!response.allow.empty() || response.status == 405) {
         put_header(text, "Allow", response.allow);
     }
     for (const auto& [name, value] : response.headers) {

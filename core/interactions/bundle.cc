@@ -85,7 +85,7 @@ void note_source(const Service& service, const Request& request, const Response&
 }  // namespace
 
 asio::awaitable<Response> submit_bundle(const Service& service, const Request& request,
-                                        const Target&) {
+                                        const Target& target) {
     if (Result<void> media = check_content_type(request); !media) {
         co_return outcome_response(media.error(), request);
     }
@@ -97,7 +97,13 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
     json::Document bundle = *std::move(parsed);
     Result<BundleType> type = check_bundle(service.config(), bundle.root());
     if (!type) {
-        co_return outcome_response(type.error(), request);
+        Response refusal = outcome_response(type.error(), request);
+        if (type.error().code == Errc::method_not_allowed) {
+            // Of the path: other Bundles are taken by POST all the same.
+            static_cast<void>(
+                find_interaction(service.config(), HttpMethod::other, target, refusal.allow));
+        }
+        co_return refusal;
     }
     Response response;
     if (*type == BundleType::history) {

@@ -332,6 +332,11 @@ TEST(HttpResponses, WithoutABodySayNothingOfItsLength) {
     EXPECT_EQ(empty.header("Content-Length"), "0");
 }
 
+TEST(HttpResponses, Of405SayThatNoMethodIsTakenWhereNoneIs) {
+    EXPECT_EQ(exchange(server().port(), "GET", "/fhir/status?405").header("Allow"), "");
+    EXPECT_FALSE(exchange(server().port(), "GET", "/fhir/status?404").header("Allow"));
+}
+
 TEST(HttpResponses, OfManyPiecesArriveWhole) {
     const HttpResponse response = exchange(server().port(), "GET", "/fhir/pieces?3000");
     EXPECT_EQ(response.body, std::string(3'000'000, 'x'));
