@@ -130,7 +130,7 @@ std::optional<core::Response> Connection::slow_down(const core::Request& request
                              fmt::format("More than {} requests a second; try again in {} s",
                                          worker_.shared.config.limits.rate, seconds),
                              ""}}));
-    response.headers.emplace_back("Retry-After", std::to_string(seconds));
+    worker_.shared.throttle.tell(response, *wait);
     core::represent_error(request, response);
     return response;
 }

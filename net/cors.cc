@@ -14,14 +14,14 @@ namespace {
 /// What a script may read beside the headers that it always may.
 constexpr std::string_view kExposed =
     "ETag, Location, Content-Location, Last-Modified, X-Request-Id, X-Annals-Position, "
-    "X-Annals-Last-Position, X-Progress, Retry-After, WWW-Authenticate, Expires, Accept-Ranges, "
-    "Content-Range";
+    "X-Annals-Last-Position, X-Progress, Retry-After, RateLimit-Limit, RateLimit-Remaining, "
+    "RateLimit-Reset, WWW-Authenticate, Expires, Accept-Ranges, Content-Range";
 
 /// What a script may send.
 constexpr std::string_view kTaken =
     "Accept, Authorization, Content-Encoding, Content-Type, If-Match, If-Modified-Since, "
-    "If-None-Exist, If-None-Match, If-Range, Last-Event-ID, Prefer, Range, X-API-Key, "
-    "X-Annals-Min-Position, X-Request-Id";
+    "If-None-Exist, If-None-Match, If-Range, If-Unmodified-Since, Last-Event-ID, Prefer, Range, "
+    "X-API-Key, X-Annals-Min-Position, X-Request-Id";
 
 constexpr std::string_view kAllMethods = "GET, HEAD, POST, PUT, PATCH, DELETE";
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 namespace annals::net {
 
@@ -48,6 +49,16 @@ std::optional<std::chrono::milliseconds> Throttle::take(std::string_view who,
     }
     return std::chrono::milliseconds(
         static_cast<std::int64_t>(std::ceil((1 - bucket.tokens) / rate_ * 1000)));
+}
+
+void Throttle::tell(core::Response& response, std::chrono::milliseconds wait) const {
+    const std::string seconds =
+        std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count());
+    response.headers.emplace_back("Retry-After", seconds);
+    response.headers.emplace_back("RateLimit-Limit",
+                                  std::to_string(static_cast<std::uint64_t>(burst_)));
+    response.headers.emplace_back("RateLimit-Remaining", "0");
+    response.headers.emplace_back("RateLimit-Reset", seconds);
 }
 
 void Throttle::give_back(std::string_view who) {

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/exchange.h"
 #include "net/address.h"
 
 #include <chrono>
@@ -29,6 +30,9 @@ class Throttle {
     Throttle(std::uint64_t rate, std::uint64_t burst, std::uint64_t connections);
 
     bool limits_requests() const noexcept { return rate_ > 0; }
+
+    /// Fills a 429's headers: that nothing is left of `burst`, and after how many seconds, `wait` rounded up, there will be.
+    void tell(core::Response& response, std::chrono::milliseconds wait) const;
 
     bool limits_connections() const noexcept { return connections_max_ > 0; }
 

@@ -179,8 +179,7 @@ std::optional<core::Response> TokenEndpoint::answer(const core::Request& request
             later == nullptr ? std::nullopt : throttle_.take(address, Throttle::Clock::now())) {
         core::Response response = refuse_with(429, "temporarily_unavailable",
                                               "More requests than are taken of one address");
-        const auto seconds = std::chrono::ceil<std::chrono::seconds>(*wait).count();
-        response.headers.emplace_back("Retry-After", std::to_string(seconds));
+        throttle_.tell(response, *wait);
         return response;
     }
     if (request.method != HttpMethod::post) {

@@ -93,6 +93,9 @@ TEST(Rates, AreAnsweredBy429AndWhenToComeAgain) {
     ASSERT_TRUE(refused);
     EXPECT_EQ(refused->status, 429);
     EXPECT_EQ(refused->header("Retry-After"), "1");
+    EXPECT_EQ(refused->header("RateLimit-Limit"), "2");
+    EXPECT_EQ(refused->header("RateLimit-Remaining"), "0");
+    EXPECT_EQ(refused->header("RateLimit-Reset"), "1");
     EXPECT_THAT(refused->body, HasSubstr(R"("code":"throttled")"));
     // Health is not held to it.
     EXPECT_EQ(connection.receive()->status, 200);
