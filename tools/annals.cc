@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -73,6 +74,8 @@ void hold_standard_descriptors() {
 
 int run(const ArgumentList& arguments) {
     hold_standard_descriptors();
+    // A write beyond the limit of a file's size (ulimit -f) is a write that fails, like one to a full device.
+    std::signal(SIGXFSZ, SIG_IGN);
     if (arguments.empty()) {
         std::fputs(
             "annals: which command?\n"

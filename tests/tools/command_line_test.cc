@@ -233,6 +233,37 @@ TEST(Serve, PrintsOneLineAndIsSmallWhenEmpty) {
     EXPECT_EQ(server.process().wait(seconds(20)), 0);
 }
 
+TEST(Serve, TakesALimitOfTheSizeOfFilesForAFullDevice) {
+    const TemporaryDirectory directory;
+    test::ChildProcess server("/bin/sh",
+                              {"-c", "ulimit -f 300; exec \"$@\"", "sh", kBinary, "serve", "--data",
+                               directory / "data", "--listen", "127.0.0.1:0"});
+    const std::string prefix = "annals ready on ";
+    const auto line = server.wait_for_line(prefix, seconds(30));
+    ASSERT_TRUE(line) << server.errors();
+    tools::HttpClient client(*tools::parse_server_url(line->substr(prefix.size())));
+    tools::HttpRequest request;
+    request.method = "PUT";
+    request.target = "/fhir/Basic/1";
+    // More than the limit, whether the shell counts in 512 bytes or in 1024.
+    const std::string large = R"({"resourceType":"Basic","id":"1","code":{"text":")" +
+                              std::string(400 << 10, 'x') + "\"}}";
+    request.body = large;
+    const auto refused = client.send(request);
+    ASSERT_TRUE(refused) << server.errors();
+    EXPECT_EQ(refused->status, 503);
+    EXPECT_NE(refused->body.find("no-store"), std::string::npos) << refused->body;
+
+    request.body = R"({"resourceType":"Basic","id":"1","code":{"text":"x"}})";
+    tools::Patience patience;
+    patience.give_up_after = seconds(20);
+    const auto taken = client.send_patiently(request, patience);
+    ASSERT_TRUE(taken);
+    EXPECT_EQ(taken->status, 201);
+    server.kill(SIGTERM);
+    EXPECT_EQ(server.wait(seconds(20)), 0);
+}
+
 TEST(Import, MakesAnIdenticalStoreOfAnExportedHistory) {
     const TemporaryDirectory directory;
     test::write_whole_file(directory / "in.ndjson", kHistory);
