@@ -49,23 +49,23 @@ struct Deletion {
     std::optional<Error> refusal;
 };
 
-Deletion decide(const Config& config, const std::optional<EntityTags>& match, TypeId type,
+Deletion decide(const Config& config, const Preconditions& conditions, TypeId type,
                 std::string_view id, const Head& head) {
     Deletion deletion;
     if (!head.exists) {
-        if (match || config.delete_absent == 404) {
+        if (conditions.match || config.delete_absent == 404) {
             deletion.refusal = Error{Errc::not_found,
                                      fmt::format("{} does not exist", resource_name(type, id)), ""};
         }
         return deletion;
     }
     // To delete what is deleted succeeds whatever the client thought to delete (RFC 9110 13.1.1): the first
-    // answer may have been lost. Hard deletion of it is no repetition and must meet its condition.
+    // answer may have been lost. Hard deletion of it is no repetition and must meet its conditions.
     if (head.deletion && !config.hard_delete) {
         return deletion;
     }
-    if (match && !match->any && !match->names(head.version)) {
-        deletion.refusal = match_failed(*match, head.version);
+    if (Result<void> fit = check_preconditions(conditions, type, id, head); !fit) {
+        deletion.refusal = std::move(fit.error());
         return deletion;
     }
     deletion.nothing = false;
@@ -192,13 +192,13 @@ asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
 std::optional<asio::awaitable<Response>> delete_at_once(const Service& service,
                                                         const Request& request,
                                                         const Target& target) {
-    const auto match = read_entity_tags(request, "If-Match");
-    if (!match || !request.body.empty() || service.config().integrity_on_delete ||
+    const Result<Preconditions> conditions = read_preconditions(request);
+    if (!conditions || !request.body.empty() || service.config().integrity_on_delete ||
         is_held(request)) {
         return std::nullopt;
     }
     const Head head = service.store().head(target.type, target.id);
-    const Deletion deletion = decide(service.config(), *match, target.type, target.id, head);
+    const Deletion deletion = decide(service.config(), *conditions, target.type, target.id, head);
     if (deletion.refusal || deletion.nothing) {
         return std::nullopt;
     }
@@ -216,9 +216,9 @@ asio::awaitable<Response> delete_by_turns(const Service& service, const Request&
     if (const Result<void> fit = check_no_body(request); !fit) {
         co_return outcome_response(fit.error(), request);
     }
-    const auto match = read_entity_tags(request, "If-Match");
-    if (!match) {
-        co_return outcome_response(match.error(), request);
+    const Result<Preconditions> conditions = read_preconditions(request);
+    if (!conditions) {
+        co_return outcome_response(conditions.error(), request);
     }
 
     const ScopedView view(service, request, kMayDelete);
@@ -230,7 +230,8 @@ asio::awaitable<Response> delete_by_turns(const Service& service, const Request&
             continue;
         }
         head = view.shown(target.type, target.id, head);
-        const Deletion deletion = decide(service.config(), *match, target.type, target.id, head);
+        const Deletion deletion =
+            decide(service.config(), *conditions, target.type, target.id, head);
         if (deletion.refusal || deletion.nothing) {
             const Result<void> durable = co_await request.loop->settled_ticket(head.ticket);
             if (!durable) {
@@ -282,12 +283,12 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
     if (!criteria) {
         co_return outcome_response(criteria.error(), request);
     }
-    const auto match = read_entity_tags(request, "If-Match");
-    if (!match) {
-        co_return outcome_response(match.error(), request);
+    const Result<Preconditions> conditions = read_preconditions(request);
+    if (!conditions) {
+        co_return outcome_response(conditions.error(), request);
     }
     // Which version If-Match is about can only be told of a single match.
-    const bool several = service.config().conditional_delete == "multiple" && !*match;
+    const bool several = service.config().conditional_delete == "multiple" && !conditions->match;
     const std::size_t limit = several ? service.config().conditional_delete_max : 1;
 
     const ScopedView view(service, request, kMayDelete);
@@ -317,8 +318,14 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
             if (!view.shows(found.info)) {
                 co_return outcome_response(beyond_scopes(), request);
             }
-            if (*match && !(*match)->any && !(*match)->names(found.info.version)) {
-                co_return outcome_response(match_failed(**match, found.info.version), request);
+            Head head;
+            head.exists = true;
+            head.version = found.info.version;
+            head.instant = found.info.instant;
+            if (const Result<void> fit =
+                    check_preconditions(*conditions, target.type, found.id, head);
+                !fit) {
+                co_return outcome_response(fit.error(), request);
             }
             all.push_back({found.id, found.info.version});
             referrers.add_deleted(target.type, found.id);

@@ -1,5 +1,6 @@
 #include "core/interactions/preconditions.h"
 
+#include "core/interactions/answer.h"
 #include "core/interactions/negotiation.h"
 
 #include <fmt/format.h>
@@ -9,6 +10,19 @@ namespace annals::core {
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000;
+
+constexpr std::string_view kIfMatch = "If-Match";
+constexpr std::string_view kIfNoneMatch = "If-None-Match";
+constexpr std::string_view kIfUnmodifiedSince = "If-Unmodified-Since";
+
+// HTTP dates are whole seconds: a version of the same second is the one the client saw.
+bool is_no_later(Instant written, Instant date) {
+    return written.us / kSecond <= date.us / kSecond;
+}
+
+bool fits(const EntityTags& tags, const storage::Head& head) {
+    return head.exists && (tags.any ? !head.deletion : tags.names(head.version));
+}
 
 // One tag from the start of `rest`; none if it is malformed.
 std::optional<std::string_view> take_tag(std::string_view& rest) {
@@ -94,11 +108,47 @@ Result<std::optional<EntityTags>> read_entity_tags(const Request& request, std::
     return tags;
 }
 
-Error match_failed(const EntityTags& expected, std::optional<VersionNumber> actual) {
-    return {Errc::precondition,
-            fmt::format("If-Match: expected version {}, actual {}", expected.describe(),
-                        actual ? fmt::format("version {}", actual->value) : "none"),
+Result<Preconditions> read_preconditions(const Request& request) {
+    Preconditions required;
+    ANNALS_TRY(required.match, read_entity_tags(request, kIfMatch));
+    ANNALS_TRY(required.none_match, read_entity_tags(request, kIfNoneMatch));
+    if (const auto since = request.header(kIfUnmodifiedSince); since && !required.match) {
+        if (const Result<Instant> date = parse_http_date(*since)) {
+            required.unmodified_since = *date;
+        }
+    }
+    return required;
+}
+
+bool has_preconditions(const Request& request) noexcept {
+    return request.header(kIfMatch) || request.header(kIfNoneMatch) ||
+           request.header(kIfUnmodifiedSince);
+}
+
+Result<void> check_preconditions(const Preconditions& required, TypeId type, std::string_view id,
+                                 const storage::Head& head) {
+    if (required.match && !fits(*required.match, head)) {
+        return Error{
+            Errc::precondition,
+            fmt::format("If-Match: expected version {}, actual {}", required.match->describe(),
+                        head.exists ? fmt::format("version {}", head.version.value) : "none"),
             ""};
+    }
+    if (required.unmodified_since && head.exists &&
+        !is_no_later(head.instant, *required.unmodified_since)) {
+        return Error{
+            Errc::precondition,
+            fmt::format("If-Unmodified-Since: version {} of {} is of {}", head.version.value,
+                        resource_name(type, id), format_instant(head.instant)),
+            ""};
+    }
+    if (required.none_match && fits(*required.none_match, head)) {
+        return Error{Errc::precondition,
+                     fmt::format("If-None-Match: {} exists as version {}", resource_name(type, id),
+                                 head.version.value),
+                     ""};
+    }
+    return {};
 }
 
 bool not_modified(const Request& request, VersionNumber version, Instant last_updated) {
@@ -111,8 +161,7 @@ bool not_modified(const Request& request, VersionNumber version, Instant last_up
     }
     if (const auto since = request.header("If-Modified-Since")) {
         const Result<Instant> date = parse_http_date(*since);
-        // HTTP dates are whole seconds: a version of the same second is the one the client saw.
-        return date && last_updated.us / kSecond <= date->us / kSecond;
+        return date && is_no_later(last_updated, *date);
     }
     return false;
 }

@@ -1,4 +1,4 @@
-// If-Match, If-None-Match and If-Modified-Since: is the version that stands there the one meant?
+// If-Match, If-None-Match, If-Modified-Since and If-Unmodified-Since: is the version that stands there the one meant?
 //
 // Layer:   core/interactions.
 // Spec:    RFC 9110 section 13; FHIR R4 http.html#concurrency, #cread.
@@ -8,8 +8,10 @@
 
 #include "core/base/ids.h"
 #include "core/base/instant.h"
+#include "core/base/resource_types.h"
 #include "core/base/result.h"
 #include "core/exchange.h"
+#include "storage/types.h"
 
 #include <optional>
 #include <string>
@@ -36,8 +38,25 @@ struct EntityTags {
 /// Errors: invalid (a malformed tag).
 Result<std::optional<EntityTags>> read_entity_tags(const Request& request, std::string_view name);
 
-/// The error of a failed If-Match: "If-Match: expected version 3, actual version 5".
-Error match_failed(const EntityTags& expected, std::optional<VersionNumber> actual);
+/// What a write requires of the version that it replaces or deletes.
+struct Preconditions {
+    std::optional<EntityTags> match;
+    std::optional<EntityTags> none_match;
+    std::optional<Instant> unmodified_since;  ///< whole seconds; counts for nothing beside `match`
+
+    bool none() const noexcept { return !match && !none_match && !unmodified_since; }
+};
+
+/// Errors: invalid (a malformed tag). A date that is none counts for nothing (RFC 9110 section 13.1.4).
+Result<Preconditions> read_preconditions(const Request& request);
+
+/// The same as read_preconditions()->none(), without reading them.
+bool has_preconditions(const Request& request) noexcept;
+
+/// Is `head`, where `type`/`id` stands, what `required` asks for? A deletion is a version like others, but not one that `*` means.
+/// Errors: precondition: "If-Match: expected version 3, actual version 5".
+Result<void> check_preconditions(const Preconditions& required, TypeId type, std::string_view id,
+                                 const storage::Head& head);
 
 /// True if the request's conditions say that the client has this version already: 304.
 /// A malformed condition is no condition.

@@ -93,9 +93,9 @@ Result<bool> make(const Service& service, const Request& request, const Rewrite&
 
 asio::awaitable<Response> rewrite_resource(const Service& service, const Request& request,
                                            const Rewrite& rewrite) {
-    const auto match = read_entity_tags(request, "If-Match");
-    if (!match) {
-        co_return outcome_response(match.error(), request);
+    const Result<Preconditions> conditions = read_preconditions(request);
+    if (!conditions) {
+        co_return outcome_response(conditions.error(), request);
     }
     int applied_in_vain = 0;
     for (int turn = 0; turn < kTurnsMax && applied_in_vain < kAppliedMax; ++turn) {
@@ -112,8 +112,15 @@ asio::awaitable<Response> rewrite_resource(const Service& service, const Request
             co_return *std::move(base.refusal);
         }
         const storage::VersionInfo& info = base.version.info;
-        if (*match && !(*match)->any && !(*match)->names(info.version)) {
-            co_return outcome_response(match_failed(**match, info.version), request);
+        storage::Head head;
+        head.exists = true;
+        head.deletion = info.deletion;
+        head.version = info.version;
+        head.instant = info.instant;
+        if (const Result<void> fit =
+                check_preconditions(*conditions, info.type, base.version.id, head);
+            !fit) {
+            co_return outcome_response(fit.error(), request);
         }
         SubmittedResource resource;
         const Result<bool> made = make(service, request, rewrite, base.version, resource);

@@ -151,8 +151,7 @@ Result<void> read_transaction_entry(const Service& service, json::Value value, s
     if (entry.kind == EntryKind::read) {
         return {};
     }
-    ANNALS_TRY(entry.if_match, read_entity_tags(entry.request, "If-Match"));
-    ANNALS_TRY(entry.if_none_match, read_entity_tags(entry.request, "If-None-Match"));
+    ANNALS_TRY(entry.conditions, read_preconditions(entry.request));
     if (entry.kind == EntryKind::remove) {
         return {};
     }

@@ -45,8 +45,7 @@ struct TransactionEntry {
     Target target;
     EntryKind kind = EntryKind::read;
     std::optional<Criteria> criteria;  ///< of a conditional create, update, patch or delete
-    std::optional<EntityTags> if_match;
-    std::optional<EntityTags> if_none_match;
+    Preconditions conditions;
 
     // Of create and update.
     std::string full_url;                ///< empty: none

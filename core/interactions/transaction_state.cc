@@ -18,14 +18,6 @@ bool is_live(const storage::Head& head) noexcept {
     return head.exists && !head.deletion;
 }
 
-std::optional<VersionNumber> version_of(const storage::Head& head) {
-    return head.exists ? std::optional(head.version) : std::nullopt;
-}
-
-bool fits(const EntityTags& tags, const storage::Head& head) {
-    return head.exists && (tags.any ? !head.deletion : tags.names(head.version));
-}
-
 }  // namespace
 
 Result<void> TransactionState::decide(std::size_t index) {
@@ -84,19 +76,18 @@ Result<void> TransactionState::decide_remove(const TransactionEntry& entry,
     const storage::Head head = head_of(removed_, type, decision.id);
     decision.head = head;
     if (!head.exists) {
-        if (config_.delete_absent == 404 || entry.if_match) {
+        if (config_.delete_absent == 404 || entry.conditions.match) {
             return Error{Errc::not_found,
                          fmt::format("{} does not exist", resource_name(type, decision.id)),
                          {}};
         }
         return {};
     }
-    if (entry.if_match && !fits(*entry.if_match, head)) {
-        return match_failed(*entry.if_match, version_of(head));
-    }
+    // As alone: what is deleted is deleted, whatever version was meant.
     if (head.deletion && !config_.hard_delete) {
         return {};
     }
+    ANNALS_TRY_VOID(check_preconditions(entry.conditions, type, decision.id, head));
     decision.action = config_.hard_delete ? Action::erase : Action::write;
     decision.method = storage::Method::deletion;
     decision.expect = Expect::version;
@@ -153,10 +144,8 @@ Result<void> TransactionState::decide_update(const TransactionEntry& entry,
                              {}};
             }
         } else {
-            if (entry.if_match) {
-                return match_failed(*entry.if_match, {});
-            }
             decision.id = entry.new_id;
+            ANNALS_TRY_VOID(check_preconditions(entry.conditions, type, decision.id, {}));
             decision.method = storage::Method::post;
             decision.expect = Expect::absent;
             return {};
@@ -193,9 +182,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     if (head.deletion) {
         return Error{Errc::deleted, fmt::format("{} is deleted", name), {}};
     }
-    if (entry.if_match && !fits(*entry.if_match, head)) {
-        return match_failed(*entry.if_match, version_of(head));
-    }
+    ANNALS_TRY_VOID(check_preconditions(entry.conditions, type, decision.id, head));
     decision.action = Action::write;
     decision.method = storage::Method::patch;
     decision.expect = Expect::version;
@@ -222,7 +209,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
 
 Result<void> TransactionState::check_head(const TransactionEntry& entry, EntryDecision& decision,
                                           bool matched) {
-    const bool plain = !entry.if_match && !entry.if_none_match;
+    const bool plain = entry.conditions.none();
     if (plain && matched && updated_.is_whole()) {
         decision.expect = Expect::live;
         return {};
@@ -231,19 +218,11 @@ Result<void> TransactionState::check_head(const TransactionEntry& entry, EntryDe
         return {};
     }
     const storage::Head head = head_of(updated_, entry.target.type, decision.id);
-    const std::string name = resource_name(entry.target.type, decision.id);
-    if (entry.if_match && !fits(*entry.if_match, head)) {
-        return match_failed(*entry.if_match, version_of(head));
-    }
-    if (entry.if_none_match && fits(*entry.if_none_match, head)) {
-        return Error{
-            Errc::precondition,
-            fmt::format("If-None-Match: {} exists as version {}", name, head.version.value),
-            {}};
-    }
+    ANNALS_TRY_VOID(check_preconditions(entry.conditions, entry.target.type, decision.id, head));
     if (!head.exists && !creates()) {
         return Error{Errc::not_found,
-                     fmt::format("{} does not exist, and update does not create here", name),
+                     fmt::format("{} does not exist, and update does not create here",
+                                 resource_name(entry.target.type, decision.id)),
                      {}};
     }
     decision.expect = head.exists ? Expect::version : Expect::absent;

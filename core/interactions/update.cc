@@ -17,44 +17,15 @@ namespace {
 using storage::Expect;
 using storage::Head;
 
-// The request's conditions on the version that it replaces.
-struct Conditions {
-    std::optional<EntityTags> match;
-    std::optional<EntityTags> none_match;
-
-    bool none() const noexcept { return !match && !none_match; }
-};
-
-Result<Conditions> read_conditions(const Request& request) {
-    Conditions conditions;
-    ANNALS_TRY(conditions.match, read_entity_tags(request, "If-Match"));
-    ANNALS_TRY(conditions.none_match, read_entity_tags(request, "If-None-Match"));
-    return conditions;
-}
-
 // Whether a PUT creates. Not for whom scopes hold to a part: he would be told whether there is what he doesn't see.
 bool creates(const Service& service, const ScopedView& view) {
     return service.config().update_create && view.is_whole();
 }
 
 // What the store is to expect of `head`, or why this write must not happen.
-Result<void> decide(bool creates, const Conditions& conditions, TypeId type, std::string_view id,
+Result<void> decide(bool creates, const Preconditions& conditions, TypeId type, std::string_view id,
                     const Head& head, storage::VersionWrite& write) {
-    const bool live = head.exists && !head.deletion;
-    if (const auto& match = conditions.match) {
-        const bool fits = head.exists && (match->any ? live : match->names(head.version));
-        if (!fits) {
-            return match_failed(*match, head.exists ? std::optional(head.version) : std::nullopt);
-        }
-    }
-    if (const auto& none = conditions.none_match) {
-        if (head.exists && (none->any ? live : none->names(head.version))) {
-            return Error{Errc::precondition,
-                         fmt::format("If-None-Match: {} exists as version {}",
-                                     resource_name(type, id), head.version.value),
-                         ""};
-        }
-    }
+    ANNALS_TRY_VOID(check_preconditions(conditions, type, id, head));
     if (!head.exists && !creates) {
         return Error{Errc::not_found,
                      fmt::format("{} does not exist, and update does not create here",
@@ -107,7 +78,7 @@ std::optional<asio::awaitable<Response>> update_at_once(const Service& service,
 
 asio::awaitable<Response> update_by_turns(const Service& service, const Request& request,
                                           const Target& target) {
-    const Result<Conditions> conditions = read_conditions(request);
+    const Result<Preconditions> conditions = read_preconditions(request);
     if (!conditions) {
         co_return outcome_response(conditions.error(), request);
     }
@@ -155,9 +126,8 @@ asio::awaitable<Response> update_by_turns(const Service& service, const Request&
 
 asio::awaitable<Response> update(const Service& service, const Request& request,
                                  const Target& target) {
-    const bool whatever_there_is = !request.header("If-Match") &&
-                                   !request.header("If-None-Match") &&
-                                   creates(service, ScopedView(service, request, kMayUpdate));
+    const bool whatever_there_is =
+        !has_preconditions(request) && creates(service, ScopedView(service, request, kMayUpdate));
     if (whatever_there_is) {
         if (auto answer = update_at_once(service, request, target)) {
             return *std::move(answer);
@@ -178,7 +148,7 @@ struct ConditionalWrite {
 };
 
 ConditionalWrite decide_conditional(const Service& service, const ScopedView& view,
-                                    const Conditions& conditions, const Criteria& criteria,
+                                    const Preconditions& conditions, const Criteria& criteria,
                                     const CriteriaMatches& matches,
                                     std::optional<std::string_view> body_id) {
     ConditionalWrite out;
@@ -205,6 +175,7 @@ ConditionalWrite decide_conditional(const Service& service, const ScopedView& vi
         Head head;
         head.exists = true;
         head.version = found.info.version;
+        head.instant = found.info.instant;
         if (Result<void> decided =
                 decide(creates(service, view), conditions, type, out.id, head, out.write);
             !decided) {
@@ -216,8 +187,8 @@ ConditionalWrite decide_conditional(const Service& service, const ScopedView& vi
         out.id = make_uuid();
         out.write.method = storage::Method::post;
         out.write.expect = Expect::absent;
-        if (conditions.match) {
-            out.refusal = match_failed(*conditions.match, {});
+        if (Result<void> fit = check_preconditions(conditions, type, out.id, Head()); !fit) {
+            out.refusal = std::move(fit.error());
         }
         return out;
     }
@@ -258,7 +229,7 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
     if (!criteria) {
         co_return outcome_response(criteria.error(), request);
     }
-    const Result<Conditions> conditions = read_conditions(request);
+    const Result<Preconditions> conditions = read_preconditions(request);
     if (!conditions) {
         co_return outcome_response(conditions.error(), request);
     }

@@ -88,9 +88,11 @@ TEST(Batch, HonoursTheConditionsOfItsEntries) {
                           R"("ifModifiedSince":"2999-01-01T00:00:00Z")"),
                  entry_of("POST", "Patient", patient(""), {}, R"("ifNoneExist":"identifier=x")"),
                  entry_of("POST", "Patient", patient(""), {}, R"("ifNoneExist":"")"),
+                 entry_of("PUT", "Patient/1", patient("1"), {}, R"("ifNoneMatch":"*")"),
+                 entry_of("DELETE", "Patient/1", {}, {}, R"("ifNoneMatch":"W/\"1\"")"),
                  entry_of("PUT", "Patient/1", patient("1"), {}, R"("ifMatch":"W/\"1\"")")}))
             .body);
-    EXPECT_EQ(bundle.statuses(), "412 304 304 200 400 200");
+    EXPECT_EQ(bundle.statuses(), "412 304 304 200 400 412 412 200");
 }
 
 TEST(Batch, LetsAnEntrySeeWhatEarlierOnesDid) {

@@ -68,6 +68,27 @@ TEST_F(Delete, HonoursIfMatch) {
     EXPECT_EQ(send("DELETE", "/Patient/1", "", {{"If-Match", R"(W/"2")"}}).status, 204);
 }
 
+TEST_F(Delete, HonoursIfNoneMatchAndIfUnmodifiedSince) {
+    const std::vector<std::pair<std::string, std::string>> since = {
+        {"If-Unmodified-Since", "Mon, 01 Jan 2001 00:00:00 GMT"}};
+    EXPECT_EQ(send("DELETE", "/Patient/1", "", since).status, 404);
+    ASSERT_EQ(put_patient("1"), 201);
+    for (const std::string condition : {"*", R"(W/"1")"}) {
+        EXPECT_EQ(send("DELETE", "/Patient/1", "", {{"If-None-Match", condition}}).status, 412);
+    }
+    EXPECT_EQ(send("DELETE", "/Patient/1", "", {{"If-None-Match", "W/1"}}).status, 400);
+    EXPECT_EQ(send("DELETE", "/Patient/1", "", since).status, 412);
+    EXPECT_EQ(send("DELETE", "/Patient?_id=1", "", {{"If-None-Match", "*"}}).status, 412);
+    EXPECT_EQ(send("DELETE", "/Patient?_id=1", "", since).status, 412);
+    EXPECT_EQ(store().totals().versions, 1U);
+    EXPECT_EQ(send("DELETE", "/Patient/1", "", {{"If-None-Match", R"(W/"2")"}}).status, 204);
+    // What is deleted is deleted.
+    EXPECT_EQ(send("DELETE", "/Patient/1", "", since).status, 204);
+    use(true);
+    EXPECT_EQ(send("DELETE", "/Patient/1", "", since).status, 412);
+    EXPECT_EQ(send("DELETE", "/Patient/1", "", {{"If-None-Match", "*"}}).status, 204);
+}
+
 TEST_F(Delete, TakesNoBody) {
     ASSERT_EQ(put_patient("1"), 201);
     EXPECT_EQ(send("DELETE", "/Patient/1", "{}").status, 400);

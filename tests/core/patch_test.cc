@@ -182,6 +182,22 @@ TEST_F(Patch, HonoursIfMatch) {
     EXPECT_EQ(patch("/Patient/1", "[]", {{"If-Match", "W/3"}}).status, 400);
 }
 
+TEST_F(Patch, HonoursIfNoneMatchAndIfUnmodifiedSince) {
+    ASSERT_EQ(put_patient("1"), 201);
+    for (const std::string target : {"/Patient/1", "/Patient?_id=1"}) {
+        EXPECT_EQ(patch(target, "[]", {{"If-None-Match", "*"}}).status, 412);
+        EXPECT_EQ(patch(target, "[]", {{"If-None-Match", "W/\"1\""}}).status, 412);
+        EXPECT_EQ(
+            patch(target, "[]", {{"If-Unmodified-Since", "Mon, 01 Jan 2001 00:00:00 GMT"}}).status,
+            412);
+    }
+    EXPECT_EQ(store().totals().versions, 1U);
+    EXPECT_EQ(patch("/Patient/1", "[]", {{"If-None-Match", "W/\"7\""}}).etag, 2U);
+    EXPECT_EQ(
+        patch("/Patient/1", "[]", {{"If-Unmodified-Since", "Fri, 01 Jan 2100 00:00:00 GMT"}}).etag,
+        3U);
+}
+
 TEST_F(Patch, SaysWhatItTakes) {
     ASSERT_EQ(put_patient("1"), 201);
     for (const ServiceFixture::Headers& headers :
@@ -501,6 +517,7 @@ TEST(PatchInATransaction, FailsTheWhole) {
         {{patch_entry("Patient/gone", kActivate)}, "deleted", ": 410"},
         {{patch_entry("Patient?identifier=9", kActivate)}, "not-found", ": 404"},
         {{patch_entry("Patient/1", "[]", R"("ifMatch":"W/\"5\"")")}, "conflict", ": 412"},
+        {{patch_entry("Patient/1", "[]", R"("ifNoneMatch":"*")")}, "conflict", ": 412"},
         {{patch_entry("Patient/1", R"([{"op":"test","path":"/active","value":true}])")},
          "processing",
          ": 422"},

@@ -409,6 +409,18 @@ TEST(Transaction, HonoursIfMatch) {
     expect_failure(server.submit(bundle), "conflict", "expected version 1, actual version 2");
 }
 
+TEST(Transaction, HonoursIfNoneMatch) {
+    TestService server;
+    const auto one = [&](const std::string& method, const std::string& body) {
+        return server.submit(bundle_of(
+            "transaction", {entry_of(method, "Patient/1", body, {}, R"("ifNoneMatch":"*")")}));
+    };
+    EXPECT_EQ(Json(one("PUT", patient("1")).body).statuses(), "201");
+    expect_failure(one("PUT", patient("1")), "conflict", "Patient/1 exists as version 1");
+    expect_failure(one("DELETE", ""), "conflict", "Patient/1 exists as version 1");
+    EXPECT_EQ(server.store().totals().versions, 1U);
+}
+
 TEST(Transaction, FailsWithTheStatusOfTheFaultInside) {
     Config config;
     config.update_create = false;
@@ -539,6 +551,9 @@ TEST(Transaction, DeletesWhatIsDeletedWithoutANewVersion) {
         server.submit(bundle_of("transaction", {entry_of("DELETE", "Patient/1")})).body);
     EXPECT_EQ(bundle.statuses(), "204");
     EXPECT_EQ(bundle.entry(0)["response"]["etag"].string(), "W/\"2\"");
+    // Whatever version was meant, as alone.
+    const std::string meant = entry_of("DELETE", "Patient/1", {}, {}, R"("ifMatch":"W/\"1\"")");
+    EXPECT_EQ(Json(server.submit(bundle_of("transaction", {meant})).body).statuses(), "204");
     EXPECT_EQ(server.store().totals().versions, 2U);
 }
 

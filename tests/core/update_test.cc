@@ -123,6 +123,43 @@ TEST_F(Update, FailsIfMatchOnAnAbsentResource) {
     EXPECT_EQ(store().totals().versions, 0U);
 }
 
+TEST_F(Update, ComparesIfUnmodifiedSinceWithTheNewestVersion) {
+    const std::string past = "Mon, 01 Jan 2001 00:00:00 GMT";
+    // There is nothing that could have been modified.
+    EXPECT_EQ(put_patient("1", "A", {{"If-Unmodified-Since", past}}), 201);
+    const Answer stale = send("PUT", "/Patient/1", patient("1"), {{"If-Unmodified-Since", past}});
+    EXPECT_EQ(stale.status, 412);
+    EXPECT_TRUE(stale.says(R"("code":"conflict")"));
+    EXPECT_TRUE(stale.says("If-Unmodified-Since: version 1 of Patient/1 is of "));
+
+    const std::string its_own = format_http_date(send("GET", "/Patient/1").last_modified);
+    EXPECT_EQ(put_patient("1", "B", {{"If-Unmodified-Since", its_own}}), 200);
+    EXPECT_EQ(put_patient("1", "C", {{"If-Unmodified-Since", "yesterday"}}), 200);
+    EXPECT_EQ(put_patient("1", "D", {{"If-Unmodified-Since", past}, {"If-Match", "3"}}), 200);
+
+    ASSERT_EQ(send("DELETE", "/Patient/1").status, 204);
+    EXPECT_EQ(put_patient("1", "E", {{"If-Unmodified-Since", past}}), 412);
+    EXPECT_EQ(put_patient("1", "E", {{"If-Unmodified-Since", "Fri, 01 Jan 2100 00:00:00 GMT"}}),
+              201);
+}
+
+TEST_F(Update, LetsOneOfManyThatOnlyCreateWin) {
+    std::vector<std::future<int>> answers;
+    for (int i = 0; i < 32; ++i) {
+        answers.push_back(std::async(std::launch::async, [this, i] {
+            return put_patient("1", fmt::format("W{}", i), {{"If-None-Match", "*"}});
+        }));
+    }
+    int won = 0;
+    for (auto& answer : answers) {
+        const int status = answer.get();
+        EXPECT_TRUE(status == 201 || status == 412) << status;
+        won += status == 201 ? 1 : 0;
+    }
+    EXPECT_EQ(won, 1);
+    EXPECT_EQ(store().totals().versions, 1U);
+}
+
 TEST_F(Update, CreatesOnlyWithIfNoneMatchOfEverything) {
     EXPECT_EQ(put_patient("1", "A", {{"If-None-Match", "*"}}), 201);
     EXPECT_EQ(put_patient("1", "B", {{"If-None-Match", "*"}}), 412);
@@ -218,6 +255,16 @@ TEST_F(ConditionalUpdate, HonoursIfMatch) {
     EXPECT_EQ(send("PUT", "/Patient?identifier=7", body, {{"If-Match", "2"}}).status, 412);
     EXPECT_EQ(send("PUT", "/Patient?identifier=7", body, {{"If-Match", "1"}}).status, 200);
     EXPECT_EQ(send("PUT", "/Patient?identifier=8", body, {{"If-Match", "1"}}).status, 412);
+}
+
+TEST_F(ConditionalUpdate, HonoursIfNoneMatchAndIfUnmodifiedSince) {
+    const std::string body = patient_with("", {{"mrn", "7"}});
+    const std::vector<std::pair<std::string, std::string>> since = {
+        {"If-Unmodified-Since", "Mon, 01 Jan 2001 00:00:00 GMT"}};
+    EXPECT_EQ(send("PUT", "/Patient?identifier=7", body, {{"If-None-Match", "*"}}).status, 201);
+    EXPECT_EQ(send("PUT", "/Patient?identifier=7", body, {{"If-None-Match", "*"}}).status, 412);
+    EXPECT_EQ(send("PUT", "/Patient?identifier=7", body, since).status, 412);
+    EXPECT_EQ(send("PUT", "/Patient?identifier=8", body, since).status, 201);
 }
 
 TEST_F(ConditionalUpdate, CreatesWithoutAMatch) {
