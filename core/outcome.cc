@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/log.h"
+#include "core/interactions/patch_document.h"
 #include "core/utf8.h"
 
 #include <fmt/format.h>
@@ -46,6 +47,17 @@ constexpr std::string_view kStatusTexts[] = {
 std::string own_fault(const ErrorMeaning& meaning, std::string_view request_id) {
     return request_id.empty() ? std::string(meaning.text)
                               : fmt::format("{} (request {})", meaning.text, request_id);
+}
+
+// What is taken where a body's type was not (RFC 9110 section 15.5.16, RFC 5789 section 2.2).
+void add_accepted(const Request& request, Response& response) {
+    if (request.method == HttpMethod::patch) {
+        response.headers.emplace_back("Accept-Patch", kPatchTypes);
+    } else if (request.path.ends_with("/_search") || request.path.ends_with("/_search/")) {
+        response.headers.emplace_back("Accept", "application/x-www-form-urlencoded");
+    } else {
+        response.headers.emplace_back("Accept", "application/fhir+json, application/fhir+xml");
+    }
 }
 
 }  // namespace
@@ -170,6 +182,10 @@ Response outcome_response(const Error& error, const Request& request) {
         }
     } else {
         diagnostics = error.detail.empty() ? std::string(meaning.text) : error.detail;
+    }
+
+    if (error.code == Errc::unsupported_media) {
+        add_accepted(request, response);
     }
 
     std::vector<Issue> issues;

@@ -182,7 +182,9 @@ Result<const Interaction*> find_interaction(const Config& config, HttpMethod met
     }
     if (path_known) {
         return Error{Errc::method_not_allowed,
-                     fmt::format("{} is not supported here", method_name(method)), ""};
+                     fmt::format("{} is not supported here",
+                                 method == HttpMethod::other ? "This method" : method_name(method)),
+                     ""};
     }
     return Error{Errc::not_found, "There is nothing at this path", ""};
 }

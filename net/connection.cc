@@ -472,7 +472,8 @@ Connection::Turn Connection::refuse(const Error& error, int status) {
         response.status = status;
     }
     if (error.code == Errc::unsupported_media) {
-        response.headers.emplace_back("Accept-Encoding", kCodingsTaken);
+        // It is the coding that is not taken, whatever the type.
+        response.headers = {{"Accept-Encoding", std::string(kCodingsTaken)}};
     }
     if (error.code == Errc::request_timeout) {
         response.headers.emplace_back("Retry-After", "1");

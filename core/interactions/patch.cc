@@ -13,11 +13,7 @@ asio::awaitable<Response> run_patch(const Service& service, const Request& reque
                                     const Target& target, const Criteria* criteria) {
     PatchDocument patch;
     if (const Result<void> read = patch.read(request); !read) {
-        Response response = outcome_response(read.error(), request);
-        if (read.error().code == Errc::unsupported_media) {
-            response.headers.emplace_back("Accept-Patch", kPatchTypes);
-        }
-        co_return response;
+        co_return outcome_response(read.error(), request);
     }
     Rewrite rewrite;
     rewrite.type = target.type;

@@ -119,6 +119,7 @@ TEST_F(Create, LooksAtTheMediaType) {
         EXPECT_EQ(answer.status, status) << type;
         if (status == 415) {
             EXPECT_TRUE(answer.says(R"("code":"not-supported")")) << type;
+            EXPECT_EQ(answer.header("Accept"), "application/fhir+json, application/fhir+xml");
         }
     }
 }

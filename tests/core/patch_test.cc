@@ -202,7 +202,8 @@ TEST_F(Patch, SaysWhatItTakes) {
     ASSERT_EQ(put_patient("1"), 201);
     for (const ServiceFixture::Headers& headers :
          {Headers{}, Headers{{"Content-Type", "text/plain"}},
-          Headers{{"Content-Type", "application/x-www-form-urlencoded"}}}) {
+          Headers{{"Content-Type", "application/x-www-form-urlencoded"}},
+          Headers{{"Content-Type", "application/fhir+json; fhirVersion=3.0"}}}) {
         const Answer answer = send("PATCH", "/Patient/1", "[]", headers);
         EXPECT_EQ(answer.status, 415);
         ASSERT_EQ(answer.headers.size(), 1U);
