@@ -68,6 +68,7 @@ bool Connection::begin_read() {
                 return false;
             }
             enter(Phase::idle, limits.idle_timeout);
+            give_back_memory();
             break;
         case RequestReader::Phase::head:
         case RequestReader::Phase::body: {

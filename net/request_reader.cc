@@ -192,6 +192,17 @@ void RequestReader::give_up() {
     std::string().swap(decoded_);
 }
 
+void RequestReader::shrink() {
+    if (phase() != Phase::idle) {
+        return;
+    }
+    begin_ = parsed_ = end_ = 0;
+    buffer_.reset();
+    capacity_ = 0;
+    drop_decoder();
+    std::string().swap(decoded_);
+}
+
 void RequestReader::filled(std::size_t count) {
     ANNALS_CHECK(count <= capacity_ - end_);
     end_ += count;

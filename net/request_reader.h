@@ -67,6 +67,9 @@ class RequestReader {
     /// Gives back what decoding takes. Nothing more comes of this connection.
     void give_up();
 
+    /// Between two requests: gives back what is kept of the last one's memory for the next.
+    void shrink();
+
     /// How far the request under way has come.
     Phase phase() const noexcept;
 

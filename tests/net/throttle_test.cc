@@ -181,6 +181,21 @@ TEST(Bodies, OfAllRequestsTogetherAreBounded) {
     }
 }
 
+TEST(Bodies, ThatWereAnsweredTakeNothingFromOthers) {
+    FakeServer server([](core::Config& config) { config.limits.max_memory = 1 << 20; });
+    const std::string request =
+        "POST /fhir/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n" +
+        std::string(200'000, 'x');
+    std::vector<std::unique_ptr<Connection>> waiting;
+    for (int i = 0; i < 12; ++i) {
+        waiting.push_back(std::make_unique<Connection>(server.port()));
+        ASSERT_TRUE(waiting.back()->send(request));
+        const auto answer = waiting.back()->receive();
+        ASSERT_TRUE(answer);
+        EXPECT_EQ(answer->status, 200) << i;
+    }
+}
+
 TEST(Bodies, ThatUnpackToMoreThanThereIsMemoryForAreRefused) {
     FakeServer server([](core::Config& config) { config.limits.max_memory = 1 << 20; });
     std::string body;
