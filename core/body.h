@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace annals::core {
@@ -24,7 +25,11 @@ class Body {
 
     Body() = default;
 
-    explicit Body(std::string text) { append(text); }
+    explicit Body(std::string text) : owned_(std::move(text)), size_(owned_.size()) {
+        if (!owned_.empty()) {
+            add_piece({nullptr, 0, owned_.size()});
+        }
+    }
 
     /// Copies `text` to the end.
     void append(std::string_view text) {

@@ -9,6 +9,7 @@
 #include "core/base/instant.h"
 #include "core/base/result.h"
 #include "core/body.h"
+#include "storage/types.h"
 
 #include <memory>
 #include <optional>
@@ -109,6 +110,8 @@ struct Response {
     /// A plain handler's: it has not answered, since what stands at these positions is on the device only. To be asked again,
     /// with Request::may_block, when that was fetched.
     std::vector<Position> unread;
+    /// Not 0: what is said holds once this has settled, and is not to be said before (EarlyHandler).
+    storage::Ticket unsettled;
     bool close = false;  ///< the connection ends after this response
 };
 

@@ -148,6 +148,7 @@ struct Loop::Waiters {
     struct Waiter {
         Waiters* waiters;
         storage::Ticket ticket;
+        Meanwhile* meanwhile = nullptr;
         std::optional<ResumeHandler> resume = std::nullopt;
         Waiter* next = nullptr;
 
@@ -168,12 +169,27 @@ struct Loop::Waiters {
     // The loop's thread alone.
     Waiter* first = nullptr;
     Waiter* last = nullptr;
+    Waiter* unprepared =
+        nullptr;  ///< the first that has something to do meanwhile; none before it has
     std::vector<Watcher*> watchers;
     bool waits_ended = false;
 
     void push(Waiter& waiter) noexcept {
         (last == nullptr ? first : last->next) = &waiter;
         last = &waiter;
+        if (unprepared == nullptr && waiter.meanwhile != nullptr) {
+            unprepared = &waiter;
+        }
+    }
+
+    /// Has those who came since the last time do what they can while they wait.
+    void prepare() {
+        for (Waiter* waiter = std::exchange(unprepared, nullptr); waiter != nullptr;
+             waiter = waiter->next) {
+            if (Meanwhile* const meanwhile = std::exchange(waiter->meanwhile, nullptr)) {
+                meanwhile->prepare();
+            }
+        }
     }
 
     /// Of what has settled. Requires: `mutex` is held.
@@ -187,13 +203,13 @@ struct Loop::Waiters {
     }
 
     /// Waits until `ticket` has settled; at once if it has.
-    asio::awaitable<Result<void>> wait(storage::Ticket ticket) {
+    asio::awaitable<Result<void>> wait(storage::Ticket ticket, Meanwhile* meanwhile) {
         if (ticket <= through.load(std::memory_order_acquire)) {
             const std::lock_guard lock(mutex);
             return ready(outcome_of(ticket));
         }
         return asio::async_initiate<const asio::use_awaitable_t<>, void(Result<void>)>(
-            Waiter{this, ticket}, asio::use_awaitable);
+            Waiter{this, ticket, meanwhile}, asio::use_awaitable);
     }
 
     /// The coroutine is suspended. What has settled since wait() is answered in a turn of its own.
@@ -251,6 +267,7 @@ struct Loop::Waiters {
             const storage::Ticket settled = through.load(std::memory_order_relaxed);
             Waiter* waiter = std::exchange(first, nullptr);
             last = nullptr;
+            unprepared = nullptr;
             while (waiter != nullptr) {
                 Waiter* next = std::exchange(waiter->next, nullptr);
                 if (waiter->ticket <= settled) {
@@ -345,6 +362,7 @@ void Loop::run() {
             continue;
         }
         store_.flush_idle();
+        waiters_->prepare();
         if (posts_->fall_asleep()) {
             context_.run_one();
             posts_->wake_up();
@@ -363,8 +381,8 @@ void Loop::post(std::function<void()> work) {
     posts_->add(std::move(work));
 }
 
-asio::awaitable<Result<void>> Loop::settled_ticket(storage::Ticket ticket) {
-    return waiters_->wait(ticket);
+asio::awaitable<Result<void>> Loop::settled_ticket(storage::Ticket ticket, Meanwhile* meanwhile) {
+    return waiters_->wait(ticket, meanwhile);
 }
 
 asio::awaitable<Result<void>> Loop::erased_ticket(storage::Ticket ticket) {
@@ -372,7 +390,7 @@ asio::awaitable<Result<void>> Loop::erased_ticket(storage::Ticket ticket) {
     if (!settled) {
         co_return settled;
     }
-    co_return co_await erased_->wait(ticket);
+    co_return co_await erased_->wait(ticket, nullptr);
 }
 
 asio::awaitable<void> Loop::fetched(std::vector<Position> positions) {

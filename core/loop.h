@@ -21,6 +21,15 @@
 
 namespace annals::core {
 
+/// What somebody who waits for a commit does while the device is busy with it. Lifetime: until the wait returns.
+class Meanwhile {
+  public:
+    virtual void prepare() = 0;
+
+  protected:
+    ~Meanwhile() = default;
+};
+
 /// Runs coroutines and wakes those that wait for durability, once per settled batch.
 class Loop : private storage::SettleListener {
   public:
@@ -45,9 +54,12 @@ class Loop : private storage::SettleListener {
 
     /// Waits until `ticket` has settled; at once if it is 0 or settled already. Waiters resume in the order
     /// in which they came.
+    /// `meanwhile`: called once at most, when what was submitted has been handed to the log writer and the loop has nothing else
+    /// ready; not at all if that doesn't come before the end of the wait.
     /// Requires: the ticket was handed out after this loop was made.
     /// Errors: no_store (the commit was dropped). Threads: a coroutine on this loop.
-    asio::awaitable<Result<void>> settled_ticket(storage::Ticket ticket);
+    asio::awaitable<Result<void>> settled_ticket(storage::Ticket ticket,
+                                                 Meanwhile* meanwhile = nullptr);
 
     /// Waits until `ticket` has settled and no byte of what it erased is left on the disk. Otherwise as settled_ticket().
     /// Requires: the commit erased something.

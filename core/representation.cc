@@ -247,6 +247,14 @@ void represent_error(const Request& request, Response& response) {
     represent(asked, request, response);
 }
 
+bool is_json_or_none(const Request& request) {
+    if (request.method == HttpMethod::delete_) {
+        return true;
+    }
+    const Result<BodyFormat> format = read_content_type(request);
+    return format && *format == BodyFormat::json;
+}
+
 Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,
                                                        const Target& target) {
     const bool writes = request.method == HttpMethod::post || request.method == HttpMethod::put ||

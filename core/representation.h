@@ -76,6 +76,9 @@ struct ConvertedRequest {
 Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,
                                                        const Target& target);
 
+/// Whether convert_body() would leave the body of a create, an update or a delete as it is.
+bool is_json_or_none(const Request& request);
+
 inline constexpr std::size_t kFormBytesMax = 4 << 20;
 
 }  // namespace annals::core

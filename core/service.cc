@@ -210,6 +210,13 @@ std::optional<Response> handle_plain(const Service& service, const Request& requ
     return response;
 }
 
+std::optional<Response> handle_early(const Service& service, const Request& request,
+                                     const Route& route) {
+    const bool as_it_is = route.row != nullptr && route.row->early != nullptr &&
+                          !request.min_position && route.asked.plain() && is_json_or_none(request);
+    return as_it_is ? route.row->early(service, request, route.target) : std::nullopt;
+}
+
 asio::awaitable<Response> handle_routed(const Service& service, const Request& request,
                                         const Route& route) {
     if (route.row->plain != nullptr) {

@@ -110,8 +110,12 @@ using PlainHandler = Response (*)(const Service&, const Request&, const Target&)
 using AwaitingHandler = asio::awaitable<Response> (*)(const Service&, const Request&,
                                                       const Target&);
 
+/// Answers a write before it is durable (Response::unsettled). None, and nothing is done, if something has to be awaited before
+/// its commit.
+using EarlyHandler = std::optional<Response> (*)(const Service&, const Request&, const Target&);
+
 /// One row of THE table (core/interactions/table.cc): what a level takes by a method, who handles it, which
-/// flag switches it off, and how the CapabilityStatement calls it. Exactly one handler is set.
+/// flag switches it off, and how the CapabilityStatement calls it. Either `plain` or `awaiting` is set.
 struct Interaction {
     Level level;
     HttpMethod method;
@@ -122,6 +126,8 @@ struct Interaction {
     std::string_view page;        ///< docs/api/<page>.md
     Access access = Access::administer;
     Extent extent = Extent::all;  ///< part: its handler holds what it comes to to a ScopedView
+    EarlyHandler early =
+        nullptr;  ///< what `awaiting` begins with, for whoever keeps the answer himself
 };
 
 /// The whole table, in the order of the CapabilityStatement.
@@ -150,6 +156,11 @@ std::optional<Response> refuse_at_head(const Service& service, const Request& re
 /// The first half of handle(), without a coroutine: the whole answer where the request is refused or its row has a plain
 /// handler; none if it must be awaited, be it for a position or for the device: then `route` is set for handle_routed().
 std::optional<Response> handle_plain(const Service& service, const Request& request, Route& route);
+
+/// The first attempt at a request that handle_plain() has left, for whoever waits himself until Response::unsettled has settled.
+/// None: it takes handle_routed().
+std::optional<Response> handle_early(const Service& service, const Request& request,
+                                     const Route& route);
 
 /// The other half, for a request that handle_plain() has left. Lifetime: `route` outlives the await.
 asio::awaitable<Response> handle_routed(const Service& service, const Request& request,

@@ -195,8 +195,19 @@ asio::awaitable<void> Connection::serve() {
         co_return;
     }
     for (;;) {
-        while (turn == Turn::await) {
-            turn = co_await handle();
+        while (turn == Turn::await || turn == Turn::settle) {
+            // It may take its time: what was answered before it is not held back.
+            if (!output_.empty()) {
+                const Output::Sent before = co_await write();
+                if (before == Output::Sent::broken) {
+                    co_return;
+                }
+            }
+            if (turn == Turn::await) {
+                turn = co_await handle();
+            } else {
+                turn = co_await settle();
+            }
         }
         Output::Sent sent = Output::Sent::all;
         if (!output_.empty()) {
@@ -317,7 +328,15 @@ Connection::Turn Connection::answer_ready() {
                     return switch_protocol(request);
                 }
             } else if (judged) {
-                response = worker_.shared.handlers.plain(worker_.shared.service, request, route_);
+                const Handlers& handlers = worker_.shared.handlers;
+                response = handlers.plain(worker_.shared.service, request, route_);
+                if (!response) {
+                    response = handlers.early(worker_.shared.service, request, route_);
+                }
+                if (response && response->unsettled.value != 0) {
+                    early_ = std::move(response);
+                    return Turn::settle;
+                }
             }
         } else {
             response = answer_outside(worker_.shared, request);
@@ -383,6 +402,12 @@ void Connection::prepare(core::Request& request) {
 }
 
 Connection::Turn Connection::answer(core::Response& response) {
+    worker_.metrics.answered(reader_.request().method, response.status,
+                             microseconds_since(request_begin_));
+    return put(response);
+}
+
+Connection::Turn Connection::put(core::Response& response) {
     const core::Request& request = reader_.request();
     if (!reader_.accept_encoding().empty()) {
         compress(response, reader_.accept_encoding());
@@ -399,7 +424,6 @@ Connection::Turn Connection::answer(core::Response& response) {
     if (worker_.authenticator && response.cache_control.empty()) {
         response.cache_control = kGuardedCaching;
     }
-    worker_.metrics.answered(request.method, response.status, microseconds_since(request_begin_));
     output_.add(response, frame);
     if (sliced) {
         slices_ = std::move(response.more);
@@ -409,14 +433,36 @@ Connection::Turn Connection::answer(core::Response& response) {
     return closing_ ? Turn::close : Turn::read;
 }
 
-asio::awaitable<Connection::Turn> Connection::handle() {
-    // A handler may take its time: what was answered before it is not held back.
-    if (!output_.empty()) {
-        const Output::Sent sent = co_await write();
-        if (sent == Output::Sent::broken) {
-            co_return Turn::gone;
-        }
+// Waits until what `early_` says holds. While the device is busy with that, prepare() puts it into words.
+asio::awaitable<Connection::Turn> Connection::settle() {
+    enter(Phase::handling, worker_.shared.config.limits.request_timeout);
+    worker_.metrics.in_flight.add();
+    early_turn_.reset();
+    const Result<void> durable = co_await worker_.loop.settled_ticket(
+        early_->unsettled, static_cast<core::Meanwhile*>(this));
+    worker_.metrics.in_flight.subtract();
+    phase_ = Phase::working;
+    if (!durable) {
+        output_.clear();
+        early_turn_.reset();
+        early_ = core::outcome_response(durable.error(), reader_.request());
     }
+    record(reader_.request(), *early_);
+    if (abandoned_) {
+        co_return Turn::gone;
+    }
+    worker_.metrics.answered(reader_.request().method, early_->status,
+                             microseconds_since(request_begin_));
+    const Turn turn = early_turn_ ? *early_turn_ : put(*early_);
+    early_.reset();
+    co_return turn == Turn::read ? answer_ready() : turn;
+}
+
+void Connection::prepare() {
+    early_turn_ = put(*early_);
+}
+
+asio::awaitable<Connection::Turn> Connection::handle() {
     enter(Phase::handling, worker_.shared.config.limits.request_timeout);
     worker_.metrics.in_flight.add();
     core::Request& request = reader_.request();

@@ -27,7 +27,7 @@ namespace annals::net {
 ///
 /// Its coroutine waits at one place at a time; `phase_` says for what and `deadline_` until when. The worker's
 /// sweep looks at both, so that no request needs a timer of its own.
-class Connection {
+class Connection final : private core::Meanwhile {
   public:
     /// Serves `fd` on `worker`'s loop until either side closes.
     static void start(Worker& worker, int fd);
@@ -70,6 +70,7 @@ class Connection {
     enum class Turn : std::uint8_t {
         read,             ///< nothing more to answer
         await,            ///< the request under way needs a coroutine
+        settle,           ///< `early_` may be sent once it has settled
         slices,           ///< the rest of `slices_` must be sent
         yield,            ///< more to answer, after others have had their turn
         close,            ///< the last response has been added
@@ -84,6 +85,8 @@ class Connection {
     asio::awaitable<Moved> read_encrypted(std::span<char> room);
     asio::awaitable<bool> wait_for(TlsStream::Step step);
     asio::awaitable<Turn> handle();
+    asio::awaitable<Turn> settle();
+    void prepare() override;
     asio::awaitable<Output::Sent> write();
     asio::awaitable<Output::Sent> write_slices();
     void end_slices();
@@ -94,6 +97,7 @@ class Connection {
     Turn end_read(asio::error_code ec, std::size_t count);
     Turn answer_ready();
     Turn answer(core::Response& response);
+    Turn put(core::Response& response);
     void prepare(core::Request& request);
     static constexpr std::string_view kRoot = "/fhir";
     static bool enter_root(core::Request& request);
@@ -156,8 +160,11 @@ class Connection {
     bool closing_ = false;                              ///< the last response has been added
     std::shared_ptr<const core::Principal> principal_;  ///< of the request under way
     auth::Authenticator::Memo memo_;
-    core::Route route_;      ///< of the request that is to be awaited
-    auth::Settled settled_;  ///< not null: who sends it is known when that is settled
+    core::Route route_;  ///< of the request that is to be awaited
+    std::optional<core::Response>
+        early_;                       ///< what answers the request under way, once it may be said
+    std::optional<Turn> early_turn_;  ///< what is next when it is sent; set: it is in `output_`
+    auth::Settled settled_;           ///< not null: who sends it is known when that is settled
     std::string request_id_;
     std::string_view cors_lines_;  ///< for the answer under way; lives as long as the server
     std::string base_url_;

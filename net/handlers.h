@@ -17,6 +17,9 @@ struct Handlers {
     /// Answers without a coroutine, or says by which route the request is to be awaited.
     std::optional<core::Response> (*plain)(const core::Service&, const core::Request&,
                                            core::Route&) = core::handle_plain;
+    /// Answers a write that `plain` has left, before it is durable (core::Response::unsettled).
+    std::optional<core::Response> (*early)(const core::Service&, const core::Request&,
+                                           const core::Route&) = core::handle_early;
     /// Refuses a request before its body has come.
     std::optional<core::Response> (*head)(const core::Service&,
                                           const core::Request&) = core::refuse_at_head;

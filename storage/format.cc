@@ -144,6 +144,29 @@ std::uint64_t body_bytes(std::span<const BodyPiece> pieces, VersionNumber versio
     return bytes;
 }
 
+void append_body(std::span<const BodyPiece> pieces, VersionNumber version, Instant instant,
+                 std::string& out) {
+    for (const BodyPiece& piece : pieces) {
+        switch (piece.kind) {
+            case BodyPiece::Kind::text:
+                out.append(piece.text);
+                break;
+            case BodyPiece::Kind::version: {
+                char digits[kDecimalMax];
+                const auto end = std::to_chars(digits, digits + sizeof digits, version.value).ptr;
+                out.append(digits, end);
+                break;
+            }
+            case BodyPiece::Kind::instant: {
+                char text[kInstantChars];
+                write_instant(instant, text);
+                out.append(text, sizeof text);
+                break;
+            }
+        }
+    }
+}
+
 void append_record(const Record& record, std::span<const BodyPiece> pieces, std::string& out) {
     ANNALS_CHECK(out.size() % kAlignment == 0);
     ANNALS_CHECK(record.type.empty() == (record.kind == RecordKind::request) &&
@@ -177,26 +200,7 @@ void append_record(const Record& record, std::span<const BodyPiece> pieces, std:
         out.append(bytes, sizeof bytes);
     }
     out.append(record.type).append(record.id);
-    for (const BodyPiece& piece : pieces) {
-        switch (piece.kind) {
-            case BodyPiece::Kind::text:
-                out.append(piece.text);
-                break;
-            case BodyPiece::Kind::version: {
-                char digits[kDecimalMax];
-                const auto end =
-                    std::to_chars(digits, digits + sizeof digits, record.version.value).ptr;
-                out.append(digits, end);
-                break;
-            }
-            case BodyPiece::Kind::instant: {
-                char text[kInstantChars];
-                write_instant(record.instant, text);
-                out.append(text, sizeof text);
-                break;
-            }
-        }
-    }
+    append_body(pieces, record.version, record.instant, out);
     ANNALS_CHECK(out.size() == start + length);
     store_le(out.data() + start, hash64({out.data() + start + 8, length - 8}));
     out.append(padded(length) - length, '\0');

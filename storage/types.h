@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -64,6 +65,10 @@ struct BodyPiece {
     Kind kind = Kind::text;
     std::string_view text;
 };
+
+/// Appends the body that `pieces` make of a version, as it is stored.
+void append_body(std::span<const BodyPiece> pieces, VersionNumber version, Instant instant,
+                 std::string& out);
 
 /// One version to append. `outcome` is filled by Store::submit.
 ///

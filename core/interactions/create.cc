@@ -38,17 +38,6 @@ storage::VersionWrite write_of(TypeId type, std::string_view id) {
     return write;
 }
 
-/// Without criteria there is nothing to wait for before the commit. None if something stands in its way all the same.
-std::optional<asio::awaitable<Response>> create_at_once(const Service& service,
-                                                        const Request& request, TypeId type) {
-    SubmittedResource resource;
-    if (const Result<void> fit = resource.read(service, request, type); !fit) {
-        return answer_at_once(outcome_response(fit.error(), request));
-    }
-    const std::string id = make_uuid();
-    return commit_at_once(service, request, resource, write_of(type, id));
-}
-
 asio::awaitable<Response> create_by_turns(const Service& service, const Request& request,
                                           const Target& target) {
     std::optional<Criteria> criteria;
@@ -93,12 +82,23 @@ asio::awaitable<Response> create_by_turns(const Service& service, const Request&
 
 }  // namespace
 
+std::optional<Response> create_early(const Service& service, const Request& request,
+                                     const Target& target) {
+    if (request.header("If-None-Exist") || !is_answered_early(request)) {
+        return std::nullopt;
+    }
+    SubmittedResource resource;
+    if (const Result<void> fit = resource.read(service, request, target.type); !fit) {
+        return outcome_response(fit.error(), request);
+    }
+    const std::string id = make_uuid();
+    return commit_early(service, request, resource, write_of(target.type, id));
+}
+
 asio::awaitable<Response> create(const Service& service, const Request& request,
                                  const Target& target) {
-    if (!request.header("If-None-Exist")) {
-        if (auto answer = create_at_once(service, request, target.type)) {
-            return *std::move(answer);
-        }
+    if (auto early = create_early(service, request, target)) {
+        return answer_settled(request, *std::move(early));
     }
     return create_by_turns(service, request, target);
 }

@@ -16,4 +16,8 @@ namespace annals::core {
 asio::awaitable<Response> create(const Service& service, const Request& request,
                                  const Target& target);
 
+/// The same without criteria, where nothing stands in the way of the commit.
+std::optional<Response> create_early(const Service& service, const Request& request,
+                                     const Target& target);
+
 }  // namespace annals::core

@@ -141,7 +141,18 @@ std::string describe(const Submitted& done, TypeId type, std::string_view first,
                              done.versions_erased);
 }
 
-// Answers once what was accepted is durable: `count` resources, `first` among them. Lifetime: `first` outlives the await.
+// What is answered once it holds: `count` resources, `first` among them.
+Response answer_of(const Service& service, const Request& request, TypeId type,
+                   std::string_view first, std::size_t count, const Submitted& done) {
+    Response response = answer_done(request, [&] { return describe(done, type, first, count); });
+    if (done.version.value != 0) {
+        set_version(response, done.version, done.submission.instant);
+    }
+    response.position = done.position.value != 0 ? done.position : service.store().last_position();
+    return response;
+}
+
+// Lifetime: `first` outlives the await.
 asio::awaitable<Response> answer_deleted(const Service& service, const Request& request,
                                          TypeId type, std::string_view first, std::size_t count,
                                          Submitted done) {
@@ -154,12 +165,7 @@ asio::awaitable<Response> answer_deleted(const Service& service, const Request& 
     if (!durable) {
         co_return outcome_response(durable.error(), request);
     }
-    Response response = answer_done(request, [&] { return describe(done, type, first, count); });
-    if (done.version.value != 0) {
-        set_version(response, done.version, done.submission.instant);
-    }
-    response.position = done.position.value != 0 ? done.position : service.store().last_position();
-    co_return response;
+    co_return answer_of(service, request, type, first, count, done);
 }
 
 // Submits the deletion and answers once it is durable, or why it is refused; none once what stood in its way has
@@ -185,30 +191,6 @@ asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
         co_return std::nullopt;
     }
     co_return co_await answer_deleted(service, request, type, all.front().id, all.size(), done);
-}
-
-// A deletion that no references and no scopes have a say in waits for nothing before its commit. None if there is nothing to
-// delete, or something stands in the way all the same.
-std::optional<asio::awaitable<Response>> delete_at_once(const Service& service,
-                                                        const Request& request,
-                                                        const Target& target) {
-    const Result<Preconditions> conditions = read_preconditions(request);
-    if (!conditions || !request.body.empty() || service.config().integrity_on_delete ||
-        is_held(request)) {
-        return std::nullopt;
-    }
-    const Head head = service.store().head(target.type, target.id);
-    const Deletion deletion = decide(service.config(), *conditions, target.type, target.id, head);
-    if (deletion.refusal || deletion.nothing) {
-        return std::nullopt;
-    }
-    const Doomed doomed{target.id, head.version};
-    const Submitted done =
-        submit(service, target.type, std::span(&doomed, 1), {}, request.client_request_id);
-    if (done.submission.status != Status::accepted) {
-        return std::nullopt;
-    }
-    return answer_deleted(service, request, target.type, target.id, 1, done);
 }
 
 asio::awaitable<Response> delete_by_turns(const Service& service, const Request& request,
@@ -266,10 +248,33 @@ asio::awaitable<Response> delete_by_turns(const Service& service, const Request&
 
 }  // namespace
 
+std::optional<Response> delete_early(const Service& service, const Request& request,
+                                     const Target& target) {
+    const Result<Preconditions> conditions = read_preconditions(request);
+    if (!conditions || !request.body.empty() || service.config().hard_delete ||
+        service.config().integrity_on_delete || is_held(request)) {
+        return std::nullopt;
+    }
+    const Head head = service.store().head(target.type, target.id);
+    const Deletion deletion = decide(service.config(), *conditions, target.type, target.id, head);
+    if (deletion.refusal || deletion.nothing) {
+        return std::nullopt;
+    }
+    const Doomed doomed{target.id, head.version};
+    const Submitted done =
+        submit(service, target.type, std::span(&doomed, 1), {}, request.client_request_id);
+    if (done.submission.status != Status::accepted) {
+        return std::nullopt;
+    }
+    Response response = answer_of(service, request, target.type, target.id, 1, done);
+    response.unsettled = done.submission.ticket;
+    return response;
+}
+
 asio::awaitable<Response> delete_resource(const Service& service, const Request& request,
                                           const Target& target) {
-    if (auto answer = delete_at_once(service, request, target)) {
-        return *std::move(answer);
+    if (auto early = delete_early(service, request, target)) {
+        return answer_settled(request, *std::move(early));
     }
     return delete_by_turns(service, request, target);
 }

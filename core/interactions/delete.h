@@ -17,6 +17,10 @@ namespace annals::core {
 asio::awaitable<Response> delete_resource(const Service& service, const Request& request,
                                           const Target& target);
 
+/// The same for a deletion version that no references and no scopes have a say in, where nothing stands in the way of the commit.
+std::optional<Response> delete_early(const Service& service, const Request& request,
+                                     const Target& target);
+
 /// The same for the one match of the criteria; 204 without a match, 412 with several.
 asio::awaitable<Response> conditional_delete(const Service& service, const Request& request,
                                              const Target& target);

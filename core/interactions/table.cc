@@ -59,16 +59,22 @@ constexpr Interaction awaiting(Level level, HttpMethod method, AwaitingHandler h
     return {level, method, nullptr, handler, enabled, capability, page, access, extent};
 }
 
+constexpr Interaction committing(Level level, HttpMethod method, AwaitingHandler handler,
+                                 EarlyHandler early, std::string_view capability, Access access) {
+    return {level,      method,     nullptr, handler,      nullptr,
+            capability, capability, access,  Extent::part, early};
+}
+
 // clang-format off
 constexpr auto kTable = std::to_array<Interaction>({
     plain(Level::instance, kGet, read, nullptr, "read", "read", Access::read, kInPart),
     plain(Level::version, kGet, vread, vread_on, "vread", "vread", Access::read, kInPart),
-    awaiting(Level::instance, kPut, update, nullptr, "update", "update", Access::update, kInPart),
+    committing(Level::instance, kPut, update, update_early, "update", Access::update),
     awaiting(Level::instance, kPatch, patch_resource, nullptr, "patch", "patch", Access::update, kInPart),
-    awaiting(Level::instance, kDelete, delete_resource, nullptr, "delete", "delete", Access::remove, kInPart),
+    committing(Level::instance, kDelete, delete_resource, delete_early, "delete", Access::remove),
     plain(Level::instance_history, kGet, instance_history, instance_history_on, "history-instance", "history", Access::read, kInPart),
     awaiting(Level::type_history, kGet, type_history, type_history_on, "history-type", "history", Access::search, kInPart),
-    awaiting(Level::type, kPost, create, nullptr, "create", "create", Access::create, kInPart),
+    committing(Level::type, kPost, create, create_early, "create", Access::create),
     awaiting(Level::type, kGet, search_resources, nullptr, "search-type", "search", Access::search, kInPart),
     awaiting(Level::type_search, kPost, search_resources, nullptr, "search-type", "search", Access::search, kInPart),
     awaiting(Level::compartment, kGet, search_resources, nullptr, "", "search", Access::search, kInPart),

@@ -63,19 +63,6 @@ storage::VersionWrite write_of(const Target& target) {
     return write;
 }
 
-/// An update of whatever there is waits for nothing before its commit. None if something stands in its way all the same.
-std::optional<asio::awaitable<Response>> update_at_once(const Service& service,
-                                                        const Request& request,
-                                                        const Target& target) {
-    SubmittedResource resource;
-    Result<void> fit = resource.read(service, request, target.type);
-    if (fit) {
-        fit = check_update(resource, target);
-    }
-    return fit ? commit_at_once(service, request, resource, write_of(target))
-               : answer_at_once(outcome_response(fit.error(), request));
-}
-
 asio::awaitable<Response> update_by_turns(const Service& service, const Request& request,
                                           const Target& target) {
     const Result<Preconditions> conditions = read_preconditions(request);
@@ -124,14 +111,26 @@ asio::awaitable<Response> update_by_turns(const Service& service, const Request&
 
 }  // namespace
 
-asio::awaitable<Response> update(const Service& service, const Request& request,
-                                 const Target& target) {
+std::optional<Response> update_early(const Service& service, const Request& request,
+                                     const Target& target) {
     const bool whatever_there_is =
         !has_preconditions(request) && creates(service, ScopedView(service, request, kMayUpdate));
-    if (whatever_there_is) {
-        if (auto answer = update_at_once(service, request, target)) {
-            return *std::move(answer);
-        }
+    if (!whatever_there_is || !is_answered_early(request)) {
+        return std::nullopt;
+    }
+    SubmittedResource resource;
+    Result<void> fit = resource.read(service, request, target.type);
+    if (fit) {
+        fit = check_update(resource, target);
+    }
+    return fit ? commit_early(service, request, resource, write_of(target))
+               : outcome_response(fit.error(), request);
+}
+
+asio::awaitable<Response> update(const Service& service, const Request& request,
+                                 const Target& target) {
+    if (auto early = update_early(service, request, target)) {
+        return answer_settled(request, *std::move(early));
     }
     return update_by_turns(service, request, target);
 }

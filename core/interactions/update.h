@@ -16,6 +16,10 @@ namespace annals::core {
 asio::awaitable<Response> update(const Service& service, const Request& request,
                                  const Target& target);
 
+/// The same without conditions, where nothing stands in the way of the commit.
+std::optional<Response> update_early(const Service& service, const Request& request,
+                                     const Target& target);
+
 /// The same for the one match of the criteria; 201 without a match, 412 with several.
 asio::awaitable<Response> conditional_update(const Service& service, const Request& request,
                                              const Target& target);

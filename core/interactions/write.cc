@@ -21,6 +21,9 @@ namespace {
 // Documents above this size keep no buffers for the next parse of the thread.
 constexpr std::size_t kRecycledBytesMax = 1 << 20;
 
+// A larger body is not copied to answer with: it is taken from where it is stored.
+constexpr std::size_t kEarlyBytesMax = 1 << 20;
+
 constexpr std::string_view kHistoryMark = "/_history/";
 
 storage::BodyPiece piece_of(const json::Run& run) {
@@ -74,27 +77,63 @@ std::optional<Error> final_error(const storage::Submission& submission,
                                                 : submission_error(status);
 }
 
-/// The answer to await; none if `submission` says for what to wait before it is decided again.
-std::optional<asio::awaitable<Response>> submit(const Service& service, const Request& request,
-                                                SubmittedResource& resource,
-                                                storage::VersionWrite& write,
-                                                std::span<const storage::Guard> guards,
-                                                storage::Submission& submission) {
+/// Submits it; why it is refused if no new decision can help. None: it is accepted, or `submission` says for what to wait before
+/// it is decided again.
+std::optional<Error> submit(const Service& service, const Request& request,
+                            SubmittedResource& resource, storage::VersionWrite& write,
+                            std::span<const storage::Guard> guards, std::string* stored,
+                            storage::Submission& submission) {
     if (is_held(request)) {
-        if (const Result<void> fit = resource.check_scopes(service, request, write); !fit) {
-            return answer_at_once(outcome_response(fit.error(), request));
+        if (Result<void> fit = resource.check_scopes(service, request, write); !fit) {
+            return std::move(fit.error());
         }
     }
-    submission = resource.submit(service, write, guards, request.client_request_id);
-    if (const std::optional<Error> refusal = final_error(submission, resource)) {
-        return answer_at_once(outcome_response(*refusal, request));
+    submission = resource.submit(service, write, guards, request.client_request_id, stored);
+    return final_error(submission, resource);
+}
+
+bool brings_to_life(const storage::VersionWrite::Outcome& outcome) noexcept {
+    return !outcome.previous.exists || outcome.previous.deletion;
+}
+
+/// The answer to a write that was accepted, but for its body.
+Response answer_of(const Request& request, TypeId type, std::string_view id,
+                   const storage::VersionWrite::Outcome& outcome) {
+    Response response;
+    set_version(response, outcome.version, outcome.instant);
+    response.position = outcome.position;
+    if (brings_to_life(outcome)) {
+        response.status = 201;
+        response.location = version_url(request.base_url, type, id, outcome.version);
+    } else {
+        response.content_location = version_path(request.base_url, type, id, outcome.version);
     }
-    if (submission.status != storage::Submission::Status::accepted) {
-        return std::nullopt;
+    return response;
+}
+
+/// An OperationOutcome: "Patient/1 updated as version 2".
+std::string outcome_text(const Response& response, TypeId type, std::string_view id,
+                         std::string_view what) {
+    return information(
+        fmt::format("{} {} as version {}", resource_name(type, id), what, response.etag->value));
+}
+
+std::string_view done_by(const storage::VersionWrite::Outcome& outcome) noexcept {
+    return brings_to_life(outcome) ? "created" : "updated";
+}
+
+/// Answers with what is stored once it is durable.
+asio::awaitable<Response> answer_written(const Service& service, const Request& request,
+                                         storage::Ticket ticket, TypeId type, std::string id,
+                                         storage::VersionWrite::Outcome outcome) {
+    const Result<void> durable = co_await request.loop->settled_ticket(ticket);
+    if (!durable) {
+        co_return outcome_response(durable.error(), request);
     }
-    resource.release();
-    return answer_written(service, request, submission.ticket,
-                          {write.type, std::string(write.id), write.outcome});
+    Response response = answer_of(request, type, id, outcome);
+    put_body(service, response, read_preference(request), service.store().at(outcome.position),
+             type, id, done_by(outcome));
+    co_return response;
 }
 
 }  // namespace
@@ -251,7 +290,8 @@ Result<void> SubmittedResource::check_whole() const {
 
 storage::Submission SubmittedResource::submit(const Service& service, storage::VersionWrite& write,
                                               std::span<const storage::Guard> guards,
-                                              std::string_view client_request_id) {
+                                              std::string_view client_request_id,
+                                              std::string* stored) {
     const json::BodyPlan plan(facts_, write.id, {});
     std::vector<storage::BodyPiece> pieces;
     pieces.reserve(plan.runs().size());
@@ -282,6 +322,9 @@ storage::Submission SubmittedResource::submit(const Service& service, storage::V
     write.search = &epoch->entries_of(write.type, facts_.resource);
     storage::Submission submission = service.store().submit(commit);
     search::Indexing::submitted(*epoch, submission.ticket);
+    if (stored != nullptr && submission.status == storage::Submission::Status::accepted) {
+        storage::append_body(pieces, write.outcome.version, write.outcome.instant, *stored);
+    }
     write.body = {};
     write.search = nullptr;
     return submission;
@@ -393,8 +436,7 @@ void put_body(const Service& service, Response& response, const Preference& pref
               const std::optional<storage::VersionInfo>& info, TypeId type, std::string_view id,
               std::string_view what) {
     if (preference.return_form == Preference::Return::operation_outcome) {
-        response.body = Body(information(fmt::format("{} {} as version {}", resource_name(type, id),
-                                                     what, response.etag->value)));
+        response.body = Body(outcome_text(response, type, id, what));
         return;
     }
     if (preference.return_form == Preference::Return::minimal || !info) {
@@ -405,40 +447,41 @@ void put_body(const Service& service, Response& response, const Preference& pref
     }
 }
 
-asio::awaitable<Response> answer_at_once(Response response) {
-    co_return response;
+bool is_answered_early(const Request& request) noexcept {
+    return request.body.size() <= kEarlyBytesMax;
 }
 
-asio::awaitable<Response> answer_written(const Service& service, const Request& request,
-                                         storage::Ticket ticket, Written written) {
-    const Result<void> durable = co_await request.loop->settled_ticket(ticket);
+std::optional<Response> commit_early(const Service& service, const Request& request,
+                                     SubmittedResource& resource, storage::VersionWrite write) {
+    const Preference preference = read_preference(request);
+    const bool outcome = preference.return_form == Preference::Return::operation_outcome;
+    const bool body = !outcome && preference.return_form != Preference::Return::minimal;
+    std::string stored;
+    storage::Submission submission;
+    if (const std::optional<Error> refusal =
+            submit(service, request, resource, write, {}, body ? &stored : nullptr, submission)) {
+        return outcome_response(*refusal, request);
+    }
+    if (submission.status != storage::Submission::Status::accepted) {
+        return std::nullopt;
+    }
+    Response response = answer_of(request, write.type, write.id, write.outcome);
+    response.unsettled = submission.ticket;
+    if (outcome) {
+        response.body = Body(outcome_text(response, write.type, write.id, done_by(write.outcome)));
+    } else {
+        response.body = Body(std::move(stored));
+    }
+    return response;
+}
+
+asio::awaitable<Response> answer_settled(const Request& request, Response early) {
+    const Result<void> durable = co_await request.loop->settled_ticket(early.unsettled);
     if (!durable) {
         co_return outcome_response(durable.error(), request);
     }
-    const storage::VersionWrite::Outcome& outcome = written.outcome;
-    const bool brought_to_life = !outcome.previous.exists || outcome.previous.deletion;
-    Response response;
-    set_version(response, outcome.version, outcome.instant);
-    response.position = outcome.position;
-    if (brought_to_life) {
-        response.status = 201;
-        response.location =
-            version_url(request.base_url, written.type, written.id, outcome.version);
-    } else {
-        response.content_location =
-            version_path(request.base_url, written.type, written.id, outcome.version);
-    }
-    put_body(service, response, read_preference(request), service.store().at(outcome.position),
-             written.type, written.id, brought_to_life ? "created" : "updated");
-    co_return response;
-}
-
-std::optional<asio::awaitable<Response>> commit_at_once(const Service& service,
-                                                        const Request& request,
-                                                        SubmittedResource& resource,
-                                                        storage::VersionWrite write) {
-    storage::Submission submission;
-    return submit(service, request, resource, write, {}, submission);
+    early.unsettled = {};
+    co_return early;
 }
 
 asio::awaitable<std::optional<Response>> commit_resource(const Service& service,
@@ -447,8 +490,14 @@ asio::awaitable<std::optional<Response>> commit_resource(const Service& service,
                                                          storage::VersionWrite write,
                                                          std::span<const storage::Guard> guards) {
     storage::Submission submission;
-    if (auto answer = submit(service, request, resource, write, guards, submission)) {
-        co_return co_await *std::move(answer);
+    if (const std::optional<Error> refusal =
+            submit(service, request, resource, write, guards, nullptr, submission)) {
+        co_return outcome_response(*refusal, request);
+    }
+    if (submission.status == storage::Submission::Status::accepted) {
+        resource.release();
+        co_return co_await answer_written(service, request, submission.ticket, write.type,
+                                          std::string(write.id), write.outcome);
     }
     // Whatever comes of what stands in the way, it is to be decided again.
     static_cast<void>(co_await settle_refusal(*request.loop, submission));

@@ -89,9 +89,11 @@ class SubmittedResource {
 
     /// Submits `write`, completed by its body and what it can be found by, with `guards` and what the configuration requires of
     /// references. Requires: read() succeeded.
+    /// `stored`: where the body goes as it is stored, if the submission is accepted; null: nowhere.
     storage::Submission submit(const Service& service, storage::VersionWrite& write,
                                std::span<const storage::Guard> guards = {},
-                               std::string_view client_request_id = {});
+                               std::string_view client_request_id = {},
+                               std::string* stored = nullptr);
 
     /// Gives the parser its buffers back; only read(), take() or destruction may follow.
     void release() noexcept;
@@ -128,31 +130,19 @@ Error submission_error(storage::Submission::Status status);
 /// settled and the write can be decided again.
 asio::awaitable<std::optional<Error>> settle_refusal(Loop& loop, storage::Submission submission);
 
-/// A write that was accepted, for its answer.
-struct Written {
-    TypeId type;
-    std::string id;
-    storage::VersionWrite::Outcome outcome;
-};
+/// Whether the body is so small that an answer with it may be kept until it may be said.
+bool is_answered_early(const Request& request) noexcept;
 
-/// Answers once `ticket` has settled: 201 with Location if the write brought its resource to life, else 200 with
-/// Content-Location, with the body that Prefer asks for; 503 if it was dropped.
-asio::awaitable<Response> answer_written(const Service& service, const Request& request,
-                                         storage::Ticket ticket, Written written);
+/// Submits `write` of `resource` and answers before it is durable (Response::unsettled): 201 with Location if it brings its
+/// resource to life, else 200 with Content-Location, with the body that Prefer asks for; or why it is refused. None, and nothing
+/// is done, if it has to wait for another commit: then it takes commit_resource().
+std::optional<Response> commit_early(const Service& service, const Request& request,
+                                     SubmittedResource& resource, storage::VersionWrite write);
 
-/// An answer that nothing has to be awaited for, where it is to be awaited.
-asio::awaitable<Response> answer_at_once(Response response);
+/// `early` once it has settled; 503 if what it speaks of was dropped.
+asio::awaitable<Response> answer_settled(const Request& request, Response early);
 
-/// What commit_resource() does where nothing stands in the way, at once and without a coroutine of its own: the answer
-/// to await, a refusal too. None, and nothing done, if it has to wait for another commit: then it takes commit_resource().
-///
-/// Lifetime: `resource` and what `write` views are needed during the call only.
-std::optional<asio::awaitable<Response>> commit_at_once(const Service& service,
-                                                        const Request& request,
-                                                        SubmittedResource& resource,
-                                                        storage::VersionWrite write);
-
-/// Submits `write` of `resource` and answers as answer_written() does, or why it is refused. None once what stood in its
+/// Submits `write` of `resource` and answers as commit_early() does, but once it is durable. None once what stood in its
 /// way has settled and it can be decided again.
 ///
 /// Lifetime: `resource`, what `write` views and `guards` outlive the await; `resource` is released by an answer.

@@ -117,6 +117,46 @@ TEST_F(Loops, AnswerWhoBeginsToWaitForWhatHasSettledMeanwhile) {
     EXPECT_EQ(dropped.get_future().get(), Errc::no_store);
 }
 
+/// Counts how often it was called.
+struct Preparation final : core::Meanwhile {
+    void prepare() override {
+        if (++count == 1) {
+            begun.set_value();
+        }
+    }
+
+    int count = 0;
+    std::promise<void> begun;
+};
+
+asio::awaitable<void> wait_prepared(core::Loop* loop, storage::Ticket ticket,
+                                    Preparation* preparation, std::promise<Errc>* done) {
+    const Result<void> settled = co_await loop->settled_ticket(ticket, preparation);
+    done->set_value(settled ? Errc::usage : settled.error().code);
+}
+
+TEST_F(Loops, HaveThoseWhoWaitPrepareOnceWhileTheDeviceIsBusy) {
+    Preparation first;
+    Preparation second;
+    std::promise<Errc> first_done;
+    std::promise<Errc> second_done;
+    disk_.hold_syncs();
+    loop_->post(
+        [&] { start(wait_prepared(loop_.get(), submit("1").ticket, &first, &first_done)); });
+    first.begun.get_future().wait();
+    disk_.await_held_sync();
+    loop_->post(
+        [&] { start(wait_prepared(loop_.get(), submit("2").ticket, &second, &second_done)); });
+    second.begun.get_future().wait();
+    std::future<Errc> stored = first_done.get_future();
+    EXPECT_EQ(stored.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+    disk_.release_syncs();
+    EXPECT_EQ(stored.get(), Errc::usage);
+    EXPECT_EQ(second_done.get_future().get(), Errc::usage);
+    EXPECT_EQ(first.count, 1);
+    EXPECT_EQ(second.count, 1);
+}
+
 TEST_F(Loops, FlushWhenTheyRunDry) {
     // Nobody calls flush() but the loop.
     std::vector<int> order;
@@ -131,6 +171,25 @@ asio::awaitable<void> spin(core::Loop* loop, const std::atomic<bool>* stop,
         co_await loop->yield();
     }
     ended->set_value();
+}
+
+TEST_F(Loops, HaveNobodyPrepareWhoseWaitIsOverBeforeTheyRunDry) {
+    std::atomic<bool> stop{false};
+    std::promise<void> ended;
+    Preparation preparation;
+    std::promise<Errc> done;
+    loop_->post([&] {
+        start(spin(loop_.get(), &stop, &ended));
+        start(wait_prepared(loop_.get(), submit("1").ticket, &preparation, &done));
+    });
+    EXPECT_EQ(done.get_future().get(), Errc::usage);
+    stop.store(true);
+    ended.get_future().wait();
+    std::promise<Errc> dry;
+    std::vector<int> order;
+    loop_->post([&] { start(wait_for(loop_.get(), submit("2").ticket, 1, &order, &dry)); });
+    EXPECT_EQ(dry.get_future().get(), Errc::usage);
+    EXPECT_EQ(preparation.count, 0);
 }
 
 TEST_F(Loops, FlushWhileTheyAreBusy) {
