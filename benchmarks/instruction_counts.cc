@@ -1,16 +1,12 @@
 // instruction_counts SCENARIO N: does a thing N times, to be counted under valgrind by tools/count_instructions.
 //
-// The requests go through core::handle_plain() and handle_routed() as net's do, on one loop, over a real store; sockets
+// The requests go through core::handle_plain(), handle_early() and handle_routed() as net's do, on one loop, over a real store; sockets
 // are left out, since the system's part is not counted. What is written is not synced, so that the disk has no say in
 // how commits are grouped.
 
 #include "codec/json/document.h"
 #include "codec/schema/structure.h"
 #include "core/base/check.h"
-#include "core/loop.h"
-#include "core/service.h"
-#include "storage/file_system.h"
-#include "tools/bench/working_folder.h"
 #include "tools/bench/workloads.h"
 #include "tools/generate/generator.h"
 
@@ -20,7 +16,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <future>
-#include <thread>
+
+#include "benchmarks/looped_service.h"
 
 namespace annals {
 namespace {
@@ -28,21 +25,9 @@ namespace {
 constexpr std::size_t kBodyBytes = 1400;
 constexpr std::size_t kTogether = 64;  // requests in flight
 
-/// A service over a store in a folder of its own.
+/// A service on one loop, of which everything is asked by the one thread that waits for it.
 class Server {
   public:
-    Server() : folder_("."), store_(open(folder_.path())), service_({}, *store_), loop_(*store_) {
-        thread_ = std::thread([this] { loop_.run(); });
-    }
-
-    ~Server() {
-        loop_.stop();
-        thread_.join();
-    }
-
-    Server(const Server&) = delete;
-    Server& operator=(const Server&) = delete;
-
     /// Sends the requests, all at once, and waits for their answers. Returns the ids of what was created.
     std::vector<std::string> send(core::HttpMethod method, const std::vector<std::string>& targets,
                                   const std::vector<std::string_view>& bodies, int status) {
@@ -52,19 +37,22 @@ class Server {
         const auto answered = [&](std::size_t number, core::Response response) {
             ANNALS_CHECK(response.status == status, response.body.str());
             ids[number] = bench::id_in_location(response.location);
-            bytes_ += drain(response);
+            bytes_ += LoopedService::drain(response);
             if (--open == 0) {
                 all.set_value();
             }
         };
-        loop_.post([&] {
+        core::Loop& loop = looped_.loop(0);
+        loop.post([&] {
             for (std::size_t i = 0; i < targets.size(); ++i) {
-                const core::Request request = make_request(method, targets[i], bodies[i]);
+                const core::Request request =
+                    LoopedService::request(loop, method, targets[i], bodies[i]);
                 core::Route route;
-                if (auto response = core::handle_plain(service_, request, route)) {
+                if (auto response = core::handle_plain(looped_.service(), request, route)) {
                     answered(i, std::move(*response));
                 } else {
-                    core::spawn(loop_, "request", run(service_, request, route, answered, i));
+                    core::spawn(loop, "request",
+                                run(looped_.service(), request, route, answered, i));
                 }
             }
         });
@@ -73,59 +61,28 @@ class Server {
     }
 
   private:
-    static std::unique_ptr<storage::Store> open(const std::string& folder) {
+    static storage::StoreOptions options() {
         storage::StoreOptions options;
-        options.search = core::search::search_setup("");
         options.durability = storage::Durability::none;
         options.prepare_segments = false;
-        auto store = storage::Store::open(storage::posix_file_system(), folder, std::move(options));
-        ANNALS_CHECK(store.has_value(), store.error().detail);
-        return *std::move(store);
-    }
-
-    core::Request make_request(core::HttpMethod method, std::string_view target,
-                               std::string_view body) {
-        core::Request request;
-        const std::size_t mark = target.find('?');
-        request.method = method;
-        request.path = target.substr(0, mark);
-        request.query = mark == std::string_view::npos ? "" : target.substr(mark + 1);
-        request.headers = {{"Accept", "application/fhir+json"}};
-        if (!body.empty()) {
-            request.headers.push_back({"Content-Type", "application/fhir+json"});
-        }
-        request.body = body;
-        request.base_url = "http://localhost/fhir";
-        request.request_id = "1";
-        request.loop = &loop_;
-        return request;
-    }
-
-    // What net would send.
-    static std::size_t drain(core::Response& response) {
-        std::size_t bytes = response.body.size();
-        bool more = response.more != nullptr;
-        while (more) {
-            core::Body slice;
-            more = response.more->next(slice);
-            bytes += slice.size();
-        }
-        return bytes;
+        return options;
     }
 
     template <typename Answered>
     static asio::awaitable<void> run(const core::Service& service, core::Request request,
                                      core::Route route, const Answered& answered,
                                      std::size_t number) {
-        core::Response response = co_await core::handle_routed(service, request, route);
-        answered(number, std::move(response));
+        if (auto early = core::handle_early(service, request, route)) {
+            const Result<void> durable = co_await request.loop->settled_ticket(early->unsettled);
+            ANNALS_CHECK(durable.has_value());
+            answered(number, *std::move(early));
+        } else {
+            core::Response response = co_await core::handle_routed(service, request, route);
+            answered(number, std::move(response));
+        }
     }
 
-    bench::WorkingFolder folder_;
-    std::unique_ptr<storage::Store> store_;
-    core::Service service_;
-    core::Loop loop_;
-    std::thread thread_;
+    LoopedService looped_{".", 1, options()};
     std::size_t bytes_ = 0;
 };
 
