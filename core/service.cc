@@ -2,6 +2,7 @@
 
 #include "core/definitions.h"
 #include "core/descriptions.h"
+#include "core/interactions/criteria.h"
 #include "core/interactions/min_position.h"
 #include "core/jobs/jobs.h"
 #include "core/operations/backup_run.h"
@@ -68,6 +69,9 @@ std::optional<Response> refuse(const Service& service, const Request& request, R
     }
     if (Result<void> read = read_representation(request, route.target, route.asked); !read) {
         return refusal_of(read.error(), request);
+    }
+    if (Result<void> fit = check_no_criteria(request, route.target); !fit) {
+        return refusal_of(fit.error(), request);
     }
     route.row = *found;
     return {};

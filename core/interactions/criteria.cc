@@ -4,6 +4,7 @@
 #include "core/scoped_view.h"
 #include "core/search/execute.h"
 #include "core/search/query.h"
+#include "core/search/result_parameters.h"
 #include "core/search/snapshot_resources.h"
 
 #include <fmt/format.h>
@@ -171,6 +172,31 @@ Result<Criteria> parse_if_none_exist(const Service& service, const Request& requ
                      {}};
     }
     return parse_criteria(service, request, type, text.substr(mark + 1));
+}
+
+Result<void> check_no_criteria(const Request& request, const Target& target) {
+    const HttpMethod method = request.method;
+    const bool creates = method == HttpMethod::post && target.level == Level::type;
+    const bool changes =
+        (method == HttpMethod::put || method == HttpMethod::patch ||
+         method == HttpMethod::delete_) &&
+        (target.level == Level::instance || target.level == Level::instance_history ||
+         target.level == Level::version);
+    if (request.query.empty() || (!creates && !changes)) {
+        return {};
+    }
+    ANNALS_TRY(const Parameters parameters, parse_query(request.query));
+    for (const auto& [name, value] : parameters) {
+        if (!search::is_about_the_answer(name)) {
+            return Error{
+                Errc::invalid,
+                fmt::format("{} takes no parameter '{}' here: nothing is written{}",
+                            method_name(method), name,
+                            creates ? "; criteria of a create stand in If-None-Exist" : ""),
+                {}};
+        }
+    }
+    return {};
 }
 
 bool is_conditional_reference(std::string_view reference) noexcept {

@@ -48,6 +48,10 @@ Result<Criteria> parse_criteria(const Service& service, const Request& request, 
 Result<Criteria> parse_if_none_exist(const Service& service, const Request& request, TypeId type,
                                      std::string_view text);
 
+/// A write that names its resource, or a create, is about no criteria: who sends some expects something else to be written
+/// than would be. Of the query only `_format`, `_pretty`, `_summary` and `_elements` pass. Errors: invalid, naming the first.
+Result<void> check_no_criteria(const Request& request, const Target& target);
+
 /// True for a reference of the form `Type?query`: it names a resource by criteria.
 bool is_conditional_reference(std::string_view reference) noexcept;
 

@@ -27,6 +27,7 @@ Error not_here(const EntryRequest& asked, std::string_view why) {
 Result<void> read_kind(const Service& service, TransactionEntry& entry) {
     const EntryRequest& asked = entry.asked;
     const Level level = entry.target.level;
+    ANNALS_TRY_VOID(check_no_criteria(entry.request, entry.target));
     switch (asked.method) {
         case HttpMethod::get:
         case HttpMethod::head:

@@ -3,6 +3,7 @@
 #include "core/interactions/criteria.h"
 
 #include "tests/core/bundle_fixture.h"
+#include "tests/support/service_fixture.h"
 
 #include <gmock/gmock.h>
 
@@ -238,6 +239,51 @@ TEST_F(CriteriaTest, OfAnUpdateHoldForTheVersionThatIsReplaced) {
     EXPECT_EQ(counts, (Counts{{200, 32}}));
     EXPECT_EQ(server_.store().totals(type_of("Patient")).live, 1U);
     EXPECT_EQ(server_.store().current(type_of("Patient"), "1")->version.value, 33U);
+}
+
+class CriteriaByHttp : public test::ServiceFixture {};
+
+TEST_F(CriteriaByHttp, AreRefusedWhereTheResourceIsNamedOrCreated) {
+    ASSERT_EQ(put_patient("a"), 201);
+    const Headers patch{{"Content-Type", "application/json-patch+json"}};
+    const std::string body = R"({"resourceType":"Patient","id":"a"})";
+    for (const std::string_view query : {"active=false", "_id=b", "_pretty=true&active=false", "=x",
+                                         "_count=1", "%5Fid=a", "_format:x=json"}) {
+        const std::string_view name =
+            query.starts_with("_pretty") ? "active" : query.substr(0, query.find('='));
+        for (const auto& answer : {send("DELETE", fmt::format("/Patient/a?{}", query)),
+                                   send("PUT", fmt::format("/Patient/a?{}", query), body),
+                                   send("PATCH", fmt::format("/Patient/a?{}", query), "[]", patch),
+                                   send("POST", fmt::format("/Patient?{}", query), body)}) {
+            EXPECT_EQ(answer.status, 400) << query;
+            EXPECT_TRUE(answer.says(R"("invalid")")) << answer.body;
+            EXPECT_TRUE(answer.says(name == "%5Fid" ? "_id" : name)) << answer.body;
+        }
+    }
+    EXPECT_EQ(send("GET", "/Patient/a").etag, 1U);
+    EXPECT_TRUE(send("GET", "/Patient?_summary=count").says(R"("total":1)"));
+    EXPECT_EQ(send("PUT", "/Patient/a?_format=json&_pretty=true&_summary=true", body).status, 200);
+    EXPECT_EQ(send("POST", "/Patient?_elements=id&", body).status, 201);
+}
+
+TEST_F(CriteriaByHttp, AreRefusedInBundlesAsWell) {
+    ASSERT_EQ(put_patient("a"), 201);
+    for (const auto& [method, url] : {std::pair("DELETE", "Patient/a?active=false"),
+                                      {"PUT", "Patient/a?active=false"},
+                                      {"POST", "Patient?identifier=x"}}) {
+        const std::string entries = fmt::format(
+            R"("entry":[{{"resource":{{"resourceType":"Patient","id":"a"}},"request":{{"method":"{}","url":"{}"}}}}]}})",
+            method, url);
+        const test::Answer batch =
+            send("POST", "/", R"({"resourceType":"Bundle","type":"batch",)" + entries);
+        EXPECT_TRUE(batch.says(R"("status":"400 Bad Request")")) << batch.body;
+        const test::Answer transaction =
+            send("POST", "/", R"({"resourceType":"Bundle","type":"transaction",)" + entries);
+        EXPECT_EQ(transaction.status, 400) << url;
+        EXPECT_TRUE(transaction.says("takes no parameter")) << transaction.body;
+    }
+    EXPECT_EQ(send("GET", "/Patient/a").etag, 1U);
+    EXPECT_TRUE(send("GET", "/Patient?_summary=count").says(R"("total":1)"));
 }
 
 }  // namespace
