@@ -228,11 +228,11 @@ Result<Parameters> parse_query(std::string_view query) {
         const std::string_view pair = query.substr(0, end);
         query.remove_prefix(end == std::string_view::npos ? query.size() : end + 1);
 
-        const std::size_t equals = pair.find('=');
-        ANNALS_TRY(std::string name, percent_decode(pair.substr(0, equals)));
-        if (name.empty()) {
+        if (pair.empty()) {
             continue;
         }
+        const std::size_t equals = pair.find('=');
+        ANNALS_TRY(std::string name, percent_decode(pair.substr(0, equals)));
         std::string value;
         if (equals != std::string_view::npos) {
             ANNALS_TRY(value, percent_decode(pair.substr(equals + 1)));

@@ -63,7 +63,8 @@ Result<Target> parse_target(std::string_view path);
 /// but for those that would part it in another way. Empty if there are none.
 void unescape_path(std::string_view path, std::string& out);
 
-/// A query string taken apart, percent-decoded, in order, empty names dropped.
+/// A query string taken apart, percent-decoded, in order. What stands between two `&` may be nothing; a value without a name
+/// is a parameter that nobody knows.
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 Result<Parameters> parse_query(std::string_view query);
 

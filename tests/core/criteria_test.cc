@@ -286,5 +286,22 @@ TEST_F(CriteriaByHttp, AreRefusedInBundlesAsWell) {
     EXPECT_TRUE(send("GET", "/Patient?_summary=count").says(R"("total":1)"));
 }
 
+TEST_F(CriteriaByHttp, AParameterWithoutANameIsUnknown) {
+    ASSERT_EQ(put_patient("a"), 201);
+    const test::Answer found = send("GET", "/Patient?=x&&_id=a&");
+    EXPECT_EQ(found.status, 200);
+    EXPECT_TRUE(found.says(R"("mode":"outcome")")) << found.body;
+    EXPECT_TRUE(found.says(R"("total":1)"));
+    EXPECT_EQ(send("GET", "/Patient?=x", {}, {{"Prefer", "handling=strict"}}).status, 400);
+    EXPECT_EQ(send("GET", "/Patient?=", {}, {{"Prefer", "handling=strict"}}).status, 400);
+    for (const std::string_view query : {"=x&_id=a", "_id=a&=", "_id=a&=x"}) {
+        EXPECT_EQ(send("DELETE", fmt::format("/Patient?{}", query)).status, 400) << query;
+    }
+    EXPECT_EQ(send("GET", "/Patient/_history?=x").status, 400);
+    EXPECT_EQ(send("GET", "/Patient/a/$meta?=x").status, 400);
+    EXPECT_EQ(send("GET", "/_changes?wait=0&=x").status, 400);
+    EXPECT_EQ(send("GET", "/Patient/a").status, 200);
+}
+
 }  // namespace
 }  // namespace annals::core

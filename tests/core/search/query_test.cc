@@ -452,8 +452,8 @@ TEST(Query, IsBounded) {
 TEST(DecodePairs, ReadsPercentAndPlus) {
     const auto pairs = decode_pairs("a=b%20c+d&%6eame=%C3%A9&x&=y&z=");
     ASSERT_TRUE(pairs);
-    EXPECT_EQ(*pairs,
-              (std::vector<QueryPair>{{"a", "b c d"}, {"name", "é"}, {"x", ""}, {"z", ""}}));
+    EXPECT_EQ(*pairs, (std::vector<QueryPair>{
+                          {"a", "b c d"}, {"name", "é"}, {"x", ""}, {"", "y"}, {"z", ""}}));
     EXPECT_EQ(decode_pairs("a=%4").error().code, Errc::invalid);
     EXPECT_EQ(decode_pairs("a=%ff").error().code, Errc::invalid);
 }
