@@ -192,7 +192,7 @@ Result<void> require(const Service& service, const Request& request, std::uint8_
     const Principal& principal = *request.principal;
     if (!principal.may(permissions, type) &&
         (extent == Extent::all || !principal.may_in_part(permissions, type))) {
-        return Error{Errc::forbidden,
+        return Error{Errc::insufficient_scope,
                      fmt::format("The scope {} is needed", scope_text(permissions, type)), ""};
     }
     return {};
@@ -206,8 +206,11 @@ Result<void> require_search(const Service& service, const Request& request, Type
     return require(service, request, kMaySearch, type, extent);
 }
 
-Error beyond_scopes() {
-    return {Errc::forbidden, "The scopes do not permit this for this resource", ""};
+Error beyond_scopes(std::uint8_t permissions, TypeId type) {
+    return {Errc::insufficient_scope,
+            fmt::format("The scopes do not permit this for this resource; {} would",
+                        scope_text(permissions, type)),
+            ""};
 }
 
 bool is_public(const Config& config, const Interaction& row, Access access) {
@@ -288,8 +291,6 @@ bool everybody_may_read(const Service& service) {
 }
 
 void add_challenge(const Service& service, const Error& error, Response& response) {
-    const bool tokens = service.config().auth.takes_tokens();
-    const bool keys = service.config().auth.takes_keys();
     std::string bearer = R"(Bearer realm="fhir")";
     switch (error.code) {
         case Errc::unauthenticated:
@@ -300,24 +301,12 @@ void add_challenge(const Service& service, const Error& error, Response& respons
         case Errc::credentials_expired:
             bearer += R"(, error="invalid_token", error_description="the token has expired")";
             break;
-        case Errc::forbidden: {
-            bearer += R"(, error="insufficient_scope")";
-            const std::size_t scope = error.detail.find("system/");
-            if (scope != std::string::npos) {
-                bearer +=
-                    fmt::format(R"(, scope="{}")",
-                                error.detail.substr(scope, error.detail.find(' ', scope) - scope));
-            }
-            break;
-        }
         default:
             return;
     }
     // Bearer also where only keys are taken: spec.md's clients look for it.
-    if (tokens || error.code != Errc::forbidden) {
-        response.headers.emplace_back("WWW-Authenticate", std::move(bearer));
-    }
-    if (keys && error.code != Errc::forbidden) {
+    response.headers.emplace_back("WWW-Authenticate", std::move(bearer));
+    if (service.config().auth.takes_keys()) {
         response.headers.emplace_back("WWW-Authenticate", R"(ApiKey realm="fhir")");
     }
 }

@@ -126,7 +126,7 @@ enum class Extent : std::uint8_t {
 
 /// Whether `request`, which is for `row`, may be carried out.
 ///
-/// Errors: unauthenticated (no credentials where some are needed), forbidden (naming the scope that lacks).
+/// Errors: unauthenticated (no credentials where some are needed), insufficient_scope (naming the scope that lacks).
 Result<void> authorise(const Service& service, const Request& request, const Interaction& row,
                        const Target& target);
 
@@ -139,8 +139,9 @@ Result<void> require(const Service& service, const Request& request, std::uint8_
 Result<void> require_search(const Service& service, const Request& request, TypeId type,
                             Extent extent);
 
-/// The error for what a request would write, or would change, beyond the part that its scopes permit.
-Error beyond_scopes();
+/// The error for what a request would write, or would change, beyond the part that its scopes permit. It names the scope that
+/// would.
+Error beyond_scopes(std::uint8_t permissions, TypeId type);
 
 /// Whether auth.public has `what`: "metadata", "read", "search" or "history".
 bool is_public(const Config& config, std::string_view what);
@@ -156,7 +157,8 @@ bool is_public(const Config& config, const Interaction& row, Access access);
 /// Whether reading needs no credentials.
 bool everybody_may_read(const Service& service);
 
-/// Adds WWW-Authenticate to the answer to `error`, if it is about credentials (RFC 6750 section 3).
+/// Adds WWW-Authenticate to the answer to `error`, if it is about who somebody is (RFC 6750 section 3). What is about scopes has
+/// it from outcome_response().
 void add_challenge(const Service& service, const Error& error, Response& response);
 
 }  // namespace annals::core

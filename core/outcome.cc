@@ -60,6 +60,17 @@ void add_accepted(const Request& request, Response& response) {
     }
 }
 
+// Which scope is lacking, as far as the error names one (RFC 6750 section 3.1).
+void add_scope_challenge(const Error& error, Response& response) {
+    std::string challenge = R"(Bearer realm="fhir", error="insufficient_scope")";
+    const std::string_view detail = error.detail;
+    if (const std::size_t at = detail.find("system/"); at != std::string_view::npos) {
+        const std::string_view scope = detail.substr(at);
+        challenge += fmt::format(R"(, scope="{}")", scope.substr(0, scope.find(' ')));
+    }
+    response.headers.emplace_back("WWW-Authenticate", std::move(challenge));
+}
+
 }  // namespace
 
 ErrorMeaning meaning_of(Errc code) noexcept {
@@ -81,6 +92,7 @@ ErrorMeaning meaning_of(Errc code) noexcept {
         case Errc::credentials_expired:
             return {401, "expired", "The token has expired"};
         case Errc::forbidden:
+        case Errc::insufficient_scope:
             return {403, "forbidden", "The credentials do not allow this"};
         case Errc::not_found:
             return {404, "not-found", "Not found"};
@@ -186,6 +198,8 @@ Response outcome_response(const Error& error, const Request& request) {
 
     if (error.code == Errc::unsupported_media) {
         add_accepted(request, response);
+    } else if (error.code == Errc::insufficient_scope) {
+        add_scope_challenge(error, response);
     }
 
     std::vector<Issue> issues;

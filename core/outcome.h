@@ -34,7 +34,8 @@ struct Issue {
 std::string outcome_json(const std::vector<Issue>& issues);
 
 /// The response for `error`: status by its code, the OperationOutcome as body, Error kept in `failure`.
-/// 5xx get the text of the table and the request id instead of the detail, which is logged; 415 says what is taken.
+/// 5xx get the text of the table and the request id instead of the detail, which is logged; 415 says what is taken, and
+/// 403 for want of a scope which one is needed.
 Response outcome_response(const Error& error, const Request& request);
 
 /// "201 Created": a status as Bundle.entry.response has it.

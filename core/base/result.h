@@ -47,6 +47,7 @@ enum class Errc : std::uint8_t {
     bad_credentials,      ///< 401 security
     credentials_expired,  ///< 401 expired
     forbidden,            ///< 403 forbidden
+    insufficient_scope,   ///< 403 forbidden: another token would do
     throttled,            ///< 429 throttled: the client asks for too much at once
     overloaded,           ///< 503 transient: a bounded queue is full
     timeout,              ///< 503 timeout: the server was too slow

@@ -111,7 +111,6 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
                 require(service, request, kMayCreate | kMayUpdate | kMayDelete, std::nullopt);
             !allowed) {
             response = outcome_response(allowed.error(), request);
-            add_challenge(service, allowed.error(), response);
             co_return response;
         }
     }

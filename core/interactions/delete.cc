@@ -321,7 +321,7 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
         Referrers referrers(service, request);
         for (const storage::StoredVersion& found : matches->found) {
             if (!view.shows(found.info)) {
-                co_return outcome_response(beyond_scopes(), request);
+                co_return outcome_response(beyond_scopes(kMayDelete, target.type), request);
             }
             Head head;
             head.exists = true;

@@ -64,7 +64,7 @@ asio::awaitable<Base> find_by_criteria(const Service& service, const Request& re
     } else if (matches->more) {
         base.refusal = outcome_response(several_matches(criteria, matches->count), request);
     } else if (!ScopedView(service, request, kMayUpdate).shows(matches->found.front().info)) {
-        base.refusal = outcome_response(beyond_scopes(), request);
+        base.refusal = outcome_response(beyond_scopes(kMayUpdate, criteria.type), request);
     } else {
         base.version = std::move(matches->found.front());
         base.guards = std::move(matches->guards);

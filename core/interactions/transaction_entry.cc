@@ -180,6 +180,7 @@ Response transaction_failed(const TransactionFault& fault, json::Value entry,
                     url.empty() ? "" : " ", url, meaning.status, detail,
                     fault.error.expression.empty() ? "" : " at ", fault.error.expression);
     response.status = 400;
+    response.headers.clear();  // they are about the entry's own status
     // Faults of structure say which element of the entry it is.
     std::string expression =
         fault.error.expression.starts_with(place + ".") ? fault.error.expression : place;

@@ -163,7 +163,7 @@ ConditionalWrite decide_conditional(const Service& service, const ScopedView& vi
         const storage::StoredVersion& found = matches.found.front();
         out.id = found.id;
         if (!view.shows(found.info)) {
-            out.refusal = beyond_scopes();
+            out.refusal = beyond_scopes(kMayUpdate, type);
             return out;
         }
         if (body_id && *body_id != out.id) {

@@ -217,10 +217,10 @@ Result<void> check_resource(const Service& service, json::Value resource, std::s
 
 Result<void> check_written(const Service& service, const Request& request,
                            const storage::VersionWrite& write, json::Value resource) {
-    const ScopedView view(service, request,
-                          write.method == storage::Method::post ? kMayCreate : kMayUpdate);
+    const Permission needed = write.method == storage::Method::post ? kMayCreate : kMayUpdate;
+    const ScopedView view(service, request, needed);
     if (!view.is_whole() && !view.shows(write.type, write.id, resource)) {
-        return beyond_scopes();
+        return beyond_scopes(needed, write.type);
     }
     return {};
 }

@@ -180,7 +180,6 @@ asio::awaitable<Response> diff_operation(const Service& service, const Request& 
     Result<std::string> parameters = run(service, request, view, target);
     if (!parameters) {
         Response refusal = outcome_response(parameters.error(), request);
-        add_challenge(service, parameters.error(), refusal);
         co_return refusal;
     }
     Response response;

@@ -194,7 +194,6 @@ asio::awaitable<Response> read_and_change(const Service& service, const Request&
     if (Result<void> allowed = require(service, request, kMayUpdate, target.type, Extent::part);
         !allowed) {
         Response response = outcome_response(allowed.error(), request);
-        add_challenge(service, allowed.error(), response);
         co_return response;
     }
     const Result<OperationInput> input = read_change(request);

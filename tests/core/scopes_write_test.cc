@@ -49,6 +49,41 @@ TEST_F(ScopesTest, WriteWhatIsOfThePatientBeforeAndAfter) {
     EXPECT_TRUE(send("GET", "/Observation/m-o2").says("Patient/m"));
 }
 
+TEST_F(ScopesTest, EveryRefusalForWantOfOneNamesIt) {
+    fill();
+    const auto challenge = [](const Answer& answer) {
+        EXPECT_EQ(answer.status, 403) << answer.body;
+        return std::string(answer.header("WWW-Authenticate"));
+    };
+    const Headers patch{{"Content-Type", "application/json-patch+json"}};
+    EXPECT_THAT(
+        challenge(send("POST", "/Observation", observation("x", "t", "not mine"), kJson)),
+        HasSubstr(
+            R"(Bearer realm="fhir", error="insufficient_scope", scope="system/Observation.c")"));
+    EXPECT_THAT(
+        challenge(send("PATCH", "/Observation/m-o2",
+                       R"([{"op":"replace","path":"/subject/reference","value":"Patient/t"}])",
+                       patch)),
+        HasSubstr(R"(scope="system/Observation.u")"));
+    const Principal patients("p", "system/Patient.rs");
+    send_as(&patients);
+    for (const char* target :
+         {"/Patient?_has:Observation:subject:status=final", "/Patient?general-practitioner.name=x",
+          "/Observation", "/Observation/m-o1"}) {
+        EXPECT_THAT(challenge(send("GET", target)),
+                    HasSubstr(R"(error="insufficient_scope", scope=")"))
+            << target;
+    }
+    EXPECT_THAT(
+        challenge(send("GET", "/$export?_type=Observation", {}, {{"Prefer", "respond-async"}})),
+        HasSubstr(R"(scope="system/Observation.rs")"));
+    // The status of a failed transaction is not that of its entry.
+    const Answer transaction =
+        send("POST", "/", bundle("transaction", entry("DELETE", "Patient/m")), kJson);
+    EXPECT_EQ(transaction.status, 400);
+    EXPECT_EQ(transaction.header("WWW-Authenticate"), "");
+}
+
 TEST_F(ScopesTest, HoldTransactionsToThePatient) {
     fill();
     const auto transact = [&](const std::string& entries) {
