@@ -275,10 +275,6 @@ Result<void> authorise(const Service& service, const Request& request, const Int
         if (is_conditional(request, target)) {
             needed |= kMaySearch;
         }
-        if (access == Access::update && target.level == Level::type &&
-            request.method == HttpMethod::put) {
-            needed |= kMayCreate;  // where nothing matches
-        }
         if (access == Access::remove && service.config().hard_delete) {
             return require(service, request, kMayAll, std::nullopt);
         }

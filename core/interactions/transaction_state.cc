@@ -126,6 +126,9 @@ Result<void> TransactionState::decide_update(const TransactionEntry& entry,
             return several_matches(*entry.criteria, found.size());
         }
         matched = found.size() == 1;
+        if (!matched) {
+            ANNALS_TRY_VOID(require(service_, entry.request, kMayCreate, type, Extent::part));
+        }
         const auto& body_id = entry.resource.facts.id;
         if (matched) {
             decision.id = found.front();

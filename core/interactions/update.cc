@@ -146,9 +146,9 @@ struct ConditionalWrite {
     bool again = false;  // once `head_ticket` has settled
 };
 
-ConditionalWrite decide_conditional(const Service& service, const ScopedView& view,
-                                    const Preconditions& conditions, const Criteria& criteria,
-                                    const CriteriaMatches& matches,
+ConditionalWrite decide_conditional(const Service& service, const Request& request,
+                                    const ScopedView& view, const Preconditions& conditions,
+                                    const Criteria& criteria, const CriteriaMatches& matches,
                                     std::optional<std::string_view> body_id) {
     ConditionalWrite out;
     const TypeId type = criteria.type;
@@ -180,6 +180,10 @@ ConditionalWrite decide_conditional(const Service& service, const ScopedView& vi
             !decided) {
             out.refusal = std::move(decided.error());
         }
+        return out;
+    }
+    if (Result<void> may = require(service, request, kMayCreate, type, Extent::part); !may) {
+        out.refusal = std::move(may.error());
         return out;
     }
     if (!body_id) {
@@ -247,8 +251,8 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
         if (!matches) {
             co_return outcome_response(matches.error(), request);
         }
-        ConditionalWrite decided =
-            decide_conditional(service, view, *conditions, *criteria, *matches, resource.id());
+        ConditionalWrite decided = decide_conditional(service, request, view, *conditions,
+                                                      *criteria, *matches, resource.id());
         if (decided.refusal || decided.again) {
             const Result<void> durable = co_await request.loop->settled_ticket(decided.head_ticket);
             if (!durable || decided.again) {

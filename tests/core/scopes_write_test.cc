@@ -84,6 +84,33 @@ TEST_F(ScopesTest, EveryRefusalForWantOfOneNamesIt) {
     EXPECT_EQ(transaction.header("WWW-Authenticate"), "");
 }
 
+TEST_F(ScopesTest, AnUpdateByCriteriaNeedsToCreateOnlyWhereItDoes) {
+    fill();
+    const Principal updates("u", "system/Patient.us");
+    const Principal creates("c", "system/Patient.cus");
+    const std::string body = R"({"resourceType":"Patient","identifier":[{"value":"n-m"}]})";
+    const std::string with_id = R"({"resourceType":"Patient","id":"fresh"})";
+    send_as(&updates);
+    EXPECT_EQ(send("PUT", "/Patient?identifier=n-m", body, kJson).status, 200);
+    EXPECT_EQ(send("POST", "/", bundle("transaction", entry("PUT", "Patient?identifier=n-m", body)),
+                   kJson)
+                  .status,
+              200);
+    for (const std::string& none : {body, with_id}) {
+        const Answer refused = send("PUT", "/Patient?identifier=none", none, kJson);
+        EXPECT_EQ(refused.status, 403);
+        EXPECT_THAT(refused.header("WWW-Authenticate"), HasSubstr(R"(scope="system/Patient.c")"));
+        const Answer transaction =
+            send("POST", "/", bundle("transaction", entry("PUT", "Patient?identifier=none", none)),
+                 kJson);
+        EXPECT_EQ(transaction.status, 400);
+        EXPECT_TRUE(transaction.says(R"("code":"forbidden")")) << transaction.body;
+    }
+    send_as(&creates);
+    EXPECT_EQ(send("PUT", "/Patient?identifier=none", with_id, kJson).status, 201);
+    EXPECT_EQ(send("PUT", "/Patient?identifier=none", body, kJson).status, 201);
+}
+
 TEST_F(ScopesTest, HoldTransactionsToThePatient) {
     fill();
     const auto transact = [&](const std::string& entries) {
