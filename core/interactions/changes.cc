@@ -5,6 +5,7 @@
 #include "core/interactions/media_type.h"
 #include "core/interactions/min_position.h"
 #include "core/outcome.h"
+#include "core/representation.h"
 
 #include <fmt/format.h>
 
@@ -141,7 +142,9 @@ asio::awaitable<Response> changes(const Service& service, const Request& request
                                   const Target& /*target*/) {
     const Result<Asked> asked = read(service, request);
     if (!asked) {
-        co_return outcome_response(asked.error(), request);
+        Response refusal = outcome_response(asked.error(), request);
+        represent_error(request, refusal);
+        co_return refusal;
     }
     ChangeReader reader(service.store(), asked->after, asked->types);
     if (asked->events) {

@@ -217,6 +217,18 @@ TEST_F(ChangesTest, MalformedRequestsAreRefused) {
     EXPECT_TRUE(bundle.says(R"("status":"400 Bad Request")"));
 }
 
+TEST_F(ChangesTest, RefusalsAreInTheRepresentationAskedFor) {
+    const Headers xml{{"Accept", "application/fhir+xml"}};
+    for (const Answer& answer :
+         {send("GET", "/_changes?after=x", {}, xml), send("GET", "/_changes?wait=0", {}, xml),
+          send("GET", "/_changes?after=x&_format=xml")}) {
+        EXPECT_GE(answer.status, 400);
+        EXPECT_TRUE(answer.content_type.starts_with("application/fhir+xml")) << answer.body;
+    }
+    EXPECT_TRUE(send("GET", "/_changes?after=x&_format=ndjson")
+                    .content_type.starts_with("application/fhir+json"));
+}
+
 TEST_F(ChangesTest, TheFormatIsNegotiated) {
     for (const char* accept : {"application/fhir+ndjson", "application/x-ndjson", "*/*",
                                "text/event-stream;q=0.5, application/ndjson"}) {
