@@ -25,7 +25,11 @@ namespace {
 /// Resources with a profile, tag or label that are looked at for a union.
 constexpr std::size_t kResourcesMax = 2'000'000;
 
+/// Without a meta that says something there is no parameter: an element is never empty.
 Body meta_body(std::string_view meta) {
+    if (meta == "{}") {
+        return Body(R"({"resourceType":"Parameters"})");
+    }
     return Body(fmt::format(
         R"({{"resourceType":"Parameters","parameter":[{{"name":"return","valueMeta":{}}}]}})",
         meta));
