@@ -31,8 +31,8 @@ class OperationInput {
     ///         unsupported_media.
     static Result<OperationInput> read(const Request& request);
 
-    /// The same for an operation that takes any resource: Parameters with a name that isn't among `known`, or
-    /// with none at all, are that resource, and not looked into.
+    /// The same for an operation that takes any resource: Parameters with a name that isn't among `known` are
+    /// that resource, and not looked into; without any they say nothing.
     static Result<OperationInput> read_any(const Request& request,
                                            std::initializer_list<std::string_view> known);
 

@@ -94,6 +94,10 @@ TEST(OperationInput, OfAnyResourceTakesParametersOfOtherNamesForIt) {
     ASSERT_TRUE(bare);
     EXPECT_TRUE(bare->bare_resource());
     EXPECT_FALSE(bare->has("mode"));
+    const auto nothing =
+        OperationInput::read_any(request_of("", R"({"resourceType":"Parameters"})"), {"mode"});
+    ASSERT_TRUE(nothing);
+    EXPECT_FALSE(nothing->bare_resource());
 }
 
 TEST(OperationInput, ReadsInstantsOfEveryPrecision) {
