@@ -25,6 +25,14 @@ constexpr std::uint64_t kSmallBytes = 64 << 10;
 /// How often a request that waits for a line of the audit log looks whether there is one.
 constexpr std::chrono::milliseconds kLinePause{10};
 
+/// The CapabilityStatement says where tokens are got: whoever has one that is no good must be able to read it. It is the same for
+/// everybody; other public answers may depend on who asks, and there a bad token is told.
+bool needs_no_token(const core::Config& config, const core::Request& request) {
+    return (request.path == "/metadata" || request.path == "/metadata/") &&
+           (request.method == core::HttpMethod::get || request.method == core::HttpMethod::head) &&
+           core::is_public(config, "metadata");
+}
+
 }  // namespace
 
 /// Takes /fhir from the path, if it begins with that.
@@ -222,6 +230,11 @@ std::optional<core::Response> Connection::identify(core::Request& request, bool 
         return {};
     }
     if (settled_ != nullptr) {
+        return {};
+    }
+    if (needs_no_token(worker_.shared.config, request)) {
+        principal_ = nullptr;
+        request.principal = nullptr;
         return {};
     }
     return challenge(who.error(), request);

@@ -62,9 +62,23 @@ TEST(Authentication, SaysWhatIsWrongWithATokenAndNothingOfItsContent) {
         server.get_with_token("/Patient/1", key.sign(R"({"exp":1000000000})"));
     EXPECT_EQ(late.status, 401);
     EXPECT_THAT(late.body, HasSubstr(R"("code":"expired")"));
-    // Also where no credentials would be needed.
-    EXPECT_EQ(server.get_with_token("/metadata", stranger.sign(kClaims)).status, 401);
+    // Also where no credentials would be needed, but for what says where tokens are had.
+    EXPECT_EQ(server.get_with_token("/openapi.json", stranger.sign(kClaims)).status, 401);
     EXPECT_EQ(server.get("/Patient/1", {{"Authorization", "Basic YTpi"}}).status, 401);
+}
+
+TEST(Authentication, OfTheCapabilityStatementNeedsNoTokenAndMindsNone) {
+    const SigningKey key("ES256");
+    GuardedServer server(with_tokens(jwk_set({key.jwk()})));
+    const std::string late = key.sign(R"({"exp":1000000000})");
+    EXPECT_EQ(server.get_with_token("/metadata", late).status, 200);
+    EXPECT_EQ(server.get_with_token("/metadata/", "a.b.c").status, 200);
+    EXPECT_EQ(server.get_with_token("/metadata", key.sign(kClaims)).status, 200);
+    GuardedServer closed([&](core::Config& config, GuardedServer& self) {
+        with_tokens(jwk_set({key.jwk()}))(config, self);
+        config.auth.public_access = {};
+    });
+    EXPECT_EQ(closed.get_with_token("/metadata", late).status, 401);
 }
 
 TEST(Authentication, ForgetsATokenWhenItExpires) {
