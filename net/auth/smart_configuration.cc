@@ -86,10 +86,13 @@ std::string configuration(const core::Config& config) {
     if (!smart.authorization_endpoint.empty()) {
         grants.emplace_back("authorization_code");
         responses.emplace_back("code");
-        challenges.emplace_back("S256");
     }
     if (!config.token_url().empty()) {
         grants.emplace_back("client_credentials");
+    }
+    if (!grants.empty()) {
+        // SMART demands it of everybody. Where no codes are given nothing is challenged, and "plain" isn't taken either.
+        challenges.emplace_back("S256");
     }
     add(text, "grant_types_supported", grants);
     add(text, "response_types_supported", responses);

@@ -54,6 +54,19 @@ TEST(SmartConfiguration, SaysWhatIsConfiguredAndNothingElse) {
     EXPECT_EQ(posted.header("Allow"), "GET, HEAD");
 }
 
+TEST(SmartConfiguration, SaysWhatSmartDemandsWhereverTokensAreHad) {
+    GuardedServer server([](core::Config& config, GuardedServer& self) {
+        with_tokens(jwk_set({}))(config, self);
+        config.auth.smart.token_endpoint = "https://auth.example.org/token";
+    });
+    const std::string body = server.get(kPath).body;
+    EXPECT_THAT(body, HasSubstr(R"("grant_types_supported":["client_credentials"])"));
+    EXPECT_THAT(body, HasSubstr(R"("code_challenge_methods_supported":["S256"])"));
+    // Where they are had is not known by the keys that they are signed with.
+    GuardedServer keys(with_tokens(jwk_set({})));
+    EXPECT_THAT(keys.get(kPath).body, Not(HasSubstr("grant_types_supported")));
+}
+
 TEST(SmartConfiguration, NamesAllIssuersWhereThereAreSeveral) {
     GuardedServer server([](core::Config& config, GuardedServer& self) {
         with_tokens(jwk_set({}))(config, self);
