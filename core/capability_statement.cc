@@ -1,10 +1,14 @@
 #include "core/capability_statement.h"
 
 #include "codec/json/document.h"
+#include "core/base/limits.h"
+#include "core/interactions/search_includes.h"
 #include "core/openapi_components.h"
 #include "core/operations/definition.h"
+#include "core/operations/everything.h"
 #include "core/operations/operations.h"
 #include "core/search/compartments.h"
+#include "core/search/query.h"
 #include "core/service.h"
 
 #include <fmt/format.h>
@@ -202,9 +206,18 @@ std::string security_json(const Config& config) {
 
 std::string limits_text(const Config& config) {
     return fmt::format(
-        "Limits: bodies of {} bytes, Bundles of {} entries, pages of {}, requests of {} ms.",
+        "Limits: bodies of {} bytes, Bundles of {} entries, pages of {}, requests of {} ms; "
+        "conditional deletions of {}, expansions of {} codes. Fixed: {} included resources a page, "
+        ":iterate {} "
+        "times, $everything without _count {}, patches of {} operations, JSON {} levels deep, URLs "
+        "of {} bytes, "
+        "heads of {} bytes and {} headers, searches of {} parameters.",
         config.limits.max_body, config.limits.max_bundle_entries, config.max_page_size,
-        config.limits.request_timeout.count());
+        config.limits.request_timeout.count(),
+        config.conditional_delete == "multiple" ? config.conditional_delete_max : 1,
+        config.limits.max_expansion, kIncludedMax, kIterateDepthMax, kEverythingPageMax,
+        kPatchOperationsMax, kJsonDepthMax, kRequestTargetBytesMax, kHeaderBytesMax,
+        kHeaderCountMax, search::kSearchPairsMax);
 }
 
 // CapabilityStatement's operation[] of the system (no type), or of a type and its instances; with its name and comma.

@@ -160,6 +160,12 @@ TEST_F(Statement, SaysWhatItIs) {
          {"security", "documentation", "interaction", "searchParam", "operation", "compartment"}) {
         EXPECT_TRUE(rest[name]) << name;
     }
+    for (const char* limit :
+         {"bodies of 67108864 bytes", "1000 included resources", ":iterate 3 times",
+          "$everything without _count 10000", "patches of 1000 operations", "JSON 64 levels deep",
+          "URLs of 8192 bytes", "heads of 32768 bytes and 100 headers"}) {
+        EXPECT_THAT(rest["documentation"].string(), HasSubstr(limit));
+    }
 }
 
 TEST_F(Statement, AnnouncesNoSearchParameterThatIsAlwaysRefused) {
