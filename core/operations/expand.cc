@@ -83,23 +83,28 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
                                                 const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only_beside_resource(
-        {"url", "valueSet", "valueSetVersion", "filter", "count", "offset", "activeOnly",
-         "displayLanguage", "includeDesignations", "includeDefinition", "excludeNested",
-         "excludeNotForUI", "excludePostCoordinated", "system-version", "check-system-version",
-         "force-system-version", "exclude-system"}));
+        {"url", "valueSet", "valueSetVersion", "context", "date", "filter", "count", "offset",
+         "activeOnly", "displayLanguage", "includeDesignations", "includeDefinition",
+         "excludeNested", "excludeNotForUI", "excludePostCoordinated", "system-version",
+         "check-system-version", "force-system-version", "exclude-system"}));
     auto asked = std::make_shared<Asked>();
     asked->codes_max = service.config().limits.max_expansion;
     ANNALS_TRY(auto meant,
                read_meant(service, target, input, "valueSet", "url", "valueSetVersion"));
     if (!meant) {
-        return Error{Errc::required, "One of url and valueSet is required", ""};
+        return nothing_meant(input);
     }
+    ANNALS_TRY_VOID(check_date(input));
     asked->meant = *std::move(meant);
     ParametersWriter& echo = asked->echo;
     ANNALS_TRY(const auto filter, input.text("filter"));
     if (filter) {
         asked->words = words_of(*filter);
         echo.add_text("filter", "valueString", *filter);
+    }
+    ANNALS_TRY(const auto date, input.text("date"));
+    if (date) {
+        echo.add_text("date", "valueDateTime", *date);
     }
     ANNALS_TRY(asked->count, input.number("count"));
     ANNALS_TRY(const auto offset, input.number("offset"));

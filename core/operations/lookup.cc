@@ -63,7 +63,8 @@ struct Lookup {
 Result<std::shared_ptr<const Lookup>> read_lookup(const Request& request) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(
-        input.only({"code", "system", "version", "coding", "displayLanguage", "property"}));
+        input.only({"code", "system", "version", "coding", "date", "displayLanguage", "property"}));
+    ANNALS_TRY_VOID(check_date(input));
     auto lookup = std::make_shared<Lookup>();
     ANNALS_TRY(std::vector<GivenCode> codes, read_codes(input, {.concept_name = ""}));
     lookup->code = std::move(codes.front());

@@ -47,21 +47,21 @@ constexpr auto kSignatures = std::to_array<Signature>({
      "Tells hashes over what the store holds, to be compared with another's", "prefix:string"},
     {"http://hl7.org/fhir/OperationDefinition/ValueSet-expand",
      "Lists the codes of a value set",
-     "url:uri valueSet:ValueSet valueSetVersion:string filter:string count:integer offset:integer activeOnly:boolean "
+     "url:uri valueSet:ValueSet context:uri date:dateTime valueSetVersion:string filter:string count:integer offset:integer activeOnly:boolean "
      "displayLanguage:code includeDesignations:boolean includeDefinition:boolean excludeNested:boolean "
      "excludeNotForUI:boolean excludePostCoordinated:boolean system-version:canonical* "
      "check-system-version:canonical* force-system-version:canonical* exclude-system:canonical*", "ValueSet"},
     {"http://hl7.org/fhir/OperationDefinition/ValueSet-validate-code",
      "Tells whether a code is in a value set",
-     "url:uri valueSet:ValueSet valueSetVersion:string code:code system:uri systemVersion:string display:string "
-     "coding:Coding codeableConcept:CodeableConcept abstract:boolean displayLanguage:code"},
+     "url:uri valueSet:ValueSet valueSetVersion:string context:uri code:code system:uri systemVersion:string "
+     "display:string coding:Coding codeableConcept:CodeableConcept date:dateTime abstract:boolean displayLanguage:code"},
     {"http://hl7.org/fhir/OperationDefinition/CodeSystem-validate-code",
      "Tells whether a code is in a code system",
      "url:uri codeSystem:CodeSystem code:code version:string display:string coding:Coding "
-     "codeableConcept:CodeableConcept abstract:boolean displayLanguage:code"},
+     "codeableConcept:CodeableConcept date:dateTime abstract:boolean displayLanguage:code"},
     {"http://hl7.org/fhir/OperationDefinition/CodeSystem-lookup",
      "Tells what is known of a code",
-     "code:code system:uri version:string coding:Coding displayLanguage:code property:code*"},
+     "code:code system:uri version:string coding:Coding date:dateTime displayLanguage:code property:code*"},
     {"http://hl7.org/fhir/OperationDefinition/CodeSystem-subsumes",
      "Tells how two codes stand to each other",
      "codeA:code codeB:code system:uri version:string codingA:Coding codingB:Coding"},

@@ -77,6 +77,35 @@ Result<void> check_named(const OperationInput& input, json::Value at_hand, std::
 
 }  // namespace
 
+Error nothing_meant(const OperationInput& input) {
+    if (input.has("context")) {
+        return {Errc::not_computable,
+                "What 'context' is bound to is not looked up: name the value set by url", ""};
+    }
+    return {Errc::required, "One of url and valueSet is required", ""};
+}
+
+Result<void> check_date(const OperationInput& input) {
+    constexpr std::size_t kDayChars = 10;
+    constexpr std::int64_t kLatestZoneUs = std::int64_t{12} * 3600 * 1'000'000;
+    ANNALS_TRY(const auto text, input.text("date"));
+    if (!text) {
+        return {};
+    }
+    const Result<InstantRange> range = parse_date_time(*text);
+    if (!range) {
+        return Error{Errc::invalid, "The parameter 'date' is no date and time", ""};
+    }
+    const std::int64_t zone = text->size() <= kDayChars ? kLatestZoneUs : 0;
+    if (range->end.us + zone <= now().us) {
+        return Error{
+            Errc::not_computable,
+            fmt::format("date: answers are by the definitions of now, not by those of {}", *text),
+            ""};
+    }
+    return {};
+}
+
 Result<terminology::Definition> own_document(json::Value value) {
     ANNALS_TRY(json::Document document, thread_parser().parse(value.raw()));
     return terminology::Definition(std::make_shared<const json::Document>(std::move(document)));

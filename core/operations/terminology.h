@@ -34,6 +34,13 @@ Result<std::optional<Meant>> read_meant(const Service& service, const Target& ta
                                         const OperationInput& input, std::string_view by_value,
                                         std::string_view by_url, std::string_view by_version);
 
+/// Why nothing is meant: no parameter names it, or only `context`, which no definition here says what it is bound to.
+Error nothing_meant(const OperationInput& input);
+
+/// `date`, for which the answer is to hold. Definitions are those of now, so it must not be past; a day is past when it is so
+/// everywhere. Errors: invalid, not_computable.
+Result<void> check_date(const OperationInput& input);
+
 /// `json` as a document of its own. Errors: invalid.
 Result<terminology::Definition> own_document(json::Value json);
 

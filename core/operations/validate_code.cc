@@ -44,23 +44,24 @@ struct Verdict {
 Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Request& request,
                                                 const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(check_date(input));
     auto asked = std::make_shared<Asked>();
     asked->of_value_set = resource_type_name(target.type) == "ValueSet";
     CodedNames names;
     if (asked->of_value_set) {
         ANNALS_TRY_VOID(input.only_beside_resource(
             {"url", "valueSet", "valueSetVersion", "code", "system", "systemVersion", "display",
-             "coding", "codeableConcept", "abstract", "displayLanguage"}));
+             "coding", "codeableConcept", "abstract", "displayLanguage", "context", "date"}));
         ANNALS_TRY(asked->meant,
                    read_meant(service, target, input, "valueSet", "url", "valueSetVersion"));
         names.version = "systemVersion";
         if (!asked->meant) {
-            return Error{Errc::required, "One of url and valueSet is required", ""};
+            return nothing_meant(input);
         }
     } else {
-        ANNALS_TRY_VOID(input.only_beside_resource({"url", "codeSystem", "code", "version",
-                                                    "display", "coding", "codeableConcept",
-                                                    "abstract", "displayLanguage", "system"}));
+        ANNALS_TRY_VOID(input.only_beside_resource(
+            {"url", "codeSystem", "code", "version", "display", "coding", "codeableConcept",
+             "abstract", "displayLanguage", "system", "date"}));
         // At an instance it is that of the code, which is judged with it.
         const std::string_view by_version =
             target.level == Level::instance_operation ? "" : "version";

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 namespace annals::core {
 namespace {
 
@@ -55,6 +58,30 @@ TEST_F(Expand, TakesAValueSetByIdByValueAndByBody) {
     EXPECT_EQ(codes_of(send("GET", "/ValueSet/none/$expand")), "404 not-found");
     EXPECT_EQ(codes_of(send("POST", "/ValueSet/$expand", R"({"resourceType":"Patient"})")),
               "400 invalid");
+}
+
+TEST_F(Expand, IsByTheDefinitionsOfNowWhateverTheDate) {
+    const std::string today = format_instant(now()).substr(0, 10);
+    EXPECT_EQ(codes("url=http://v/all&count=1&date=" + today), "animal");
+    EXPECT_EQ(codes("url=http://v/all&count=1&date=2999-01-01T00:00:00Z"), "animal");
+    EXPECT_EQ(codes("url=http://v/all&date=2020-01-01"), "422 not-supported");
+    EXPECT_EQ(codes("url=http://v/all&date=yesterday"), "400 invalid");
+    EXPECT_TRUE(send("GET", "/ValueSet/$expand?url=http://v/all&date=" + today)
+                    .says(R"({"name":"date","valueDateTime":")" + today));
+    const std::string code = "&system=http://s/animals&code=dog";
+    for (const std::string& path :
+         std::vector<std::string>{"/ValueSet/$validate-code?url=http://v/all" + code,
+                                  "/CodeSystem/$validate-code?url=http://s/animals&code=dog",
+                                  "/CodeSystem/$lookup?" + code.substr(1)}) {
+        EXPECT_EQ(send("GET", path + "&date=" + today).status, 200) << path;
+        EXPECT_EQ(send("GET", path + "&date=2020").status, 422) << path;
+    }
+}
+
+TEST_F(Expand, CannotTellWhatAContextIsBoundTo) {
+    EXPECT_EQ(codes("context=http://p%23Patient.gender"), "422 not-supported");
+    EXPECT_EQ(codes("url=http://v/all&count=1&context=http://p%23Patient.gender"), "animal");
+    EXPECT_EQ(send("GET", "/ValueSet/$validate-code?context=http://p&code=dog").status, 422);
 }
 
 TEST_F(Expand, KnowsEveryFilterOfR4) {
