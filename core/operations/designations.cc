@@ -33,10 +33,29 @@ std::string display_in(std::string_view language, json::Value listed, json::Valu
     return {};
 }
 
-void append_designations(std::string& out, json::Value listed, json::Value item) {
+bool is_wanted(json::Value designation, std::span<const std::string> tokens) {
+    const json::Value use = designation["use"];
+    return std::ranges::any_of(tokens, [&](std::string_view token) {
+        const std::size_t bar = token.find('|');
+        const bool has_system = bar != std::string_view::npos;
+        const std::string_view system = has_system ? token.substr(0, bar) : std::string_view();
+        const std::string_view code = has_system ? token.substr(bar + 1) : token;
+        if ((!has_system || system == "urn:ietf:bcp:47") &&
+            is_language(designation["language"].string(), code)) {
+            return true;
+        }
+        return use["code"].equals(code) && (!has_system || use["system"].string() == system);
+    });
+}
+
+void append_designations(std::string& out, json::Value listed, json::Value item,
+                         std::span<const std::string> tokens) {
     std::string_view separator = R"(,"designation":[)";
     for (const json::Value from : {listed, item}) {
         for (const json::Value designation : from["designation"].elements()) {
+            if (!tokens.empty() && !is_wanted(designation, tokens)) {
+                continue;
+            }
             out.append(separator).append(designation.raw());
             separator = ",";
         }

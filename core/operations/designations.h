@@ -8,6 +8,7 @@
 
 #include "codec/json/document.h"
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -20,7 +21,11 @@ bool is_language(std::string_view own, std::string_view asked);
 /// Empty if neither says. Either may be missing.
 std::string display_in(std::string_view language, json::Value listed, json::Value item);
 
-/// Appends `,"designation":[...]` of both; nothing if there are none.
-void append_designations(std::string& out, json::Value listed, json::Value item);
+/// Does any of the tokens mean the designation? `urn:ietf:bcp:47|de` is a language, `system|code` a use, `code` either.
+bool is_wanted(json::Value designation, std::span<const std::string> tokens);
+
+/// Appends `,"designation":[...]` of both; nothing if there are none. With tokens only those that is_wanted().
+void append_designations(std::string& out, json::Value listed, json::Value item,
+                         std::span<const std::string> tokens = {});
 
 }  // namespace annals::core

@@ -30,6 +30,7 @@ struct Asked {
     std::uint64_t offset = 0;
     bool active_only = false;
     bool designations = false;
+    std::vector<std::string> designation_tokens;  ///< only these; empty: all
     bool definition = false;
     bool nested = false;
     std::string language;
@@ -82,11 +83,26 @@ Result<void> read_flag(const OperationInput& input, std::string_view name, bool&
 Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Request& request,
                                                 const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
-    ANNALS_TRY_VOID(input.only_beside_resource(
-        {"url", "valueSet", "valueSetVersion", "context", "date", "filter", "count", "offset",
-         "activeOnly", "displayLanguage", "includeDesignations", "includeDefinition",
-         "excludeNested", "excludeNotForUI", "excludePostCoordinated", "system-version",
-         "check-system-version", "force-system-version", "exclude-system"}));
+    ANNALS_TRY_VOID(input.only_beside_resource({"url",
+                                                "valueSet",
+                                                "valueSetVersion",
+                                                "context",
+                                                "date",
+                                                "filter",
+                                                "count",
+                                                "offset",
+                                                "activeOnly",
+                                                "displayLanguage",
+                                                "includeDesignations",
+                                                "designation",
+                                                "includeDefinition",
+                                                "excludeNested",
+                                                "excludeNotForUI",
+                                                "excludePostCoordinated",
+                                                "system-version",
+                                                "check-system-version",
+                                                "force-system-version",
+                                                "exclude-system"}));
     auto asked = std::make_shared<Asked>();
     asked->codes_max = service.config().limits.max_expansion;
     ANNALS_TRY(auto meant,
@@ -117,6 +133,11 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
     bool exclude_nested = true;
     bool ignored = false;
     ANNALS_TRY_VOID(read_flag(input, "activeOnly", asked->active_only, echo));
+    ANNALS_TRY(asked->designation_tokens, input.texts("designation"));
+    for (const std::string& token : asked->designation_tokens) {
+        echo.add_text("designation", "valueString", token);
+    }
+    asked->designations = !asked->designation_tokens.empty();
     ANNALS_TRY_VOID(read_flag(input, "includeDesignations", asked->designations, echo));
     ANNALS_TRY_VOID(read_flag(input, "includeDefinition", asked->definition, echo));
     ANNALS_TRY_VOID(read_flag(input, "excludeNested", exclude_nested, echo));
@@ -258,7 +279,7 @@ void Answer::open(const Entry& entry) {
         json::append_quoted(out_, display);
     }
     if (asked_.designations) {
-        append_designations(out_, entry.listed, item);
+        append_designations(out_, entry.listed, item, asked_.designation_tokens);
     }
 }
 

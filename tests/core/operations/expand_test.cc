@@ -1,5 +1,6 @@
 #include "tests/core/operations/terminology_fixture.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -76,6 +77,21 @@ TEST_F(Expand, IsByTheDefinitionsOfNowWhateverTheDate) {
         EXPECT_EQ(send("GET", path + "&date=" + today).status, 200) << path;
         EXPECT_EQ(send("GET", path + "&date=2020").status, 422) << path;
     }
+}
+
+TEST_F(Expand, AddsTheDesignationsThatAreAskedFor) {
+    const auto expand = [&](std::string_view rest) {
+        return send("GET", fmt::format("/ValueSet/$expand?url=http://v/all{}", rest));
+    };
+    for (const char* token : {"de", "urn:ietf:bcp:47%7Cde"}) {
+        const Answer german = expand(fmt::format("&designation={}", token));
+        EXPECT_TRUE(german.says("Hund")) << german.body;
+        EXPECT_FALSE(german.says("Chien"));
+    }
+    const Answer both = expand("&designation=de&designation=fr");
+    EXPECT_TRUE(both.says("Hund") && both.says("Chien")) << both.body;
+    EXPECT_FALSE(expand("&designation=http://s%7Cde").says("Hund"));
+    EXPECT_FALSE(expand("&designation=de&includeDesignations=false").says("Hund"));
 }
 
 TEST_F(Expand, CannotTellWhatAContextIsBoundTo) {
