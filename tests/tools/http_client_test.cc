@@ -1,5 +1,8 @@
 #include "tools/commands/http_client.h"
 
+#include "tests/support/child_process.h"
+#include "tests/support/temporary_directory.h"
+
 #include <gtest/gtest.h>
 
 #include <arpa/inet.h>
@@ -167,6 +170,65 @@ TEST(HttpClient, TriesAgainWhileTheServerIsUnwell) {
     ASSERT_TRUE(reply);
     EXPECT_EQ(reply->status, 200);
     EXPECT_FALSE(said.empty());
+}
+
+TEST(HttpClient, WaitsAsLongAsRetryAfterSaysWithinBounds) {
+    ScriptedServer server(
+        {{"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n",
+          "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n",
+          "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"}});
+    HttpClient client(server.url());
+    std::string said;
+    Patience patience;
+    patience.first_pause = std::chrono::milliseconds(1);
+    patience.longest_wait = std::chrono::milliseconds(30);
+    patience.say = [&](const std::string& line) { said += line + "\n"; };
+    const auto reply = client.send_patiently(get("/"), patience);
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(reply->status, 200);
+    EXPECT_NE(said.find("status 429; trying again in 30 ms"), std::string::npos) << said;
+    EXPECT_NE(said.find("status 503; trying again in 30 ms"), std::string::npos) << said;
+}
+
+TEST(HttpClient, ReadsItsTokenAgainWhenItIsNoLongerTaken) {
+    const std::string fine = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+    const std::string expired = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n";
+    const test::TemporaryDirectory directory;
+    test::write_whole_file(directory / "token", "first");
+    ScriptedServer server({{fine, expired, fine, expired, expired, fine}});
+    ServerUrl url = server.url();
+    url.credentials.token_file = directory / "token";
+    HttpClient client(url);
+    EXPECT_EQ(client.send(get("/"))->status, 200);
+    test::write_whole_file(directory / "token", "second");
+    EXPECT_EQ(client.send(get("/"))->status, 200);
+
+    // The next token comes late.
+    Patience patience;
+    patience.first_pause = std::chrono::milliseconds(1);
+    patience.say = [&](const std::string&) {
+        test::write_whole_file(directory / "token", "third");
+    };
+    const auto late = client.send_patiently(get("/"), patience);
+    ASSERT_TRUE(late);
+    EXPECT_EQ(late->status, 200);
+    ASSERT_EQ(server.requests().size(), 6U);
+    const char* const sent[] = {"first", "first", "second", "second", "second", "third"};
+    for (std::size_t i = 0; i < server.requests().size(); ++i) {
+        EXPECT_NE(server.requests()[i].find(std::string("Authorization: Bearer ") + sent[i]),
+                  std::string::npos)
+            << i;
+    }
+}
+
+TEST(HttpClient, DoesNotRepeatWhatIsRefusedFromTheStart) {
+    const test::TemporaryDirectory directory;
+    test::write_whole_file(directory / "token", "wrong");
+    ScriptedServer server({{"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"}});
+    ServerUrl url = server.url();
+    url.credentials.token_file = directory / "token";
+    HttpClient client(url);
+    EXPECT_EQ(client.send_patiently(get("/"), Patience())->status, 401);
 }
 
 TEST(HttpClient, DoesNotRepeatARequestWhoseAnswerWasLostUnlessThatDoesNoHarm) {

@@ -28,9 +28,13 @@ int back_up_store(const ArgumentList& arguments) {
     storage::FileSystem& files = storage::posix_file_system();
     Progress progress("bytes", 0, quiet);
     storage::BackupOptions options;
-    options.progress = [&](std::uint64_t done, std::uint64_t) { progress.update(done, done); };
+    options.progress = [&](std::uint64_t done, std::uint64_t total) {
+        progress.set_share_total(total);
+        progress.update(done, done);
+    };
     const auto done = storage::back_up(
         files, data, to, [&] { return storage::find_log_end(files, data); }, options);
+    progress.finish();
     if (!done) {
         return fail(done.error().detail, exit_code_of(done.error()));
     }

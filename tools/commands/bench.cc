@@ -2,6 +2,7 @@
 
 #include "tools/bench/bench.h"
 #include "tools/commands/arguments.h"
+#include "tools/commands/credentials.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 namespace annals::tools {
 namespace {
@@ -53,32 +53,6 @@ bool write_file(const std::string& path, const std::string& text) {
     }
     const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
     return std::fclose(file) == 0 && written;
-}
-
-// Header lines of `fields` ("Name: value") and the token in `token_file`; nothing, and why in `problem`, if one is wrong.
-std::optional<std::string> header_lines(const std::vector<std::string>& fields,
-                                        const std::string& token_file, std::string& problem) {
-    std::vector<std::string> all = fields;
-    if (!token_file.empty()) {
-        std::ifstream file(token_file);
-        std::string token;
-        if (!(file >> token)) {
-            problem = fmt::format("{}: holds no token", token_file);
-            return std::nullopt;
-        }
-        all.push_back("Authorization: Bearer " + token);
-    }
-    std::string lines;
-    for (const std::string& field : all) {
-        const std::size_t colon = field.find(": ");
-        if (colon == 0 || colon == std::string::npos ||
-            field.find_first_of("\r\n") != std::string::npos) {
-            problem = fmt::format("'{}': a header is 'Name: value'", field);
-            return std::nullopt;
-        }
-        lines.append(field).append("\r\n");
-    }
-    return lines;
 }
 
 // Each workload at each number of connections; those with a number of their own, and limits, once.
@@ -123,8 +97,7 @@ int run_bench(const ArgumentList& arguments) {
     std::string json;
     std::string html;
     std::string ladder;
-    std::string token_file;
-    std::vector<std::string> headers;
+    Credentials credentials;
     bool smoke = false;
     bool quiet = false;
     Arguments declared("bench", "Measures a server, and beside it what the machine could do.");
@@ -150,8 +123,7 @@ int run_bench(const ArgumentList& arguments) {
     declared.number("--rate", settings.rate,
                     "open loop: so many requests a second whenever the answers come; latency "
                     "counts from when each was due (as fast as the answers come)");
-    declared.texts("--header", headers, "'Name: value' to send with each request; repeatable");
-    declared.text("--token-file", token_file, "file with a bearer token to send");
+    declare_credentials(declared, "", credentials);
     declared.number("--bundle-entries", settings.bundle_entries,
                     "entries of a history bundle (1000)");
     declared.texts("--files", settings.files,
@@ -194,10 +166,9 @@ int run_bench(const ArgumentList& arguments) {
         }
         settings.workloads = *steps;
     }
-    std::string problem;
-    const std::optional<std::string> lines = header_lines(headers, token_file, problem);
+    const Result<std::string> lines = header_lines(credentials);
     if (!lines) {
-        return declared.refuse(problem);
+        return declared.refuse(lines.error().detail);
     }
     settings.headers = *lines;
     const std::vector<int> cores = allowed_cores();

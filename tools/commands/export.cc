@@ -3,6 +3,7 @@
 #include "storage/file_system.h"
 #include "storage/store.h"
 #include "tools/commands/arguments.h"
+#include "tools/commands/credentials.h"
 #include "tools/commands/history_line.h"
 #include "tools/commands/history_reader.h"
 #include "tools/commands/line_files.h"
@@ -25,6 +26,7 @@ struct ExportOptions {
     std::string server;
     std::string to;
     std::string base_url = "http://localhost/fhir";
+    Credentials credentials;
     bool history = false;
     bool quiet = false;
 };
@@ -84,8 +86,9 @@ Result<void> write_live(const storage::Store& store, const ExportOptions& option
 /// The server's own entries, oldest first.
 Result<void> write_from_server(const ExportOptions& options, Progress& progress,
                                std::uint64_t& count) {
-    ANNALS_TRY(const ServerUrl server, parse_server_url(options.server));
-    HistoryReader reader(server, Patience());
+    ANNALS_TRY(ServerUrl server, parse_server_url(options.server));
+    server.credentials = options.credentials;
+    HistoryReader reader(std::move(server), Patience());
     ANNALS_TRY(std::string target, reader.first_target({}, kVersionsPerStep));
     ANNALS_TRY(LineWriter writer, LineWriter::create(options.to + "/history.ndjson"));
     while (!target.empty()) {
@@ -94,6 +97,7 @@ Result<void> write_from_server(const ExportOptions& options, Progress& progress,
             ANNALS_TRY_VOID(writer.line(entry));
         }
         count += page.entries.size();
+        progress.set_share_total(page.total.value_or(0));
         progress.update(count, count);
         target = page.next;
     }
@@ -124,6 +128,7 @@ int export_store(const ArgumentList& arguments) {
     reader.text("--data", options.data, "data directory (no other process may hold it)");
     reader.text("--server", options.server,
                 "instead of --data: a running server's root; its history");
+    declare_credentials(reader, "", options.credentials);
     reader.required_text("--to", options.to, "directory for the files; made if it is missing");
     reader.flag("--history", options.history,
                 "history.ndjson: all versions and deletions in commit order");
@@ -138,9 +143,14 @@ int export_store(const ArgumentList& arguments) {
     if (!options.server.empty() && !options.history) {
         return reader.refuse("--server gives history: add --history");
     }
+    if (const auto usable = header_lines(options.credentials); !usable) {
+        return reader.refuse(usable.error().detail);
+    }
     std::uint64_t count = 0;
     if (auto done = run(options, count); !done) {
-        return fail(done.error().detail, exit_code_of(done.error()));
+        // A server that refuses or fails half way has been asked: that is no fault of the start.
+        const bool ran = !options.server.empty() && done.error().code != Errc::usage;
+        return fail(done.error().detail, ran ? kExitFaults : exit_code_of(done.error()));
     }
     std::fprintf(stdout, "exported %llu %s to %s\n", static_cast<unsigned long long>(count),
                  options.history ? "versions" : "resources", options.to.c_str());

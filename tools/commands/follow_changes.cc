@@ -122,6 +122,8 @@ Result<void> follow_changes(const ServerUrl& from, HistorySubmitter& submitter,
                             ReplicateCounts& counts) {
     HttpClient client(from);
     Progress progress("versions", 0, options.quiet);
+    const std::uint64_t began = position_of(state.target).value_or(0);
+    bool caught_up = false;
     const auto stopped = [&] { return options.patience.stop && options.patience.stop(); };
     if (const auto position = position_of(state.target); position.value_or(0) > 0) {
         submitter.tell(*position);  // it may have forgotten
@@ -139,7 +141,9 @@ Result<void> follow_changes(const ServerUrl& from, HistorySubmitter& submitter,
         Result<void> submitted;
         if (!page.entries.empty()) {
             submitted = submitter.submit(page.entries, counts, page.position);
-            progress.update(counts.sent, counts.sent);
+            caught_up = caught_up || page.position >= page.newest;
+            progress.set_share_total(options.follow && caught_up ? 0 : page.newest - began);
+            progress.update(counts.sent, page.position - began);
         }
         if (const std::string target = change_target(page.position);
             submitted && target != state.target) {

@@ -101,7 +101,7 @@ Result<HistoryPage> HistoryReader::read(const std::string& target) {
     request.target = target;
     ANNALS_TRY(const HttpReply reply, client_.send_patiently(request, patience_));
     if (reply.status != 200) {
-        return Error{Errc::processing,
+        return Error{reply.status == 400 ? Errc::invalid : Errc::processing,
                      fmt::format("{}: GET {}: status {}: {}", client_.server().authority(), target,
                                  reply.status, outcome_text(parser_, reply.body)),
                      ""};

@@ -42,8 +42,8 @@ class HistoryReader {
     Result<std::string> first_target(std::string_view since, std::size_t page_size);
 
     /// Reads one page.
-    /// Errors: io, timeout (after patience), processing (an answer that is no history page; the detail
-    ///         has the outcome's diagnostics).
+    /// Errors: io, timeout (after patience), invalid (400: it can't make anything of the target), processing (an
+    ///         answer that is no history page). The detail has the outcome's diagnostics.
     Result<HistoryPage> read(const std::string& target);
 
     /// How many versions the server's history has; none if it does not say. Cheap: asks for no entry.

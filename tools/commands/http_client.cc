@@ -14,10 +14,13 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <thread>
 
 namespace annals::tools {
+
+using std::chrono::milliseconds;
 
 namespace {
 
@@ -89,6 +92,15 @@ Error socket_error(const ServerUrl& server, std::string_view what, int number) {
                  fmt::format("{}: {}: {}", server.authority(), what,
                              late ? "no answer in time" : std::strerror(number)),
                  ""};
+}
+
+/// What Retry-After says in seconds; nothing for a date.
+milliseconds retry_after(const HttpReply& reply) {
+    const std::string_view text = reply.header("Retry-After").value_or("");
+    std::uint32_t seconds = 0;
+    const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    const bool whole = error == std::errc() && at == text.data() + text.size();
+    return std::chrono::seconds(whole ? seconds : 0);
 }
 
 }  // namespace
@@ -173,6 +185,8 @@ struct HttpClient::Impl {
     int fd = -1;
     std::unique_ptr<TlsClient> tls;  ///< null: plain
     bool sent = false;               ///< some of the last request's bytes went out
+    std::string credential_lines;
+    bool let_in = false;  ///< it has answered something else than 401
 
     void close() {
         tls.reset();
@@ -199,12 +213,25 @@ struct HttpClient::Impl {
                               : ::recv(fd, buffer.get(), kReadBytes, 0);
     }
 
+    Result<void> read_credentials();
     Result<void> connect();
     Result<void> write(const HttpRequest& request);
     Result<HttpReply> read(bool head_request, bool& nothing_came);
+    Result<HttpReply> exchange(const HttpRequest& request);
 };
 
+Result<void> HttpClient::Impl::read_credentials() {
+    auto lines = header_lines(server.credentials);
+    if (lines) {
+        credential_lines = *std::move(lines);
+    } else if (!let_in) {
+        return lines.error();
+    }
+    return {};  // a file may be missing for the moment while it is replaced
+}
+
 Result<void> HttpClient::Impl::connect() {
+    ANNALS_TRY_VOID(read_credentials());
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
@@ -249,6 +276,7 @@ Result<void> HttpClient::Impl::write(const HttpRequest& request) {
     for (const auto& [name, value] : request.headers) {
         head += fmt::format("{}: {}\r\n", name, value);
     }
+    head += credential_lines;
     if (!request.body.empty() || request.method == "POST" || request.method == "PUT") {
         head += fmt::format("Content-Type: {}\r\nContent-Length: {}\r\n", request.content_type,
                             request.body.size());
@@ -350,39 +378,52 @@ void HttpClient::close() {
     impl_->close();
 }
 
-Result<HttpReply> HttpClient::send(const HttpRequest& request) {
-    impl_->sent = false;
-    if (impl_->fd >= 0 && impl_->stale()) {
-        impl_->close();
+Result<HttpReply> HttpClient::Impl::exchange(const HttpRequest& request) {
+    sent = false;
+    if (fd >= 0 && stale()) {
+        close();
     }
-    const bool reused = impl_->fd >= 0;
+    const bool reused = fd >= 0;
     if (!reused) {
-        ANNALS_TRY_VOID(impl_->connect());
+        ANNALS_TRY_VOID(connect());
     }
     bool nothing_came = true;
     const auto attempt = [&]() -> Result<HttpReply> {
-        const auto written = impl_->write(request);
+        const auto written = write(request);
         // A server may answer (413, 503) and close before it has read all of the body.
-        auto reply = impl_->read(request.method == "HEAD", nothing_came);
+        auto reply = read(request.method == "HEAD", nothing_came);
         if (!reply && !written) {
             return written.error();
         }
         if (!written) {
-            impl_->close();
+            close();
         }
         return reply;
     };
     auto reply = attempt();
     if (!reply) {
-        impl_->close();
+        close();
         if (reused && nothing_came && request.repeatable && reply.error().code != Errc::timeout) {
-            ANNALS_TRY_VOID(impl_->connect());
+            ANNALS_TRY_VOID(connect());
             reply = attempt();
             if (!reply) {
-                impl_->close();
+                close();
             }
         }
     }
+    return reply;
+}
+
+Result<HttpReply> HttpClient::send(const HttpRequest& request) {
+    auto reply = impl_->exchange(request);
+    if (reply && reply->status == 401 && impl_->server.credentials.in_files()) {
+        const std::string before = impl_->credential_lines;
+        ANNALS_TRY_VOID(impl_->read_credentials());
+        if (impl_->credential_lines != before) {
+            reply = impl_->exchange(request);
+        }
+    }
+    impl_->let_in = impl_->let_in || (reply && reply->status != 401);
     return reply;
 }
 
@@ -393,26 +434,31 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
         auto reply = send(request);
         std::string why;
         bool again = false;
+        milliseconds asked{0};
         if (reply) {
             // 503 says that nothing was done; of other faults nobody knows.
             again = reply->status == 429 || reply->status == 503 ||
                     (reply->status >= 500 && reply->status != 501 && request.repeatable);
+            again = again ||
+                    (reply->status == 401 && impl_->let_in && impl_->server.credentials.in_files());
             why = fmt::format("{}: status {}", impl_->server.authority(), reply->status);
+            asked = std::min(retry_after(*reply), patience.longest_wait);
         } else {
             again = (request.repeatable || !impl_->sent) && reply.error().code != Errc::usage;
             why = reply.error().detail;
         }
+        const milliseconds wait = std::max(pause, asked);
         const bool stopped = patience.stop && patience.stop();
         const bool too_late =
             patience.give_up_after.count() >= 0 &&
-            std::chrono::steady_clock::now() - started + pause > patience.give_up_after;
+            std::chrono::steady_clock::now() - started + wait > patience.give_up_after;
         if (!again || stopped || too_late) {
             return reply;
         }
         if (patience.say) {
-            patience.say(fmt::format("{}; trying again in {} ms", why, pause.count()));
+            patience.say(fmt::format("{}; trying again in {} ms", why, wait.count()));
         }
-        const auto wake = std::chrono::steady_clock::now() + pause;
+        const auto wake = std::chrono::steady_clock::now() + wait;
         while (std::chrono::steady_clock::now() < wake && !(patience.stop && patience.stop())) {
             std::this_thread::sleep_for(std::min<std::chrono::steady_clock::duration>(
                 std::chrono::milliseconds(100), wake - std::chrono::steady_clock::now()));

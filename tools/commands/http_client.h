@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "tools/commands/credentials.h"
 
 #include <chrono>
 #include <functional>
@@ -22,8 +23,9 @@ namespace annals::tools {
 struct ServerUrl {
     std::string host;
     std::string port;
-    std::string base_path;  ///< "/fhir": no slash at the end, empty for the root
-    bool tls = false;       ///< https
+    std::string base_path;      ///< "/fhir": no slash at the end, empty for the root
+    bool tls = false;           ///< https
+    Credentials credentials{};  ///< go with each request; no part of text()
 
     /// "host:port" as Host has it; an IPv6 address in brackets.
     std::string authority() const;
@@ -60,6 +62,7 @@ struct HttpReply {
 struct Patience {
     std::chrono::milliseconds first_pause{100};
     std::chrono::milliseconds longest_pause{5000};
+    std::chrono::milliseconds longest_wait{30000};   ///< that Retry-After may ask for
     std::chrono::milliseconds give_up_after{60000};  ///< without one success; negative: never
     std::function<void(const std::string&)> say;     ///< hears why it waits, once per pause
     std::function<bool()> stop;                      ///< true ends it early
@@ -76,14 +79,16 @@ class HttpClient {
     const ServerUrl& server() const noexcept;
 
     /// Sends one request and reads the whole reply, connecting first where needed. A kept-alive
-    /// connection that the server has closed meanwhile is opened again without a word.
+    /// connection that the server has closed meanwhile is opened again without a word. Credentials in files are read
+    /// when connecting, and once more when the server answers 401.
     ///
     /// Errors: io (connection refused, reset, a reply that is no HTTP), timeout, usage (the server's certificate is
-    ///         not to be trusted; no patience helps).
+    ///         not to be trusted, a file of credentials is of no use; no patience helps).
     Result<HttpReply> send(const HttpRequest& request);
 
     /// send(), again and again with growing pauses while the server can't be reached or answers 429 or
-    /// 5xx. A request that is not repeatable is sent again only if it certainly was not carried out.
+    /// 5xx, or 401 after it had let us in and the credentials are in files: these will be renewed. It waits as long as
+    /// Retry-After says, up to longest_wait. A request that is not repeatable is sent again only if it certainly was not carried out.
     ///
     /// Returns the last reply, also one that is no success. Errors: as send(), after the patience ended.
     Result<HttpReply> send_patiently(const HttpRequest& request, const Patience& patience);

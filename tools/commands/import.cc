@@ -3,6 +3,7 @@
 #include "codec/json/document.h"
 #include "core/config/config.h"
 #include "tools/commands/arguments.h"
+#include "tools/commands/credentials.h"
 #include "tools/commands/destination.h"
 #include "tools/commands/import_packer.h"
 #include "tools/commands/line_files.h"
@@ -22,6 +23,7 @@ struct ImportOptions {
     core::ConfigSources sources;
     std::string data;
     std::string server;
+    Credentials credentials;
     std::vector<std::string> paths;
     std::uint64_t connections = 4;
     bool quiet = false;
@@ -99,7 +101,8 @@ Result<void> run(const ImportOptions& options, ImportReport& report) {
     std::unique_ptr<DirectStore> direct;
     std::vector<std::unique_ptr<ImportLane>> lanes;
     if (!options.server.empty()) {
-        ANNALS_TRY(const ServerUrl server, parse_server_url(options.server));
+        ANNALS_TRY(ServerUrl server, parse_server_url(options.server));
+        server.credentials = options.credentials;
         Patience patience;
         patience.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
         for (std::uint64_t i = 0; i < options.connections; ++i) {
@@ -127,6 +130,7 @@ int import_files(const ArgumentList& arguments) {
                      "Takes ndjson (resources or history entries) and Bundles of any type.");
     reader.text("--data", options.data, "data directory to import into; made if it is missing");
     reader.text("--server", options.server, "instead of --data: a running server's root");
+    declare_credentials(reader, "", options.credentials);
     reader.number("--connections", options.connections,
                   "how many submissions are under way at once");
     reader.text("--config", options.sources.file, "with --data: TOML file of settings");
@@ -138,6 +142,9 @@ int import_files(const ArgumentList& arguments) {
     }
     if (options.data.empty() == options.server.empty()) {
         return reader.refuse("give either --data or --server");
+    }
+    if (const auto usable = header_lines(options.credentials); !usable) {
+        return reader.refuse(usable.error().detail);
     }
     if (options.connections == 0 || options.connections > 256) {
         return reader.refuse("--connections must be 1 to 256");

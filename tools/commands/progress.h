@@ -23,6 +23,9 @@ class Progress {
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
+    /// What `share_done` goes up to, once it is known; 0: nobody knows any more.
+    void set_share_total(std::uint64_t total) noexcept { share_total_ = total; }
+
     /// Says how many units are done, at most five times a second.
     void update(std::uint64_t units, std::uint64_t share_done);
 

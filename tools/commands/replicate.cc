@@ -1,8 +1,10 @@
 #include "tools/commands/replicate.h"
 
 #include "core/base/digest.h"
+#include "core/base/instant.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/compare_stores.h"
+#include "tools/commands/credentials.h"
 #include "tools/commands/follow_changes.h"
 #include "tools/commands/history_reader.h"
 #include "tools/commands/history_submitter.h"
@@ -37,6 +39,8 @@ std::atomic<bool> g_stop{false};
 struct ReplicateOptions {
     std::string from;
     std::string to;
+    Credentials from_credentials;
+    Credentials to_credentials;
     std::string since;
     std::string state_file;
     std::uint64_t page_size = 1000;
@@ -54,6 +58,11 @@ Patience make_patience(const ReplicateOptions& options) {
     patience.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
     patience.stop = [] { return g_stop.load(); };
     return patience;
+}
+
+/// Whether the total of a page that begins after `since` counts what is read from there on.
+bool is_beginning(const std::string& since) {
+    return since.empty() || parse_date_time(since).has_value();
 }
 
 /// The entries of `page` that come after the one with that mark; all of them if none has it.
@@ -125,12 +134,22 @@ Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const S
                               state, counts);
     }
     HistoryReader reader(from, patience);
+    const bool resumed = !state.target.empty() || !is_beginning(options.since);
     if (state.target.empty()) {
         ANNALS_TRY(state.target, reader.first_target(options.since, options.page_size));
     }
-    Progress progress("versions", 0, options.quiet);
     milliseconds poll = kShortestPoll;
-    ANNALS_TRY(HistoryPage page, reader.read(state.target));
+    auto first = reader.read(state.target);
+    if (!first && first.error().code == Errc::invalid && !options.since.empty()) {
+        return Error{
+            Errc::usage,
+            "--since is neither an instant nor a cursor of the source: " + first.error().detail,
+            ""};
+    }
+    ANNALS_TRY(HistoryPage page, std::move(first));
+    // Gone on with, or following, it is not known how much of the history is left.
+    Progress progress("versions", resumed || options.follow ? 0 : page.total.value_or(0),
+                      options.quiet);
     while (true) {
         // One page is read while the one before is being applied.
         std::future<Result<HistoryPage>> ahead;
@@ -190,6 +209,8 @@ int replicate(const ArgumentList& arguments) {
     reader.required_text("--from", options.from,
                          "root of the server to read: http://HOST:PORT/fhir");
     reader.required_text("--to", options.to, "root of the server to submit to");
+    declare_credentials(reader, "from", options.from_credentials);
+    declare_credentials(reader, "to", options.to_credentials);
     reader.text("--since", options.since, "begin at this instant, or after this cursor");
     reader.flag("--follow", options.follow, "go on with what is written later");
     reader.flag("--verify", options.verify,
@@ -203,13 +224,20 @@ int replicate(const ArgumentList& arguments) {
     if (const auto exit_code = reader.parse(arguments)) {
         return *exit_code;
     }
-    const auto from = parse_server_url(options.from);
-    const auto to = parse_server_url(options.to);
+    auto from = parse_server_url(options.from);
+    auto to = parse_server_url(options.to);
     for (const auto* url : {&from, &to}) {
         if (!*url) {
             return reader.refuse(url->error().detail);
         }
     }
+    for (const Credentials* credentials : {&options.from_credentials, &options.to_credentials}) {
+        if (const auto usable = header_lines(*credentials); !usable) {
+            return reader.refuse(usable.error().detail);
+        }
+    }
+    from->credentials = options.from_credentials;
+    to->credentials = options.to_credentials;
     if (options.page_size == 0) {
         return reader.refuse("--page must be at least 1");
     }
@@ -235,6 +263,9 @@ int replicate(const ArgumentList& arguments) {
     std::signal(SIGTERM, [](int) { g_stop = true; });
     ReplicateCounts counts;
     const auto done = run(options, *from, *to, state, counts);
+    if (!done && done.error().code == Errc::usage && counts.sent == 0) {
+        return reader.refuse(done.error().detail);
+    }
     std::printf("replicated %llu versions: %llu there already, %llu conflicts, %llu refused\n",
                 static_cast<unsigned long long>(counts.sent),
                 static_cast<unsigned long long>(counts.ignored),

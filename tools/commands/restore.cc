@@ -55,8 +55,12 @@ int restore_store(const ArgumentList& arguments) {
         options.to_instant = *instant;
     }
     Progress progress("bytes", 0, quiet);
-    options.progress = [&](std::uint64_t done, std::uint64_t) { progress.update(done, done); };
+    options.progress = [&](std::uint64_t done, std::uint64_t total) {
+        progress.set_share_total(total);
+        progress.update(done, done);
+    };
     const auto done = storage::restore(storage::posix_file_system(), from, data, options);
+    progress.finish();
     if (!done) {
         return fail(done.error().detail, exit_code_of(done.error()));
     }

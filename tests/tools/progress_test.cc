@@ -1,0 +1,58 @@
+#include "tools/commands/progress.h"
+
+#include <gtest/gtest.h>
+
+#include <pty.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <thread>
+
+namespace annals::tools {
+namespace {
+
+/// What `work` writes to stderr while that is a terminal.
+std::string on_a_terminal(const std::function<void()>& work) {
+    int master = -1;
+    int slave = -1;
+    if (::openpty(&master, &slave, nullptr, nullptr, nullptr) != 0) {
+        return "no terminal to be had";
+    }
+    const int kept = ::dup(STDERR_FILENO);
+    ::dup2(slave, STDERR_FILENO);
+    work();
+    ::dup2(kept, STDERR_FILENO);
+    ::close(kept);
+    std::string text(4096, '\0');
+    (void)::write(slave, "$", 1);  // so that there is something to read
+    const ssize_t got = ::read(master, text.data(), text.size());
+    ::close(slave);
+    ::close(master);
+    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+    return text;
+}
+
+void half_way(bool quiet) {
+    Progress progress("things", 0, quiet);
+    std::this_thread::sleep_for(std::chrono::milliseconds(250));
+    progress.set_share_total(200);
+    progress.update(7, 100);
+    progress.finish();
+}
+
+TEST(Progress, SaysRateShareAndTimeLeftOnceTheTotalIsKnownAndEndsTheLine) {
+    const std::string text = on_a_terminal([] { half_way(false); });
+    EXPECT_NE(text.find("7 things, "), std::string::npos) << text;
+    EXPECT_NE(text.find("/s, 50 %, "), std::string::npos) << text;
+    EXPECT_NE(text.find(" left"), std::string::npos) << text;
+    EXPECT_TRUE(text.ends_with("\n$")) << text;
+}
+
+TEST(Progress, IsSilentWhenQuiet) {
+    EXPECT_EQ(on_a_terminal([] { half_way(true); }), "$");
+}
+
+}  // namespace
+}  // namespace annals::tools
