@@ -99,10 +99,15 @@ class Restoration {
             }
         }
         std::ranges::sort(numbers_);
+        if (fs_.exists(mark())) {
+            return usage(fmt::format(
+                "{}: a restoration was interrupted here; remove the directory and begin again",
+                to_));
+        }
         const std::string segments = to_ + "/segments";
         if (fs_.exists(segments)) {
             ANNALS_TRY(const auto there, fs_.list(segments));
-            if (!there.empty() || fs_.exists(mark())) {
+            if (!there.empty()) {
                 return usage(fmt::format("{}: has a store, or a part of one, already", to_));
             }
         }

@@ -103,6 +103,27 @@ TEST_F(BackupCommand, RefusesWhatCannotBeWithCodeTwo) {
         << "a backup is not written to";
 }
 
+TEST_F(BackupCommand, AnInterruptedRestorationIsNoStoreToAnyCommand) {
+    ASSERT_EQ(annals({"backup", "--data", data_, "--to", backup_}).exit_code, 0);
+    const std::string half = directory_ / "half";
+    ASSERT_EQ(annals({"restore", "--from", backup_, "--data", half}).exit_code, 0);
+    test::write_whole_file(half + "/restore.partial", "");
+    const auto before = files_of(half);
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"verify", "--data", half},
+          std::vector<std::string>{"backup", "--data", half, "--to", directory_ / "other"},
+          std::vector<std::string>{"export", "--data", half, "--to", directory_ / "out"},
+          std::vector<std::string>{"restore", "--from", backup_, "--data", half},
+          std::vector<std::string>{"serve", "--data", half, "--listen", "127.0.0.1:0"}}) {
+        const Finished done = annals(arguments);
+        EXPECT_EQ(done.exit_code, 2) << arguments[0];
+        EXPECT_NE(done.errors.find("restor"), std::string::npos) << done.errors;
+    }
+    EXPECT_EQ(files_of(half), before);
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "other"));
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "out")) << "nothing is touched";
+}
+
 TEST_F(BackupCommand, ABackupIsServedWithoutATrace) {
     ASSERT_EQ(annals({"backup", "--data", data_, "--to", backup_}).exit_code, 0);
     const auto before = files_of(backup_);

@@ -105,12 +105,14 @@ Result<void> write_from_server(const ExportOptions& options, Progress& progress,
 }
 
 Result<void> run(const ExportOptions& options, std::uint64_t& count) {
-    ANNALS_TRY_VOID(storage::posix_file_system().make_directory(options.to));
+    storage::FileSystem& files = storage::posix_file_system();
     if (!options.server.empty()) {
+        ANNALS_TRY_VOID(files.make_directory(options.to));
         Progress progress("versions", 0, options.quiet);
         return write_from_server(options, progress, count);
     }
     ANNALS_TRY(const ReadOnlyStore opened, open_read_only(options.data));
+    ANNALS_TRY_VOID(files.make_directory(options.to));
     const storage::Store& store = *opened.store;
     if (options.history) {
         Progress progress("versions", store.totals().versions, options.quiet);
@@ -139,6 +141,11 @@ int export_store(const ArgumentList& arguments) {
     }
     if (options.data.empty() == options.server.empty()) {
         return reader.refuse("give either --data or --server");
+    }
+    if (!options.server.empty()) {
+        if (const auto server = parse_server_url(options.server); !server) {
+            return reader.refuse(server.error().detail);
+        }
     }
     if (!options.server.empty() && !options.history) {
         return reader.refuse("--server gives history: add --history");

@@ -143,6 +143,11 @@ int import_files(const ArgumentList& arguments) {
     if (options.data.empty() == options.server.empty()) {
         return reader.refuse("give either --data or --server");
     }
+    if (!options.server.empty()) {
+        if (const auto server = parse_server_url(options.server); !server) {
+            return reader.refuse(server.error().detail);
+        }
+    }
     if (const auto usable = header_lines(options.credentials); !usable) {
         return reader.refuse(usable.error().detail);
     }

@@ -1,6 +1,9 @@
 #include "tools/commands/store_access.h"
 
 #include "core/service.h"
+#include "storage/backup_manifest.h"
+
+#include <fmt/format.h>
 
 namespace annals::tools {
 
@@ -38,6 +41,10 @@ Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::stri
     // Locking makes a file; a directory of something else stays as it is.
     if (!files.exists(directory + "/segments")) {
         return Error{Errc::usage, directory + ": no store there", ""};
+    }
+    if (files.exists(fmt::format("{}/{}", directory, storage::kRestorePartial))) {
+        return Error{Errc::usage, directory + ": a store was being restored here and is not whole",
+                     ""};
     }
     auto lock = files.lock(directory);
     if (!lock && lock.error().code != Errc::usage) {

@@ -25,7 +25,7 @@ storage::StoreOptions store_options(const core::Config& config);
 
 /// Keeps other processes from opening `directory` while the result lives; null where the directory can't be
 /// written, and so isn't written by anyone.
-/// Errors: usage (no store there, held by another process).
+/// Errors: usage (no store there, or half of one that was being restored; held by another process).
 Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::string& directory);
 
 struct ReadOnlyStore {
