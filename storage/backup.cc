@@ -31,7 +31,8 @@ class Backup {
         const auto start = std::chrono::steady_clock::now();
         ANNALS_TRY(end_, end());
         ANNALS_TRY_VOID(begin());
-        for (std::uint64_t number = 1; number <= end_.segment; ++number) {
+        total_ = end_.offset;  // the open segment's file is longer than what is in it
+        for (std::uint64_t number = 1; number < end_.segment; ++number) {
             total_ += size_of(source(number));
         }
         manifest_.parts.clear();

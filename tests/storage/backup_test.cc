@@ -394,6 +394,23 @@ TEST(Backup, IsCopiedWhereNothingCanBeLinked) {
     EXPECT_EQ(content(*open_store(fs, "/backup", true)), content(*store));
 }
 
+/// The file of the open segment is longer than what has been written of it.
+TEST_F(BackupTest, ItsProgressEndsAtItsTotal) {
+    std::uint64_t done = 0;
+    std::uint64_t total = 0;
+    BackupOptions options;
+    options.progress = [&](std::uint64_t now, std::uint64_t all) {
+        EXPECT_GT(now, done);
+        done = now;
+        total = all;
+    };
+    const auto report =
+        back_up(fs_, data_, backup_, [&] { return Result<LogEnd>(*store_->log_end()); }, options);
+    ASSERT_TRUE(report) << report.error().detail;
+    EXPECT_EQ(done, total);
+    EXPECT_EQ(done, report->bytes);
+}
+
 /// What goes while a backup is made is in it, erasure and all, or is in it as it was.
 TEST(Backup, IsOfOnePositionAlsoWhereVersionsAreErasedMeanwhile) {
     for (const bool linked : {true, false}) {

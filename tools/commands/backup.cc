@@ -26,11 +26,11 @@ int back_up_store(const ArgumentList& arguments) {
         return fail(lock.error().detail, exit_code_of(lock.error()));
     }
     storage::FileSystem& files = storage::posix_file_system();
-    Progress progress("bytes", 0, quiet);
+    Progress progress("MiB", 0, quiet);
     storage::BackupOptions options;
     options.progress = [&](std::uint64_t done, std::uint64_t total) {
         progress.set_share_total(total);
-        progress.update(done, done);
+        progress.update(done >> 20, done);
     };
     const auto done = storage::back_up(
         files, data, to, [&] { return storage::find_log_end(files, data); }, options);

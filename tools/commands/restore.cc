@@ -54,10 +54,10 @@ int restore_store(const ArgumentList& arguments) {
         }
         options.to_instant = *instant;
     }
-    Progress progress("bytes", 0, quiet);
+    Progress progress("MiB", 0, quiet);
     options.progress = [&](std::uint64_t done, std::uint64_t total) {
         progress.set_share_total(total);
-        progress.update(done, done);
+        progress.update(done >> 20, done);
     };
     const auto done = storage::restore(storage::posix_file_system(), from, data, options);
     progress.finish();
