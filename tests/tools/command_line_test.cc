@@ -527,6 +527,9 @@ TEST(CommandLine, ServesImportsAndReplicatesOverTls) {
     EXPECT_NE(distrustful.errors.find("the server's certificate"), std::string::npos)
         << distrustful.errors;
 
+    EXPECT_EQ(distrustful.errors.find("may have been stored"), std::string::npos)
+        << "nothing was sent";
+
     ::setenv("SSL_CERT_FILE", std::string(directory / "cert.pem").c_str(), 1);
     const Finished imported = annals(import);
     EXPECT_EQ(imported.exit_code, 0) << imported.errors;

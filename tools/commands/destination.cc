@@ -25,8 +25,12 @@ class ServerDestination : public Destination {
         request.body = bundle;
         request.headers = {{"Prefer", "return=minimal"}};
         request.repeatable = repeatable;
-        ANNALS_TRY(HttpReply reply, client_.send_patiently(request, patience_));
-        return DestinationReply{reply.status, std::move(reply.body)};
+        auto reply = client_.send_patiently(request, patience_);
+        if (!reply) {
+            return client_.sent() ? std::move(reply.error())
+                                  : Error{Errc::no_store, reply.error().detail, ""};
+        }
+        return DestinationReply{reply->status, std::move(reply->body)};
     }
 
   private:

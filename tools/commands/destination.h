@@ -25,7 +25,7 @@ class Destination {
     virtual ~Destination() = default;
 
     /// Submits a Bundle to the root and waits for the answer. `repeatable` as HttpRequest has it.
-    /// Errors: io, timeout; the outcome may be unknown.
+    /// Errors: io, timeout; the outcome may be unknown. no_store: nothing of it was stored, and nothing will be.
     virtual Result<DestinationReply> submit(std::string_view bundle, bool repeatable) = 0;
 };
 

@@ -374,6 +374,10 @@ const ServerUrl& HttpClient::server() const noexcept {
     return impl_->server;
 }
 
+bool HttpClient::sent() const noexcept {
+    return impl_->sent;
+}
+
 void HttpClient::close() {
     impl_->close();
 }

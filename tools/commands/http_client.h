@@ -93,6 +93,9 @@ class HttpClient {
     /// Returns the last reply, also one that is no success. Errors: as send(), after the patience ended.
     Result<HttpReply> send_patiently(const HttpRequest& request, const Patience& patience);
 
+    /// Whether any of the last request went out: if not, it was certainly not carried out.
+    bool sent() const noexcept;
+
     /// Closes the connection; the next send() opens one.
     void close();
 
