@@ -8,6 +8,7 @@
 #include "core/operations/backup_run.h"
 #include "core/operations/digest_tree.h"
 #include "core/operations/operations.h"
+#include "core/operations/restore_run.h"
 #include "core/outcome.h"
 #include "core/representation.h"
 
@@ -137,6 +138,7 @@ Service::Service(const Config& config, storage::Store& store, storage::FileSyste
       backup_run_(std::make_unique<BackupRun>(config, store)),
       digest_tree_(std::make_unique<DigestTree>(store)),
       descriptions_(std::make_unique<Descriptions>(*this)),
+      restore_run_(std::make_unique<RestoreRun>(*this)),
       jobs_(std::make_unique<Jobs>(*this, files, config.data + "/jobs",
                                    JobsOptions{.running_max = config.jobs_max_running,
                                                .keep = config.jobs_keep,

@@ -30,6 +30,7 @@
 namespace annals::core {
 
 class BackupRun;
+class RestoreRun;
 class Definitions;
 class Descriptions;
 class DigestTree;
@@ -79,6 +80,9 @@ class Service {
     /// The backups that are made of the store.
     BackupRun& backup_run() const noexcept { return *backup_run_; }
 
+    /// The backups that are brought back into the store.
+    RestoreRun& restore_run() const noexcept { return *restore_run_; }
+
     /// What the store holds, to be compared with another's.
     DigestTree& digest_tree() const noexcept { return *digest_tree_; }
 
@@ -100,6 +104,7 @@ class Service {
     mutable std::atomic<std::uint64_t> followed_{0};
     mutable std::atomic<std::uint64_t> divergences_{0};
     std::unique_ptr<Descriptions> descriptions_;
+    std::unique_ptr<RestoreRun> restore_run_;
     std::unique_ptr<Jobs> jobs_;  // last: they use all the rest
 };
 

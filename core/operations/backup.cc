@@ -25,23 +25,6 @@ bool is_name(std::string_view text) {
            std::ranges::all_of(text, plain);
 }
 
-Result<std::string> read_name(const Request& request) {
-    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
-    ANNALS_TRY_VOID(input.only({"to"}));
-    ANNALS_TRY(const std::optional<std::string> to, input.text("to"));
-    if (!to) {
-        return Error{Errc::required, "The parameter 'to' names the backup", ""};
-    }
-    if (!is_name(*to)) {
-        return Error{
-            Errc::invalid,
-            fmt::format("to: '{}' is no name: up to 64 of A-Z a-z 0-9 - _ . and no . in front",
-                        *to),
-            ""};
-    }
-    return *to;
-}
-
 Response under_way(const Request& request, const BackupRun::Status& status) {
     const std::uint64_t share = status.total == 0 ? 0 : status.done * 100 / status.total;
     Response response;
@@ -92,11 +75,29 @@ Response failed(const BackupRun::Status& status, const Request& request) {
 
 }  // namespace
 
+Result<std::string> read_backup_name(const Request& request, std::string_view parameter) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(input.only({parameter}));
+    ANNALS_TRY(const std::optional<std::string> name, input.text(parameter));
+    if (!name) {
+        return Error{Errc::required, fmt::format("The parameter '{}' names the backup", parameter),
+                     ""};
+    }
+    if (!is_name(*name)) {
+        return Error{
+            Errc::invalid,
+            fmt::format("{}: '{}' is no name: up to 64 of A-Z a-z 0-9 - _ . and no . in front",
+                        parameter, *name),
+            ""};
+    }
+    return *name;
+}
+
 asio::awaitable<Response> backup_operation(const Service& service, const Request& request,
                                            const Target& /*target*/) {
     BackupRun& run = service.backup_run();
     if (request.method == HttpMethod::post) {
-        const Result<std::string> name = read_name(request);
+        const Result<std::string> name = read_backup_name(request, "to");
         if (!name) {
             co_return outcome_response(name.error(), request);
         }

@@ -8,11 +8,17 @@
 
 #include "core/service.h"
 
+#include <string>
+#include <string_view>
+
 namespace annals::core {
 
 /// By POST it begins: 202, or 409 while one is under way; by GET it says how far that is: 202 with X-Progress, then 200
 /// with Parameters, or what went wrong; 404 before the first.
 asio::awaitable<Response> backup_operation(const Service& service, const Request& request,
                                            const Target& target);
+
+/// The name of a backup that `parameter`, the only one of a request, gives. Errors: required, invalid.
+Result<std::string> read_backup_name(const Request& request, std::string_view parameter);
 
 }  // namespace annals::core

@@ -7,10 +7,12 @@
 
 namespace annals::core {
 
+std::string backup_folder(const Config& config) {
+    return config.backup_dir.empty() ? config.data + "/backups" : config.backup_dir;
+}
+
 BackupRun::BackupRun(const Config& config, const storage::Store& store)
-    : store_(store),
-      data_(config.data),
-      backups_(config.backup_dir.empty() ? config.data + "/backups" : config.backup_dir) {
+    : store_(store), data_(config.data), backups_(backup_folder(config)) {
 }
 
 BackupRun::~BackupRun() {

@@ -18,6 +18,9 @@
 
 namespace annals::core {
 
+/// Where backups lie, each in a directory of its name.
+std::string backup_folder(const Config& config);
+
 /// Lifetime: `store` outlives it. Its end ends a backup that is under way, which the next one goes on with.
 class BackupRun {
   public:

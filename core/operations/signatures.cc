@@ -43,6 +43,8 @@ constexpr auto kSignatures = std::to_array<Signature>({
      "Makes a document of a Composition and what it refers to",
      "id:uri persist:boolean graph:uri _asOf:string", "Bundle"},
     {"urn:x-annals:OperationDefinition:backup", "Makes a backup of the store", "to:string!"},
+    {"urn:x-annals:OperationDefinition:restore-backup",
+     "Brings back what a backup holds and the store lacks", "from:string!"},
     {"urn:x-annals:OperationDefinition:digest",
      "Tells hashes over what the store holds, to be compared with another's", "prefix:string"},
     {"http://hl7.org/fhir/OperationDefinition/ValueSet-expand",

@@ -15,6 +15,7 @@
 #include "core/operations/operations.h"
 #include "core/operations/purge.h"
 #include "core/operations/reindex.h"
+#include "core/operations/restore_store.h"
 #include "core/operations/restore_version.h"
 #include "core/operations/translate.h"
 #include "core/operations/undo.h"
@@ -65,6 +66,8 @@ constexpr auto kOperations = std::to_array<Operation>({
      "http://hl7.org/fhir/OperationDefinition/Composition-document", document_operation, "Composition", kInPart},
     {"$backup", kOnSystem, kOnSystem, true, Access::administer,
      "urn:x-annals:OperationDefinition:backup", backup_operation},
+    {"$restore", kOnSystem, kOnSystem, true, Access::administer,
+     "urn:x-annals:OperationDefinition:restore-backup", restore_store_operation},
     {"$digest", kOnSystem, kOnSystem, false, Access::administer,
      "urn:x-annals:OperationDefinition:digest", digest_operation},
     {"$expand", kOnType | kOnInstance, kOnType | kOnInstance, false, Access::read,

@@ -10,10 +10,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace annals {
@@ -83,6 +85,9 @@ class Documented {
                 page == "history-deletion" ? "hard_delete=true" : "hard_delete=false"});
         EXPECT_FALSE(server_->url().empty()) << server_->process().errors();
         fill(page == "update" ? 1 : 3);
+        if (page == "restore") {
+            back_up();
+        }
     }
 
     test::Finished run(std::string examples) {
@@ -117,6 +122,21 @@ class Documented {
         EXPECT_TRUE(response.status == 200 || response.status == 201)
             << target << ": " << response.body;
         return response;
+    }
+
+    /// Makes the backup that is restored.
+    void back_up() {
+        const auto ask = [this](const char* method, const char* target) {
+            return test::exchange(static_cast<std::uint16_t>(server_->port()), method, target, "",
+                                  {});
+        };
+        EXPECT_EQ(ask("POST", "/fhir/$backup?to=nightly").status, 202);
+        int status = 202;
+        while (status == 202) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+            status = ask("GET", "/fhir/$backup").status;
+        }
+        EXPECT_EQ(status, 200);
     }
 
     void fill(int versions) {

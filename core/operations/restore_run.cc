@@ -1,0 +1,304 @@
+#include "core/operations/restore_run.h"
+
+#include "codec/json/document.h"
+#include "core/base/limits.h"
+#include "core/base/log.h"
+#include "core/base/start_thread.h"
+#include "core/interactions/history_bundle.h"
+#include "core/interactions/write.h"
+#include "core/loop.h"
+#include "core/operations/backup_run.h"
+#include "core/service.h"
+#include "storage/backup.h"
+#include "storage/backup_manifest.h"
+#include "storage/file_system.h"
+#include "storage/store.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <vector>
+
+namespace annals::core {
+
+namespace {
+
+/// Versions that are submitted together.
+constexpr std::size_t kEntriesMax = 1000;
+constexpr std::size_t kBytesMax = 8 << 20;
+
+constexpr std::uint64_t kPositionsPerStep = 1000;
+
+/// Bundle, its entries, an entry: what a resource is nested in.
+constexpr std::size_t kBundleDepth = 3;
+
+/// The log tells of so many versions that were not taken; the answer tells how many there are.
+constexpr std::uint64_t kFailuresLogged = 10;
+
+constexpr std::chrono::milliseconds kPause{200};
+
+Error ended() {
+    return {Errc::no_store, "the server was stopped", ""};
+}
+
+asio::awaitable<void> apply(const Service& service, const Request& request,
+                            const json::Document& bundle, Response& response) {
+    response = co_await apply_history(service, request, bundle);
+    request.loop->stop();
+}
+
+void append_entry(std::string& out, const storage::StoredVersion& version) {
+    const storage::VersionInfo& info = version.info;
+    out += out.ends_with('[') ? "{" : ",{";
+    if (!info.deletion) {
+        out.append(R"("resource":)").append(version.body) += ',';
+    }
+    fmt::format_to(
+        std::back_inserter(out),
+        R"("request":{{"method":"{}","url":"{}/{}"}},"response":{{"status":"{}","etag":"W/\"{}\"","lastModified":"{}"}}}})",
+        info.deletion ? "DELETE" : "PUT", resource_type_name(info.type), version.id,
+        info.deletion ? "410" : "200", info.version.value, format_instant(info.instant));
+}
+
+/// The versions of a backup on their way into the store.
+class Restoration {
+  public:
+    struct Hooks {
+        std::function<bool()> stop;
+        std::function<void(Position total)> found;
+        std::function<void(Position done, const RestoreCounts& counts)> progress;
+    };
+
+    Restoration(const Service& service, std::string from, const Hooks& hooks)
+        : service_(service), from_(std::move(from)), hooks_(hooks) {
+        request_.base_url = service.config().base_url;
+        request_.request_id = "restore";
+    }
+
+    Result<void> run() {
+        ANNALS_TRY_VOID(open());
+        const Position end = backup_->last_position();
+        hooks_.progress({}, counts_);
+        const storage::LogScan what{.bound = end, .every_version = true};
+        std::vector<storage::VersionInfo> versions;
+        for (Position after; after < end;) {
+            versions.clear();
+            backup_->scan(what, after, kPositionsPerStep, versions);
+            for (const storage::VersionInfo& info : versions) {
+                const auto version = backup_->load(info);
+                if (!version && version.error().code == Errc::not_found) {
+                    continue;  // erased
+                }
+                if (!version) {
+                    return version.error();
+                }
+                begin_bundle();
+                append_entry(text_, *version);
+                positions_.push_back(info.position);
+                if (positions_.size() == kEntriesMax || text_.size() >= kBytesMax) {
+                    ANNALS_TRY_VOID(submit());
+                }
+            }
+            if (hooks_.stop()) {
+                return ended();
+            }
+        }
+        return submit();
+    }
+
+    const RestoreCounts& counts() const noexcept { return counts_; }
+
+  private:
+    Result<void> open() {
+        storage::FileSystem& files = storage::posix_file_system();
+        if (!files.exists(from_ + "/segments")) {
+            return Error{Errc::not_found, "There is no such backup", ""};
+        }
+        ANNALS_TRY(const auto manifest, storage::read_backup_manifest(files, from_));
+        if (files.exists(fmt::format("{}/{}", from_, storage::kBackupPartial)) || !manifest) {
+            return Error{Errc::conflict, "The backup is being made, or was not finished", ""};
+        }
+        auto lock = files.lock(from_);
+        if (lock) {
+            lock_ = *std::move(lock);
+        } else if (lock.error().code == Errc::usage) {
+            return Error{Errc::conflict, "The backup is being written", ""};
+        }  // otherwise nobody can write there
+        hooks_.found(manifest->position);
+        storage::StoreOptions options;
+        options.read_only = true;
+        ANNALS_TRY(backup_, storage::Store::open(files, from_, options));
+        if (backup_->last_position() < manifest->position) {
+            // To a store damage at the end of its log is what a crash has left; a finished backup has no such thing.
+            ANNALS_TRY(const storage::LogEnd end, storage::find_log_end(files, from_));
+            return Error{
+                Errc::corrupt,
+                fmt::format("segment {}: offset {}: ends at position {}, expected {}", end.segment,
+                            end.offset, end.position.value, manifest->position.value),
+                ""};
+        }
+        return {};
+    }
+
+    void begin_bundle() {
+        if (positions_.empty()) {
+            text_ = R"({"resourceType":"Bundle","type":"history","entry":[)";
+        }
+    }
+
+    Result<void> submit() {
+        if (positions_.empty()) {
+            return {};
+        }
+        text_ += "]}";
+        ANNALS_TRY(json::Document bundle, parse_submitted(service_.config(), parser_, text_));
+        for (;;) {
+            if (hooks_.stop()) {
+                return ended();
+            }
+            Loop loop(service_.store());
+            request_.loop = &loop;
+            Response response;
+            spawn(loop, "restore", apply(service_, request_, bundle, response));
+            loop.run();
+            request_.loop = nullptr;
+            if (response.status == 200) {
+                ANNALS_TRY_VOID(judge(response.body.str()));
+                break;
+            }
+            // What is there already is ignored, so that all of it can be submitted again.
+            if (!response.failure || response.failure->code != Errc::overloaded) {
+                return response.failure ? *response.failure
+                                        : Error{Errc::internal, "no answer to a bundle", ""};
+            }
+            std::this_thread::sleep_for(kPause);
+        }
+        parser_.recycle(std::move(bundle));
+        hooks_.progress(positions_.back(), counts_);
+        positions_.clear();
+        return {};
+    }
+
+    Result<void> judge(const std::string& answer) {
+        json::Parser parser;
+        ANNALS_TRY(const json::Document document, parser.parse(answer));
+        std::size_t i = 0;
+        for (const json::Value entry : document.root()["entry"].elements()) {
+            if (i >= positions_.size()) {
+                break;
+            }
+            const json::Value response = entry["response"];
+            json::Value issue;
+            for (const json::Value first : response["outcome"]["issue"].elements()) {
+                issue = first;
+                break;
+            }
+            if (response["status"].raw_string() >= "4") {
+                fail(positions_[i], issue["code"].raw_string());
+            } else if (issue) {
+                ++counts_.ignored;
+                counts_.differing += issue["severity"].equals("warning") ? 1 : 0;
+            } else {
+                ++counts_.restored;
+            }
+            ++i;
+        }
+        return {};
+    }
+
+    void fail(Position position, std::string_view code) {
+        if (++counts_.failed <= kFailuresLogged) {
+            log_warning(fmt::format("restore {}: the version at position {} is not taken: {}",
+                                    from_, position.value, code));
+        }
+    }
+
+    const Service& service_;
+    const std::string from_;
+    const Hooks& hooks_;
+    Request request_;
+    std::unique_ptr<storage::DirectoryLock> lock_;
+    std::unique_ptr<storage::Store> backup_;
+    json::Parser parser_{kJsonDepthMax + kBundleDepth};
+    std::string text_;
+    std::vector<Position> positions_;  // in the backup, of the entries in text_
+    RestoreCounts counts_;
+};
+
+}  // namespace
+
+RestoreRun::RestoreRun(const Service& service)
+    : service_(service), backups_(backup_folder(service.config())) {
+}
+
+RestoreRun::~RestoreRun() {
+    stop_ = true;
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+Result<std::uint64_t> RestoreRun::start(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    if (status_.running) {
+        return Error{Errc::conflict, "A backup is being restored already", ""};
+    }
+    if (thread_.joinable()) {
+        thread_.join();  // it has said its last
+    }
+    // It waits for the lock before it says anything.
+    ANNALS_TRY(thread_,
+               start_thread("restore", [this, from = backups_ + "/" + name] { run(from); }));
+    const std::uint64_t number = status_.number + 1;
+    status_ = {};
+    status_.number = number;
+    status_.name = name;
+    status_.running = true;
+    return number;
+}
+
+RestoreRun::Status RestoreRun::status() const {
+    const std::lock_guard lock(mutex_);
+    return status_;
+}
+
+void RestoreRun::run(const std::string& from) {
+    Restoration::Hooks hooks;
+    hooks.stop = [this] { return stop_.load(); };
+    hooks.found = [this](Position total) {
+        const std::lock_guard lock(mutex_);
+        status_.found = true;
+        status_.total = total;
+    };
+    hooks.progress = [this](Position done, const RestoreCounts& counts) {
+        const std::lock_guard lock(mutex_);
+        status_.done = done;
+        status_.counts = counts;
+    };
+    Result<void> done;
+    RestoreCounts counts;
+    {
+        Restoration restoration(service_, from, hooks);
+        done = restoration.run();
+        counts = restoration.counts();
+    }
+    const std::string figures =
+        fmt::format("{} restored, {} ignored ({} differ), {} failed", counts.restored,
+                    counts.ignored, counts.differing, counts.failed);
+    if (done) {
+        log_info(fmt::format("restore {}: {}", from, figures));
+    } else if (status().found) {
+        log_error(fmt::format("restore {}: {}; until then {}", from, done.error().detail, figures));
+    }
+    const std::lock_guard lock(mutex_);
+    status_.running = false;
+    status_.counts = counts;
+    if (!done) {
+        status_.error = std::move(done.error());
+    }
+}
+
+}  // namespace annals::core

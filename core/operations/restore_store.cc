@@ -1,0 +1,104 @@
+#include "core/operations/restore_store.h"
+
+#include "core/operations/backup.h"
+#include "core/operations/input.h"
+#include "core/operations/restore_run.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace annals::core {
+
+namespace {
+
+/// Between two looks at whether there is such a backup, which takes the device.
+constexpr std::chrono::milliseconds kLook{2};
+
+Response under_way(const Request& request, const RestoreRun::Status& status) {
+    const std::uint64_t done = status.done.value;
+    const std::uint64_t total = status.total.value;
+    Response response;
+    response.status = 202;
+    response.content_location = fmt::format("{}/$restore", request.base_url);
+    response.headers.emplace_back(
+        "X-Progress",
+        fmt::format("{}% (position {} of {})", total == 0 ? 0 : done * 100 / total, done, total));
+    response.headers.emplace_back("Retry-After", "1");
+    response.body =
+        Body(outcome_json({{"information", "informational",
+                            fmt::format("The backup '{}' is being restored", status.name), ""}}));
+    return response;
+}
+
+Response done(const RestoreRun::Status& status) {
+    const RestoreCounts& counts = status.counts;
+    Response response;
+    response.cache_control = "no-store";
+    response.body = Body(fmt::format(
+        R"({{"resourceType":"Parameters","parameter":[{{"name":"from","valueString":"{}"}},)"
+        R"({{"name":"position","valueDecimal":{}}},{{"name":"restored","valueDecimal":{}}},)"
+        R"({{"name":"ignored","valueDecimal":{}}},{{"name":"differing","valueDecimal":{}}},)"
+        R"({{"name":"failed","valueDecimal":{}}}]}})",
+        status.name, status.total.value, counts.restored, counts.ignored, counts.differing,
+        counts.failed));
+    return response;
+}
+
+/// What went wrong, in words that are a client's to read.
+Response failed(const RestoreRun::Status& status, const Request& request) {
+    Error error = *status.error;
+    if (error.code == Errc::usage) {
+        error = {Errc::conflict,
+                 fmt::format("'{}' can't be read by this server; the log says more", status.name),
+                 ""};
+    }
+    return outcome_response(error, request);
+}
+
+asio::awaitable<Response> begin(const Service& service, const Request& request) {
+    const Result<std::string> name = read_backup_name(request, "from");
+    if (!name) {
+        co_return outcome_response(name.error(), request);
+    }
+    if (service.store().write_state() != storage::WriteState::ready) {
+        co_return outcome_response({Errc::no_store, "", ""}, request);
+    }
+    RestoreRun& run = service.restore_run();
+    const Result<std::uint64_t> number = run.start(*name);
+    if (!number) {
+        co_return outcome_response(number.error(), request);
+    }
+    RestoreRun::Status status = run.status();
+    while (status.number == *number && status.running && !status.found) {
+        co_await request.loop->pause(kLook);
+        status = run.status();
+    }
+    const bool refused = status.number == *number && !status.found;
+    co_return refused ? failed(status, request) : under_way(request, status);
+}
+
+}  // namespace
+
+asio::awaitable<Response> restore_store_operation(const Service& service, const Request& request,
+                                                  const Target& /*target*/) {
+    if (request.method == HttpMethod::post) {
+        co_return co_await begin(service, request);
+    }
+    if (const Result<void> fit = OperationInput::none(request); !fit) {
+        co_return outcome_response(fit.error(), request);
+    }
+    const RestoreRun::Status status = service.restore_run().status();
+    if (status.number == 0) {
+        co_return outcome_response(
+            {Errc::not_found, "No backup has been restored since the server was started", ""},
+            request);
+    }
+    if (status.running) {
+        co_return under_way(request, status);
+    }
+    co_return status.error ? failed(status, request) : done(status);
+}
+
+}  // namespace annals::core
