@@ -25,12 +25,18 @@ std::string on_a_terminal(const std::function<void()>& work) {
     work();
     ::dup2(kept, STDERR_FILENO);
     ::close(kept);
-    std::string text(4096, '\0');
-    (void)::write(slave, "$", 1);  // so that there is something to read
-    const ssize_t got = ::read(master, text.data(), text.size());
+    (void)::write(slave, "$", 1);  // the end of what there is to read, which may come in pieces
+    std::string text;
+    char piece[4096];
+    while (!text.ends_with('$')) {
+        const ssize_t got = ::read(master, piece, sizeof piece);
+        if (got <= 0) {
+            break;
+        }
+        text.append(piece, static_cast<std::size_t>(got));
+    }
     ::close(slave);
     ::close(master);
-    text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     return text;
 }
 
