@@ -124,7 +124,15 @@ void measure(benchmark::State& state, const std::vector<std::vector<Ask>>& befor
         }
         LoopedService looped(folder.path(), cores, {});
         seconds_of(looped, cores, before);
+        const storage::StoreMetrics begin = looped.service().store().metrics();
         state.SetIterationTime(seconds_of(looped, cores, conversations));
+        const storage::StoreMetrics end = looped.service().store().metrics();
+        if (const auto syncs = static_cast<double>(end.syncs - begin.syncs); syncs > 0) {
+            state.counters["commits_per_sync"] =
+                static_cast<double>(end.commits - begin.commits) / syncs;
+            state.counters["sync_us"] = (end.sync_seconds - begin.sync_seconds) / syncs * 1e6;
+            state.counters["syncs"] = syncs;
+        }
     }
     state.SetItemsProcessed(static_cast<std::int64_t>(things) *
                             static_cast<std::int64_t>(state.iterations()));
