@@ -227,34 +227,11 @@ class DoublingArray {
     std::array<T*, 34 - kFirstBits> chunks_{};
 };
 
-/// Pointer to a table that readers use without a lock and the writer replaces.
-///
-/// A reader counts itself in before it loads the pointer, so a writer that has swapped the pointer
-/// and then sees the count at zero knows that nobody uses the old table. Both sides use the total
-/// order of sequentially consistent operations for it.
+/// Pointer to a table that readers use without a lock and the writer replaces. Whoever reads it is counted in by then, and for as
+/// long as he uses what he got (ReaderCounts).
 template <typename Table>
 class Swapped {
   public:
-    class Reader {
-      public:
-        explicit Reader(const Swapped& swapped) noexcept : swapped_(swapped) {
-            swapped_.readers_.fetch_add(1);
-            table_ = swapped_.table_.load();
-        }
-
-        ~Reader() { swapped_.readers_.fetch_sub(1); }
-
-        Reader(const Reader&) = delete;
-        Reader& operator=(const Reader&) = delete;
-
-        /// Null if there is no table yet.
-        const Table* get() const noexcept { return table_; }
-
-      private:
-        const Swapped& swapped_;
-        const Table* table_;
-    };
-
     Swapped() = default;
 
     ~Swapped() {
@@ -267,6 +244,9 @@ class Swapped {
     Swapped(const Swapped&) = delete;
     Swapped& operator=(const Swapped&) = delete;
 
+    /// The table, for a reader; null if there is none yet.
+    const Table* read() const noexcept { return table_.load(); }
+
     /// The table, for the writer.
     Table* get() const noexcept { return table_.load(std::memory_order_relaxed); }
 
@@ -278,19 +258,15 @@ class Swapped {
         table_.store(table.release());
     }
 
-    /// Frees what no reader can use any more; true if nothing is left to free. Writer only.
-    bool reclaim() noexcept {
-        if (!retired_.empty() && readers_.load() == 0) {
-            for (Table* table : retired_) {
-                delete table;
-            }
-            retired_.clear();
+    /// Frees what was replaced. Writer only. Requires: no reader who was there then is left.
+    void reclaim() noexcept {
+        for (Table* table : retired_) {
+            delete table;
         }
-        return retired_.empty();
+        retired_.clear();
     }
 
   private:
-    mutable std::atomic<std::uint32_t> readers_ = 0;
     std::atomic<Table*> table_ = nullptr;
     std::vector<Table*> retired_;
 };

@@ -69,7 +69,13 @@ void KeyTable::reserve(std::uint64_t entries) {
 }
 
 void KeyTable::reclaim() noexcept {
-    std::erase_if(reclaimable_, [](Shard* shard) { return shard->table.reclaim(); });
+    if (reclaimable_.empty() || !readers_.none()) {
+        return;
+    }
+    for (Shard* shard : reclaimable_) {
+        shard->table.reclaim();
+    }
+    reclaimable_.clear();
 }
 
 void KeyTable::prefetch(const Hash128& key) const noexcept {

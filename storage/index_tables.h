@@ -7,6 +7,7 @@
 
 #include "core/base/digest.h"
 #include "storage/index_arrays.h"
+#include "storage/reader_counts.h"
 
 #include <cstdint>
 #include <vector>
@@ -22,8 +23,9 @@ class KeyTable {
     /// The number of the resource that `equal(number)` confirms, plus one; 0 if there is none.
     template <typename Equal>
     std::uint32_t find(const Hash128& key, Equal&& equal) const {
-        typename Swapped<Table>::Reader table(shards_[shard_of(key)].table);
-        return table.get() != nullptr ? find_in(slots_of(*table.get()), tag_of(key), equal) : 0;
+        const ReaderCounts::Reader reader(readers_);
+        const Table* table = shards_[shard_of(key)].table.read();
+        return table != nullptr ? find_in(slots_of(*table), tag_of(key), equal) : 0;
     }
 
     /// As find(), for the writer.
@@ -35,9 +37,9 @@ class KeyTable {
 
     /// Brings into the nearer caches what find() looks at first.
     void fetch_ahead(const Hash128& key) const noexcept {
-        const typename Swapped<Table>::Reader table(shards_[shard_of(key)].table);
-        if (table.get() != nullptr) {
-            const Slots slots = slots_of(*table.get());
+        const ReaderCounts::Reader reader(readers_);
+        if (const Table* table = shards_[shard_of(key)].table.read(); table != nullptr) {
+            const Slots slots = slots_of(*table);
             __builtin_prefetch(&slots.begin[home_of(tag_of(key), slots.capacity)]);
         }
     }
@@ -119,6 +121,7 @@ class KeyTable {
     static void place(const Slots& slots, std::uint64_t value) noexcept;
     void replace(Shard& shard, std::unique_ptr<Table> grown);
 
+    ReaderCounts readers_;  ///< of all shards
     std::array<Shard, kTableShards> shards_;
     std::array<Slots, kTableShards> slots_;  ///< of all shards in 4 KiB, for the writer
     SharedPages reserved_;

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <thread>
+#include <memory>
 
 namespace annals::storage {
 
@@ -22,14 +22,21 @@ SegmentTable::~SegmentTable() {
     }
 }
 
-SegmentTable::Reader::Reader(const SegmentTable& table) noexcept
-    : count_([&table]() -> std::atomic<std::uint32_t>& {
-          static std::atomic<std::size_t> threads{0};
-          thread_local const std::size_t mine = threads.fetch_add(1) % kStripes;
-          return table.stripes_[mine].readers;
-      }()) {
-    count_.fetch_add(1);
+namespace {
+
+/// Alone in its cache lines, so that its count is.
+struct alignas(kCacheLineBytes) Hold {
+    std::shared_ptr<const char> data;
+    std::shared_ptr<const PackedSegment> packed;
+};
+
+void make_holds(Segment& segment) {
+    for (std::shared_ptr<const char>& hold : segment.holds) {
+        hold = {std::make_shared<Hold>(segment.data, segment.packed), segment.data.get()};
+    }
 }
+
+}  // namespace
 
 std::uint32_t SegmentTable::insert(Segment segment) {
     const std::uint64_t number = segment.header.number;
@@ -49,6 +56,7 @@ std::uint32_t SegmentTable::insert(Segment segment) {
         slot.store(chunk, std::memory_order_release);
     }
     packed_ += segment.packed != nullptr ? 1 : 0;
+    make_holds(segment);
     (*chunk)[number_slot % kChunk].store(std::make_unique<Segment>(std::move(segment)).release());
     if (slots_.size() <= number) {
         slots_.resize(number + 1, 0);
@@ -79,11 +87,7 @@ void SegmentTable::retire(std::uint32_t slot) {
     const std::unique_ptr<const Segment> segment((*chunk)[slot % kChunk].exchange(nullptr));
     packed_ -= segment != nullptr && segment->packed != nullptr ? 1 : 0;
     // Whoever counts himself in from here on finds nothing in the slot: pointer and counts are in one total order.
-    for (const Stripe& stripe : stripes_) {
-        while (stripe.readers.load() != 0) {
-            std::this_thread::yield();
-        }
-    }
+    readers_.await_none();
     const std::lock_guard lock(mutex_);
     free_.push_back(slot);
 }
@@ -111,13 +115,13 @@ namespace {
 /// While so many are looked at nobody can let go of a segment.
 constexpr std::size_t kLookedAtTogether = 128;
 
-/// Where a version stands, and what keeps that mapped.
+/// Where a version stands, and what keeps that.
 struct Place {
     Location location;
     SegmentHeader header;
-    std::shared_ptr<const char> data;
+    std::shared_ptr<const char> hold;
     std::string_view bytes;
-    std::shared_ptr<const PackedSegment> packed;
+    const PackedSegment* packed;  ///< null: plain
 
     /// The record at `offset`, and its bytes if they are none of the mapping's.
     Result<Record> record(std::uint64_t offset, std::shared_ptr<const char>& unpacked) const {
@@ -137,8 +141,8 @@ std::optional<Place> find_place(const SegmentTable& segments, const Index& index
         const SegmentTable::Reader reader(segments);
         const Location location = index.location(position);
         if (const Segment* segment = segments.find(location.segment)) {
-            return Place{location, segment->header, segment->data, segment->view(),
-                         segment->packed};
+            return Place{location, segment->header, segment->hold(), segment->view(),
+                         segment->packed.get()};
         }
         if (index.location(position).segment == location.segment) {
             return std::nullopt;
@@ -196,7 +200,7 @@ Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place pl
     return StoredVersion{.info = info,
                          .id = record->id,
                          .body = record->body,
-                         .pin = std::move(unpacked != nullptr ? unpacked : place.data),
+                         .pin = std::move(unpacked != nullptr ? unpacked : place.hold),
                          .method = record->method};
 }
 
@@ -217,7 +221,7 @@ Result<StoredVersion> load_resident(const SegmentTable& segments, const Index& i
     if (!place) {
         return was_erased();
     }
-    if (!is_resident(place->bytes, place->packed.get(), place->location.offset, pages,
+    if (!is_resident(place->bytes, place->packed, place->location.offset, pages,
                      ResidentPages::time())) {
         StoredVersion unread;
         unread.unread = true;

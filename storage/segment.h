@@ -8,6 +8,7 @@
 
 #include "storage/format.h"
 #include "storage/index.h"
+#include "storage/reader_counts.h"
 
 #include <array>
 #include <atomic>
@@ -32,7 +33,13 @@ struct Segment {
     std::uint64_t bytes = 0;
     std::shared_ptr<const PackedSegment> packed = nullptr;  ///< null: plain
 
+    /// What keeps the bytes, each with a count of its own: threads that read one segment don't take turns at one count.
+    std::array<std::shared_ptr<const char>, kThreadPlaces> holds = {};
+
     std::string_view view() const noexcept { return {data.get(), bytes}; }
+
+    /// What the calling thread keeps the bytes by. Requires: the segment is in a table.
+    const std::shared_ptr<const char>& hold() const noexcept { return holds[thread_place()]; }
 };
 
 /// All segments of a store, each in a slot, which is what Location::segment names. A segment whose file is replaced gets
@@ -45,17 +52,10 @@ class SegmentTable {
     ~SegmentTable();
 
     /// While one lives, what find() gave to its thread stays. To be short: retire() waits for it.
-    class Reader {
+    class Reader : ReaderCounts::Reader {
       public:
-        explicit Reader(const SegmentTable& table) noexcept;
-
-        ~Reader() { count_.fetch_sub(1); }
-
-        Reader(const Reader&) = delete;
-        Reader& operator=(const Reader&) = delete;
-
-      private:
-        std::atomic<std::uint32_t>& count_;
+        explicit Reader(const SegmentTable& table) noexcept
+            : ReaderCounts::Reader(table.readers_) {}
     };
 
     /// Adds a segment, also one that takes the place of another of its number, and returns its slot.
@@ -80,15 +80,9 @@ class SegmentTable {
 
   private:
     static constexpr std::size_t kChunk = 1024;
-    static constexpr std::size_t kStripes = 16;
-    static constexpr std::size_t kCacheLine = 64;
     using Chunk = std::array<std::atomic<const Segment*>, kChunk>;
 
-    struct alignas(kCacheLine) Stripe {
-        std::atomic<std::uint32_t> readers{0};
-    };
-
-    mutable std::array<Stripe, kStripes> stripes_;
+    ReaderCounts readers_;
     std::array<std::atomic<Chunk*>, (kSlotMax + 1) / kChunk> chunks_{};
     std::atomic<std::uint64_t> size_{0};
     std::atomic<std::uint64_t> packed_{0};

@@ -1,0 +1,16 @@
+#include "storage/reader_counts.h"
+
+#include <thread>
+
+namespace annals::storage {
+
+void ReaderCounts::await_none() const noexcept {
+    // One after the other: whoever counts himself in from here on finds what has taken the old one's place.
+    for (const Count& count : counts_) {
+        while (count.readers.load() != 0) {
+            std::this_thread::yield();
+        }
+    }
+}
+
+}  // namespace annals::storage
