@@ -212,7 +212,7 @@ void cores_and_work(benchmark::internal::Benchmark* benchmark, std::int64_t work
         ->Unit(benchmark::kMillisecond);
 }
 
-BENCHMARK(read)->Apply([](auto* benchmark) { cores_and_work(benchmark, 2'560'000); });
+BENCHMARK(read)->Apply([](auto* benchmark) { cores_and_work(benchmark, 640'000); });
 BENCHMARK(create)->Apply([](auto* benchmark) { cores_and_work(benchmark, 64'000); });
 BENCHMARK(history_apply)->Apply([](auto* benchmark) { cores_and_work(benchmark, 100'000); });
 
