@@ -1,7 +1,7 @@
 // ReaderCounts: who uses, without a lock, what one writer may replace.
 //
 // Layer:   storage.
-// Threads: Reader on any; none() on the writer's.
+// Threads: Reader on any; none() and await_none() on the writer's.
 
 #pragma once
 
@@ -12,10 +12,10 @@
 
 namespace annals::storage {
 
-/// A thread's place among what is kept several times over, so that threads need not take turns at one cache line: no two have
-/// the same before there are more of them than places. Ascends from 0, below kThreadPlaces.
 inline constexpr std::size_t kThreadPlaces = 16;
 
+/// The calling thread's place, below kThreadPlaces, among what is kept several times over so that threads need not take turns at
+/// one cache line. Places are given in turn: of threads that ever asked, every sixteenth has the same.
 inline std::size_t thread_place() noexcept {
     static constinit std::atomic<std::size_t> threads{0};
     // Found out at the first use, since what is known before that takes no test of its own.
