@@ -63,14 +63,19 @@ T take(const char*& in) {
     return value;
 }
 
-/// What the file holds; sequence 0 if it isn't whole.
-ErasureJournal::Content decode(std::string_view bytes) {
+/// What the file holds; sequence 0 if it isn't whole. Errors: usage (a newer format).
+Result<ErasureJournal::Content> decode(std::string_view bytes, const std::string& path) {
     ErasureJournal::Content content;
     if (bytes.size() < kHeaderBytes + kChecksumBytes || !bytes.starts_with(kMagic)) {
         return content;
     }
     const char* in = bytes.data() + kMagic.size();
-    const auto version = take<std::uint32_t>(in);
+    if (const auto version = take<std::uint32_t>(in); version > kVersion) {
+        return Error{Errc::usage,
+                     fmt::format("{}: written in format {}, this program knows up to {}", path,
+                                 version, kVersion),
+                     {}};
+    }
     const auto blankings = take<std::uint32_t>(in);
     const auto sequence = take<std::uint64_t>(in);
     const auto erases_done = take<std::uint64_t>(in);
@@ -78,7 +83,7 @@ ErasureJournal::Content decode(std::string_view bytes) {
     in += sizeof(std::uint32_t);
     const std::uint64_t size =
         kHeaderBytes + std::uint64_t{blankings} * kBlankingBytes + std::uint64_t{dead} * kDeadBytes;
-    if (version != kVersion || size + kChecksumBytes > bytes.size() ||
+    if (size + kChecksumBytes > bytes.size() ||
         load_le<std::uint64_t>(bytes.data() + size) != hash64(bytes.substr(0, size))) {
         return content;
     }
@@ -170,7 +175,8 @@ Result<ErasureJournal::Content> ErasureJournal::read(FileSystem& fs, const std::
         ANNALS_TRY(const auto file, fs.open(path, FileSystem::Mode::read));
         ANNALS_TRY(const std::uint64_t size, file->size());
         ANNALS_TRY(const std::string bytes, read_at(*file, 0, std::min(size, kFileBytesMax)));
-        if (Content content = decode(bytes); content.sequence > newest.sequence) {
+        ANNALS_TRY(Content content, decode(bytes, path));
+        if (content.sequence > newest.sequence) {
             newest = std::move(content);
         }
     }

@@ -46,7 +46,7 @@ class ErasureJournal {
                                             std::uint64_t bytes) const;
     };
 
-    /// Reads the journal of the store in `directory`. Errors: io.
+    /// Reads the journal of the store in `directory`. Errors: usage (a newer format), io.
     static Result<Content> read(FileSystem& fs, const std::string& directory);
 
     /// Goes on after `content`, what read() gave.

@@ -21,12 +21,15 @@ std::string search_file_name(std::uint64_t number) {
     return fmt::format("{:010}.run", number);
 }
 
-SearchCheckpointReader::SearchCheckpointReader(FileSystem& fs, const std::string& directory)
+SearchCheckpointReader::SearchCheckpointReader(FileSystem& fs, const std::string& directory,
+                                               Which which)
     : fs_(fs),
       folder_(fmt::format("{}/{}", directory, kSearchFolder)),
       synced_(read_manifest(kSearchManifestName)),
       content_{.manifest = unfit("not read"), .runs = {}} {
-    Result<SearchManifest> recent = read_manifest(kSearchRecentName);
+    Result<SearchManifest> recent = which == Which::newest
+                                        ? read_manifest(kSearchRecentName)
+                                        : Result<SearchManifest>(unfit("not asked for"));
     recent_ = recent && (!synced_ || recent->witness.position > synced_->witness.position);
     begin({.manifest = recent_ ? std::move(recent) : synced_, .runs = {}});
 }

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,9 +39,12 @@ class SearchCheckpointReader {
         PerType<std::vector<Run>> runs;  ///< as in the manifest
     };
 
-    /// Reads the manifests of the store in `directory` and, if there is much, begins to read the runs of the newer one.
-    /// Lifetime: `fs` outlives it.
-    SearchCheckpointReader(FileSystem& fs, const std::string& directory);
+    enum class Which : std::uint8_t { newest, synced };
+
+    /// Reads the manifests of the store in `directory` (or the synced one alone) and, if there is much, begins to read the
+    /// runs of the newer one. Lifetime: `fs` outlives it.
+    SearchCheckpointReader(FileSystem& fs, const std::string& directory,
+                           Which which = Which::newest);
     ~SearchCheckpointReader();
     SearchCheckpointReader(const SearchCheckpointReader&) = delete;
     SearchCheckpointReader& operator=(const SearchCheckpointReader&) = delete;

@@ -60,6 +60,27 @@ TEST(ErasureJournal, KeepsTheOneBeforeUntilTheNextIsWhole) {
     }
 }
 
+TEST(ErasureJournal, OfANewerFormatRefusesTheStoreAndTouchesNothing) {
+    SimFileSystem fs;
+    {
+        ASSERT_TRUE(Store::open(fs, kDirectory, {}));
+    }
+    ErasureJournal journal(fs, kDirectory, 0);
+    ASSERT_TRUE(journal.write({}));
+    const std::string path = kDirectory + "/erase/1.journal";
+    std::string bytes = fs.content(path);
+    store_le(bytes.data() + 8, std::uint32_t{2});
+    fs.set_content(path, bytes);
+    const auto store = Store::open(fs, kDirectory, {});
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, Errc::usage);
+    EXPECT_NE(store.error().detail.find(path), std::string::npos) << store.error().detail;
+    EXPECT_EQ(fs.content(path), bytes);
+    const auto report = verify(fs, kDirectory);
+    ASSERT_FALSE(report);
+    EXPECT_EQ(report.error().code, Errc::usage);
+}
+
 /// A segment with one frame, whose header says that it is `length` long, and a record after it.
 std::string segment_of_one_frame(std::uint64_t salt, std::uint64_t length) {
     std::string bytes(kSegmentHeaderBytes, '\0');

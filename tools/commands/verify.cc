@@ -42,6 +42,10 @@ std::string describe(const storage::VerifyReport& report) {
             fmt::format("torn tail of {} bytes, never acknowledged: opening the store cuts it\n",
                         report.torn_bytes);
     }
+    if (report.search_runs > 0) {
+        text += fmt::format("search checkpoint: {} runs of {} documents\n", report.search_runs,
+                            report.search_documents);
+    }
     for (const storage::Damage& damage : report.damages) {
         text += fmt::format("damage in {} at offset {}: {}\n", damage.segment, damage.offset,
                             damage.reason);
