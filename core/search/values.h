@@ -7,9 +7,9 @@
 #pragma once
 
 #include "codec/json/document.h"
-#include "codec/schema/schema.h"
 #include "core/search/ranges.h"
 #include "core/search/terms.h"
+#include "core/search/value_kind.h"
 #include "storage/search_entries.h"
 
 #include <array>
@@ -21,46 +21,6 @@
 #include <string_view>
 
 namespace annals::core::search {
-
-/// How a value is read.
-enum class ValueKind : std::uint8_t {
-    none,  ///< this type of parameter finds nothing in this data type
-    token_text,
-    token_boolean,
-    token_coding,
-    token_concept,
-    token_identifier,
-    token_contact,
-    string_text,
-    string_name,
-    string_address,
-    string_coding,
-    string_concept,
-    reference_reference,
-    reference_text,
-    reference_resource,
-    date_text,
-    date_period,
-    date_timing,
-    number_text,
-    number_range,
-    number_quantity,
-    quantity_text,
-    quantity_quantity,
-    quantity_money,
-    quantity_range,
-    quantity_sampled,
-    uri_text,
-    near_position,
-    presence,  ///< of Patient.deceased: true unless it says false
-};
-
-/// What a parameter of `search` reads from an element of `type`.
-ValueKind value_kind(schema::SearchType search, schema::Type type) noexcept;
-
-/// The system that an element's codes are of, as its required binding says, if that is of one system alone. Lifetime:
-/// the program's.
-std::string_view implied_system(schema::Element element) noexcept;
 
 /// The columns of one parameter.
 struct Columns {
