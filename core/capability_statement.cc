@@ -65,7 +65,8 @@ std::string resource_abilities(const Config& config) {
         R"("conditionalDelete":"{}","referencePolicy":["literal","local"{}])",
         interaction_codes(config, {Level::instance, Level::instance_history, Level::version,
                                    Level::type, Level::type_history, Level::type_search}),
-        yes_no(offers(config, Level::version, HttpMethod::get)), yes_no(config.update_create),
+        yes_no(offers(config, Level::version, HttpMethod::get)),
+        yes_no(config.update_create && offers(config, Level::instance, HttpMethod::put)),
         yes_no(offers(config, Level::type, HttpMethod::post)),
         yes_no(offers(config, Level::type, HttpMethod::put)),
         offers(config, Level::type, HttpMethod::delete_) ? config.conditional_delete

@@ -27,8 +27,13 @@ search::References references_of(const Config& config) noexcept {
     return config.integrity_on_delete ? search::References::all : search::References::as_searched;
 }
 
+bool writes(const Interaction& row) {
+    return row.access == Access::create || row.access == Access::update ||
+           row.access == Access::remove || row.access == Access::erase;
+}
+
 bool is_on(const Interaction& row, const Config& config) {
-    return row.enabled == nullptr || row.enabled(config);
+    return (row.enabled == nullptr || row.enabled(config)) && !(config.read_only && writes(row));
 }
 
 HttpMethod as_dispatched(HttpMethod method) noexcept {

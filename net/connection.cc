@@ -25,8 +25,9 @@ namespace {
 constexpr std::string_view kVary = "Accept, Accept-Encoding";
 constexpr std::string_view kVaryByOrigin = "Accept, Accept-Encoding, Origin";
 
-/// Said of what needs credentials to be seen, where nothing else is said.
+/// Said of what needs credentials to be seen, where nothing stricter is said.
 constexpr std::string_view kGuardedCaching = "private, no-cache";
+constexpr std::string_view kSharedCaching = "no-cache";
 
 /// Responses of one turn are sent when they have grown to this.
 constexpr std::size_t kTurnBytesMax = 1 << 20;
@@ -167,7 +168,8 @@ void Connection::abandon() {
     socket_.close(ignored);
 }
 
-Framing Connection::framing(bool close) const {
+Framing Connection::framing(bool close) {
+    worker_.keep_date();
     return {.head = false,
             .http_1_0 = false,
             .close = close,
@@ -179,7 +181,7 @@ Framing Connection::framing(bool close) const {
 }
 
 /// The same for an answer to `request` with which the connection ends.
-Framing Connection::last_framing(const core::Request& request) const {
+Framing Connection::last_framing(const core::Request& request) {
     Framing frame = framing(true);
     frame.head = request.method == core::HttpMethod::head;
     return frame;
@@ -421,7 +423,9 @@ Connection::Turn Connection::put(core::Response& response) {
     if (frame.head || request.method == core::HttpMethod::get) {
         frame.vary = worker_.shared.cors.varies() ? kVaryByOrigin : kVary;
     }
-    if (worker_.authenticator && response.cache_control.empty()) {
+    if (worker_.authenticator &&
+        (response.cache_control.empty() ||
+         (principal_ != nullptr && response.cache_control == kSharedCaching))) {
         response.cache_control = kGuardedCaching;
     }
     output_.add(response, frame);

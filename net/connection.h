@@ -124,8 +124,8 @@ class Connection final : private core::Meanwhile {
     void take_request_id(core::Request& request);
     Turn refuse(const Error& error, int status = 0);
     void answer_late();
-    Framing framing(bool close) const;
-    Framing last_framing(const core::Request& request) const;
+    Framing framing(bool close);
+    Framing last_framing(const core::Request& request);
     void enter(Phase phase, std::chrono::milliseconds limit);
     void wake();
 

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kTickMin{10};
 constexpr std::chrono::milliseconds kTickMax{250};
+constexpr std::int64_t kSecond = 1'000'000;  // of an Instant
 
 // Often enough that no limit is overrun by more than a quarter.
 std::chrono::milliseconds tick_of(const core::Config::Limits& limits) {
@@ -46,7 +47,9 @@ void Worker::pinged() noexcept {
 
 void Worker::set_time() {
     time = Clock::now();
-    write_http_date(now(), date.data());
+    const Instant wall = now();
+    write_http_date(wall, date.data());
+    date_ends_ = time + std::chrono::microseconds(kSecond - wall.us % kSecond);
 }
 
 asio::awaitable<void> Worker::sweep() {

@@ -95,6 +95,13 @@ struct Worker : private core::Pings::Listener {
     /// Closes all connections.
     void close_all();
 
+    /// Moves `date` on if its second is over: no answer is dated before what it tells of.
+    void keep_date() {
+        if (Clock::now() >= date_ends_) {
+            set_time();
+        }
+    }
+
     Shared& shared;
     LoopMetrics metrics;
     std::optional<auth::Authenticator> authenticator;
@@ -111,6 +118,8 @@ struct Worker : private core::Pings::Listener {
   private:
     void set_time();
     void pinged() noexcept override;
+
+    Clock::time_point date_ends_;
 };
 
 }  // namespace annals::net

@@ -116,13 +116,9 @@ Chain Index::Impl::chain(const Hash128& key, std::uint64_t bound) const {
 }
 
 std::uint32_t Index::Impl::standing(const Chain& chain, std::uint32_t position) const {
-    while (position != 0 && position >= chain.oldest) {
-        if (!erased(position) || deletion(position)) {
-            return position;
-        }
-        position = link_of(position).previous;
-    }
-    return 0;
+    const bool stands =
+        position != 0 && position >= chain.oldest && (!erased(position) || deletion(position));
+    return stands ? position : 0;
 }
 
 std::uint32_t Index::Impl::standing_at(const Chain& chain, Instant instant) const {
@@ -136,14 +132,7 @@ std::uint32_t Index::Impl::standing_at(const Chain& chain, Instant instant) cons
         }
         position = link_of(position).previous;
     }
-    // Before an erased version there may be one of a later instant where instants don't ascend.
-    while (position != 0 && position >= chain.oldest) {
-        if (entry(position).instant <= instant.us && (!erased(position) || deletion(position))) {
-            return position;
-        }
-        position = link_of(position).previous;
-    }
-    return 0;
+    return position != 0 && position >= chain.oldest && !erased(position) ? position : 0;
 }
 
 // ---- the writer's side ----

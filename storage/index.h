@@ -93,7 +93,7 @@ class Index {
 
     Position last_position() const noexcept;
 
-    /// The newest version at or before `bound` (0: all visible) that is not erased. An erased deletion
+    /// The newest version at or before `bound` (0: all visible); none if it was erased. An erased deletion
     /// still counts while its resource has versions: what it deleted does not come back.
     std::optional<VersionInfo> current(const Hash128& key, Position bound) const;
     std::optional<VersionInfo> version(const Hash128& key, VersionNumber number) const;

@@ -218,8 +218,10 @@ struct Index::Impl {
     Chain chain(std::uint32_t number, std::uint64_t bound) const;
     Chain chain(const Hash128& key, std::uint64_t bound) const;
 
-    /// From `position` of the chain backwards, the first version that says how the resource stood then.
+    /// `position` of the chain, if it says how the resource stood there: 0 if it was erased, since the version before it
+    /// was not current then. A deletion says it also when it was erased.
     std::uint32_t standing(const Chain& chain, std::uint32_t position) const;
+    /// The version that was current at `instant`; 0 if there was none or if it was erased.
     std::uint32_t standing_at(const Chain& chain, Instant instant) const;
 
     HistoryPage resource_history(const HistoryQuery& query, const Chain& chain) const;

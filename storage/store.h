@@ -287,7 +287,7 @@ class Store {
                                        VersionNumber number) const;
 
     /// The version of a resource that was current at `instant`: of those at or before it, the one with
-    /// the highest number; deletion or not.
+    /// the highest number; deletion or not. None if that one was erased: the one before it was not current then.
     std::optional<VersionInfo> current_at(TypeId type, std::string_view id, Instant instant) const;
 
     /// The version at a position, if it was not erased.

@@ -33,6 +33,37 @@ Error is_current(const Target& target) {
             ""};
 }
 
+/// Whether versions stay behind that only the deletion `head` says to be gone.
+bool has_others(const Service& service, const Target& target) {
+    storage::HistoryQuery query;
+    query.type = target.type;
+    query.id = target.id;
+    return service.store().history(query).total > 1;
+}
+
+/// Writes the deletion anew, as the version after it. Without it what it deleted would come back to life in every copy, which learns
+/// of deletions by their versions alone.
+asio::awaitable<std::optional<Error>> delete_again(const Service& service, const Request& request,
+                                                   const Target& target, const Head& head) {
+    storage::VersionWrite write;
+    write.type = target.type;
+    write.id = target.id;
+    write.method = storage::Method::deletion;
+    write.deletion = true;
+    write.expect = storage::Expect::version;
+    write.expected_version = head.version;
+    storage::Commit commit;
+    commit.writes = std::span(&write, 1);
+    commit.request = request.client_request_id;
+    const Submission submission = service.store().submit(commit);
+    if (submission.status != Status::accepted) {
+        std::optional<Error> error = co_await settle_refusal(*request.loop, submission);
+        co_return error;
+    }
+    const Result<void> durable = co_await request.loop->settled_ticket(submission.ticket);
+    co_return durable ? std::nullopt : std::optional(durable.error());
+}
+
 // Submits `erase` until the store has taken it, and answers when it is durable and no byte is left.
 asio::awaitable<Response> erase_history(const Service& service, const Request& request,
                                         const Target& target, Erase::Scope scope,
@@ -54,6 +85,17 @@ asio::awaitable<Response> erase_history(const Service& service, const Request& r
                 continue;
             }
             co_return outcome_response(*refusal, request);
+        }
+        if (scope == Erase::Scope::version && head.version == version) {
+            if (head.ticket.value != 0 || has_others(service, target)) {
+                const std::optional<Error> error =
+                    co_await delete_again(service, request, target, head);
+                if (error) {
+                    co_return outcome_response(*error, request);
+                }
+                continue;
+            }
+            scope = Erase::Scope::all_but_current;  // which of a deleted resource leaves nothing
         }
 
         Erase erase;

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <string>
+#include <thread>
+#include <vector>
+
 namespace annals::test {
 namespace {
 
@@ -226,6 +231,51 @@ TEST_F(HistoryDeletion, KeepsTheCurrentVersionOfALiveResource) {
     EXPECT_TRUE(send("GET", "/Patient/1/_history").says(R"("total":1)"));
     EXPECT_EQ(send("DELETE", "/Patient/1/_history").status, 204);
     EXPECT_EQ(send("DELETE", "/Patient/2/_history").status, 404);
+}
+
+TEST_F(HistoryDeletion, OfTheDeletionLeavesTheResourceDeletedForCopiesToo) {
+    ASSERT_EQ(put_patient("1"), 201);
+    ASSERT_EQ(put_patient("1"), 200);
+    ASSERT_EQ(send("DELETE", "/Patient/1").status, 204);
+    use(true);
+    EXPECT_EQ(send("DELETE", "/Patient/1/_history/3").status, 204);
+    EXPECT_EQ(send("GET", "/Patient/1/_history/3").status, 404);
+    EXPECT_EQ(send("GET", "/Patient/1").status, 410);
+    EXPECT_EQ(send("GET", "/Patient/1/_history/2").status, 200);
+    const Answer history = send("GET", "/_history?_sort=_position");
+    EXPECT_TRUE(history.says(R"("total":3)"));
+    EXPECT_TRUE(history.says("/Patient/1/_history/4"));
+    EXPECT_TRUE(history.says(R"("method":"DELETE")"));
+
+    // Where nothing else is left, so is the deletion.
+    EXPECT_EQ(send("DELETE", "/Patient/1/_history/1").status, 204);
+    EXPECT_EQ(send("DELETE", "/Patient/1/_history/2").status, 204);
+    EXPECT_EQ(send("GET", "/Patient/1").status, 410);
+    EXPECT_EQ(send("DELETE", "/Patient/1/_history/4").status, 204);
+    EXPECT_EQ(send("GET", "/Patient/1").status, 404);
+    EXPECT_EQ(send("GET", "/Patient/1/_history").status, 404);
+    EXPECT_EQ(store().totals().versions, 0U);
+}
+
+TEST_F(HistoryDeletion, LeavesNoOtherVersionInThePlaceOfTheRemovedOne) {
+    use(true);
+    std::vector<std::string> instants;
+    for (int version = 1; version <= 3; ++version) {
+        put_patient("1");
+        instants.push_back(format_instant(send("GET", "/Patient/1").last_modified));
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    ASSERT_EQ(send("DELETE", "/Patient/1/_history/2").status, 204);
+    for (const std::string level : {"/Patient/1", "/Patient", ""}) {
+        const std::string at = level + "/_history?_at=";
+        EXPECT_TRUE(send("GET", at + instants[0]).says("/Patient/1/_history/1")) << level;
+        EXPECT_TRUE(send("GET", at + instants[1]).says(R"("total":0)")) << level;
+        EXPECT_TRUE(send("GET", at + instants[2]).says("/Patient/1/_history/3")) << level;
+    }
+    EXPECT_EQ(send("GET", "/Patient/1?_asOf=1").etag, 1U);
+    EXPECT_EQ(send("GET", "/Patient/1?_asOf=2").status, 404);
+    EXPECT_TRUE(send("GET", "/Patient?_asOf=1").says(R"("total":1)"));
+    EXPECT_TRUE(send("GET", "/Patient?_asOf=2").says(R"("total":0)"));
 }
 
 TEST_F(HistoryDeletion, RemovesAllOfADeletedResource) {

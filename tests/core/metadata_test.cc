@@ -181,6 +181,27 @@ TEST_F(Statement, AnnouncesNoSearchParameterThatIsAlwaysRefused) {
     }
 }
 
+TEST_F(Statement, OfAReadOnlyServerAnnouncesNoWriteAndRefusesThem) {
+    EXPECT_EQ(put_patient("1"), 201);
+    Config config;
+    config.read_only = true;
+    restart(config);
+    const std::string text = statement();
+    for (const char* code : {"create", "update", "patch", "delete"}) {
+        EXPECT_THAT(text, testing::Not(HasSubstr(fmt::format(R"({{"code":"{}"}})", code)))) << code;
+    }
+    EXPECT_THAT(text, HasSubstr(R"("updateCreate":false)"));
+    EXPECT_THAT(text, HasSubstr(R"("conditionalDelete":"not-supported")"));
+    EXPECT_THAT(text, HasSubstr(R"({"code":"read"})"));
+
+    const test::Answer refused = send("PUT", "/Patient/1", R"({"resourceType":"Patient","id":"1"})",
+                                      {{"Content-Type", "application/fhir+json"}});
+    EXPECT_EQ(refused.status, 405);
+    EXPECT_EQ(refused.allow, "GET, HEAD");
+    EXPECT_TRUE(refused.says("not-supported"));
+    EXPECT_EQ(send("GET", "/Patient/1").status, 200);
+}
+
 TEST_F(Statement, NamesNoOperationThatCannotBeLookedUp) {
     const std::string text = statement();
     json::Parser parser;

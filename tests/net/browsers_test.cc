@@ -172,11 +172,15 @@ TEST(Caching, IsPrivateWhereCredentialsAreNeeded) {
     ASSERT_EQ(open.send("PUT", "/Patient/1", patient).status, 201);
     EXPECT_EQ(cache_control(open, version), "public, max-age=31536000, immutable");
     EXPECT_EQ(cache_control(open, "/Patient/1"), "");
+    EXPECT_EQ(cache_control(open, "/Patient"), "no-cache");
 
     GuardedServer guarded(with_tokens(jwk_set({key.jwk()})));
     ASSERT_EQ(guarded.send("PUT", "/Patient/1", patient, token).status, 201);
     EXPECT_EQ(cache_control(guarded, version, token), "private, max-age=31536000, immutable");
-    EXPECT_EQ(cache_control(guarded, "/Patient/1", token), "private, no-cache");
+    for (const char* path : {"/Patient/1", "/Patient", "/Patient/_history", "/_history"}) {
+        EXPECT_EQ(cache_control(guarded, path, token), "private, no-cache") << path;
+    }
+    EXPECT_EQ(cache_control(guarded, "/metadata"), "no-cache");
     EXPECT_EQ(cache_control(guarded, "/Patient/1"), "private, no-cache");
 
     GuardedServer read_by_all([&](core::Config& config, GuardedServer& self) {

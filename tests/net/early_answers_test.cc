@@ -183,5 +183,22 @@ TEST_F(EarlyAnswers, AreSaidToThoseWhoSendNoMore) {
     EXPECT_TRUE(connection.closed_by_peer());
 }
 
+TEST_F(EarlyAnswers, AreDatedNoEarlierThanWhatTheyTellOf) {
+    Connection connection(server_->port());
+    const auto end =
+        std::chrono::steady_clock::now() + milliseconds(1200);  // over one second's end
+    for (int i = 0; std::chrono::steady_clock::now() < end; ++i) {
+        connection.send(request("PUT", "/Patient/1", patient("1", std::to_string(i))));
+        const auto answer = connection.receive();
+        ASSERT_TRUE(answer);
+        const Result<Instant> date = parse_http_date(answer->header("Date").value_or(""));
+        const Result<Instant> modified =
+            parse_http_date(answer->header("Last-Modified").value_or(""));
+        ASSERT_TRUE(date && modified);
+        ASSERT_LE(*modified, *date) << answer->header("Last-Modified").value_or("");
+        std::this_thread::sleep_for(milliseconds(2));
+    }
+}
+
 }  // namespace
 }  // namespace annals::test

@@ -79,8 +79,9 @@ const VersionModel::Version* VersionModel::standing(std::uint64_t resource, Posi
                                                     Instant instant) const {
     const auto all = chain(resource, bound);
     for (auto at = all.rbegin(); at != all.rend(); ++at) {
-        if ((*at)->info.instant <= instant && (!(*at)->erased || (*at)->info.deletion)) {
-            return *at;
+        if ((*at)->info.instant <= instant) {
+            const bool deleted_now = (*at)->info.deletion && instant == kEver;
+            return !(*at)->erased || deleted_now ? *at : nullptr;
         }
     }
     return nullptr;

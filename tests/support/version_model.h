@@ -42,7 +42,8 @@ class VersionModel {
     /// erased, erased ones among them.
     std::vector<const Version*> chain(std::uint64_t resource, Position bound = {}) const;
 
-    /// The version that says how the resource stood at `bound` and `instant`; null: it was absent.
+    /// The version that says how the resource stood at `bound` and `instant`; null: it was absent, or what it was then is
+    /// erased (a deletion still counts where no instant is asked for).
     const Version* standing(std::uint64_t resource, Position bound = {},
                             Instant instant = kEver) const;
 
