@@ -35,6 +35,10 @@ constexpr std::uint32_t kResourcesPerSlice = 16'384;
 /// Pauses are so many times as long as the work before them.
 constexpr int kPauseShare = 3;
 constexpr milliseconds kPauseMin{1};
+
+/// Until what writers have gathered is on the device.
+constexpr milliseconds kOverloadedPause{100};
+
 constexpr int kNice = 10;
 
 using Pause = std::function<bool(milliseconds)>;
@@ -111,7 +115,7 @@ class Cleanup {
                 ANNALS_TRY_VOID(commit(going));
                 going.clear();
                 begin = at + 1;
-                stopped_ = pause_(kPauseMin);
+                stopped_ = stopped_ || pause_(kPauseMin);
             }
         }
         return last_.value == 0 ? Result<void>() : store_.wait_erased(last_);
@@ -148,11 +152,18 @@ class Cleanup {
         }
         Commit commit;
         commit.erases = erases;
-        const Submission submission = store_.submit(commit);
         using Status = Submission::Status;
+        Submission submission = store_.submit(commit);
+        while (submission.status == Status::overloaded) {
+            stopped_ = pause_(kOverloadedPause);
+            if (stopped_) {
+                return {};
+            }
+            submission = store_.submit(commit);
+        }
         if (submission.status == Status::busy || submission.status == Status::expectation_failed) {
             // Somebody writes one of them just now: the others one by one, that one in the next cycle.
-            for (std::size_t i = 0; going.size() > 1 && i < going.size(); ++i) {
+            for (std::size_t i = 0; going.size() > 1 && i < going.size() && !stopped_; ++i) {
                 ANNALS_TRY_VOID(this->commit(going.subspan(i, 1)));
             }
             return {};

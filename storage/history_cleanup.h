@@ -21,9 +21,9 @@ struct CleanupReport {
     std::uint64_t versions = 0;   ///< removed of these
 };
 
-/// Goes through the log once. Waits in between, so that writers hardly notice, unless `stop` says so: then it
-/// ends early. With `dry_run` nothing is removed.
-/// Errors: those of a submission: no_store, io, overloaded; what is done is done.
+/// Goes through the log once. Waits in between, so that writers hardly notice, and where they leave it no room, until they
+/// do; once `pause` says so, it ends early. With `dry_run` nothing is removed.
+/// Errors: those of a submission: no_store, io; what is done is done.
 Result<CleanupReport> clean_history(Store& store, const HistoryLimits& limits, bool dry_run,
                                     const std::function<bool(std::chrono::milliseconds)>& pause);
 

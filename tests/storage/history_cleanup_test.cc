@@ -1,5 +1,6 @@
 #include "storage/history_cleanup.h"
 
+#include "core/base/limits.h"
 #include "storage/verify.h"
 #include "tests/support/commits.h"
 #include "tests/support/sim_file_system.h"
@@ -165,6 +166,27 @@ TEST_F(HistoryCleanupTest, TakesALongHistoryInBoundedCommits) {
     EXPECT_GE(store_->metrics().commits - commits, 4U);
     EXPECT_EQ(versions("Patient", "long"), (Numbers{4000, 3999, 3998}));
     EXPECT_EQ(versions("Patient", "after"), (Numbers{5, 4, 3}));
+}
+
+TEST_F(HistoryCleanupTest, WaitsAndTriesAgainWhereWritersLeaveItNoRoom) {
+    for (int i = 0; i < 200; ++i) {
+        write("Patient", fmt::format("p{}", i), 4);
+    }
+    fs_.hold_syncs();
+    const std::string large(kUnsyncedBytesMax / 2 - 4096, 'x');
+    for (const std::string id : {"a", "b"}) {
+        CommitBuilder one;
+        one.put("Binary", id, large);
+        ASSERT_EQ(store_->submit(one.commit()).status, Submission::Status::accepted);
+    }
+    int pauses = 0;
+    const auto ended = clean_history(*store_, limits_, false,
+                                     [&](std::chrono::milliseconds) { return ++pauses == 3; });
+    fs_.fail_next(SimFileSystem::Call::sync, Errc::io, 1);  // Spare the simulated disk the bytes.
+    fs_.release_syncs();
+    EXPECT_EQ(pauses, 3);
+    ASSERT_TRUE(ended) << ended.error().detail;
+    EXPECT_EQ(ended->versions, 0U) << "there was no room yet";
 }
 
 }  // namespace
