@@ -2,6 +2,7 @@
 
 #include "storage/segment_check.h"
 
+#include "storage/whole_file.h"
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +12,6 @@
 namespace annals::storage {
 
 namespace {
-
-constexpr std::uint64_t kCopyBytes = 1 << 20;
 
 /// How often a segment is taken anew that changed while it was read.
 constexpr int kAttemptsMax = 3;
@@ -263,19 +262,7 @@ class Backup {
     /// Durability: none before the sync of what it returns.
     Result<std::unique_ptr<File>> copy(const std::string& from, const std::string& to,
                                        std::uint64_t bytes) {
-        ANNALS_TRY(const auto source, fs_.open(from, FileSystem::Mode::read));
-        ANNALS_TRY(std::unique_ptr<File> file, fs_.open(to, FileSystem::Mode::create));
-        std::string chunk;
-        for (std::uint64_t at = 0; at < bytes; at += chunk.size()) {
-            chunk.resize(std::min(kCopyBytes, bytes - at));
-            ANNALS_TRY(const std::size_t got, source->read(at, {chunk.data(), chunk.size()}));
-            if (got != chunk.size()) {
-                return Error{Errc::corrupt, fmt::format("{}: shorter than it was", from), {}};
-            }
-            ANNALS_TRY_VOID(file->write(at, chunk));
-            ANNALS_TRY_VOID(go_on());
-        }
-        return file;
+        return copy_file(fs_, from, to, bytes, [this] { return go_on(); });
     }
 
     void tell(std::uint64_t bytes) {
@@ -291,15 +278,8 @@ class Backup {
         manifest_.position = end_.position;
         manifest_.instant = end_.instant;
         manifest_.taken = options_.clock ? options_.clock() : now();
-        const std::string unfinished = in_target(kBackupManifest) + ".tmp";
-        if (fs_.exists(unfinished)) {
-            ANNALS_TRY_VOID(fs_.remove(unfinished));
-        }
-        ANNALS_TRY(const auto file, fs_.open(unfinished, FileSystem::Mode::create));
-        ANNALS_TRY_VOID(file->write(0, write_backup_manifest(manifest_)));
-        ANNALS_TRY_VOID(file->sync());
-        ANNALS_TRY_VOID(fs_.rename(unfinished, in_target(kBackupManifest)));
-        ANNALS_TRY_VOID(fs_.sync_directory(to_));
+        ANNALS_TRY_VOID(
+            replace_file(fs_, in_target(kBackupManifest), write_backup_manifest(manifest_)));
         ANNALS_TRY_VOID(fs_.remove(in_target(kBackupPartial)));
         ANNALS_TRY_VOID(fs_.sync_directory(to_));
         report_.position = manifest_.position;

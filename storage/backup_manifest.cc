@@ -1,6 +1,9 @@
 #include "storage/backup_manifest.h"
 
 #include "core/base/digest.h"
+#include "storage/format.h"
+#include "storage/recovery.h"
+#include "storage/whole_file.h"
 
 #include <fmt/format.h>
 
@@ -127,14 +130,7 @@ Result<std::optional<BackupManifest>> read_backup_manifest(FileSystem& fs,
     if (!fs.exists(path)) {
         return std::optional<BackupManifest>();
     }
-    ANNALS_TRY(const auto file, fs.open(path, FileSystem::Mode::read));
-    ANNALS_TRY(const std::uint64_t size, file->size());
-    if (size > kManifestBytesMax) {
-        return damaged();
-    }
-    std::string text(size, '\0');
-    ANNALS_TRY(const std::size_t got, file->read(0, {text.data(), text.size()}));
-    text.resize(got);
+    ANNALS_TRY(const std::string text, read_whole(fs, path, kManifestBytesMax));
     ANNALS_TRY(BackupManifest manifest, parse_backup_manifest(text));
     return std::optional(std::move(manifest));
 }

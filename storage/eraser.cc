@@ -6,6 +6,7 @@
 #include "storage/packed_segment.h"
 #include "storage/segment_footer.h"
 #include "storage/segment_writer.h"
+#include "storage/whole_file.h"
 
 #include <fmt/format.h>
 
@@ -20,9 +21,6 @@ constexpr std::size_t kGroup = 4096;
 /// A packed segment that has been replaced so often is unpacked with the next erasure: in a plain one each costs next to
 /// nothing.
 constexpr int kReplacedMax = 8;
-
-/// Written by one call.
-constexpr std::size_t kWriteBytes = 1 << 20;
 
 /// The file of a packed segment as a plain one, without the bodies of some records. Their bytes are added to `dead`.
 Result<std::string> unpack_without(const Segment& segment, std::span<const std::uint64_t> records,
@@ -206,11 +204,9 @@ Result<void> Eraser::replace(const Segment& old, SegmentFormat format, std::stri
         ANNALS_TRY_VOID(fs_.remove(draft));
     }
     ANNALS_TRY(const auto file, fs_.open(draft, FileSystem::Mode::create));
-    for (std::size_t at = 0; at < bytes.size(); at += kWriteBytes) {
-        if (auto done = file->write(at, bytes.substr(at, kWriteBytes)); !done) {
-            (void)fs_.remove(draft);
-            return done;
-        }
+    if (auto done = write_large(*file, bytes); !done) {
+        (void)fs_.remove(draft);
+        return done;
     }
     ANNALS_TRY_VOID(file->sync());
     ANNALS_TRY(std::shared_ptr<const char> data, file->map(bytes.size()));

@@ -4,6 +4,7 @@
 #include "storage/segment_check.h"
 #include "storage/verify.h"
 
+#include "storage/whole_file.h"
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,8 +13,6 @@
 namespace annals::storage {
 
 namespace {
-
-constexpr std::uint64_t kCopyBytes = 1 << 20;
 
 Error usage(std::string detail) {
     return {Errc::usage, std::move(detail), {}};
@@ -192,9 +191,7 @@ class Restoration {
     Result<void> write(const std::string& path, std::string_view bytes) {
         ANNALS_TRY(const auto file, fs_.open(path, FileSystem::Mode::create));
         ++written_;
-        for (std::uint64_t at = 0; at < bytes.size(); at += kCopyBytes) {
-            ANNALS_TRY_VOID(file->write(at, bytes.substr(at, kCopyBytes)));
-        }
+        ANNALS_TRY_VOID(write_large(*file, bytes));
         return file->sync();
     }
 

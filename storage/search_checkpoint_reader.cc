@@ -3,6 +3,7 @@
 #include "core/base/digest.h"
 #include "core/base/start_thread.h"
 #include "storage/parallel.h"
+#include "storage/whole_file.h"
 
 #include <fmt/format.h>
 
@@ -94,14 +95,7 @@ void SearchCheckpointReader::work() {
 
 Result<SearchManifest> SearchCheckpointReader::read_manifest(std::string_view name) const {
     const std::string path = fmt::format("{}/{}", folder_, name);
-    ANNALS_TRY(const auto file, fs_.open(path, FileSystem::Mode::read));
-    ANNALS_TRY(const std::uint64_t size, file->size());
-    if (size > kManifestBytesMax) {
-        return unfit("too large");
-    }
-    std::string bytes(size, '\0');
-    ANNALS_TRY(const std::size_t read, file->read(0, bytes));
-    bytes.resize(read);
+    ANNALS_TRY(const std::string bytes, read_whole(fs_, path, kManifestBytesMax));
     return decode_manifest(bytes);
 }
 

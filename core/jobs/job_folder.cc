@@ -1,6 +1,7 @@
 #include "core/jobs/job_folder.h"
 
 #include "codec/json/document.h"
+#include "storage/whole_file.h"
 #include "core/base/log.h"
 
 #include <fmt/format.h>
@@ -154,36 +155,6 @@ Result<JobState> read_state(std::string_view text) {
     return state;
 }
 
-Result<void> replace_file(storage::FileSystem& files, const std::string& folder,
-                          std::string_view name, std::string_view text) {
-    const std::string path = fmt::format("{}/{}", folder, name);
-    const std::string draft = path + ".tmp";
-    if (files.exists(draft)) {
-        ANNALS_TRY_VOID(files.remove(draft));
-    }
-    {
-        ANNALS_TRY(const std::unique_ptr<storage::File> file,
-                   files.open(draft, storage::FileSystem::Mode::create));
-        ANNALS_TRY_VOID(file->write(0, text));
-        ANNALS_TRY_VOID(file->sync());
-    }
-    ANNALS_TRY_VOID(files.rename(draft, path));
-    return files.sync_directory(folder);
-}
-
-Result<std::string> read_whole(storage::FileSystem& files, const std::string& path) {
-    ANNALS_TRY(const std::unique_ptr<storage::File> file,
-               files.open(path, storage::FileSystem::Mode::read));
-    ANNALS_TRY(const std::uint64_t size, file->size());
-    if (size > kJobTextBytesMax) {
-        return Error{Errc::corrupt, path + " is too large", ""};
-    }
-    std::string text(static_cast<std::size_t>(size), '\0');
-    ANNALS_TRY(const std::size_t count, file->read(0, text));
-    text.resize(count);
-    return text;
-}
-
 void remove_folder(storage::FileSystem& files, const std::string& folder, std::string_view first) {
     const auto drop = [](const Result<void>& done) {
         if (!done && done.error().code != Errc::not_found) {
@@ -205,7 +176,7 @@ void remove_folder(storage::FileSystem& files, const std::string& folder, std::s
 Result<void> JobRun::save(std::string progress) {
     JobState state;
     state.saved = std::move(progress);
-    ANNALS_TRY_VOID(replace_file(files_, folder_, kStateFile, state_json(state)));
+    ANNALS_TRY_VOID(storage::replace_file(files_, path(kStateFile), state_json(state)));
     saved_ = std::move(state.saved);
     return {};
 }

@@ -41,13 +41,7 @@ struct ReadOrder {
 Result<ReadOrder> read_order(std::string_view text);
 Result<JobState> read_state(std::string_view text);
 
-/// Replaces a file as a whole: after a crash it is the old one or the new one. Errors: no_store, io.
-Result<void> replace_file(storage::FileSystem& files, const std::string& folder,
-                          std::string_view name, std::string_view text);
-
-/// A whole file of at most kJobTextBytesMax. Errors: not_found, io, corrupt (it is larger).
-Result<std::string> read_whole(storage::FileSystem& files, const std::string& path);
-
+/// Of either file; what is larger is damaged.
 inline constexpr std::uint64_t kJobTextBytesMax = 256 << 20;
 
 /// Removes a folder and what is in it, `first` before all else. What can't be removed is left, and tried again at the

@@ -5,6 +5,7 @@
 #include "core/base/start_thread.h"
 #include "core/outcome.h"
 
+#include "storage/whole_file.h"
 #include <fmt/format.h>
 
 #include <sys/resource.h>
@@ -106,6 +107,10 @@ struct Jobs::Impl {
           files(the_files),
           directory(std::move(the_directory)),
           options(the_options) {}
+    std::string path(std::string_view id, std::string_view name) const {
+        return fmt::format("{}/{}/{}", directory, id, name);
+    }
+
 
     std::string folder(std::string_view id) const { return fmt::format("{}/{}", directory, id); }
 
@@ -218,13 +223,14 @@ struct Jobs::Impl {
             tell(result.error(), job.id, state);
             drop_files(job.id);
         }
-        Result<void> kept = replace_file(files, folder(job.id), kStateFile, state_json(state));
+        Result<void> kept =
+            storage::replace_file(files, path(job.id, kStateFile), state_json(state));
         if (!kept && state.stage == JobStage::done) {
             state = JobState();
             state.finished = now();
             tell(kept.error(), job.id, state);
             drop_files(job.id);
-            kept = replace_file(files, folder(job.id), kStateFile, state_json(state));
+            kept = storage::replace_file(files, path(job.id, kStateFile), state_json(state));
         }
         if (!kept) {
             log_error(
@@ -254,9 +260,10 @@ struct Jobs::Impl {
         ANNALS_TRY_VOID(files.make_directory(directory));
         ANNALS_TRY_VOID(files.make_directory(own));
         for (const auto& [name, content] : inputs) {
-            ANNALS_TRY_VOID(replace_file(files, own, name, content));
+            ANNALS_TRY_VOID(storage::replace_file(files, own + "/" + name, content));
         }
-        ANNALS_TRY_VOID(replace_file(files, own, kOrderFile, order_json(job.order, job.begun)));
+        ANNALS_TRY_VOID(storage::replace_file(files, path(job.id, kOrderFile),
+                                              order_json(job.order, job.begun)));
         return files.sync_directory(directory);
     }
 
@@ -287,7 +294,7 @@ struct Jobs::Impl {
         ANNALS_TRY_VOID(give([this, job, settled] {
             const std::string own = folder(job->id);
             // Without it the folder is nobody's, also after a crash.
-            Result<void> gone = files.remove(own + "/" + std::string(kOrderFile));
+            Result<void> gone = files.remove(path(job->id, kOrderFile));
             if (gone) {
                 gone = files.sync_directory(own);
             }
@@ -332,7 +339,8 @@ struct Jobs::Impl {
 
     void take_up(const std::string& name) {
         const std::string own = folder(name);
-        const Result<std::string> text = read_whole(files, own + "/" + std::string(kOrderFile));
+        const Result<std::string> text =
+            storage::read_whole(files, path(name, kOrderFile), kJobTextBytesMax);
         if (!text && text.error().code == Errc::not_found) {
             remove_folder(files, own);
             return;
@@ -346,7 +354,8 @@ struct Jobs::Impl {
         job->id = name;
         job->order = std::move(order->order);
         job->begun = order->begun;
-        const Result<std::string> state = read_whole(files, own + "/" + std::string(kStateFile));
+        const Result<std::string> state =
+            storage::read_whole(files, path(name, kStateFile), kJobTextBytesMax);
         if (state) {
             Result<JobState> read = read_state(*state);
             if (!read) {

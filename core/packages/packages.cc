@@ -1,6 +1,7 @@
 #include "core/packages/packages.h"
 
 #include "core/base/log.h"
+#include "storage/whole_file.h"
 
 #include <fmt/format.h>
 
@@ -215,15 +216,10 @@ bool Packages::is_installed(const PackageName& name) const {
 }
 
 Result<std::string> Packages::read(const std::string& path) const {
-    ANNALS_TRY(const std::unique_ptr<storage::File> file,
-               files_.open(path, storage::FileSystem::Mode::read));
-    ANNALS_TRY(const std::uint64_t size, file->size());
-    if (size > kArchiveBytesMax) {
+    Result<std::string> bytes = storage::read_whole(files_, path, kArchiveBytesMax);
+    if (!bytes && bytes.error().code == Errc::corrupt) {
         return Error{Errc::answer_too_costly, "The package is too large", ""};
     }
-    std::string bytes(size, '\0');
-    ANNALS_TRY(const std::size_t got, file->read(0, std::span(bytes.data(), bytes.size())));
-    bytes.resize(got);
     return bytes;
 }
 
@@ -315,19 +311,7 @@ Result<void> Packages::keep(const PackageName& name, std::string_view bytes) {
 }
 
 Result<void> Packages::keep_file(const std::string& name, std::string_view bytes) {
-    const std::string path = installed_ + "/" + name;
-    const std::string unfinished = path + ".tmp";
-    if (files_.exists(unfinished)) {
-        ANNALS_TRY_VOID(files_.remove(unfinished));
-    }
-    {
-        ANNALS_TRY(const std::unique_ptr<storage::File> file,
-                   files_.open(unfinished, storage::FileSystem::Mode::create));
-        ANNALS_TRY_VOID(file->write(0, bytes));
-        ANNALS_TRY_VOID(file->sync());
-    }
-    ANNALS_TRY_VOID(files_.rename(unfinished, path));
-    return files_.sync_directory(installed_);
+    return storage::replace_file(files_, installed_ + "/" + name, bytes);
 }
 
 Result<Installation> Packages::install(const Wanted& wanted) {

@@ -1,7 +1,7 @@
 #include "core/subscriptions/saved_positions.h"
 
 #include "codec/json/document.h"
-#include "core/jobs/job_folder.h"
+#include "storage/whole_file.h"
 
 #include <fmt/format.h>
 
@@ -12,6 +12,7 @@ namespace annals::core {
 namespace {
 
 constexpr std::string_view kFile = "positions.json";
+constexpr std::uint64_t kFileBytesMax = 256 << 20;
 
 }  // namespace
 
@@ -25,7 +26,7 @@ Result<PositionMap> SavedPositions::read() const {
     if (!files_.exists(path)) {
         return positions;
     }
-    ANNALS_TRY(const std::string text, read_whole(files_, path));
+    ANNALS_TRY(const std::string text, storage::read_whole(files_, path, kFileBytesMax));
     json::Parser parser;
     const Result<json::Document> document = parser.parse(text);
     if (!document) {
@@ -56,7 +57,7 @@ Result<void> SavedPositions::write(const PositionMap& positions) {
     }
     text += "}}\n";
     ANNALS_TRY_VOID(files_.make_directory(folder_));
-    return replace_file(files_, folder_, kFile, text);
+    return storage::replace_file(files_, fmt::format("{}/{}", folder_, kFile), text);
 }
 
 }  // namespace annals::core

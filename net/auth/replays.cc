@@ -2,6 +2,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/log.h"
+#include "storage/whole_file.h"
 
 #include <fmt/format.h>
 
@@ -40,21 +41,6 @@ std::string_view take_word(std::string_view& text, char end) {
     return word;
 }
 
-/// All of a file; empty if it is too large.
-Result<std::string> read_whole(storage::FileSystem& files, const std::string& path) {
-    ANNALS_TRY(const auto file, files.open(path, storage::FileSystem::Mode::read));
-    ANNALS_TRY(const std::uint64_t size, file->size());
-    std::string text(size <= kFileBytesMax ? size : 0, '\0');
-    ANNALS_TRY(const std::size_t got, file->read(0, text));
-    text.resize(got);
-    return text;
-}
-
-std::string directory_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    return slash == std::string::npos ? "." : path.substr(0, slash);
-}
-
 }  // namespace
 
 Instant machine_begin(Instant now) noexcept {
@@ -69,10 +55,13 @@ Result<std::unique_ptr<Replays>> Replays::open(storage::FileSystem& files, std::
                                                Instant now) {
     auto replays = std::make_unique<Replays>();
     if (files.exists(file)) {
-        ANNALS_TRY(const std::string text, read_whole(files, file));
-        if (!text.starts_with(kFirstWords)) {
+        const auto text = storage::read_whole(files, file, kFileBytesMax);
+        if (!text && text.error().code != Errc::corrupt) {
+            return Error(text.error());
+        }
+        if (!text || !text->starts_with(kFirstWords)) {
             replays->known_from_ = {now.us + life_max.count()};
-        } else if (!replays->read(text, now)) {
+        } else if (!replays->read(*text, now)) {
             replays->known_from_ = {began.us + life_max.count()};
         }
     }
@@ -126,20 +115,7 @@ Result<void> Replays::write_anew(std::string_view state, bool durable) {
             ++lines;
         }
     }
-    const std::string draft = path_ + ".tmp";
-    if (files_->exists(draft)) {
-        ANNALS_TRY_VOID(files_->remove(draft));
-    }
-    ANNALS_TRY(auto file, files_->open(draft, storage::FileSystem::Mode::create));
-    ANNALS_TRY_VOID(file->write(0, text));
-    if (durable) {
-        ANNALS_TRY_VOID(file->sync());
-    }
-    ANNALS_TRY_VOID(files_->rename(draft, path_));
-    if (durable) {
-        ANNALS_TRY_VOID(files_->sync_directory(directory_of(path_)));
-    }
-    file_ = std::move(file);
+    ANNALS_TRY(file_, storage::replace_and_open(*files_, path_, text, durable));
     file_bytes_ = text.size();
     lines_ = lines;
     return {};

@@ -2,27 +2,18 @@
 
 #include "core/target.h"
 #include "storage/file_system.h"
+#include "storage/whole_file.h"
 
 #include <fmt/format.h>
 
 #include <charconv>
-#include <filesystem>
-#include <span>
 
 namespace annals::tools {
 
 namespace {
 
 constexpr std::string_view kFirstLine = "annals-replicate 1";
-
-Result<std::string> read_small_file(storage::FileSystem& files, const std::string& path) {
-    ANNALS_TRY(const auto file, files.open(path, storage::FileSystem::Mode::read));
-    ANNALS_TRY(const std::uint64_t size, file->size());
-    std::string text(std::min<std::uint64_t>(size, 64 << 10), '\0');
-    ANNALS_TRY(const std::size_t got, file->read(0, std::span(text.data(), text.size())));
-    text.resize(got);
-    return text;
-}
+constexpr std::uint64_t kFileBytesMax = 64 << 10;
 
 std::string_view take_line(std::string_view& rest) {
     const std::size_t end = rest.find('\n');
@@ -46,7 +37,7 @@ Result<std::optional<ReplicateState>> read_state(const std::string& path, const 
     if (!files.exists(path)) {
         return std::optional<ReplicateState>();
     }
-    ANNALS_TRY(const std::string text, read_small_file(files, path));
+    ANNALS_TRY(const std::string text, storage::read_whole(files, path, kFileBytesMax));
     std::string_view rest = text;
     if (take_line(rest) != kFirstLine) {
         return Error{Errc::usage, path + " is no state file of annals replicate", ""};
@@ -83,19 +74,7 @@ Result<void> write_state(const std::string& path, const ReplicateState& state) {
     if (state.after) {
         text += fmt::format("after {:016x}\n", *state.after);
     }
-    storage::FileSystem& files = storage::posix_file_system();
-    const std::string fresh = path + ".new";
-    if (files.exists(fresh)) {
-        ANNALS_TRY_VOID(files.remove(fresh));
-    }
-    {
-        ANNALS_TRY(const auto file, files.open(fresh, storage::FileSystem::Mode::create));
-        ANNALS_TRY_VOID(file->write(0, text));
-        ANNALS_TRY_VOID(file->sync());
-    }
-    ANNALS_TRY_VOID(files.rename(fresh, path));
-    const std::string parent = std::filesystem::path(path).parent_path().string();
-    return files.sync_directory(parent.empty() ? "." : parent);
+    return storage::replace_file(storage::posix_file_system(), path, text);
 }
 
 std::string cursor_of(const std::string& target) {
