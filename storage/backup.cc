@@ -1,8 +1,9 @@
 #include "storage/backup.h"
 
+#include "storage/recovery.h"
 #include "storage/segment_check.h"
-
 #include "storage/whole_file.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -313,14 +314,12 @@ Result<LogEnd> find_log_end(FileSystem& fs, const std::string& directory) {
     if (!fs.exists(segments)) {
         return usage(fmt::format("{}: no store there", directory));
     }
-    ANNALS_TRY(const auto names, fs.list(segments));
-    LogEnd end;
-    for (const std::string& name : names) {
-        end.segment = std::max(end.segment, parse_segment_name(name).value_or(0));
-    }
-    if (end.segment == 0) {
+    ANNALS_TRY(const auto numbers, segment_numbers(fs, segments));
+    if (numbers.empty()) {
         return usage(fmt::format("{}: no store there", directory));
     }
+    LogEnd end;
+    end.segment = numbers.back();
     // A torn tail was never acknowledged: it is left behind.
     const std::string path = segments + "/" + segment_name(end.segment);
     ANNALS_TRY(const auto file, fs.open(path, FileSystem::Mode::read));

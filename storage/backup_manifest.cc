@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace annals::storage {
@@ -67,7 +68,18 @@ class Words {
     bool failed_ = false;
 };
 
+std::string other_size(std::uint64_t bytes, std::uint64_t expected) {
+    return fmt::format("has {} bytes, and {} in the manifest", bytes, expected);
+}
+
 }  // namespace
+
+std::string BackupManifest::Part::fault(std::string_view file) const {
+    if (file.size() != bytes) {
+        return other_size(file.size(), bytes);
+    }
+    return hash64(file) == checksum ? "" : "is not the one that was backed up";
+}
 
 std::string write_backup_manifest(const BackupManifest& manifest) {
     std::string text(kFirstLine);
@@ -133,6 +145,30 @@ Result<std::optional<BackupManifest>> read_backup_manifest(FileSystem& fs,
     ANNALS_TRY(const std::string text, read_whole(fs, path, kManifestBytesMax));
     ANNALS_TRY(BackupManifest manifest, parse_backup_manifest(text));
     return std::optional(std::move(manifest));
+}
+
+Result<void> check_backup_parts(FileSystem& fs, const std::string& directory,
+                                const BackupManifest& manifest) {
+    const std::string segments = directory + "/segments";
+    const auto amiss = [&](std::uint64_t number, std::string_view why) {
+        return Error{Errc::corrupt,
+                     fmt::format("{}/{}: the segment {}", segments, segment_name(number), why),
+                     {}};
+    };
+    ANNALS_TRY(const std::vector<std::uint64_t> numbers, segment_numbers(fs, segments));
+    for (const BackupManifest::Part& part : manifest.parts) {
+        if (!std::ranges::binary_search(numbers, part.number)) {
+            return amiss(part.number, "is missing");
+        }
+        ANNALS_TRY(const FileFacts facts, fs.facts(segments + "/" + segment_name(part.number)));
+        if (facts.bytes != part.bytes) {
+            return amiss(part.number, other_size(facts.bytes, part.bytes));
+        }
+    }
+    if (numbers.size() > manifest.parts.size()) {
+        return amiss(numbers.back(), "is not in the manifest");
+    }
+    return {};
 }
 
 }  // namespace annals::storage

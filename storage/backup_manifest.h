@@ -33,6 +33,9 @@ struct BackupManifest {
         std::uint64_t checksum = 0;
         std::uint64_t origin = 0;  ///< of the file that it was taken from: FileFacts::origin()
 
+        /// Why `file`, the whole file of a segment, is not the one that was backed up; empty: it is.
+        std::string fault(std::string_view file) const;
+
         bool operator==(const Part&) const = default;
     };
 
@@ -58,5 +61,11 @@ Result<BackupManifest> parse_backup_manifest(std::string_view text);
 /// That of the backup in `directory`; none if there is none. Errors: corrupt, usage, io.
 Result<std::optional<BackupManifest>> read_backup_manifest(FileSystem& fs,
                                                            const std::string& directory);
+
+/// Whether the backup in `directory` has the segments that its manifest tells of and no other, each as long as it was: what
+/// a copy of it lacks that is not whole. What is in them Part::fault() judges.
+/// Errors: corrupt (names the first segment that is amiss), io.
+Result<void> check_backup_parts(FileSystem& fs, const std::string& directory,
+                                const BackupManifest& manifest);
 
 }  // namespace annals::storage

@@ -53,18 +53,6 @@ void look_at_parts(Source& source) {
     source.parts = FooterReader::open(segment);
 }
 
-Result<std::vector<std::uint64_t>> segment_numbers(FileSystem& fs, const std::string& segments) {
-    ANNALS_TRY(const std::vector<std::string> names, fs.list(segments));
-    std::vector<std::uint64_t> numbers;
-    for (const std::string& name : names) {
-        if (const auto number = parse_segment_name(name)) {
-            numbers.push_back(*number);
-        }
-    }
-    std::ranges::sort(numbers);
-    return numbers;
-}
-
 class Recovery {
   public:
     Recovery(FileSystem& fs, const std::string& segments, const StoreOptions& options,
@@ -471,6 +459,18 @@ class Recovery {
 };
 
 }  // namespace
+
+Result<std::vector<std::uint64_t>> segment_numbers(FileSystem& fs, const std::string& segments) {
+    ANNALS_TRY(const std::vector<std::string> names, fs.list(segments));
+    std::vector<std::uint64_t> numbers;
+    for (const std::string& name : names) {
+        if (const auto number = parse_segment_name(name)) {
+            numbers.push_back(*number);
+        }
+    }
+    std::ranges::sort(numbers);
+    return numbers;
+}
 
 Result<void> check_format(FileSystem& fs, const std::string& segments) {
     ANNALS_TRY(const std::vector<std::uint64_t> numbers, segment_numbers(fs, segments));

@@ -1,13 +1,15 @@
 #include "storage/restore.h"
 
 #include "storage/backup_manifest.h"
+#include "storage/recovery.h"
 #include "storage/segment_check.h"
 #include "storage/verify.h"
-
 #include "storage/whole_file.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace annals::storage {
@@ -34,6 +36,12 @@ class Restoration {
                     Errc::corrupt, fmt::format("{}: the segment is missing", source(number)), {}};
             }
             ANNALS_TRY_VOID(take(number));
+        }
+        if (manifest_ && !cut_ && report_.position != manifest_->position) {
+            return Error{Errc::corrupt,
+                         fmt::format("{}: ends at position {}, and at {} in the manifest", from_,
+                                     report_.position.value, manifest_->position.value),
+                         {}};
         }
         if (options_.to_position && !cut_ && report_.position < *options_.to_position) {
             return usage(fmt::format("{}: ends at position {}", from_, report_.position.value));
@@ -77,27 +85,28 @@ class Restoration {
     std::string mark() const { return fmt::format("{}/{}", to_, kRestorePartial); }
 
     Result<void> begin() {
-        ANNALS_TRY(const auto manifest, read_backup_manifest(fs_, from_));
-        const bool partial = fs_.exists(fmt::format("{}/{}", from_, kBackupPartial));
-        if (!options_.unfinished && (partial || !manifest)) {
-            return usage(fmt::format("{}: {}", from_,
-                                     partial
-                                         ? "a backup that was not finished; make it again, or say "
-                                           "--unfinished to take what is whole of it"
-                                         : "no backup"));
+        if (!options_.unfinished) {
+            ANNALS_TRY(manifest_, read_backup_manifest(fs_, from_));
+            const bool partial = fs_.exists(fmt::format("{}/{}", from_, kBackupPartial));
+            if (partial || !manifest_) {
+                return usage(
+                    fmt::format("{}: {}", from_,
+                                partial ? "a backup that was not finished; make it again, or say "
+                                          "--unfinished to take what is whole of it"
+                                        : "no backup"));
+            }
         }
         if (!fs_.exists(from_ + "/segments")) {
             return usage(fmt::format("{}: no backup", from_));
         }
-        ANNALS_TRY(const auto names, fs_.list(from_ + "/segments"));
-        for (const std::string& name : names) {
-            if (const auto number = parse_segment_name(name)) {
-                numbers_.push_back(*number);
-                const auto facts = fs_.facts(source(*number));
-                total_ += facts ? facts->bytes : 0;
-            }
+        if (manifest_) {
+            ANNALS_TRY_VOID(check_backup_parts(fs_, from_, *manifest_));
         }
-        std::ranges::sort(numbers_);
+        ANNALS_TRY(numbers_, segment_numbers(fs_, from_ + "/segments"));
+        for (const std::uint64_t number : numbers_) {
+            const auto facts = fs_.facts(source(number));
+            total_ += facts ? facts->bytes : 0;
+        }
         if (fs_.exists(mark())) {
             return usage(fmt::format(
                 "{}: a restoration was interrupted here; remove the directory and begin again",
@@ -149,6 +158,12 @@ class Restoration {
                          {}};
         }
         store_id_ = segment.header.store_id;
+        if (const auto* part = manifest_ ? manifest_->part(number) : nullptr) {
+            if (const std::string why = part->fault(segment.file_view()); !why.empty()) {
+                return Error{
+                    Errc::corrupt, fmt::format("{}: the segment {}", source(number), why), {}};
+            }
+        }
         if (!segment.sealed && number < numbers_.size() && !cut_) {
             return Error{Errc::corrupt, fmt::format("{}: no whole footer", source(number)), {}};
         }
@@ -200,6 +215,7 @@ class Restoration {
     const std::string& to_;
     const RestoreOptions& options_;
     std::unique_ptr<DirectoryLock> lock_;
+    std::optional<BackupManifest> manifest_;  ///< none: all that is whole is taken
     std::vector<std::uint64_t> numbers_;
     std::uint64_t total_ = 0;
     std::uint64_t store_id_ = 0;

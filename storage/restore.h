@@ -21,7 +21,7 @@ struct RestoreOptions {
     std::optional<Position> to_position;
     /// The last commit of this instant or before is the last one that is taken.
     std::optional<Instant> to_instant;
-    bool unfinished = false;  ///< also from a backup that was not finished: what is whole of it
+    bool unfinished = false;  ///< what is whole of it, whatever the manifest says; also without one
     std::function<void(std::uint64_t done, std::uint64_t total)> progress;
 };
 
@@ -32,14 +32,14 @@ struct RestoreReport {
     std::uint64_t bytes = 0;
 };
 
-/// Makes a store in `to` of the backup in `from` (a store that nobody writes will do, too). Everything is checked as it is
-/// read, and once more as it was written.
+/// Makes a store in `to` of the backup in `from` (with `unfinished`, a store that nobody writes will do, too). Everything is
+/// checked as it is read, against the manifest too, and once more as it was written.
 ///
 /// Durability: when it returns well, all of it. Interrupted at any point, `to` is no store that opens.
 /// Errors:     usage (`to` has a store or a part of one; `from` is no backup, or an unfinished one; there is nothing at
 ///             that position or instant, the backup ends before that position, or it lacks bodies that were erased
-///             after it), corrupt (names segment and offset),
-///             no_store, io.
+///             after it), corrupt (names segment and offset, or the segment that is not as
+///             the manifest says), no_store, io.
 Result<RestoreReport> restore(FileSystem& fs, const std::string& from, const std::string& to,
                               const RestoreOptions& options);
 

@@ -1,9 +1,11 @@
 #include "storage/verify.h"
 
 #include "core/base/bytes.h"
+#include "storage/backup_manifest.h"
 #include "storage/erasure_journal.h"
 #include "storage/index.h"
 #include "storage/packed_segment.h"
+#include "storage/recovery.h"
 #include "storage/search_checkpoint_reader.h"
 #include "storage/segment.h"
 #include "storage/segment_footer.h"
@@ -11,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace annals::storage {
 
@@ -42,26 +45,30 @@ class Verification {
 
     Result<VerifyReport> run(const std::string& directory) {
         ANNALS_TRY(journal_, ErasureJournal::read(fs_, directory));
-        ANNALS_TRY(const std::vector<std::string> names, fs_.list(segments_));
-        std::vector<std::uint64_t> numbers;
-        for (const std::string& name : names) {
-            if (const auto number = parse_segment_name(name)) {
-                numbers.push_back(*number);
-            }
-        }
-        std::ranges::sort(numbers);
+        ANNALS_TRY_VOID(read_manifest(directory));
+        ANNALS_TRY(const std::vector<std::uint64_t> numbers, segment_numbers(fs_, segments_));
         for (const std::uint64_t number : numbers) {
             total_bytes_ += size_of(number);
         }
         std::uint64_t expected = 1;
-        for (const std::uint64_t number : numbers) {
-            for (; expected < number; ++expected) {
+        const auto miss = [&](std::uint64_t before) {
+            for (; expected < before; ++expected) {
                 name_ = segment_name(expected);
                 damage(0, "the segment is missing");
                 lost_ = true;
             }
+        };
+        for (const std::uint64_t number : numbers) {
+            miss(number);
             ++expected;
+            const std::size_t damages_before = report_.damages.size();
             ANNALS_TRY_VOID(verify_segment(number, number == numbers.back()));
+            if (!part_fault_.empty() && report_.damages.size() == damages_before) {
+                damage(0, "the segment " + part_fault_);
+            }
+        }
+        if (manifest_) {
+            miss(manifest_->parts.size() + 1);
         }
         // Where records are missing, the erase may be among them.
         const bool complete = report_.damages.empty();
@@ -79,6 +86,7 @@ class Verification {
         report_.visible_versions = totals.versions;
         report_.resources = totals.resources;
         report_.live = totals.live;
+        verify_manifest();
         verify_search(directory);
         return std::move(report_);
     }
@@ -86,6 +94,44 @@ class Verification {
   private:
     void damage(std::uint64_t offset, std::string reason) {
         report_.damages.push_back({name_, offset, std::move(reason)});
+    }
+
+    /// That of a backup. While one is being made it is of the one before, which had less.
+    Result<void> read_manifest(const std::string& directory) {
+        if (fs_.exists(fmt::format("{}/{}", directory, kBackupPartial))) {
+            return {};
+        }
+        auto read = read_backup_manifest(fs_, directory);
+        if (!read && read.error().code == Errc::usage) {
+            return std::move(read.error());
+        }
+        if (read) {
+            manifest_ = *std::move(read);
+        } else {
+            manifest_fault_ = std::move(read.error().detail);
+        }
+        return {};
+    }
+
+    /// What is amiss with a segment is said of it.
+    void verify_manifest() {
+        if (manifest_ && report_.damages.empty() && manifest_->position.value + 1 != next_) {
+            manifest_fault_ = fmt::format("the log ends at position {}, and at {} in the manifest",
+                                          next_ - 1, manifest_->position.value);
+        }
+        if (!manifest_fault_.empty()) {
+            name_ = kBackupManifest;
+            damage(0, manifest_fault_);
+        }
+    }
+
+    /// Why the file in bytes_ is not the one of the backup; empty: it is, or this is none.
+    std::string fault_of(std::uint64_t number) const {
+        if (!manifest_) {
+            return {};
+        }
+        const BackupManifest::Part* const part = manifest_->part(number);
+        return part == nullptr ? "is not in the manifest" : part->fault(bytes_);
     }
 
     std::uint64_t size_of(std::uint64_t number) {
@@ -98,7 +144,7 @@ class Verification {
     }
 
     /// Reads the file into bytes_; what can't be read is damage and stays zero.
-    bool read_file() {
+    bool read_file(std::uint64_t number) {
         const auto file = fs_.open(segments_ + "/" + name_, FileSystem::Mode::read);
         if (!file) {
             damage(0, file.error().detail);
@@ -120,12 +166,11 @@ class Verification {
             }
         }
         report_.bytes += *size;
+        part_fault_ = fault_of(number);
         // What a crash left half blanked, opening finishes.
-        if (const auto number = parse_segment_name(name_)) {
-            const std::shared_ptr<const char> read(bytes_.data(), [](const char*) {});
-            if (const auto whole = journal_.applied(*number, read, *size); whole != read) {
-                bytes_.assign(whole.get(), *size);
-            }
+        const std::shared_ptr<const char> read(bytes_.data(), [](const char*) {});
+        if (const auto whole = journal_.applied(number, read, *size); whole != read) {
+            bytes_.assign(whole.get(), *size);
         }
         return true;
     }
@@ -133,7 +178,7 @@ class Verification {
     Result<void> verify_segment(std::uint64_t number, bool last) {
         name_ = segment_name(number);
         ++report_.segments;
-        if (!read_file()) {
+        if (!read_file(number)) {
             lost_ = true;
             return {};
         }
@@ -470,6 +515,8 @@ class Verification {
     FileSystem& fs_;
     std::string segments_;
     ErasureJournal::Content journal_;
+    std::optional<BackupManifest> manifest_;  ///< of a backup that was finished
+    std::string manifest_fault_;
     std::vector<Bodiless> bodiless_;
     std::vector<bool> has_body_;  ///< by position, from 1
     const VerifyProgress& progress_;
@@ -484,6 +531,7 @@ class Verification {
 
     // Of the segment at hand.
     std::string name_;
+    std::string part_fault_;  ///< why it is not the one of the backup
     std::string bytes_;
     SegmentHeader header_;
     std::vector<Hint> hints_;

@@ -9,9 +9,9 @@
 #include "core/loop.h"
 #include "core/operations/backup_run.h"
 #include "core/service.h"
-#include "storage/backup.h"
 #include "storage/backup_manifest.h"
 #include "storage/file_system.h"
+#include "storage/segment_check.h"
 #include "storage/store.h"
 
 #include <fmt/format.h>
@@ -128,17 +128,31 @@ class Restoration {
             return Error{Errc::conflict, "The backup is being written", ""};
         }  // otherwise nobody can write there
         hooks_.found(manifest->position);
+        ANNALS_TRY_VOID(check(files, *manifest));
         storage::StoreOptions options;
         options.read_only = true;
         ANNALS_TRY(backup_, storage::Store::open(files, from_, options));
-        if (backup_->last_position() < manifest->position) {
-            // To a store damage at the end of its log is what a crash has left; a finished backup has no such thing.
-            ANNALS_TRY(const storage::LogEnd end, storage::find_log_end(files, from_));
-            return Error{
-                Errc::corrupt,
-                fmt::format("segment {}: offset {}: ends at position {}, expected {}", end.segment,
-                            end.offset, end.position.value, manifest->position.value),
-                ""};
+        if (backup_->last_position() != manifest->position) {
+            return Error{Errc::corrupt,
+                         fmt::format("ends at position {}, and at {} in the manifest",
+                                     backup_->last_position().value, manifest->position.value),
+                         ""};
+        }
+        return {};
+    }
+
+    /// Before anything is taken: to a store, what a copy lacks at its end was never there.
+    Result<void> check(storage::FileSystem& files, const storage::BackupManifest& manifest) {
+        ANNALS_TRY_VOID(storage::check_backup_parts(files, from_, manifest));
+        for (const storage::BackupManifest::Part& part : manifest.parts) {
+            if (hooks_.stop()) {
+                return ended();
+            }
+            const std::string path = from_ + "/segments/" + storage::segment_name(part.number);
+            ANNALS_TRY(const storage::CheckedSegment segment, storage::check_segment(files, path));
+            if (const std::string why = part.fault(segment.file_view()); !why.empty()) {
+                return Error{Errc::corrupt, fmt::format("{}: the segment {}", path, why), ""};
+            }
         }
         return {};
     }

@@ -348,6 +348,149 @@ TEST_F(BackupTest, ADamagedBackupIsNotRestored) {
     EXPECT_TRUE(restore(fs_, backup_, directory_ / "restored", {}));
 }
 
+// ---- copies that are not whole ----
+
+/// A backup of several segments, the last commit of which erases.
+class CopiedBackup : public ::testing::Test {
+  protected:
+    CopiedBackup() {
+        EXPECT_TRUE(fs_.make_directory("/data"));
+        store_ = open_store(fs_, "/data");
+        fill(*store_);
+        put(*store_, "Patient", "doomed", "x");
+        erase(*store_, "doomed");
+        const auto report = back_up_store(fs_, *store_, "/data", "/backup");
+        EXPECT_TRUE(report) << report.error().detail;
+        last_ = report->segments;
+        end_ = report->position;
+    }
+
+    static std::string segment(std::uint64_t number) {
+        return "/backup/segments/" + segment_name(number);
+    }
+
+    /// Where its frames end, from the first on.
+    std::vector<std::uint64_t> frame_ends(std::uint64_t number) {
+        std::vector<std::uint64_t> ends;
+        EXPECT_TRUE(check_segment(fs_, segment(number), [&](const CheckedFrame& frame) {
+            ends.push_back(frame.end);
+            return true;
+        }));
+        return ends;
+    }
+
+    void expect_refused(std::uint64_t number, const RestoreOptions& options = {}) {
+        const auto restored = restore(fs_, "/backup", "/restored", options);
+        ASSERT_FALSE(restored) << "up to position " << restored->position.value;
+        EXPECT_EQ(restored.error().code, Errc::corrupt);
+        EXPECT_NE(restored.error().detail.find(segment_name(number)), std::string::npos)
+            << restored.error().detail;
+        const auto verified = verify(fs_, "/backup");
+        ASSERT_TRUE(verified) << verified.error().detail;
+        ASSERT_FALSE(verified->damages.empty());
+        EXPECT_EQ(verified->damages.front().segment, segment_name(number));
+    }
+
+    SimFileSystem fs_;
+    std::unique_ptr<Store> store_;
+    std::uint64_t last_ = 0;  ///< number of the last segment
+    Position end_;
+};
+
+TEST_F(CopiedBackup, WithoutItsLastSegmentIsRefused) {
+    ASSERT_GE(last_, 3U);
+    ASSERT_TRUE(fs_.remove(segment(last_)));
+    expect_refused(last_);
+    RestoreOptions options;
+    options.to_instant = Instant{4'000'000'000'000'000};
+    expect_refused(last_, options);
+    options = {};
+    options.unfinished = true;
+    const auto rest = restore(fs_, "/backup", "/restored", options);
+    ASSERT_TRUE(rest) << "what is whole of it: " << rest.error().detail;
+    EXPECT_EQ(rest->segments, last_ - 1);
+}
+
+/// The erase that is lost has no position: what is left ends at the same one.
+TEST_F(CopiedBackup, CutWhereAFrameEndsIsRefused) {
+    const auto ends = frame_ends(last_);
+    ASSERT_GE(ends.size(), 2U);
+    const std::string whole = fs_.content(segment(last_));
+    fs_.set_content(segment(last_), whole.substr(0, ends[ends.size() - 2]));
+    expect_refused(last_);
+}
+
+TEST_F(CopiedBackup, WithZerosInThePlaceOfItsEndIsRefused) {
+    const auto ends = frame_ends(last_);
+    ASSERT_GE(ends.size(), 2U);
+    std::string bytes = fs_.content(segment(last_));
+    const std::size_t left = ends[ends.size() - 2];
+    bytes.replace(left, std::string::npos, bytes.size() - left, '\0');
+    fs_.set_content(segment(last_), bytes);
+    expect_refused(last_);
+}
+
+TEST_F(CopiedBackup, UnderTheManifestOfAnotherOneIsRefused) {
+    const std::string manifest = "/backup/" + std::string(kBackupManifest);
+    const std::string older = fs_.content(manifest);
+    fill(*store_, 1);
+    ASSERT_TRUE(back_up_store(fs_, *store_, "/data", "/backup"));
+    fs_.set_content(manifest, older);
+    expect_refused(last_);
+}
+
+TEST_F(CopiedBackup, WithASegmentThatItsManifestHasNotIsRefused) {
+    fs_.set_content(segment(last_ + 1), "");
+    const auto restored = restore(fs_, "/backup", "/restored", {});
+    ASSERT_FALSE(restored);
+    EXPECT_EQ(restored.error().code, Errc::corrupt);
+    EXPECT_NE(restored.error().detail.find(segment_name(last_ + 1)), std::string::npos)
+        << restored.error().detail;
+}
+
+/// Of a restore that ends before it, the rest of the backup is not asked for, but must be there.
+TEST_F(CopiedBackup, IsRestoredUpToAPositionIfAllOfItIsThere) {
+    RestoreOptions options;
+    options.to_position = {end_.value - 1};
+    const auto report = restore(fs_, "/backup", "/earlier", options);
+    ASSERT_TRUE(report) << report.error().detail;
+    EXPECT_LT(report->position, end_);
+    ASSERT_TRUE(fs_.remove(segment(last_)));
+    options.to_position = {2};
+    expect_refused(last_, options);
+    options.unfinished = true;
+    EXPECT_TRUE(restore(fs_, "/backup", "/restored", options));
+}
+
+TEST_F(CopiedBackup, WithADamagedManifestIsNotSound) {
+    expect_sound(fs_, "/backup");
+    const std::string manifest = "/backup/" + std::string(kBackupManifest);
+    std::string bytes = fs_.content(manifest);
+    bytes[bytes.size() / 2] ^= 1;
+    fs_.set_content(manifest, bytes);
+    EXPECT_EQ(restore(fs_, "/backup", "/restored", {}).error().code, Errc::corrupt);
+    const auto verified = verify(fs_, "/backup");
+    ASSERT_TRUE(verified) << verified.error().detail;
+    ASSERT_EQ(verified->damages.size(), 1U);
+    EXPECT_EQ(verified->damages.front().segment, kBackupManifest);
+    RestoreOptions options;
+    options.unfinished = true;
+    EXPECT_TRUE(restore(fs_, "/backup", "/restored", options)) << "it is not asked then";
+}
+
+/// Until the next one is finished, the manifest is of the one before, and has less.
+TEST_F(CopiedBackup, AnInterruptedOneIsNotComparedWithTheManifestBefore) {
+    fill(*store_, 1);
+    fs_.fail_next(SimFileSystem::Call::rename, Errc::io, 1, 1);
+    ASSERT_FALSE(back_up_store(fs_, *store_, "/data", "/backup"));
+    expect_sound(fs_, "/backup");
+    RestoreOptions options;
+    options.unfinished = true;
+    const auto report = restore(fs_, "/backup", "/restored", options);
+    ASSERT_TRUE(report) << report.error().detail;
+    EXPECT_GT(report->position, end_);
+}
+
 // ---- the manifest ----
 
 TEST(BackupManifest, IsReadAsItWasWritten) {

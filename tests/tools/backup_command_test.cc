@@ -103,6 +103,20 @@ TEST_F(BackupCommand, RefusesWhatCannotBeWithCodeTwo) {
         << "a backup is not written to";
 }
 
+TEST_F(BackupCommand, ACopyThatIsNotWholeIsRefusedByItsSegment) {
+    ASSERT_EQ(annals({"backup", "--data", data_, "--to", backup_}).exit_code, 0);
+    std::filesystem::remove(backup_ + "/segments/0000000001.seg");
+    const Finished restored = annals({"restore", "--from", backup_, "--data", directory_ / "new"});
+    EXPECT_EQ(restored.exit_code, 1) << restored.output;
+    EXPECT_NE(restored.errors.find("0000000001.seg: the segment is missing"), std::string::npos)
+        << restored.errors;
+    EXPECT_FALSE(std::filesystem::exists(directory_ / "new"));
+    const Finished verified = annals({"verify", "--data", backup_});
+    EXPECT_EQ(verified.exit_code, 1) << verified.output;
+    EXPECT_NE(verified.output.find("damage in 0000000001.seg"), std::string::npos)
+        << verified.output;
+}
+
 TEST_F(BackupCommand, AnInterruptedRestorationIsNoStoreToAnyCommand) {
     ASSERT_EQ(annals({"backup", "--data", data_, "--to", backup_}).exit_code, 0);
     const std::string half = directory_ / "half";

@@ -36,7 +36,7 @@ int restore_store(const ArgumentList& arguments) {
     reader.text("--to-position", to_position, "end with the last commit up to this position");
     reader.text("--to-instant", to_instant, "end with the last commit up to this instant");
     reader.flag("--unfinished", options.unfinished,
-                "take what is whole of a backup that was not finished");
+                "take what is whole of a backup that was not finished, or lacks something");
     reader.flag("-q,--quiet", quiet, "no progress on the terminal");
     if (const auto exit_code = reader.parse(arguments)) {
         return *exit_code;

@@ -1,5 +1,6 @@
 // $restore of the system: what a backup holds comes back into a store that is served; what is newer stays.
 
+#include "storage/backup_manifest.h"
 #include "storage/file_system.h"
 #include "tests/support/service_fixture.h"
 #include "tests/support/sim_file_system.h"
@@ -251,6 +252,24 @@ TEST_F(RestoreOperationTest, EndsAtDamage) {
     EXPECT_EQ(answer.status, 500) << answer.body;
     EXPECT_FALSE(answer.says(backups_.path()));
     EXPECT_EQ(other.store().last_position(), Position{0});
+}
+
+TEST_F(RestoreOperationTest, RefusesSegmentsThatAreNotThoseOfTheBackup) {
+    server_.put_patient("a");
+    server_.back_up("nightly");
+    auto& files = storage::posix_file_system();
+    const std::string path = backups_ / "nightly";
+    auto manifest = storage::read_backup_manifest(files, path);
+    ASSERT_TRUE(manifest && *manifest);
+    (*manifest)->parts.front().checksum ^= 1;
+    std::ofstream(path + "/backup.manifest", std::ios::binary)
+        << storage::write_backup_manifest(**manifest);
+
+    Server other(config());
+    const Answer answer = other.restore("nightly");
+    EXPECT_EQ(answer.status, 500) << answer.body;
+    EXPECT_FALSE(answer.says(backups_.path()));
+    EXPECT_EQ(other.store().last_position(), Position{0}) << "nothing of it is taken";
 }
 
 TEST_F(RestoreOperationTest, EndsWhereTheDiskIsFullAndKeepsWhatItHas) {
