@@ -1,6 +1,7 @@
 #include "core/bulk/import_task.h"
 
 #include "codec/json/document.h"
+#include "core/base/plain_name.h"
 #include "core/base/resource_types.h"
 #include "core/interactions/media_type.h"
 #include "core/interactions/negotiation.h"
@@ -18,18 +19,11 @@ namespace {
 constexpr std::array<std::string_view, 3> kFormats{"application/fhir+ndjson", "application/ndjson",
                                                    "ndjson"};
 constexpr std::size_t kInputsMax = 10'000;
+constexpr std::size_t kNameCharsMax = 200;
 constexpr std::string_view kUpload = "upload.ndjson";
 
 bool is_ndjson(std::string_view name) {
     return std::find(kFormats.begin(), kFormats.end(), name) != kFormats.end();
-}
-
-// A name and no path: nothing outside of the folder can be meant.
-bool is_plain_name(std::string_view name) {
-    return !name.empty() && name.size() <= 200 && name.front() != '.' &&
-           name.find_first_not_of(
-               "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") ==
-               std::string_view::npos;
 }
 
 Result<void> check_type(const std::string& type) {
@@ -44,7 +38,7 @@ Result<ImportTask::Input> read_input(const Service& service, json::Value paramet
     input.type = text_of(part_of(parameter, "type")).value_or("");
     ANNALS_TRY_VOID(check_type(input.type));
     input.name = text_of(part_of(parameter, "url")).value_or("");
-    if (!is_plain_name(input.name)) {
+    if (!is_plain_name(input.name, kNameCharsMax)) {
         return Error{Errc::invalid,
                      fmt::format("input: '{}' is not the name of a file in the import folder",
                                  input.name.substr(0, 100)),
@@ -143,7 +137,7 @@ Result<ImportTask> parse_import_task(std::string_view json) {
         task.inputs.push_back({.name = input["name"].string(),
                                .type = input["type"].string(),
                                .uploaded = input["uploaded"].raw() == "true"});
-        if (!is_plain_name(task.inputs.back().name)) {
+        if (!is_plain_name(task.inputs.back().name, kNameCharsMax)) {
             return Error{Errc::corrupt, "an import's task names no file", ""};
         }
     }

@@ -1,11 +1,12 @@
 #include "core/jobs/jobs.h"
 
 #include "core/base/log.h"
+#include "core/base/plain_name.h"
 #include "core/base/random.h"
 #include "core/base/start_thread.h"
 #include "core/outcome.h"
-
 #include "storage/whole_file.h"
+
 #include <fmt/format.h>
 
 #include <sys/resource.h>
@@ -25,6 +26,9 @@ namespace annals::core {
 namespace {
 
 constexpr int kJobNice = 10;
+
+/// Of a file that a job has made.
+constexpr std::size_t kFileNameCharsMax = 100;
 
 /// How often the keeper looks for jobs whose time is over.
 constexpr std::chrono::seconds kExpiryPause{30};
@@ -54,13 +58,6 @@ void tell(const Error& error, std::string_view id, JobState& state) {
         state.detail = error.detail;
     }
     log_error(fmt::format("job {} failed: {}", id, error.detail));
-}
-
-bool is_file_name(std::string_view name) {
-    return !name.empty() && name.size() <= 100 && name.front() != '.' &&
-           name.find_first_not_of(
-               "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") ==
-               std::string_view::npos;
 }
 
 /// Set by the keeper when it has done what a coroutine waits for.
@@ -107,12 +104,12 @@ struct Jobs::Impl {
           files(the_files),
           directory(std::move(the_directory)),
           options(the_options) {}
+
+    std::string folder(std::string_view id) const { return fmt::format("{}/{}", directory, id); }
+
     std::string path(std::string_view id, std::string_view name) const {
         return fmt::format("{}/{}/{}", directory, id, name);
     }
-
-
-    std::string folder(std::string_view id) const { return fmt::format("{}/{}", directory, id); }
 
     // ---- threads ----
 
@@ -495,7 +492,7 @@ Result<std::unique_ptr<storage::File>> Jobs::open(std::string_view id, std::stri
         const auto found = impl_->jobs.find(id);
         const bool there =
             found != impl_->jobs.end() && found->second->state.stage == JobStage::done &&
-            is_file_name(name) &&
+            is_plain_name(name, kFileNameCharsMax) &&
             std::ranges::any_of(found->second->state.result.files,
                                 [&](const JobFile& file) { return file.name == name; });
         if (!there) {

@@ -1,29 +1,18 @@
 #include "core/operations/backup.h"
 
 #include "codec/json/document.h"
+#include "core/base/plain_name.h"
 #include "core/operations/backup_run.h"
 #include "core/operations/input.h"
 #include "core/outcome.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace annals::core {
 
 namespace {
 
 constexpr std::size_t kNameCharsMax = 64;
-
-/// One plain name, so that no backup leaves its directory.
-bool is_name(std::string_view text) {
-    const auto plain = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '-' || c == '_' || c == '.';
-    };
-    return !text.empty() && text.size() <= kNameCharsMax && text.front() != '.' &&
-           std::ranges::all_of(text, plain);
-}
 
 Response under_way(const Request& request, const BackupRun::Status& status) {
     const std::uint64_t share = status.total == 0 ? 0 : status.done * 100 / status.total;
@@ -83,7 +72,7 @@ Result<std::string> read_backup_name(const Request& request, std::string_view pa
         return Error{Errc::required, fmt::format("The parameter '{}' names the backup", parameter),
                      ""};
     }
-    if (!is_name(*name)) {
+    if (!is_plain_name(*name, kNameCharsMax)) {
         return Error{
             Errc::invalid,
             fmt::format("{}: '{}' is no name: up to 64 of A-Z a-z 0-9 - _ . and no . in front",
