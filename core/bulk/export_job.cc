@@ -5,6 +5,7 @@
 #include "core/bulk/export_task.h"
 #include "core/bulk/ndjson_files.h"
 #include "core/interactions/history_bundle_entry.h"
+#include "core/jobs/job_folder.h"
 #include "core/outcome.h"
 #include "core/search/execute.h"
 #include "core/search/past_runs.h"
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <optional>
 
@@ -37,13 +37,6 @@ constexpr std::size_t kDeletionsPerBundle = 100;
 /// The work was asked to stop; what it returns is not looked at.
 Error stopped() {
     return {Errc::timeout, "stopped", ""};
-}
-
-std::uint64_t number_of(json::Value value) {
-    std::uint64_t number = 0;
-    const std::string_view text = value.raw();
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
 }
 
 /// A position at which everything is there that was submitted before `time`, so that whoever asks for what came since
@@ -122,11 +115,11 @@ class ExportJob {
         json::Parser parser;
         ANNALS_TRY(const json::Document saved, parser.parse(run_.saved()));
         const json::Value root = saved.root();
-        moment_.position = {number_of(root["position"])};
+        ANNALS_TRY(moment_.position.value, saved_number(root["position"], "position"));
         ANNALS_TRY(moment_.time, parse_instant(root["time"].string()));
-        pass_ = number_of(root["pass"]);
-        after_ = {number_of(root["after"])};
-        resources_ = number_of(root["resources"]);
+        ANNALS_TRY(pass_, saved_number(root["pass"], "pass"));
+        ANNALS_TRY(after_.value, saved_number(root["after"], "after"));
+        ANNALS_TRY(resources_, saved_number(root["resources"], "resources"));
         if (moment_.position > store_.last_position()) {
             return begin_anew();  // of a store that was put back
         }

@@ -9,12 +9,12 @@
 #include "core/bulk/ndjson_files.h"
 #include "core/interactions/history_bundle.h"
 #include "core/interactions/write.h"
+#include "core/jobs/job_folder.h"
 #include "core/loop.h"
 #include "core/outcome.h"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -42,13 +42,6 @@ constexpr std::uint64_t kErrorFileBytesMax = 128 << 20;
 /// The work was asked to stop; what it returns is not looked at.
 Error stopped() {
     return {Errc::timeout, "stopped", ""};
-}
-
-std::uint64_t number_of(json::Value value) {
-    std::uint64_t number = 0;
-    const std::string_view text = value.raw();
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
 }
 
 /// The id of a resource that came without one: the same each time that its line is taken.
@@ -100,15 +93,15 @@ class ImportJob {
         ANNALS_TRY(const json::Document saved, parser.parse(run_.saved()));
         const json::Value root = saved.root();
         ANNALS_TRY(begun_, parse_instant(root["begun"].string()));
-        input_ = number_of(root["input"]);
-        offset_ = number_of(root["offset"]);
-        line_ = number_of(root["line"]);
-        uncertain_after_ = {number_of(root["position"])};
+        ANNALS_TRY(input_, saved_number(root["input"], "input"));
+        ANNALS_TRY(offset_, saved_number(root["offset"], "offset"));
+        ANNALS_TRY(line_, saved_number(root["line"], "line"));
+        ANNALS_TRY(uncertain_after_.value, saved_number(root["position"], "position"));
         uncertain_through_ = store_.last_position();
         std::size_t i = 0;
         for (const json::Value count : root["counts"].elements()) {
             if (i < counts_.size()) {
-                counts_[i++] = number_of(count);
+                ANNALS_TRY(counts_[i++], saved_number(count, "counts"));
             }
         }
         last_checkpoint_ = std::chrono::steady_clock::now();

@@ -1,9 +1,10 @@
 #include "core/bulk/ndjson_files.h"
 
+#include "core/jobs/job_folder.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 
 namespace annals::core {
@@ -14,13 +15,6 @@ constexpr std::size_t kBufferBytes = 256 << 10;
 
 std::string name_of(const NdjsonFiles::Series& series) {
     return fmt::format("{}-{}.ndjson", series.stem, series.number);
-}
-
-std::uint64_t number_of(json::Value value) {
-    std::uint64_t number = 0;
-    const std::string_view text = value.raw();
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
 }
 
 void append_file(std::string& out, const NdjsonFiles::Series& series, std::string_view name,
@@ -134,22 +128,23 @@ Result<std::string> NdjsonFiles::checkpoint() {
 }
 
 Result<void> NdjsonFiles::restore(json::Value checkpoint) {
-    bytes_ = number_of(checkpoint["bytes"]);
+    ANNALS_TRY(bytes_, saved_number(checkpoint["bytes"], "bytes"));
     for (const json::Value file : checkpoint["done"].elements()) {
+        ANNALS_TRY(const std::uint64_t count, saved_number(file["count"], "count"));
         done_.push_back({.part = file["part"].string(),
                          .type = file["type"].string(),
                          .name = file["name"].string(),
-                         .count = number_of(file["count"]),
+                         .count = count,
                          .input = {}});
     }
     for (const json::Value kept : checkpoint["series"].elements()) {
         Series& one = series(kept["part"].string(), kept["type"].string(), kept["stem"].string());
-        one.number = number_of(kept["number"]);
+        ANNALS_TRY(one.number, saved_number(kept["number"], "number"));
         if (kept["open"].raw() != "true") {
             continue;
         }
-        one.count = number_of(kept["count"]);
-        one.written = number_of(kept["bytes"]);
+        ANNALS_TRY(one.count, saved_number(kept["count"], "count"));
+        ANNALS_TRY(one.written, saved_number(kept["bytes"], "bytes"));
         auto file = run_.files().open(run_.path(kept["name"].string()),
                                       storage::FileSystem::Mode::read_write);
         if (!file) {

@@ -46,7 +46,8 @@ class NdjsonFiles {
     /// Makes all that was added durable; what restore() needs to go on from here. Errors: no_store, io.
     Result<std::string> checkpoint();
 
-    /// Takes up what checkpoint() said; what was written after it is cut off. Errors: io.
+    /// Takes up what checkpoint() said; what was written after it is cut off. Errors: io; corrupt (it is
+    /// none).
     Result<void> restore(json::Value checkpoint);
 
     /// Ends all files; none is empty. Ascending by type. Errors: no_store, io.

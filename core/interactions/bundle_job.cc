@@ -10,11 +10,11 @@
 #include "core/interactions/write.h"
 #include "core/jobs/access_log.h"
 #include "core/jobs/answers.h"
+#include "core/jobs/job_folder.h"
 #include "core/outcome.h"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -65,13 +65,6 @@ std::string task_json(const BundleTask& task) {
     return out + "]}";
 }
 
-std::uint64_t number_of(json::Value value) {
-    std::uint64_t number = 0;
-    const std::string_view digits = value.raw();
-    std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    return number;
-}
-
 Result<BundleTask> parse_task(std::string_view text) {
     json::Parser parser;
     ANNALS_TRY(const json::Document document, parser.parse(text));
@@ -80,16 +73,16 @@ Result<BundleTask> parse_task(std::string_view text) {
         if (root["type"].equals(kTypes[i])) {
             BundleTask task;
             task.type = static_cast<BundleType>(i);
-            task.entries = number_of(root["entries"]);
+            ANNALS_TRY(task.entries, saved_number(root["entries"], "entries"));
             task.prefer = root["prefer"].string();
             task.request_id = root["requestId"].string();
             task.request_id_given = root["requestIdGiven"].raw() == "true";
             for (const json::Value entry : root["unreadable"].elements()) {
                 // The XML reader knows these two of an entry.
                 const Errc code = entry["code"].equals("value") ? Errc::value : Errc::structure;
+                ANNALS_TRY(const std::uint64_t index, saved_number(entry["index"], "index"));
                 task.unreadable.push_back(
-                    {number_of(entry["index"]),
-                     {code, entry["detail"].string(), entry["expression"].string()}});
+                    {index, {code, entry["detail"].string(), entry["expression"].string()}});
             }
             return task;
         }

@@ -1,8 +1,7 @@
 #include "core/jobs/job_folder.h"
 
-#include "codec/json/document.h"
-#include "storage/whole_file.h"
 #include "core/base/log.h"
+#include "storage/whole_file.h"
 
 #include <fmt/format.h>
 
@@ -39,13 +38,6 @@ class ObjectWriter {
 
 Error damaged(std::string_view what) {
     return {Errc::corrupt, fmt::format("a job's {} can't be read", what), ""};
-}
-
-std::uint64_t number_of(json::Value value) {
-    std::uint64_t number = 0;
-    const std::string_view text = value.raw();
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
 }
 
 std::string files_json(const std::vector<JobFile>& files) {
@@ -107,7 +99,8 @@ Result<ReadOrder> read_order(std::string_view text) {
         return damaged(kOrderFile);
     }
     const json::Value root = document->root();
-    if (number_of(root["format"]) != kFormat || !root["task"].is_object()) {
+    const auto format = saved_number(root["format"], "format");
+    if (!format || *format != kFormat || !root["task"].is_object()) {
         return damaged(kOrderFile);
     }
     ReadOrder read;
@@ -146,13 +139,25 @@ Result<JobState> read_state(std::string_view text) {
     state.stage = JobStage::done;
     ANNALS_TRY(state.result.time, parse_instant(root["time"].string()));
     for (const json::Value file : root["files"].elements()) {
+        ANNALS_TRY(const std::uint64_t count, saved_number(file["count"], "count"));
         state.result.files.push_back({.part = file["part"].string(),
                                       .type = file["type"].string(),
                                       .name = file["name"].string(),
-                                      .count = number_of(file["count"]),
+                                      .count = count,
                                       .input = file["input"].string()});
     }
     return state;
+}
+
+Result<std::uint64_t> saved_number(json::Value value, std::string_view name) {
+    const std::string_view text = value.raw();
+    const char* const end = text.data() + text.size();
+    std::uint64_t number = 0;
+    if (text.empty() ||
+        std::from_chars(text.data(), end, number) != std::from_chars_result{end, {}}) {
+        return Error{Errc::corrupt, fmt::format("a job's '{}' is no number", name), ""};
+    }
+    return number;
 }
 
 void remove_folder(storage::FileSystem& files, const std::string& folder, std::string_view first) {

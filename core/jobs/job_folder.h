@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "codec/json/document.h"
 #include "core/jobs/job.h"
 
 #include <optional>
@@ -40,6 +41,9 @@ struct ReadOrder {
 /// Errors: corrupt.
 Result<ReadOrder> read_order(std::string_view text);
 Result<JobState> read_state(std::string_view text);
+
+/// A whole number of either file, or of a kind's own JSON in them, that stands under `name`. Errors: corrupt.
+Result<std::uint64_t> saved_number(json::Value value, std::string_view name);
 
 /// Of either file; what is larger is damaged.
 inline constexpr std::uint64_t kJobTextBytesMax = 256 << 20;

@@ -641,6 +641,33 @@ TEST_F(ExportJobTest, OfASnapshotThatIsNoMoreBeginsAnew) {
     EXPECT_EQ(names_in(files.content("j/Patient-1.ndjson")).size(), 5U);
 }
 
+/// It must not begin with what can't be read as 0: lines would come twice, or be cut off.
+TEST_F(ExportJobTest, WhoseCheckpointIsDamagedFails) {
+    fill(5);
+    constexpr std::string_view kWhole =
+        R"({"position":5,"time":"2020-01-01T00:00:00.000Z","pass":0,"after":2,"resources":2,"files":{"done":[{"part":"output","type":"Patient","name":"Patient-1.ndjson","count":2,"open":false}],"series":[{"part":"output","type":"Patient","stem":"Patient","number":2,"name":"Patient-2.ndjson","count":1,"bytes":3,"open":true}],"bytes":90}})";
+    for (const std::string_view member :
+         {R"("position":5)", R"("pass":0)", R"("after":2)", R"("resources":2)", R"("count":2)",
+          R"("number":2)", R"("count":1)", R"("bytes":3)", R"("bytes":90)"}) {
+        for (const std::string_view damage : {R"("x")", "-1", "1.5", "99999999999999999999"}) {
+            test::SimFileSystem files;
+            ASSERT_TRUE(files.make_directory("j"));
+            files.set_content("j/Patient-2.ndjson", "{}\n");
+            std::string saved(kWhole);
+            const std::size_t at = saved.find(member) + member.find(':') + 1;
+            saved.replace(at, member.size() - member.find(':') - 1, damage);
+            const auto result = run_for(ExportTask(), saved, 1'000'000, files);
+            ASSERT_FALSE(result) << saved;
+            EXPECT_EQ(result.error().code, Errc::corrupt) << saved;
+        }
+    }
+    test::SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("j"));
+    files.set_content("j/Patient-2.ndjson", "{}\n");
+    std::string saved(kWhole);
+    EXPECT_TRUE(run_for(ExportTask(), saved, 1'000'000, files));
+}
+
 TEST_F(ExportJobTest, OfAStateThatIsNoMoreFails) {
     fill(5);
     test::SimFileSystem files;

@@ -213,6 +213,31 @@ TEST_F(ImportTest, StoppedAnywhereTakesEachLineOnce) {
     EXPECT_FALSE(files.exists("j/upload.ndjson"));
 }
 
+/// From the beginning its lines would be taken twice.
+TEST_F(ImportTest, WhoseCheckpointIsDamagedFails) {
+    test::SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("j"));
+    files.set_content("j/upload.ndjson", R"({"resourceType":"Patient","id":"p"})");
+    ImportTask task;
+    task.inputs = {{.name = "upload.ndjson", .type = "", .uploaded = true}};
+    JobOrder order;
+    order.base_url = kBaseUrl;
+    order.task = task_json(task);
+    constexpr std::string_view kWhole =
+        R"({"begun":"2020-01-01T00:00:00.000Z","input":0,"offset":0,"line":0,"position":0,"counts":[0],"files":{"done":[],"series":[],"bytes":0}})";
+    for (const std::string_view member : {R"("input":)", R"("offset":)", R"("line":)",
+                                          R"("position":)", R"("counts":[)", R"("bytes":)"}) {
+        std::string saved(kWhole);
+        saved.replace(saved.find(member) + member.size(), 1, "-1");
+        JobRun run("j", order, "j", saved, files,
+                   {.stopping = [] { return false; }, .say = [](const std::string&) {}});
+        const auto result = import_job(service(), run);
+        ASSERT_FALSE(result) << saved;
+        EXPECT_EQ(result.error().code, Errc::corrupt) << saved;
+    }
+    EXPECT_EQ(store().totals().versions, 0U);
+}
+
 std::vector<std::string> lines(const std::string& text, std::uint64_t offset, std::size_t max) {
     test::SimFileSystem files;
     files.set_content("f", text);

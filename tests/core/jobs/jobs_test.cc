@@ -2,11 +2,13 @@
 
 #include "core/jobs/jobs.h"
 
+#include "core/jobs/job_folder.h"
 #include "tests/support/no_threads.h"
 #include "tests/support/service_fixture.h"
 #include "tests/support/sim_file_system.h"
 
 #include <asio/awaitable.hpp>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -344,6 +346,15 @@ TEST_F(JobsTest, WhoseFolderIsDamagedAreLeftAlone) {
         open();
         EXPECT_FALSE(*jobs_->look("x")) << text;
         EXPECT_TRUE(files_->exists("data/jobs/x/job.json")) << text;
+    }
+    const auto done = [](std::string_view count) {
+        return fmt::format(
+            R"({{"state":"done","finished":"2020-01-01T00:00:00.000Z","time":"2020-01-01T00:00:00.000Z","files":[{{"part":"output","type":"Patient","name":"f","count":{},"input":""}}]}})",
+            count);
+    };
+    EXPECT_TRUE(read_state(done("7")));
+    for (const std::string_view count : {R"("7")", "-7", "7.5", "null"}) {
+        EXPECT_EQ(read_state(done(count)).error().code, Errc::corrupt) << count;
     }
 }
 
