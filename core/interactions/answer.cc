@@ -1,7 +1,9 @@
 #include "core/interactions/answer.h"
 
 #include "core/interactions/preconditions.h"
+#include "core/loop.h"
 #include "core/outcome.h"
+#include "core/scoped_view.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +12,9 @@ namespace annals::core {
 namespace {
 
 // What a reader of a deleted resource wants to know next: where its last content is.
-std::optional<VersionNumber> last_content(const storage::Store& store,
-                                          const storage::VersionInfo& deletion,
-                                          std::string_view id) {
+std::optional<storage::VersionInfo> last_content(const storage::Store& store,
+                                                 const storage::VersionInfo& deletion,
+                                                 std::string_view id) {
     storage::HistoryQuery query;
     query.type = deletion.type;
     query.id = id;
@@ -20,7 +22,7 @@ std::optional<VersionNumber> last_content(const storage::Store& store,
     const storage::HistoryPage page = store.history(query);
     for (const storage::VersionInfo& info : page.versions) {
         if (!info.deletion && info.version < deletion.version) {
-            return info.version;
+            return info;
         }
     }
     return {};
@@ -71,6 +73,31 @@ std::optional<Response> answer_later(const Service& service, const Request& requ
     return response.unread.empty() ? std::nullopt : std::optional(std::move(response));
 }
 
+std::vector<storage::VersionInfo> looked_at(const Service& service, const Request& request,
+                                            std::string_view id, const storage::VersionInfo& info) {
+    std::vector<storage::VersionInfo> versions{info};
+    // A deletion is shown to whom what was deleted is.
+    if (info.deletion && is_held(request)) {
+        if (const auto content = last_content(service.store(), info, id)) {
+            versions.push_back(*content);
+        }
+    }
+    return versions;
+}
+
+asio::awaitable<void> fetch_version(const Service& service, const Request& request,
+                                    std::string_view id, storage::VersionInfo info) {
+    const std::vector<storage::VersionInfo> versions = looked_at(service, request, id, info);
+    co_await request.loop->fetched(versions);
+}
+
+asio::awaitable<void> fetch_newest(const Service& service, const Request& request, TypeId type,
+                                   std::string_view id) {
+    if (const auto info = service.store().current(type, id)) {
+        co_await fetch_version(service, request, id, *info);
+    }
+}
+
 Response answer_absent(const Request& request, TypeId type, std::string_view id) {
     return outcome_response(
         {Errc::not_found, fmt::format("{} does not exist", resource_name(type, id)), ""}, request);
@@ -81,7 +108,7 @@ Response answer_deleted(const Service& service, const Request& request, std::str
     std::string detail = fmt::format("{} was deleted at {}", resource_name(deletion.type, id),
                                      format_instant(deletion.instant));
     if (const auto content = last_content(service.store(), deletion, id)) {
-        detail += fmt::format("; last content is version {}", content->value);
+        detail += fmt::format("; last content is version {}", content->version.value);
     }
     Response response = outcome_response({Errc::deleted, std::move(detail), ""}, request);
     set_version(response, deletion.version, deletion.instant);

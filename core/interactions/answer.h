@@ -9,6 +9,8 @@
 #include "core/service.h"
 #include "storage/types.h"
 
+#include <asio/awaitable.hpp>
+
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +35,18 @@ Response answer_version(const Service& service, const Request& request,
 /// the request may block.
 std::optional<Response> answer_later(const Service& service, const Request& request,
                                      std::span<const storage::VersionInfo> versions);
+
+/// What is read of the store to answer with `info`, a version of the resource `id`, and to find out whether that is shown.
+std::vector<storage::VersionInfo> looked_at(const Service& service, const Request& request,
+                                            std::string_view id, const storage::VersionInfo& info);
+
+/// Has looked_at() fetched, for who is about to load it.
+asio::awaitable<void> fetch_version(const Service& service, const Request& request,
+                                    std::string_view id, storage::VersionInfo info);
+
+/// The same of a resource's newest version, if it has one.
+asio::awaitable<void> fetch_newest(const Service& service, const Request& request, TypeId type,
+                                   std::string_view id);
 
 /// 404: the resource has no version.
 Response answer_absent(const Request& request, TypeId type, std::string_view id);

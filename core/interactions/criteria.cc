@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace annals::core {
 
@@ -72,7 +73,8 @@ class Finding {
         return versions;
     }
 
-    Result<CriteriaMatches> take() {
+    /// None if it may not block and what was found is on the device only.
+    Result<std::optional<CriteriaMatches>> take(bool may_block) {
         CriteriaMatches matches;
         const Position as_of = matches.as_of = snapshot_.position();
         if (!criteria_.watch.terms || !criteria_.watch.terms->empty()) {
@@ -100,14 +102,17 @@ class Finding {
             if (!info) {
                 continue;  // Erased since the index was read.
             }
-            auto stored = store.load(*info);
+            auto stored = may_block ? store.load(*info) : store.load_resident(*info);
+            if (stored && stored->unread) {
+                return std::optional<CriteriaMatches>();
+            }
             if (stored) {
                 matches.found.push_back(*std::move(stored));
             } else if (stored.error().code != Errc::not_found) {
                 return std::move(stored.error());
             }
         }
-        return matches;
+        return std::optional(std::move(matches));
     }
 
   private:
@@ -227,15 +232,24 @@ asio::awaitable<Result<CriteriaMatches>> find_matches(const Service& service, Lo
     if (const std::vector<storage::VersionInfo> versions = finding.versions(); !versions.empty()) {
         co_await loop.fetched(versions);
     }
-    co_return finding.take();
+    Result<std::optional<CriteriaMatches>> taken = finding.take(true);
+    if (!taken) {
+        co_return std::move(taken.error());
+    }
+    co_return **std::move(taken);
 }
 
-Result<CriteriaMatches> find_matches_now(const Service& service, const Criteria& criteria,
-                                         std::size_t limit) {
+Result<std::optional<CriteriaMatches>> find_matches_now(const Service& service,
+                                                        const Criteria& criteria, std::size_t limit,
+                                                        bool may_block) {
     Finding finding(service, criteria, limit);
-    // A pace without an end is never over.
-    ANNALS_TRY_VOID(finding.execution().advance(search::Pace()));
-    return finding.take();
+    // A pace without an end is never over, but where something has to be fetched.
+    std::vector<Position> unread;
+    const search::Pace pace =
+        may_block ? search::Pace() : search::Pace(std::chrono::microseconds(0), unread);
+    ANNALS_TRY(const bool done, finding.execution().advance(pace));
+    return done ? finding.take(may_block)
+                : Result<std::optional<CriteriaMatches>>(std::optional<CriteriaMatches>());
 }
 
 Error several_matches(const Criteria& criteria, std::size_t count) {

@@ -18,6 +18,7 @@
 #include <asio/awaitable.hpp>
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -81,9 +82,11 @@ asio::awaitable<Result<CriteriaMatches>> find_matches(const Service& service, Lo
                                                       const Criteria& criteria,
                                                       std::size_t limit = 1);
 
-/// The same in one go, for criteria whose matches are few by nature: those of a transaction's entries.
-Result<CriteriaMatches> find_matches_now(const Service& service, const Criteria& criteria,
-                                         std::size_t limit = 1);
+/// The same in one go, for criteria whose matches are few by nature: those of a transaction's entries. None, unless it may
+/// block, if what it looks at is on the device only: find_matches() has that fetched.
+Result<std::optional<CriteriaMatches>> find_matches_now(const Service& service,
+                                                        const Criteria& criteria, std::size_t limit,
+                                                        bool may_block);
 
 /// The error for a conditional interaction with several matches.
 Error several_matches(const Criteria& criteria, std::size_t count);

@@ -211,6 +211,9 @@ asio::awaitable<Response> delete_by_turns(const Service& service, const Request&
             static_cast<void>(co_await request.loop->settled_ticket(head.ticket));
             continue;
         }
+        if (!view.is_whole()) {
+            co_await fetch_newest(service, request, target.type, target.id);
+        }
         head = view.shown(target.type, target.id, head);
         const Deletion deletion =
             decide(service.config(), *conditions, target.type, target.id, head);

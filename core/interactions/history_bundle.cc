@@ -12,6 +12,9 @@
 #include <array>
 #include <charconv>
 #include <memory>
+#include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace annals::core {
@@ -86,18 +89,21 @@ class KeptBody {
     json::BodyPlan plan_;
 };
 
-/// True if `stored` is what `entry` says, an unknown instant aside.
-bool same_content(const storage::Store& store, const HistoryEntry& entry,
-                  const storage::VersionInfo& stored) {
+/// Whether `stored` is what `entry` says, an unknown instant aside. None, unless it may block, if it is on the device only.
+std::optional<bool> same_content(const storage::Store& store, const HistoryEntry& entry,
+                                 const storage::VersionInfo& stored, bool may_block) {
     if (stored.deletion != entry.deletion || (entry.instant && *entry.instant != stored.instant)) {
         return false;
     }
     if (entry.deletion) {
         return true;
     }
-    const auto bytes = store.load(stored);
+    const auto bytes = may_block ? store.load(stored) : store.load_resident(stored);
     if (!bytes) {
         return true;  // Erased meanwhile: there is nothing to differ from.
+    }
+    if (bytes->unread) {
+        return std::nullopt;
     }
     const KeptBody body(entry);
     return is_body_of(body.plan(), bytes->body);  // only the instant can be unknown here
@@ -123,7 +129,9 @@ class HistoryRun {
             Result<bool> done = apply(value, record, wait);
             while (done && !*done) {
                 const Result<void> settled = co_await request_.loop->settled_ticket(wait);
-                settled_ = std::max(settled_, wait);
+                if (settled && record.erasing) {
+                    co_await compare_ignored();
+                }
                 const bool whole = settled && still_there();
                 done = whole ? apply(value, record, wait)
                              : Result<bool>(Error{Errc::no_store, {}, {}});
@@ -146,7 +154,9 @@ class HistoryRun {
         if (!settled) {
             co_return outcome_response(settled.error(), request_);
         }
-        compare_ignored();
+        if (!ignored_.empty()) {
+            co_await compare_ignored();
+        }
         co_return answer();
     }
 
@@ -249,11 +259,10 @@ class HistoryRun {
     /// that its number stays known and nothing older comes back.
     Result<bool> erase(Record& record, storage::Ticket& wait) {
         // What was ignored is compared with what it met, which has to be in the index and not erased.
-        if (!ignored_.empty() && settled_ < last_ticket_) {
+        if (!ignored_.empty()) {
             wait = last_ticket_;
             return false;
         }
-        compare_ignored();
         storage::Erase erase;
         erase.type = record.type;
         erase.id = id_of(record);
@@ -444,26 +453,51 @@ class HistoryRun {
     }
 
     /// Compares what was ignored so far with the stored versions of the same numbers. Requires: they are settled.
-    void compare_ignored() {
-        for (const Ignored& ignored : ignored_) {
-            compare(ignored.value, *ignored.record);
+    asio::awaitable<void> compare_ignored() {
+        const std::vector<Ignored> ignored = std::exchange(ignored_, {});
+        std::span<const Ignored> left(ignored);
+        while (!left.empty()) {
+            const auto some = left.first(std::min(left.size(), kEntriesPerTurn));
+            left = left.subspan(some.size());
+            std::vector<const Ignored*> unread;
+            std::vector<Position> positions;
+            for (const Ignored& one : some) {
+                if (const Position at = compare(one, false); at.value != 0) {
+                    unread.push_back(&one);
+                    positions.push_back(at);
+                }
+            }
+            if (!positions.empty()) {
+                co_await request_.loop->fetched(std::move(positions));
+            }
+            for (const Ignored* const one : unread) {
+                compare(*one, true);
+            }
         }
-        ignored_.clear();
     }
 
-    void compare(json::Value value, Record& record) const {
+    /// Not 0: nothing was compared, since what stands there is on the device only, and it may not block.
+    Position compare(const Ignored& ignored, bool may_block) const {
         HistoryEntry entry;
-        if (!read_history_entry(value, entry) || !entry.version) {
-            return;
+        if (!read_history_entry(ignored.value, entry) || !entry.version) {
+            return {};
         }
         const auto stored = service_.store().version(entry.type, entry.id, *entry.version);
-        if (stored && !same_content(service_.store(), entry, *stored)) {
-            record.fate = Fate::differs;
+        if (!stored) {
+            return {};
+        }
+        const std::optional<bool> same = same_content(service_.store(), entry, *stored, may_block);
+        if (!same) {
+            return stored->position;
+        }
+        if (!*same) {
+            ignored.record->fate = Fate::differs;
             service_.count_divergence();
             log_warning(fmt::format(
                 "history bundle: version {} of a {} differs from the stored one (request {})",
                 entry.version->value, resource_type_name(entry.type), request_.request_id));
         }
+        return {};
     }
 
     const Service& service_;
@@ -476,8 +510,7 @@ class HistoryRun {
     json::Value value_;   ///< that entry as it came
     std::vector<storage::BodyPiece> pieces_;
     storage::Ticket last_ticket_;
-    storage::Ticket settled_;  ///< of those that were waited for, the last
-    Position position_;        ///< of that; 0: none
+    Position position_;  ///< of that; 0: none
     storage::Ticket last_erase_;
     std::vector<Ignored> ignored_;  ///< not yet compared
     bool ignored_last_ = false;

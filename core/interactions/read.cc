@@ -64,6 +64,12 @@ Response read(const Service& service, const Request& request, const Target& targ
                                               : answer_carried(service, request, target);
         return carried ? *std::move(carried) : answer_absent(request, target.type, target.id);
     }
+    if (is_held(request)) {
+        if (auto later =
+                answer_later(service, request, looked_at(service, request, target.id, *info))) {
+            return *std::move(later);
+        }
+    }
     if (!is_shown(service, request, *info)) {
         return answer_absent(request, target.type, target.id);
     }

@@ -76,21 +76,24 @@ asio::awaitable<Result<std::vector<std::string>>> Referrers::find(std::vector<se
         if (!done) {
             co_return std::move(done.error());
         }
+        std::vector<storage::VersionInfo> referring;
         for (const search::Match& match : execution.matches()) {
-            if (exempt_.contains(match.key())) {
-                continue;
+            // None: it was erased since the index was read.
+            const auto info =
+                exempt_.contains(match.key()) ? std::nullopt : store.at(match.position());
+            if (info && referring.size() < limit) {
+                referring.push_back(*info);
             }
-            const auto info = store.at(match.position());
-            if (!info) {
-                continue;  // Erased since the index was read.
-            }
-            const auto stored = store.load(*info);
+        }
+        co_await turns.fetched(referring);
+        for (const storage::VersionInfo& info : referring) {
+            const auto stored = store.load(info);
             if (!stored && stored.error().code != Errc::not_found) {
                 co_return stored.error();
             }
             if (stored) {
-                names.push_back(view.shows(*info) ? resource_name(type, stored->id)
-                                                  : "a resource that is not shown to you");
+                names.push_back(view.shows(info) ? resource_name(type, stored->id)
+                                                 : "a resource that is not shown to you");
             }
             if (names.size() == limit) {
                 co_return names;

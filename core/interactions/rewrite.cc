@@ -29,13 +29,17 @@ struct Base {
     std::optional<Response> refusal;
 };
 
-Base find_by_id(const Service& service, const Request& request, const Rewrite& rewrite) {
+asio::awaitable<Base> find_by_id(const Service& service, const Request& request,
+                                 const Rewrite& rewrite) {
     Base base;
     base.pending = service.store().head(rewrite.type, rewrite.id).ticket;
     if (base.pending.value != 0) {
-        return base;
+        co_return base;
     }
     const auto info = service.store().current(rewrite.type, rewrite.id);
+    if (info) {
+        co_await fetch_version(service, request, rewrite.id, *info);
+    }
     if (!info || !ScopedView(service, request, kMayUpdate).shows(*info)) {
         base.refusal = answer_absent(request, rewrite.type, rewrite.id);
     } else if (info->deletion && !rewrite.deleted_too) {
@@ -45,7 +49,7 @@ Base find_by_id(const Service& service, const Request& request, const Rewrite& r
     } else {
         base.refusal = outcome_response(stored.error(), request);
     }
-    return base;
+    co_return base;
 }
 
 asio::awaitable<Base> find_by_criteria(const Service& service, const Request& request,
@@ -99,9 +103,12 @@ asio::awaitable<Response> rewrite_resource(const Service& service, const Request
     }
     int applied_in_vain = 0;
     for (int turn = 0; turn < kTurnsMax && applied_in_vain < kAppliedMax; ++turn) {
-        Base base = rewrite.criteria != nullptr
-                        ? co_await find_by_criteria(service, request, *rewrite.criteria)
-                        : find_by_id(service, request, rewrite);
+        Base base;
+        if (rewrite.criteria != nullptr) {
+            base = co_await find_by_criteria(service, request, *rewrite.criteria);
+        } else {
+            base = co_await find_by_id(service, request, rewrite);
+        }
         if (base.pending.value != 0) {
             // Settled well or dropped: either way the next look sees what is.
             const Result<void> settled = co_await request.loop->settled_ticket(base.pending);

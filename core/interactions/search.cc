@@ -255,6 +255,7 @@ class Search {
             }
             SearchBundleContent content;
             content.matches = std::move(next->matches);
+            co_await request_.loop->fetched(content.matches);
             Result<void> taken =
                 co_await contained_->take_out(*snapshot_, request_.base_url, content, turns_);
             if (!taken) {

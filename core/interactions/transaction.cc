@@ -210,7 +210,18 @@ class TransactionRun {
     /// Decides all entries, then builds their bodies with all links resolved.
     asio::awaitable<bool> decide(Attempt& attempt) {
         for (const std::size_t index : order_) {
-            if (Result<void> decided = attempt.state.decide(index); !decided) {
+            const Target& target = entries_[index].target;
+            if (is_held(request_) && !target.id.empty()) {
+                co_await fetch_newest(service_, request_, target.type, target.id);
+            }
+            Result<void> decided = attempt.state.decide(index);
+            while (attempt.state.is_unread()) {
+                decided = co_await attempt.state.fetch();
+                if (decided) {
+                    decided = attempt.state.decide(index);
+                }
+            }
+            if (!decided) {
                 co_return fail(index, std::move(decided.error()));
             }
             const TransactionEntry& entry = entries_[index];
@@ -231,7 +242,14 @@ class TransactionRun {
             if (count + 1 < order_.size()) {
                 fetch_ahead(entries_[order_[count + 1]].value);
             }
-            if (Result<void> built = build(attempt, index); !built) {
+            Result<void> built = build(attempt, index);
+            while (attempt.state.is_unread()) {
+                built = co_await attempt.state.fetch();
+                if (built) {
+                    built = build(attempt, index);
+                }
+            }
+            if (!built) {
                 co_return fail(index, std::move(built.error()));
             }
             if (++count % kEntriesPerTurn == 0) {
@@ -252,7 +270,7 @@ class TransactionRun {
         co_return true;
     }
 
-    /// Adds what the entry writes or erases.
+    /// Adds what the entry writes or erases. Nothing, if the state is_unread() then.
     Result<void> build(Attempt& attempt, std::size_t index) {
         const TransactionEntry& entry = entries_[index];
         const EntryDecision& decision = attempt.state.decision(index);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace annals::core {
 
@@ -199,7 +200,11 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     if (!info) {
         return Error{Errc::not_found, fmt::format("{} does not exist", name), {}};
     }
-    ANNALS_TRY(const auto stored, store_.load(*info));
+    ANNALS_TRY(const auto stored,
+               may_block(&entry) ? store_.load(*info) : store_.load_resident(*info));
+    if (stored.unread) {
+        return later(&entry, {.version = *info});
+    }
     ANNALS_TRY(decision.document, entry.patch->apply(config_, stored.body));
     Result<EntryResource> patched = read_entry_resource(service_, decision.document.root(), type);
     if (!patched) {
@@ -255,15 +260,19 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
         asked = &overlaid;
     }
     // Those that the transaction writes itself don't count as they are, but as it leaves them.
-    ANNALS_TRY(CriteriaMatches matches, find_matches_now(service_, *asked, writers_.size() + 2));
-    for (storage::Guard& guard : matches.guards) {
+    const std::size_t limit = writers_.size() + 2;
+    ANNALS_TRY(auto matches, find_matches_now(service_, *asked, limit, may_block(&criteria)));
+    if (!matches) {
+        return later(&criteria, {.criteria = asked, .limit = limit});
+    }
+    for (storage::Guard& guard : matches->guards) {
         guard.as_of = as_of;
         guard.hard_deletes = guard.hard_deletes ? std::optional(hard_deletes) : std::nullopt;
         guards_.push_back(guard);
     }
 
     std::vector<std::string> ids;
-    for (const storage::StoredVersion& stored : matches.found) {
+    for (const storage::StoredVersion& stored : matches->found) {
         if (writers_.contains(resource_name(criteria.type, stored.id))) {
             continue;
         }
@@ -281,6 +290,24 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
         ids.push_back(decisions_[index].id);
     }
     return ids;
+}
+
+Error TransactionState::later(const void* asker, Unread unread) {
+    fetched_.insert(asker);
+    unread_ = unread;
+    return {Errc::internal, "what a transaction looks at is on the device only", {}};
+}
+
+asio::awaitable<Result<void>> TransactionState::fetch() {
+    const Unread unread = *std::exchange(unread_, std::nullopt);
+    if (unread.criteria == nullptr) {
+        co_await request_.loop->fetched(std::span(&unread.version, 1));
+        co_return Result<void>();
+    }
+    // What matches is of no interest yet: there may be more by the time it is asked again.
+    const Result<CriteriaMatches> matches =
+        co_await find_matches(service_, *request_.loop, *unread.criteria, unread.limit);
+    co_return matches ? Result<void>() : Result<void>(matches.error());
 }
 
 Result<json::Document> TransactionState::written(std::size_t index) const {

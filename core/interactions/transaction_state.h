@@ -2,7 +2,7 @@
 //
 // Layer:   core/interactions.
 // Spec:    FHIR R4 http.html#trules; docs/api/transaction.md.
-// Threads: plain values.
+// Threads: on the loop of its request.
 
 #pragma once
 
@@ -14,11 +14,16 @@
 #include "core/search/terms.h"
 #include "storage/store.h"
 
+#include <asio/awaitable.hpp>
+
+#include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace annals::core {
@@ -68,15 +73,22 @@ class TransactionState {
     TransactionState& operator=(const TransactionState&) = delete;
 
     /// Decides the entry at `index`, which is no read.
-    /// Errors: any 4xx.
+    /// Errors: any 4xx; meaningless ones if is_unread().
     Result<void> decide(std::size_t index);
 
     /// All entries are decided, and what they link to is known.
     void end_decisions() { writes_.forget_read(); }
 
     /// The one resource that a conditional reference names now: "Patient/1".
-    /// Errors: invalid, not_found (none), multiple_matches.
+    /// Errors: invalid, not_found (none), multiple_matches; meaningless ones if is_unread().
     Result<std::string> resolve(std::string_view reference);
+
+    /// True if the last of these has an error only because what it looks at is on the device: it has done nothing. Await
+    /// fetch(), and ask it again.
+    bool is_unread() const noexcept { return unread_.has_value(); }
+
+    /// Errors: of find_matches().
+    asio::awaitable<Result<void>> fetch();
 
     const EntryDecision& decision(std::size_t index) const { return decisions_[index]; }
 
@@ -98,6 +110,18 @@ class TransactionState {
     std::optional<std::size_t> writer_of(const std::string& name) const;
 
   private:
+    /// Matches of criteria, or else a version.
+    struct Unread {
+        const Criteria* criteria = nullptr;
+        std::size_t limit = 0;
+        storage::VersionInfo version = {};
+    };
+
+    /// Whether what `asker` looks at has been fetched: it waits for nothing twice, whatever the system dropped since.
+    bool may_block(const void* asker) const { return fetched_.contains(asker); }
+
+    Error later(const void* asker, Unread unread);
+
     Result<void> decide_remove(const TransactionEntry& entry, EntryDecision& decision);
     Result<void> decide_create(const TransactionEntry& entry, EntryDecision& decision);
     Result<void> decide_update(const TransactionEntry& entry, EntryDecision& decision);
@@ -136,6 +160,8 @@ class TransactionState {
     std::deque<Criteria> overlaid_;        ///< criteria whose chains lead over writes_
     std::deque<search::Term> identities_;  ///< that guards_ watch
     std::unordered_map<std::string, std::string> resolved_;
+    std::optional<Unread> unread_;
+    std::unordered_set<const void*> fetched_;  ///< those who asked: criteria and entries
 };
 
 }  // namespace annals::core

@@ -87,6 +87,9 @@ asio::awaitable<Response> update_by_turns(const Service& service, const Request&
                 static_cast<void>(co_await request.loop->settled_ticket(head.ticket));
                 continue;
             }
+            if (!view.is_whole()) {
+                co_await fetch_newest(service, request, target.type, target.id);
+            }
             head = view.shown(target.type, target.id, head);
             const Result<void> decided =
                 decide(creates(service, view), *conditions, target.type, target.id, head, write);

@@ -29,6 +29,12 @@ Response vread(const Service& service, const Request& request, const Target& tar
     const std::optional<VersionNumber> number = read_version_number(target.version);
     const auto info = number ? service.store().version(target.type, target.id, *number)
                              : std::optional<storage::VersionInfo>();
+    if (info && is_held(request)) {
+        if (auto later =
+                answer_later(service, request, looked_at(service, request, target.id, *info))) {
+            return *std::move(later);
+        }
+    }
     const ScopedView view(service, request, kMayRead, "read");
     if (!info || !view.shows(*info)) {
         const auto newest = service.store().current(target.type, target.id);

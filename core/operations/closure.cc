@@ -73,19 +73,27 @@ std::string id_of(std::string_view name) {
     return "closure-" + sha256_hex(name).substr(0, 32);
 }
 
-Result<Table> read_table(const Service& service, const std::optional<storage::VersionInfo>& info) {
+asio::awaitable<Result<Table>> read_table(const Service& service, const Request& request,
+                                          std::optional<storage::VersionInfo> info) {
     Table table;
     if (!info) {
-        return table;
+        co_return table;
     }
     table.version = info->version.value;
     if (info->deletion) {
-        return table;
+        co_return table;
     }
     table.live = true;
-    ANNALS_TRY(const storage::StoredVersion stored, service.store().load(*info));
-    ANNALS_TRY(const json::Document document, thread_parser().parse(stored.body));
-    for (const json::Value group : document.root()["group"].elements()) {
+    co_await request.loop->fetched(std::span(&*info, 1));
+    const Result<storage::StoredVersion> stored = service.store().load(*info);
+    if (!stored) {
+        co_return stored.error();
+    }
+    const Result<json::Document> document = thread_parser().parse(stored->body);
+    if (!document) {
+        co_return document.error();
+    }
+    for (const json::Value group : document->root()["group"].elements()) {
         for (const json::Value element : group["element"].elements()) {
             const Row alone{group["source"].string(), element["code"].string(), ""};
             table.rows.push_back(alone);
@@ -95,7 +103,7 @@ Result<Table> read_table(const Service& service, const std::optional<storage::Ve
         }
     }
     std::sort(table.rows.begin(), table.rows.end());
-    return table;
+    co_return table;
 }
 
 /// A ConceptMap of these rows, which ascend. Codes with none above them are left out unless `with_all`.
@@ -211,21 +219,25 @@ Response answer(std::string body) {
 }
 
 /// What was added after the version that is asked for.
-Result<std::string> since(const Service& service, const Asked& asked, const Table& table,
-                          const std::string& id) {
+asio::awaitable<Result<std::string>> since(const Service& service, const Request& request,
+                                           const Asked& asked, const Table& table,
+                                           const std::string& id) {
     std::vector<Row> rows = table.rows;
     const auto info = service.store().version(map_type(), id, VersionNumber{*asked.version});
     if (*asked.version != 0 && (!info || info->deletion)) {
-        return Error{Errc::not_found,
-                     fmt::format("The closure table has no version {}", *asked.version), ""};
+        co_return Error{Errc::not_found,
+                        fmt::format("The closure table has no version {}", *asked.version), ""};
     }
     if (*asked.version != 0) {
-        ANNALS_TRY(const Table then, read_table(service, info));
+        const Result<Table> then = co_await read_table(service, request, info);
+        if (!then) {
+            co_return then.error();
+        }
         std::erase_if(rows, [&](const Row& row) {
-            return std::binary_search(then.rows.begin(), then.rows.end(), row);
+            return std::binary_search(then->rows.begin(), then->rows.end(), row);
         });
     }
-    return map_json(asked, table.version, rows, false, false);
+    co_return map_json(asked, table.version, rows, false, false);
 }
 
 }  // namespace
@@ -238,7 +250,8 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
     }
     const std::string id = id_of(asked->name);
     for (int tries = 0; tries < kTriesMax; ++tries) {
-        const Result<Table> table = read_table(service, service.store().current(map_type(), id));
+        const Result<Table> table =
+            co_await read_table(service, request, service.store().current(map_type(), id));
         if (!table) {
             co_return outcome_response(table.error(), request);
         }
@@ -248,7 +261,7 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
                 {Errc::not_found, "The closure table has not been begun", ""}, request);
         }
         if (asked->version) {
-            Result<std::string> body = since(service, *asked, *table, id);
+            Result<std::string> body = co_await since(service, request, *asked, *table, id);
             if (!body) {
                 co_return outcome_response(body.error(), request);
             }

@@ -19,6 +19,7 @@ using storage::VersionInfo;
 struct Sides {
     VersionInfo from;
     VersionInfo to;
+    bool meta = false;  ///< is compared, too
 };
 
 Error no_version(TypeId type, std::string_view id, std::string_view text) {
@@ -146,24 +147,29 @@ Result<Sides> sides_of_system(const Service& service, const Request& request,
     return sides;
 }
 
-Result<std::string> run(const Service& service, const Request& request, const ScopedView& view,
-                        const Target& target) {
+Result<Sides> read_sides(const Service& service, const Request& request, const ScopedView& view,
+                         const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY(const std::optional<bool> meta, input.boolean("includeMeta"));
-    ANNALS_TRY(const Sides sides, target.level == Level::instance_operation
-                                      ? sides_of_instance(service, view, target, input)
-                                      : sides_of_system(service, request, view, input));
+    ANNALS_TRY(Sides sides, target.level == Level::instance_operation
+                                ? sides_of_instance(service, view, target, input)
+                                : sides_of_system(service, request, view, input));
     for (const VersionInfo* const side : {&sides.from, &sides.to}) {
         if (!view.shows(*side)) {
             return Error{Errc::not_found, "A version that is to be compared does not exist", ""};
         }
     }
+    sides.meta = meta.value_or(false);
+    return sides;
+}
+
+Result<std::string> compare(const Service& service, const Sides& sides) {
     ANNALS_TRY(const storage::StoredVersion from, service.store().load(sides.from));
     ANNALS_TRY(const storage::StoredVersion to, service.store().load(sides.to));
     json::Parser parser;  // two documents at a time
     ANNALS_TRY(const json::Document before, thread_parser().parse(from.body));
     ANNALS_TRY(const json::Document after, parser.parse(to.body));
-    return patch::diff_resources(before.root(), after.root(), {.meta = meta.value_or(false)});
+    return patch::diff_resources(before.root(), after.root(), {.meta = sides.meta});
 }
 
 }  // namespace
@@ -172,15 +178,21 @@ asio::awaitable<Response> diff_operation(const Service& service, const Request& 
                                          const Target& target) {
     const ScopedView view(service, request, kMayRead);
     if (target.level == Level::instance_operation) {
+        co_await fetch_newest(service, request, target.type, target.id);
         const auto newest = service.store().current(target.type, target.id);
         if (!newest || !view.shows(*newest)) {
             co_return answer_absent(request, target.type, target.id);
         }
     }
-    Result<std::string> parameters = run(service, request, view, target);
+    const Result<Sides> sides = read_sides(service, request, view, target);
+    if (!sides) {
+        co_return outcome_response(sides.error(), request);
+    }
+    const VersionInfo both[] = {sides->from, sides->to};
+    co_await request.loop->fetched(both);
+    Result<std::string> parameters = compare(service, *sides);
     if (!parameters) {
-        Response refusal = outcome_response(parameters.error(), request);
-        co_return refusal;
+        co_return outcome_response(parameters.error(), request);
     }
     Response response;
     response.body = Body(*std::move(parameters));

@@ -102,10 +102,16 @@ asio::awaitable<Response> digest_operation(const Service& service, const Request
         co_return outcome_response(refreshed.error(), request);
     }
     bool read = *refreshed;
+    bool fetched = false;
     while (std::chrono::steady_clock::now() < end) {
-        node = tree.node(prefix->bits, prefix->text.size());
-        if (node && read) {
+        node = tree.node(prefix->bits, prefix->text.size(), fetched);
+        if (node && read && node->unread.empty()) {
             co_return answer(*prefix, *node);
+        }
+        if (node && read) {
+            co_await request.loop->fetched(std::move(node->unread));
+            fetched = true;
+            continue;
         }
         // Nothing comes after this position: it is a pause, unless the server stops.
         const auto begin = std::chrono::steady_clock::now();

@@ -154,7 +154,8 @@ void DigestTree::arrange() {
     known_through_ = hashes_.size();
 }
 
-std::optional<DigestTree::Node> DigestTree::node(std::uint64_t prefix, std::size_t digits) const {
+std::optional<DigestTree::Node> DigestTree::node(std::uint64_t prefix, std::size_t digits,
+                                                 bool may_block) const {
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock.owns_lock()) {
         return std::nullopt;
@@ -177,18 +178,19 @@ std::optional<DigestTree::Node> DigestTree::node(std::uint64_t prefix, std::size
             return node;
         }
     }
-    list(node, first, last);
+    list(node, first, last, may_block);
     node.lists = digits == kDigitsMax || node.sum.versions <= kListedMax;
     if (node.lists) {
         node.children = {};
     } else {
         node.versions.clear();
+        node.unread.clear();
     }
     return node;
 }
 
 /// The versions with keys from `first` to `last`, and what they come to.
-void DigestTree::list(Node& node, std::uint64_t first, std::uint64_t last) const {
+void DigestTree::list(Node& node, std::uint64_t first, std::uint64_t last, bool may_block) const {
     constexpr unsigned kBucketShift = kKeyBits - kBucketDigits * kBitsPerDigit;
     const std::uint64_t bucket = first >> kBucketShift;
     const std::size_t begin = bucket == 0 ? 0 : bucket_ends_[bucket - 1];
@@ -211,10 +213,13 @@ void DigestTree::list(Node& node, std::uint64_t first, std::uint64_t last) const
         if (place < kDigitsMax) {
             node.children[digit_at(keys_[info->resource], place)].add(hash);
         }
-        if (node.versions.size() > kListedMax && place < kDigitsMax) {
+        if (node.versions.size() + node.unread.size() > kListedMax && place < kDigitsMax) {
             continue;
         }
-        if (const auto stored = store_.load(*info)) {
+        const auto stored = may_block ? store_.load(*info) : store_.load_resident(*info);
+        if (stored && stored->unread) {
+            node.unread.push_back(info->position);
+        } else if (stored) {
             node.versions.push_back(
                 {fmt::format("{}/_history/{}", name_of(*stored), info->version.value), hash});
         }

@@ -60,6 +60,8 @@ class DigestTree {
         bool lists = false;  ///< `versions` has them all, and `children` nothing
         std::array<Sum, 16> children;
         std::vector<Version> versions;
+        std::vector<Position>
+            unread;  ///< versions that are missing there: they are on the device only
     };
 
     /// A node with no more versions lists them.
@@ -86,8 +88,9 @@ class DigestTree {
     Position reading() const noexcept { return {reading_.load(std::memory_order_relaxed)}; }
 
     /// The node below the first `digits` hexadecimal digits of `prefix`, whose others are zero. None while it is being
-    /// brought up to date. Requires: digits <= kDigitsMax.
-    std::optional<Node> node(std::uint64_t prefix, std::size_t digits) const;
+    /// brought up to date. Unless it may block, Node::unread tells what has to be fetched first, if anything.
+    /// Requires: digits <= kDigitsMax.
+    std::optional<Node> node(std::uint64_t prefix, std::size_t digits, bool may_block) const;
 
   private:
     static constexpr std::size_t kBucketDigits = 4;
@@ -96,7 +99,7 @@ class DigestTree {
     void update();
     bool learn(std::uint64_t position);
     void arrange();
-    void list(Node& node, std::uint64_t first, std::uint64_t last) const;
+    void list(Node& node, std::uint64_t first, std::uint64_t last, bool may_block) const;
 
     const storage::Store& store_;
     std::atomic<bool> stop_{false};

@@ -79,6 +79,9 @@ class Document {
             snapshot_->position().value == 0
                 ? std::optional<VersionInfo>()
                 : service_.store().current(target_.type, id_, snapshot_->position());
+        if (composition) {
+            co_await fetch_version(service_, request_, id_, *composition);
+        }
         if (!composition || !view_.shows(*composition)) {
             co_return answer_absent(request_, target_.type, id_);
         }
@@ -97,6 +100,7 @@ class Document {
         if (!done) {
             co_return std::move(done.error());
         }
+        co_await turns_.fetched(versions_);
         Result<std::vector<StoredVersion>> loaded = load();
         if (!loaded) {
             co_return std::move(loaded.error());
@@ -291,6 +295,11 @@ class Document {
         }
         const search::SnapshotResources stored(*snapshot_);
         const Canonical canonical = split_canonical(graph_);
+        const auto candidates = stored.find_candidates(type, canonical.url);
+        if (!candidates) {
+            co_return candidates.error();
+        }
+        co_await turns_.fetched(*candidates);
         const Result<search::StoredDocument> graph =
             stored.find(type, canonical.url, canonical.version);
         if (!graph) {

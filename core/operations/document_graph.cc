@@ -27,6 +27,9 @@ namespace {
 
 using storage::VersionInfo;
 
+/// Steps whose beginnings are fetched from the device together.
+constexpr std::size_t kFetchedAtOnce = 256;
+
 constexpr std::string_view kReferenceMark = "{ref}";
 
 struct Link;
@@ -173,7 +176,12 @@ class Follower {
         for (const Link& link : links) {
             queue(link, start);
         }
+        std::size_t fetched = 0;
         while (!steps_.empty()) {
+            if (fetched == 0) {
+                fetched = co_await fetch();
+            }
+            --fetched;
             const Step step = steps_.front();
             steps_.pop_front();
             Result<void> taken = co_await take(step);
@@ -195,6 +203,16 @@ class Follower {
         const Link* link;
         VersionInfo from;
     };
+
+    /// Of the next steps, where they begin; how many they are.
+    asio::awaitable<std::size_t> fetch() {
+        std::vector<VersionInfo> versions;
+        for (std::size_t i = 0; i < std::min(steps_.size(), kFetchedAtOnce); ++i) {
+            versions.push_back(steps_[i].from);
+        }
+        co_await turns_.fetched(versions);
+        co_return versions.size();
+    }
 
     void queue(const Link& link, const VersionInfo& from) {
         if (queued_.emplace(&link, from.position.value).second) {

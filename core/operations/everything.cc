@@ -256,6 +256,9 @@ class Everything {
         search::Wanted wanted;
         wanted.upwards = up;
         if (cursor_ && cursor_->edge.value != 0) {
+            if (const auto edge = service_.store().at(cursor_->edge)) {
+                co_await turns_.fetched(std::span(&*edge, 1));
+            }
             const auto part = part_of_edge();
             if (!part) {
                 co_return search::expired_snapshot();

@@ -1,5 +1,6 @@
 #include "core/operations/lookup.h"
 
+#include "core/interactions/answer.h"
 #include "core/operations/coded_input.h"
 #include "core/operations/designations.h"
 #include "core/operations/terminology.h"
@@ -228,6 +229,9 @@ asio::awaitable<Response> lookup_operation(const Service& service, const Request
 
 asio::awaitable<Response> subsumes_operation(const Service& service, const Request& request,
                                              const Target& target) {
+    if (target.level == Level::instance_operation) {
+        co_await fetch_newest(service, request, target.type, target.id);
+    }
     Response response =
         co_await answer_asked(service, request, read_subsumes(service, request, target), subsume);
     co_return response;

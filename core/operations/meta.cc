@@ -25,6 +25,9 @@ namespace {
 /// Resources with a profile, tag or label that are looked at for a union.
 constexpr std::size_t kResourcesMax = 2'000'000;
 
+/// So many of them are fetched from the device together.
+constexpr std::size_t kFetchedAtOnce = 256;
+
 /// Without a meta that says something there is no parameter: an element is never empty.
 Body meta_body(std::string_view meta) {
     if (meta == "{}") {
@@ -36,20 +39,21 @@ Body meta_body(std::string_view meta) {
 }
 
 /// Its meta as it is stored.
-Response answer_meta(const Service& service, const Request& request,
-                     const storage::VersionInfo& info) {
+asio::awaitable<Response> answer_meta(const Service& service, const Request& request,
+                                      storage::VersionInfo info) {
+    co_await request.loop->fetched(std::span(&info, 1));
     const Result<storage::StoredVersion> stored = service.store().load(info);
     if (!stored) {
-        return outcome_response(stored.error(), request);
+        co_return outcome_response(stored.error(), request);
     }
     const Result<json::Document> document = thread_parser().parse(stored->body);
     if (!document) {
-        return outcome_response(document.error(), request);
+        co_return outcome_response(document.error(), request);
     }
     Response response;
     set_version(response, info.version, info.instant);
     response.body = meta_body(document->root()["meta"].raw());
-    return response;
+    co_return response;
 }
 
 /// Everything live of the types that the target means, or of those with a meta worth looking at, one by one.
@@ -120,8 +124,12 @@ class MetaScan {
                 fmt::format("More than {} resources have a profile, tag or label", kResourcesMax),
                 ""};
         }
-        for (const search::Match& match : execution.matches()) {
-            Result<void> added = union_.add(bodies_.read(match.position())["meta"]);
+        const std::span<const search::Match> matches = execution.matches();
+        for (std::size_t i = 0; i < matches.size(); ++i) {
+            if (i % kFetchedAtOnce == 0) {
+                co_await fetch(matches.subspan(i));
+            }
+            Result<void> added = union_.add(bodies_.read(matches[i].position())["meta"]);
             if (!added) {
                 co_return std::move(added.error());
             }
@@ -133,6 +141,18 @@ class MetaScan {
             }
         }
         co_return Result<void>();
+    }
+
+    /// The first of these.
+    asio::awaitable<void> fetch(std::span<const search::Match> matches) {
+        std::vector<Position> positions;
+        for (const search::Match& match : matches.first(std::min(matches.size(), kFetchedAtOnce))) {
+            positions.push_back(match.position());
+        }
+        positions = snapshot_.unread(positions);
+        if (!positions.empty()) {
+            co_await request_.loop->fetched(std::move(positions));
+        }
     }
 
     const Service& service_;
@@ -179,7 +199,7 @@ asio::awaitable<Response> change(const Service& service, const Request& request,
     if (!info) {
         co_return answer_absent(request, target.type, target.id);  // erased a moment ago
     }
-    co_return answer_meta(service, request, *info);
+    co_return co_await answer_meta(service, request, *info);
 }
 
 Result<OperationInput> read_change(const Request& request) {
@@ -209,31 +229,43 @@ asio::awaitable<Response> read_and_change(const Service& service, const Request&
 }
 
 /// Of the newest version, or of that which the URL names.
-Response meta_of_instance(const Service& service, const Request& request, const Target& target) {
+asio::awaitable<Response> meta_of_instance(const Service& service, const Request& request,
+                                           const Target& target) {
     const ScopedView view(service, request, kMayRead);
     const auto newest = service.store().current(target.type, target.id);
+    if (newest) {
+        co_await fetch_version(service, request, target.id, *newest);
+    }
     if (!newest || (target.level == Level::instance_operation && !view.shows(*newest))) {
-        return answer_absent(request, target.type, target.id);
+        co_return answer_absent(request, target.type, target.id);
     }
     if (target.level == Level::instance_operation) {
-        return newest->deletion ? answer_deleted(service, request, target.id, *newest)
-                                : answer_meta(service, request, *newest);
+        if (newest->deletion) {
+            co_return answer_deleted(service, request, target.id, *newest);
+        }
+        co_return co_await answer_meta(service, request, *newest);
     }
     const auto number = read_version_number(target.version);
     const auto info = number ? service.store().version(target.type, target.id, *number)
                              : std::optional<storage::VersionInfo>();
+    if (info) {
+        co_await fetch_version(service, request, target.id, *info);
+    }
     if (!info || !view.shows(*info)) {
         if (!view.shows(*newest)) {
-            return answer_absent(request, target.type, target.id);
+            co_return answer_absent(request, target.type, target.id);
         }
-        return outcome_response({Errc::not_found,
-                                 fmt::format("{} has no version '{}'",
-                                             resource_name(target.type, target.id), target.version),
-                                 ""},
-                                request);
+        co_return outcome_response(
+            {Errc::not_found,
+             fmt::format("{} has no version '{}'", resource_name(target.type, target.id),
+                         target.version),
+             ""},
+            request);
     }
-    return info->deletion ? answer_deleted(service, request, target.id, *info)
-                          : answer_meta(service, request, *info);
+    if (info->deletion) {
+        co_return answer_deleted(service, request, target.id, *info);
+    }
+    co_return co_await answer_meta(service, request, *info);
 }
 
 }  // namespace
@@ -250,7 +282,7 @@ asio::awaitable<Response> meta_operation(const Service& service, const Request& 
         co_return outcome_response(fit.error(), request);
     }
     if (target.level == Level::instance_operation || target.level == Level::version_operation) {
-        co_return meta_of_instance(service, request, target);
+        co_return co_await meta_of_instance(service, request, target);
     }
     MetaScan scan(service, request, target);
     const Result<std::string> meta = co_await scan.run();

@@ -34,6 +34,9 @@ using Share = PatientVersions::Share;
 /// Versions of one resource that are looked up at a time.
 constexpr std::size_t kVersionsAtOnce = 1000;
 
+/// Of those, so many are fetched from the device together.
+constexpr std::size_t kFetchedAtOnce = 256;
+
 constexpr auto kReceiptTurn = std::chrono::milliseconds(1);
 
 struct Asked {
@@ -240,7 +243,12 @@ class Purge {
 
     asio::awaitable<Result<void>> hash() {
         for (Doomed& one : doomed_) {
-            for (const VersionInfo& info : one.versions) {
+            for (std::size_t i = 0; i < one.versions.size(); ++i) {
+                if (i % kFetchedAtOnce == 0) {
+                    const std::span<const VersionInfo> left = std::span(one.versions).subspan(i);
+                    co_await turns_.fetched(left.first(std::min(left.size(), kFetchedAtOnce)));
+                }
+                const VersionInfo& info = one.versions[i];
                 if (info.deletion || hashes_.contains(info.position.value)) {
                     continue;
                 }

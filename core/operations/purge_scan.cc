@@ -52,7 +52,8 @@ const storage::VersionInfo* LogWalk::next(const search::Pace& pace) {
         found_.clear();
         at_ = 0;
         store_.scan(what_, after_, kPositionsAtOnce, found_);
-        if (found_.empty() && pace.is_over()) {
+        std::erase_if(found_, [this](const storage::VersionInfo& info) { return !wanted_(info); });
+        if (pace.defer(store_.unread(found_)) || (found_.empty() && pace.is_over())) {
             return nullptr;
         }
     }
@@ -74,7 +75,7 @@ PatientVersions::PatientVersions(const storage::Store& store,
       needle_("/" + id_),
       patient_(patient_type()),
       key_(store.search_key(patient_, id)),
-      walk_(store, true),
+      walk_(store, true, [this](const storage::VersionInfo& info) { return is_candidate(info); }),
       reader_(store) {
     for (const TypeId type : search::compartment_members(patient_)) {
         Member& member = members_[type.value];
@@ -94,11 +95,13 @@ Result<bool> PatientVersions::advance(const search::Pace& pace) {
     return walk_.at_end();
 }
 
+bool PatientVersions::is_candidate(const storage::VersionInfo& info) const {
+    return !info.deletion &&
+           (info.type == patient_ || !members_[info.type.value].parameters.empty());
+}
+
 Result<void> PatientVersions::look(const storage::VersionInfo& info) {
     const Member& member = members_[info.type.value];
-    if (info.deletion || (member.parameters.empty() && info.type != patient_)) {
-        return {};
-    }
     const auto stored = store_.load(info);
     if (!stored) {
         return stored.error().code == Errc::not_found ? Result<void>() : stored.error();
@@ -177,7 +180,10 @@ bool PatientVersions::names_others(const Member& member, TypeId type, json::Valu
 
 PurgeReferrers::PurgeReferrers(const storage::Store& store, std::string_view base_url,
                                const std::vector<ResourceName>& gone)
-    : store_(store), base_url_(base_url), walk_(store, false), reader_(store) {
+    : store_(store),
+      base_url_(base_url),
+      walk_(store, false, [](const storage::VersionInfo& info) { return !info.deletion; }),
+      reader_(store) {
     for (const auto& [type, id] : gone) {
         gone_.insert(store.search_key(type, id));
     }
@@ -191,9 +197,6 @@ Result<bool> PurgeReferrers::advance(const search::Pace& pace) {
 }
 
 Result<void> PurgeReferrers::look(const storage::VersionInfo& info) {
-    if (info.deletion) {
-        return {};
-    }
     const auto stored = store_.load(info);
     if (!stored) {
         return stored.error().code == Errc::not_found ? Result<void>() : stored.error();

@@ -18,6 +18,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,8 +36,10 @@ using ResourceName = std::pair<TypeId, std::string>;
 /// Goes through the versions of the log in turns, newer ones as they come.
 class LogWalk {
   public:
-    LogWalk(const storage::Store& store, bool every_version)
-        : store_(store), what_{.every_version = every_version} {}
+    /// Of versions that `wanted` says yes to.
+    LogWalk(const storage::Store& store, bool every_version,
+            std::function<bool(const storage::VersionInfo&)> wanted)
+        : store_(store), wanted_(std::move(wanted)), what_{.every_version = every_version} {}
 
     /// The next version; none if nothing newer is visible, or the turn is over.
     const storage::VersionInfo* next(const search::Pace& pace);
@@ -50,6 +53,7 @@ class LogWalk {
 
   private:
     const storage::Store& store_;
+    std::function<bool(const storage::VersionInfo&)> wanted_;
     storage::LogScan what_;
     Position after_;
     std::vector<storage::VersionInfo> found_;
@@ -91,6 +95,7 @@ class PatientVersions {
         std::vector<const search::Parameter*> owners;      ///< those that say whose it is
     };
 
+    bool is_candidate(const storage::VersionInfo& info) const;
     Result<void> look(const storage::VersionInfo& info);
     bool may_name(std::string_view body) const;
     bool names_him(const Member& member, TypeId type, json::Value body);

@@ -13,9 +13,9 @@ namespace annals::core {
 
 namespace {
 
-/// The version that is to come back, with its bytes.
-Result<storage::StoredVersion> find_version(const Service& service, const Request& request,
-                                            const Target& target) {
+/// The version that is to come back.
+Result<storage::VersionInfo> find_version(const Service& service, const Request& request,
+                                          const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"version"}));
     ANNALS_TRY(const std::optional<std::string> text, input.text("version"));
@@ -37,7 +37,7 @@ Result<storage::StoredVersion> find_version(const Service& service, const Reques
                                  info->version.value, resource_name(target.type, target.id)),
                      ""};
     }
-    return service.store().load(*info);
+    return *info;
 }
 
 }  // namespace
@@ -47,7 +47,12 @@ asio::awaitable<Response> restore_operation(const Service& service, const Reques
     if (!service.store().current(target.type, target.id)) {
         co_return answer_absent(request, target.type, target.id);
     }
-    const Result<storage::StoredVersion> wanted = find_version(service, request, target);
+    const Result<storage::VersionInfo> found = find_version(service, request, target);
+    if (!found) {
+        co_return outcome_response(found.error(), request);
+    }
+    co_await request.loop->fetched(std::span(&*found, 1));
+    const Result<storage::StoredVersion> wanted = service.store().load(*found);
     if (!wanted) {
         co_return outcome_response(wanted.error(), request);
     }

@@ -19,6 +19,9 @@ namespace {
 
 using storage::VersionInfo;
 
+/// Versions that are fetched from the device together.
+constexpr std::size_t kFetchedAtOnce = 256;
+
 /// So many conflicts are named.
 constexpr std::size_t kConflictsToldMax = 100;
 
@@ -134,6 +137,10 @@ class Plan {
     asio::awaitable<Result<void>> make(const std::vector<Range>& ranges, Turns& turns) {
         for (const Range& range : ranges) {
             for (std::uint64_t at = range.from; at <= range.to; ++at) {
+                if ((at - range.from) % kFetchedAtOnce == 0) {
+                    co_await turns.fetched(
+                        named_by({at, std::min(range.to, at + kFetchedAtOnce - 1)}));
+                }
                 Result<void> taken = take(Position{at});
                 if (taken && turns.pace().is_over()) {
                     taken = co_await turns.next();
@@ -167,6 +174,18 @@ class Plan {
         Position last;
         std::optional<VersionInfo> between;  ///< somebody else's version among them
     };
+
+    /// What take() of these positions loads.
+    std::vector<VersionInfo> named_by(Range range) const {
+        std::vector<VersionInfo> versions;
+        for (std::uint64_t at = range.from; at <= range.to; ++at) {
+            const std::optional<VersionInfo> info = store_.at(Position{at});
+            if (info && !places_.contains(info->resource)) {
+                versions.push_back(*info);
+            }
+        }
+        return versions;
+    }
 
     Result<void> take(Position position) {
         const std::optional<VersionInfo> info = store_.at(position);
@@ -245,21 +264,35 @@ Response conflict(const std::vector<std::string>& conflicts, const Request& requ
 }
 
 /// The steps as a transaction: all of it or nothing, if each resource is still as it was looked at.
-Result<std::string> transaction_of(const Service& service, const std::vector<Step>& steps) {
+asio::awaitable<Result<std::string>> transaction_of(const Service& service, Turns& turns,
+                                                    const std::vector<Step>& steps) {
     std::string out = R"({"resourceType":"Bundle","type":"transaction","entry":[)";
-    for (const Step& step : steps) {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (i % kFetchedAtOnce == 0) {
+            std::vector<VersionInfo> versions;
+            for (std::size_t j = i; j < std::min(steps.size(), i + kFetchedAtOnce); ++j) {
+                if (steps[j].back_to) {
+                    versions.push_back(*steps[j].back_to);
+                }
+            }
+            co_await turns.fetched(versions);
+        }
+        const Step& step = steps[i];
         out += out.ends_with('[') ? "{" : ",{";
         if (step.back_to) {
-            ANNALS_TRY(const storage::StoredVersion stored, service.store().load(*step.back_to));
-            out += fmt::format(R"("resource":{},)", stored.body);
+            const Result<storage::StoredVersion> stored = service.store().load(*step.back_to);
+            if (!stored) {
+                co_return stored.error();
+            }
+            out += fmt::format(R"("resource":{},)", stored->body);
         }
         out += fmt::format(R"("request":{{"method":"{}","url":"{}","ifMatch":"W/\"{}\""}}}})",
                            step.back_to ? "PUT" : "DELETE", step.name, step.now.version.value);
         if (out.size() > service.config().limits.max_body) {
-            return Error{Errc::too_costly, "What is to be taken back is too much at once", ""};
+            co_return Error{Errc::too_costly, "What is to be taken back is too much at once", ""};
         }
     }
-    return out + "]}";
+    co_return out + "]}";
 }
 
 std::string parameters_of(const std::vector<Step>& steps, bool done) {
@@ -307,7 +340,7 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
         co_return conflict(plan.conflicts(), request);
     }
     if (!asked->dry_run && !plan.steps().empty()) {
-        const Result<std::string> bundle = transaction_of(service, plan.steps());
+        const Result<std::string> bundle = co_await transaction_of(service, turns, plan.steps());
         if (!bundle) {
             co_return outcome_response(bundle.error(), request);
         }

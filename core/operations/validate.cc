@@ -142,6 +142,7 @@ asio::awaitable<Response> validate_operation(const Service& service, const Reque
                                              const Target& target) {
     std::optional<storage::VersionInfo> stored;
     if (target.level == Level::instance_operation) {
+        co_await fetch_newest(service, request, target.type, target.id);
         stored = service.store().current(target.type, target.id);
         if (!stored || !ScopedView(service, request, kMayRead).shows(*stored)) {
             co_return answer_absent(request, target.type, target.id);

@@ -80,24 +80,13 @@ Result<StoredDocument> SnapshotResources::read(TypeId type, std::string_view id)
 
 Result<StoredDocument> SnapshotResources::find(TypeId type, std::string_view url,
                                                std::string_view version) const {
-    if (!snapshot_.answers(type)) {
-        return expired_snapshot();
-    }
-    const Plan plan = carrying({exact(column_of("url"), url)});
-    Execution execution(snapshot_, type, plan);
-    execution.want({.limit = kVersionsMax});
-    ANNALS_TRY(const bool done, execution.advance(Pace()));
-    ANNALS_CHECK(done);
-    for (const Match& match : execution.matches()) {
-        const auto info = snapshot_.store().at(match.position());
-        if (!info) {
-            continue;
-        }
-        StoredDocument document = parsed_definitions().find(seed(), info->position);
+    ANNALS_TRY(const std::vector<storage::VersionInfo> candidates, find_candidates(type, url));
+    for (const storage::VersionInfo& info : candidates) {
+        StoredDocument document = parsed_definitions().find(seed(), info.position);
         if (document == nullptr) {
-            ANNALS_TRY(document, load(*info));
+            ANNALS_TRY(document, load(info));
             if (document != nullptr) {
-                parsed_definitions().keep(seed(), info->position, document);
+                parsed_definitions().keep(seed(), info.position, document);
             }
         }
         // A term may be another url's by hash.
@@ -107,6 +96,25 @@ Result<StoredDocument> SnapshotResources::find(TypeId type, std::string_view url
         }
     }
     return StoredDocument();
+}
+
+Result<std::vector<storage::VersionInfo>> SnapshotResources::find_candidates(
+    TypeId type, std::string_view url) const {
+    if (!snapshot_.answers(type)) {
+        return expired_snapshot();
+    }
+    const Plan plan = carrying({exact(column_of("url"), url)});
+    Execution execution(snapshot_, type, plan);
+    execution.want({.limit = kVersionsMax});
+    ANNALS_TRY(const bool done, execution.advance(Pace()));
+    ANNALS_CHECK(done);
+    std::vector<storage::VersionInfo> candidates;
+    for (const Match& match : execution.matches()) {
+        if (const auto info = snapshot_.store().at(match.position())) {
+            candidates.push_back(*info);
+        }
+    }
+    return candidates;
 }
 
 Result<StoredDocument> SnapshotResources::load(const storage::VersionInfo& info) const {

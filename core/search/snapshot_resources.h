@@ -9,6 +9,7 @@
 #include "core/search/stored.h"
 
 #include <string_view>
+#include <vector>
 
 namespace annals::core::search {
 
@@ -29,6 +30,10 @@ class SnapshotResources final : public StoredResources {
 
     Result<StoredDocument> find(TypeId type, std::string_view url,
                                 std::string_view version) const override;
+
+    /// The versions that find() looks at; some of them may be of other urls. Errors: expired.
+    Result<std::vector<storage::VersionInfo>> find_candidates(TypeId type,
+                                                              std::string_view url) const;
 
     const terminology::Source& others() const override { return others_; }
 

@@ -19,6 +19,13 @@ TypeId type_of(std::string_view name) {
     return *find_resource_type(name);
 }
 
+Result<CriteriaMatches> find_now(const Service& service, const Criteria& criteria,
+                                 std::size_t limit = 1) {
+    auto matches = find_matches_now(service, criteria, limit, true);
+    return matches ? Result<CriteriaMatches>(**std::move(matches))
+                   : Result<CriteriaMatches>(matches.error());
+}
+
 class CriteriaTest : public testing::Test {
   protected:
     Result<Criteria> parse(std::string_view query, std::string_view type = "Patient") {
@@ -30,7 +37,7 @@ class CriteriaTest : public testing::Test {
     std::set<std::string> found(std::string_view query, std::string_view type = "Patient") {
         const auto criteria = parse(query, type);
         EXPECT_TRUE(criteria.has_value()) << query << ": " << criteria.error().detail;
-        const auto matches = find_matches_now(server_.service(), *criteria, 100);
+        const auto matches = find_now(server_.service(), *criteria, 100);
         EXPECT_TRUE(matches.has_value());
         std::set<std::string> ids;
         for (const storage::StoredVersion& match : matches->found) {
@@ -121,7 +128,7 @@ TEST_F(CriteriaTest, AreReadFromIfNoneExistInEveryForm) {
         const auto criteria =
             parse_if_none_exist(server_.service(), Request(), type_of("Patient"), text);
         ASSERT_TRUE(criteria.has_value()) << text;
-        EXPECT_EQ(find_matches_now(server_.service(), *criteria)->found.size(), 1U) << text;
+        EXPECT_EQ(find_now(server_.service(), *criteria)->found.size(), 1U) << text;
     }
     for (const std::string_view text : {"Group?identifier=x", ""}) {
         EXPECT_FALSE(parse_if_none_exist(server_.service(), Request(), type_of("Patient"), text)
@@ -167,7 +174,7 @@ TEST_F(CriteriaTest, ThatFollowChainsWatchWhatTheyLookAt) {
                       {{"If-None-Exist", "patient.family=sauer"}}};
     EXPECT_EQ(statuses(create, 32), (Counts{{200, 31}, {201, 1}}));
     const auto criteria = parse("patient.family=sauer", "Observation");
-    EXPECT_EQ(find_matches_now(server_.service(), *criteria)->guards.size(), 2U);
+    EXPECT_EQ(find_now(server_.service(), *criteria)->guards.size(), 2U);
 }
 
 // Each of them writes what the others' criteria would have to look at, did they look at the whole type.
@@ -219,11 +226,11 @@ TEST(Criteria, ThatFollowChainsWatchHardDeletesOfWhatTheyLookAt) {
         commit.guards = matches.guards;
         return server.store().submit(commit).status;
     };
-    const auto before = find_matches_now(server.service(), *criteria);
+    const auto before = find_now(server.service(), *criteria);
     ASSERT_EQ(before->found.size(), 1U);
     EXPECT_EQ(server.send({HttpMethod::delete_, "/Practitioner/1"}).status, 204);
     EXPECT_EQ(submit(*before), storage::Submission::Status::busy);
-    const auto after = find_matches_now(server.service(), *criteria);
+    const auto after = find_now(server.service(), *criteria);
     EXPECT_EQ(after->found.size(), 0U);
     EXPECT_EQ(submit(*after), storage::Submission::Status::accepted);
 }

@@ -3,6 +3,8 @@
 #include "tests/support/service_fixture.h"
 #include "tests/support/sim_file_system.h"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -11,6 +13,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace annals::test {
 namespace {
@@ -236,6 +239,198 @@ class UnreadApart : public Unread {
         R"("language":"en","text":{"status":"generated","div":"<div xmlns=\"http://www.w3.org/1999/xhtml\">)" +
         std::string(3 * storage::kPageBytes, 'x') + R"(</div>"})";
 };
+
+/// What has to look at stored bodies before it writes or answers.
+struct Looking {
+    const char* name;
+    const char* method;
+    std::string target;
+    std::string body;
+    int status;
+    const char* says;
+    int records;  ///< so many are read, or more
+    core::Config config = {};
+
+    friend void PrintTo(const Looking& looking, std::ostream* out) {
+        *out << looking.method << ' ' << looking.target;
+    }
+};
+
+class UnreadLooking : public UnreadApart, public testing::WithParamInterface<Looking> {
+  protected:
+    /// The first record is waited for by itself; of the others it is enough that somebody had them read.
+    static constexpr int kReadsOfARecord = 3;
+
+    void fill() {
+        const std::string filler = kFiller + ",";
+        put("Patient/a", R"("gender":"male")");
+        put("Observation/tagged", filler + R"("meta":{"tag":[{"code":"t1"}]},"status":"final",)"
+                                           R"("code":{"text":"x"})");
+        put("Observation/tagged2", filler + R"("meta":{"tag":[{"code":"t2"}]},"status":"final",)"
+                                            R"("code":{"text":"x"})");
+        put("Composition/c", filler + R"("status":"final","type":{"text":"t"},"date":"2026",)"
+                                      R"("author":[{"reference":"Organization/o"}],"title":"t",)"
+                                      R"("subject":{"reference":"Patient/b"})");
+        put("GraphDefinition/g",
+            filler + R"("url":"http://x/g","name":"G","status":"active","start":"Composition",)"
+                     R"("link":[{"path":"Composition.subject","target":[{"type":"Patient","link":[)"
+                     R"({"path":"managingOrganization","target":[{"type":"Organization"}]}]}]}])");
+        put("CodeSystem/s", filler + R"("url":"http://x/s","status":"active","content":"complete",)"
+                                     R"("concept":[{"code":"k"}])");
+        put("ValueSet/v", filler + R"("url":"http://x/v","status":"active",)"
+                                   R"("compose":{"include":[{"system":"http://x/s"}]})");
+        EXPECT_EQ(
+            send("POST", "/$closure", parameters(R"({"name":"name","valueString":"mine"})")).status,
+            200);
+        EXPECT_EQ(send("DELETE", "/Patient/3").status, 204);
+    }
+
+    void put(std::string_view name, std::string_view members) {
+        const std::size_t slash = name.find('/');
+        const Answer answer =
+            send("PUT", "/" + std::string(name),
+                 fmt::format(R"({{"resourceType":"{}","id":"{}",{}}})", name.substr(0, slash),
+                             name.substr(slash + 1), members));
+        EXPECT_LE(answer.status, 201) << name << answer.body;
+    }
+
+  public:
+    static std::string parameters(std::string_view list) {
+        return fmt::format(R"({{"resourceType":"Parameters","parameter":[{}]}})", list);
+    }
+
+    static std::string entry(std::string_view resource, std::string_view request) {
+        return fmt::format(R"({{{}{}"request":{{{}}}}})", resource, resource.empty() ? "" : ",",
+                           request);
+    }
+
+    static std::string bundle(std::string_view type, std::string_view entries) {
+        return fmt::format(R"({{"resourceType":"Bundle","type":"{}","entry":[{}]}})", type,
+                           entries);
+    }
+};
+
+TEST_P(UnreadLooking, KeepsNobodyElseWaiting) {
+    fill();
+    restart(GetParam().config);
+    std::atomic<int> reads = 0;
+    disk_->on_will_read([&] {
+        ++reads;
+        if (!held_.exchange(true)) {
+            reading_.set_value();
+            go_on_.get_future().wait();
+        }
+    });
+    Answer slow;
+    std::thread sender([&] {
+        const bool patches = GetParam().method == std::string_view("PATCH");
+        slow = send(
+            GetParam().method, GetParam().target, GetParam().body,
+            {{"Content-Type", patches ? "application/json-patch+json" : "application/fhir+json"}});
+    });
+    EXPECT_EQ(reading_.get_future().wait_for(30s), std::future_status::ready)
+        << "on the network thread";
+    EXPECT_EQ(send("GET", "/metadata").status, 200);
+    EXPECT_EQ(put_patient("4"), 201);
+    go_on_.set_value();
+    sender.join();
+    EXPECT_EQ(slow.status, GetParam().status) << slow.body;
+    EXPECT_TRUE(slow.says(GetParam().says)) << slow.body.substr(0, 2000);
+    EXPECT_GE(reads, GetParam().records * kReadsOfARecord);
+}
+
+core::Config with_integrity() {
+    core::Config config;
+    config.integrity_on_delete = true;
+    return config;
+}
+
+const char* const kPatch = R"([{"op":"replace","path":"/gender","value":"unknown"}])";
+
+std::vector<Looking> lookings() {
+    using Test = UnreadLooking;
+    const std::string patch = fmt::format(
+        R"("resource":{{"resourceType":"Binary","contentType":"application/json-patch+json","data":"{}"}})",
+        "W3sib3AiOiJyZXBsYWNlIiwicGF0aCI6Ii9nZW5kZXIiLCJ2YWx1ZSI6InVua25vd24ifV0=");
+    const std::string observation =
+        R"("resource":{"resourceType":"Observation","status":"final","code":{"text":"new"},)"
+        R"("subject":{"reference":"Patient?_id=b&gender=other"}})";
+    const std::string new_patient = R"("resource":{"resourceType":"Patient"})";
+    return {
+        {"Patch", "PATCH", "/Patient/b", kPatch, 200, R"("gender":"unknown")", 1},
+        {"ConditionalPatch", "PATCH", "/Patient?_id=b", kPatch, 200, R"("gender":"unknown")", 1},
+        {"TransactionWithPatches", "POST", "/",
+         Test::bundle("transaction",
+                      Test::entry(patch, R"("method":"PATCH","url":"Patient/b")") + "," +
+                          Test::entry(patch, R"("method":"PATCH","url":"Patient?_id=c")")),
+         200, R"("gender":"unknown")", 2},
+        {"TransactionWithConditionalCreates", "POST", "/",
+         Test::bundle(
+             "transaction",
+             Test::entry(new_patient,
+                         R"("method":"POST","url":"Patient","ifNoneExist":"_id=b&gender=other")") +
+                 "," +
+                 Test::entry(
+                     new_patient,
+                     R"("method":"POST","url":"Patient","ifNoneExist":"_id=c&gender=other")")),
+         200, R"("id":"c")", 2},
+        {"TransactionWithCriteriaOfBodies", "POST", "/",
+         Test::bundle("transaction",
+                      Test::entry(new_patient, R"("method":"POST","url":"Patient",)"
+                                               R"("ifNoneExist":"_id=2&_content=Two")")),
+         200, R"("id":"2")", 1},
+        {"TransactionWithConditionalUpdate", "POST", "/",
+         Test::bundle("transaction",
+                      Test::entry(new_patient, R"("method":"PUT","url":"Patient?_id=b")")),
+         200, R"("id":"b")", 1},
+        {"TransactionWithConditionalDelete", "POST", "/",
+         Test::bundle("transaction", Test::entry("", R"("method":"DELETE","url":"Patient?_id=b")")),
+         200, R"("204)", 1},
+        {"TransactionWithConditionalReferences", "POST", "/",
+         Test::bundle("transaction",
+                      Test::entry(observation, R"("method":"POST","url":"Observation")")),
+         200, R"("reference":"Patient/b")", 1},
+        {"DeleteOfWhatIsReferredTo", "DELETE", "/Organization/o", "", 409, "Patient/b", 2,
+         with_integrity()},
+        {"HistoryAgain", "POST", "/",
+         Test::bundle(
+             "history",
+             Test::entry(
+                 R"("fullUrl":"http://x/Patient/1","resource":{"resourceType":"Patient","id":"1",)"
+                 R"("meta":{"versionId":"1"},"name":[{"family":"Other"}]})",
+                 R"("method":"PUT","url":"Patient/1")")),
+         200, "differs", 1},
+        {"Undo", "POST", "/$undo",
+         Test::parameters(R"({"name":"from","valueDecimal":12},{"name":"to","valueDecimal":12})"),
+         200, R"("reference","valueString":"Patient/a")", 2},
+        {"Purge", "POST", "/Patient/a/$purge", "", 200, R"("name":"versions","valueInteger":3)", 7},
+        {"PurgeToTry", "POST", "/Patient/a/$purge",
+         Test::parameters(R"({"name":"dryRun","valueBoolean":true})"), 200, "sha256", 7},
+        {"Document", "GET", "/Composition/c/$document", "", 200, R"("id":"b")", 3},
+        {"DocumentByAGraph", "GET", "/Composition/c/$document?graph=http://x/g", "", 200,
+         R"("id":"o")", 4},
+        {"Diff", "GET", "/Patient/a/$diff", "", 200, "gender", 2},
+        {"DiffOfTwo", "GET", "/$diff?from=Patient/b&to=Patient/c", "", 200, "Parameters", 2},
+        {"Meta", "GET", "/Patient/a/$meta", "", 200, "versionId", 1},
+        {"MetaOfAVersion", "GET", "/Patient/a/_history/1/$meta", "", 200, "versionId", 1},
+        {"MetaOfAType", "GET", "/Observation/$meta", "", 200, "t2", 2},
+        {"MetaAdd", "POST", "/Patient/a/$meta-add",
+         Test::parameters(R"({"name":"meta","valueMeta":{"tag":[{"code":"t3"}]}})"), 200, "t3", 1},
+        {"Validate", "GET", "/Patient/a/$validate", "", 200, "OperationOutcome", 1},
+        {"Closure", "POST", "/$closure",
+         Test::parameters(R"({"name":"name","valueString":"mine"},)"
+                          R"({"name":"version","valueString":"0"})"),
+         200, "ConceptMap", 1},
+        {"RestoreVersion", "POST", "/Patient/a/$restore",
+         Test::parameters(R"({"name":"version","valueString":"1"})"), 200, R"("gender":"other")",
+         2},
+        {"Expand", "GET", "/ValueSet/v/$expand", "", 200, R"("code":"k")", 1},
+        {"Digest", "GET", "/$digest", "", 200, "Patient/a/_history/1", 10},
+    };
+}
+
+INSTANTIATE_TEST_SUITE_P(Answers, UnreadLooking, testing::ValuesIn(lookings()),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(UnreadApart, IsReadSideBySideForASort) {
     std::promise<void> another;
