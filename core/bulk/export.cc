@@ -7,12 +7,17 @@
 #include "core/outcome.h"
 
 #include <utility>
+#include <vector>
 
 namespace annals::core {
 
 namespace {
 
-Result<ExportTask> read(const Service& service, const Request& request, const Target& target) {
+/// So often it is read again when what it names has been fetched; then it waits for the rest.
+constexpr int kTimesReadMax = 16;
+
+Result<ExportTask> read(const Service& service, const Request& request, const Target& target,
+                        std::vector<Position>* unread) {
     ANNALS_TRY(ExportTask task, read_export_task(service.store(), request, target));
     ANNALS_TRY_VOID(authorise_export(service, request, task));
     if (!read_preference(request).respond_async) {
@@ -21,8 +26,8 @@ Result<ExportTask> read(const Service& service, const Request& request, const Ta
     // What is wrong is said now and not by the job; it reads all of this again at its own snapshot.
     search::Snapshot snapshot(service.store(),
                               task.as_of.value_or(service.store().last_position()));
-    ANNALS_TRY(const ExportScope scope,
-               find_scope(task, snapshot, service.indexing().parameters(), request.base_url));
+    ANNALS_TRY(const ExportScope scope, find_scope(task, snapshot, service.indexing().parameters(),
+                                                   request.base_url, unread));
     ANNALS_TRY_VOID(authorise_filters(service, request, scope));
     return task;
 }
@@ -31,7 +36,12 @@ Result<ExportTask> read(const Service& service, const Request& request, const Ta
 
 asio::awaitable<Response> export_operation(const Service& service, const Request& request,
                                            const Target& target) {
-    const Result<ExportTask> task = read(service, request, target);
+    std::vector<Position> unread;
+    Result<ExportTask> task = read(service, request, target, &unread);
+    for (int times = 1; !unread.empty(); ++times) {
+        co_await request.loop->fetched(std::exchange(unread, {}));
+        task = read(service, request, target, times < kTimesReadMax ? &unread : nullptr);
+    }
     if (!task) {
         co_return outcome_response(task.error(), request);
     }

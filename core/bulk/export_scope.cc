@@ -49,8 +49,12 @@ class ScopeFinder {
   public:
     ScopeFinder(const ExportTask& task, search::Snapshot& snapshot,
                 const std::shared_ptr<const search::ParameterSet>& parameters,
-                std::string_view base_url)
-        : task_(task), snapshot_(snapshot), parameters_(parameters), base_url_(base_url) {}
+                std::string_view base_url, std::vector<Position>* unread)
+        : task_(task),
+          snapshot_(snapshot),
+          parameters_(parameters),
+          base_url_(base_url),
+          unread_(unread) {}
 
     Result<ExportScope> run() {
         scope_.warnings = task_.passed_over;
@@ -130,7 +134,8 @@ class ScopeFinder {
             return Error{info ? Errc::deleted : Errc::not_found,
                          fmt::format("Group/{} {}", id, info ? "was deleted" : "is not known"), ""};
         }
-        const search::SnapshotResources resources(snapshot_);
+        const search::SnapshotResources resources(snapshot_, terminology::r4_definitions(),
+                                                  unread_);
         ANNALS_TRY(const search::StoredDocument group, resources.read(group_type(), id));
         if (group == nullptr) {
             return {};
@@ -156,7 +161,7 @@ class ScopeFinder {
     }
 
     Result<void> read_filters() {
-        const search::SnapshotResources stored(snapshot_);
+        const search::SnapshotResources stored(snapshot_, terminology::r4_definitions(), unread_);
         for (const std::string& filter : task_.filters) {
             ANNALS_TRY(const TypeFilter read, read_type_filter(filter));
             ANNALS_TRY(const std::vector<search::QueryPair> pairs,
@@ -222,6 +227,7 @@ class ScopeFinder {
     search::Snapshot& snapshot_;
     const std::shared_ptr<const search::ParameterSet>& parameters_;
     std::string_view base_url_;
+    std::vector<Position>* unread_;
     ExportScope scope_;
     std::unordered_set<std::string> groups_;
     std::map<TypeId, std::vector<search::Plan>> filters_;
@@ -231,8 +237,8 @@ class ScopeFinder {
 
 Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapshot,
                                const std::shared_ptr<const search::ParameterSet>& parameters,
-                               std::string_view base_url) {
-    return ScopeFinder(task, snapshot, parameters, base_url).run();
+                               std::string_view base_url, std::vector<Position>* unread) {
+    return ScopeFinder(task, snapshot, parameters, base_url, unread).run();
 }
 
 Result<void> authorise_export(const Service& service, const Request& request,

@@ -40,10 +40,11 @@ struct ExportScope {
 
 /// Reads the Group, the filters and whose compartments are meant, at the snapshot. The plans may be asked as long as
 /// `parameters` live.
+/// `unread`: as SnapshotResources takes it.
 /// Errors: not_found, deleted (the Group); invalid (a patient who isn't there or in the Group); those of searches.
 Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapshot,
                                const std::shared_ptr<const search::ParameterSet>& parameters,
-                               std::string_view base_url);
+                               std::string_view base_url, std::vector<Position>* unread = nullptr);
 
 /// Whether whoever asks may read all that the task is about. Errors: unauthenticated, forbidden.
 Result<void> authorise_export(const Service& service, const Request& request,

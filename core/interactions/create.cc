@@ -84,7 +84,7 @@ asio::awaitable<Response> create_by_turns(const Service& service, const Request&
 
 std::optional<Response> create_early(const Service& service, const Request& request,
                                      const Target& target) {
-    if (request.header("If-None-Exist") || !is_answered_early(request)) {
+    if (request.header("If-None-Exist") || !is_answered_early(service, request)) {
         return std::nullopt;
     }
     SubmittedResource resource;

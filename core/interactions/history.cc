@@ -239,6 +239,15 @@ Response instance_history(const Service& service, const Request& request, const 
     }
     const ScopedView view(service, request, kMayRead, "history");
     const auto newest = service.store().current(target.type, target.id);
+    if (newest && !view.is_whole()) {
+        storage::HistoryQuery all;
+        all.type = target.type;
+        all.id = target.id;
+        all.count = kHeldVersionsMax;
+        if (auto later = answer_later(service, request, service.store().history(all).versions)) {
+            return *std::move(later);
+        }
+    }
     const Result<bool> known =
         newest ? shows_any(service.store(), view, target, *newest) : Result<bool>(false);
     if (!known) {

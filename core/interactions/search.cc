@@ -64,6 +64,9 @@ void append_parameter(std::string& out, std::string_view text) {
     }
 }
 
+/// So often a request is read again when a List or ValueSet that it names has been fetched; then it waits for the others.
+constexpr int kTimesReadMax = 16;
+
 // One search, from its parameters to its Bundle.
 class Search {
   public:
@@ -77,6 +80,12 @@ class Search {
 
     asio::awaitable<Result<Response>> run() {
         Result<void> read = read_request();
+        while (!unread_.empty()) {
+            co_await request_.loop->fetched(std::exchange(unread_, {}));
+            ++times_read_;
+            cursor_.reset();
+            read = read_request();
+        }
         if (!read) {
             co_return std::move(read.error());
         }
@@ -183,7 +192,8 @@ class Search {
             return false;
         });
         ANNALS_TRY(std::vector<TypeId> types, searched_types());
-        const search::SnapshotResources stored(*snapshot_, service_.definitions().carried());
+        const search::SnapshotResources stored(*snapshot_, service_.definitions().carried(),
+                                               times_read_ < kTimesReadMax ? &unread_ : nullptr);
         search::QueryContext context{.stored = stored,
                                      .view = view_,
                                      .parameters = parameters_,
@@ -472,6 +482,8 @@ class Search {
     ScopedView view_;
     std::shared_ptr<const search::ParameterSet> parameters_;
     Turns turns_;
+    std::vector<Position> unread_;  // what the request names, on the device only
+    int times_read_ = 0;
     std::optional<Cursor> cursor_;
     std::optional<Position> as_of_;
     Instant now_;

@@ -1,5 +1,7 @@
 #include "core/interactions/shown_history.h"
 
+#include <utility>
+
 namespace annals::core {
 
 namespace {
@@ -46,14 +48,26 @@ Result<bool> ShownHistory::advance(const search::Pace& pace) {
             walk_.emplace(store_.walk_history(query));
         }
         if (walk_->advance(kPassedAtOnce)) {
+            if (must_fetch(pace)) {
+                return false;
+            }
             take(walk_->page());
             walk_.reset();
+            asked_ = false;
         }
         if (pace.is_over()) {
             return !fills_ && !counts_;
         }
     }
     return true;
+}
+
+/// Whether what is looked at next is on the device only; then the turn is over.
+bool ShownHistory::must_fetch(const search::Pace& pace) {
+    if (view_.is_whole() || !pace.defers() || std::exchange(asked_, true)) {
+        return false;
+    }
+    return pace.defer(store_.unread(walk_->page().versions));
 }
 
 bool ShownHistory::shows(const storage::VersionInfo& info) const {

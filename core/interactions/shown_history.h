@@ -31,6 +31,7 @@ class ShownHistory {
     storage::HistoryPage& page() noexcept { return page_; }
 
   private:
+    bool must_fetch(const search::Pace& pace);
     bool shows(const storage::VersionInfo& info) const;
     void take(const storage::HistoryPage& found);
     void take(const storage::VersionInfo& info);
@@ -45,6 +46,7 @@ class ShownHistory {
     std::uint64_t skip_;
     std::optional<storage::VersionInfo> after_;
     std::optional<storage::HistoryWalk> walk_;  ///< to the next ones; none: to be begun
+    bool asked_ = false;                        ///< whether what it came to has to be fetched
     storage::HistoryPage page_;
 };
 

@@ -242,6 +242,9 @@ class TransactionRun {
             if (count + 1 < order_.size()) {
                 fetch_ahead(entries_[order_[count + 1]].value);
             }
+            if (is_held(request_) && service_.config().integrity_on_write) {
+                co_await fetch_referred(attempt.state.resource(index));
+            }
             Result<void> built = build(attempt, index);
             while (attempt.state.is_unread()) {
                 built = co_await attempt.state.fetch();
@@ -355,6 +358,21 @@ class TransactionRun {
             ++edit;
         }
         return true;
+    }
+
+    /// Has fetched what may_refer() looks at.
+    asio::awaitable<void> fetch_referred(const EntryResource& resource) const {
+        std::vector<storage::VersionInfo> versions;
+        for (const json::ReferenceSite& site : resource.sites) {
+            const std::string text = site.value.string();
+            const auto key = local_reference(text, request_.base_url);
+            const auto info =
+                key ? service_.store().current(key->first, key->second) : std::nullopt;
+            if (info) {
+                versions.push_back(*info);
+            }
+        }
+        co_await request_.loop->fetched(versions);
     }
 
     /// Requires what the entry refers to, unless the transaction itself brings it. Of that a version may be named.

@@ -118,7 +118,7 @@ std::optional<Response> update_early(const Service& service, const Request& requ
                                      const Target& target) {
     const bool whatever_there_is =
         !has_preconditions(request) && creates(service, ScopedView(service, request, kMayUpdate));
-    if (!whatever_there_is || !is_answered_early(request)) {
+    if (!whatever_there_is || !is_answered_early(service, request)) {
         return std::nullopt;
     }
     SubmittedResource resource;
@@ -253,6 +253,9 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
             co_await find_matches(service, *request.loop, *criteria);
         if (!matches) {
             co_return outcome_response(matches.error(), request);
+        }
+        if (!view.is_whole() && matches->found.empty() && resource.id()) {
+            co_await fetch_newest(service, request, target.type, *resource.id());
         }
         ConditionalWrite decided = decide_conditional(service, request, view, *conditions,
                                                       *criteria, *matches, resource.id());

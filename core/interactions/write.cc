@@ -341,6 +341,17 @@ Result<void> SubmittedResource::check_scopes(const Service& service, const Reque
     return {};
 }
 
+asio::awaitable<void> SubmittedResource::fetch_referred(const Service& service,
+                                                        const Request& request) const {
+    std::vector<storage::VersionInfo> versions;
+    for (const Reference& reference : references_) {
+        if (const auto info = service.store().current(reference.type, reference.id)) {
+            versions.push_back(*info);
+        }
+    }
+    co_await request.loop->fetched(versions);
+}
+
 Error SubmittedResource::missing_reference(std::size_t requirement) const {
     const Reference& missing = references_[requirement];
     return {Errc::conflict,
@@ -447,8 +458,10 @@ void put_body(const Service& service, Response& response, const Preference& pref
     }
 }
 
-bool is_answered_early(const Request& request) noexcept {
-    return request.body.size() <= kEarlyBytesMax;
+bool is_answered_early(const Service& service, const Request& request) noexcept {
+    // What somebody refers to who is not shown everything is looked at.
+    const bool looks = is_held(request) && service.config().integrity_on_write;
+    return request.body.size() <= kEarlyBytesMax && !looks;
 }
 
 std::optional<Response> commit_early(const Service& service, const Request& request,
@@ -489,6 +502,9 @@ asio::awaitable<std::optional<Response>> commit_resource(const Service& service,
                                                          SubmittedResource& resource,
                                                          storage::VersionWrite write,
                                                          std::span<const storage::Guard> guards) {
+    if (is_held(request)) {
+        co_await resource.fetch_referred(service, request);
+    }
     storage::Submission submission;
     if (const std::optional<Error> refusal =
             submit(service, request, resource, write, guards, nullptr, submission)) {

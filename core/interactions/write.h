@@ -103,6 +103,9 @@ class SubmittedResource {
     Result<void> check_scopes(const Service& service, const Request& request,
                               const storage::VersionWrite& write) const;
 
+    /// Has fetched what check_scopes() looks at.
+    asio::awaitable<void> fetch_referred(const Service& service, const Request& request) const;
+
     /// The error for a submission of Status::requirement_failed.
     Error missing_reference(std::size_t requirement) const;
 
@@ -130,8 +133,8 @@ Error submission_error(storage::Submission::Status status);
 /// settled and the write can be decided again.
 asio::awaitable<std::optional<Error>> settle_refusal(Loop& loop, storage::Submission submission);
 
-/// Whether the body is so small that an answer with it may be kept until it may be said.
-bool is_answered_early(const Request& request) noexcept;
+/// Whether the body is so small that an answer with it may be kept until it may be said, and no stored one is looked at.
+bool is_answered_early(const Service& service, const Request& request) noexcept;
 
 /// Submits `write` of `resource` and answers before it is durable (Response::unsettled): 201 with Location if it brings its
 /// resource to life, else 200 with Content-Location, with the body that Prefer asks for; or why it is refused. None, and nothing

@@ -119,7 +119,13 @@ Result<std::vector<storage::VersionInfo>> SnapshotResources::find_candidates(
 
 Result<StoredDocument> SnapshotResources::load(const storage::VersionInfo& info) const {
     thread_local json::Parser parser;
-    const Result<storage::StoredVersion> stored = snapshot_.store().load(info);
+    const storage::Store& store = snapshot_.store();
+    const Result<storage::StoredVersion> stored =
+        unread_ == nullptr ? store.load(info) : store.load_resident(info);
+    if (stored && stored->unread) {
+        unread_->push_back(info.position);
+        return Error{Errc::internal, "what a query names is on the device only", {}};
+    }
     if (!stored) {
         if (stored.error().code == Errc::not_found) {
             return StoredDocument();

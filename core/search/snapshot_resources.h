@@ -16,9 +16,12 @@ namespace annals::core::search {
 /// Lifetime: what it is made of outlives this.
 class SnapshotResources final : public StoredResources {
   public:
+    /// `unread`: where the position goes of what is on the device only; that is then not waited for, but an error. Null:
+    /// it is waited for.
     explicit SnapshotResources(Snapshot& snapshot,
-                               const terminology::Source& others = terminology::r4_definitions())
-        : snapshot_(snapshot), others_(others) {}
+                               const terminology::Source& others = terminology::r4_definitions(),
+                               std::vector<Position>* unread = nullptr)
+        : snapshot_(snapshot), others_(others), unread_(unread) {}
 
     std::uint64_t seed() const override { return snapshot_.store().search_seed(); }
 
@@ -42,6 +45,7 @@ class SnapshotResources final : public StoredResources {
 
     Snapshot& snapshot_;
     const terminology::Source& others_;
+    std::vector<Position>* unread_;
 };
 
 }  // namespace annals::core::search

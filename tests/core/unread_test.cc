@@ -1,5 +1,6 @@
 // Answers for which the device has to be waited for: on a disk whose mapped bytes nobody has in memory.
 
+#include "core/access.h"
 #include "tests/support/service_fixture.h"
 #include "tests/support/sim_file_system.h"
 
@@ -250,6 +251,7 @@ struct Looking {
     const char* says;
     int records;  ///< so many are read, or more
     core::Config config = {};
+    const char* patient = "";  ///< not empty: the sender is held to what is this one's
 
     friend void PrintTo(const Looking& looking, std::ostream* out) {
         *out << looking.method << ' ' << looking.target;
@@ -279,6 +281,12 @@ class UnreadLooking : public UnreadApart, public testing::WithParamInterface<Loo
                                      R"("concept":[{"code":"k"}])");
         put("ValueSet/v", filler + R"("url":"http://x/v","status":"active",)"
                                    R"("compose":{"include":[{"system":"http://x/s"}]})");
+        put("List/l", filler + R"("status":"current","mode":"working",)"
+                               R"("entry":[{"item":{"reference":"Patient/b"}}])");
+        put("Observation/coded", R"("status":"final","code":{"coding":[)"
+                                 R"({"system":"http://x/s","code":"k"}]})");
+        put("Group/g", filler + R"("type":"person","actual":true,)"
+                                R"("member":[{"entity":{"reference":"Patient/b"}}])");
         EXPECT_EQ(
             send("POST", "/$closure", parameters(R"({"name":"name","valueString":"mine"})")).status,
             200);
@@ -321,17 +329,22 @@ TEST_P(UnreadLooking, KeepsNobodyElseWaiting) {
             go_on_.get_future().wait();
         }
     });
+    const core::Principal held("x", "patient/*.cruds", GetParam().patient);
+    const bool is_held = *GetParam().patient != '\0';
+    send_as(is_held ? &held : nullptr);
     Answer slow;
     std::thread sender([&] {
         const bool patches = GetParam().method == std::string_view("PATCH");
+        const bool exports = GetParam().target.ends_with("$export");
         slow = send(
             GetParam().method, GetParam().target, GetParam().body,
-            {{"Content-Type", patches ? "application/json-patch+json" : "application/fhir+json"}});
+            {{"Content-Type", patches ? "application/json-patch+json" : "application/fhir+json"},
+             {"Prefer", exports ? "respond-async" : "return=representation"}});
     });
     EXPECT_EQ(reading_.get_future().wait_for(30s), std::future_status::ready)
         << "on the network thread";
     EXPECT_EQ(send("GET", "/metadata").status, 200);
-    EXPECT_EQ(put_patient("4"), 201);
+    EXPECT_EQ(put_patient("4"), is_held ? 404 : 201);
     go_on_.set_value();
     sender.join();
     EXPECT_EQ(slow.status, GetParam().status) << slow.body;
@@ -342,6 +355,13 @@ TEST_P(UnreadLooking, KeepsNobodyElseWaiting) {
 core::Config with_integrity() {
     core::Config config;
     config.integrity_on_delete = true;
+    return config;
+}
+
+core::Config with_scopes(bool integrity_on_write = false) {
+    core::Config config;
+    config.auth.mode = "jwt";
+    config.integrity_on_write = integrity_on_write;
     return config;
 }
 
@@ -424,6 +444,28 @@ std::vector<Looking> lookings() {
         {"RestoreVersion", "POST", "/Patient/a/$restore",
          Test::parameters(R"({"name":"version","valueString":"1"})"), 200, R"("gender":"other")",
          2},
+        {"SearchOfAList", "GET", "/Patient?_list=l&_elements=id", "", 200, R"("id":"b")", 2},
+        {"SearchInAValueSet", "GET", "/Observation?code:in=http://x/v", "", 200, R"("id":"coded")",
+         3},
+        {"ExportOfAGroup", "GET", "/Group/g/$export", "", 202, "", 1},
+        {"ReadByAPatient", "GET", "/Patient/a", "", 200, "male", 1, with_scopes(), "a"},
+        {"VersionReadByAPatient", "GET", "/Patient/a/_history/2", "", 200, "male", 1, with_scopes(),
+         "a"},
+        {"HistoryOfAPatient", "GET", "/Patient/a/_history", "", 200, "male", 2, with_scopes(), "a"},
+        {"HistoryForAPatient", "GET", "/Patient/_history", "", 200, "male", 6, with_scopes(), "a"},
+        {"UpdateByAPatient", "PUT", "/Patient/a", R"({"resourceType":"Patient","id":"a"})", 200,
+         R"("versionId":"3")", 1, with_scopes(), "a"},
+        {"DeleteByAPatient", "DELETE", "/Observation/1", "", 204, "", 1, with_scopes(), "a"},
+        {"CreateThatRefersByAPatient", "POST", "/Observation",
+         R"({"resourceType":"Observation","status":"final","code":{"text":"x"},)"
+         R"("subject":{"reference":"Patient/a"},"hasMember":[{"reference":"Observation/1"}]})",
+         201, R"("id")", 1, with_scopes(true), "a"},
+        {"TransactionByAPatient", "POST", "/",
+         Test::bundle(
+             "transaction",
+             Test::entry(R"("resource":{"resourceType":"Patient","id":"a","gender":"unknown"})",
+                         R"("method":"PUT","url":"Patient/a")")),
+         200, R"("gender":"unknown")", 1, with_scopes(), "a"},
         {"Expand", "GET", "/ValueSet/v/$expand", "", 200, R"("code":"k")", 1},
         {"Digest", "GET", "/$digest", "", 200, "Patient/a/_history/1", 10},
     };
