@@ -35,7 +35,10 @@ class Definitions final : public validation::Source {
     /// most, and of what is stored only types that stored definitions are followed of.
     std::vector<std::string> canonicals(std::string_view type, std::size_t count) const;
 
-    /// The same, as terminology asks.
+    /// StoredDefinitions::read_resident().
+    std::vector<Position> read_resident() const { return stored_.read_resident(); }
+
+    /// As find(), for terminology.
     const terminology::Source& terminology() const noexcept { return all_; }
 
     /// What is known besides of what is stored: of packages, and R4's own.

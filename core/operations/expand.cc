@@ -2,7 +2,6 @@
 
 #include "core/base/random.h"
 #include "core/canonical.h"
-#include "core/interactions/answer.h"
 #include "core/operations/designations.h"
 #include "core/operations/input.h"
 #include "core/operations/terminology.h"
@@ -395,9 +394,7 @@ Result<std::string> answer(terminology::Session& session, const Asked& asked) {
 
 asio::awaitable<Response> expand_operation(const Service& service, const Request& request,
                                            const Target& target) {
-    if (target.level == Level::instance_operation) {
-        co_await fetch_newest(service, request, target.type, target.id);
-    }
+    co_await fetch_definitions(service, request, target);
     Response response =
         co_await answer_asked(service, request, read_asked(service, request, target), answer);
     co_return response;

@@ -1,6 +1,5 @@
 #include "core/operations/lookup.h"
 
-#include "core/interactions/answer.h"
 #include "core/operations/coded_input.h"
 #include "core/operations/designations.h"
 #include "core/operations/terminology.h"
@@ -222,16 +221,15 @@ Result<std::string> subsume(Session& session, const Subsumes& asked) {
 }  // namespace
 
 asio::awaitable<Response> lookup_operation(const Service& service, const Request& request,
-                                           const Target& /*target*/) {
+                                           const Target& target) {
+    co_await fetch_definitions(service, request, target);
     Response response = co_await answer_asked(service, request, read_lookup(request), look_up);
     co_return response;
 }
 
 asio::awaitable<Response> subsumes_operation(const Service& service, const Request& request,
                                              const Target& target) {
-    if (target.level == Level::instance_operation) {
-        co_await fetch_newest(service, request, target.type, target.id);
-    }
+    co_await fetch_definitions(service, request, target);
     Response response =
         co_await answer_asked(service, request, read_subsumes(service, request, target), subsume);
     co_return response;

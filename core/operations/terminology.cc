@@ -156,6 +156,18 @@ Result<terminology::Definition> find_meant(terminology::Session& session, const 
     return found;
 }
 
+asio::awaitable<void> fetch_definitions(const Service& service, const Request& request,
+                                        const Target& target) {
+    if (target.level == Level::instance_operation) {
+        co_await fetch_newest(service, request, target.type, target.id);
+    }
+    std::vector<Position> unread = service.definitions().read_resident();
+    while (!unread.empty()) {
+        co_await request.loop->fetched(std::move(unread));
+        unread = service.definitions().read_resident();
+    }
+}
+
 asio::awaitable<Response> make_answer(const Service& service, const Request& request,
                                       TerminologyAnswer answer) {
     const Definitions& definitions = service.definitions();

@@ -54,6 +54,11 @@ using TerminologyAnswer = std::function<Result<std::string>(terminology::Session
 asio::awaitable<Response> make_answer(const Service& service, const Request& request,
                                       TerminologyAnswer answer);
 
+/// Has fetched what is looked up without being asked for before: the newest version of an instance, and all that is stored of
+/// definitions since somebody looked for one.
+asio::awaitable<void> fetch_definitions(const Service& service, const Request& request,
+                                        const Target& target);
+
 /// The answer to what was asked, or why it can't be asked so.
 template <typename Asked>
 asio::awaitable<Response> answer_asked(const Service& service, const Request& request,

@@ -4,6 +4,7 @@
 #include "core/interactions/answer.h"
 #include "core/interactions/write.h"
 #include "core/operations/input.h"
+#include "core/operations/terminology.h"
 #include "core/outcome.h"
 #include "core/scoped_view.h"
 #include "core/validation/validate.h"
@@ -151,6 +152,7 @@ asio::awaitable<Response> validate_operation(const Service& service, const Reque
             co_return answer_deleted(service, request, target.id, *stored);
         }
     }
+    co_await fetch_definitions(service, request, target);
     const Result<std::vector<Issue>> issues = run(service, request, target, stored);
     if (!issues) {
         co_return outcome_response(issues.error(), request);

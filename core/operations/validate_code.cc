@@ -1,6 +1,5 @@
 #include "core/operations/validate_code.h"
 
-#include "core/interactions/answer.h"
 #include "core/operations/coded_input.h"
 #include "core/operations/designations.h"
 #include "core/operations/terminology.h"
@@ -305,9 +304,7 @@ Result<std::string> answer(Session& session, const Asked& asked) {
 
 asio::awaitable<Response> validate_code_operation(const Service& service, const Request& request,
                                                   const Target& target) {
-    if (target.level == Level::instance_operation) {
-        co_await fetch_newest(service, request, target.type, target.id);
-    }
+    co_await fetch_definitions(service, request, target);
     Response response =
         co_await answer_asked(service, request, read_asked(service, request, target), answer);
     co_return response;

@@ -62,10 +62,11 @@ void StoredDefinitions::take(Known& known, const storage::VersionInfo& info) con
     known.entries.emplace(info.resource, std::move(entry));
 }
 
-void StoredDefinitions::refresh(Known& known) const {
+/// Unless it may block, what has to be fetched first.
+std::vector<Position> StoredDefinitions::refresh(Known& known, bool may_block) const {
     const storage::Totals totals = store_.totals(known.type);
     if (same(totals, known.totals)) {
-        return;
+        return {};
     }
     storage::HistoryQuery query;
     query.type = known.type;
@@ -74,6 +75,12 @@ void StoredDefinitions::refresh(Known& known) const {
     for (bool more = true; more;) {
         query.after = known.last;
         const storage::HistoryPage page = store_.history(query);
+        if (!may_block && !page.versions.empty() && known.told != page.versions.front().position) {
+            if (std::vector<Position> unread = store_.unread(page.versions); !unread.empty()) {
+                known.told = page.versions.front().position;
+                return unread;
+            }
+        }
         for (const storage::VersionInfo& info : page.versions) {
             take(known, info);
             known.last = info;
@@ -81,6 +88,17 @@ void StoredDefinitions::refresh(Known& known) const {
         more = page.more && !page.versions.empty();
     }
     known.totals = totals;
+    return {};
+}
+
+std::vector<Position> StoredDefinitions::read_resident() const {
+    const std::scoped_lock lock(mutex_);
+    for (Known& known : known_) {
+        if (std::vector<Position> unread = refresh(known, false); !unread.empty()) {
+            return unread;
+        }
+    }
+    return {};
 }
 
 Definition StoredDefinitions::load(const Entry& entry) const {

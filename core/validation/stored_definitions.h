@@ -35,6 +35,10 @@ class StoredDefinitions final : public Source {
     /// The urls of all that is stored of a type, each once, `count` at most.
     std::vector<std::string> canonicals(std::string_view type, std::size_t count) const;
 
+    /// Reads what is new since a look at each type, until it comes to what is on the device only: its positions. Whoever has
+    /// had that fetched asks again. None: find() and canonicals() know all that is stored.
+    std::vector<Position> read_resident() const;
+
   private:
     struct Entry {
         storage::VersionInfo info;
@@ -47,11 +51,13 @@ class StoredDefinitions final : public Source {
         std::string_view name;
         storage::Totals totals;  ///< when it was read last
         std::optional<storage::VersionInfo> last;
+        Position
+            told;  ///< by read_resident(): what begins here is read the next time, wherever it is
         std::unordered_map<std::uint32_t, Entry> entries;  ///< by resource
         std::unordered_multimap<std::string, std::uint32_t> by_url;
     };
 
-    void refresh(Known& known) const;
+    std::vector<Position> refresh(Known& known, bool may_block = true) const;
     void take(Known& known, const storage::VersionInfo& info) const;
     static void drop(Known& known, std::uint32_t resource);
     Definition load(const Entry& entry) const;

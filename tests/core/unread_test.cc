@@ -466,6 +466,8 @@ std::vector<Looking> lookings() {
              Test::entry(R"("resource":{"resourceType":"Patient","id":"a","gender":"unknown"})",
                          R"("method":"PUT","url":"Patient/a")")),
          200, R"("gender":"unknown")", 1, with_scopes(), "a"},
+        {"ExpandByUrl", "GET", "/ValueSet/$expand?url=http://x/v", "", 200, R"("code":"k")", 2},
+        {"Lookup", "GET", "/CodeSystem/$lookup?system=http://x/s&code=k", "", 200, "display", 2},
         {"Expand", "GET", "/ValueSet/v/$expand", "", 200, R"("code":"k")", 1},
         {"Digest", "GET", "/$digest", "", 200, "Patient/a/_history/1", 10},
     };
