@@ -102,33 +102,42 @@ class FileSystem {
 
     virtual ~FileSystem() = default;
 
+    /// Opens a file. Lifetime: the File's own, whatever becomes of the name. Errors: not_found, io (also where a file
+    /// to be created is there already), no_store.
     virtual Result<std::unique_ptr<File>> open(const std::string& path, Mode mode) = 0;
 
-    /// Names of the files and directories in `directory`, in no order. Errors: not_found, io.
+    /// Names of the files and directories in `directory`, in no order: all of them, or an error. Errors: not_found, io.
     virtual Result<std::vector<std::string>> list(const std::string& directory) = 0;
 
-    /// Makes a directory and its missing parents; fine if it is there.
+    /// Makes a directory and its missing parents; fine if it is there. Errors: no_store, io.
     virtual Result<void> make_directory(const std::string& path) = 0;
 
-    /// Atomic; durable after sync_directory().
+    /// Gives a file another name, and takes that from the file that has it, if there is one. Atomic; durable after
+    /// sync_directory(). Errors: not_found, io, no_store; then the names are as they were.
     virtual Result<void> rename(const std::string& from, const std::string& to) = 0;
 
     /// Gives a file another name, which must be free. Errors: io (also where the two are on different devices, or the
     /// file system has no such links), no_store.
     virtual Result<void> link(const std::string& from, const std::string& to) = 0;
 
+    /// Errors: not_found, io.
     virtual Result<FileFacts> facts(const std::string& path) = 0;
 
+    /// Takes a name from a file, which goes with its last name once nobody has it open or mapped. Durable after
+    /// sync_directory(). Errors: not_found, io.
     virtual Result<void> remove(const std::string& path) = 0;
 
     /// Removes a directory that is empty. Errors: not_found, io.
     virtual Result<void> remove_directory(const std::string& path) = 0;
+
+    /// Makes durable which names a directory has. Errors: not_found, io, no_store.
     virtual Result<void> sync_directory(const std::string& path) = 0;
 
     /// Locks a directory to this process. Errors: usage (held by another), io.
     virtual Result<std::unique_ptr<DirectoryLock>> lock(const std::string& directory) = 0;
 
-    /// True if a file or directory is there.
+    /// Whether a file or directory is there; true also where that can't be told: whoever opens or removes it then hears
+    /// why, and nobody goes on as if there were nothing.
     virtual bool exists(const std::string& path) = 0;
 
     /// Whether `bytes`, which are of a mapping of File::map(), can be read without waiting for the device; true where that

@@ -267,13 +267,23 @@ class PosixFileSystem final : public FileSystem {
             return os_error("opendir", directory, errno);
         }
         std::vector<std::string> names;
-        while (const dirent* entry = ::readdir(handle)) {
+        int error = 0;
+        while (true) {
+            errno = 0;  // At the end it stays so.
+            const dirent* const entry = ::readdir(handle);
+            if (entry == nullptr) {
+                error = errno;
+                break;
+            }
             const std::string_view name = entry->d_name;
             if (name != "." && name != "..") {
                 names.emplace_back(name);
             }
         }
         ::closedir(handle);
+        if (error != 0) {
+            return os_error("readdir", directory, error);
+        }
         return names;
     }
 
@@ -369,7 +379,9 @@ class PosixFileSystem final : public FileSystem {
         return std::unique_ptr<DirectoryLock>(std::move(held));
     }
 
-    bool exists(const std::string& path) override { return ::access(path.c_str(), F_OK) == 0; }
+    bool exists(const std::string& path) override {
+        return ::access(path.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR);
+    }
 
     bool in_memory(std::string_view bytes) const noexcept override {
         const auto [first, end] = pages_of(bytes);

@@ -3,12 +3,33 @@
 
 #include <gtest/gtest.h>
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/vfs.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <filesystem>
 #include <vector>
+
+namespace {
+
+/// Entries that readdir() still finds before it fails, where it is told to.
+thread_local std::optional<int> entries_found;
+
+}  // namespace
+
+/// In the place of the system's, which no file system here can be made to have fail.
+extern "C" dirent* readdir(DIR* directory) {
+    if (entries_found && (*entries_found)-- == 0) {
+        errno = EIO;
+        return nullptr;
+    }
+    static const auto system = reinterpret_cast<dirent* (*)(DIR*)>(::dlsym(RTLD_NEXT, "readdir"));
+    return system(directory);
+}
 
 namespace annals::storage {
 namespace {
@@ -172,6 +193,29 @@ TEST_F(PosixFileSystemTest, ListsRenamesAndRemoves) {
     EXPECT_TRUE(fs_.exists(directory_ / "a/b/three"));
     EXPECT_FALSE(fs_.exists(directory_ / "a/b/one"));
     EXPECT_EQ(fs_.list(directory_ / "none").error().code, Errc::not_found);
+}
+
+TEST_F(PosixFileSystemTest, ListsAllNamesOrNone) {
+    open("one", Mode::create);
+    open("two", Mode::create);
+    for (int found = 0; found < 4; ++found) {  // With "." and "..".
+        entries_found = found;
+        const auto names = fs_.list(directory_.path());
+        entries_found.reset();
+        ASSERT_FALSE(names) << found;
+        EXPECT_EQ(names.error().code, Errc::io);
+    }
+    errno = EIO;  // Left by somebody else.
+    EXPECT_EQ(fs_.list(directory_.path())->size(), 2U);
+}
+
+TEST_F(PosixFileSystemTest, CallsNothingAbsentThatItCannotLookAt) {
+    open("file", Mode::create);
+    std::filesystem::create_symlink("loop", directory_ / "loop");
+    EXPECT_FALSE(fs_.exists(directory_ / "none"));
+    EXPECT_FALSE(fs_.exists(directory_ / "file/none"));
+    EXPECT_TRUE(fs_.exists(directory_ / "loop/none"));
+    EXPECT_FALSE(fs_.open(directory_ / "loop/none", Mode::read));
 }
 
 TEST_F(PosixFileSystemTest, RemovesADirectoryOnceItIsEmpty) {
