@@ -260,8 +260,8 @@ Compaction::Compaction(FileSystem& fs, std::string directory, SegmentTable& tabl
 }
 
 void Compaction::measure_all() {
-    const std::uint64_t open = writer_.open_number();
-    for (std::uint64_t number = 1; open != 0 && number < open; ++number) {
+    const std::uint64_t newest = writer_.newest_number();
+    for (std::uint64_t number = 1; number < newest; ++number) {
         eraser_.set_dead_bytes(number, measure_dead(table_, index_, number));
     }
 }
@@ -289,9 +289,9 @@ void Compaction::note_damage(const Error& error, std::uint64_t number) {
 }
 
 std::optional<Compaction::Task> Compaction::next_task() const {
-    const std::uint64_t open = writer_.open_number();
+    const std::uint64_t newest = writer_.newest_number();
     const auto& dead = eraser_.dead_bytes();
-    for (std::uint64_t number = passed_over_ + 1; number < open; ++number) {
+    for (std::uint64_t number = passed_over_ + 1; number < newest; ++number) {
         const auto slot = table_.slot_of(number);
         const Segment* segment = slot ? table_.find(*slot) : nullptr;
         if (segment == nullptr || segment->packed != nullptr ||
@@ -314,6 +314,9 @@ std::optional<Compaction::Task> Compaction::next_task() const {
 
 Result<bool> Compaction::step() {
     packed_last_ = false;
+    if (ended_) {
+        return false;
+    }
     if (asked_) {
         // In this order, so that one of the two is true whenever progress() looks.
         running_ = true;
@@ -408,8 +411,8 @@ void Compaction::count_dead() noexcept {
 }
 
 CompactionProgress Compaction::progress() const noexcept {
-    // What is dead in the open segment stays until that is sealed.
-    const bool open = newest_ != 0 && newest_ == writer_.open_number();
+    // What is dead where the log ends stays until the next segment begins.
+    const bool open = newest_ != 0 && newest_ == writer_.newest_number();
     return {.running = !ended_ && (asked_ || running_),
             .ended = ended_,
             .segments_done = segments_done_,

@@ -125,15 +125,15 @@ class Compaction {
     /// thread.
     void ask() noexcept { asked_.store(true); }
 
-    /// Does a little, if there is anything to do; true if there is more. Errors: as SegmentRewrite's; what was begun is
-    /// given up.
+    /// Does a little, if there is anything to do and end() was not called; true if there is more. Errors: as
+    /// SegmentRewrite's; what was begun is given up.
     Result<bool> step();
 
     /// Which of two files a segment is after a power cut is not known: nothing must be erased until that has been
     /// read from the device anew.
     bool broken() const noexcept { return broken_; }
 
-    /// No step follows until the store is opened again, whatever was asked for.
+    /// No step does anything until the store is opened again, whatever was asked for.
     void end() noexcept { ended_.store(true); }
 
     /// These versions are about to be blanked: gives up a copy that may hold their bodies.

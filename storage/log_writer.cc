@@ -160,6 +160,7 @@ void LogWriter::write_batch(Batch& batch) {
             ++end;
         }
         if (done) {
+            follow_end();
             done = write_run(batch, begin, end);
         }
         if (!done) {
@@ -171,6 +172,15 @@ void LogWriter::write_batch(Batch& batch) {
         begin = end;
     }
     settle(stored, true);
+}
+
+/// Where a segment begins the log ends, also if nothing comes into it for a while: the one before may be compacted then,
+/// and its frames end elsewhere.
+void LogWriter::follow_end() {
+    if (end_.segment != segments_.number()) {  // Only this thread changes it.
+        const std::lock_guard lock(end_mutex_);
+        end_ = {segments_.number(), segments_.end(), written_, instant_};
+    }
 }
 
 Result<void> LogWriter::write_run(Batch& batch, std::size_t begin, std::size_t end) {

@@ -63,6 +63,7 @@ class LogWriter {
     void write_batch(Batch& batch);
     Result<void> write_run(Batch& batch, std::size_t begin, std::size_t end);
     Result<void> sync();
+    void follow_end();
     void publish(Batch& batch, std::size_t begin, std::size_t end, std::uint64_t file_offset);
     void publish_search(Batch& batch, std::size_t begin, std::size_t end);
     void add_to_index();

@@ -152,6 +152,7 @@ SegmentWriter::SegmentWriter(FileSystem& fs, std::string directory, Options opti
 
 void SegmentWriter::resume(OpenSegment segment) {
     next_number_ = segment.header.number + 1;
+    newest_number_.store(segment.header.number, std::memory_order_release);
     open_number_.store(segment.header.number, std::memory_order_release);
     synced_ = segment.end;
     open_ = std::make_unique<OpenSegment>(std::move(segment));
@@ -161,6 +162,7 @@ void SegmentWriter::resume(OpenSegment segment) {
 Result<void> SegmentWriter::begin(std::uint64_t number, Position first_position,
                                   Instant last_instant) {
     next_number_ = number;
+    newest_number_.store(number - 1, std::memory_order_release);
     return begin_with(0, true, first_position, last_instant);
 }
 
@@ -359,6 +361,7 @@ Result<void> SegmentWriter::begin_with(std::uint64_t least, bool zeros, Position
     synced_ = kSegmentHeaderBytes;
     dirty_bytes_ = 0;
     drop_behind_.begin(next_number_, kSegmentHeaderBytes);
+    newest_number_.store(next_number_, std::memory_order_release);
     open_number_.store(next_number_, std::memory_order_release);
     ++next_number_;
     return {};

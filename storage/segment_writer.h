@@ -132,9 +132,16 @@ class SegmentWriter {
     /// Of the open segment in the table.
     std::uint32_t slot() const noexcept { return open_->slot; }
 
-    /// Number of the open segment, 0 if none is; all others are sealed. Any thread.
+    /// Number of the open segment, 0 if none is: between two segments, for as long as the device is full, for one.
+    /// Any thread.
     std::uint64_t open_number() const noexcept {
         return open_number_.load(std::memory_order_acquire);
+    }
+
+    /// Number of the newest segment, where the log ends, open or not; 0 if there is none. All before it are sealed.
+    /// Any thread.
+    std::uint64_t newest_number() const noexcept {
+        return newest_number_.load(std::memory_order_acquire);
     }
 
     bool is_open() const noexcept { return open_ != nullptr; }
@@ -170,6 +177,7 @@ class SegmentWriter {
     bool sealing_ = false;                 ///< a seal has begun and must be finished first
     std::atomic<std::uint64_t> log_bytes_{0};
     std::atomic<std::uint64_t> open_number_{0};
+    std::atomic<std::uint64_t> newest_number_{0};
 };
 
 }  // namespace annals::storage

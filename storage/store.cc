@@ -82,10 +82,10 @@ struct Store::Impl {
         return query.type && query.id ? std::optional(key(*query.type, *query.id)) : std::nullopt;
     }
 
-    /// Is it the newest segment, which is not sealed?
+    /// Is it the newest segment, which is written to, or was until the device was full?
     bool is_open(std::uint64_t number) const {
         if (segment_writer != nullptr) {
-            return number == segment_writer->open_number();
+            return number == segment_writer->newest_number();
         }
         const SegmentTable::Reader reader(segments);
         const auto slot = segments.slot_of(number);

@@ -4,6 +4,7 @@
 
 #include "storage/file_system.h"
 #include "storage/format.h"
+#include "storage/segment_writer.h"
 #include "storage/store.h"
 #include "storage/verify.h"
 #include "tests/support/commits.h"
@@ -174,6 +175,88 @@ TEST(Compaction, WhoseNewNameIsNotSureLetsNothingBeErasedUntilTheNextStart) {
         EXPECT_TRUE(report->damages.empty());
         EXPECT_EQ(report->bodies_left, 0U);
     }
+}
+
+TEST(Compaction, GoesOnWhereADeviceThatWasFullHasNoOpenSegmentYet) {
+    test::SimFileSystem fs;
+    StoreOptions options;
+    options.segment_bytes = 16 << 10;
+    options.prepare_segments = false;
+    const auto store = *Store::open(fs, "/data", options);
+    for (int i = 0; i < 40; ++i) {
+        put(*store, "Patient", id_of(i), std::string(1000, 'x'));
+    }
+    CommitBuilder erase;  // Too little for it to be compacted without being asked.
+    erase.erase("Patient", id_of(0));
+    const Ticket ticket = store->submit(erase.commit()).ticket;
+    ASSERT_TRUE(store->wait(ticket));
+    ASSERT_TRUE(store->wait_erased(ticket));
+    std::uint64_t used = 0;
+    for (const std::string& path : fs.paths()) {
+        used += fs.content(path).size();
+    }
+    fs.set_space(used);
+    bool stored = true;
+    while (stored) {
+        CommitBuilder builder;
+        builder.put("Patient", "more", std::string(1000, 'x'));
+        stored = store->wait(store->submit(builder.commit()).ticket).has_value();
+    }
+    ASSERT_EQ(store->write_state(), WriteState::no_space);
+    fs.set_space({});
+    EXPECT_GT(store->measure_compaction().dead_bytes, 1000U);
+    store->compact(true);
+    ASSERT_TRUE(store->wait_compacted());
+    EXPECT_EQ(store->compaction().segments_done, 1U);
+    EXPECT_EQ(store->measure_compaction().dead_bytes, 0U);
+    EXPECT_EQ(store->compaction().dead_bytes, 0U);
+}
+
+TEST(Compaction, LeavesTheSegmentInWhichTheLogEnds) {
+    test::SimFileSystem fs;
+    StoreOptions options;
+    options.segment_bytes = 16 << 10;
+    options.prepare_segments = false;
+    const auto store = *Store::open(fs, "/data", options);
+    put(*store, "Patient", "a", "small");
+    // The next segment begins, but nothing comes into it.
+    fs.fail_next(test::SimFileSystem::Call::write, Errc::no_store, 1, 2);
+    CommitBuilder builder;
+    builder.put("Patient", "b", std::string(20'000, 'x'));
+    ASSERT_FALSE(store->wait(store->submit(builder.commit()).ticket));
+    ASSERT_TRUE(fs.exists("/data/segments/" + segment_name(2)));
+    const auto end = store->log_end();
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->segment, 2U);
+    EXPECT_EQ(end->offset, kSegmentHeaderBytes);
+    EXPECT_EQ(end->position, Position{1});
+}
+
+TEST(Compaction, DoesNothingMoreOnceItHasEnded) {
+    constexpr std::uint64_t kMebibyte = 1 << 20;
+    test::SimFileSystem fs;
+    ASSERT_TRUE(fs.make_directory("/data"));
+    ASSERT_TRUE(fs.make_directory("/data/segments"));
+    SegmentTable table;
+    Index index;
+    SegmentWriter writer(fs, "/data/segments", {kMebibyte, false}, 7, table);
+    ASSERT_TRUE(writer.begin(1, {1}, {}));
+    ASSERT_TRUE(writer.make_room({.bytes = 2 * kMebibyte, .records = 1}, {1}, {}));
+    std::mutex files;
+    Eraser eraser(fs, "/data", table, index, writer, {}, true, files);
+    eraser.set_dead_bytes(1, kMebibyte);
+    Compaction compaction(fs, "/data", table, index, writer, eraser, {});
+    const auto begun = compaction.step();
+    ASSERT_TRUE(begun) << begun.error().detail;
+    EXPECT_TRUE(*begun);
+    compaction.end();
+    compaction.ask();
+    const std::uint64_t calls = fs.changing_calls();
+    const auto done = compaction.step();
+    ASSERT_TRUE(done);
+    EXPECT_FALSE(*done);
+    EXPECT_FALSE(compaction.progress().running);
+    EXPECT_EQ(fs.changing_calls(), calls);
 }
 
 TEST(Compaction, ForeseesWhatItGivesBackAndNoMore) {

@@ -155,6 +155,16 @@ TEST_F(SegmentWriterTest, LeavesNoMoreInMemoryThanItIsTold) {
     EXPECT_EQ(first.offset + first.bytes, kSegmentHeaderBytes + 4 * kMebibyte);
 }
 
+TEST_F(SegmentWriterTest, KnowsTheNewestSegmentAlsoWhereNoneIsOpen) {
+    EXPECT_EQ(writer_.newest_number(), 1U);
+    fs_.fail_next(test::SimFileSystem::Call::create, Errc::no_store);
+    ASSERT_FALSE(writer_.make_room({.bytes = 9 * kMebibyte, .records = 1}, {1}, {}));
+    EXPECT_EQ(writer_.open_number(), 0U);
+    EXPECT_EQ(writer_.newest_number(), 1U);
+    ASSERT_TRUE(writer_.make_room({.bytes = 9 * kMebibyte, .records = 1}, {1}, {}));
+    EXPECT_EQ(writer_.newest_number(), 2U);
+}
+
 TEST_F(SegmentWriterTest, PreparesNothingWhereMuchIsSyncedAtOnce) {
     write_in(256 << 10);
     EXPECT_FALSE(is_prepared_within(std::chrono::milliseconds(50)));
