@@ -330,6 +330,11 @@ Result<void> SegmentWriter::begin_with(std::uint64_t least, bool zeros, Position
     if (next_number_ > SegmentTable::kSlotMax) {
         return Error{Errc::io, "no segment numbers are left", {}};
     }
+    const std::string name = directory_ + "/" + segment_name(next_number_);
+    if (fs_.exists(name)) {
+        // Renaming would destroy what nobody has read.
+        return Error{Errc::io, name + ": there already, though it should be the next segment", {}};
+    }
     std::uint64_t bytes = std::max(options_.segment_bytes, padded(least));
     if (zeros) {
         bytes = std::min(bytes, kFirstSegmentBytesMax);
@@ -346,8 +351,7 @@ Result<void> SegmentWriter::begin_with(std::uint64_t least, bool zeros, Position
     ANNALS_TRY_VOID(file->write(0, {encoded, sizeof encoded}));
     ANNALS_TRY_VOID(final_if_failed(file->sync()));
     ANNALS_TRY(std::shared_ptr<const char> data, file->map(bytes));
-    ANNALS_TRY_VOID(
-        final_if_failed(fs_.rename(path, directory_ + "/" + segment_name(next_number_))));
+    ANNALS_TRY_VOID(final_if_failed(fs_.rename(path, name)));
     ANNALS_TRY_VOID(final_if_failed(fs_.sync_directory(directory_)));
     const std::uint32_t slot = table_.insert({header, std::move(data), bytes});
     open_ = std::make_unique<OpenSegment>(OpenSegment{.header = header,

@@ -91,10 +91,14 @@ class SegmentWriter {
     SegmentWriter(FileSystem& fs, std::string directory, Options options, std::uint64_t store_id,
                   SegmentTable& table);
 
-    /// Goes on in a segment that recovery left open.
+    /// Goes on in a segment that recovery left open, up to whose end all is durable.
     void resume(OpenSegment segment);
 
-    /// Makes the first segment of a new store, or the one after a sealed last one.
+    /// Makes the first segment of a new store, or the one after a sealed last one. `first_position` and `last_instant`:
+    /// of the next version, of the last commit.
+    ///
+    /// Durability: the file, its header and its name, once this has returned.
+    /// Errors: no_store; io, also where a file of that number is there already, which is left as it is.
     Result<void> begin(std::uint64_t number, Position first_position, Instant last_instant);
 
     /// True if `need` fits into the open segment with the footer that it brings.

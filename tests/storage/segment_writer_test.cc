@@ -155,6 +155,18 @@ TEST_F(SegmentWriterTest, LeavesNoMoreInMemoryThanItIsTold) {
     EXPECT_EQ(first.offset + first.bytes, kSegmentHeaderBytes + 4 * kMebibyte);
 }
 
+TEST_F(SegmentWriterTest, TakesNoNameThatAFileHas) {
+    const std::string there = "/d/" + segment_name(2);
+    fs_.set_content(there, "of a store that was not listed to its end");
+    const Result<void> begun = writer_.begin(2, {1}, {});
+    ASSERT_FALSE(begun);
+    EXPECT_EQ(begun.error().code, Errc::io);
+    const Result<void> next = writer_.make_room({.bytes = 9 * kMebibyte, .records = 1}, {1}, {});
+    ASSERT_FALSE(next);
+    EXPECT_EQ(next.error().code, Errc::io);
+    EXPECT_EQ(fs_.content(there), "of a store that was not listed to its end");
+}
+
 TEST_F(SegmentWriterTest, KnowsTheNewestSegmentAlsoWhereNoneIsOpen) {
     EXPECT_EQ(writer_.newest_number(), 1U);
     fs_.fail_next(test::SimFileSystem::Call::create, Errc::no_store);
