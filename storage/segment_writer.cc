@@ -282,6 +282,8 @@ Result<void> SegmentWriter::mark(Position next_position, Instant last_instant) {
 
 Result<void> SegmentWriter::seal(Instant last_instant) {
     ANNALS_TRY_VOID(clean());
+    // A whole footer says that the frames are whole, too: were both synced at once, the device might have it alone.
+    ANNALS_TRY_VOID(sync());
     sealing_ = true;
     const std::string footer = open_->footer.build(open_->end, last_instant, salt());
     ANNALS_TRY_VOID(open_->file->write(open_->end, footer));

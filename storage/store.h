@@ -26,11 +26,12 @@ namespace annals::storage {
 class FileSystem;
 class HistoryWalk;
 
-/// When a commit counts as durable (contract: `durability`).
+/// When a commit settles and becomes visible (contract: `durability`). What a power cut takes, where it may take anything,
+/// are always the newest commits, whole; a process that is killed loses nothing.
 enum class Durability : std::uint8_t {
     commit,    ///< after fdatasync, grouped
     interval,  ///< after write(); synced every sync_interval_ms
-    none,      ///< after write(); synced by the operating system
+    none,      ///< after write(); synced by the operating system, and a segment when it is full
 };
 
 class Store;
@@ -267,7 +268,7 @@ class Store {
     /// For metrics(): a cycle has ended, which removed so many.
     void note_cleanup(std::uint64_t versions) noexcept;
 
-    // ---- reading: all that is durable ----
+    // ---- reading: all that is visible, which with Durability::commit is durable ----
 
     /// The newest visible position.
     Position last_position() const noexcept;

@@ -61,6 +61,7 @@ class Simulation {
         : random_(seed), resources_(seed % 3 == 0 ? 3 : 3 + seed % 40) {
         segment_bytes_ = pick(2) == 0 ? 16 << 10 : 256 << 10;
         packs_ = seed % 2 == 0;
+        durability_ = seed % 5 < 2 ? Durability::none : Durability::commit;
     }
 
     void run() {
@@ -130,6 +131,7 @@ class Simulation {
         options.segment_bytes = segment_bytes_;
         options.prepare_segments = false;
         options.pack_segments = packs_;
+        options.durability = durability_;
         options.clock = [this] { return Instant{clock_ += clock_step_}; };
         auto opened = Store::open(*fs_, kDirectory, std::move(options));
         ASSERT_TRUE(opened) << opened.error().detail;
@@ -144,6 +146,8 @@ class Simulation {
             apply(base_, unknown[i]);
         }
         now_ = base_;
+        opened_with_ = base_;
+        settled_since_.clear();
         opened_at_ = base_.last_position();
         last_instant_ = {};  // What was dropped may have been the newest.
     }
@@ -164,6 +168,11 @@ class Simulation {
         }
         in_flight_.clear();
         unknown_.clear();
+        if (power_cut && durability_ != Durability::commit) {
+            // Only opening has made anything durable for sure.
+            base_ = opened_with_;
+            unknown.insert(unknown.begin(), settled_since_.begin(), settled_since_.end());
+        }
         store_.reset();
         if (power_cut) {
             fs_ = fs_->after_power_cut(random_());
@@ -461,6 +470,7 @@ class Simulation {
             ok = ok && settled;
             if (settled) {
                 apply(base_, applied);
+                settled_since_.push_back(std::move(applied));
             } else {
                 unknown_.push_back(std::move(applied));
             }
@@ -622,6 +632,7 @@ class Simulation {
     std::uint64_t resources_;
     std::uint64_t segment_bytes_ = 0;
     bool packs_ = false;  ///< sealed segments
+    Durability durability_ = Durability::commit;
     std::int64_t clock_ = 1'000'000;
     std::int64_t clock_step_ = 0;
     Instant last_instant_;
@@ -629,7 +640,9 @@ class Simulation {
     bool fault_waits_ = false;  ///< for a call that has perhaps not been made yet
     std::unique_ptr<SimFileSystem> fs_ = std::make_unique<SimFileSystem>();
     std::unique_ptr<Store> store_;
-    VersionModel base_;               ///< what has settled
+    VersionModel base_;         ///< what has settled
+    VersionModel opened_with_;  ///< and had when the store was opened
+    std::vector<Applied> settled_since_;
     Position opened_at_;              ///< the last one when the store was opened
     VersionModel now_;                ///< and what was submitted since
     std::vector<Applied> in_flight_;  ///< submitted, not settled
