@@ -256,6 +256,9 @@ class Recovery {
         }
 
         FooterBuilder builder(header.first_position);
+        if (last && !options_.read_only) {
+            ANNALS_TRY_VOID(check_end(source));
+        }
         ANNALS_TRY_VOID(load_frames(source, builder));
         if (last && !options_.read_only) {
             ANNALS_TRY_VOID(cut_tail(source));
@@ -409,6 +412,47 @@ class Recovery {
         return true;
     }
 
+    /// In the mapping, what the device can't read is zeros: a commit that has some of them looks like a torn tail. What is
+    /// there instead of a whole frame is looked at once more, where it is an error.
+    Result<void> check_end(const Source& source) {
+        const std::string_view tail = source.segment.view().substr(source.scan.end);
+        const auto frame = peek_frame(tail, source.segment.header.salt);
+        std::uint64_t left =
+            std::min<std::uint64_t>(frame ? frame->length : kFrameHeaderBytes, tail.size());
+        std::string chunk;
+        for (std::uint64_t at = 0; left > 0; at += chunk.size(), left -= chunk.size()) {
+            ANNALS_TRY_VOID(read_some(source, source.scan.end + at, left, chunk));
+            if (chunk != tail.substr(at, chunk.size())) {
+                return unreadable(source, source.scan.end + at);
+            }
+        }
+        return {};
+    }
+
+    /// Reads up to kRewriteBytes of `bytes` bytes at `at`.
+    static Result<void> read_some(const Source& source, std::uint64_t at, std::uint64_t bytes,
+                                  std::string& into) {
+        into.resize(std::min(kRewriteBytes, bytes));
+        const auto read = source.file->read(at, into);
+        if (!read) {
+            return Error{
+                read.error().code,
+                fmt::format("segments/{}: offset {}: {}", source.name, at, read.error().detail),
+                {}};
+        }
+        if (*read != into.size()) {
+            return unreadable(source, at);
+        }
+        return {};
+    }
+
+    static Error unreadable(const Source& source, std::uint64_t at) {
+        return {Errc::io,
+                fmt::format("segments/{}: offset {}: the device can't read it, or not always",
+                            source.name, at),
+                {}};
+    }
+
     Result<void> cut_tail(Source& source) {
         const SegmentScan& scan = source.scan;
         const std::uint64_t bytes = scan.garbage_end - scan.end;
@@ -424,11 +468,12 @@ class Recovery {
 
     /// Writes what is there once more and syncs: a process that was killed, or whose sync failed, may have left
     /// it in the system's memory alone, and what is served from now on must outlive a power cut.
-    /// Writing makes pages dirty again that a failed sync may have marked as clean.
+    /// Writing makes pages dirty again that a failed sync may have marked as clean. Not from the mapping: what can't be
+    /// read is zeros there, which would be written for good.
     Result<void> make_durable(Source& source, std::uint64_t from, std::uint64_t to) {
         std::string chunk;
         for (std::uint64_t at = from; at < to; at += chunk.size()) {
-            chunk = source.segment.view().substr(at, std::min(kRewriteBytes, to - at));
+            ANNALS_TRY_VOID(read_some(source, at, to - at, chunk));
             ANNALS_TRY_VOID(source.file->write(at, chunk));
         }
         return source.file->sync();

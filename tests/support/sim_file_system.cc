@@ -109,6 +109,10 @@ class SimFileSystem::SimFile final : public storage::File {
             return std::size_t{0};
         }
         const std::size_t count = std::min<std::size_t>(into.size(), inode_->size - offset);
+        const auto bad = inode_->unreadable.lower_bound(offset / storage::kPageBytes);
+        if (bad != inode_->unreadable.end() && *bad * storage::kPageBytes < offset + count) {
+            return failed(Errc::io, "an unreadable page");
+        }
         std::memcpy(into.data(), inode_->memory.get() + offset, count);
         return count;
     }
@@ -157,7 +161,18 @@ class SimFileSystem::SimFile final : public storage::File {
         if (bytes > inode_->size) {
             return failed(Errc::io, "a mapping beyond the end");
         }
-        return std::shared_ptr<const char>(inode_->memory);
+        if (inode_->unreadable.empty()) {
+            return std::shared_ptr<const char>(inode_->memory);
+        }
+        std::shared_ptr<char> seen(new char[inode_->size], std::default_delete<char[]>());
+        std::memcpy(seen.get(), inode_->memory.get(), inode_->size);
+        for (const std::uint64_t page : inode_->unreadable) {
+            if (const std::uint64_t at = page * storage::kPageBytes; at < inode_->size) {
+                std::memset(seen.get() + at, 0,
+                            std::min<std::uint64_t>(storage::kPageBytes, inode_->size - at));
+            }
+        }
+        return std::shared_ptr<const char>(std::move(seen));
     }
 
   private:
@@ -247,6 +262,16 @@ std::unique_ptr<SimFileSystem> SimFileSystem::after_power_cut(std::uint64_t seed
 void SimFileSystem::fail_next(Call call, Errc code, std::uint64_t count, std::uint64_t passed) {
     const std::lock_guard lock(mutex_);
     failures_[call] = {.code = code, .count = count, .passed = passed};
+}
+
+void SimFileSystem::set_readable(const std::string& path, std::uint64_t offset, bool readable) {
+    const std::lock_guard lock(mutex_);
+    std::set<std::uint64_t>& pages = entries_.at(path)->unreadable;
+    if (readable) {
+        pages.erase(offset / storage::kPageBytes);
+    } else {
+        pages.insert(offset / storage::kPageBytes);
+    }
 }
 
 void SimFileSystem::set_space(std::optional<std::uint64_t> bytes) {

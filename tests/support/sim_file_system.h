@@ -11,6 +11,7 @@
 // - While powered off, every call fails with io and changes nothing.
 // - Calls can be made to fail: the next n of one kind with a chosen error, or growth beyond a given space. A failed
 //   write may have written a part: its first half. A failed sync makes nothing durable.
+// - Pages can be made unreadable: reads of them fail, and mappings made from then on have zeros there.
 //
 // Threads: any; one mutex. Mapped bytes change under readers as those of a real file do.
 
@@ -68,6 +69,10 @@ class SimFileSystem final : public storage::FileSystem {
 
     /// Makes the next `count` calls of a kind fail, after `passed` that don't.
     void fail_next(Call call, Errc code, std::uint64_t count = 1, std::uint64_t passed = 0);
+
+    /// The page of a file at `offset` can't be read, or can be again: read() fails with io, and mappings made meanwhile have
+    /// zeros there, and show no later writes.
+    void set_readable(const std::string& path, std::uint64_t offset, bool readable);
 
     /// Files may hold so many bytes together; none: no bound.
     void set_space(std::optional<std::uint64_t> bytes);
@@ -148,7 +153,8 @@ class SimFileSystem final : public storage::FileSystem {
         std::uint64_t size = 0;
         std::string durable;
         std::vector<Change> unsynced;
-        std::int64_t changes = 0;  ///< ever made
+        std::int64_t changes = 0;            ///< ever made
+        std::set<std::uint64_t> unreadable;  ///< numbers of pages
     };
 
     struct EntryChange {
