@@ -345,7 +345,11 @@ Result<void> Eraser::apply(std::span<const Blanking> blankings) {
             if (!copied || *copied) {
                 copied_.insert(number);
             }
-            ANNALS_TRY_VOID(std::move(copied));
+            ANNALS_TRY(const bool linked, std::move(copied));
+            if (!linked && copied_.contains(number)) {
+                // An attempt before this one gave the name to a copy, and perhaps didn't come to this.
+                ANNALS_TRY_VOID(fs_.sync_directory(segments_));
+            }
         }
         const std::string path = segments_ + "/" + segment_name(number);
         ANNALS_TRY(const auto file, fs_.open(path, FileSystem::Mode::read_write));

@@ -73,7 +73,8 @@ Result<void> replay(FileSystem& fs, const std::string& segments,
                     const ErasureJournal::Content& content);
 
 /// Makes the file of a sealed segment the only one of its bytes: where it has other names (a backup's), a copy takes its
-/// place. True if it had. Errors: no_store, io.
+/// place, durably. True if it had. Errors: no_store, io; then the copy may have its place, but not durably: a later call,
+/// which finds one name alone, does not make up for that.
 Result<bool> break_links(FileSystem& fs, const std::string& segments, std::uint64_t number);
 
 }  // namespace annals::storage

@@ -356,6 +356,8 @@ Result<void> SearchCheckpoint::forget(std::span<const Position> positions) {
             *entry = {};
         }
     }
+    // No entry names any more what a call before this one could not remove.
+    files.insert(to_remove_.begin(), to_remove_.end());
     if (files.empty()) {
         return {};
     }
@@ -366,12 +368,15 @@ Result<void> SearchCheckpoint::forget(std::span<const Position> positions) {
             gathered_->files.erase(number);
         }
     }
+    to_remove_ = files;
     for (const std::uint64_t number : files) {
         if (const std::string name = path(search_file_name(number)); fs_.exists(name)) {
             ANNALS_TRY_VOID(fs_.remove(name));
         }
     }
-    return fs_.sync_directory(folder_);
+    ANNALS_TRY_VOID(fs_.sync_directory(folder_));
+    to_remove_.clear();
+    return {};
 }
 
 Result<void> SearchCheckpoint::remove_all(FileSystem& fs, const std::string& directory) {
@@ -383,7 +388,8 @@ Result<void> SearchCheckpoint::remove_all(FileSystem& fs, const std::string& dir
     for (const std::string& name : names) {
         ANNALS_TRY_VOID(fs.remove(folder + "/" + name));
     }
-    return names.empty() ? Result<void>() : fs.sync_directory(folder);
+    // Also where nothing is left: it may be that a call before this one came no further.
+    return fs.sync_directory(folder);
 }
 
 /// Removes what neither manifest names.

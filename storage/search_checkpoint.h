@@ -81,10 +81,11 @@ class SearchCheckpoint {
     /// their types, if they were written since; what is being written leaves those types out. They are indexed anew if
     /// the store is opened before the next checkpoint. Any thread.
     ///
-    /// Errors: io. Cost: where a write() has to be waited for, that of one type.
+    /// Errors: no_store, io; a later call, whatever its positions, does what was left undone.
+    /// Cost: where a write() has to be waited for, that of one type.
     Result<void> forget(std::span<const Position> positions);
 
-    /// Removes all files of a store whose search index nobody has opened. Errors: io.
+    /// Removes all files of a store whose search index nobody has opened. Errors: no_store, io; may be called again.
     static Result<void> remove_all(FileSystem& fs, const std::string& directory);
 
     /// Whether the newest one outlives the process alone.
@@ -175,6 +176,7 @@ class SearchCheckpoint {
     PerType<SearchManifest::Type> recent_on_disk_;  ///< and the one that isn't synced
     SearchManifest::Witness recent_witness_;
     std::optional<Gathered> gathered_;
+    std::set<std::uint64_t> to_remove_;  ///< files that forget() has begun to remove
     bool synced_there_ = false;
     bool recent_there_ = false;
 };

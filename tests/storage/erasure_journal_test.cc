@@ -12,6 +12,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 namespace annals::storage {
 namespace {
 
@@ -247,6 +250,44 @@ TEST(HardDelete, OfWhichACallFailsIsDoneWholeBeforeAnythingElse) {
             }
         }
     }
+}
+
+TEST(HardDelete, OutlivesAPowerCutAlsoIfTheNameOfACopyWasNotDurableAtFirst) {
+    const std::string elsewhere = "/backup/1";
+    StoreOptions options;
+    options.segment_bytes = 64 << 10;
+    options.prepare_segments = false;
+    SimFileSystem fs;
+    auto store = *Store::open(fs, kDirectory, options);
+    const auto erase = [&](const char* id) {
+        CommitBuilder builder;
+        builder.erase("Patient", id);
+        const Ticket ticket = store->submit(builder.commit()).ticket;
+        EXPECT_TRUE(store->wait(ticket));
+        return ticket;
+    };
+    for (const char* id : {"a", "b", "c"}) {
+        test::put(*store, "Patient", id, "marker-" + std::string(id));
+    }
+    // Into the next segment.
+    for (int i = 0; i < 4; ++i) {
+        test::put(*store, "Observation", "o", std::string(20'000, 'x'));
+    }
+    // Both files of the journal are there from then on.
+    ASSERT_TRUE(store->wait_erased(erase("a")));
+    ASSERT_TRUE(store->wait_erased(erase("b")));
+    fs.add_name(kDirectory + "/segments/" + segment_name(1), elsewhere);
+    fs.fail_next(SimFileSystem::Call::sync_directory, Errc::no_store);
+    const Ticket last = erase("c");
+    ASSERT_FALSE(store->wait_erased(last));
+    for (int i = 0; i < 1000 && !store->wait_erased(last); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    ASSERT_TRUE(store->wait_erased(last));
+    const auto after = fs.after_power_cut(0);
+    const std::string bytes = after->content(kDirectory + "/segments/" + segment_name(1));
+    EXPECT_EQ(bytes.find("marker-c"), std::string::npos);
+    EXPECT_NE(after->content(elsewhere).find("marker-c"), std::string::npos);
 }
 
 TEST(HardDelete, ThatAnOpeningCouldNotFinishIsDoneBeforeAnythingElse) {

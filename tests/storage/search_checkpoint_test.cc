@@ -265,6 +265,41 @@ TEST_F(SearchCheckpointTest, ForgetsWhatWasNotSyncedToo) {
     EXPECT_EQ(loaded_documents(), 24U);
 }
 
+TEST_F(SearchCheckpointTest, ForgetsAtTheNextAttemptWhatItCouldNotRemove) {
+    for (const Call call : {Call::remove, Call::sync_directory}) {
+        for (const std::uint64_t passed : {0U, 1U}) {
+            SCOPED_TRACE(passed);
+            SimFileSystem fs;
+            SearchCheckpoint checkpoint = this->checkpoint(fs);
+            add(20);
+            add(3);
+            ASSERT_TRUE(checkpoint.write(search_, now_));
+            ASSERT_TRUE(mentions(fs, "text-7;"));
+            const Position erased{7};
+            fs.fail_next(call, Errc::no_store, 1, passed);
+            if (checkpoint.forget({&erased, 1})) {
+                continue;  // It makes one such call only.
+            }
+            ASSERT_TRUE(checkpoint.forget({&erased, 1}));
+            EXPECT_FALSE(mentions(fs, "text-7;"));
+            EXPECT_FALSE(mentions(*fs.after_power_cut(0), "text-7;"));
+            const std::uint64_t calls = fs.changing_calls();
+            ASSERT_TRUE(checkpoint.forget({&erased, 1}));
+            EXPECT_EQ(fs.changing_calls(), calls);
+        }
+    }
+}
+
+TEST_F(SearchCheckpointTest, IsRemovedAtTheNextAttemptWhereThatWasNotDurable) {
+    SearchCheckpoint checkpoint = this->checkpoint();
+    add(20);
+    ASSERT_TRUE(checkpoint.write(search_, now_));
+    fs_.fail_next(Call::sync_directory, Errc::no_store);
+    ASSERT_FALSE(SearchCheckpoint::remove_all(fs_, "/data"));
+    ASSERT_TRUE(SearchCheckpoint::remove_all(fs_, "/data"));
+    EXPECT_TRUE(checkpoint_files(*fs_.after_power_cut(0)).empty());
+}
+
 TEST_F(SearchCheckpointTest, FitsOnlyTheLogThatItWasMadeOf) {
     add(5);
     ASSERT_TRUE(checkpoint().write(search_, now_));
