@@ -48,10 +48,8 @@ LogWriter::~LogWriter() {
 Result<void> LogWriter::wait(Ticket ticket) {
     std::unique_lock lock(settle_mutex_);
     settled_wake_.wait(lock, [&] { return settled_ >= ticket; });
-    for (const Dropped& range : dropped_) {
-        if (ticket >= range.from && ticket <= range.through) {
-            return Error{Errc::no_store, "the commit could not be stored", {}};
-        }
+    if (dropped_.contains(ticket)) {
+        return Error{Errc::no_store, "the commit could not be stored", {}};
     }
     return {};
 }
@@ -345,7 +343,7 @@ void LogWriter::settle(Ticket through, bool ok) {
     {
         const std::lock_guard lock(settle_mutex_);
         if (!ok && through > settled_) {
-            dropped_.push_back({{settled_.value + 1}, through});
+            dropped_.add({settled_.value + 1}, through);
         }
         settled_ = std::max(settled_, through);
     }

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "storage/dropped_tickets.h"
 #include "storage/housekeeper.h"
 #include "storage/index.h"
 #include "storage/search_feed.h"
@@ -44,21 +45,18 @@ class LogWriter {
     LogWriter(const LogWriter&) = delete;
     LogWriter& operator=(const LogWriter&) = delete;
 
-    /// Blocks until `ticket` has settled. Requires: it was flushed.
+    /// Blocks until `ticket` has settled. Requires: it was flushed. Errors: no_store (it was dropped; of one that settled
+    /// long ago, perhaps one beside it: see DroppedTickets).
     Result<void> wait(Ticket ticket);
 
-    /// Where the log stands as of the newest publication. `segment` is 0 if there is none yet.
+    /// Where the log stands as of the newest publication, or the newest segment if that began later. `segment` is 0 if
+    /// there is none yet.
     LogEnd end() const;
 
     /// Fills in the writer's counters.
     void count(StoreMetrics& metrics) const noexcept;
 
   private:
-    struct Dropped {
-        Ticket from;
-        Ticket through;
-    };
-
     void run();
     void write_batch(Batch& batch);
     Result<void> write_run(Batch& batch, std::size_t begin, std::size_t end);
@@ -93,7 +91,7 @@ class LogWriter {
     std::mutex settle_mutex_;  ///< guards the three below
     std::condition_variable settled_wake_;
     Ticket settled_;
-    std::vector<Dropped> dropped_;
+    DroppedTickets dropped_;
 
     mutable std::mutex end_mutex_;
     LogEnd end_;  ///< guarded by end_mutex_
