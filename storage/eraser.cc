@@ -40,33 +40,6 @@ Result<std::string> unpack_without(const Segment& segment, std::span<const std::
 
 }  // namespace
 
-std::optional<std::uint64_t> frame_around(std::string_view bytes, std::uint64_t offset,
-                                          std::uint64_t salt) {
-    for (std::uint64_t at = offset - kFrameHeaderBytes; at >= kSegmentHeaderBytes;
-         at -= kAlignment) {
-        const auto frame = peek_frame(bytes.substr(at), salt);
-        if (frame && at + frame->length > offset) {
-            return at;
-        }
-    }
-    return std::nullopt;
-}
-
-Result<void> switch_segment(SegmentTable& table, Index& index, Segment segment) {
-    ANNALS_TRY(const FooterReader footer, FooterReader::open(segment));
-    const auto old = table.slot_of(segment.header.number);
-    const std::uint32_t slot = table.insert(std::move(segment));
-    footer.for_each([&](const Hint& hint) {
-        if (hint.kind == RecordKind::version) {
-            index.relocate(hint.position, {slot, hint.offset});
-        }
-    });
-    if (old) {
-        table.retire(*old);
-    }
-    return {};
-}
-
 Eraser::Eraser(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
                SegmentWriter& writer, ErasureJournal::Content journal, bool log_is_synced,
                std::mutex& files)

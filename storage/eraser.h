@@ -101,12 +101,4 @@ class Eraser {
     std::map<std::uint64_t, Replaced> replaced_;  ///< by number
 };
 
-/// The frame around the record at `offset` of a segment. Cost: of the records before it in the frame.
-std::optional<std::uint64_t> frame_around(std::string_view bytes, std::uint64_t offset,
-                                          std::uint64_t salt);
-
-/// Makes `segment` the one of its number: what `index` says of its versions leads there from now on, and the one before
-/// is let go. Errors: corrupt (it has no whole footer).
-Result<void> switch_segment(SegmentTable& table, Index& index, Segment segment);
-
 }  // namespace annals::storage

@@ -3,6 +3,7 @@
 #include "core/base/bytes.h"
 #include "storage/packed_segment.h"
 #include "storage/resident_pages.h"
+#include "storage/segment_footer.h"
 
 #include <fmt/format.h>
 
@@ -101,6 +102,18 @@ std::optional<FrameAt> find_frame(std::string_view bytes, std::uint64_t from, st
     return std::nullopt;
 }
 
+std::optional<std::uint64_t> frame_around(std::string_view bytes, std::uint64_t offset,
+                                          std::uint64_t salt) {
+    for (std::uint64_t at = offset - kFrameHeaderBytes; at >= kSegmentHeaderBytes;
+         at -= kAlignment) {
+        const auto frame = peek_frame(bytes.substr(at), salt);
+        if (frame && at + frame->length > offset) {
+            return at;
+        }
+    }
+    return std::nullopt;
+}
+
 Result<Segment> make_segment(const SegmentHeader& header, std::shared_ptr<const char> data,
                              std::uint64_t bytes) {
     Segment segment{header, std::move(data), bytes};
@@ -108,6 +121,21 @@ Result<Segment> make_segment(const SegmentHeader& header, std::shared_ptr<const 
         ANNALS_TRY(segment.packed, PackedSegment::open(header, segment.data, bytes));
     }
     return segment;
+}
+
+Result<void> switch_segment(SegmentTable& table, Index& index, Segment segment) {
+    ANNALS_TRY(const FooterReader footer, FooterReader::open(segment));
+    const auto old = table.slot_of(segment.header.number);
+    const std::uint32_t slot = table.insert(std::move(segment));
+    footer.for_each([&](const Hint& hint) {
+        if (hint.kind == RecordKind::version) {
+            index.relocate(hint.position, {slot, hint.offset});
+        }
+    });
+    if (old) {
+        table.retire(*old);
+    }
+    return {};
 }
 
 namespace {

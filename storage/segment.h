@@ -30,6 +30,7 @@ class ResidentPages;
 struct Segment {
     SegmentHeader header;
     std::shared_ptr<const char> data;
+    /// Of the file when it was mapped: one that has been sealed since is shorter. Behind its end nothing is looked at.
     std::uint64_t bytes = 0;
     std::shared_ptr<const PackedSegment> packed = nullptr;  ///< null: plain
 
@@ -96,6 +97,10 @@ class SegmentTable {
 Result<Segment> make_segment(const SegmentHeader& header, std::shared_ptr<const char> data,
                              std::uint64_t bytes);
 
+/// Makes `segment` the one of its number: what `index` says of its versions leads there from now on, and the one before
+/// is let go. Errors: corrupt (it has no whole footer). Threads: as SegmentTable::retire().
+Result<void> switch_segment(SegmentTable& table, Index& index, Segment segment);
+
 /// The bytes of a version, checksum verified. Errors: corrupt, not_found (it was erased).
 Result<StoredVersion> load_version(const SegmentTable& segments, const Index& index,
                                    const VersionInfo& info);
@@ -140,5 +145,9 @@ SegmentScan scan_segment(std::string_view bytes, const SegmentHeader& header);
 
 /// The first whole frame at or after `from` (a multiple of kAlignment).
 std::optional<FrameAt> find_frame(std::string_view bytes, std::uint64_t from, std::uint64_t salt);
+
+/// The frame around the record at `offset` of a segment. Cost: of the records before it in the frame.
+std::optional<std::uint64_t> frame_around(std::string_view bytes, std::uint64_t offset,
+                                          std::uint64_t salt);
 
 }  // namespace annals::storage

@@ -43,6 +43,8 @@ class FooterBuilder {
   public:
     explicit FooterBuilder(Position first_position) : first_position_(first_position) {}
 
+    /// Adds the hint of the next record of the segment, in the order of the records, with its own copy of the terms.
+    /// Requires: room for it, as SegmentWriter::fits() says, and `hint.offset` below 32 GiB.
     void add(const Hint& hint);
 
     /// Bytes of footer and trailer if made now.

@@ -76,7 +76,9 @@ struct OpenSegment {
 class SegmentWriter {
   public:
     struct Options {
+        /// Of a segment's file: more where one commit needs it, less for the first and where the device is nearly full.
         std::uint64_t segment_bytes;
+        /// The next file is filled with zeros meanwhile, on a thread of its own.
         bool prepare_ahead;
         std::uint64_t kept_bytes = 0;  ///< DropBehind's
     };
@@ -111,6 +113,8 @@ class SegmentWriter {
     /// Writes finished frames at end(). Durability: none before sync().
     Result<void> write(std::string_view frames);
 
+    /// Makes what write() wrote durable; nothing to do if it is. Errors: io, for good: the log must not be written any
+    /// more, since what the device has is unknown.
     Result<void> sync();
 
     /// Overwrites with zeros what a failed write may have left.

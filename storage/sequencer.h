@@ -87,15 +87,20 @@ class Sequencer {
     // ---- any thread ----
 
     Submission submit(Commit commit);
+
+    /// What is known of a resource, with what was submitted and is not visible yet; of nothing, a Head that says so.
     Head head(TypeId type, std::string_view id) const;
+
     /// Store::flush(), flush_idle(), flush_older().
     void flush() noexcept;
     void flush_idle() noexcept;
     void flush_older(std::chrono::milliseconds age) noexcept;
 
-    /// Store::hard_deletes(), Store::watch().
+    /// Store::hard_deletes().
     std::uint64_t hard_deletes() const noexcept { return recent_erases_.visible(); }
 
+    /// Begins to hold what is submitted of `type` against `concerns`, which is called with the mutex held; null if there are
+    /// WriteWatch::kWatchesMax already. Lifetime: the sequencer outlives it.
     std::unique_ptr<WriteWatch> watch(TypeId type, WriteWatch::Concerns concerns);
 
     WriteState state() const noexcept { return state_.load(std::memory_order_acquire); }
