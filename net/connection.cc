@@ -164,6 +164,9 @@ void Connection::abandon() {
     deadline_ = Clock::time_point::max();
     // What the kernel still holds for a client that does not read is dropped.
     asio::error_code ignored;
+    if (tls_ != nullptr) {
+        tls_->abandon();  // it has the number of the socket, which is the next one's
+    }
     socket_.set_option(asio::socket_base::linger(true, 0), ignored);
     socket_.close(ignored);
 }

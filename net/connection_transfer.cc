@@ -137,6 +137,9 @@ asio::awaitable<Output::Sent> Connection::write_slices() {
     while (more) {
         if (std::vector<Position> unread = slices_->unread(); !unread.empty()) {
             co_await worker_.loop.fetched(std::move(unread));
+            if (abandoned_) {
+                co_return Output::Sent::broken;
+            }
         }
         core::Body slice;
         more = slices_->next(slice);

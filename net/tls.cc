@@ -196,6 +196,9 @@ TlsStream::Step TlsStream::handshake() {
 }
 
 TlsStream::Step TlsStream::read(std::span<char> room, std::size_t& count) {
+    if (ssl_ == nullptr) {
+        return Step::broken;
+    }
     ERR_clear_error();
     const int result = SSL_read_ex(ssl_.get(), room.data(), room.size(), &count);
     return result == 1 ? Step::done : step_after(result);
@@ -212,6 +215,9 @@ std::size_t TlsStream::add(std::string_view bytes) {
 }
 
 TlsStream::Step TlsStream::flush() {
+    if (ssl_ == nullptr) {
+        return Step::broken;
+    }
     while (begin_ < end_) {
         ERR_clear_error();
         std::size_t written = 0;
@@ -227,7 +233,7 @@ TlsStream::Step TlsStream::flush() {
 }
 
 void TlsStream::close() {
-    if (usable_) {
+    if (ssl_ != nullptr && usable_) {
         ERR_clear_error();
         SSL_shutdown(ssl_.get());
         ERR_clear_error();

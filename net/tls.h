@@ -59,7 +59,7 @@ class TlsStream {
         broken,       ///< a fault of the peer or the network; the connection is of no use any more
     };
 
-    /// Lifetime: `fd`, which does not block, outlives the stream.
+    /// Lifetime: `fd`, which does not block, is open until the stream ends or abandon().
     TlsStream(const TlsContext& context, int fd);
     ~TlsStream();
     TlsStream(const TlsStream&) = delete;
@@ -80,6 +80,10 @@ class TlsStream {
     /// Tells the client that nothing more comes, as far as the socket takes it at once.
     void close();
 
+    /// The socket is closed or about to be: its number may be somebody else's from now on, so nothing is read from it or
+    /// written to it any more. All steps are `broken`.
+    void abandon() noexcept { ssl_.reset(); }
+
   private:
     struct Free {
         void operator()(SSL* ssl) const noexcept;
@@ -87,7 +91,7 @@ class TlsStream {
 
     Step step_after(int result);
 
-    std::unique_ptr<SSL, Free> ssl_;
+    std::unique_ptr<SSL, Free> ssl_;  ///< null: there is no socket any more
     std::unique_ptr<char[]> record_;  ///< allocated while there is something to send
     std::size_t begin_ = 0;
     std::size_t end_ = 0;

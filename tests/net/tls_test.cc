@@ -17,6 +17,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <filesystem>
@@ -391,6 +393,42 @@ void encrypt(const std::string& from, const std::string& to) {
     EVP_PKEY_free(key);
     std::fclose(in);
     std::fclose(out);
+}
+
+TEST(Tls, WritesNothingIntoADescriptorThatItHasGivenUp) {
+    const TlsServer server{Certificate("server")};
+    const auto context =
+        net::TlsContext::create({server.file("cert.pem"), server.file("key.pem"), ""});
+    ASSERT_TRUE(context);
+    std::array<int, 2> ends{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+    std::thread client([fd = ends[1]] {
+        const std::unique_ptr<SSL_CTX, void (*)(SSL_CTX*)> of(SSL_CTX_new(TLS_client_method()),
+                                                              SSL_CTX_free);
+        const std::unique_ptr<SSL, void (*)(SSL*)> ssl(SSL_new(of.get()), SSL_free);
+        SSL_set_fd(ssl.get(), fd);
+        EXPECT_EQ(SSL_connect(ssl.get()), 1);
+    });
+    net::TlsStream stream(**context, ends[0]);
+    EXPECT_EQ(stream.handshake(), net::TlsStream::Step::done);
+    client.join();
+    EXPECT_GT(stream.add("secret"), 0U);
+    // Somebody else is given the number.
+    stream.abandon();
+    std::array<int, 2> others{};
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, others.data()), 0);
+    ASSERT_EQ(::dup2(others[0], ends[0]), ends[0]);
+
+    std::array<char, 16> room{};
+    std::size_t count = 0;
+    EXPECT_EQ(stream.flush(), net::TlsStream::Step::broken);
+    EXPECT_EQ(stream.read(room, count), net::TlsStream::Step::broken);
+    stream.close();
+    EXPECT_EQ(::recv(others[1], room.data(), room.size(), MSG_DONTWAIT), -1);
+    EXPECT_EQ(errno, EAGAIN);
+    for (const int fd : {ends[0], ends[1], others[0], others[1]}) {
+        ::close(fd);
+    }
 }
 
 TEST(Tls, SaysWhichFileIsOfNoUse) {
