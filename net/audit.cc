@@ -2,9 +2,11 @@
 
 #include "core/base/log.h"
 #include "core/base/thread_name.h"
+#include "net/paths.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <utility>
@@ -20,13 +22,34 @@ constexpr std::chrono::seconds kSyncInterval{1};
 /// Memory of lines that is kept for others.
 constexpr std::size_t kKeptBytesMax = 4 << 20;
 
-/// How long is waited after a write that failed.
+/// Lines that are kept in memory until a sync says that they need not be; more than these have one at once.
+constexpr std::size_t kUnsyncedBytesMax = 4 << 20;
+
+/// How long is waited after a write or a sync that failed.
 constexpr std::chrono::milliseconds kRetry{200};
 
-std::pair<std::string, std::string> split_path(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    return slash == std::string::npos ? std::pair(std::string("."), path)
-                                      : std::pair(path.substr(0, slash), path.substr(slash + 1));
+/// Of the file's end, looked at at once.
+constexpr std::size_t kTailBytes = 64 << 10;
+
+/// Where the last byte that is no zero ends, and what it is. A power cut may leave zeros where lines were to come.
+struct TextEnd {
+    std::uint64_t size = 0;
+    char last = '\n';
+};
+
+Result<TextEnd> find_text_end(const storage::File& file, std::uint64_t size) {
+    std::string tail;
+    while (size > 0) {
+        const std::size_t count = std::min<std::uint64_t>(size, kTailBytes);
+        tail.resize(count);
+        ANNALS_TRY(const std::size_t got, file.read(size - count, tail));
+        const std::size_t last = std::string_view(tail).substr(0, got).find_last_not_of('\0');
+        if (last != std::string::npos) {
+            return TextEnd{size - count + last + 1, tail[last]};
+        }
+        size -= count;
+    }
+    return TextEnd{};
 }
 
 }  // namespace
@@ -60,8 +83,20 @@ AuditLog::~AuditLog() {
 
 Result<void> AuditLog::open_file() {
     using Mode = storage::FileSystem::Mode;
-    ANNALS_TRY(file_, files_.open(path_, files_.exists(path_) ? Mode::read_write : Mode::create));
-    ANNALS_TRY(size_, file_->size());
+    const bool there = files_.exists(path_);
+    ANNALS_TRY(file_, files_.open(path_, there ? Mode::read_write : Mode::create));
+    ANNALS_TRY(const std::uint64_t size, file_->size());
+    ANNALS_TRY(const TextEnd end, find_text_end(*file_, size));
+    if (end.size < size) {
+        ANNALS_TRY_VOID(file_->resize(end.size));
+    }
+    size_ = end.size;
+    is_new_ = !there;
+    is_torn_ = end.last != '\n';
+    if (is_torn_ || end.size < size) {
+        log_warning(fmt::format("audit: {}: its last line is not whole{}", path_,
+                                end.size < size ? ", and zeros behind it were cut" : ""));
+    }
     return {};
 }
 
@@ -89,10 +124,10 @@ void AuditLog::add(std::string_view line) {
 
 /// What is full gets the next number; nothing is ever removed.
 Result<void> AuditLog::rotate() {
-    ANNALS_TRY_VOID(file_->sync());
-    const auto [directory, name] = split_path(path_);
+    ANNALS_TRY_VOID(sync());
+    const std::string name = name_of(path_);
     std::uint64_t last = 0;
-    ANNALS_TRY(const auto names, files_.list(directory));
+    ANNALS_TRY(const auto names, files_.list(directory_of(path_)));
     for (const std::string& other : names) {
         std::uint64_t number = 0;
         if (other.size() > name.size() + 1 && other.starts_with(name) &&
@@ -108,8 +143,7 @@ Result<void> AuditLog::rotate() {
     if (files_.exists(path_)) {
         ANNALS_TRY_VOID(files_.rename(path_, fmt::format("{}.{}", path_, last + 1)));
     }
-    ANNALS_TRY_VOID(open_file());
-    return files_.sync_directory(directory);
+    return open_file();  // sync() makes both names durable
 }
 
 /// Again at the same place if it failed before: nothing is doubled.
@@ -117,17 +151,68 @@ Result<void> AuditLog::write(std::string_view text) {
     if (size_ > 0 && size_ + text.size() > bytes_max_) {
         ANNALS_TRY_VOID(rotate());
     }
+    if (is_torn_) {
+        ANNALS_TRY_VOID(append("\n"));
+        is_torn_ = false;
+    }
+    return append(text);
+}
+
+Result<void> AuditLog::append(std::string_view text) {
     ANNALS_TRY_VOID(file_->write(size_, text));
     size_ += text.size();
+    unsynced_ += text;
     return {};
+}
+
+/// Makes what was written durable, and the file's name.
+Result<void> AuditLog::sync() {
+    if (unsynced_.empty() && !is_new_) {
+        return {};
+    }
+    if (std::exchange(sync_failed_, true)) {
+        // The system says once that it could not write, and may have let go of what it could not.
+        ANNALS_TRY_VOID(file_->write(size_ - unsynced_.size(), unsynced_));
+    }
+    ANNALS_TRY_VOID(file_->sync());
+    if (is_new_) {
+        ANNALS_TRY_VOID(files_.sync_directory(directory_of(path_)));
+    }
+    is_new_ = false;
+    sync_failed_ = false;
+    unsynced_.clear();
+    if (unsynced_.capacity() > kKeptBytesMax) {
+        unsynced_ = std::string();
+    }
+    return {};
+}
+
+/// Takes `step` until it succeeds. False: it has not, and the log is to end.
+template <typename Step>
+bool AuditLog::insist(const Step& step) {
+    for (;;) {
+        const Result<void> done = step();
+        if (done) {
+            if (std::exchange(failing_, false)) {
+                log_warning("audit: lines are written again");
+            }
+            return true;
+        }
+        if (!std::exchange(failing_, true)) {
+            log_error(fmt::format("audit: {}: {}; trying again", path_, done.error().detail));
+        }
+        std::unique_lock lock(mutex_);
+        if (stopping_) {
+            return false;
+        }
+        wake_.wait_for(lock, kRetry, [this] { return stopping_; });
+    }
 }
 
 void AuditLog::run() {
     name_thread("audit");
     using Clock = std::chrono::steady_clock;
     std::string text;
-    bool unsynced = false;
-    bool failing = false;
     Clock::time_point synced = Clock::now();
     for (;;) {
         bool stopping = false;
@@ -144,36 +229,23 @@ void AuditLog::run() {
             std::swap(text, waiting_);
             lines = std::exchange(waiting_lines_, 0);
         }
-        while (!text.empty()) {
-            const Result<void> written = write(text);
-            if (written) {
-                if (std::exchange(failing, false)) {
-                    log_warning("audit: lines are written again");
-                }
+        if (!text.empty()) {
+            if (insist([&] { return write(text); })) {
                 lines_.fetch_add(lines, std::memory_order_relaxed);
-                unsynced = true;
-                break;
-            }
-            if (!std::exchange(failing, true)) {
-                log_error(
-                    fmt::format("audit: {}: {}; trying again", path_, written.error().detail));
-            }
-            std::unique_lock lock(mutex_);
-            if (stopping_) {
+            } else {
                 log_error(fmt::format("audit: {} lines could not be written", lines));
-                break;
             }
-            wake_.wait_for(lock, kRetry, [&] { return stopping_; });
         }
         taken_.fetch_sub(lines);
         if (text.capacity() > kKeptBytesMax) {
             text = std::string();
         }
-        if (unsynced && (stopping || Clock::now() - synced >= kSyncInterval)) {
-            if (const Result<void> done = file_->sync(); !done) {
-                log_error(fmt::format("audit: {}: {}", path_, done.error().detail));
+        if (stopping || unsynced_.size() >= kUnsyncedBytesMax ||
+            Clock::now() - synced >= kSyncInterval) {
+            if (!insist([&] { return sync(); })) {
+                log_error(fmt::format("audit: the last {} bytes of {} may not be on the device",
+                                      unsynced_.size(), path_));
             }
-            unsynced = false;
             synced = Clock::now();
         }
         if (stopping) {

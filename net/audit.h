@@ -29,7 +29,7 @@ class AuditLog {
     /// Lines that may be reserved or wait to be written.
     static constexpr std::size_t kLinesMax = 16'384;
 
-    /// Opens `config.file` to go on at its end. Lifetime: `files` outlives it.
+    /// Opens `config.file` to go on at its end, on a new line whatever a crash has left there. Lifetime: `files` outlives it.
     /// Errors: usage, naming the key and the file.
     static Result<std::unique_ptr<AuditLog>> open(const core::Config::Audit& config,
                                                   storage::FileSystem& files);
@@ -58,7 +58,11 @@ class AuditLog {
     Result<void> open_file();
     void run();
     Result<void> write(std::string_view text);
+    Result<void> append(std::string_view text);
+    Result<void> sync();
     Result<void> rotate();
+    template <typename Step>
+    bool insist(const Step& step);
 
     storage::FileSystem& files_;
     const std::string path_;
@@ -66,6 +70,11 @@ class AuditLog {
     // Of the writing thread, once it runs.
     std::unique_ptr<storage::File> file_;
     std::uint64_t size_ = 0;
+    bool is_new_ = false;   ///< its name may not be durable
+    bool is_torn_ = false;  ///< what is there does not end with a line's end
+    std::string unsynced_;  ///< the last of what was written: what no sync has covered
+    bool sync_failed_ = false;
+    bool failing_ = false;  ///< that is said once
 
     std::atomic<std::size_t> taken_{0};
     std::atomic<std::uint64_t> lines_{0};

@@ -314,6 +314,67 @@ TEST(AuditLog, LosesAndDoublesNothingWhileTheDeviceIsFull) {
     EXPECT_EQ(i, added);
 }
 
+void add_line(AuditLog& log, std::string_view line) {
+    ASSERT_TRUE(log.reserve());
+    log.add(line);
+    ASSERT_TRUE(becomes_true([&] { return log.waiting() == 0; }));
+}
+
+TEST(AuditLog, BeginsOnANewLineWhateverACrashHasLeft) {
+    const std::string zeros(100'000, '\0');
+    for (const auto& [left, expected] : std::vector<std::pair<std::string, std::string>>{
+             {"", "next\n"},
+             {"line\n", "line\nnext\n"},
+             {"line\nhal", "line\nhal\nnext\n"},
+             {"line\n" + zeros, "line\nnext\n"},
+             {"line\nhal" + zeros, "line\nhal\nnext\n"},
+             {zeros, "next\n"}}) {
+        SimFileSystem files;
+        ASSERT_TRUE(files.make_directory("log"));
+        files.set_content("log/audit", left);
+        auto log = AuditLog::open(settings(), files);
+        ASSERT_TRUE(log) << log.error().detail;
+        add_line(**log, "next");
+        EXPECT_EQ(content(files, "log/audit"), expected);
+    }
+}
+
+TEST(AuditLog, IsThereAfterAPowerCutThoughItsFileIsNew) {
+    SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("log"));
+    std::string expected;
+    {
+        auto log = AuditLog::open(settings(100), files);
+        ASSERT_TRUE(log);
+        for (int i = 0; i < 20; ++i) {
+            add_line(**log, fmt::format("line {:03}", i));
+            expected += fmt::format("line {:03}\n", i);
+        }
+    }
+    const auto after = files.after_power_cut(0);
+    std::string all;
+    for (int number = 1; after->exists(fmt::format("log/audit.{}", number)); ++number) {
+        all += content(*after, fmt::format("log/audit.{}", number));
+    }
+    EXPECT_EQ(all + content(*after, "log/audit"), expected);
+}
+
+TEST(AuditLog, WritesAndSyncsAgainWhatAFailedSyncHasLost) {
+    SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("log"));
+    files.lose_on_failed_sync();
+    auto log = AuditLog::open(settings(), files);
+    ASSERT_TRUE(log);
+    files.fail_next(SimFileSystem::Call::sync, Errc::io, 2);
+    add_line(**log, "first");
+    add_line(**log, "second");
+    EXPECT_TRUE(becomes_true(
+        [&] { return content(*files.after_power_cut(0), "log/audit") == "first\nsecond\n"; }));
+    add_line(**log, "third");
+    log->reset();
+    EXPECT_EQ(content(*files.after_power_cut(0), "log/audit"), "first\nsecond\nthird\n");
+}
+
 TEST(AuditLog, SaysWhichFileIsOfNoUse) {
     SimFileSystem files;
     core::Config::Audit audit;

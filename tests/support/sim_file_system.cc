@@ -120,7 +120,12 @@ class SimFileSystem::SimFile final : public storage::File {
     Result<void> sync() override {
         std::unique_lock lock(fs_.mutex_);
         fs_.wait_for_sync(lock);
-        ANNALS_TRY_VOID(fs_.begin_call(Call::sync, lock));
+        if (Result<void> begun = fs_.begin_call(Call::sync, lock); !begun) {
+            if (fs_.lose_on_failed_sync_) {
+                inode_->unsynced.clear();
+            }
+            return begun;
+        }
         ++fs_.file_syncs_;
         for (const Change& change : inode_->unsynced) {
             if (change.size) {

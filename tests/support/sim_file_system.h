@@ -74,6 +74,10 @@ class SimFileSystem final : public storage::FileSystem {
     /// zeros there, and show no later writes.
     void set_readable(const std::string& path, std::uint64_t offset, bool readable);
 
+    /// From now on a sync that fails loses what it was to cover: it is seen as long as the power is there, and no later sync makes
+    /// it durable, as with a kernel that could not write its pages.
+    void lose_on_failed_sync() noexcept { lose_on_failed_sync_ = true; }
+
     /// Files may hold so many bytes together; none: no bound.
     void set_space(std::optional<std::uint64_t> bytes);
 
@@ -192,6 +196,7 @@ class SimFileSystem final : public storage::FileSystem {
     std::uint32_t sync_ms_ = 0;
     bool off_ = false;
     bool hold_syncs_ = false;
+    std::atomic<bool> lose_on_failed_sync_{false};
     std::uint32_t held_ = 0;
     std::function<void()> after_links_;
     std::atomic<bool> forgotten_all_{false};
