@@ -71,7 +71,17 @@ struct Watcher {
 /// What other threads want to have run. The loop looks between two handlers, and only one that sleeps is woken by a
 /// system call.
 struct Loop::Posts {
-    explicit Posts(asio::io_context& context) : bell(context, make_event()) { await_bell(); }
+    /// Throws std::system_error, and nothing is left open then.
+    explicit Posts(asio::io_context& context) : bell(context) {
+        const int event = make_event();
+        asio::error_code failed;
+        bell.assign(event, failed);
+        if (failed) {
+            ::close(event);
+            throw std::system_error(failed, "eventfd");
+        }
+        await_bell();
+    }
 
     std::mutex mutex;
     std::vector<std::function<void()>> work;  // guarded by mutex
@@ -370,6 +380,7 @@ void Loop::run() {
         looked = Clock::now();
     }
     store_.flush();
+    stopping_.store(false, std::memory_order_relaxed);
 }
 
 void Loop::stop() {

@@ -34,6 +34,8 @@ class Meanwhile {
 class Loop : private storage::SettleListener {
   public:
     /// Registers with `store` for settled commits. Lifetime: `store` outlives the loop.
+    /// Throws std::system_error where the process is out of descriptors or memory: what must not end by that is given a loop by
+    /// OwnLoop (core/own_loop.h).
     explicit Loop(storage::Store& store);
     ~Loop() override;
     Loop(const Loop&) = delete;
@@ -45,7 +47,7 @@ class Loop : private storage::SettleListener {
     /// Runs `work` on this loop, soon; in the order of the calls. What is left when the loop ends is dropped. Any thread.
     void post(std::function<void()> work);
 
-    /// Runs until stop(). Between turns it hands what was submitted to the log writer: as soon as the loop
+    /// Runs until stop(); then it can be run again. Between turns it hands what was submitted to the log writer: as soon as the loop
     /// has nothing else ready (Store::flush_idle()), or when it has been busy for a few syncs' time.
     void run();
 

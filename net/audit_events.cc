@@ -25,12 +25,6 @@ constexpr std::chrono::seconds kRetry{1};
 
 constexpr std::string_view kMayWrite = "system/AuditEvent.c";
 
-asio::awaitable<void> submit(const core::Service& service, const core::Request& request,
-                             core::Response& response) {
-    response = co_await core::handle(service, request);
-    request.loop->stop();
-}
-
 std::string batch_of(const std::vector<std::string>& events) {
     std::string bundle = R"({"resourceType":"Bundle","type":"batch","entry":[)";
     for (const std::string& event : events) {
@@ -50,7 +44,8 @@ bool may_come_back(int status) {
 AuditEvents::AuditEvents(const core::Service& service)
     : service_(service),
       writer_("annals-audit", kMayWrite),
-      batch_max_(std::min<std::uint64_t>(kBatchMax, service.config().limits.max_bundle_entries)) {
+      batch_max_(std::min<std::uint64_t>(kBatchMax, service.config().limits.max_bundle_entries)),
+      loop_(service.store()) {
     thread_ = std::thread([this] { run(); });
 }
 
@@ -135,7 +130,6 @@ void AuditEvents::run() {
 /// Leaves in `events` those that are to be tried again.
 void AuditEvents::write(std::vector<std::string>& events) {
     const std::string body = batch_of(events);
-    core::Loop loop(service_.store());
     core::Request request;
     request.method = core::HttpMethod::post;
     request.headers = {{"Content-Type", "application/fhir+json"}, {"Prefer", "return=minimal"}};
@@ -144,11 +138,13 @@ void AuditEvents::write(std::vector<std::string>& events) {
                            ? std::string_view("http://localhost/fhir")
                            : std::string_view(service_.config().base_url);
     request.request_id = "audit";
-    request.loop = &loop;
     request.principal = &writer_;
-    core::Response response;
-    core::spawn(loop, "audit events", submit(service_, request, response));
-    loop.run();
+    const Result<core::Response> done =
+        loop_.run("audit events", request, core::handle(service_, request));
+    if (!done) {
+        return;  // what it takes may be there again later
+    }
+    const core::Response& response = *done;
 
     std::vector<std::string> again;
     std::uint64_t written = 0;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "core/access.h"
+#include "core/own_loop.h"
 #include "core/service.h"
 
 #include <atomic>
@@ -52,6 +53,7 @@ class AuditEvents {
     const core::Service& service_;
     const core::Principal writer_;
     const std::size_t batch_max_;
+    core::OwnLoop loop_;  ///< of the thread's
     std::atomic<std::uint64_t> written_{0};
     std::atomic<std::uint64_t> dropped_{0};
 

@@ -7,14 +7,16 @@
 #include "core/bulk/import_task.h"
 #include "core/bulk/line_reader.h"
 #include "core/bulk/ndjson_files.h"
+#include "core/interactions/history_answer.h"
 #include "core/interactions/history_bundle.h"
 #include "core/interactions/write.h"
 #include "core/jobs/job_folder.h"
-#include "core/loop.h"
 #include "core/outcome.h"
+#include "core/own_loop.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <thread>
@@ -53,16 +55,14 @@ std::string id_of_line(std::string_view job, std::size_t input, std::uint64_t li
                        hex.substr(17, 3), hex.substr(20, 12));
 }
 
-asio::awaitable<void> submit_history_of(const Service& service, const Request& request,
-                                        const json::Document& bundle, Response& response) {
-    response = co_await apply_history(service, request, bundle);
-    request.loop->stop();
-}
-
 class ImportJob {
   public:
     ImportJob(const Service& service, JobRun& run)
-        : service_(service), store_(service.store()), run_(run), files_(run, kErrorFileBytesMax) {
+        : service_(service),
+          store_(service.store()),
+          run_(run),
+          files_(run, kErrorFileBytesMax),
+          loop_(store_) {
         request_.base_url = run.order().base_url;
         request_.request_id = run.id();
     }
@@ -339,16 +339,14 @@ class ImportJob {
         json::Parser parser;
         ANNALS_TRY(const json::Document bundle, parse_submitted(service_.config(), parser, text));
         for (;;) {
-            Loop loop(store_);
-            request_.loop = &loop;
-            Response response;
-            spawn(loop, "import", submit_history_of(service_, request_, bundle, response));
-            loop.run();
-            request_.loop = nullptr;
-            if (response.status == 200) {
-                return judge_history(response.body.str());
+            const Result<Response> response =
+                loop_.run("import", request_, apply_history(service_, request_, bundle));
+            if (response && response->status == 200) {
+                return judge_history(response->body.str());
             }
-            if (!response.failure || response.failure->code != Errc::overloaded) {
+            const bool overloaded =
+                !response || (response->failure && response->failure->code == Errc::overloaded);
+            if (!overloaded) {
                 ANNALS_TRY_VOID(check_store());
             }
             ANNALS_TRY_VOID(pause());
@@ -356,40 +354,21 @@ class ImportJob {
     }
 
     Result<void> judge_history(const std::string& answer) {
-        json::Parser parser;
-        ANNALS_TRY(const json::Document document, parser.parse(answer));
-        std::size_t i = 0;
-        for (const json::Value entry : document.root()["entry"].elements()) {
-            const json::Value response = entry["response"];
-            const json::Value outcome = response["outcome"];
-            const bool refused = response["status"].raw_string() >= "4";
-            if (i >= history_.size()) {
-                break;
-            }
-            if (refused || outcome["issue"].size() > 0) {
-                ANNALS_TRY_VOID(add_answered(outcome, refused, history_[i].line));
+        using Kind = HistoryVerdict::Kind;
+        ANNALS_TRY(std::vector<HistoryVerdict> verdicts, read_history_answer(answer));
+        for (std::size_t i = 0; i < std::min(verdicts.size(), history_.size()); ++i) {
+            HistoryVerdict& verdict = verdicts[i];
+            const bool refused = verdict.kind == Kind::refused;
+            if (refused || verdict.kind == Kind::differs) {
+                ANNALS_TRY_VOID(add_issue({refused ? "error" : "warning", verdict.code,
+                                           std::move(verdict.diagnostics), ""},
+                                          history_[i].line));
             }
             counts_[input_] += refused ? 0 : 1;
-            ++i;
         }
         history_.clear();
         history_bytes_ = 0;
         return {};
-    }
-
-    // An entry that was refused, or whose content differs from what is there.
-    Result<void> add_answered(json::Value outcome, bool refused, std::uint64_t line) {
-        json::Value issue;
-        for (const json::Value first : outcome["issue"].elements()) {
-            issue = first;
-            break;
-        }
-        if (!refused && !issue["severity"].equals("warning")) {
-            return {};
-        }
-        return add_issue({issue["severity"].equals("warning") ? "warning" : "error",
-                          issue["code"].raw_string(), issue["diagnostics"].string(), ""},
-                         line);
     }
 
     // ---- the device, and what went wrong ----
@@ -443,6 +422,7 @@ class ImportJob {
     NdjsonFiles files_;
     ImportTask task_;
     Request request_;
+    OwnLoop loop_;
     Instant begun_;
 
     std::size_t input_ = 0;

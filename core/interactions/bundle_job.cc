@@ -12,6 +12,7 @@
 #include "core/jobs/answers.h"
 #include "core/jobs/job_folder.h"
 #include "core/outcome.h"
+#include "core/own_loop.h"
 
 #include <fmt/format.h>
 
@@ -176,21 +177,6 @@ Result<void> write_answer(const JobRun& run, Response& response) {
     return run.files().sync_directory(run.folder());
 }
 
-// Parameters of the coroutines, so that they live as long as their frames.
-asio::awaitable<void> answer_and_stop(const Service& service, const Request& request,
-                                      BundleType type, const json::Document& bundle,
-                                      std::optional<Response>& response) {
-    response = co_await answer_bundle(service, request, type, bundle);
-    request.loop->stop();
-}
-
-asio::awaitable<void> stop_when_asked(Loop& loop, const JobRun& run) {
-    while (!run.stopping()) {
-        co_await loop.pause(kStopPause);
-    }
-    loop.stop();
-}
-
 /// A place in the log of accesses, kept until it is used.
 class AuditPlace {
   public:
@@ -252,13 +238,15 @@ Result<Response> run_bundle(const Service& service, const JobRun& run, const Bun
         request.headers.push_back({"Prefer", task.prefer});
     }
     ANNALS_TRY(AuditPlace place, AuditPlace::take(service, run));
-    std::optional<Response> response;
-    {
-        Loop loop(service.store());
-        request.loop = &loop;
-        spawn(loop, "bundle job", answer_and_stop(service, request, task.type, bundle, response));
-        spawn(loop, "bundle job's end", stop_when_asked(loop, run));
-        loop.run();
+    OwnLoop loop(service.store());
+    const auto answer = [&] {
+        return loop.run("bundle job", request, answer_bundle(service, request, task.type, bundle),
+                        [&run] { return run.stopping(); });
+    };
+    Result<Response> response = answer();
+    while (!response && response.error().code == Errc::overloaded && !run.stopping()) {
+        std::this_thread::sleep_for(kStopPause);
+        response = answer();
     }
     if (request.principal == nullptr && !owner.name().empty()) {
         request.principal = &owner;  // for the log: after a restart the name is all that is known
@@ -267,10 +255,10 @@ Result<Response> run_bundle(const Service& service, const JobRun& run, const Bun
         Response cut_off;
         cut_off.status = 503;
         place.record(request, cut_off, run.id());
-        return Error{Errc::timeout, "stopped", ""};
+        return response;
     }
     place.record(request, *response, run.id());
-    return *std::move(response);
+    return response;
 }
 
 }  // namespace

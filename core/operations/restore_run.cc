@@ -4,10 +4,11 @@
 #include "core/base/limits.h"
 #include "core/base/log.h"
 #include "core/base/start_thread.h"
+#include "core/interactions/history_answer.h"
 #include "core/interactions/history_bundle.h"
 #include "core/interactions/write.h"
-#include "core/loop.h"
 #include "core/operations/backup_run.h"
+#include "core/own_loop.h"
 #include "core/service.h"
 #include "storage/backup_manifest.h"
 #include "storage/file_system.h"
@@ -16,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <iterator>
@@ -44,12 +46,6 @@ Error ended() {
     return {Errc::no_store, "the server was stopped", ""};
 }
 
-asio::awaitable<void> apply(const Service& service, const Request& request,
-                            const json::Document& bundle, Response& response) {
-    response = co_await apply_history(service, request, bundle);
-    request.loop->stop();
-}
-
 void append_entry(std::string& out, const storage::StoredVersion& version) {
     const storage::VersionInfo& info = version.info;
     out += out.ends_with('[') ? "{" : ",{";
@@ -73,7 +69,7 @@ class Restoration {
     };
 
     Restoration(const Service& service, std::string from, const Hooks& hooks)
-        : service_(service), from_(std::move(from)), hooks_(hooks) {
+        : service_(service), from_(std::move(from)), hooks_(hooks), loop_(service.store()) {
         request_.base_url = service.config().base_url;
         request_.request_id = "restore";
     }
@@ -173,20 +169,18 @@ class Restoration {
             if (hooks_.stop()) {
                 return ended();
             }
-            Loop loop(service_.store());
-            request_.loop = &loop;
-            Response response;
-            spawn(loop, "restore", apply(service_, request_, bundle, response));
-            loop.run();
-            request_.loop = nullptr;
-            if (response.status == 200) {
-                ANNALS_TRY_VOID(judge(response.body.str()));
+            const Result<Response> response =
+                loop_.run("restore", request_, apply_history(service_, request_, bundle));
+            if (response && response->status == 200) {
+                ANNALS_TRY_VOID(judge(response->body.str()));
                 break;
             }
             // What is there already is ignored, so that all of it can be submitted again.
-            if (!response.failure || response.failure->code != Errc::overloaded) {
-                return response.failure ? *response.failure
-                                        : Error{Errc::internal, "no answer to a bundle", ""};
+            const bool overloaded =
+                !response || (response->failure && response->failure->code == Errc::overloaded);
+            if (!overloaded) {
+                return response->failure ? *response->failure
+                                         : Error{Errc::internal, "no answer to a bundle", ""};
             }
             std::this_thread::sleep_for(kPause);
         }
@@ -197,28 +191,24 @@ class Restoration {
     }
 
     Result<void> judge(const std::string& answer) {
-        json::Parser parser;
-        ANNALS_TRY(const json::Document document, parser.parse(answer));
-        std::size_t i = 0;
-        for (const json::Value entry : document.root()["entry"].elements()) {
-            if (i >= positions_.size()) {
-                break;
+        using Kind = HistoryVerdict::Kind;
+        ANNALS_TRY(const std::vector<HistoryVerdict> verdicts, read_history_answer(answer));
+        for (std::size_t i = 0; i < std::min(verdicts.size(), positions_.size()); ++i) {
+            switch (verdicts[i].kind) {
+                case Kind::stored:
+                    ++counts_.restored;
+                    break;
+                case Kind::there:
+                    ++counts_.ignored;
+                    break;
+                case Kind::differs:
+                    ++counts_.ignored;
+                    ++counts_.differing;
+                    break;
+                case Kind::refused:
+                    fail(positions_[i], verdicts[i].code);
+                    break;
             }
-            const json::Value response = entry["response"];
-            json::Value issue;
-            for (const json::Value first : response["outcome"]["issue"].elements()) {
-                issue = first;
-                break;
-            }
-            if (response["status"].raw_string() >= "4") {
-                fail(positions_[i], issue["code"].raw_string());
-            } else if (issue) {
-                ++counts_.ignored;
-                counts_.differing += issue["severity"].equals("warning") ? 1 : 0;
-            } else {
-                ++counts_.restored;
-            }
-            ++i;
         }
         return {};
     }
@@ -234,6 +224,7 @@ class Restoration {
     const std::string from_;
     const Hooks& hooks_;
     Request request_;
+    OwnLoop loop_;
     std::unique_ptr<storage::DirectoryLock> lock_;
     std::unique_ptr<storage::Store> backup_;
     json::Parser parser_{kJsonDepthMax + kBundleDepth};
