@@ -130,7 +130,7 @@ class Body {
 };
 
 /// The rest of a body that is too large to build at once: pulled when the socket has taken what came
-/// before. Sent chunked.
+/// before. Sent chunked where size_left() is not known.
 class BodySource {
   public:
     virtual ~BodySource() = default;
@@ -139,8 +139,15 @@ class BodySource {
     /// it first. Threads: as next().
     virtual std::vector<Position> unread() { return {}; }
 
+    /// The same for bytes of a mapped file that are no version's: what the next next() may read, and what whoever draws from it
+    /// draws at once. Lifetime: until that next().
+    virtual std::string_view unread_bytes() const noexcept { return {}; }
+
+    /// How many bytes all that next() will give have together, where that is known. Threads: as next().
+    virtual std::optional<std::uint64_t> size_left() const noexcept { return std::nullopt; }
+
     /// Puts the next slice into `slice` (empty on entry). Returns false when this was the last one.
-    /// Blocks for nothing but what unread() told. Runs on the connection's thread.
+    /// Blocks for nothing but what unread() and unread_bytes() told. Runs on the connection's thread.
     virtual bool next(Body& slice) = 0;
 
     /// After a next() that has given all there is: the newest position that it has looked at. next() has more once

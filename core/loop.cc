@@ -2,6 +2,7 @@
 
 #include "core/base/check.h"
 #include "core/base/log.h"
+#include "core/body.h"
 
 #include <asio/async_result.hpp>
 #include <asio/buffer.hpp>
@@ -312,14 +313,14 @@ struct Loop::Fetches {
     std::condition_variable ended;
     std::size_t under_way = 0;
 
-    /// Calls `done` on `loop` when what stands at `position` is in memory.
-    template <typename Done>
-    void begin(const storage::Store& store, Loop& loop, Position position, Done done) {
+    /// Calls `done` on `loop` when `what`, a Position or bytes of a mapping, is in memory.
+    template <typename What, typename Done>
+    void begin(const storage::Store& store, Loop& loop, What what, Done done) {
         {
             const std::lock_guard lock(mutex);
             ++under_way;
         }
-        store.fetch(position, [this, &loop, done] {
+        store.fetch(what, [this, &loop, done] {
             // Under the lock: when the last has ended, this is gone.
             const std::lock_guard lock(mutex);
             loop.post(done);
@@ -424,6 +425,31 @@ asio::awaitable<void> Loop::fetched(std::vector<Position> positions) {
 asio::awaitable<void> Loop::fetched(std::span<const storage::VersionInfo> versions) {
     if (std::vector<Position> unread = store_.unread(versions); !unread.empty()) {
         co_await fetched(std::move(unread));
+    }
+}
+
+asio::awaitable<void> Loop::fetched(std::string_view mapped) {
+    if (store_.in_memory(mapped)) {
+        co_return;
+    }
+    asio::steady_timer there(context_, Clock::time_point::max());
+    bool done = false;
+    fetches_->begin(store_, *this, mapped, [&there, &done] {
+        done = true;
+        there.cancel();
+    });
+    while (!done) {
+        asio::error_code cancelled;
+        co_await there.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+    }
+}
+
+asio::awaitable<void> Loop::fetched_next(BodySource& source) {
+    if (std::vector<Position> unread = source.unread(); !unread.empty()) {
+        co_await fetched(std::move(unread));
+    }
+    if (const std::string_view unread = source.unread_bytes(); !unread.empty()) {
+        co_await fetched(unread);
     }
 }
 

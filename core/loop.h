@@ -17,9 +17,12 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace annals::core {
+
+class BodySource;
 
 /// What somebody who waits for a commit does while the device is busy with it. Lifetime: until the wait returns.
 class Meanwhile {
@@ -73,6 +76,12 @@ class Loop : private storage::SettleListener {
 
     /// The same for those of `versions` that are on the device only (Store::unread()). They live until it returns.
     asio::awaitable<void> fetched(std::span<const storage::VersionInfo> versions);
+
+    /// The same for bytes of any mapping, where they are not in memory yet. Lifetime: they stay mapped until it returns.
+    asio::awaitable<void> fetched(std::string_view mapped);
+
+    /// The same for what the next next() of `source` is about to read. Lifetime: of `source`, until it returns.
+    asio::awaitable<void> fetched_next(BodySource& source);
 
     /// Lets other coroutines of this loop run before it returns: for long work in slices.
     asio::awaitable<void> yield();

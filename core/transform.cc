@@ -56,6 +56,10 @@ class Transform final : public BodySource {
         return more_ == nullptr ? std::vector<Position>() : more_->unread();
     }
 
+    std::string_view unread_bytes() const noexcept override {
+        return more_ == nullptr ? std::string_view() : more_->unread_bytes();
+    }
+
   private:
     // Its buffers serve all answers of the thread.
     static json::Parser& parser() {

@@ -48,6 +48,10 @@ class EncodedSource final : public core::BodySource {
         return more_ == nullptr ? std::vector<Position>() : more_->unread();
     }
 
+    std::string_view unread_bytes() const noexcept override {
+        return more_ == nullptr ? std::string_view() : more_->unread_bytes();
+    }
+
   private:
     void draw() {
         body_.clear();

@@ -418,8 +418,10 @@ Connection::Turn Connection::put(core::Response& response) {
         compress(response, reader_.accept_encoding());
     }
     const bool sliced = response.more != nullptr && request.method != core::HttpMethod::head;
-    closing_ = response.close || !reader_.keep_alive() || (sliced && reader_.http_1_0()) ||
-               overload_ || worker_.shared.stopping.load(std::memory_order_relaxed);
+    const bool measured = sliced && response.more->size_left().has_value();
+    closing_ = response.close || !reader_.keep_alive() ||
+               (sliced && !measured && reader_.http_1_0()) || overload_ ||
+               worker_.shared.stopping.load(std::memory_order_relaxed);
     Framing frame = framing(closing_);
     frame.head = request.method == core::HttpMethod::head;
     frame.http_1_0 = reader_.http_1_0();
@@ -434,7 +436,7 @@ Connection::Turn Connection::put(core::Response& response) {
     output_.add(response, frame);
     if (sliced) {
         slices_ = std::move(response.more);
-        slices_chunked_ = !frame.http_1_0;
+        slices_chunked_ = !measured && !frame.http_1_0;
         return Turn::slices;
     }
     return closing_ ? Turn::close : Turn::read;

@@ -135,11 +135,9 @@ void Connection::end_slices() {
 asio::awaitable<Output::Sent> Connection::write_slices() {
     bool more = true;
     while (more) {
-        if (std::vector<Position> unread = slices_->unread(); !unread.empty()) {
-            co_await worker_.loop.fetched(std::move(unread));
-            if (abandoned_) {
-                co_return Output::Sent::broken;
-            }
+        co_await worker_.loop.fetched_next(*slices_);
+        if (abandoned_) {
+            co_return Output::Sent::broken;
         }
         core::Body slice;
         more = slices_->next(slice);

@@ -86,14 +86,15 @@ void Output::add(core::Response& response, const Framing& framing) {
             put_header(text, "Content-Type", response.media_type);
         }
     }
-    if (body && sliced) {
-        if (!framing.http_1_0) {
-            text.append("Transfer-Encoding: chunked\r\n");
-        }
-    } else if (body) {
+    const std::optional<std::uint64_t> more =
+        sliced ? response.more->size_left() : std::optional<std::uint64_t>(0);
+    const bool chunked = !more && !framing.http_1_0;
+    if (body && more) {
         text.append("Content-Length: ");
-        put(text, response.body.size());
+        put(text, response.body.size() + *more);
         text.append("\r\n");
+    } else if (body && chunked) {
+        text.append("Transfer-Encoding: chunked\r\n");
     }
     if (response.etag) {
         text.append("ETag: W/\"");
@@ -151,7 +152,7 @@ void Output::add(core::Response& response, const Framing& framing) {
         return;
     }
     if (sliced) {
-        add_slice(std::move(response.body), !framing.http_1_0);
+        add_slice(std::move(response.body), chunked);
     } else {
         add_body(std::move(response.body));
     }

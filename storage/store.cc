@@ -475,6 +475,17 @@ void Store::fetch(Position position, std::function<void()> done) const {
     });
 }
 
+bool Store::in_memory(std::string_view mapped) const noexcept {
+    return impl_->resident.have(mapped, ResidentPages::time());
+}
+
+void Store::fetch(std::string_view mapped, std::function<void()> done) const {
+    impl_->fetcher.add([impl = impl_.get(), mapped, done = std::move(done)] {
+        impl->resident.bring_in(mapped);
+        done();
+    });
+}
+
 HistoryPage Store::history(const HistoryQuery& query) const {
     return impl_->index.history(query, impl_->key_of(query));
 }

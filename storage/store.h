@@ -334,6 +334,12 @@ class Store {
     /// store's, which `done` must not keep. What was asked for before the store closes is done.
     void fetch(Position position, std::function<void()> done) const;
 
+    /// Whether `mapped`, bytes of any mapping, can be looked at without waiting for the device.
+    bool in_memory(std::string_view mapped) const noexcept;
+
+    /// The same as fetch() for such bytes. Lifetime: they stay mapped until `done` is called.
+    void fetch(std::string_view mapped, std::function<void()> done) const;
+
     /// A page of history. Cost: of the page, and of the total O(1) without `since`; with it, or by instant, it can be all
     /// versions.
     HistoryPage history(const HistoryQuery& query) const;

@@ -55,9 +55,7 @@ asio::awaitable<bool> draw(const Request& request, AnswerBudget& budget, Turns& 
         if (turns.pace().is_over()) {
             co_await turns.give_way();
         }
-        if (std::vector<Position> unread = source->unread(); !unread.empty()) {
-            co_await request.loop->fetched(std::move(unread));
-        }
+        co_await request.loop->fetched_next(*source);
         Body slice;
         more = source->next(slice);
         fits = budget.take(slice.size());

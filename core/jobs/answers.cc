@@ -3,6 +3,7 @@
 #include "codec/json/document.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/media_type.h"
+#include "core/mapped_body.h"
 #include "core/outcome.h"
 
 #include <fmt/format.h>
@@ -77,13 +78,17 @@ bool has_answer(const JobView& view) {
            view.state.result.files.front().part == kAnswerPart;
 }
 
-Result<void> add_answer(const Service& service, std::string_view id, Body& body) {
+struct MappedFile {
+    std::shared_ptr<const char> pin;
+    std::string_view bytes;
+};
+
+Result<MappedFile> map_answer(const Service& service, std::string_view id) {
     ANNALS_TRY(const auto file, service.jobs().open(id, kAnswerFile));
     ANNALS_TRY(const std::uint64_t size, file->size());
-    ANNALS_TRY(auto bytes, file->map(size));
-    const std::string_view whole(bytes.get(), static_cast<std::size_t>(size));
-    body.append_view(whole, std::move(bytes));
-    return {};
+    ANNALS_TRY(auto pin, file->map(size));
+    const std::string_view bytes(pin.get(), static_cast<std::size_t>(size));
+    return MappedFile{std::move(pin), bytes};
 }
 
 // Bytes [first, last) of a file.
@@ -172,14 +177,15 @@ asio::awaitable<Response> begin_job(const Service& service, const Request& reque
     co_return response;
 }
 
-Response job_status(const Service& service, const Request& request, const Target& target) {
+asio::awaitable<Response> job_status(const Service& service, const Request& request,
+                                     const Target& target) {
     const Result<JobView> view = find(service, request, target.id, true);
     if (!view) {
         Response refusal = outcome_response(view.error(), request);
         if (view.error().code == Errc::throttled) {
             refusal.headers.emplace_back("Retry-After", "1");
         }
-        return refusal;
+        co_return refusal;
     }
     Response response;
     response.cache_control = "no-store";
@@ -189,7 +195,7 @@ Response job_status(const Service& service, const Request& request, const Target
             response.headers.emplace_back("X-Progress",
                                           view->progress.empty() ? "0%" : view->progress);
             response.headers.emplace_back("Retry-After", std::to_string(view->retry_after.count()));
-            return response;
+            co_return response;
         case JobStage::failed:
             response.status = 500;
             response.body =
@@ -197,9 +203,11 @@ Response job_status(const Service& service, const Request& request, const Target
             break;
         case JobStage::done:
             if (has_answer(*view)) {
-                if (Result<void> added = add_answer(service, target.id, response.body); !added) {
-                    return outcome_response(added.error(), request);
+                Result<MappedFile> answer = map_answer(service, target.id);
+                if (!answer) {
+                    co_return outcome_response(answer.error(), request);
                 }
+                co_await put_mapped(*request.loop, answer->bytes, std::move(answer->pin), response);
                 break;
             }
             response.content_type = ContentType::json;
@@ -208,7 +216,7 @@ Response job_status(const Service& service, const Request& request, const Target
             break;
     }
     response.headers.emplace_back("Expires", format_http_date(view->expires));
-    return response;
+    co_return response;
 }
 
 asio::awaitable<Response> delete_job(const Service& service, const Request& request,
@@ -228,22 +236,23 @@ asio::awaitable<Response> delete_job(const Service& service, const Request& requ
     co_return response;
 }
 
-Response job_file(const Service& service, const Request& request, const Target& target) {
+asio::awaitable<Response> job_file(const Service& service, const Request& request,
+                                   const Target& target) {
     const Result<JobView> view = find(service, request, target.id, false);
     if (!view) {
-        return outcome_response(view.error(), request);
+        co_return outcome_response(view.error(), request);
     }
     if (has_answer(*view)) {
-        return outcome_response({Errc::not_found, "The job has no files: ask for its status", ""},
-                                request);
+        co_return outcome_response(
+            {Errc::not_found, "The job has no files: ask for its status", ""}, request);
     }
     const auto file = service.jobs().open(target.id, target.member);
     if (!file) {
-        return outcome_response(file.error(), request);
+        co_return outcome_response(file.error(), request);
     }
     const Result<std::uint64_t> size = (*file)->size();
     if (!size) {
-        return outcome_response(size.error(), request);
+        co_return outcome_response(size.error(), request);
     }
     Response response;
     response.media_type = "application/fhir+ndjson";
@@ -258,7 +267,7 @@ Response job_file(const Service& service, const Request& request, const Target& 
     if (const auto header = request.header("Range"); header && (!condition || *condition == tag)) {
         if (const std::optional<Range> asked = read_range(*header, *size)) {
             if (asked->first == asked->last) {
-                return refused_range(request, *size);
+                co_return refused_range(request, *size);
             }
             range = *asked;
             response.status = 206;
@@ -267,16 +276,16 @@ Response job_file(const Service& service, const Request& request, const Target& 
         }
     }
     if (*size == 0) {
-        return response;
+        co_return response;
     }
     const auto bytes = (*file)->map(*size);
     if (!bytes) {
-        return outcome_response(bytes.error(), request);
+        co_return outcome_response(bytes.error(), request);
     }
-    // A view of the mapping: what the socket takes is all that is in memory.
     const std::string_view whole(bytes->get(), static_cast<std::size_t>(*size));
-    response.body.append_view(whole.substr(range.first, range.last - range.first), *bytes);
-    return response;
+    co_await put_mapped(*request.loop, whole.substr(range.first, range.last - range.first), *bytes,
+                        response);
+    co_return response;
 }
 
 }  // namespace annals::core

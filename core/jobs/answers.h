@@ -21,13 +21,15 @@ asio::awaitable<Response> begin_job(const Service& service, const Request& reque
                                     std::vector<JobInput> inputs = {});
 
 /// 202 with X-Progress and Retry-After; 200 with the manifest; 500 for a job that failed; 429 for who asks too often.
-Response job_status(const Service& service, const Request& request, const Target& target);
+asio::awaitable<Response> job_status(const Service& service, const Request& request,
+                                     const Target& target);
 
 /// 202: stopped, and its files removed.
 asio::awaitable<Response> delete_job(const Service& service, const Request& request,
                                      const Target& target);
 
 /// A file of a job that is done, or the range of it that is asked for.
-Response job_file(const Service& service, const Request& request, const Target& target);
+asio::awaitable<Response> job_file(const Service& service, const Request& request,
+                                   const Target& target);
 
 }  // namespace annals::core

@@ -1,11 +1,13 @@
 // Answers for which the device has to be waited for: on a disk whose mapped bytes nobody has in memory.
 
 #include "core/access.h"
+#include "core/jobs/jobs.h"
 #include "tests/support/service_fixture.h"
 #include "tests/support/sim_file_system.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -525,6 +527,35 @@ TEST_F(UnreadApart, IsReadBeforeWhatItLeadsTo) {
     go_on_.set_value();
     reader.join();
     EXPECT_TRUE(slow.says(R"("id":"o")"));
+}
+
+TEST_F(Unread, IsReadWhenAFileOfAJobIsFetchedWhileOthersGoOn) {
+    std::string notes(storage::kPageBytes, 'x');
+    for (int i = 0; i < 300; ++i) {
+        EXPECT_EQ(put_patient(std::to_string(100 + i), notes), 201);
+    }
+    const Answer begun = send("GET", "/$export", {}, {{"Prefer", "respond-async"}});
+    ASSERT_EQ(begun.status, 202);
+    service().jobs().wait_until_idle();
+    const Answer manifest = send("GET", begun.content_location.substr(kBaseUrl.size()));
+    const std::size_t url = manifest.body.find(std::string(kBaseUrl) + "/_jobs/");
+    ASSERT_NE(url, std::string::npos) << manifest.body;
+    const std::string path = manifest.body.substr(
+        url + kBaseUrl.size(), manifest.body.find('"', url) - url - kBaseUrl.size());
+    hold_first_read();
+    Answer file;
+    std::thread reader([&] { file = send("GET", path); });
+    EXPECT_EQ(reading_.get_future().wait_for(30s), std::future_status::ready);
+    EXPECT_EQ(put_patient("4"), 201);  // by the same thread
+    go_on_.set_value();
+    reader.join();
+    EXPECT_EQ(file.status, 200);
+    EXPECT_GT(file.slices, 1U);
+    EXPECT_EQ(std::count(file.body.begin(), file.body.end(), '\n'), 303);
+
+    const Answer range = send("GET", path, {}, {{"Range", "bytes=1-1000000"}});
+    EXPECT_EQ(range.status, 206);
+    EXPECT_EQ(range.body, file.body.substr(1, 1'000'000));
 }
 
 TEST_F(Unread, IsFetchedToTheEndBeforeALoopIsGone) {

@@ -365,6 +365,31 @@ TEST(HttpResponses, InSlicesEndWithTheConnectionForHttp10) {
     EXPECT_TRUE(connection.closed_by_peer());
 }
 
+TEST(HttpResponses, InSlicesOfAKnownSizeSayHowLongTheyAre) {
+    constexpr std::size_t kBytes = 6 + 3'000'000;
+    Connection connection(server().port());
+    ASSERT_TRUE(connection.send(get("/fhir/measured?300") + "HEAD /fhir/measured?300 HTTP/1.1\r\n" +
+                                kHost + "\r\n"));
+    const auto response = connection.receive();
+    ASSERT_TRUE(response);
+    EXPECT_FALSE(response->chunked);
+    EXPECT_EQ(response->header("Content-Length"), std::to_string(kBytes));
+    EXPECT_EQ(response->body.size(), kBytes);
+    EXPECT_TRUE(response->body.ends_with("b"));
+    const auto head = connection.receive(true);
+    ASSERT_TRUE(head);
+    EXPECT_EQ(head->header("Content-Length"), std::to_string(kBytes));
+    // They need no end of the connection to be told apart.
+    ASSERT_TRUE(
+        connection.send("GET /fhir/measured?30 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
+    const auto old = connection.receive();
+    ASSERT_TRUE(old);
+    EXPECT_EQ(old->header("Connection"), "keep-alive");
+    EXPECT_EQ(old->body.size(), 6U + 300'000U);
+    ASSERT_TRUE(connection.send(get("/fhir/text")));
+    EXPECT_TRUE(connection.receive());
+}
+
 TEST(RequestIds, AreEchoedIfSafeAndMadeOtherwise) {
     const auto id_for = [](const std::string& given) {
         return *exchange(server().port(), "GET", "/fhir/text", "", {{"X-Request-Id", given}})

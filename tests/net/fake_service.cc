@@ -26,7 +26,12 @@ const std::string& filler() {
 
 class Slices : public core::BodySource {
   public:
-    explicit Slices(std::uint64_t count) : left_(count) {}
+    explicit Slices(std::uint64_t count, bool measured = false)
+        : left_(count), measured_(measured) {}
+
+    std::optional<std::uint64_t> size_left() const noexcept override {
+        return measured_ ? std::optional(left_ * 10'000) : std::nullopt;
+    }
 
     bool next(core::Body& slice) override {
         slice.append(std::string(10'000, static_cast<char>('a' + left_ % 26)));
@@ -35,6 +40,7 @@ class Slices : public core::BodySource {
 
   private:
     std::uint64_t left_;
+    bool measured_;
 };
 
 std::string description(const core::Request& request) {
@@ -66,9 +72,10 @@ std::optional<core::Response> plain(const core::Service&, const core::Request& r
         response.status = static_cast<int>(number_of(request.query));
     } else if (request.path == "/describe") {
         response.body = core::Body(description(request));
-    } else if (request.path == "/slices") {
+    } else if (request.path == "/slices" || request.path == "/measured") {
         response.body = core::Body("begin:");
-        response.more = std::make_unique<Slices>(number_of(request.query));
+        response.more =
+            std::make_unique<Slices>(number_of(request.query), request.path == "/measured");
     } else if (request.path == "/close") {
         response.body = core::Body("bye");
         response.close = true;

@@ -8,6 +8,7 @@
 //   /echo            awaited; the request's body, method, base URL and headers as a client sent them
 //   /describe        method, path, query, base URL, headers, body size
 //   /slices?N        N slices of 10,000 bytes, pulled
+//   /measured?N      the same, of a size that is known
 //   /wait?MS         awaited; answers after so many milliseconds
 //   /close           asks for the connection to end
 //
