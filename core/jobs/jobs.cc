@@ -389,7 +389,10 @@ struct Jobs::Impl {
 Jobs::Jobs(const Service& service, storage::FileSystem& files, std::string directory,
            JobsOptions options)
     : impl_(std::make_unique<Impl>(service, files, std::move(directory), options)) {
-    if (!options.read_only) {
+}
+
+void Jobs::start() {
+    if (!impl_->options.read_only) {
         impl_->take_up();
     }
 }

@@ -51,12 +51,16 @@ struct JobsOptions {
 
 class Jobs {
   public:
-    /// Takes up what lies below `directory`, which need not be there. Lifetime: `service` and `files` outlive it.
+    /// Of what lies below `directory`, which need not be there. Lifetime: `service` and `files` outlive it.
     Jobs(const Service& service, storage::FileSystem& files, std::string directory,
          JobsOptions options);
 
     /// Has all that is under way stop; it goes on with the next start.
     ~Jobs();
+
+    /// Takes up what lies there, and goes on with what was under way. Once, before anything else: `service` is whole from then on,
+    /// since what a job asks for may lead back to its jobs.
+    void start();
 
     Jobs(const Jobs&) = delete;
     Jobs& operator=(const Jobs&) = delete;

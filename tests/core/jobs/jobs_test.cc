@@ -85,6 +85,7 @@ class JobsTest : public test::ServiceFixture {
         jobs_.reset();
         options.work = work_of;
         jobs_ = std::make_unique<Jobs>(service(), *files_, "data/jobs", options);
+        jobs_->start();
     }
 
     Result<std::string> begin(const std::string& kind, const std::string& owner = "") {
@@ -178,6 +179,23 @@ TEST_F(JobsTest, GoOnAfterARestartFromWhatTheyKept) {
     EXPECT_EQ(look(*id).stage, JobStage::done);
     EXPECT_EQ(look(*id).state.result.files.size(), 1U);
     EXPECT_EQ(g_begun, 2);
+}
+
+TEST_F(JobsTest, GoOnOnlyOnceTheyAreStarted) {
+    g_may_end = false;
+    const auto id = begin("count");
+    ASSERT_TRUE(id);
+    await_begun(1);
+    jobs_.reset();
+    g_may_end = true;
+    jobs_ = std::make_unique<Jobs>(service(), *files_, "data/jobs", JobsOptions{.work = work_of});
+    EXPECT_FALSE(*jobs_->look(*id));
+    jobs_->wait_until_idle();
+    EXPECT_EQ(g_begun, 1);
+    jobs_->start();
+    jobs_->wait_until_idle();
+    EXPECT_EQ(g_begun, 2);
+    EXPECT_EQ(look(*id).stage, JobStage::done);
 }
 
 TEST_F(JobsTest, ThatFailSayWhyWithoutPathsAndLeaveNoFiles) {
