@@ -286,28 +286,48 @@ struct Jobs::Impl {
         settled.done.store(true, std::memory_order_release);
     }
 
-    // Requires: the lock. The folder goes once the job's thread has ended.
+    // Without it the folder is nobody's, also after a crash.
+    Result<void> remove_order(const Job& job) {
+        const std::string own = folder(job.id);
+        const Result<void> removed = files.remove(path(job.id, kOrderFile));
+        if (!removed && removed.error().code != Errc::not_found) {
+            return removed;
+        }
+        return files.sync_directory(own);
+    }
+
+    // Requires: the lock, and that the job is taken out of `jobs`. It comes back, as it was, if whoever waits at `settled` has
+    // to be told that it can't be removed. The folder goes once the job's thread has ended.
     Result<void> forget(const std::shared_ptr<Job>& job, const std::shared_ptr<Settled>& settled) {
         ANNALS_TRY_VOID(give([this, job, settled] {
-            const std::string own = folder(job->id);
-            // Without it the folder is nobody's, also after a crash.
-            Result<void> gone = files.remove(path(job->id, kOrderFile));
-            if (gone) {
-                gone = files.sync_directory(own);
+            Result<void> gone = remove_order(*job);
+            const bool comes_back = !gone && settled != nullptr;
+            {
+                const std::lock_guard lock(mutex);
+                if (comes_back) {
+                    jobs.emplace(job->id, job);
+                    --removing;
+                }
+                if (!comes_back || stopping) {
+                    job->stop.store(true, std::memory_order_relaxed);
+                }
+                changed.notify_all();
             }
             if (settled != nullptr) {
-                settled->result = gone;
+                settled->result = std::move(gone);
                 settled->done.store(true, std::memory_order_release);
+            }
+            if (comes_back) {
+                return;
             }
             if (job->thread.joinable()) {
                 job->thread.join();
             }
-            remove_folder(files, own);
+            remove_folder(files, folder(job->id));
             const std::lock_guard lock(mutex);
             --removing;
             changed.notify_all();
         }));
-        job->stop.store(true, std::memory_order_relaxed);
         ++removing;
         return {};
     }

@@ -71,7 +71,8 @@ class Jobs {
                                                std::vector<JobInput> inputs = {});
 
     /// Forgets a job: what it does is stopped, and its files are removed. Nobody finds it from the call on, and when it
-    /// returns it would not come back after a crash either. Errors: not_found, overloaded (no thread for it).
+    /// returns it would not come back after a crash either. Errors: not_found, overloaded (no thread for it), io: it is there as
+    /// before.
     asio::awaitable<Result<void>> remove(Loop& loop, std::string id);
 
     /// None if there is no such job. A look at one that is under way counts as `asked` for the pace of its

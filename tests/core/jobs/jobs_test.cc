@@ -244,6 +244,30 @@ TEST_F(JobsTest, AreForgottenWithTheirFilesWhileTheyRunAndAfter) {
     EXPECT_FALSE(*jobs_->look(*done));
 }
 
+TEST_F(JobsTest, ThatCannotBeRemovedAreThereAsBefore) {
+    const auto done = begin("count");
+    ASSERT_TRUE(done);
+    jobs_->wait_until_idle();
+    g_may_end = false;
+    const auto running = begin("count");
+    ASSERT_TRUE(running);
+    await_begun(2);
+    for (const auto call :
+         {test::SimFileSystem::Call::remove, test::SimFileSystem::Call::sync_directory}) {
+        for (const std::string& id : {*done, *running}) {
+            files_->fail_next(call, Errc::io);
+            EXPECT_EQ(remove(id).error().code, Errc::io);
+            EXPECT_TRUE(*jobs_->look(id));
+        }
+    }
+    EXPECT_TRUE(jobs_->open(*done, "three.ndjson"));
+    EXPECT_EQ(look(*running).stage, JobStage::running);
+    EXPECT_TRUE(remove(*done));
+    EXPECT_TRUE(remove(*running));
+    jobs_->wait_until_idle();
+    EXPECT_EQ(job_paths(), std::vector<std::string>());
+}
+
 TEST_F(JobsTest, AreForgottenWhenTheirTimeIsOver) {
     open({.keep = milliseconds(0)});
     const auto id = begin("count");
