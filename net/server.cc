@@ -31,6 +31,9 @@ constexpr int kAcceptsPerTurn = 64;
 /// How long accepting pauses when the process has run out of descriptors.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 
+/// How often that is logged.
+constexpr std::chrono::seconds kWarningInterval{10};
+
 /// Connections over the limit that are listened to at the same time, and descriptors that are left to files.
 constexpr std::uint64_t kOverloadedMax = 1024;
 constexpr std::uint64_t kFilesMax = 512;
@@ -221,6 +224,7 @@ void Server::Impl::run() {
 
 asio::awaitable<void> Server::Impl::accept() {
     asio::steady_timer pause(acceptor->get_executor());
+    Clock::time_point next_warning = Clock::time_point::min();
     for (;;) {
         const Waited waited =
             co_await acceptor->async_wait(asio::ip::tcp::acceptor::wait_read, use_tuple);
@@ -239,8 +243,12 @@ asio::awaitable<void> Server::Impl::accept() {
                 break;
             }
         }
-        if (out_of_descriptors) {
+        if (const Clock::time_point time = Clock::now();
+            out_of_descriptors && time >= next_warning) {
+            next_warning = time + kWarningInterval;
             log_warning("no connection can be accepted: out of descriptors or memory");
+        }
+        if (out_of_descriptors) {
             pause.expires_after(kAcceptPause);
             co_await pause.async_wait(use_tuple);
         }
