@@ -1,6 +1,7 @@
 #include "net/coding.h"
 
 #include "core/base/check.h"
+#include "core/base/text.h"
 #include "core/interactions/media_type.h"
 
 #include <zlib.h>
@@ -323,14 +324,14 @@ std::string_view coding_name(Coding coding) noexcept {
 }
 
 std::optional<Coding> coding_named(std::string_view value) noexcept {
-    value = core::trimmed(value);
-    if (value.empty() || core::equal_ignoring_case(value, "identity")) {
+    value = trimmed(value);
+    if (value.empty() || equal_ignoring_case(value, "identity")) {
         return Coding::identity;
     }
-    if (core::equal_ignoring_case(value, "gzip") || core::equal_ignoring_case(value, "x-gzip")) {
+    if (equal_ignoring_case(value, "gzip") || equal_ignoring_case(value, "x-gzip")) {
         return Coding::gzip;
     }
-    if (core::equal_ignoring_case(value, "zstd")) {
+    if (equal_ignoring_case(value, "zstd")) {
         return Coding::zstd;
     }
     return {};

@@ -1,5 +1,7 @@
 // The part of a connection that becomes a websocket: who may open one, and how it is waited.
 
+#include "core/base/text.h"
+#include "core/interactions/media_type.h"
 #include "core/outcome.h"
 #include "core/representation.h"
 #include "core/subscriptions/subscription.h"
@@ -9,7 +11,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cctype>
 #include <utility>
 
 namespace annals::net {
@@ -21,18 +22,10 @@ constexpr std::string_view kPath = "/websocket";
 /// A ping is sent after half of limits.idle_timeout in which nothing came; without an answer in the other half it ends.
 constexpr int kIdleParts = 2;
 
-/// Whether the comma separated list has `token`, which is in lower case.
+/// Whether the comma separated list has `token`.
 bool has_token(std::string_view list, std::string_view token) {
     while (!list.empty()) {
-        const std::size_t comma = std::min(list.find(','), list.size());
-        std::string_view part = list.substr(0, comma);
-        list.remove_prefix(std::min(comma + 1, list.size()));
-        const std::size_t begin = std::min(part.find_first_not_of(" \t"), part.size());
-        part = part.substr(begin, part.find_last_not_of(" \t") + 1 - begin);
-        const bool same = std::equal(
-            part.begin(), part.end(), token.begin(), token.end(),
-            [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
-        if (same) {
+        if (equal_ignoring_case(core::next_part(list, ','), token)) {
             return true;
         }
     }

@@ -1,17 +1,12 @@
 #include "net/refused_head.h"
 
+#include "core/base/text.h"
+
 #include <algorithm>
 
 namespace annals::net {
 
 namespace {
-
-std::string_view trimmed(std::string_view text) noexcept {
-    constexpr std::string_view kBlank = " \t\r";
-    const std::size_t begin = std::min(text.find_first_not_of(kBlank), text.size());
-    text.remove_prefix(begin);
-    return text.substr(0, text.find_last_not_of(kBlank) + 1);
-}
 
 /// Takes the bytes before the next `end` from `rest`, and `end` with them; all bytes if there is none.
 std::string_view take_until(std::string_view& rest, char end) noexcept {

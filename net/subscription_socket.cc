@@ -1,6 +1,7 @@
 #include "net/subscription_socket.h"
 
 #include "codec/json/document.h"
+#include "core/base/text.h"
 #include "core/interactions/write.h"
 #include "core/subscriptions/subscription.h"
 
@@ -9,13 +10,6 @@
 namespace annals::net {
 
 namespace {
-
-constexpr std::string_view kBlanks = " \t\r\n";
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-    return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
-}
 
 Error refused(std::string_view why) {
     return {Errc::invalid, std::string(why), ""};

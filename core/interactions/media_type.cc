@@ -61,16 +61,6 @@ MediaType read_media_type(std::string_view text) {
     return media;
 }
 
-std::string_view trimmed(std::string_view text) noexcept {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) {
-        text.remove_suffix(1);
-    }
-    return text;
-}
-
 bool covers(std::string_view range, std::string_view name) noexcept {
     if (range == "*/*" || range == "*") {
         return true;

@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include "core/base/text.h"
+
 #include <cstddef>
 #include <string_view>
 
@@ -33,23 +35,6 @@ std::string_view unquoted(std::string_view text) noexcept;
 
 /// A q-value in thousandths; what is none counts as 1.
 int read_quality(std::string_view text) noexcept;
-
-/// True if `a` and `b` are the same but for the case of ASCII letters.
-inline bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    if (a.size() != b.size()) {
-        return false;
-    }
-    for (std::size_t i = 0; i < a.size(); ++i) {
-        if (lower(a[i]) != lower(b[i])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/// `text` without blanks and tabs at its ends.
-std::string_view trimmed(std::string_view text) noexcept;
 
 /// True if `range` (image/png, image/*, */*) covers the media type called `name`.
 bool covers(std::string_view range, std::string_view name) noexcept;

@@ -1,5 +1,7 @@
 #include "core/terminology/filter.h"
 
+#include "core/base/text.h"
+
 #include <fmt/format.h>
 
 #include <re2/re2.h>
@@ -26,16 +28,6 @@ constexpr std::array<std::pair<std::string_view, Filter::Operator>, 9> kOperator
     {"generalizes", Filter::Operator::generalizes},
     {"exists", Filter::Operator::exists},
 }};
-
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ')) {
-        text.remove_prefix(1);
-    }
-    while (text.ends_with(' ')) {
-        text.remove_suffix(1);
-    }
-    return text;
-}
 
 std::vector<std::string> listed(std::string_view list) {
     std::vector<std::string> items;

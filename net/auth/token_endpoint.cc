@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/random.h"
+#include "core/base/text.h"
 #include "core/interactions/media_type.h"
 #include "core/target.h"
 #include "net/auth/files.h"
@@ -77,7 +78,7 @@ std::optional<std::uint64_t> announced_bytes(const core::Request& request) {
 bool is_form(const core::Request& request) {
     std::string_view type = request.header("Content-Type").value_or("");
     const std::string_view name = core::next_part(type, ';');
-    return core::equal_ignoring_case(name, kForm);
+    return equal_ignoring_case(name, kForm);
 }
 
 Result<TokenSigner> read_signer(const Endpoint& config) {
