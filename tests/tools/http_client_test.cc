@@ -157,6 +157,35 @@ TEST(HttpClient, SaysWhenAnAnswerIsCutOff) {
     EXPECT_EQ(reply.error().code, Errc::io);
 }
 
+TEST(HttpClient, TakesNoMoreThanItHasRoomFor) {
+    std::string lines;
+    for (int i = 0; i < 20'000; ++i) {
+        lines += "X-Line-" + std::to_string(i) + ": abcdefghijklmnopqrstuvwxyz\r\n";
+    }
+    const std::string interim = "HTTP/1.1 103 Early Hints\r\n" + lines + "\r\n";
+    const std::string chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    ScriptedServer server({{"HTTP/1.1 200 OK\r\n" + lines + "Content-Length: 0\r\n\r\n"},
+                           {interim + interim},
+                           {chunked + "1\r\nx\r\n0\r\n" + lines + "\r\n"},
+                           {chunked + "4\r\nabcd\r\n4\r\nabcd\r\n0\r\n\r\n"},
+                           {"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nabcdabcd"}});
+    HttpClient client(server.url());
+    HttpRequest request = get("/");
+    for (const std::string_view part : {"header", "header", "header", "body"}) {
+        request.reply_bytes_max = 7;
+        const auto reply = client.send_patiently(request, {});
+        ASSERT_FALSE(reply) << part;
+        EXPECT_EQ(reply.error().code, Errc::body_too_large);
+        EXPECT_NE(reply.error().detail.find("the answer is too large: its " + std::string(part)),
+                  std::string::npos)
+            << reply.error().detail;
+    }
+    request.reply_bytes_max = 8;
+    const auto reply = client.send(request);
+    ASSERT_TRUE(reply) << reply.error().detail;
+    EXPECT_EQ(reply->body, "abcdabcd");
+}
+
 TEST(HttpClient, TriesAgainWhileTheServerIsUnwell) {
     ScriptedServer server({{"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"},
                            {},

@@ -1,5 +1,6 @@
 #include "tools/commands/http_client.h"
 
+#include "core/base/text.h"
 #include "tools/commands/tls_client.h"
 
 #include <fmt/format.h>
@@ -26,16 +27,17 @@ namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
 
-bool equal_ignoring_case(std::string_view left, std::string_view right) {
-    return left.size() == right.size() &&
-           ::strncasecmp(left.data(), right.data(), left.size()) == 0;
-}
+/// Of the header lines of a reply, those of interim replies and behind its body included.
+constexpr std::size_t kHeadBytesMax = 1 << 20;
 
 /// The reply as llhttp's callbacks build it.
 struct Reading {
     HttpReply reply;
     std::string name;
     std::string value;
+    std::uint64_t head_bytes = 0;
+    std::uint64_t body_bytes_max = 0;
+    std::string too_large;  ///< what is, if something is
     bool head_request = false;
     bool complete = false;
     bool keep_alive = false;
@@ -45,16 +47,27 @@ Reading& reading_of(llhttp_t* parser) {
     return *static_cast<Reading*>(parser->data);
 }
 
+/// Adds a part of a header line to `to`; not 0 if there are too many.
+int add_to_head(llhttp_t* parser, std::string& to, std::string_view part) {
+    Reading& reading = reading_of(parser);
+    // A line costs more than its bytes.
+    reading.head_bytes += part.size() + sizeof(std::string);
+    if (reading.head_bytes > kHeadBytesMax) {
+        reading.too_large = fmt::format("its header has more than {} bytes", kHeadBytesMax);
+        return HPE_USER;
+    }
+    to.append(part);
+    return 0;
+}
+
 llhttp_settings_t make_settings() {
     llhttp_settings_t settings;
     llhttp_settings_init(&settings);
     settings.on_header_field = [](llhttp_t* parser, const char* at, std::size_t size) {
-        reading_of(parser).name.append(at, size);
-        return 0;
+        return add_to_head(parser, reading_of(parser).name, {at, size});
     };
     settings.on_header_value = [](llhttp_t* parser, const char* at, std::size_t size) {
-        reading_of(parser).value.append(at, size);
-        return 0;
+        return add_to_head(parser, reading_of(parser).value, {at, size});
     };
     settings.on_header_value_complete = [](llhttp_t* parser) {
         Reading& reading = reading_of(parser);
@@ -69,7 +82,13 @@ llhttp_settings_t make_settings() {
         return reading.head_request ? 1 : 0;
     };
     settings.on_body = [](llhttp_t* parser, const char* at, std::size_t size) {
-        reading_of(parser).reply.body.append(at, size);
+        Reading& reading = reading_of(parser);
+        if (size > reading.body_bytes_max - reading.reply.body.size()) {
+            reading.too_large =
+                fmt::format("its body has more than {} bytes", reading.body_bytes_max);
+            return static_cast<int>(HPE_USER);
+        }
+        reading.reply.body.append(at, size);
         return 0;
     };
     settings.on_message_complete = [](llhttp_t* parser) {
@@ -216,7 +235,7 @@ struct HttpClient::Impl {
     Result<void> read_credentials();
     Result<void> connect();
     Result<void> write(const HttpRequest& request);
-    Result<HttpReply> read(bool head_request, bool& nothing_came);
+    Result<HttpReply> read(const HttpRequest& request, bool& nothing_came);
     Result<HttpReply> exchange(const HttpRequest& request);
 };
 
@@ -316,9 +335,10 @@ Result<void> HttpClient::Impl::write(const HttpRequest& request) {
     return {};
 }
 
-Result<HttpReply> HttpClient::Impl::read(bool head_request, bool& nothing_came) {
+Result<HttpReply> HttpClient::Impl::read(const HttpRequest& request, bool& nothing_came) {
     Reading reading;
-    reading.head_request = head_request;
+    reading.head_request = request.method == "HEAD";
+    reading.body_bytes_max = request.reply_bytes_max;
     llhttp_t parser;
     llhttp_init(&parser, HTTP_RESPONSE, &settings);
     parser.data = &reading;
@@ -343,6 +363,12 @@ Result<HttpReply> HttpClient::Impl::read(bool head_request, bool& nothing_came) 
         nothing_came = false;
         const llhttp_errno_t code =
             llhttp_execute(&parser, buffer.get(), static_cast<std::size_t>(got));
+        if (!reading.too_large.empty()) {
+            return Error{Errc::body_too_large,
+                         fmt::format("{}: the answer is too large: {}", server.authority(),
+                                     reading.too_large),
+                         ""};
+        }
         if (code != HPE_OK && !reading.complete) {
             return Error{Errc::io,
                          fmt::format("{}: the answer is no HTTP: {}", server.authority(),
@@ -395,7 +421,7 @@ Result<HttpReply> HttpClient::Impl::exchange(const HttpRequest& request) {
     const auto attempt = [&]() -> Result<HttpReply> {
         const auto written = write(request);
         // A server may answer (413, 503) and close before it has read all of the body.
-        auto reply = read(request.method == "HEAD", nothing_came);
+        auto reply = read(request, nothing_came);
         if (!reply && !written) {
             return written.error();
         }
@@ -448,7 +474,8 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
             why = fmt::format("{}: status {}", impl_->server.authority(), reply->status);
             asked = std::min(retry_after(*reply), patience.longest_wait);
         } else {
-            again = (request.repeatable || !impl_->sent) && reply.error().code != Errc::usage;
+            again = (request.repeatable || !impl_->sent) && reply.error().code != Errc::usage &&
+                    reply.error().code != Errc::body_too_large;
             why = reply.error().detail;
         }
         const milliseconds wait = std::max(pause, asked);

@@ -9,6 +9,7 @@
 #include "tools/commands/credentials.h"
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -47,6 +48,7 @@ struct HttpRequest {
     std::vector<std::pair<std::string, std::string>> headers;
     bool repeatable =
         true;  ///< doing it twice does no harm: may be sent again if the answer is lost
+    std::uint64_t reply_bytes_max = 1 << 30;  ///< of the reply's body, which is kept in memory
 };
 
 struct HttpReply {
@@ -82,7 +84,7 @@ class HttpClient {
     /// connection that the server has closed meanwhile is opened again without a word. Credentials in files are read
     /// when connecting, and once more when the server answers 401.
     ///
-    /// Errors: io (connection refused, reset, a reply that is no HTTP), timeout, usage (the server's certificate is
+    /// Errors: io (connection refused, reset, a reply that is no HTTP), body_too_large (no patience helps), timeout, usage (the server's certificate is
     ///         not to be trusted, a file of credentials is of no use; no patience helps).
     Result<HttpReply> send(const HttpRequest& request);
 
