@@ -3,6 +3,7 @@
 #include "core/base/cores.h"
 #include "core/base/log.h"
 #include "core/base/thread_name.h"
+#include "core/config/listen_address.h"
 #include "core/jobs/jobs.h"
 #include "net/await.h"
 #include "net/worker.h"
@@ -15,7 +16,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <future>
 #include <system_error>
 #include <thread>
@@ -53,31 +53,6 @@ constexpr std::string_view kHeaderLines =
     "X-Content-Type-Options: nosniff\r\n"
     "Referrer-Policy: no-referrer\r\n";
 constexpr std::string_view kTlsHeaderLines = "Strict-Transport-Security: max-age=31536000\r\n";
-
-struct Address {
-    std::string host;
-    std::string port;
-};
-
-Result<Address> split_address(const std::string& listen) {
-    const std::size_t colon = listen.rfind(':');
-    std::string host = listen.substr(0, colon);
-    if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
-        host = host.substr(1, host.size() - 2);
-    } else if (host.find(':') != std::string::npos) {
-        host.clear();
-    }
-    if (colon == std::string::npos || host.empty()) {
-        return Error{Errc::usage, fmt::format("listen: '{}' is not HOST:PORT", listen), ""};
-    }
-    const std::string port = listen.substr(colon + 1);
-    std::uint16_t number = 0;
-    const auto read = std::from_chars(port.data(), port.data() + port.size(), number);
-    if (read.ec != std::errc() || read.ptr != port.data() + port.size()) {
-        return Error{Errc::usage, fmt::format("listen: '{}' is no port number", port), ""};
-    }
-    return Address{host, port};
-}
 
 /// A socket on its way from the loop that accepted it to the loop that serves it.
 struct Handover {
@@ -153,7 +128,7 @@ struct Server::Impl {
 };
 
 Result<void> Server::Impl::listen() {
-    ANNALS_TRY(const Address address, split_address(shared.config.listen));
+    ANNALS_TRY(const core::ListenAddress address, core::read_listen_address(shared.config.listen));
     const auto failed = [this](const asio::error_code& why) {
         return Error{Errc::usage,
                      fmt::format("cannot listen on {}: {}", shared.config.listen, why.message()),

@@ -1,6 +1,7 @@
 #include "core/config/config_checks.h"
 
 #include "core/config/history_limits.h"
+#include "core/config/listen_address.h"
 #include "core/subscriptions/endpoint.h"
 
 #include <fmt/format.h>
@@ -14,8 +15,9 @@ namespace annals::core {
 
 namespace {
 
-bool is_loopback_host(std::string_view listen) {
-    std::string_view host = listen.substr(0, listen.rfind(':'));
+/// `authority`: a host, and perhaps a port.
+bool is_loopback_host(std::string_view authority) {
+    std::string_view host = authority.substr(0, authority.rfind(':'));
     if (host.starts_with('[') && host.ends_with(']')) {
         host = host.substr(1, host.size() - 2);
     }
@@ -25,27 +27,6 @@ bool is_loopback_host(std::string_view listen) {
     // 127.0.0.0/8 as four numbers; "127.example.org" is a name and may be anywhere.
     return host.starts_with("127.") &&
            host.find_first_not_of("0123456789.") == std::string_view::npos;
-}
-
-bool has_port(std::string_view listen) {
-    const std::size_t colon = listen.rfind(':');
-    if (colon == std::string_view::npos || colon == 0 || colon + 1 == listen.size() ||
-        listen.size() - colon > 6) {
-        return false;
-    }
-    const std::string_view host = listen.substr(0, colon);
-    if (host.find(':') != std::string_view::npos &&
-        !(host.starts_with('[') && host.ends_with(']'))) {
-        return false;  // Where an address of IPv6 ends nobody can tell.
-    }
-    unsigned port = 0;
-    for (const char c : listen.substr(colon + 1)) {
-        if (c < '0' || c > '9') {
-            return false;
-        }
-        port = port * 10 + static_cast<unsigned>(c - '0');
-    }
-    return port <= 65535;
 }
 
 // What a browser sends as Origin: a scheme, a host and perhaps a port, nothing behind.
@@ -250,9 +231,7 @@ bool is_loopback(const Config& config) {
 }
 
 Result<void> check_config(const Config& config) {
-    if (!has_port(config.listen)) {
-        return usage(fmt::format("listen must be HOST:PORT, not '{}'", one_line(config.listen)));
-    }
+    ANNALS_TRY_VOID(read_listen_address(config.listen));
     if (config.data.empty()) {
         return usage("data must name a directory");
     }

@@ -4,6 +4,7 @@
 #include "core/base/log.h"
 #include "core/config/config.h"
 #include "core/config/history_limits.h"
+#include "core/config/listen_address.h"
 #include "core/service.h"
 #include "net/server.h"
 #include "storage/file_system.h"
@@ -36,19 +37,12 @@ sigset_t block_signals() {
 
 /// Finds out whether `listen` can be bound before the data directory is touched.
 Result<void> try_address(const std::string& listen) {
-    const std::size_t colon = listen.rfind(':');
-    if (colon == std::string::npos) {
-        return Error{Errc::usage, fmt::format("listen: '{}' is not HOST:PORT", listen), ""};
-    }
-    std::string host = listen.substr(0, colon);
-    if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
-        host = host.substr(1, host.size() - 2);
-    }
+    ANNALS_TRY(const core::ListenAddress address, core::read_listen_address(listen));
     asio::io_context context(1);
     asio::ip::tcp::resolver resolver(context);
     asio::error_code ec;
     const auto found =
-        resolver.resolve(host, listen.substr(colon + 1), asio::ip::tcp::resolver::passive, ec);
+        resolver.resolve(address.host, address.port, asio::ip::tcp::resolver::passive, ec);
     if (ec || found.empty()) {
         return Error{Errc::usage, fmt::format("listen: cannot resolve '{}'", listen), ""};
     }

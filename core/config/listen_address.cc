@@ -1,0 +1,36 @@
+#include "core/config/listen_address.h"
+
+#include "core/config/config_checks.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdint>
+
+namespace annals::core {
+
+namespace {
+
+bool is_port(std::string_view text) {
+    std::uint16_t number = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    return read.ec == std::errc() && read.ptr == text.data() + text.size() && text.size() <= 5;
+}
+
+}  // namespace
+
+Result<ListenAddress> read_listen_address(std::string_view listen) {
+    const std::size_t colon = listen.rfind(':');
+    std::string_view host = listen.substr(0, colon);
+    if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+        host = host.substr(1, host.size() - 2);
+    } else if (host.find(':') != std::string_view::npos) {
+        host = {};  // where an address of IPv6 ends nobody can tell
+    }
+    if (colon == std::string_view::npos || host.empty() || !is_port(listen.substr(colon + 1))) {
+        return usage(fmt::format("listen must be HOST:PORT, not '{}'", one_line(listen)));
+    }
+    return ListenAddress{std::string(host), std::string(listen.substr(colon + 1))};
+}
+
+}  // namespace annals::core
