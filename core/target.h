@@ -39,7 +39,6 @@ enum class Level : std::uint8_t {
     job,                 ///< /_jobs/1, /_export-status/1
     job_file,            ///< /_jobs/1/Patient-1.ndjson
 };
-inline constexpr std::size_t kLevelCount = 19;
 
 /// Does a path of that level name a resource type?
 bool names_a_type(Level level) noexcept;

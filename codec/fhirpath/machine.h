@@ -137,7 +137,6 @@ class Machine {
     bool equivalent(Range a, Range b, bool& out);
     bool equivalent_items(const Item& a, const Item& b, bool& out);
     bool equal_json(json::Value a, json::Value b, bool equivalence, bool& out);
-    bool equal_text(std::string_view a, std::string_view b);
     bool compare_items(const Item& a, const Item& b, Order& out);
     std::uint64_t hash_of(const Item& item);
     std::uint64_t hash_json(json::Value value);

@@ -86,7 +86,6 @@ struct Place {
 /// Height, weight, body mass index first; then the ones without arithmetic between them.
 std::span<const Measure> vital_signs() noexcept;
 inline constexpr std::size_t kHeight = 0;
-inline constexpr std::size_t kWeight = 1;
 inline constexpr std::size_t kBodyMassIndex = 2;
 
 std::span<const Panel> panels() noexcept;
