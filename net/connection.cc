@@ -268,6 +268,27 @@ asio::awaitable<void> Connection::serve() {
     }
 }
 
+// What is said to a request below the root before anything is done for it: to whoever asks what is known here without
+// credentials, and to whoever may not ask. None: it is admitted, unless that has to be awaited.
+std::optional<core::Response> Connection::first_answer(core::Request& request) {
+    const Shared& shared = worker_.shared;
+    std::optional<core::Response> response;
+    cors_lines_ = shared.cors.lines(request);
+    if (!cors_lines_.empty()) {
+        response = shared.cors.preflight(shared.config, request);
+    }
+    if (!response) {
+        response = auth::answer_smart_configuration(shared.config, request);
+    }
+    if (!response && shared.token_endpoint != nullptr) {
+        response = shared.token_endpoint->answer_keys(request);
+    }
+    if (!response) {
+        response = admit(request);
+    }
+    return response;
+}
+
 Connection::Turn Connection::answer_ready() {
     phase_ = Phase::working;
     count_memory();
@@ -280,7 +301,7 @@ Connection::Turn Connection::answer_ready() {
                 return Turn::read;
             case RequestReader::Step::head: {
                 core::Request& head = reader_.head();
-                prepare(head);
+                fill_in(head);
                 if (overload_) {
                     return refuse(Error{Errc::overloaded, "", ""});
                 }
@@ -306,26 +327,13 @@ Connection::Turn Connection::answer_ready() {
         reading_ = RequestReader::Phase::idle;
         request_begin_ = Clock::now();
         core::Request& request = reader_.request();
-        prepare(request);
+        fill_in(request);
         std::optional<core::Response> response;
         if (enter_root(request)) {
             if (overload_) {
                 return refuse(Error{Errc::overloaded, "", ""});
             }
-            cors_lines_ = worker_.shared.cors.lines(request);
-            if (!cors_lines_.empty()) {
-                // It comes without credentials.
-                response = worker_.shared.cors.preflight(worker_.shared.config, request);
-            }
-            if (!response) {
-                response = auth::answer_smart_configuration(worker_.shared.config, request);
-            }
-            if (!response && worker_.shared.token_endpoint != nullptr) {
-                response = worker_.shared.token_endpoint->answer_keys(request);
-            }
-            if (!response) {
-                response = admit(request);
-            }
+            response = first_answer(request);
             const bool judged = !response && settled_ == nullptr && !waits_for_line_;
             if (judged && asks_for_websocket(request)) {
                 response = refuse_websocket(request);
@@ -382,7 +390,7 @@ void Connection::take_request_id(core::Request& request) {
     request.request_id = request_id_;
 }
 
-void Connection::prepare(core::Request& request) {
+void Connection::fill_in(core::Request& request) {
     take_request_id(request);
     cors_lines_ = {};
     principal_.reset();

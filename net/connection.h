@@ -96,9 +96,10 @@ class Connection final : private core::Meanwhile {
     bool begin_read();
     Turn end_read(asio::error_code ec, std::size_t count);
     Turn answer_ready();
+    std::optional<core::Response> first_answer(core::Request& request);
     Turn answer(core::Response& response);
     Turn put(core::Response& response);
-    void prepare(core::Request& request);
+    void fill_in(core::Request& request);
     static constexpr std::string_view kRoot = "/fhir";
     static bool enter_root(core::Request& request);
     std::optional<core::Response> admit(core::Request& request);
