@@ -340,23 +340,25 @@ TEST(AuditLog, BeginsOnANewLineWhateverACrashHasLeft) {
 }
 
 TEST(AuditLog, IsThereAfterAPowerCutThoughItsFileIsNew) {
-    SimFileSystem files;
-    ASSERT_TRUE(files.make_directory("log"));
-    std::string expected;
-    {
-        auto log = AuditLog::open(settings(100), files);
-        ASSERT_TRUE(log);
-        for (int i = 0; i < 20; ++i) {
-            add_line(**log, fmt::format("line {:03}", i));
-            expected += fmt::format("line {:03}\n", i);
+    for (const std::uint64_t bytes_max : {100U << 20, 100U}) {
+        SimFileSystem files;
+        ASSERT_TRUE(files.make_directory("log"));
+        std::string expected;
+        {
+            auto log = AuditLog::open(settings(bytes_max), files);
+            ASSERT_TRUE(log);
+            for (int i = 0; i < 20; ++i) {
+                add_line(**log, fmt::format("line {:03}", i));
+                expected += fmt::format("line {:03}\n", i);
+            }
         }
+        const auto after = files.after_power_cut(0);
+        std::string all;
+        for (int number = 1; after->exists(fmt::format("log/audit.{}", number)); ++number) {
+            all += content(*after, fmt::format("log/audit.{}", number));
+        }
+        EXPECT_EQ(all + content(*after, "log/audit"), expected);
     }
-    const auto after = files.after_power_cut(0);
-    std::string all;
-    for (int number = 1; after->exists(fmt::format("log/audit.{}", number)); ++number) {
-        all += content(*after, fmt::format("log/audit.{}", number));
-    }
-    EXPECT_EQ(all + content(*after, "log/audit"), expected);
 }
 
 TEST(AuditLog, WritesAndSyncsAgainWhatAFailedSyncHasLost) {

@@ -421,7 +421,7 @@ TEST(Tls, WritesNothingIntoADescriptorThatItHasGivenUp) {
 
     std::array<char, 16> room{};
     std::size_t count = 0;
-    EXPECT_EQ(stream.flush(), net::TlsStream::Step::broken);
+    ASSERT_EQ(stream.flush(), net::TlsStream::Step::broken);
     EXPECT_EQ(stream.read(room, count), net::TlsStream::Step::broken);
     stream.close();
     EXPECT_EQ(::recv(others[1], room.data(), room.size(), MSG_DONTWAIT), -1);
