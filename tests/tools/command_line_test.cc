@@ -373,6 +373,23 @@ TEST(Export, RefusesADirectoryThatIsNoStore) {
     EXPECT_FALSE(std::filesystem::exists(directory / "none"));
 }
 
+TEST(CommandLine, RefusesAPlainFileForADirectoryWithCodeTwo) {
+    const TemporaryDirectory directory;
+    const std::string file = directory / "file";
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    test::write_whole_file(file, "mine");
+    ASSERT_EQ(annals({"import", "--data", directory / "a", directory / "in.ndjson"}).exit_code, 0);
+    for (const std::string& to : {file, file + "/below"}) {
+        for (const std::string command : {"export", "backup"}) {
+            const Finished done = annals({command, "--data", directory / "a", "--to", to});
+            EXPECT_EQ(done.exit_code, 2) << command << ' ' << to;
+            EXPECT_TRUE(one_line(done.errors)) << done.errors;
+            EXPECT_NE(done.errors.find(to), std::string::npos) << done.errors;
+        }
+    }
+    EXPECT_EQ(test::read_whole_file(file), "mine");
+}
+
 TEST(Replicate, CopiesAndSaysWhatItDid) {
     const TemporaryDirectory directory;
     test::write_whole_file(directory / "in.ndjson", kHistory);
@@ -403,6 +420,56 @@ TEST(Replicate, CopiesAndSaysWhatItDid) {
         }
     }
     EXPECT_EQ(history_of(directory / "a"), history_of(directory / "b"));
+}
+
+/// The `_cursor` of the next link that `target` is answered with; empty if there is none.
+std::string next_cursor(const std::string& url, const std::string& target) {
+    tools::HttpClient client(*tools::parse_server_url(url));
+    tools::HttpRequest request;
+    request.target = target;
+    const auto reply = client.send(request);
+    const std::size_t next = reply ? reply->body.find(R"("relation":"next")") : std::string::npos;
+    if (next == std::string::npos) {
+        return {};
+    }
+    const std::size_t begin = reply->body.find("_cursor=", next) + 8;
+    return reply->body.substr(begin, reply->body.find_first_of("&\"", begin) - begin);
+}
+
+TEST(Replicate, BeginsAfterACursorOfCommitOrderAndNoOther) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    ASSERT_EQ(annals({"import", "--data", directory / "a", directory / "in.ndjson"}).exit_code, 0);
+    RunningServer source(kBinary, directory / "a");
+    RunningServer target(kBinary, directory / "b");
+    ASSERT_FALSE(source.url().empty() || target.url().empty());
+    const auto replicate = [&](const std::string& cursor) {
+        return annals({"replicate", "--from", source.url(), "--to", target.url(), "--since", cursor,
+                       "--state", directory / "state"});
+    };
+    // Newest first, and by an order in which later versions may come before what was read.
+    for (const char* query : {"", "&_sort=_lastUpdated"}) {
+        const std::string cursor =
+            next_cursor(source.url(), std::string("/fhir/_history?_count=1") + query);
+        ASSERT_FALSE(cursor.empty());
+        const Finished refused = replicate(cursor);
+        EXPECT_EQ(refused.exit_code, 2) << refused.output;
+        EXPECT_NE(refused.errors.find("a cursor of the source's _sort=_position history"),
+                  std::string::npos)
+            << refused.errors;
+        EXPECT_FALSE(std::filesystem::exists(directory / "state"));
+    }
+    const std::string cursor = next_cursor(source.url(), "/fhir/_history?_sort=_position&_count=1");
+    ASSERT_FALSE(cursor.empty());
+    const Finished done = replicate(cursor);
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_NE(done.output.find("replicated 3 versions"), std::string::npos) << done.output;
+    const std::size_t printed = done.output.find("\ncursor ");
+    ASSERT_NE(printed, std::string::npos) << done.output;
+    std::string end = done.output.substr(printed + 8);
+    end.resize(end.find('\n'));
+    const Finished again = replicate(end);
+    EXPECT_EQ(again.exit_code, 0) << again.errors;
 }
 
 /// A history of `count` patients with some flesh on them.

@@ -25,6 +25,9 @@ int back_up_store(const ArgumentList& arguments) {
     if (!lock) {
         return fail(lock.error().detail, exit_code_of(lock.error()));
     }
+    if (const auto made = make_output_directory(to); !made) {
+        return fail(made.error().detail, kExitUsage);
+    }
     storage::FileSystem& files = storage::posix_file_system();
     Progress progress("MiB", 0, quiet);
     storage::BackupOptions options;

@@ -105,14 +105,13 @@ Result<void> write_from_server(const ExportOptions& options, Progress& progress,
 }
 
 Result<void> run(const ExportOptions& options, std::uint64_t& count) {
-    storage::FileSystem& files = storage::posix_file_system();
     if (!options.server.empty()) {
-        ANNALS_TRY_VOID(files.make_directory(options.to));
+        ANNALS_TRY_VOID(make_output_directory(options.to));
         Progress progress("versions", 0, options.quiet);
         return write_from_server(options, progress, count);
     }
     ANNALS_TRY(const ReadOnlyStore opened, open_read_only(options.data));
-    ANNALS_TRY_VOID(files.make_directory(options.to));
+    ANNALS_TRY_VOID(make_output_directory(options.to));
     const storage::Store& store = *opened.store;
     if (options.history) {
         Progress progress("versions", store.totals().versions, options.quiet);

@@ -62,9 +62,7 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
     if (parse_date_time(since)) {
         from = "&_since=" + core::percent_encode(since);
     } else if (!since.empty()) {
-        // A cursor knows the order that it goes on in.
-        return fmt::format("{}/_history?_count={}&_cursor={}", client_.server().base_path,
-                           page_size, core::percent_encode(since));
+        return cursor_target(since, page_size);
     }
     std::string refusal;
     for (const std::string_view order : {"_position", "_lastUpdated"}) {
@@ -89,6 +87,23 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
                  fmt::format("{} does not give its system history oldest first: {}",
                              client_.server().text(), refusal),
                  ""};
+}
+
+Result<std::string> HistoryReader::cursor_target(std::string_view cursor, std::size_t page_size) {
+    // A cursor knows the order that it goes on in. Named beside it, commit order makes who knows that order refuse the
+    // cursor of any other, in which versions would be missed; others are asked for nothing that they don't know.
+    HttpRequest request;
+    request.target =
+        fmt::format("{}/_history?_sort=_position&_count=1", client_.server().base_path);
+    ANNALS_TRY(const HttpReply reply, client_.send_patiently(request, patience_));
+    bool by_position = false;
+    if (reply.status == 200) {
+        ANNALS_TRY(const json::Document document, parser_.parse(reply.body));
+        by_position = is_oldest_first(document.root(), "_position");
+    }
+    return fmt::format("{}/_history?{}_count={}&_cursor={}", client_.server().base_path,
+                       by_position ? "_sort=_position&" : "", page_size,
+                       core::percent_encode(cursor));
 }
 
 Result<std::optional<std::uint64_t>> HistoryReader::total() {

@@ -36,7 +36,8 @@ class HistoryReader {
     HistoryReader(ServerUrl server, Patience patience);
 
     /// The target that history begins with: after `since` (a cursor, an instant, or empty), in commit
-    /// order where the server knows `_sort=_position`, else by `_sort=_lastUpdated`.
+    /// order where the server knows `_sort=_position`, else by `_sort=_lastUpdated`. Where it knows that, read() refuses
+    /// a cursor of another order.
     ///
     /// Errors: processing (the server keeps to another order), and as read().
     Result<std::string> first_target(std::string_view since, std::size_t page_size);
@@ -51,6 +52,8 @@ class HistoryReader {
     Result<std::optional<std::uint64_t>> total();
 
   private:
+    Result<std::string> cursor_target(std::string_view cursor, std::size_t page_size);
+
     HttpClient client_;
     Patience patience_;
     json::Parser parser_;

@@ -143,7 +143,8 @@ Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const S
     if (!first && first.error().code == Errc::invalid && !options.since.empty()) {
         return Error{
             Errc::usage,
-            "--since is neither an instant nor a cursor of the source: " + first.error().detail,
+            "--since is neither an instant nor a cursor of the source's _sort=_position history: " +
+                first.error().detail,
             ""};
     }
     ANNALS_TRY(HistoryPage page, std::move(first));
@@ -211,7 +212,8 @@ int replicate(const ArgumentList& arguments) {
     reader.required_text("--to", options.to, "root of the server to submit to");
     declare_credentials(reader, "from", options.from_credentials);
     declare_credentials(reader, "to", options.to_credentials);
-    reader.text("--since", options.since, "begin at this instant, or after this cursor");
+    reader.text("--since", options.since,
+                "begin at this instant, or after this cursor (of _sort=_position)");
     reader.flag("--follow", options.follow, "go on with what is written later");
     reader.flag("--verify", options.verify,
                 "change nothing: say whether both hold the same, or the first difference");

@@ -63,4 +63,11 @@ Result<ReadOnlyStore> open_read_only(const std::string& directory) {
     return result;
 }
 
+Result<void> make_output_directory(const std::string& path) {
+    if (const Result<void> made = storage::posix_file_system().make_directory(path); !made) {
+        return Error{Errc::usage, made.error().detail, ""};
+    }
+    return {};
+}
+
 }  // namespace annals::tools

@@ -38,4 +38,8 @@ struct ReadOnlyStore {
 
 Result<ReadOnlyStore> open_read_only(const std::string& directory);
 
+/// Makes the directory that an argument names for what is to be written, if it is missing.
+/// Errors: usage (it can't be one: a file of that name, no permission).
+Result<void> make_output_directory(const std::string& path);
+
 }  // namespace annals::tools
