@@ -2,6 +2,7 @@
 
 #include "core/interactions/answer.h"
 #include "core/interactions/negotiation.h"
+#include "core/interactions/preconditions.h"
 #include "core/interactions/vread.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"
@@ -71,11 +72,19 @@ asio::awaitable<Response> erase_history(const Service& service, const Request& r
     if (!request.body.empty()) {
         co_return outcome_response({Errc::invalid, "DELETE takes no body", ""}, request);
     }
+    const Result<Preconditions> conditions = read_preconditions(request);
+    if (!conditions) {
+        co_return outcome_response(conditions.error(), request);
+    }
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
         const Head head = service.store().head(target.type, target.id);
         std::optional<Error> refusal;
         if (!head.exists) {
             refusal = no_such_version(target);
+        } else if (const Result<void> fit =
+                       check_preconditions(*conditions, target.type, target.id, head);
+                   !fit) {
+            refusal = fit.error();
         } else if (scope == Erase::Scope::version && !head.deletion && head.version == version) {
             refusal = is_current(target);
         }
