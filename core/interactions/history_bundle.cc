@@ -27,6 +27,9 @@ using storage::Submission;
 /// Entries that are applied before other requests of the loop get their turn.
 constexpr std::size_t kEntriesPerTurn = 128;
 
+/// Of an entry that can't be used, whatever its fault would be by itself.
+constexpr int kRefused = 400;
+
 /// What became of an entry.
 enum class Fate : std::uint8_t {
     created,
@@ -391,7 +394,7 @@ class HistoryRun {
         const bool deletes = record.fate == Fate::deleted || record.fate == Fate::gone_already;
         const HttpMethod method = deletes ? HttpMethod::delete_ : HttpMethod::put;
         if (record.fate == Fate::refused) {
-            bundle.trace(method, meaning_of(record.fault->code).status, {});
+            bundle.trace(method, kRefused, {});
             return;
         }
         const int status = record.fate == Fate::created ? 201 : deletes ? 204 : 200;
@@ -431,8 +434,8 @@ class HistoryRun {
                                  "version of the same number");
                 break;
             case Fate::refused: {
-                Response response = outcome_response(*record.fault, request_);
-                append_entry_response(text, response.status, {}, {}, {});
+                const Response response = outcome_response(*record.fault, request_);
+                append_entry_response(text, kRefused, {}, {}, {});
                 text += R"(,"outcome":)";
                 text += response.body.str();
                 break;
