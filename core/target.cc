@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <span>
 
 namespace annals::core {
@@ -240,6 +241,16 @@ Result<Parameters> parse_query(std::string_view query) {
         parameters.emplace_back(std::move(name), std::move(value));
     }
     return parameters;
+}
+
+std::optional<std::uint64_t> read_count(std::string_view text) noexcept {
+    std::uint64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, number);
+    if (text.empty() || at != end) {
+        return {};
+    }
+    return error == std::errc() ? number : UINT64_MAX;
 }
 
 void unescape_path(std::string_view path, std::string& out) {

@@ -67,6 +67,9 @@ void unescape_path(std::string_view path, std::string& out);
 using Parameters = std::vector<std::pair<std::string, std::string>>;
 Result<Parameters> parse_query(std::string_view query);
 
+/// The number that the value of a `_count` is, the largest there is if it is larger; none if it is no integer of at least 0.
+std::optional<std::uint64_t> read_count(std::string_view text) noexcept;
+
 /// `text` with everything but unreserved characters percent-encoded.
 std::string percent_encode(std::string_view text);
 

@@ -98,11 +98,11 @@ Result<Asked> read(const Service& service, const Request& request) {
         if (name == "after") {
             ANNALS_TRY(asked.after, read_position(name, value));
         } else if (name == "_count") {
-            ANNALS_TRY(const std::uint64_t count, read_number(name, value));
-            if (count == 0) {
-                return invalid("_count: at least 1");
+            const std::optional<std::uint64_t> count = read_count(value);
+            if (!count || *count == 0) {
+                return invalid(fmt::format("_count: '{}' is not an integer of at least 1", value));
             }
-            asked.count = std::min<std::uint64_t>(count, config.max_page_size);
+            asked.count = std::min<std::uint64_t>(*count, config.max_page_size);
         } else if (name == "wait") {
             ANNALS_TRY(const std::uint64_t seconds, read_number(name, value));
             asked.wait = std::min<std::chrono::seconds>(

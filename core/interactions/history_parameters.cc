@@ -28,12 +28,16 @@ Error invalid(std::string detail) {
     return {Errc::invalid, std::move(detail), ""};
 }
 
+Error no_natural(std::string_view name, std::string_view text) {
+    return invalid(fmt::format("{}: '{}' is not an integer of at least 0", name, text));
+}
+
 Result<std::uint64_t> read_natural(std::string_view name, std::string_view text) {
     std::uint64_t number = 0;
     const char* end = text.data() + text.size();
     const auto [at, error] = std::from_chars(text.data(), end, number);
     if (text.empty() || error != std::errc() || at != end) {
-        return invalid(fmt::format("{}: '{}' is not an integer of at least 0", name, text));
+        return no_natural(name, text);
     }
     return number;
 }
@@ -146,7 +150,11 @@ Result<HistoryParameters> read_history_parameters(const Config& config, const Re
     HistoryParameters out;
     out.count = instance ? config.instance_history_page_size : config.history_page_size;
     if (given.count) {
-        ANNALS_TRY(out.count, read_natural("_count", *given.count));
+        const std::optional<std::uint64_t> count = read_count(*given.count);
+        if (!count) {
+            return no_natural("_count", *given.count);
+        }
+        out.count = *count;
     }
     out.count = std::min(out.count, config.max_page_size);
     if (std::find(given.representation.begin(), given.representation.end(),

@@ -1,12 +1,12 @@
 #include "core/search/result_parameters.h"
 
 #include "core/search/reading.h"
+#include "core/target.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace annals::core::search {
 
@@ -37,17 +37,11 @@ Result<void> once(const Query& query, const QueryPair& pair) {
 }
 
 Result<void> take_count(const QueryPair& pair, Query& query) {
-    const std::string& text = pair.second;
-    std::uint64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [at, error] = std::from_chars(text.data(), end, number);
-    if (error == std::errc::result_out_of_range && at == end) {
-        number = UINT64_MAX;
-    } else if (text.empty() || error != std::errc() || at != end) {
+    query.count = read_count(pair.second);
+    if (!query.count) {
         return invalid(pair.first,
-                       fmt::format("'{}' is not an integer of at least 0", shown(text)));
+                       fmt::format("'{}' is not an integer of at least 0", shown(pair.second)));
     }
-    query.count = number;
     return {};
 }
 

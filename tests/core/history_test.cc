@@ -169,7 +169,7 @@ TEST_F(History, TakesHead) {
 TEST_F(History, RefusesWhatItDoesNotUnderstand) {
     fill();
     for (const std::string query :
-         {"_count=-1", "_count=", "_count=x", "_count=1.5", "_count=99999999999999999999",
+         {"_count=-1", "_count=", "_count=x", "_count=1.5", "_count=99999999999999999999x",
           "_since=yesterday", "_since=", "_since=2026-13-01", "_at=x", "_sort=name", "_sort=",
           "_since=2026&_at=2026", "_count=1&_count=1", "_cursor=x", "_cursor=", "_since=%zz",
           "name=x", "_lastUpdated=2026", "_cursor=1nf.1.1.1.-.-.-.-.00000000"}) {
@@ -181,6 +181,7 @@ TEST_F(History, RefusesWhatItDoesNotUnderstand) {
     }
     EXPECT_EQ(send("GET", "/Patient/_history?_offset=1").status, 400);
     EXPECT_EQ(send("GET", "/Patient/1/_history?_offset=-1").status, 400);
+    EXPECT_EQ(send("GET", "/Patient/1/_history?_offset=99999999999999999999").status, 400);
     EXPECT_EQ(send("GET", "/_history?_format=json&_pretty=true").status, 200);
 }
 
@@ -199,10 +200,13 @@ TEST_F(History, LowersTheCountAndSaysSo) {
     core::Config config;
     config.max_page_size = 2;
     restart(config);
-    const Page page = get("/_history?_count=5000");
-    EXPECT_EQ(page.versions.size(), 2U);
-    EXPECT_EQ(page.links.at("self"), "/_history?_count=2");
-    EXPECT_NE(page.links.at("next").find("_count=2&"), std::string::npos);
+    // Also one that no machine word holds.
+    for (const std::string count : {"5000", "18446744073709551615", "18446744073709551616"}) {
+        const Page page = get("/_history?_count=" + count);
+        EXPECT_EQ(page.versions.size(), 2U) << count;
+        EXPECT_EQ(page.links.at("self"), "/_history?_count=2");
+        EXPECT_NE(page.links.at("next").find("_count=2&"), std::string::npos);
+    }
 }
 
 TEST_F(History, HasDefaultPagesAsConfigured) {
