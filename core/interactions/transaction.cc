@@ -378,6 +378,8 @@ class TransactionRun {
     /// Requires what the entry refers to, unless the transaction itself brings it. Of that a version may be named.
     Result<void> require_references(Attempt& attempt, std::size_t index,
                                     const std::vector<json::Edit>& edits) {
+        // What a stored Bundle refers to by other than a key may be one of its own entries.
+        const bool is_bundle = resource_type_name(entries_[index].target.type) == "Bundle";
         auto edit = edits.begin();
         for (const json::ReferenceSite& site : attempt.state.resource(index).sites) {
             std::string text = site.value.string();
@@ -387,9 +389,14 @@ class TransactionRun {
             if (edit != edits.end() && edit->begin == site.value.node().begin) {
                 text = edit->text.substr(1, edit->text.size() - 2);
             }
-            const auto key = site.kind == json::ReferenceSite::Kind::reference
-                                 ? local_reference(text, request_.base_url)
-                                 : std::nullopt;
+            if (site.kind != json::ReferenceSite::Kind::reference) {
+                continue;
+            }
+            const auto key = local_reference(std::string_view(text).substr(0, text.find('#')),
+                                             request_.base_url);
+            if (!key && is_relative_reference(text) && !is_bundle) {
+                return refers_to_nothing(text);
+            }
             if (!key) {
                 continue;
             }

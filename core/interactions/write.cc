@@ -191,6 +191,14 @@ std::optional<std::pair<TypeId, std::string_view>> local_reference(std::string_v
     return std::pair{*type, id};
 }
 
+bool is_relative_reference(std::string_view reference) noexcept {
+    if (reference.empty() || reference.front() == '#') {
+        return false;
+    }
+    const std::size_t end = reference.find_first_of(":/?#");
+    return end == std::string_view::npos || reference[end] != ':';
+}
+
 std::string_view referred_version(std::string_view reference) noexcept {
     const std::size_t history = reference.find(kHistoryMark);
     if (history == std::string_view::npos) {
@@ -269,15 +277,25 @@ Result<void> SubmittedResource::take(const Service& service, const Request& requ
     if (service.config().integrity_on_write) {
         std::vector<json::ReferenceSite> sites;
         json::find_references(facts_.resource, sites);
+        // What a stored Bundle refers to by other than a key may be one of its own entries.
+        const bool is_bundle = resource_type_name(type) == "Bundle";
         for (const json::ReferenceSite& site : sites) {
+            if (site.kind != json::ReferenceSite::Kind::reference) {
+                continue;
+            }
             const std::string text = site.value.string();
-            const auto key = site.kind == json::ReferenceSite::Kind::reference
-                                 ? local_reference(text, request.base_url)
-                                 : std::nullopt;
+            const auto key =
+                local_reference(std::string_view(text).substr(0, text.find('#')), request.base_url);
             if (key) {
                 references_.push_back({key->first, std::string(key->second),
                                        std::string(referred_version(text)),
                                        json::expression_of(facts_.resource, site.path)});
+            } else if (is_relative_reference(text) && !is_bundle) {
+                return Error{
+                    Errc::conflict,
+                    fmt::format("The resource refers to {}, which names nothing on this server",
+                                text),
+                    json::expression_of(facts_.resource, site.path)};
             }
         }
     }

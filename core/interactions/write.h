@@ -45,6 +45,9 @@ Result<void> check_whole(const json::ResourceFacts& facts);
 std::optional<std::pair<TypeId, std::string_view>> local_reference(std::string_view reference,
                                                                    std::string_view base_url);
 
+/// Whether `reference` is to be found below the server that has it: no URL with a scheme, and no fragment alone.
+bool is_relative_reference(std::string_view reference) noexcept;
+
 /// "2" of a local reference `Patient/1/_history/2`, whatever stands there; empty if it names no version.
 std::string_view referred_version(std::string_view reference) noexcept;
 

@@ -208,6 +208,14 @@ TEST_F(Create, RefusesReferencesToWhatIsNotThereIfAsked) {
     EXPECT_EQ(store().totals().versions, 0U);
 
     ASSERT_EQ(put_patient("1"), 201);
+    // What is no key of anything here names nothing either.
+    for (const std::string reference :
+         {"Patient?_id=nope", "Patient?_id=1", "/Patient/nope", "/Patient/1", "1"}) {
+        const Answer literal = send("POST", "/Observation", observation(reference));
+        EXPECT_EQ(literal.status, 409) << reference;
+        EXPECT_TRUE(literal.says(R"("code":"conflict")"));
+        EXPECT_TRUE(literal.says("Observation.subject")) << literal.body;
+    }
     for (const std::string reference :
          {"Patient/1", "Patient/1/_history/1", "http://test/fhir/Patient/1",
           "http://elsewhere/fhir/Patient/9", "#contained", "urn:uuid:0"}) {

@@ -576,6 +576,10 @@ TEST(Transaction, RequiresWhatItRefersToWhereThatIsConfigured) {
                                 {entry_of("PUT", "Patient/2", patient("2")),
                                  entry_of("POST", "Observation", observation("", "Patient/1"))})),
         "conflict", "Bundle.entry[1] POST Observation: 409 ");
+    expect_failure(
+        server.submit(bundle_of("transaction",
+                                {entry_of("POST", "Observation", observation("", "/Patient/1"))})),
+        "conflict", "Bundle.entry[0] POST Observation: 409 ");
     EXPECT_EQ(
         server
             .submit(bundle_of("transaction",
