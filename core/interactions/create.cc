@@ -3,6 +3,8 @@
 #include "core/base/random.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/criteria.h"
+#include "core/interactions/negotiation.h"
+#include "core/interactions/preconditions.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"
 
@@ -38,16 +40,45 @@ storage::VersionWrite write_of(TypeId type, std::string_view id) {
     return write;
 }
 
+/// Whether any header may set a condition: most requests have none, and one look at each header tells.
+bool may_have_conditions(const Request& request) noexcept {
+    for (const Header& header : request.headers) {
+        const std::string_view name = header.name;
+        if (name.size() > 3 && name[2] == '-' && (name[0] | 0x20) == 'i' &&
+            (name[1] | 0x20) == 'f') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// The criteria that the request creates under; none if there are none. Errors: invalid (also a malformed If-Match or
+/// If-None-Match, though neither can be met by what does not exist yet).
+Result<std::optional<Criteria>> read_conditions(const Service& service, const Request& request,
+                                                TypeId type) {
+    constexpr std::string_view kIfNoneExist = "If-None-Exist";
+    std::optional<Criteria> criteria;
+    ANNALS_TRY_VOID(read_preconditions(request));
+    for (const Header& header : request.headers) {
+        if (!equal_ignoring_case(header.name, kIfNoneExist)) {
+            continue;
+        }
+        if (criteria) {
+            return Error{Errc::invalid, "If-None-Exist is given more than once", ""};
+        }
+        ANNALS_TRY(criteria, parse_if_none_exist(service, request, type, trimmed(header.value)));
+    }
+    return criteria;
+}
+
 asio::awaitable<Response> create_by_turns(const Service& service, const Request& request,
                                           const Target& target) {
-    std::optional<Criteria> criteria;
-    if (const auto text = request.header("If-None-Exist")) {
-        Result<Criteria> parsed = parse_if_none_exist(service, request, target.type, *text);
-        if (!parsed) {
-            co_return outcome_response(parsed.error(), request);
-        }
-        criteria = *std::move(parsed);
+    const Result<std::optional<Criteria>> conditions =
+        read_conditions(service, request, target.type);
+    if (!conditions) {
+        co_return outcome_response(conditions.error(), request);
     }
+    const std::optional<Criteria>& criteria = *conditions;
     SubmittedResource resource;
     if (const Result<void> fit = resource.read(service, request, target.type); !fit) {
         co_return outcome_response(fit.error(), request);
@@ -84,7 +115,7 @@ asio::awaitable<Response> create_by_turns(const Service& service, const Request&
 
 std::optional<Response> create_early(const Service& service, const Request& request,
                                      const Target& target) {
-    if (request.header("If-None-Exist") || !is_answered_early(service, request)) {
+    if (may_have_conditions(request) || !is_answered_early(service, request)) {
         return std::nullopt;
     }
     SubmittedResource resource;
