@@ -2,6 +2,7 @@
 
 #include "core/interactions/bundle_entry.h"
 #include "core/interactions/entry_answer.h"
+#include "core/interactions/negotiation.h"
 #include "core/interactions/turns.h"
 #include "core/operations/operations.h"
 #include "core/outcome.h"
@@ -73,11 +74,14 @@ class Batch {
             co_await change();
         }
         ResponseBundle answer("batch-response", outer_.base_url, service_.config().audited());
+        const bool outcomes =
+            read_preference(outer_).return_form == Preference::Return::operation_outcome;
         index = 0;
         std::optional<Position> position;
         for (Entry& entry : entries_) {
             position = std::max(position, entry.response.position);
-            answer.add(entry.value, entry.asked.method, std::move(entry.response));
+            answer.add(entry.value, entry.asked.method, std::move(entry.response),
+                       outcomes && is_write(entry));
             if (++index % kEntriesPerTurn == 0) {
                 co_await turns_.give_way();
             }
@@ -111,6 +115,12 @@ class Batch {
         }
         entry.response.body = outcome_response(failure, outer_).body;
         entry.response.failure = std::move(failure);
+    }
+
+    /// Of resources: what an operation answers is its result, also where that is an OperationOutcome.
+    static bool is_write(const Entry& entry) {
+        return entry.asked.method != HttpMethod::get && entry.asked.method != HttpMethod::head &&
+               entry.route.target.operation.empty();
     }
 
     static EntryUse use_of(const Entry& entry) {

@@ -311,7 +311,8 @@ ResponseBundle::ResponseBundle(std::string_view type, std::string_view base_url,
     body_.append(R"(","entry":[)");
 }
 
-void ResponseBundle::add(json::Value entry, HttpMethod method, Response response) {
+void ResponseBundle::add(json::Value entry, HttpMethod method, Response response,
+                         bool outcome_preferred) {
     ANNALS_CHECK(response.more == nullptr);
     std::string& text = text_;
     text = first_ ? "{" : ",{";
@@ -326,8 +327,8 @@ void ResponseBundle::add(json::Value entry, HttpMethod method, Response response
                           response.content_type == ContentType::fhir_json &&
                           (method != HttpMethod::head || response.status >= 400);
     const bool is_outcome =
-        has_body && (response.status >= 400 || (method != HttpMethod::get &&
-                                                response.body.piece(0).starts_with(kOutcomeStart)));
+        has_body && (response.status >= 400 ||
+                     (outcome_preferred && response.body.piece(0).starts_with(kOutcomeStart)));
     if (has_body && !is_outcome) {
         text += R"("resource":)";
         body_.append(text);

@@ -55,8 +55,9 @@ class ResponseBundle {
     ResponseBundle(std::string_view type, std::string_view base_url, bool traced);
 
     /// Adds the entry for `response` to a request by `method`. `entry` is the request's entry (its fullUrl is
-    /// echoed), or missing. Requires: all of it is there (draw_answer()).
-    void add(json::Value entry, HttpMethod method, Response response);
+    /// echoed), or missing. `outcome_preferred`: an OperationOutcome tells what was done, else it is what was asked for.
+    /// Requires: all of it is there (draw_answer()).
+    void add(json::Value entry, HttpMethod method, Response response, bool outcome_preferred);
 
     /// Adds an entry that is written out already: a JSON object.
     void add_text(std::string_view entry_json);

@@ -134,11 +134,7 @@ std::string describe(const Submitted& done, TypeId type, std::string_view first,
     if (count > 1) {
         return fmt::format("{} resources deleted", count);
     }
-    const std::string name = resource_name(type, first);
-    return done.version.value != 0
-               ? fmt::format("1 resource deleted: {} version {}", name, done.version.value)
-               : fmt::format("1 resource deleted: {} with all {} versions", name,
-                             done.versions_erased);
+    return describe_deletion(type, first, done.version, done.versions_erased);
 }
 
 // What is answered once it holds: `count` resources, `first` among them.
@@ -225,10 +221,8 @@ asio::awaitable<Response> delete_by_turns(const Service& service, const Request&
             if (deletion.refusal) {
                 co_return outcome_response(*deletion.refusal, request);
             }
-            Response response = answer_done(request, [&] {
-                return fmt::format("{} {}", resource_name(target.type, target.id),
-                                   head.exists ? "was deleted before" : "does not exist");
-            });
+            Response response = answer_done(
+                request, [&] { return describe_no_deletion(target.type, target.id, head); });
             if (head.exists) {
                 set_version(response, head.version, head.instant);
             }
@@ -250,6 +244,19 @@ asio::awaitable<Response> delete_by_turns(const Service& service, const Request&
 }
 
 }  // namespace
+
+std::string describe_deletion(TypeId type, std::string_view id, VersionNumber version,
+                              std::uint64_t versions_erased) {
+    const std::string name = resource_name(type, id);
+    return version.value != 0
+               ? fmt::format("1 resource deleted: {} version {}", name, version.value)
+               : fmt::format("1 resource deleted: {} with all {} versions", name, versions_erased);
+}
+
+std::string describe_no_deletion(TypeId type, std::string_view id, const Head& head) {
+    return fmt::format("{} {}", resource_name(type, id),
+                       head.exists ? "was deleted before" : "does not exist");
+}
 
 std::optional<Response> delete_early(const Service& service, const Request& request,
                                      const Target& target) {
@@ -307,7 +314,7 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
             co_return outcome_response(matches.error(), request);
         }
         if (matches->found.empty()) {
-            co_return answer_done(request, [] { return "Nothing matches: nothing deleted"; });
+            co_return answer_done(request, [] { return kNothingMatched; });
         }
         if (matches->more) {
             Error error = several_matches(*criteria, matches->count);

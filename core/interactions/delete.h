@@ -25,4 +25,15 @@ std::optional<Response> delete_early(const Service& service, const Request& requ
 asio::awaitable<Response> conditional_delete(const Service& service, const Request& request,
                                              const Target& target);
 
+/// What a client who asks for an outcome is told of one deletion: "1 resource deleted: Patient/1 version 2"; with `version` 0 all
+/// `versions_erased` are gone.
+std::string describe_deletion(TypeId type, std::string_view id, VersionNumber version,
+                              std::uint64_t versions_erased);
+
+/// The same where there was nothing to delete; `head`: of the resource.
+std::string describe_no_deletion(TypeId type, std::string_view id, const storage::Head& head);
+
+/// The same where the criteria matched nothing.
+inline constexpr std::string_view kNothingMatched = "Nothing matches: nothing deleted";
+
 }  // namespace annals::core

@@ -4,6 +4,7 @@
 #include "codec/schema/structure.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/bundle_entry.h"
+#include "core/interactions/delete.h"
 #include "core/interactions/entry_answer.h"
 #include "core/interactions/referrers.h"
 #include "core/interactions/transaction_entry.h"
@@ -576,6 +577,7 @@ class TransactionRun {
         ResponseBundle bundle("transaction-response", request_.base_url,
                               service_.config().audited());
         const Preference preference = read_preference(request_);
+        const bool outcomes = preference.return_form == Preference::Return::operation_outcome;
         AnswerBudget budget(service_.config());
         Turns turns(*request_.loop);
         for (std::size_t index = 0; index < entries_.size(); ++index) {
@@ -589,7 +591,8 @@ class TransactionRun {
                                : answer_kept(attempt, index, preference);
                 fit_answer(entry.request, EntryUse::write, budget, response);
             }
-            bundle.add(entry.value, entry.asked.method, std::move(response));
+            bundle.add(entry.value, entry.asked.method, std::move(response),
+                       outcomes && entry.kind != EntryKind::read);
             if ((index + 1) % kEntriesPerTurn == 0) {
                 co_await turns.give_way();
             }
@@ -603,8 +606,8 @@ class TransactionRun {
         co_return response;
     }
 
-    static Response answer_removed(const Attempt& attempt, std::size_t index,
-                                   const Preference& preference) {
+    Response answer_removed(const Attempt& attempt, std::size_t index,
+                            const Preference& preference) const {
         const EntryDecision& decision = attempt.state.decision(index);
         Response response;
         response.status = 204;
@@ -616,10 +619,26 @@ class TransactionRun {
         }
         if (preference.return_form == Preference::Return::operation_outcome) {
             response.status = 200;
-            response.body = Body(information(
-                decision.action == Action::none ? "There was nothing to delete" : "Deleted"));
+            response.body = Body(information(describe_removed(attempt, index, response)));
         }
         return response;
+    }
+
+    /// In the words of a deletion alone. `response`: has the version of the deletion, if there is one.
+    std::string describe_removed(const Attempt& attempt, std::size_t index,
+                                 const Response& response) const {
+        const EntryDecision& decision = attempt.state.decision(index);
+        const TypeId type = entries_[index].target.type;
+        if (decision.action == Action::none) {
+            return decision.id.empty() ? std::string(kNothingMatched)
+                                       : describe_no_deletion(type, decision.id, decision.head);
+        }
+        const std::uint64_t erased =
+            decision.action == Action::erase
+                ? attempt.erases[attempt.write_of_entry[index]].outcome.versions_erased
+                : 0;
+        return describe_deletion(type, decision.id, response.etag.value_or(VersionNumber{}),
+                                 erased);
     }
 
     Response answer_kept(const Attempt& attempt, std::size_t index,
