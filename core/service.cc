@@ -47,6 +47,20 @@ Response refusal_of(const Error& error, const Request& request) {
     return response;
 }
 
+// The answer to a request that no row takes. Where somebody has to be known, nobody is told what there is and what is not.
+[[gnu::cold, gnu::noinline]] Response refusal_of_route(const Service& service,
+                                                       const Request& request, Error error,
+                                                       std::string allow) {
+    if (service.guarded() && request.principal == nullptr) {
+        error = {Errc::unauthenticated, "", ""};
+        allow.clear();
+    }
+    Response response = refusal_of(error, request);
+    response.allow = std::move(allow);
+    add_challenge(service, error, response);
+    return response;
+}
+
 // Finds the row that takes the request and what its answer is to look like, or the answer that says why none does.
 std::optional<Response> refuse(const Service& service, const Request& request, Route& route) {
     Result<Target> parsed = parse_target(request.path);
@@ -56,7 +70,7 @@ std::optional<Response> refuse(const Service& service, const Request& request, R
         if (error.code == Errc::value && request.method != HttpMethod::put) {
             error.code = Errc::not_found;
         }
-        return refusal_of(error, request);
+        return refusal_of_route(service, request, std::move(error), {});
     }
     route.target = *parsed;
 
@@ -64,9 +78,7 @@ std::optional<Response> refuse(const Service& service, const Request& request, R
     Result<const Interaction*> found =
         find_interaction(service.config(), request.method, route.target, allow);
     if (!found) {
-        Response response = refusal_of(found.error(), request);
-        response.allow = std::move(allow);
-        return response;
+        return refusal_of_route(service, request, std::move(found.error()), std::move(allow));
     }
     if (Result<void> allowed = authorise(service, request, **found, route.target); !allowed) {
         Response response = refusal_of(allowed.error(), request);

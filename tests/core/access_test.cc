@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <tuple>
 
 namespace annals::core {
 namespace {
@@ -160,7 +161,9 @@ TEST_F(AccessTest, EveryRouteNeedsItsScopeAndNoMore) {
             }
             SCOPED_TRACE(fmt::format("{} {}", route.method, route.target));
             if (route.scope == kNotTaken) {
-                EXPECT_EQ(status_of(route, nullptr), 405);
+                const Principal anybody("anybody", "");
+                EXPECT_EQ(status_of(route, nullptr), 401);
+                EXPECT_EQ(status_of(route, &anybody), 405);
                 continue;
             }
             EXPECT_EQ(status_of(route, nullptr), 401);
@@ -262,6 +265,34 @@ TEST_F(AccessTest, WhatIsPublicNeedsNobody) {
         EXPECT_EQ(send("PUT", "/Patient/a", kBody).status, 401);
         EXPECT_EQ(send("DELETE", "/Patient/a").status, 401);
     }
+}
+
+TEST_F(AccessTest, NobodyIsToldWhatThereIsNot) {
+    guard(false, {"metadata"});
+    const Principal somebody("somebody", "");
+    const std::vector<std::tuple<std::string, std::string, int>> requests{
+        {"GET", "/Foo/1", 404},
+        {"GET", "/Patient/a_b", 404},
+        {"PUT", "/Patient/a_b", 400},
+        {"GET", "/_foo", 404},
+        {"GET", "/Patient/1/2/3/4/5", 404},
+        {"POST", "/metadata", 405},
+        {"DELETE", "/Patient/1/_history", 405},
+        {"PUT", "/_history", 405},
+        {"GET", "/$foo", 400},
+        {"POST", "/Patient/1/$foo", 400}};
+    for (const auto& [method, target, known] : requests) {
+        SCOPED_TRACE(method + " " + target);
+        send_as(nullptr);
+        const auto refused = send(method, target);
+        EXPECT_EQ(refused.status, 401);
+        EXPECT_TRUE(refused.says(R"("code":"login")")) << refused.body;
+        EXPECT_EQ(refused.header("WWW-Authenticate"), R"(Bearer realm="fhir")");
+        EXPECT_EQ(refused.allow, "");
+        send_as(&somebody);
+        EXPECT_EQ(send(method, target).status, known);
+    }
+    EXPECT_EQ(send("GET", "/metadata").status, 200);
 }
 
 TEST_F(AccessTest, OfABatchEachEntryIsJudgedByItself) {

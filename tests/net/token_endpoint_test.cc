@@ -299,9 +299,12 @@ TEST(TokenEndpoint, PublishesItsKeysAndSaysWhereItIs) {
 }
 
 TEST(TokenEndpoint, IsNotThereUnlessClientsAreNamed) {
-    GuardedServer server(with_tokens(jwk_set({})));
-    EXPECT_EQ(post(server, "grant_type=client_credentials").status, 404);
-    EXPECT_EQ(server.get("/auth/jwks").status, 404);
+    const SigningKey key("ES256");
+    GuardedServer server(with_tokens(jwk_set({key.jwk()})));
+    // As of any path where nothing is, nobody is told so without credentials.
+    EXPECT_EQ(post(server, "grant_type=client_credentials").status, 401);
+    EXPECT_EQ(server.get("/auth/jwks").status, 401);
+    EXPECT_EQ(server.get_with_token("/auth/jwks", key.sign(kClaims)).status, 404);
     EXPECT_THAT(server.get("/.well-known/smart-configuration").body,
                 Not(HasSubstr("token_endpoint")));
 }
