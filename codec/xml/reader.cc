@@ -2,10 +2,12 @@
 
 #include "codec/json/document.h"
 #include "codec/json/unicode.h"
+#include "codec/schema/structure.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace annals::xml {
 
@@ -101,6 +103,7 @@ Result<std::string> Reader::read(std::string_view xml) {
 
 Result<std::string> Reader::convert(std::string_view xml) {
     children_.clear();
+    wrong_values_.clear();
     fault_ = {};
     place_ = {};
     place_offset_ = 0;
@@ -114,12 +117,39 @@ Result<std::string> Reader::convert(std::string_view xml) {
     }
     std::string out;
     out.reserve(xml.size() + 64);
-    if (!append_resource(out, 0)) {
-        Error error = describe(xml, fault_);
-        error.expression = expression_of(fault_element_);
-        return error;
+    const bool whole = append_resource(out, 0);
+    if (!whole || !wrong_values_.empty()) {
+        return errors_of(xml, out, whole);
     }
     return out;
+}
+
+// All that is wrong. `whole`: nothing but values is, and the JSON that was made of the text may have more faults.
+Error Reader::errors_of(std::string_view xml, std::string_view made, bool whole) const {
+    std::vector<Error> errors;
+    const auto add = [&](std::uint32_t element, const Fault& fault) {
+        Error& error = errors.emplace_back(describe(xml, fault));
+        error.expression = expression_of(element);
+    };
+    for (const WrongValue& wrong : wrong_values_) {
+        add(wrong.element, wrong.fault);
+    }
+    if (!whole) {
+        add(fault_element_, fault_);
+    }
+    json::Parser parser;
+    if (const Result<json::Document> document = parser.parse(made); document && whole) {
+        if (Result<void> sound = schema::check_structure(document->root(), {}); !sound) {
+            std::vector<Error> others = std::move(sound.error().others);
+            errors.push_back(std::move(sound.error()));
+            std::move(others.begin(), others.end(), std::back_inserter(errors));
+        }
+    }
+    errors.resize(std::min(errors.size(), schema::kFaultsMax));
+    Error first = std::move(errors.front());
+    first.others.assign(std::make_move_iterator(errors.begin() + 1),
+                        std::make_move_iterator(errors.end()));
+    return first;
 }
 
 bool Reader::fail(std::uint32_t element, const char* message, Errc code) {
@@ -459,10 +489,17 @@ bool Reader::append_value(std::string& out, schema::Type type, std::uint32_t ind
     }
     const std::string_view said = std::string_view(out).substr(begin);
     if (is_boolean(type) ? said != "true" && said != "false" : !is_number(said)) {
-        return fail(
+        static_cast<void>(fail(
             index,
             is_boolean(type) ? "expected true or false" : "this is not a number as FHIR has it",
-            Errc::value);
+            Errc::value));
+        if (unreadable_ != nullptr || wrong_values_.size() == schema::kFaultsMax) {
+            return false;
+        }
+        // What else is wrong is told, too. Nobody gets to see the value that stands there meanwhile.
+        wrong_values_.push_back({index, fault_});
+        out.resize(begin);
+        out += is_boolean(type) ? "true" : "1";
     }
     return true;
 }

@@ -36,7 +36,8 @@ class Reader {
     /// Errors: invalid (not well-formed), structure (elements, attributes, namespaces and repetitions that
     ///         FHIR does not have), value (a number or boolean that is none, a resource type that R4 does not
     ///         have, a narrative beyond txt-1); the detail says line and column, `expression` the element.
-    ///         body_too_large.
+    ///         body_too_large. Behind numbers and booleans that are none the rest is looked at, as schema::check_structure() does:
+    ///         Error::others.
     Result<std::string> read(std::string_view xml);
 
     /// The same of a Bundle whose entries stand for themselves. One that can't be read has fullUrl and request in the JSON, as
@@ -52,7 +53,13 @@ class Reader {
         schema::Element definition;
     };
 
+    struct WrongValue {
+        std::uint32_t element;
+        Fault fault;
+    };
+
     Result<std::string> convert(std::string_view xml);
+    Error errors_of(std::string_view xml, std::string_view made, bool whole) const;
     bool fail(std::uint32_t element, const char* message, Errc code = Errc::structure);
     bool append_resource(std::string& out, std::uint32_t index);
     bool append_object(std::string& out, schema::Type type, std::uint32_t index);
@@ -79,6 +86,7 @@ class Reader {
     std::vector<Child> children_;  // of the elements that are being written, inner ones last
     std::uint32_t fault_element_ = 0;
     Fault fault_;
+    std::vector<WrongValue> wrong_values_;
     std::vector<UnreadableEntry>* unreadable_ = nullptr;  // null: a fault is everybody's
     json::Place place_;                                   // of the last fault of an entry
     std::size_t place_offset_ = 0;

@@ -192,6 +192,34 @@ TEST(XmlReader, RefusesNumbersAndBooleansThatAreNone) {
     }
 }
 
+TEST(XmlReader, TellsAllValuesThatAreWrong) {
+    const Error error = error_of(
+        patient("<active value='maybe'/><name><given value=''/></name><birthDate value='never'/>"
+                "<multipleBirthInteger value='many'/>"));
+    EXPECT_EQ(error.code, Errc::value);
+    EXPECT_EQ(error.expression, "Patient.active");
+    std::vector<std::string> others;
+    for (const Error& other : error.others) {
+        EXPECT_EQ(other.code, Errc::value) << other.detail;
+        others.push_back(other.expression);
+    }
+    EXPECT_EQ(others, (std::vector<std::string>{"Patient.multipleBirthInteger",
+                                                "Patient.name[0].given[0]", "Patient.birthDate"}));
+
+    // What is no fault of a value ends it.
+    const Error last = error_of(patient("<active value='maybe'/><name value='a'/>"));
+    EXPECT_EQ(last.expression, "Patient.active");
+    ASSERT_EQ(last.others.size(), 1U);
+    EXPECT_EQ(last.others.front().expression, "Patient.name[0]");
+    EXPECT_EQ(last.others.front().code, Errc::structure);
+
+    std::string many;
+    for (int i = 0; i < 200; ++i) {
+        many += "<contained><Patient><active value='maybe'/></Patient></contained>";
+    }
+    EXPECT_EQ(error_of(patient(many)).others.size(), 99U);
+}
+
 std::string bundle(std::string_view entries) {
     return R"(<Bundle xmlns="http://hl7.org/fhir"><type value="batch"/>)" + std::string(entries) +
            "</Bundle>";
