@@ -222,6 +222,10 @@ asio::awaitable<Response> read_and_change(const Service& service, const Request&
     }
     const Result<OperationInput> input = read_change(request);
     if (!input) {
+        const auto newest = service.store().current(target.type, target.id);
+        if (!newest || !ScopedView(service, request, kMayUpdate).shows(*newest)) {
+            co_return answer_absent(request, target.type, target.id);
+        }
         co_return outcome_response(input.error(), request);
     }
     Response response = co_await change(service, request, target, *input, what);
