@@ -221,6 +221,15 @@ std::string limits_text(const Config& config) {
         kHeaderCountMax, search::kSearchPairsMax);
 }
 
+// No code of `interaction` stands for it.
+std::string_view history_bundle_text(const Config& config) {
+    return config.allow_history_bundles && config.interactions.system_history_bundle
+               ? " Bundles of type history are taken at the base, as batches are: each entry "
+                 "becomes "
+                 "the version that it says."
+               : "";
+}
+
 // CapabilityStatement's operation[] of the system (no type), or of a type and its instances; with its name and comma.
 std::string operations_json(std::optional<TypeId> type) {
     std::string out;
@@ -305,8 +314,9 @@ std::string make_capability_statement(const Described& described) {
         }
     }
     out += texts_json("implementationGuide", guides);
-    out += fmt::format(R"(,"rest":[{{{}"mode":"server","documentation":"{}",{}"resource":[)",
-                       websocket_json(config), limits_text(config), security_json(config));
+    out += fmt::format(R"(,"rest":[{{{}"mode":"server","documentation":"{}{}",{}"resource":[)",
+                       websocket_json(config), limits_text(config), history_bundle_text(config),
+                       security_json(config));
     const std::string abilities = resource_abilities(config);
     const std::vector<std::string> referrers = reverse_includes(described.parameters);
     const std::vector<std::vector<std::string_view>> profiles_of = profiles(described.packages);

@@ -23,6 +23,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class Statement : public test::ServiceFixture {
   protected:
@@ -105,6 +106,19 @@ TEST_F(Statement, IsValidWhateverIsSwitchedOff) {
     expect_valid(config);
     EXPECT_THAT(statement(), HasSubstr(R"("readHistory":false)"));
     EXPECT_THAT(statement(), HasSubstr(R"("updateCreate":false)"));
+}
+
+TEST_F(Statement, SaysThatHistoryBundlesAreTakenWhereTheyAre) {
+    const std::string said = "Bundles of type history are taken";
+    EXPECT_THAT(statement(), HasSubstr(said));
+    Config config;
+    config.allow_history_bundles = false;
+    expect_valid(config);
+    EXPECT_THAT(statement(), Not(HasSubstr(said)));
+    config.allow_history_bundles = true;
+    config.interactions.system_history_bundle = false;
+    expect_valid(config);
+    EXPECT_THAT(statement(), Not(HasSubstr(said)));
 }
 
 TEST_F(Statement, IsValidWithDeletionsIntegrityAndPackages) {
