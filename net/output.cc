@@ -77,7 +77,8 @@ void Output::add(core::Response& response, const Framing& framing) {
 
     const bool body = has_body(response.status);
     const bool sliced = response.more != nullptr;
-    if (body && (sliced || !response.body.empty())) {
+    // Content may be empty and be of a type: a Binary's.
+    if (body && (sliced || !response.body.empty() || !response.media_type.empty())) {
         if (response.media_type.empty()) {
             text.append("Content-Type: ");
             text.append(core::content_type_name(response.content_type));
