@@ -525,6 +525,18 @@ asio::awaitable<Connection::Turn> Connection::handle() {
     co_return turn == Turn::read ? answer_ready() : turn;
 }
 
+/// The methods that `path` takes, for a request of which nothing but its line was read. Who sends it is not known: where that has to
+/// be, nothing of the path is told.
+std::string Connection::allowed_at(std::string_view path) const {
+    core::Request request;
+    request.path = path;
+    if (!enter_root(request)) {
+        return "GET, HEAD";
+    }
+    return worker_.shared.service.guarded() ? std::string(kAllMethods)
+                                            : methods_of(worker_.shared.config, request.path);
+}
+
 Connection::Turn Connection::refuse(const Error& error, int status) {
     core::Request& request = reader_.refused_request();
     request.loop = &worker_.loop;
@@ -540,6 +552,9 @@ Connection::Turn Connection::refuse(const Error& error, int status) {
     }
     if (error.code == Errc::request_timeout) {
         response.headers.emplace_back("Retry-After", "1");
+    }
+    if (error.code == Errc::method_not_allowed) {
+        response.allow = allowed_at(reader_.refusal().path);
     }
     core::represent_error(request, response);
     record_refusal(request, response, error.code == Errc::overloaded);

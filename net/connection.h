@@ -123,6 +123,7 @@ class Connection final : private core::Meanwhile {
     core::Response challenge(const Error& error, const core::Request& request) const;
     void make_request_id();
     void take_request_id(core::Request& request);
+    std::string allowed_at(std::string_view path) const;
     Turn refuse(const Error& error, int status = 0);
     void answer_late();
     Framing framing(bool close);

@@ -21,9 +21,7 @@ constexpr std::string_view kExposed =
 constexpr std::string_view kTaken =
     "Accept, Authorization, Content-Encoding, Content-Type, If-Match, If-Modified-Since, "
     "If-None-Exist, If-None-Match, If-Range, If-Unmodified-Since, Last-Event-ID, Prefer, Range, "
-    "X-API-Key, X-Annals-Min-Position, X-Request-Id";
-
-constexpr std::string_view kAllMethods = "GET, HEAD, POST, PUT, PATCH, DELETE";
+    "X-API-Key, X-Annals-Min-Position, X-Request-Id, X-Security-Context";
 
 /// Browsers keep the answer for as long as they like below this.
 constexpr std::string_view kMaxAge = "7200";
@@ -39,7 +37,8 @@ std::string lines_for(std::string_view origin) {
         origin, origin == "*" ? "" : "Access-Control-Allow-Credentials: true\r\n", kExposed);
 }
 
-/// What the path takes; everything where it leads nowhere, so that the script sees the answer that says so.
+}  // namespace
+
 std::string methods_of(const core::Config& config, std::string_view path) {
     std::string allow;
     if (const Result<core::Target> target = core::parse_target(path)) {
@@ -48,8 +47,6 @@ std::string methods_of(const core::Config& config, std::string_view path) {
     }
     return allow.empty() ? std::string(kAllMethods) : allow;
 }
-
-}  // namespace
 
 Cors::Cors(const std::vector<std::string>& origins) {
     for (const std::string& origin : origins) {

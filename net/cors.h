@@ -17,6 +17,13 @@
 
 namespace annals::net {
 
+/// All methods that any path takes, as Allow has them.
+inline constexpr std::string_view kAllMethods = "GET, HEAD, POST, PUT, PATCH, DELETE";
+
+/// The methods that `path` below /fhir takes, as Allow has them; all there are where it leads nowhere, so that whoever asks sees the
+/// answer that says so.
+std::string methods_of(const core::Config& config, std::string_view path);
+
 class Cors {
   public:
     /// `origins` as configured; none: every method here does nothing.

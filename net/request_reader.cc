@@ -21,6 +21,7 @@ constexpr std::size_t kBufferBytes = 8 << 10;       // of a connection at work
 constexpr std::size_t kBufferBytesKept = 64 << 10;  // a larger one is given back after its request
 constexpr std::size_t kRoomMin = 1 << 10;
 constexpr std::size_t kAuthorityBytesMax = 255;
+constexpr std::size_t kMethodBytesMax = 32;
 
 using CharacterSet = std::array<bool, 256>;
 
@@ -315,8 +316,39 @@ core::Request& RequestReader::head() {
 }
 
 bool RequestReader::refuse(Errc code, std::string_view text, int status) {
-    refusal_ = {status, code, text};
+    refusal_ = {status, code, text, {}};
     return false;
+}
+
+// A method that llhttp doesn't know is known here by nothing but its line: 405 says what the path takes instead.
+RequestReader::Step RequestReader::step_after_unknown_method() {
+    const std::string_view head(buffer_.get() + begin_, end_ - begin_);
+    const std::size_t line_end = head.find('\n');
+    const std::string_view line = head.substr(0, line_end);
+    const std::string_view method = line.substr(0, line.find(' '));
+    if (method.empty() || method.size() > kMethodBytesMax || !all_in(kToken, method)) {
+        refuse(Errc::invalid, "this is no HTTP/1.1 request");
+        return Step::refused;
+    }
+    if (line_end == std::string_view::npos) {
+        if (head.size() <= kRequestTargetBytesMax + 64) {
+            parsed_ = end_;
+            return Step::need_bytes;
+        }
+        refuse(Errc::uri_too_long, "the request line is too long");
+        return Step::refused;
+    }
+    constexpr std::string_view kVersions[] = {" HTTP/1.1\r", " HTTP/1.0\r"};
+    std::string_view target = line.substr(std::min(method.size() + 1, line.size()));
+    const bool versioned = target.ends_with(kVersions[0]) || target.ends_with(kVersions[1]);
+    target.remove_suffix(versioned ? kVersions[0].size() : 0);
+    if (!versioned || !target.starts_with('/') || target.find(' ') != std::string_view::npos) {
+        refuse(Errc::invalid, "this is no HTTP/1.1 request");
+        return Step::refused;
+    }
+    refuse(Errc::method_not_allowed, "this method is unknown here");
+    refusal_.path = target.substr(0, target.find('?'));
+    return Step::refused;
 }
 
 RequestReader::Step RequestReader::step_after_error(int error) {
@@ -324,19 +356,8 @@ RequestReader::Step RequestReader::step_after_error(int error) {
         return Step::refused;  // by a callback, which made llhttp stop
     }
     switch (error) {
-        case HPE_INVALID_METHOD: {
-            const std::string_view head(buffer_.get() + begin_, end_ - begin_);
-            const std::string_view word = head.substr(0, head.find(' '));
-            const bool named =
-                word.size() <= 32 &&
-                std::all_of(word.begin(), word.end(), [](char c) { return c >= 'A' && c <= 'Z'; });
-            if (named) {
-                refuse(Errc::not_implemented, "this method is unknown here");
-            } else {
-                refuse(Errc::invalid, "this is no HTTP/1.1 request");
-            }
-            break;
-        }
+        case HPE_INVALID_METHOD:
+            return step_after_unknown_method();
         case HPE_INVALID_VERSION:
         case HPE_PAUSED_H2_UPGRADE:
             refuse(Errc::invalid, "HTTP/1.1 and HTTP/1.0 are spoken here", 505);

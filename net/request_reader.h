@@ -26,6 +26,8 @@ struct Refusal {
     int status = 0;  ///< where it differs from the one that `code` stands for; else 0
     Errc code = Errc::invalid;
     std::string_view text;  ///< static
+    std::string_view
+        path;  ///< of method_not_allowed, as it stands. Lifetime: until RequestReader::room()
 };
 
 /// Gathers the bytes of a connection and cuts requests out of them.
@@ -138,6 +140,7 @@ class RequestReader {
     void finish_request();
     Step wait_for_bytes();
     Step step_after_error(int error);
+    Step step_after_unknown_method();
     /// Returns false.
     bool refuse(Errc code, std::string_view text, int status = 0);
 

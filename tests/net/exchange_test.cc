@@ -121,8 +121,16 @@ const std::vector<Exchange>& exchanges() {
         {"Version12", "GET /fhir/text HTTP/1.2\r\nHost: a\r\n\r\n", 505, true, "OperationOutcome"},
         {"Version09", "GET /fhir/text\r\n\r\n", 505, true, "OperationOutcome"},
         {"Http2Preface", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505, true, "OperationOutcome"},
-        {"UnknownMethod", "FROB /fhir/text HTTP/1.1\r\nHost: a\r\n\r\n", 501, true,
+        {"UnknownMethod", "FROB /healthz HTTP/1.1\r\nHost: a\r\n\r\n", 405, true, "not-supported"},
+        {"UnknownMethodInLowerCase", "get /healthz HTTP/1.0\r\nHost: a\r\n\r\n", 405, true,
          "not-supported"},
+        {"UnknownMethodWithoutVersion", "FROB /fhir/text\r\nHost: a\r\n\r\n", 400, true,
+         "OperationOutcome"},
+        {"UnknownMethodOfNoToken", "FR(B /fhir/text HTTP/1.1\r\nHost: a\r\n\r\n", 400, true,
+         "OperationOutcome"},
+        {"UnknownMethodAlone", "HELO\r\n", 400, true, "OperationOutcome"},
+        {"UnknownMethodOfALongTarget", "FROB /" + std::string(kRequestTargetBytesMax + 100, 'a'),
+         414, true, "OperationOutcome"},
         {"Noise", "\x16\x03\x01\x02 whatever", 400, true, "OperationOutcome"},
         {"TwoSpaces", "GET  /fhir/text HTTP/1.1\r\nHost: a\r\n\r\n", 400, true, "OperationOutcome"},
         {"AuthorityForm", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", 400, true, "OperationOutcome"},
@@ -242,8 +250,8 @@ TEST(RefusedHeads, AreAnsweredInWhatTheyAskFor) {
         {"LongTarget", get("/fhir/" + many, xml), 414, true, ""},
         {"LongQuery", get("/fhir/Patient?_format=xml&name=" + many), 414, true, ""},
         {"EndlessQuery", "GET /fhir/Patient?_format=xml&name=" + many + many, 414, true, ""},
-        {"UnknownMethod", "FROB /fhir/text HTTP/1.1\r\n" + kHost + xml + "\r\n", 501, true, ""},
-        {"UnknownMethodAndFormat", "FROB /fhir/text?_format=xml HTTP/1.1\r\n\r\n", 501, true, ""},
+        {"UnknownMethod", "FROB /fhir/text HTTP/1.1\r\n" + kHost + xml + "\r\n", 405, true, ""},
+        {"UnknownMethodAndFormat", "FROB /fhir/text?_format=xml HTTP/1.1\r\n\r\n", 405, true, ""},
         {"MalformedTarget", get("/fhir/text#a", xml), 400, true, ""},
         {"NoHost", "GET /fhir/text HTTP/1.1\r\n" + xml + "\r\n", 400, true, ""},
         {"AfterTheFault", get("/fhir/text", "Host: b\r\n" + xml), 400, true, ""},
@@ -280,6 +288,23 @@ TEST(RefusedHeads, SayNothingThatWasNotSaidWhole) {
         const std::optional<HttpResponse> response = connection.receive();
         ASSERT_TRUE(response);
         EXPECT_EQ(response->header("Content-Type"), "application/fhir+json; charset=utf-8");
+    }
+}
+
+TEST(RefusedHeads, OfAnUnknownMethodAreToldWhatThePathTakes) {
+    const std::vector<std::pair<std::string, std::string>> allowed{
+        {"/fhir/Patient/1", "GET, HEAD, PUT, PATCH, DELETE"},
+        {"/fhir/Patient/1/_history/1?_format=json", "GET, HEAD"},
+        {"/fhir/Nothing/1", "GET, HEAD, POST, PUT, PATCH, DELETE"},
+        {"/healthz", "GET, HEAD"}};
+    for (const auto& [target, methods] : allowed) {
+        Connection connection(server().port());
+        ASSERT_TRUE(connection.send("FOO " + target + " HTTP/1.1\r\nHost: a\r\n\r\n"));
+        const std::optional<HttpResponse> response = connection.receive();
+        ASSERT_TRUE(response);
+        EXPECT_EQ(response->status, 405);
+        EXPECT_EQ(response->header("Allow"), methods) << target;
+        EXPECT_FALSE(connection.read_exactly(1));
     }
 }
 
