@@ -43,9 +43,9 @@ bool has_others(const Service& service, const Target& target) {
 }
 
 /// Writes the deletion anew, as the version after it. Without it what it deleted would come back to life in every copy, which learns
-/// of deletions by their versions alone.
-asio::awaitable<std::optional<Error>> delete_again(const Service& service, const Request& request,
-                                                   const Target& target, const Head& head) {
+/// of deletions by their versions alone. False: somebody else was faster.
+asio::awaitable<Result<bool>> delete_again(const Service& service, const Request& request,
+                                           const Target& target, const Head& head) {
     storage::VersionWrite write;
     write.type = target.type;
     write.id = target.id;
@@ -59,10 +59,16 @@ asio::awaitable<std::optional<Error>> delete_again(const Service& service, const
     const Submission submission = service.store().submit(commit);
     if (submission.status != Status::accepted) {
         std::optional<Error> error = co_await settle_refusal(*request.loop, submission);
-        co_return error;
+        if (error) {
+            co_return *std::move(error);
+        }
+        co_return false;
     }
-    const Result<void> durable = co_await request.loop->settled_ticket(submission.ticket);
-    co_return durable ? std::nullopt : std::optional(durable.error());
+    Result<void> durable = co_await request.loop->settled_ticket(submission.ticket);
+    if (!durable) {
+        co_return std::move(durable.error());
+    }
+    co_return true;
 }
 
 // Submits `erase` until the store has taken it, and answers when it is durable and no byte is left.
@@ -76,6 +82,7 @@ asio::awaitable<Response> erase_history(const Service& service, const Request& r
     if (!conditions) {
         co_return outcome_response(conditions.error(), request);
     }
+    bool met = false;  // the deletion that is written anew is of another version
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
         const Head head = service.store().head(target.type, target.id);
         std::optional<Error> refusal;
@@ -83,7 +90,7 @@ asio::awaitable<Response> erase_history(const Service& service, const Request& r
             refusal = no_such_version(target);
         } else if (const Result<void> fit =
                        check_preconditions(*conditions, target.type, target.id, head);
-                   !fit) {
+                   !fit && !met) {
             refusal = fit.error();
         } else if (scope == Erase::Scope::version && !head.deletion && head.version == version) {
             refusal = is_current(target);
@@ -97,11 +104,11 @@ asio::awaitable<Response> erase_history(const Service& service, const Request& r
         }
         if (scope == Erase::Scope::version && head.version == version) {
             if (head.ticket.value != 0 || has_others(service, target)) {
-                const std::optional<Error> error =
-                    co_await delete_again(service, request, target, head);
-                if (error) {
-                    co_return outcome_response(*error, request);
+                const Result<bool> written = co_await delete_again(service, request, target, head);
+                if (!written) {
+                    co_return outcome_response(written.error(), request);
                 }
+                met = *written;
                 continue;
             }
             scope = Erase::Scope::all_but_current;  // which of a deleted resource leaves nothing

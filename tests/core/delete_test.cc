@@ -238,7 +238,8 @@ TEST_F(HistoryDeletion, OfTheDeletionLeavesTheResourceDeletedForCopiesToo) {
     ASSERT_EQ(put_patient("1"), 200);
     ASSERT_EQ(send("DELETE", "/Patient/1").status, 204);
     use(true);
-    EXPECT_EQ(send("DELETE", "/Patient/1/_history/3").status, 204);
+    const Headers if_match{{"If-Match", R"(W/"3")"}};
+    EXPECT_EQ(send("DELETE", "/Patient/1/_history/3", {}, if_match).status, 204);
     EXPECT_EQ(send("GET", "/Patient/1/_history/3").status, 404);
     EXPECT_EQ(send("GET", "/Patient/1").status, 410);
     EXPECT_EQ(send("GET", "/Patient/1/_history/2").status, 200);
