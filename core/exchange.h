@@ -54,6 +54,7 @@ struct Request {
     const Principal* principal = nullptr;  ///< who asks; null: nobody that is known
     bool inside_bundle = false;            ///< an entry: answered in JSON whatever it asks for
     bool may_block = false;  ///< a plain handler answers, whatever is on the device only
+    bool oversized = false;  ///< the body is beyond limits.max_body, by up to kBundleWrapBytes
     /// ifModifiedSince of a Bundle's entry; what the header has knows no fraction of a second.
     std::optional<Instant> modified_since;
     /// X-Annals-Min-Position as it stands: nothing is answered from a state before that position.

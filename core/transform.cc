@@ -63,7 +63,7 @@ class Transform final : public BodySource {
   private:
     // Its buffers serve all answers of the thread.
     static json::Parser& parser() {
-        thread_local json::Parser parser;
+        thread_local json::Parser parser(kJsonWrappedDepthMax);
         return parser;
     }
 

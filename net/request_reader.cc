@@ -134,6 +134,7 @@ struct RequestReader::Parser {
 
 RequestReader::RequestReader(std::uint64_t body_bytes_max, bool tells_head)
     : body_bytes_max_(body_bytes_max),
+      body_limit_(body_bytes_max),
       tells_head_(tells_head),
       parser_(std::make_unique<Parser>()),
       decoded_bytes_max_(body_bytes_max) {
@@ -577,10 +578,10 @@ bool RequestReader::apply_content_coding(std::string_view value) {
 
 bool RequestReader::decode(std::string_view bytes) {
     encoded_bytes_ += bytes.size();
-    if (encoded_bytes_ > body_bytes_max_) {
+    if (encoded_bytes_ > body_limit_) {
         return refuse(Errc::body_too_large, "the request's body is larger than limits.max_body");
     }
-    const std::uint64_t bytes_max = std::min(body_bytes_max_, decoded_bytes_max_);
+    const std::uint64_t bytes_max = std::min(body_limit_, decoded_bytes_max_);
     switch (decoder_->add(bytes, bytes_max, decoded_)) {
         case Decoder::Step::taken:
             return true;
@@ -589,11 +590,20 @@ bool RequestReader::decode(std::string_view bytes) {
         case Decoder::Step::too_large:
             break;
     }
-    if (bytes_max < body_bytes_max_) {
+    if (bytes_max < body_limit_) {
         return refuse(Errc::overloaded, "there is no memory to decode the body");
     }
     return refuse(Errc::body_too_large,
                   "the request's body, decoded, is larger than limits.max_body");
+}
+
+/// Whether it may be a Bundle.
+bool RequestReader::posts_to_root() const noexcept {
+    std::string_view path(buffer_.get() + begin_ + path_place_, path_size_);
+    if (path.ends_with('/')) {
+        path.remove_suffix(1);
+    }
+    return request_.method == core::HttpMethod::post && path == "/fhir";
 }
 
 int RequestReader::head_arrived() {
@@ -616,7 +626,8 @@ int RequestReader::head_arrived() {
     llhttp_t& state = parser_->state;
     keep_alive_ = llhttp_should_keep_alive(&state) != 0;
     announced_bytes_ = chunked_ ? 0 : state.content_length;
-    if (announced_bytes_ > body_bytes_max_) {
+    body_limit_ = body_bytes_max_ + (posts_to_root() ? kBundleWrapBytes : 0);
+    if (announced_bytes_ > body_limit_) {
         refuse(Errc::body_too_large, "the request's body is larger than limits.max_body");
         return -1;
     }
@@ -631,7 +642,7 @@ int RequestReader::head_arrived() {
 
 int RequestReader::body_arrived(const char* bytes, std::size_t count) {
     char* const end = buffer_.get() + body_end_;
-    if (body_end_ - body_begin_ + count > body_bytes_max_) {
+    if (body_end_ - body_begin_ + count > body_limit_) {
         refuse(Errc::body_too_large, "the request's body is larger than limits.max_body");
         return -1;
     }
@@ -646,7 +657,7 @@ int RequestReader::body_arrived(const char* bytes, std::size_t count) {
 }
 
 int RequestReader::chunk_announced(std::uint64_t bytes) {
-    if (bytes > body_bytes_max_ - (body_end_ - body_begin_)) {
+    if (bytes > body_limit_ - (body_end_ - body_begin_)) {
         refuse(Errc::body_too_large, "the request's body is larger than limits.max_body");
         return -1;
     }
@@ -691,6 +702,7 @@ void RequestReader::finish_request() {
     request_.body = decoder_ != nullptr
                         ? std::string_view(decoded_)
                         : std::string_view(buffer_.get() + body_begin_, body_end_ - body_begin_);
+    request_.oversized = request_.body.size() > body_bytes_max_;
 }
 
 core::Request& RequestReader::refused_request() {

@@ -45,6 +45,7 @@ class RequestReader {
     };
     enum class Phase : std::uint8_t { idle, head, body };
 
+    /// `body_bytes_max`: a POST to /fhir may have kBundleWrapBytes more; then Request::oversized is set.
     /// `tells_head`: next() says `head` where the body is not there yet.
     explicit RequestReader(std::uint64_t body_bytes_max, bool tells_head = false);
     ~RequestReader();
@@ -134,6 +135,7 @@ class RequestReader {
     bool apply_header(std::string_view name, std::string_view value);
     bool apply_content_coding(std::string_view value);
     bool decode(std::string_view bytes);
+    bool posts_to_root() const noexcept;
     void drop_decoder();
     void set_head();
     bool read_target(std::string_view target);
@@ -145,6 +147,7 @@ class RequestReader {
     bool refuse(Errc code, std::string_view text, int status = 0);
 
     std::uint64_t body_bytes_max_;
+    std::uint64_t body_limit_;  ///< of the request under way: more where it may be a Bundle
     bool tells_head_;
     std::unique_ptr<Parser> parser_;
 

@@ -77,6 +77,7 @@ Hint to_hint(const Record& record, TypeId type, const Hash128& key) {
 Sequencer::Sequencer(const Index& index, Start start, std::function<Instant()> clock)
     : index_(index),
       store_id_(start.store_id),
+      body_bytes_max_(start.body_bytes_max),
       search_(start.search),
       identity_(start.identity),
       last_updated_column_(start.last_updated_column),
@@ -148,9 +149,10 @@ std::optional<Sequencer::Refusal> Sequencer::unacceptable(const Commit& commit,
     std::uint64_t search_bytes = 0;
     for (std::size_t i = 0; i < commit.writes.size(); ++i) {
         const VersionWrite& write = commit.writes[i];
-        bytes += record_bytes(to_record(write), body_bytes(write.body, kWidest));
+        const std::uint64_t body = body_bytes(write.body, kWidest);
+        bytes += record_bytes(to_record(write), body);
         search_bytes += search_ && write.search != nullptr ? write.search->bytes() : 0;
-        if (!is_resource_id(write.id) ||
+        if (body > body_bytes_max_ || !is_resource_id(write.id) ||
             (write.version && (write.version->value == 0 || *write.version > kWidest))) {
             return Refusal{.status = Status::too_large, .failed = i};
         }

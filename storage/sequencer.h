@@ -76,7 +76,8 @@ class Sequencer {
         std::uint64_t store_id = 0;
         Position last_position;
         Instant last_instant;
-        bool search = false;  ///< what versions can be found by is wanted
+        std::uint64_t body_bytes_max = ~0ULL;  ///< StoreOptions
+        bool search = false;                   ///< what versions can be found by is wanted
         std::uint64_t (*identity)(std::uint64_t key) = nullptr;  ///< SearchSetup::identity
         std::uint64_t last_updated_column = 0;  ///< SearchSetup::last_updated_column
     };
@@ -164,6 +165,7 @@ class Sequencer {
 
     const Index& index_;
     const std::uint64_t store_id_;
+    const std::uint64_t body_bytes_max_;
     const bool search_;
     std::uint64_t (*const identity_)(std::uint64_t key);
     const std::uint64_t last_updated_column_;

@@ -264,6 +264,7 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
             Sequencer::Start{.store_id = impl->store_id,
                              .last_position = recovered.last_position,
                              .last_instant = recovered.last_instant,
+                             .body_bytes_max = options.body_bytes_max,
                              .search = impl->search != nullptr,
                              .identity = impl->setup.identity,
                              .last_updated_column = impl->setup.last_updated_column},

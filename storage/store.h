@@ -66,6 +66,7 @@ struct StoreOptions {
     std::function<SearchSetup(const Store& store)> search;
     SearchIndexOptions search_index;
     std::uint64_t search_checkpoint_versions = 32'768;  ///< so many new ones bring a checkpoint
+    std::uint64_t body_bytes_max = ~0ULL;  ///< a version with a larger body is too_large
 };
 
 /// A place where the store is not what was written.

@@ -4,6 +4,8 @@
 
 #include <simdjson.h>
 
+#include <array>
+
 namespace annals::json {
 
 std::string Value::string() const {
@@ -31,6 +33,27 @@ Value Value::operator[](std::string_view key) const {
         }
     }
     return {};
+}
+
+bool is_too_deep(Value value) noexcept {
+    if (!value || !value.tree().deep()) {
+        return false;
+    }
+    const std::span<const Node> nodes = value.tree().nodes();
+    std::array<std::uint32_t, kJsonDepthMax> ends;  // of what is open
+    std::size_t open = 0;
+    for (std::uint32_t i = value.index(); i < value.node().next; ++i) {
+        while (open > 0 && ends[open - 1] <= i) {
+            --open;
+        }
+        if (nodes[i].kind == Kind::object || nodes[i].kind == Kind::array) {
+            if (open == ends.size()) {
+                return true;
+            }
+            ends[open++] = nodes[i].next;
+        }
+    }
+    return false;
 }
 
 void append_quoted(std::string& out, std::string_view text) {

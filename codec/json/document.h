@@ -49,6 +49,9 @@ class Tree {
     /// Every node; the root is at 0.
     std::span<const Node> nodes() const noexcept { return {nodes_.get(), node_count_}; }
 
+    /// True if something in it is beyond kJsonDepthMax, counted from the root.
+    bool deep() const noexcept { return deep_; }
+
   private:
     friend class Parser;
     friend class Substitution;
@@ -64,6 +67,7 @@ class Tree {
     std::size_t text_capacity_ = 0;
     std::size_t node_count_ = 0;
     std::size_t node_capacity_ = 0;
+    bool deep_ = false;
 };
 
 class Value;
@@ -242,9 +246,14 @@ inline Value Document::root() const noexcept {
     return tree_ ? Value(*tree_, 0) : Value();
 }
 
+/// True if `value` nests deeper than a resource may: beyond kJsonDepthMax, itself counted.
+/// Cost: nothing unless the text that it stands in does.
+bool is_too_deep(Value value) noexcept;
+
 /// Parses texts, reusing its buffers. Not copyable; one per thread.
 class Parser {
   public:
+    /// `depth_max`: how deep they may nest; kJsonWrappedDepthMax for what holds resources.
     explicit Parser(std::size_t depth_max = kJsonDepthMax);
     ~Parser();
     Parser(const Parser&) = delete;

@@ -222,6 +222,7 @@ Result<Document> Parser::run(std::string_view text, bool checked) {
     }
 
     tree.node_count_ = impl.walk.node_count();
+    tree.deep_ = impl.walk.is_deep();
     tree.text_size_ = text.size();
     if (const std::size_t space_count = impl.walk.space_count(); space_count != 0) {
         const auto error =

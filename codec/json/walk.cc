@@ -3,6 +3,7 @@
 #include "codec/schema/expectation.h"
 #include "core/base/bytes.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <string_view>
@@ -101,6 +102,7 @@ std::size_t Walk::nodes_max(std::size_t tokens) const noexcept {
 Fault Walk::run(const char* text, std::span<const std::uint32_t> tokens, bool checked,
                 Node* nodes) {
     suspects_.clear();
+    deep_ = false;
     return checked ? run<true>(text, tokens, nodes) : run<false>(text, tokens, nodes);
 }
 
@@ -111,6 +113,7 @@ Fault Walk::run(const char* const text, std::span<const std::uint32_t> tokens, N
     const std::uint32_t* const last = token + tokens.size();  // *last is the text's size
     Frame* const outermost = frames_.data();
     Frame* const innermost = outermost + frames_.size();
+    Frame* notable = outermost + std::min(frames_.size(), kJsonDepthMax);
     Frame* frame = outermost - 1;
     std::uint32_t index = 0;       // the next node to be made
     std::uint32_t space = *token;  // white space before the token
@@ -228,8 +231,12 @@ Fault Walk::run(const char* const text, std::span<const std::uint32_t> tokens, N
     }
 
 open_object:
-    if (++frame == innermost) [[unlikely]] {
-        return fail("nested too deeply");
+    if (++frame == notable) [[unlikely]] {
+        if (frame == innermost) {
+            return fail("nested too deeply");
+        }
+        deep_ = true;
+        notable = innermost;
     }
     frame->keys = {};
     frame->node = index;
@@ -331,8 +338,12 @@ object_continue:
     goto close;
 
 open_array:
-    if (++frame == innermost) [[unlikely]] {
-        return fail("nested too deeply");
+    if (++frame == notable) [[unlikely]] {
+        if (frame == innermost) {
+            return fail("nested too deeply");
+        }
+        deep_ = true;
+        notable = innermost;
     }
     frame->node = index;
     frame->count = 0;

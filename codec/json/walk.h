@@ -42,6 +42,9 @@ class Walk {
     /// White space between the tokens.
     std::size_t space_count() const noexcept { return space_count_; }
 
+    /// True if what run() has walked through nests beyond kJsonDepthMax.
+    bool is_deep() const noexcept { return deep_; }
+
     /// Objects that may repeat a key, inner ones first.
     const std::vector<std::uint32_t>& suspects() const noexcept { return suspects_; }
 
@@ -55,6 +58,7 @@ class Walk {
     std::vector<std::uint32_t> suspects_;
     std::size_t node_count_ = 0;
     std::size_t space_count_ = 0;
+    bool deep_ = false;
 };
 
 }  // namespace annals::json

@@ -180,7 +180,7 @@ bool ElementParser::read_tag(Cursor& cursor) {
         if (depth == 2) {
             end_child(cursor, index);
         }
-    } else if (open_.size() == kJsonDepthMax) {
+    } else if (open_.size() == kJsonWrappedDepthMax) {
         return cursor.fail(tag_.begin, "too many levels of elements");
     } else {
         open_.push_back({index, tag_.name});

@@ -8,10 +8,15 @@
 
 namespace annals {
 
-inline constexpr std::size_t kJsonDepthMax = 64;           ///< nested objects and arrays
+inline constexpr std::size_t kJsonDepthMax = 64;  ///< nested objects and arrays of a resource
+/// The same of what holds resources: a Bundle, Parameters, an entry. So many that a resource beyond its own
+/// limit is refused by itself, and not with all that stands beside it.
+inline constexpr std::size_t kJsonWrappedDepthMax = 4 * kJsonDepthMax;
 inline constexpr std::size_t kJsonBytesMax = 0xffff'0000;  ///< offsets are 32 bits
 inline constexpr std::size_t kRequestTargetBytesMax = 8 << 10;
 inline constexpr std::size_t kHeaderBytesMax = 32 << 10;  ///< request line and all headers
+/// A Bundle of one entry may be so much larger than limits.max_body, so that whatever is stored can be sent on in one.
+inline constexpr std::size_t kBundleWrapBytes = 8 << 10;
 inline constexpr std::size_t kHeaderCountMax = 100;
 inline constexpr std::size_t kPipelinedRequestsMax = 64;     ///< answered per turn of a connection
 inline constexpr std::size_t kUnsyncedBytesMax = 256 << 20;  ///< gathered but not yet on the device

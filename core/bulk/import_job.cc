@@ -158,7 +158,8 @@ class ImportJob {
             return add_error({Errc::not_found, "The file can't be opened", ""}, 0);
         }
         ANNALS_TRY(const std::uint64_t size, (*file)->size());
-        LineReader reader(*std::move(file), offset_, service_.config().limits.max_body);
+        LineReader reader(*std::move(file), offset_,
+                          service_.config().limits.max_body + kBundleWrapBytes);
         std::size_t lines = 0;
         std::uint64_t window_begin = offset_;
         for (;;) {
@@ -202,6 +203,11 @@ class ImportJob {
 
     Result<void> take(std::string_view line) {
         Result<json::Document> document = parse_submitted(service_.config(), thread_parser(), line);
+        if (!document) {
+            // An entry of history nests deeper than the resource in it.
+            json::Parser parser(kJsonWrappedDepthMax);
+            document = parse_submitted(service_.config(), parser, line);
+        }
         if (!document) {
             return add_error(document.error(), line_);
         }
@@ -336,7 +342,7 @@ class ImportJob {
             text += history_[i].text;
         }
         text += "]}";
-        json::Parser parser;
+        json::Parser parser(kJsonWrappedDepthMax);
         ANNALS_TRY(const json::Document bundle, parse_submitted(service_.config(), parser, text));
         for (;;) {
             const Result<Response> response =

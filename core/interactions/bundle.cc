@@ -15,8 +15,9 @@ namespace annals::core {
 
 namespace {
 
-/// What the submitted Bundle is, or why it is refused as a whole.
-Result<BundleType> check_bundle(const Config& config, json::Value bundle) {
+/// What the submitted Bundle is, or why it is refused as a whole. `oversized`: it is larger than a request may be, but not by
+/// more than what wraps a resource that is as large as it may be.
+Result<BundleType> check_bundle(const Config& config, json::Value bundle, bool oversized) {
     if (!bundle.is_object()) {
         return Error{Errc::structure, "the body must be a Bundle", {}};
     }
@@ -45,6 +46,9 @@ Result<BundleType> check_bundle(const Config& config, json::Value bundle) {
                      fmt::format("the Bundle has {} entries, the limit is {}", entry.size(),
                                  config.limits.max_bundle_entries),
                      "Bundle.entry"};
+    }
+    if (oversized && (entry.size() != 1 || type.equals("transaction"))) {
+        return Error{Errc::body_too_large, "the request's body is larger than limits.max_body", {}};
     }
     if (type.equals("batch")) {
         return BundleType::batch;
@@ -89,13 +93,13 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
     if (Result<void> media = check_content_type(request); !media) {
         co_return outcome_response(media.error(), request);
     }
-    thread_local json::Parser parser;
+    thread_local json::Parser parser(kJsonWrappedDepthMax);
     Result<json::Document> parsed = parse_submitted(service.config(), parser, request.body);
     if (!parsed) {
         co_return outcome_response(parsed.error(), request);
     }
     json::Document bundle = *std::move(parsed);
-    Result<BundleType> type = check_bundle(service.config(), bundle.root());
+    Result<BundleType> type = check_bundle(service.config(), bundle.root(), request.oversized);
     if (!type) {
         Response refusal = outcome_response(type.error(), request);
         if (type.error().code == Errc::method_not_allowed) {

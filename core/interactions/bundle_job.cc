@@ -220,7 +220,7 @@ Result<Response> run_bundle(const Service& service, const JobRun& run, const Bun
                run.files().open(run.path(kBundleFile), storage::FileSystem::Mode::read));
     ANNALS_TRY(const std::uint64_t size, file->size());
     ANNALS_TRY(const auto bytes, file->map(size));
-    json::Parser parser;
+    json::Parser parser(kJsonWrappedDepthMax);
     ANNALS_TRY(const json::Document bundle,
                parse_submitted(service.config(), parser, {bytes.get(), size}));
 

@@ -215,6 +215,12 @@ std::optional<VersionNumber> required_version(std::string_view version) noexcept
 
 Result<void> check_resource(const Service& service, json::Value resource, std::string_view prefix) {
     const Config& config = service.config();
+    // Whatever holds it may nest deeper, so that what is stored can be told of and sent on.
+    if (json::is_too_deep(resource)) {
+        return Error{Errc::invalid,
+                     fmt::format("The resource is nested deeper than {} levels", kJsonDepthMax),
+                     std::string(prefix)};
+    }
     if (config.validation == "off") {
         return {};
     }

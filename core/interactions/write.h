@@ -28,7 +28,7 @@ namespace annals::core {
 /// How often a write is decided again before it answers 503: each time another writer was faster.
 inline constexpr int kAttemptsMax = 64;
 
-/// The parser of the calling thread.
+/// The parser of the calling thread, for resources: what holds them may nest deeper.
 json::Parser& thread_parser();
 
 /// Parses what is to be stored, its keys written without needless escapes; unless `validation` is off, looks on the way at
@@ -54,9 +54,10 @@ std::string_view referred_version(std::string_view reference) noexcept;
 /// What is to be required of a version that a reference names so: what is no number names none that there is.
 std::optional<VersionNumber> required_version(std::string_view version) noexcept;
 
-/// Whether `resource` is what `validation` asks for: built as R4 defines its type, and in full also true to
-/// bindings, invariants and the profiles that it claims; expressions begin with `prefix`, or else with its type.
-/// Errors: structure, required, value; in full also business_rule: the first fault, all others in
+/// Whether `resource` can be stored: it nests no deeper than kJsonDepthMax, and is what `validation` asks for: built as R4
+/// defines its type, and in full also true to bindings, invariants and the profiles that it claims; expressions begin with
+/// `prefix`, or else with its type.
+/// Errors: invalid (too deep), structure, required, value; in full also business_rule: the first fault, all others in
 ///         Error::others.
 Result<void> check_resource(const Service& service, json::Value resource,
                             std::string_view prefix = {});

@@ -129,7 +129,9 @@ Result<void> OperationInput::read_body(const Request& request) {
         return {};
     }
     ANNALS_TRY_VOID(check_content_type(request));
-    ANNALS_TRY(body_, thread_parser().parse(request.body));
+    // Parameters hold resources.
+    thread_local json::Parser parser(kJsonWrappedDepthMax);
+    ANNALS_TRY(body_, parser.parse(request.body));
     bare_ = true;
     return {};
 }

@@ -34,9 +34,6 @@ constexpr std::size_t kBytesMax = 8 << 20;
 
 constexpr std::uint64_t kPositionsPerStep = 1000;
 
-/// Bundle, its entries, an entry: what a resource is nested in.
-constexpr std::size_t kBundleDepth = 3;
-
 /// The log tells of so many versions that were not taken; the answer tells how many there are.
 constexpr std::uint64_t kFailuresLogged = 10;
 
@@ -227,7 +224,7 @@ class Restoration {
     OwnLoop loop_;
     std::unique_ptr<storage::DirectoryLock> lock_;
     std::unique_ptr<storage::Store> backup_;
-    json::Parser parser_{kJsonDepthMax + kBundleDepth};
+    json::Parser parser_{kJsonWrappedDepthMax};
     std::string text_;
     std::vector<Position> positions_;  // in the backup, of the entries in text_
     RestoreCounts counts_;

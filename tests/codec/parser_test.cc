@@ -200,6 +200,26 @@ TEST(JsonParser, RefusesMalformedTextsAndSaysWhere) {
               "invalid JSON at byte 2 (line 1, column 3): expected nothing after the value");
 }
 
+TEST(JsonParser, TakesWhatHoldsResourcesDeeperAndTellsWhichOfThemIsTooDeep) {
+    Parser parser(kJsonWrappedDepthMax);
+    const std::string deepest = nested(kJsonDepthMax);
+    const std::string beyond = nested(kJsonDepthMax + 1);
+    const auto document = parser.parse(R"({"a":[)" + deepest + "," + beyond + "," + deepest + "]}");
+    ASSERT_TRUE(document) << document.error().detail;
+    std::string told;
+    for (const Value element : document->root()["a"].elements()) {
+        told += is_too_deep(element) ? 'x' : '.';
+    }
+    EXPECT_EQ(told, ".x.");
+    EXPECT_TRUE(is_too_deep(document->root()));
+    EXPECT_FALSE(is_too_deep({}));
+
+    EXPECT_FALSE(is_too_deep(parser.parse(deepest)->root())) << "the last text was another";
+    EXPECT_TRUE(is_too_deep(parser.parse_resource(beyond)->root()));
+    EXPECT_TRUE(parser.parse(nested(kJsonWrappedDepthMax)));
+    EXPECT_FALSE(parser.parse(nested(kJsonWrappedDepthMax + 1)));
+}
+
 TEST(JsonParser, BoundsTheDepth) {
     EXPECT_EQ(outcome(nested(kJsonDepthMax)), nested(kJsonDepthMax));
     EXPECT_NE(outcome(nested(kJsonDepthMax + 1)).find("byte 64 (line 1, column 65): nested"),

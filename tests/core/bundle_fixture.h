@@ -32,6 +32,7 @@ struct Sent {
     std::string query = {};
     std::string body = {};
     std::vector<std::pair<std::string, std::string>> headers = {};
+    bool oversized = false;
 };
 
 struct Answer {
@@ -112,6 +113,7 @@ class TestService {
         request.base_url = kBase;
         request.request_id = "test";
         request.loop = loop_.get();
+        request.oversized = sent.oversized;
         for (const auto& [name, value] : sent.headers) {
             request.headers.push_back({name, value});
         }
@@ -149,7 +151,7 @@ inline Config with_little_room() {
 class Json {
   public:
     explicit Json(std::string_view text) {
-        json::Parser parser;
+        json::Parser parser(kJsonWrappedDepthMax);
         auto parsed = parser.parse(text);
         EXPECT_TRUE(parsed.has_value()) << text.substr(0, 300);
         if (parsed) {
@@ -238,6 +240,12 @@ inline std::string patient(std::string_view id, std::string_view more = {}) {
         text += ',' + std::string(more);
     }
     return text + '}';
+}
+
+/// A Patient that nests so deep.
+inline std::string deep_patient(std::string_view id, std::size_t levels) {
+    return patient(id,
+                   R"("x":)" + std::string(levels - 1, '[') + "1" + std::string(levels - 1, ']'));
 }
 
 /// A Patient of about so many bytes.

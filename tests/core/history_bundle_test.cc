@@ -57,6 +57,43 @@ TEST(HistoryBundle, KeepsIdsNumbersInstantsAndBytes) {
     EXPECT_EQ(server.get("/Patient/a.B-1/_history/2").status, 404);
 }
 
+TEST(HistoryBundle, TakesWhateverWasStoredElsewhereHoweverDeepItIs) {
+    TestService source;
+    ASSERT_EQ(source.put("/Patient/a", deep_patient("a", kJsonDepthMax)).status, 201);
+    ASSERT_EQ(source.put("/Patient/b", deep_patient("b", kJsonDepthMax + 1)).status, 400);
+    TestService target;
+    EXPECT_EQ(target.submit(source.get("/_history").body).status, 200);
+    EXPECT_EQ(target.get("/Patient/a").body, source.get("/Patient/a").body);
+
+    // One that is too deep is refused by itself.
+    const Json answer =
+        post_history(target, {entry_of("PUT", "Patient/b", deep_patient("b", kJsonDepthMax + 1)),
+                              entry_of("PUT", "Patient/c", deep_patient("c", kJsonDepthMax))});
+    EXPECT_EQ(answer.statuses(), "400 201");
+    EXPECT_EQ(answer.issue(0, "diagnostics"), "The resource is nested deeper than 64 levels");
+
+    // Whoever asks for it in another form is told of it as well.
+    for (const char* query : {"_pretty=true", "_elements=active"}) {
+        const Answer told = target.send({HttpMethod::get, "/_history", query});
+        EXPECT_EQ(told.status, 200);
+        EXPECT_EQ(Json(told.body).entry(0)["resource"]["id"].string(), "c") << query;
+    }
+}
+
+TEST(HistoryBundle, OfOneEntryMayBeLargerThanOtherRequests) {
+    TestService server;
+    const std::string small = version_entry("1", 1);
+    const auto status = [&](std::string_view type, const std::vector<std::string>& entries) {
+        Sent sent{HttpMethod::post, "", {}, bundle_of(type, entries)};
+        sent.oversized = true;
+        return server.send(sent).status;
+    };
+    EXPECT_EQ(status("history", {small}), 200);
+    EXPECT_EQ(status("history", {small, small}), 413);
+    EXPECT_EQ(status("batch", {entry_of("PUT", "Patient/2", patient("2"))}), 200);
+    EXPECT_EQ(status("transaction", {entry_of("PUT", "Patient/3", patient("3"))}), 413);
+}
+
 TEST(HistoryBundle, StoresNoParameters) {
     TestService server;
     const Json bundle = post_history(

@@ -533,6 +533,21 @@ TEST_F(SequencerTest, RefusesWhatTheFormatCannotHold) {
     EXPECT_EQ(put("a").status, Status::no_number);
 }
 
+TEST_F(SequencerTest, HoldsBodiesToTheirLimit) {
+    store_.reset();
+    StoreOptions options;
+    options.prepare_segments = false;
+    options.segment_bytes = 64 << 10;
+    options.body_bytes_max = 100;
+    store_ = *Store::open(fs_, "/data", options);
+    const auto put_body = [&](std::size_t bytes) {
+        return submit([&](CommitBuilder& b) { b.put("Patient", "a", std::string(bytes, 'x')); })
+            .status;
+    };
+    EXPECT_EQ(put_body(100), Status::accepted);
+    EXPECT_EQ(put_body(101), Status::too_large);
+}
+
 TEST_F(SequencerTest, AnswersOverloadedWhereTooMuchIsGathered) {
     const std::string large(kUnsyncedBytesMax / 2 - 4096, 'x');
     const auto put_large = [&](std::string_view id) {

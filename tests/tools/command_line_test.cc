@@ -513,6 +513,67 @@ TEST(Replicate, HalvesWhatIsTooLargeForTheTarget) {
     EXPECT_EQ(history_of(directory / "a"), history_of(directory / "c"));
 }
 
+TEST(Replicate, TakesWhateverTheSourceHasTaken) {
+    const TemporaryDirectory directory;
+    constexpr std::size_t kLimit = 20'000;
+    const std::vector<std::string> limits{"--set", "limits.max_body=20000"};
+    {
+        RunningServer source(kBinary, directory / "a", limits);
+        RunningServer target(kBinary, directory / "b", limits);
+        ASSERT_FALSE(source.url().empty() || target.url().empty());
+        tools::HttpClient writer(*tools::parse_server_url(source.url()));
+        const auto put = [&](const std::string& id, const std::string& x) {
+            const std::string body =
+                R"({"resourceType":"Patient","id":")" + id + R"(","x":)" + x + "}";
+            tools::HttpRequest request;
+            request.target = "/fhir/Patient/" + id;
+            request.method = "PUT";
+            request.body = body;
+            const auto written = writer.send(request);
+            return written ? written->status : 0;
+        };
+        EXPECT_EQ(put("deep", std::string(63, '[') + "1" + std::string(63, ']')), 201);
+        EXPECT_EQ(put("deeper", std::string(64, '[') + "1" + std::string(64, ']')), 400);
+        // As large as it can be: with what the server adds to it one byte more is too many.
+        std::size_t bytes = kLimit - 300;
+        while (put("large", '"' + std::string(bytes, 'x') + '"') < 300) {
+            ++bytes;
+        }
+        EXPECT_GT(bytes, kLimit - 300);
+        tools::HttpRequest request;
+        request.target = "/fhir/Patient/large";
+        const auto large = writer.send(request);
+        ASSERT_TRUE(large);
+        EXPECT_GT(large->body.size(), kLimit - 50);
+        const std::string body(large->body);
+        request.method = "PUT";
+        request.body = body;
+        const auto again = writer.send(request);
+        EXPECT_TRUE(again && again->status == 200) << "it can be written as it was read";
+
+        const Finished done = annals({"replicate", "--from", source.url(), "--to", target.url(),
+                                      "--state", directory / "state", "--retry-for", "5"});
+        EXPECT_EQ(done.exit_code, 0) << done.errors;
+        const Finished exported =
+            annals({"export", "--server", source.url(), "--to", directory / "x", "--history"});
+        EXPECT_EQ(exported.exit_code, 0) << exported.errors;
+        for (RunningServer* server : {&source, &target}) {
+            server->process().kill(SIGTERM);
+            EXPECT_EQ(server->process().wait(seconds(20)), 0);
+        }
+    }
+    EXPECT_EQ(history_of(directory / "a"), history_of(directory / "b"));
+    const Finished back =
+        annals({"import", "--data", directory / "c", directory / "x/history.ndjson"});
+    EXPECT_EQ(back.exit_code, 0) << back.errors;
+    EXPECT_EQ(history_of(directory / "a"), history_of(directory / "c"));
+    // The same without the versions.
+    EXPECT_EQ(annals({"export", "--data", directory / "a", "--to", directory / "y"}).exit_code, 0);
+    RunningServer last(kBinary, directory / "d", limits);
+    const Finished plain = annals({"import", "--server", last.url(), directory / "y"});
+    EXPECT_EQ(plain.exit_code, 0) << plain.errors;
+}
+
 TEST(Replicate, FollowsWhatIsWrittenLaterUntilItIsToldToStop) {
     const TemporaryDirectory directory;
     RunningServer source(kBinary, directory / "a");

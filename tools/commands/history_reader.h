@@ -56,7 +56,7 @@ class HistoryReader {
 
     HttpClient client_;
     Patience patience_;
-    json::Parser parser_;
+    json::Parser parser_{kJsonWrappedDepthMax};
 };
 
 }  // namespace annals::tools

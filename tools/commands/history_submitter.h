@@ -51,7 +51,7 @@ class HistorySubmitter {
 
     HttpClient client_;
     Patience patience_;
-    json::Parser parser_;
+    json::Parser parser_{kJsonWrappedDepthMax};
     std::string body_;
     std::size_t entries_max_ = std::numeric_limits<std::size_t>::max();  ///< learnt from 413
 };

@@ -102,7 +102,7 @@ class ImportLane {
 
     std::unique_ptr<Destination> destination_;
     ImportReport& report_;
-    json::Parser parser_;
+    json::Parser parser_{kJsonWrappedDepthMax};
 
     std::mutex mutex_;
     std::condition_variable changed_;

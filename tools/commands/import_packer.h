@@ -42,7 +42,7 @@ class ImportPacker {
 
     std::vector<std::unique_ptr<ImportLane>>& lanes_;
     ImportReport& report_;
-    json::Parser parser_;
+    json::Parser parser_{kJsonWrappedDepthMax};
     std::vector<Pack> open_;
     std::size_t next_lane_ = 0;
     bool in_history_ = false;

@@ -27,6 +27,8 @@ storage::StoreOptions store_options(const core::Config& config) {
         options.durability = storage::Durability::none;
     }
     options.sync_interval_ms = static_cast<std::uint32_t>(config.sync_interval.count());
+    // What is stored can be read and sent back as it is, and sent on in a history Bundle of its own.
+    options.body_bytes_max = config.limits.max_body;
     options.pack_segments = config.storage_compression;
     options.pack_after = config.storage_compression_after;
     options.kept_bytes = config.storage_written_memory;
