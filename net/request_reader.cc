@@ -92,6 +92,20 @@ core::HttpMethod method_of(unsigned method) noexcept {
     }
 }
 
+/// How long the target may be with which the head begins.
+std::size_t target_bytes_max(std::string_view head) noexcept {
+    head = head.substr(0, std::min(head.find('\n'), kRequestTargetBytesMax));
+    const std::size_t mark = head.find('?');
+    return mark != std::string_view::npos && head.substr(mark).starts_with("?_cursor=")
+               ? kPageTargetBytesMax
+               : kRequestTargetBytesMax;
+}
+
+/// How long the head may be.
+std::size_t head_bytes_max(std::string_view head) noexcept {
+    return kHeaderBytesMax + target_bytes_max(head) - kRequestTargetBytesMax;
+}
+
 }  // namespace
 
 struct RequestReader::Parser {
@@ -278,11 +292,12 @@ RequestReader::Step RequestReader::next() {
     if (!head_done_) {
         const std::string_view head(buffer_.get() + begin_, end_ - begin_);
         if (head.size() > kRequestTargetBytesMax + 64 &&
+            head.size() > target_bytes_max(head) + 64 &&
             head.find('\n') == std::string_view::npos) {
             refuse(Errc::uri_too_long, "the request line is too long; use POST and _search");
             return Step::refused;
         }
-        if (head.size() > kHeaderBytesMax) {
+        if (head.size() > kHeaderBytesMax && head.size() > head_bytes_max(head)) {
             refuse(Errc::headers_too_large, "the request's headers are too long");
             return Step::refused;
         }
@@ -408,7 +423,7 @@ bool RequestReader::read_request_line(std::size_t& position) {
         return refuse(Errc::invalid, "the request line is malformed");
     }
     const std::string_view target = line.substr(method_end + 1, target_end - method_end - 1);
-    if (target.size() > kRequestTargetBytesMax) {
+    if (target.size() > kRequestTargetBytesMax && target.size() > target_bytes_max(line)) {
         return refuse(Errc::uri_too_long, "the request target is too long; use POST and _search");
     }
     http_1_0_ = parser_->state.http_minor == 0;
@@ -615,7 +630,8 @@ int RequestReader::head_arrived() {
     if (!read_headers(position)) {
         return -1;
     }
-    if (position > kHeaderBytesMax) {
+    if (position > kHeaderBytesMax &&
+        position > head_bytes_max({buffer_.get() + begin_, position})) {
         refuse(Errc::headers_too_large, "the request's headers are too long");
         return -1;
     }

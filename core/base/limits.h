@@ -14,6 +14,8 @@ inline constexpr std::size_t kJsonDepthMax = 64;  ///< nested objects and arrays
 inline constexpr std::size_t kJsonWrappedDepthMax = 4 * kJsonDepthMax;
 inline constexpr std::size_t kJsonBytesMax = 0xffff'0000;  ///< offsets are 32 bits
 inline constexpr std::size_t kRequestTargetBytesMax = 8 << 10;
+/// The same of a link to a page, whose query begins with `_cursor=`: a search by POST may be longer than a URL.
+inline constexpr std::size_t kPageTargetBytesMax = 64 << 10;
 inline constexpr std::size_t kHeaderBytesMax = 32 << 10;  ///< request line and all headers
 /// A Bundle of one entry may be so much larger than limits.max_body, so that whatever is stored can be sent on in one.
 inline constexpr std::size_t kBundleWrapBytes = 8 << 10;

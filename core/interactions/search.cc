@@ -48,6 +48,9 @@ bool is_plain(char c) noexcept {
     return kPlain[static_cast<unsigned char>(c)];
 }
 
+constexpr std::string_view kCursorName = "_cursor=";
+constexpr std::string_view kFirstPage = "first";
+
 // Resources whose contained ones are counted at a time.
 constexpr std::size_t kCountedAtOnce = 1000;
 
@@ -146,7 +149,7 @@ class Search {
             co_return std::move(read.error());
         }
         content.total = page->total;
-        content.links = links(*page);
+        content.links = links(*page, content.warnings);
         if (!takes_out()) {
             content.matches = std::move(page->matches);
         }
@@ -164,6 +167,9 @@ class Search {
             if (name == "_cursor") {
                 if (cursor_) {
                     return search::malformed_cursor();
+                }
+                if (value == kFirstPage) {
+                    continue;
                 }
                 ANNALS_TRY(cursor_, search::read_cursor(value));
             }
@@ -423,10 +429,11 @@ class Search {
         }
     }
 
-    // Of the first page.
-    std::string url() const {
+    // Of the page at `cursor`; of the first one if it is empty.
+    std::string url(std::string_view cursor) const {
         std::string out(request_.base_url);
         out += root();
+        const std::size_t mark = out.size();
         char separator = '?';
         for (const auto& [name, value] : query_.used) {
             out += separator;
@@ -435,15 +442,22 @@ class Search {
             append_parameter(out, value);
             separator = '&';
         }
+        if (out.size() + cursor.size() + kCursorName.size() > kRequestTargetBytesMax) {
+            // What is longer than other URLs may be is taken if it begins so.
+            out.replace(mark, 1,
+                        fmt::format("?{}{}&", kCursorName, cursor.empty() ? kFirstPage : cursor));
+        } else if (!cursor.empty()) {
+            out += separator;
+            out.append(kCursorName).append(cursor);
+        }
         return out;
     }
 
-    std::vector<BundleLink> links(const SearchPage& page) const {
-        const std::string first = url();
-        const auto at = [&](const Cursor& cursor) {
-            const std::string_view name = query_.used.empty() ? "?_cursor=" : "&_cursor=";
-            return fmt::format("{}{}{}", first, name, search::write_cursor(cursor));
-        };
+    // `warnings`: says so if there are pages that are too far for a link.
+    std::vector<BundleLink> links(const SearchPage& page,
+                                  std::vector<std::string>& warnings) const {
+        const std::string first = url({});
+        const auto at = [&](const Cursor& cursor) { return url(search::write_cursor(cursor)); };
         std::vector<BundleLink> links;
         links.emplace_back("self", cursor_ ? at(*cursor_) : first);
         if (count_ == 0) {
@@ -467,12 +481,21 @@ class Search {
             there.backwards = false;
             there.edge = page.matches.back().position;
             links.emplace_back("next", at(there));
+            if (links.back().second.size() > kPageTargetBytesMax) {
+                warnings.push_back(fmt::format(
+                    "The search is too long for links to its other pages: the same POST with "
+                    "_cursor={} answers the next one",
+                    search::write_cursor(there)));
+            }
             if (page.total) {
                 there.backwards = true;
                 there.edge = {};
                 links.emplace_back("last", at(there));
             }
         }
+        std::erase_if(links, [](const BundleLink& link) {
+            return link.first != "self" && link.second.size() > kPageTargetBytesMax;
+        });
         return links;
     }
 

@@ -25,7 +25,7 @@ void check_request(RequestReader& reader, Reading& reading) {
     const annals::core::Request& request = reader.request();
     ANNALS_CHECK(request.body.size() <= kBodyBytesMax);
     ANNALS_CHECK(request.headers.size() <= annals::kHeaderCountMax);
-    ANNALS_CHECK(request.path.size() + request.query.size() <= annals::kRequestTargetBytesMax);
+    ANNALS_CHECK(request.path.size() + request.query.size() <= annals::kPageTargetBytesMax);
     const std::string_view line_ends("\r\n\0", 3);
     for (const annals::core::Header& header : request.headers) {
         ANNALS_CHECK(!header.name.empty());
