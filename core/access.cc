@@ -292,10 +292,10 @@ void add_challenge(const Service& service, const Error& error, Response& respons
         case Errc::unauthenticated:
             break;
         case Errc::bad_credentials:
-            bearer += R"(, error="invalid_token")";
+            bearer += R"(, error="invalid_token", error_description="credentials not accepted")";
             break;
         case Errc::credentials_expired:
-            bearer += R"(, error="invalid_token", error_description="the token has expired")";
+            bearer += R"(, error="invalid_token", error_description="token expired")";
             break;
         default:
             return;

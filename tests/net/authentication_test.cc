@@ -57,11 +57,15 @@ TEST(Authentication, SaysWhatIsWrongWithATokenAndNothingOfItsContent) {
     const HttpResponse forged = server.get_with_token("/Patient/1", stranger.sign(kClaims));
     EXPECT_EQ(forged.status, 401);
     EXPECT_THAT(forged.body, HasSubstr(R"("code":"security")"));
-    EXPECT_THAT(*forged.header("WWW-Authenticate"), HasSubstr(R"(error="invalid_token")"));
+    EXPECT_EQ(
+        forged.header("WWW-Authenticate"),
+        R"(Bearer realm="fhir", error="invalid_token", error_description="credentials not accepted")");
     const HttpResponse late =
         server.get_with_token("/Patient/1", key.sign(R"({"exp":1000000000})"));
     EXPECT_EQ(late.status, 401);
     EXPECT_THAT(late.body, HasSubstr(R"("code":"expired")"));
+    EXPECT_EQ(late.header("WWW-Authenticate"),
+              R"(Bearer realm="fhir", error="invalid_token", error_description="token expired")");
     // Also where no credentials would be needed, but for what says where tokens are had.
     EXPECT_EQ(server.get_with_token("/openapi.json", stranger.sign(kClaims)).status, 401);
     EXPECT_EQ(server.get("/Patient/1", {{"Authorization", "Basic YTpi"}}).status, 401);
