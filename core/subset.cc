@@ -53,9 +53,8 @@ bool append_summary_object(json::Value object, schema::Type type, std::string& o
     for (const auto& [key, value] : object.members()) {
         const std::string_view name = element_name(key);
         const schema::Element element = type.find(name);
-        const bool own = name == "id" || name == "extension";
         const bool mandatory = must_stay(element);
-        if (!own && !mandatory && !(element && element.is_summary())) {
+        if (!mandatory && !(element && element.is_summary())) {
             continue;
         }
         const std::size_t before = out.size();
@@ -63,8 +62,8 @@ bool append_summary_object(json::Value object, schema::Type type, std::string& o
         begin_member(out, first);
         out += key.raw();
         out += ':';
-        if (own || !append_summary(value, element.type(), out)) {
-            if (own || mandatory) {
+        if (!append_summary(value, element.type(), out)) {
+            if (mandatory) {
                 out += value.raw();
             } else {
                 out.resize(before);
@@ -78,7 +77,8 @@ bool append_summary_object(json::Value object, schema::Type type, std::string& o
 
 bool append_summary(json::Value value, schema::Type type, std::string& out) {
     const std::size_t before = out.size();
-    if (!type || type.is_primitive() || type.is_resource()) {
+    // A primitive's extensions may be all there is of it. What modifies, modifies by its value.
+    if (!type || type.is_primitive() || type.is_resource() || type.name() == "Extension") {
         out += value.raw();
         return true;
     }

@@ -63,8 +63,30 @@ TEST(Summary, LeavesNoEmptyObjects) {
                       R"("subject":{"display":"S","id":"i","extension":[{"url":"u"}]}})",
                       Summary::summary),
               tagged(R"({"resourceType":"Media","meta":{"tag":[TAG]},"status":"completed",)"
-                     R"("content":{"contentType":"a/b"},)"
-                     R"("subject":{"display":"S","id":"i","extension":[{"url":"u"}]}})"));
+                     R"("content":{"contentType":"a/b"},"subject":{"display":"S"}})"));
+    EXPECT_EQ(
+        summary(R"({"resourceType":"Media","meta":{},"status":"completed",)"
+                R"("content":{"extension":[{"url":"u"}]},"subject":{"extension":[{"url":"u"}]}})",
+                Summary::summary),
+        tagged(R"({"resourceType":"Media","meta":{"tag":[TAG]},"status":"completed",)"
+               R"("content":{"extension":[{"url":"u"}]}})"));
+}
+
+TEST(Summary, LeavesOutExtensionsButThoseThatModifyAndThoseOfPrimitives) {
+    EXPECT_EQ(
+        summary(
+            R"({"resourceType":"Patient","meta":{},"extension":[{"url":"u"}],)"
+            R"("modifierExtension":[{"url":"m","extension":[{"url":"n","valueBoolean":true}]}],)"
+            R"("name":[{"id":"i","extension":[{"url":"u"}],"family":"A",)"
+            R"("_family":{"extension":[{"url":"u"}]}}],)"
+            R"("link":[{"id":"l","modifierExtension":[{"url":"m","valueBoolean":true}],)"
+            R"("other":{"reference":"Patient/2"},"type":"seealso"}]})",
+            Summary::summary),
+        tagged(R"({"resourceType":"Patient","meta":{"tag":[TAG]},)"
+               R"("modifierExtension":[{"url":"m","extension":[{"url":"n","valueBoolean":true}]}],)"
+               R"("name":[{"family":"A","_family":{"extension":[{"url":"u"}]}}],)"
+               R"("link":[{"modifierExtension":[{"url":"m","valueBoolean":true}],)"
+               R"("other":{"reference":"Patient/2"},"type":"seealso"}]})"));
 }
 
 TEST(Summary, OfTextIsTheNarrativeAndWhatIsMandatory) {
