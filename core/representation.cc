@@ -269,7 +269,7 @@ Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,
     std::unique_ptr<ConvertedRequest> converted;
     if (format == BodyFormat::other && is_binary(target) && request.method != HttpMethod::patch) {
         converted = std::make_unique<ConvertedRequest>();
-        converted->body = binary_json(request, target);
+        ANNALS_TRY(converted->body, binary_json(request, target));
     } else if (format == BodyFormat::xml) {
         thread_local xml::Reader reader;
         converted = std::make_unique<ConvertedRequest>();

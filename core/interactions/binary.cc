@@ -33,7 +33,7 @@ std::string as_code(std::string_view media_type) {
 }
 
 // What a client stored is not yet a header's value.
-bool is_media_type(std::string_view text) {
+bool is_sendable(std::string_view text) {
     const std::size_t slash = text.find('/');
     return slash != std::string_view::npos && slash > 0 && slash + 1 < text.size() &&
            text.size() <= 255 &&
@@ -138,14 +138,18 @@ bool is_binary(const Target& target) noexcept {
             target.level == Level::version);
 }
 
-std::string binary_json(const Request& request, const Target& target) {
+Result<std::string> binary_json(const Request& request, const Target& target) {
+    const std::string_view given = request.header("Content-Type").value_or(kUnknownType);
+    if (!is_media_type(given)) {
+        return Error{Errc::unsupported_media, "The Content-Type is no media type", ""};
+    }
     std::string out = R"({"resourceType":"Binary")";
     if (target.level == Level::instance) {
         out += R"(,"id":)";
         json::append_quoted(out, target.id);
     }
     out += R"(,"contentType":)";
-    json::append_quoted(out, as_code(request.header("Content-Type").value_or(kUnknownType)));
+    json::append_quoted(out, as_code(given));
     if (const auto context = request.header("X-Security-Context"); context && !context->empty()) {
         out += R"(,"securityContext":{"reference":)";
         json::append_quoted(out, *context);
@@ -169,7 +173,7 @@ bool make_raw(const Request& request, const AnswerFormat* asked, Response& respo
     json::Document document = *std::move(parsed);
     const json::Value binary = document.root();
     std::string type = binary["contentType"].string();
-    if (!is_media_type(type)) {
+    if (!is_sendable(type)) {
         type = kUnknownType;
     }
     const std::string name(read_media_type(type).name);

@@ -19,7 +19,7 @@ bool is_binary(const Target& target) noexcept;
 
 /// The JSON of the Binary that holds the request's body: contentType by Content-Type, securityContext by
 /// X-Security-Context, the id of `target` where it has one.
-std::string binary_json(const Request& request, const Target& target);
+Result<std::string> binary_json(const Request& request, const Target& target);
 
 /// Turns `response`, the JSON of a Binary, into its content, with headers that keep a browser from running it.
 /// False, and nothing changed, if the resource itself is what the request asks for or the content can't be had.

@@ -1,6 +1,19 @@
 #include "core/interactions/media_type.h"
 
+#include <algorithm>
+
 namespace annals::core {
+
+namespace {
+
+bool is_token(std::string_view text) noexcept {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+               std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+    });
+}
+
+}  // namespace
 
 std::string_view next_part(std::string_view& rest, char separator) {
     bool quoted = false;
@@ -59,6 +72,27 @@ MediaType read_media_type(std::string_view text) {
         }
     }
     return media;
+}
+
+bool is_media_type(std::string_view text) noexcept {
+    std::string_view subtype = next_part(text, ';');
+    const std::string_view type = subtype.substr(0, subtype.find('/'));
+    subtype.remove_prefix(std::min(type.size() + 1, subtype.size()));
+    if (!is_token(type) || !is_token(subtype) || type == "*" || subtype == "*") {
+        return false;
+    }
+    while (!text.empty()) {
+        std::string_view value = next_part(text, ';');
+        if (value.empty()) {
+            continue;  // RFC 9110 section 5.6.6 lets it stand
+        }
+        const std::string_view name = value.substr(0, value.find('='));
+        value.remove_prefix(std::min(name.size() + 1, value.size()));
+        if (!is_token(name) || (unquoted(value) == value && !is_token(value))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool covers(std::string_view range, std::string_view name) noexcept {

@@ -27,6 +27,9 @@ struct MediaType {
 /// Reads one element of a list. Lifetime: views point into `text`.
 MediaType read_media_type(std::string_view text);
 
+/// Is `text` one media type, with or without parameters? (`image/*` is none.)
+bool is_media_type(std::string_view text) noexcept;
+
 /// Cuts the part before `separator` off `rest` and trims it; separators inside of quotes do not count.
 std::string_view next_part(std::string_view& rest, char separator);
 

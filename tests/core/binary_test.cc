@@ -49,6 +49,34 @@ TEST_F(Binary, IsMadeWhateverAcceptSays) {
     EXPECT_EQ(get("/Binary/b?_format=ttl").status, 406);
 }
 
+TEST_F(Binary, IsOfOneMediaType) {
+    for (const char* type :
+         {"text/plain , foo/bar", "text/plain, foo/bar", "text", "text/", "/plain", "te xt/plain",
+          "image/*", "text/plain; charset", "text/plain; charset=a b", "text/plain/x"}) {
+        EXPECT_EQ(send("PUT", "/Binary/b", "x", {{"Content-Type", type}}).status, 415) << type;
+    }
+    for (const char* type : {"text/plain;charset=utf-8", "text/plain ; charset=\"a,b;c\"",
+                             "application/vnd.a+b;x=y;", "multipart/mixed; boundary=\"a b\""}) {
+        EXPECT_LT(send("PUT", "/Binary/b", "x", {{"Content-Type", type}}).status, 300) << type;
+    }
+}
+
+TEST_F(Binary, ThatIsTooLargeInBase64IsRefused) {
+    core::Config config;
+    config.limits.max_body = 1000;
+    store_options_.body_bytes_max = config.limits.max_body;
+    restart(config);
+    const auto post = [&](std::size_t bytes) {
+        return send("POST", "/Binary", std::string(bytes, 'x'), {{"Content-Type", "a/b"}});
+    };
+    const Answer taken = post(600);
+    EXPECT_EQ(taken.status, 201) << taken.body;
+    EXPECT_LE(taken.body.size(), config.limits.max_body);
+    const Answer refused = post(900);
+    EXPECT_EQ(refused.status, 413);
+    EXPECT_TRUE(refused.says("\"too-long\"")) << refused.body;
+}
+
 TEST_F(Binary, IsNotWhatOtherTypesAreMadeOf) {
     EXPECT_EQ(send("POST", "/Patient", "x", {{"Content-Type", "image/png"}}).status, 415);
 }
