@@ -81,7 +81,7 @@ class ScopeFinder {
             }
         }
         if (task_.types.empty()) {
-            scope_.types = possible;
+            scope_.types = task_.no_type ? std::array<bool, kResourceTypeCount>{} : possible;
             return {};
         }
         for (const TypeId type : task_.types) {

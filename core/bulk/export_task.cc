@@ -118,9 +118,7 @@ Result<void> read_types(const OperationInput& input, ExportTask& task) {
                 pass_over(task, Errc::invalid, fmt::format("_type: there is no type '{}'", name)));
         }
     }
-    if (task.types.empty() && !names.empty()) {
-        return Error{Errc::invalid, "_type names no type that there is", ""};
-    }
+    task.no_type = task.types.empty() && !names.empty();
     std::sort(task.types.begin(), task.types.end());
     task.types.erase(std::unique(task.types.begin(), task.types.end()), task.types.end());
     return {};
@@ -136,7 +134,7 @@ Result<void> read_filters(const OperationInput& input, ExportTask& task) {
     }
     for (const std::string& filter : task.filters) {
         ANNALS_TRY(const TypeFilter read, read_type_filter(filter));
-        if (!task.types.empty() &&
+        if ((task.no_type || !task.types.empty()) &&
             !std::binary_search(task.types.begin(), task.types.end(), read.type)) {
             return Error{Errc::invalid,
                          fmt::format("_typeFilter: {} is not among the types asked for",
@@ -262,6 +260,7 @@ std::string task_json(const ExportTask& task) {
         types.emplace_back(resource_type_name(type));
     }
     append_texts(out, "types", types);
+    out += task.no_type ? R"(,"noType":true)" : "";
     append_texts(out, "filters", task.filters);
     append_texts(out, "elements", task.elements);
     append_texts(out, "patients", task.patients);
@@ -303,6 +302,7 @@ Result<ExportTask> parse_export_task(std::string_view json) {
             task.types.push_back(*type);
         }
     }
+    task.no_type = root["noType"].raw() == "true";
     task.filters = texts_of(root["filters"]);
     task.elements = texts_of(root["elements"]);
     task.patients = texts_of(root["patients"]);

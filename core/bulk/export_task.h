@@ -34,6 +34,7 @@ struct ExportTask {
     std::vector<std::string> elements;  ///< as _elements has them
     std::vector<std::string> patients;  ///< ids; empty: all of the level
     bool history = false;               ///< all versions
+    bool no_type = false;               ///< none of the types asked for is known: nothing
     bool strict = true;                 ///< unknown parameters of filters are errors
     std::vector<std::string>
         passed_over;  ///< what the kick-off has that isn't understood, if that is no error

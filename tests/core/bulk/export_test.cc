@@ -477,7 +477,6 @@ TEST_F(ExportTest, RefusesWhatItCannotDo) {
         EXPECT_EQ(begin(fmt::format("/$export?{}", query)).status, 400) << query;
     }
     EXPECT_EQ(lenient("/$export?unknown=1&includeAssociatedData=x&_type=Patient,Nobody"), 202);
-    EXPECT_EQ(lenient("/$export?_type=Nobody"), 400);
     for (const char* format :
          {"application/fhir%2Bndjson", "application/fhir+ndjson", "application/ndjson", "ndjson"}) {
         service().jobs().wait_until_idle();
@@ -512,6 +511,14 @@ TEST_F(ExportTest, PassesOverWhatIsUnknownWhereThatIsAskedForAndSaysSo) {
     for (const char* told : {"'Nobody'", "'unknown'", "includeAssociatedData is not supported"}) {
         EXPECT_THAT(exported.errors, HasSubstr(told));
     }
+    // Of nothing that is known, nothing: not everything.
+    EXPECT_EQ(begin("/$export?_type=Nobody").status, 400);
+    for (const char* target : {"/$export?_type=Nobody", "/Patient/$export?_type=Nobody"}) {
+        const Exported nothing = finish(lenient(target));
+        EXPECT_THAT(nothing.names, ElementsAre()) << target;
+        EXPECT_THAT(nothing.errors, HasSubstr("'Nobody'"));
+    }
+    EXPECT_EQ(lenient("/$export?_type=Nobody&_typeFilter=Patient%3Ffamily%3Dkunz").status, 400);
 }
 
 TEST_F(ExportTest, IsForWhomeverBeganItAndForThoseWhoMayDoEverything) {
