@@ -79,6 +79,12 @@ std::optional<Issue> mismatch(const Target& target, const Asked& asked, json::Va
         return {};
     }
     const std::string type = resource["resourceType"].string();
+    if (type.empty()) {
+        return Issue{"error", "required",
+                     fmt::format("The resource has no resourceType; the URL's is {}",
+                                 resource_type_name(target.type)),
+                     ""};
+    }
     if (type != resource_type_name(target.type)) {
         return Issue{"error", "invalid",
                      fmt::format("The resource is a {}, the URL's type is {}", type,

@@ -145,8 +145,8 @@ Result<void> Package::take(std::string_view path, std::string bytes, json::Parse
     if (!document || !document->root().is_object()) {
         return Error{
             Errc::invalid,
-            fmt::format("The package's file '{}' is no JSON object: {}", core::valid_utf8(file),
-                        document ? std::string() : document.error().detail),
+            fmt::format("The package's file '{}' is no JSON object{}", core::valid_utf8(file),
+                        document ? std::string() : ": " + document.error().detail),
             ""};
     }
     const json::Value root = document->root();
