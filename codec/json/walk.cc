@@ -31,6 +31,8 @@ struct Walk::Frame {
 
 namespace {
 
+constexpr const char* kTooDeep = "nested too deeply";
+
 // A hash of the key's length and first eight bytes, in the upper bits. Requires: eight readable bytes.
 inline std::uint64_t hash_key(const char* key, std::uint32_t size) noexcept {
     auto word = load_le<std::uint64_t>(key);
@@ -101,9 +103,16 @@ std::size_t Walk::nodes_max(std::size_t tokens) const noexcept {
 
 Fault Walk::run(const char* text, std::span<const std::uint32_t> tokens, bool checked,
                 Node* nodes) {
-    suspects_.clear();
-    deep_ = false;
-    return checked ? run<true>(text, tokens, nodes) : run<false>(text, tokens, nodes);
+    const auto walk = [&](std::size_t depth_max) {
+        suspects_.clear();
+        depth_max_ = depth_max;
+        return checked ? run<true>(text, tokens, nodes) : run<false>(text, tokens, nodes);
+    };
+    // What is deeper than a resource may be is rare enough to be walked through twice.
+    const std::size_t usual = std::min(frames_.size(), kJsonDepthMax);
+    const Fault fault = walk(usual);
+    deep_ = fault.message == kTooDeep && usual < frames_.size();
+    return deep_ ? walk(frames_.size()) : fault;
 }
 
 // A state machine whose states are places in the code: each has its own branches to be predicted.
@@ -112,8 +121,7 @@ Fault Walk::run(const char* const text, std::span<const std::uint32_t> tokens, N
     const std::uint32_t* token = tokens.data();
     const std::uint32_t* const last = token + tokens.size();  // *last is the text's size
     Frame* const outermost = frames_.data();
-    Frame* const innermost = outermost + frames_.size();
-    Frame* notable = outermost + std::min(frames_.size(), kJsonDepthMax);
+    Frame* const innermost = outermost + depth_max_;
     Frame* frame = outermost - 1;
     std::uint32_t index = 0;       // the next node to be made
     std::uint32_t space = *token;  // white space before the token
@@ -231,12 +239,8 @@ Fault Walk::run(const char* const text, std::span<const std::uint32_t> tokens, N
     }
 
 open_object:
-    if (++frame == notable) [[unlikely]] {
-        if (frame == innermost) {
-            return fail("nested too deeply");
-        }
-        deep_ = true;
-        notable = innermost;
+    if (++frame == innermost) [[unlikely]] {
+        return fail(kTooDeep);
     }
     frame->keys = {};
     frame->node = index;
@@ -338,12 +342,8 @@ object_continue:
     goto close;
 
 open_array:
-    if (++frame == notable) [[unlikely]] {
-        if (frame == innermost) {
-            return fail("nested too deeply");
-        }
-        deep_ = true;
-        notable = innermost;
+    if (++frame == innermost) [[unlikely]] {
+        return fail(kTooDeep);
     }
     frame->node = index;
     frame->count = 0;

@@ -55,6 +55,7 @@ class Walk {
     Fault run(const char* text, std::span<const std::uint32_t> tokens, Node* nodes);
 
     std::vector<Frame> frames_;
+    std::size_t depth_max_ = 0;  // of this walk
     std::vector<std::uint32_t> suspects_;
     std::size_t node_count_ = 0;
     std::size_t space_count_ = 0;
