@@ -483,8 +483,8 @@ class Search {
             links.emplace_back("next", at(there));
             if (links.back().second.size() > kPageTargetBytesMax) {
                 warnings.push_back(fmt::format(
-                    "The search is too long for links to its other pages: the same POST with "
-                    "_cursor={} answers the next one",
+                    "The search is too long for links to its other pages; the next one answers the "
+                    "same POST with _cursor={}",
                     search::write_cursor(there)));
             }
             if (page.total) {
