@@ -20,10 +20,6 @@ namespace annals::core {
 
 namespace {
 
-bool is_on(const Interaction& row, const Config& config) {
-    return row.enabled == nullptr || row.enabled(config);
-}
-
 bool offers(const Config& config, Level level, HttpMethod method) {
     const auto rows = interactions();
     return std::any_of(rows.begin(), rows.end(), [&](const Interaction& row) {

@@ -288,7 +288,7 @@ std::string make_openapi(const Described& described) {
     Paths paths(config);
     SearchComponents components;
     for (const Interaction& row : interactions()) {
-        if (row.enabled == nullptr || row.enabled(config)) {
+        if (is_on(row, config)) {
             add_interaction(paths, row, described, components);
         }
     }

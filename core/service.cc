@@ -32,10 +32,6 @@ bool writes(const Interaction& row) {
            row.access == Access::remove || row.access == Access::erase;
 }
 
-bool is_on(const Interaction& row, const Config& config) {
-    return (row.enabled == nullptr || row.enabled(config)) && !(config.read_only && writes(row));
-}
-
 HttpMethod as_dispatched(HttpMethod method) noexcept {
     return method == HttpMethod::head ? HttpMethod::get : method;
 }
@@ -167,6 +163,10 @@ Service::~Service() = default;
 
 std::function<storage::SearchSetup(const storage::Store&)> search_setup(const Config& config) {
     return search::search_setup(config.base_url, references_of(config));
+}
+
+bool is_on(const Interaction& row, const Config& config) noexcept {
+    return (row.enabled == nullptr || row.enabled(config)) && !(config.read_only && writes(row));
 }
 
 Result<const Interaction*> find_interaction(const Config& config, HttpMethod method,

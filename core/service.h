@@ -135,6 +135,9 @@ struct Interaction {
         nullptr;  ///< what `awaiting` begins with, for whoever keeps the answer himself
 };
 
+/// Whether the configuration has it on; of a read-only server no writes.
+bool is_on(const Interaction& row, const Config& config) noexcept;
+
 /// The whole table, in the order of the CapabilityStatement.
 std::span<const Interaction> interactions() noexcept;
 

@@ -156,7 +156,6 @@ class AuditEventsTest : public ServiceFixture {
   protected:
     AuditEventsTest() {
         core::Config config;
-        config.read_only = true;
         config.validation = "off";
         config.audit.file = data() + "/audit";  // not opened here
         store_options_.read_only = true;

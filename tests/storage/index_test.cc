@@ -335,8 +335,8 @@ TEST(Index, ScansTheLogForWhatStandsAtAPosition) {
     }
     pair.index.erase({.key = key_of(1), .scope = Scope::version, .version = {2}});
     EXPECT_EQ(scanned(pair.index, {.every_version = true}, 4), (Positions{1, 2, 4, 5, 6}));
-    // As if it had never been: the version before it stands.
-    EXPECT_EQ(scanned(pair.index, {.bound = {3}}, 4), (Positions{1, 2}));
+    // The version before it was not current then.
+    EXPECT_EQ(scanned(pair.index, {.bound = {3}}, 4), Positions{2});
 }
 
 std::vector<IndexedVersion> one_version_each(std::uint64_t count) {
