@@ -2,7 +2,7 @@
 
 #include "core/base/log.h"
 #include "core/base/thread_name.h"
-#include "net/paths.h"
+#include "storage/whole_file.h"
 
 #include <fmt/format.h>
 
@@ -125,9 +125,9 @@ void AuditLog::add(std::string_view line) {
 /// What is full gets the next number; nothing is ever removed.
 Result<void> AuditLog::rotate() {
     ANNALS_TRY_VOID(sync());
-    const std::string name = name_of(path_);
+    const std::string name = path_.substr(path_.rfind('/') + 1);
     std::uint64_t last = 0;
-    ANNALS_TRY(const auto names, files_.list(directory_of(path_)));
+    ANNALS_TRY(const auto names, files_.list(storage::directory_of(path_)));
     for (const std::string& other : names) {
         std::uint64_t number = 0;
         if (other.size() > name.size() + 1 && other.starts_with(name) &&
@@ -176,7 +176,7 @@ Result<void> AuditLog::sync() {
     }
     ANNALS_TRY_VOID(file_->sync());
     if (is_new_) {
-        ANNALS_TRY_VOID(files_.sync_directory(directory_of(path_)));
+        ANNALS_TRY_VOID(files_.sync_directory(storage::directory_of(path_)));
     }
     is_new_ = false;
     sync_failed_ = false;

@@ -3,6 +3,7 @@
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
 #include "storage/format.h"
+#include "storage/whole_file.h"
 
 #include <fmt/format.h>
 
@@ -20,7 +21,6 @@ constexpr std::size_t kBlankingBytes = 56;
 constexpr std::size_t kDeadBytes = 16;
 constexpr std::size_t kChecksumBytes = 8;
 constexpr std::uint64_t kFileBytesMax = 64 << 20;
-constexpr std::uint64_t kCopyBytes = 1 << 20;
 constexpr std::size_t kBlockBytes = 4096;
 constexpr std::uint64_t kSaltAt = 40;
 constexpr std::uint64_t kFlagsAt = 14;
@@ -277,15 +277,12 @@ Result<bool> break_links(FileSystem& fs, const std::string& segments, std::uint6
         ANNALS_TRY_VOID(fs.remove(draft));
     }
     ANNALS_TRY(const std::uint64_t bytes, file->size());
-    ANNALS_TRY(const auto copy, fs.open(draft, FileSystem::Mode::create));
-    for (std::uint64_t at = 0; at < bytes; at += kCopyBytes) {
-        ANNALS_TRY(const std::string part, read_at(*file, at, std::min(kCopyBytes, bytes - at)));
-        if (auto written = copy->write(at, part); !written) {
-            (void)fs.remove(draft);
-            return std::move(written.error());
-        }
+    const auto copy = copy_file(fs, path, draft, bytes);
+    if (!copy) {
+        (void)fs.remove(draft);
+        return Error(copy.error());
     }
-    ANNALS_TRY_VOID(copy->sync());
+    ANNALS_TRY_VOID((*copy)->sync());
     ANNALS_TRY_VOID(fs.rename(draft, path));
     ANNALS_TRY_VOID(fs.sync_directory(segments));
     return true;

@@ -11,12 +11,12 @@ namespace {
 
 constexpr std::uint64_t kPieceBytes = 1 << 20;
 
+}  // namespace
+
 std::string directory_of(const std::string& path) {
     const std::string parent = std::filesystem::path(path).parent_path().string();
     return parent.empty() ? "." : parent;
 }
-
-}  // namespace
 
 Result<std::string> read_whole(FileSystem& fs, const std::string& path, std::uint64_t bytes_max) {
     ANNALS_TRY(const auto file, fs.open(path, FileSystem::Mode::read));

@@ -15,6 +15,9 @@
 
 namespace annals::storage {
 
+/// The directory that `path` is in; "." where it says none.
+std::string directory_of(const std::string& path);
+
 /// All of the file at `path`. Errors: not_found, io; corrupt (it has more than `bytes_max` bytes).
 Result<std::string> read_whole(FileSystem& fs, const std::string& path, std::uint64_t bytes_max);
 
