@@ -6,9 +6,9 @@
 #include "storage/index.h"
 #include "storage/packed_segment.h"
 #include "storage/recovery.h"
-#include "storage/search_checkpoint_reader.h"
 #include "storage/segment.h"
 #include "storage/segment_footer.h"
+#include "storage/verify_search.h"
 
 #include <fmt/format.h>
 
@@ -87,7 +87,7 @@ class Verification {
         report_.resources = totals.resources;
         report_.live = totals.live;
         verify_manifest();
-        verify_search(directory);
+        verify_search_checkpoint(fs_, directory, report_);
         return std::move(report_);
     }
 
@@ -465,44 +465,6 @@ class Verification {
         if (std::string_view(bytes_).substr(footer.offset()) !=
             builder.build(footer.offset(), last_instant_, header_.salt)) {
             damage(footer.offset(), "the footer's counts are not those of its records");
-        }
-    }
-
-    /// A file that is missing is no damage: erasure removes files before the manifest that names them is written anew. Nor
-    /// is what was written since without a sync, which a power cut may leave in pieces.
-    void verify_search(const std::string& directory) {
-        const std::string folder = std::string(kSearchFolder) + "/";
-        const auto exists = [&](const std::string& name) {
-            return fs_.exists(directory + "/" + folder + name);
-        };
-        const auto damaged = [&](const std::string& name, std::uint64_t offset,
-                                 std::string_view reason) {
-            name_ = folder + name;
-            damage(offset, fmt::format("{}; opening the store makes it anew", reason));
-        };
-        const std::string manifest(kSearchManifestName);
-        if (!exists(manifest)) {
-            return;
-        }
-        SearchCheckpointReader reader(fs_, directory, SearchCheckpointReader::Which::synced);
-        const SearchCheckpointReader::Content found = reader.take();
-        if (!found.manifest) {
-            damaged(manifest, 0, "manifest of the search index: " + found.manifest.error().detail);
-            return;
-        }
-        for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
-            for (std::size_t r = 0; r < found.runs[t].size(); ++r) {
-                const SearchCheckpointReader::Run& run = found.runs[t][r];
-                const SearchManifest::Place& place = found.manifest->types[t].runs[r];
-                if (run) {
-                    ++report_.search_runs;
-                    report_.search_documents += (*run)->size();
-                } else if (const std::string file = search_file_name(place.file); exists(file)) {
-                    damaged(file, place.offset,
-                            fmt::format("search index of {}: {}", resource_type_names()[t],
-                                        run.error().detail));
-                }
-            }
         }
     }
 
