@@ -32,9 +32,9 @@ constexpr std::string_view kSharedCaching = "no-cache";
 /// Responses of one turn are sent when they have grown to this.
 constexpr std::size_t kTurnBytesMax = 1 << 20;
 
-std::uint64_t microseconds_since(Clock::time_point begin) {
+std::uint64_t microseconds(Clock::duration time) {
     return static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - begin).count());
+        std::chrono::duration_cast<std::chrono::microseconds>(time).count());
 }
 
 }  // namespace
@@ -171,8 +171,7 @@ void Connection::abandon() {
     socket_.close(ignored);
 }
 
-Framing Connection::framing(bool close) {
-    worker_.keep_date();
+Framing Connection::framing(bool close) const {
     return {.head = false,
             .http_1_0 = false,
             .close = close,
@@ -184,7 +183,8 @@ Framing Connection::framing(bool close) {
 }
 
 /// The same for an answer to `request` with which the connection ends.
-Framing Connection::last_framing(const core::Request& request) {
+Framing Connection::last_framing(const core::Request& request) const {
+    worker_.keep_date(Clock::now());
     Framing frame = framing(true);
     frame.head = request.method == core::HttpMethod::head;
     return frame;
@@ -415,12 +415,14 @@ void Connection::fill_in(core::Request& request) {
 }
 
 Connection::Turn Connection::answer(core::Response& response) {
+    const Clock::time_point now = Clock::now();
     worker_.metrics.answered(reader_.request().method, response.status,
-                             microseconds_since(request_begin_));
-    return put(response);
+                             microseconds(now - request_begin_));
+    return put(response, now);
 }
 
-Connection::Turn Connection::put(core::Response& response) {
+Connection::Turn Connection::put(core::Response& response, Clock::time_point now) {
+    worker_.keep_date(now);
     const core::Request& request = reader_.request();
     if (!reader_.accept_encoding().empty()) {
         compress(response, reader_.accept_encoding());
@@ -468,15 +470,16 @@ asio::awaitable<Connection::Turn> Connection::settle() {
     if (abandoned_) {
         co_return Turn::gone;
     }
+    const Clock::time_point now = Clock::now();
     worker_.metrics.answered(reader_.request().method, early_->status,
-                             microseconds_since(request_begin_));
-    const Turn turn = early_turn_ ? *early_turn_ : put(*early_);
+                             microseconds(now - request_begin_));
+    const Turn turn = early_turn_ ? *early_turn_ : put(*early_, now);
     early_.reset();
     co_return turn == Turn::read ? answer_ready() : turn;
 }
 
 void Connection::prepare() {
-    early_turn_ = put(*early_);
+    early_turn_ = put(*early_, Clock::now());
 }
 
 asio::awaitable<Connection::Turn> Connection::handle() {
@@ -570,7 +573,7 @@ void Connection::answer_late() {
         core::outcome_response(Error{Errc::timeout, "", ""}, reader_.request());
     core::represent_error(reader_.request(), response);
     worker_.metrics.answered(reader_.request().method, response.status,
-                             microseconds_since(request_begin_));
+                             microseconds(Clock::now() - request_begin_));
     Output late;
     late.add(response, last_framing(reader_.request()));
     late.send(socket_.native_handle(), tls_.get());

@@ -98,7 +98,7 @@ class Connection final : private core::Meanwhile {
     Turn answer_ready();
     std::optional<core::Response> first_answer(core::Request& request);
     Turn answer(core::Response& response);
-    Turn put(core::Response& response);
+    Turn put(core::Response& response, Clock::time_point now);
     void fill_in(core::Request& request);
     static constexpr std::string_view kRoot = "/fhir";
     static bool enter_root(core::Request& request);
@@ -126,8 +126,8 @@ class Connection final : private core::Meanwhile {
     std::string allowed_at(std::string_view path) const;
     Turn refuse(const Error& error, int status = 0);
     void answer_late();
-    Framing framing(bool close);
-    Framing last_framing(const core::Request& request);
+    Framing framing(bool close) const;
+    Framing last_framing(const core::Request& request) const;
     void enter(Phase phase, std::chrono::milliseconds limit);
     void wake();
 

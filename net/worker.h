@@ -95,9 +95,9 @@ struct Worker : private core::Pings::Listener {
     /// Closes all connections.
     void close_all();
 
-    /// Moves `date` on if its second is over: no answer is dated before what it tells of.
-    void keep_date() {
-        if (Clock::now() >= date_ends_) {
+    /// Moves `date` on if its second is over at `now`: no answer is dated before what it tells of.
+    void keep_date(Clock::time_point now) {
+        if (now >= date_ends_) {
             set_time();
         }
     }
