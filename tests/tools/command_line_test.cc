@@ -487,6 +487,27 @@ std::string many_patients(int count) {
     return lines;
 }
 
+/// The history of `source`, of the store "a", goes to "x".
+void export_history_and_stop(const TemporaryDirectory& directory, RunningServer& source,
+                             RunningServer& target) {
+    const Finished exported = annals({"export", "--server", source.url(), "--to", directory / "x",
+                                      "--history", "--base-url", "ignored"});
+    EXPECT_EQ(exported.exit_code, 0) << exported.errors;
+    for (RunningServer* server : {&source, &target}) {
+        server->process().kill(SIGTERM);
+        EXPECT_EQ(server->process().wait(seconds(20)), 0);
+    }
+}
+
+/// The store "b", and one made of the history in "x", are what "a" is.
+void expect_copies(const TemporaryDirectory& directory) {
+    EXPECT_EQ(history_of(directory / "a"), history_of(directory / "b"));
+    const Finished back =
+        annals({"import", "--data", directory / "c", directory / "x/history.ndjson"});
+    EXPECT_EQ(back.exit_code, 0) << back.errors;
+    EXPECT_EQ(history_of(directory / "a"), history_of(directory / "c"));
+}
+
 TEST(Replicate, HalvesWhatIsTooLargeForTheTarget) {
     const TemporaryDirectory directory;
     test::write_whole_file(directory / "in.ndjson", many_patients(300));
@@ -498,19 +519,9 @@ TEST(Replicate, HalvesWhatIsTooLargeForTheTarget) {
         const Finished done = annals({"replicate", "--from", source.url(), "--to", target.url(),
                                       "--state", directory / "state", "--retry-for", "5"});
         EXPECT_EQ(done.exit_code, 0) << done.errors;
-        const Finished exported = annals({"export", "--server", source.url(), "--to",
-                                          directory / "x", "--history", "--base-url", "ignored"});
-        EXPECT_EQ(exported.exit_code, 0) << exported.errors;
-        for (RunningServer* server : {&source, &target}) {
-            server->process().kill(SIGTERM);
-            EXPECT_EQ(server->process().wait(seconds(20)), 0);
-        }
+        export_history_and_stop(directory, source, target);
     }
-    EXPECT_EQ(history_of(directory / "a"), history_of(directory / "b"));
-    const Finished back =
-        annals({"import", "--data", directory / "c", directory / "x/history.ndjson"});
-    EXPECT_EQ(back.exit_code, 0) << back.errors;
-    EXPECT_EQ(history_of(directory / "a"), history_of(directory / "c"));
+    expect_copies(directory);
 }
 
 TEST(Replicate, TakesWhateverTheSourceHasTaken) {
@@ -554,19 +565,9 @@ TEST(Replicate, TakesWhateverTheSourceHasTaken) {
         const Finished done = annals({"replicate", "--from", source.url(), "--to", target.url(),
                                       "--state", directory / "state", "--retry-for", "5"});
         EXPECT_EQ(done.exit_code, 0) << done.errors;
-        const Finished exported =
-            annals({"export", "--server", source.url(), "--to", directory / "x", "--history"});
-        EXPECT_EQ(exported.exit_code, 0) << exported.errors;
-        for (RunningServer* server : {&source, &target}) {
-            server->process().kill(SIGTERM);
-            EXPECT_EQ(server->process().wait(seconds(20)), 0);
-        }
+        export_history_and_stop(directory, source, target);
     }
-    EXPECT_EQ(history_of(directory / "a"), history_of(directory / "b"));
-    const Finished back =
-        annals({"import", "--data", directory / "c", directory / "x/history.ndjson"});
-    EXPECT_EQ(back.exit_code, 0) << back.errors;
-    EXPECT_EQ(history_of(directory / "a"), history_of(directory / "c"));
+    expect_copies(directory);
     // The same without the versions.
     EXPECT_EQ(annals({"export", "--data", directory / "a", "--to", directory / "y"}).exit_code, 0);
     RunningServer last(kBinary, directory / "d", limits);
