@@ -24,6 +24,8 @@ Item::Kind system_kind(schema::Type type);
 /// "Integer" for Kind::integer and so on.
 std::string_view system_name(Item::Kind kind);
 
+schema::Type quantity();
+
 /// The name that type() gives: a backbone element's is that of what it is derived from.
 std::string_view public_name(schema::Type type);
 

@@ -1,0 +1,397 @@
+// What items are beside each other: equality, equivalence, order.
+//
+// Layer:   codec, inside codec/fhirpath.
+// Spec:    FHIRPath N1 "Equality", "Comparison"; FHIR R4 fhirpath.html "Using FHIR types".
+
+#include "codec/fhirpath/machine.h"
+#include "codec/fhirpath/text.h"
+
+#include <algorithm>
+
+namespace annals::fhirpath {
+namespace {
+
+using json::Kind;
+
+Truth truth(Order order) {
+    return order == Order::equal     ? Truth::yes
+           : order == Order::unknown ? Truth::unknown
+                                     : Truth::no;
+}
+
+Order order(std::strong_ordering ordering) {
+    return ordering < 0 ? Order::less : ordering > 0 ? Order::greater : Order::equal;
+}
+
+// Calendar years and months don't compare with anything that is defined in seconds; the number of months of
+// one, or 0.
+int calendar_months(const Quantity& quantity) {
+    if (!quantity.calendar) {
+        return 0;
+    }
+    return quantity.unit.starts_with("year") ? 12 : quantity.unit.starts_with("month") ? 1 : 0;
+}
+
+std::optional<Unit> unit_of(const Quantity& quantity) {
+    if (const int months = calendar_months(quantity)) {
+        return parse_unit(months == 12 ? "a" : "mo");
+    }
+    return parse_unit(quantity.calendar ? definite_duration(quantity.unit) : quantity.unit);
+}
+
+Order compare_quantities(const Quantity& a, const Quantity& b) {
+    if (a.unit == b.unit) {
+        return order(a.value <=> b.value);
+    }
+    const int months_a = calendar_months(a);
+    const int months_b = calendar_months(b);
+    if (months_a != 0 && months_b != 0) {
+        const auto x = Decimal::multiply(a.value, Decimal(months_a));
+        const auto y = Decimal::multiply(b.value, Decimal(months_b));
+        return x && y ? order(*x <=> *y) : Order::unknown;
+    }
+    const std::optional<Unit> unit_a = unit_of(a);
+    const std::optional<Unit> unit_b = unit_of(b);
+    if (months_a != 0 || months_b != 0 || !unit_a || !unit_b || !unit_a->same_dimension(*unit_b)) {
+        return Order::unknown;
+    }
+    // a/b compares as a's numerator times b's denominator does: nothing is rounded.
+    const auto x = Decimal::multiply(a.value, unit_a->numerator);
+    const auto y = Decimal::multiply(b.value, unit_b->numerator);
+    const auto left = x ? Decimal::multiply(*x, unit_b->denominator) : std::nullopt;
+    const auto right = y ? Decimal::multiply(*y, unit_a->denominator) : std::nullopt;
+    return left && right ? order(*left <=> *right) : Order::unknown;
+}
+
+bool equivalent_decimals(const Decimal& a, const Decimal& b) {
+    const Decimal x = a.normalized();
+    const Decimal y = b.normalized();
+    const int scale = std::min(x.scale(), y.scale());
+    const auto left = x.rounded(scale);
+    const auto right = y.rounded(scale);
+    return left && right && *left == *right;
+}
+
+bool equivalent_quantities(const Quantity& a, const Quantity& b) {
+    if (a.unit == b.unit) {
+        return equivalent_decimals(a.value, b.value);
+    }
+    const std::optional<Unit> unit_a = unit_of(a);
+    const std::optional<Unit> unit_b = unit_of(b);
+    if (!unit_a || !unit_b || !unit_a->same_dimension(*unit_b)) {
+        return false;
+    }
+    // In the larger unit, so that the less precise of the two decides.
+    const bool to_a = compare_size(*unit_a, *unit_b) >= 0;
+    const auto converted = to_a ? fhirpath::convert(b.value, *unit_b, *unit_a)
+                                : fhirpath::convert(a.value, *unit_a, *unit_b);
+    return converted && equivalent_decimals(*converted, to_a ? a.value : b.value);
+}
+
+Decimal decimal_of(const Item& number) {
+    return number.kind() == Item::Kind::integer ? Decimal(number.as_integer())
+                                                : number.as_decimal();
+}
+
+bool is_number(const Item& item) {
+    return item.kind() == Item::Kind::integer || item.kind() == Item::Kind::decimal;
+}
+
+bool is_date(Item::Kind kind) {
+    return kind == Item::Kind::date || kind == Item::Kind::date_time;
+}
+
+// A number as a quantity of unit one, for comparing with quantities.
+Quantity quantity_from(const Item& item) {
+    return item.kind() == Item::Kind::quantity ? item.as_quantity()
+                                               : Quantity{decimal_of(item), "1", false};
+}
+
+}  // namespace
+
+bool Machine::equal(Range a, Range b, Truth& out) {
+    if (a.size() != b.size()) {
+        out = Truth::no;
+        return true;
+    }
+    out = Truth::yes;
+    for (std::uint32_t i = 0; i < a.size(); ++i) {
+        Truth one = Truth::unknown;
+        if (!equal_items(at(a.begin + i), at(b.begin + i), one)) {
+            return false;
+        }
+        if (one == Truth::no) {
+            out = Truth::no;
+            return true;
+        }
+        out = one == Truth::unknown ? one : out;
+    }
+    return true;
+}
+
+bool Machine::equal_items(const Item& a, const Item& b, Truth& out) {
+    Item x;
+    Item y;
+    bool has_x = false;
+    bool has_y = false;
+    if (!step() || !system_value(a, x, has_x) || !system_value(b, y, has_y)) {
+        return false;
+    }
+    out = Truth::no;
+    if (!has_x || !has_y) {
+        if (!has_x && !has_y && a.is_element() && b.is_element()) {
+            bool same = false;
+            if (!equal_json(a.sibling(), b.sibling(), false, same)) {
+                return false;
+            }
+            out = same ? Truth::yes : Truth::no;
+        }
+        return true;
+    }
+    if (x.kind() == Item::Kind::string && y.kind() == Item::Kind::string) {
+        out = x.as_string() == y.as_string() ? Truth::yes : Truth::no;
+        return step(x.as_string().size() / 64);
+    }
+    if (x.kind() == Item::Kind::integer && y.kind() == Item::Kind::integer) {
+        out = x.as_integer() == y.as_integer() ? Truth::yes : Truth::no;
+        return true;
+    }
+    if (is_number(x) && is_number(y)) {
+        out = decimal_of(x) == decimal_of(y) ? Truth::yes : Truth::no;
+        return true;
+    }
+    if (x.kind() == Item::Kind::quantity || y.kind() == Item::Kind::quantity) {
+        const bool comparable = (is_number(x) || x.kind() == Item::Kind::quantity) &&
+                                (is_number(y) || y.kind() == Item::Kind::quantity);
+        // Reading units takes longer than most.
+        if (!step(comparable ? 100 : 1)) {
+            return false;
+        }
+        out =
+            comparable ? truth(compare_quantities(quantity_from(x), quantity_from(y))) : Truth::no;
+        return true;
+    }
+    if ((is_date(x.kind()) && is_date(y.kind())) ||
+        (x.kind() == Item::Kind::time && y.kind() == Item::Kind::time)) {
+        out = truth(fhirpath::compare(x.as_temporal(), y.as_temporal()));
+        return true;
+    }
+    if (x.kind() != y.kind()) {
+        return true;
+    }
+    switch (x.kind()) {
+        case Item::Kind::boolean:
+            out = x.as_boolean() == y.as_boolean() ? Truth::yes : Truth::no;
+            return true;
+        case Item::Kind::type_info:
+            out = x.type() == y.type() && x.kind_of_ == y.kind_of_ ? Truth::yes : Truth::no;
+            return true;
+        case Item::Kind::element: {
+            bool same = false;
+            if (!equal_json(x.value(), y.value(), false, same)) {
+                return false;
+            }
+            out = same ? Truth::yes : Truth::no;
+            return true;
+        }
+        default:
+            return true;
+    }
+}
+
+bool Machine::equal_json(json::Value a, json::Value b, bool equivalence, bool& out) {
+    out = false;
+    if (!step()) {
+        return false;
+    }
+    if (!a || !b) {
+        out = !a && !b;
+        return true;
+    }
+    if (a.node().kind != b.node().kind) {
+        return true;
+    }
+    if (a.raw() == b.raw()) {
+        out = true;
+        return step(a.raw().size() / 64);
+    }
+    switch (a.node().kind) {
+        case Kind::null:
+        case Kind::boolean:
+            return true;
+        case Kind::number: {
+            const std::optional<Decimal> x = Decimal::parse(a.raw());
+            const std::optional<Decimal> y = Decimal::parse(b.raw());
+            out = x && y && (equivalence ? equivalent_decimals(*x, *y) : *x == *y);
+            return true;
+        }
+        case Kind::string:
+            if (equivalence) {
+                std::string_view x;
+                std::string_view y;
+                if (!string_of(a, x) || !string_of(b, y) || !step((x.size() + y.size()) / 16)) {
+                    return false;
+                }
+                out = equivalent_strings(x, y);
+            } else if (a.node().escaped || b.node().escaped) {
+                out = a.string() == b.string();
+            }
+            return true;
+        case Kind::array: {
+            if (a.size() != b.size()) {
+                return true;
+            }
+            auto other = b.elements().begin();
+            for (const json::Value x : a.elements()) {
+                bool same = false;
+                if (!equivalence) {
+                    if (!equal_json(x, *other, false, same)) {
+                        return false;
+                    }
+                    ++other;
+                } else {
+                    for (const json::Value y : b.elements()) {
+                        if (!same && !equal_json(x, y, true, same)) {
+                            return false;
+                        }
+                    }
+                }
+                if (!same) {
+                    return true;
+                }
+            }
+            out = true;
+            return true;
+        }
+        case Kind::object:
+            if (a.size() != b.size()) {
+                return true;
+            }
+            for (const auto [key, value] : a.members()) {
+                bool same = false;
+                bool found = false;
+                if (!step(b.size())) {
+                    return false;
+                }
+                for (const auto [other_key, other] : b.members()) {
+                    if (!found && key.raw() == other_key.raw()) {
+                        found = true;
+                        if (!equal_json(value, other, equivalence, same)) {
+                            return false;
+                        }
+                    }
+                }
+                if (!same) {
+                    return true;
+                }
+            }
+            out = true;
+            return true;
+    }
+    return true;
+}
+
+bool Machine::equivalent(Range a, Range b, bool& out) {
+    out = a.size() == b.size();
+    if (!out) {
+        return true;
+    }
+    // In any order; an item of b matches one of a only.
+    std::vector<bool> taken(a.size() > 1 ? b.size() : 0);
+    for (std::uint32_t i = a.begin; i < a.end; ++i) {
+        bool found = false;
+        for (std::uint32_t k = 0; k < b.size() && !found; ++k) {
+            if (!taken.empty() && taken[k]) {
+                continue;
+            }
+            if (!equivalent_items(at(i), at(b.begin + k), found)) {
+                return false;
+            }
+            if (found && !taken.empty()) {
+                taken[k] = true;
+            }
+        }
+        if (!found) {
+            out = false;
+            return true;
+        }
+    }
+    return true;
+}
+
+bool Machine::equivalent_items(const Item& a, const Item& b, bool& out) {
+    Item x;
+    Item y;
+    bool has_x = false;
+    bool has_y = false;
+    out = false;
+    if (!step() || !system_value(a, x, has_x) || !system_value(b, y, has_y)) {
+        return false;
+    }
+    if (!has_x || !has_y) {
+        return has_x || has_y || equal_json(a.sibling(), b.sibling(), true, out);
+    }
+    if (x.kind() == Item::Kind::string && y.kind() == Item::Kind::string) {
+        out = equivalent_strings(x.as_string(), y.as_string());
+        return step((x.as_string().size() + y.as_string().size()) / 16);
+    }
+    if (is_number(x) && is_number(y)) {
+        out = equivalent_decimals(decimal_of(x), decimal_of(y));
+    } else if ((x.kind() == Item::Kind::quantity || is_number(x)) &&
+               (y.kind() == Item::Kind::quantity || is_number(y))) {
+        out = equivalent_quantities(quantity_from(x), quantity_from(y));
+        return step(100);
+    } else if (is_temporal(x.kind()) && is_temporal(y.kind())) {
+        out = fhirpath::equivalent(x.as_temporal(), y.as_temporal());
+    } else if (x.is_element() && y.is_element()) {
+        return equal_json(x.value(), y.value(), true, out);
+    } else {
+        Truth same = Truth::no;
+        if (!equal_items(x, y, same)) {
+            return false;
+        }
+        out = same == Truth::yes;
+    }
+    return true;
+}
+
+bool Machine::compare_items(const Item& a, const Item& b, Order& out) {
+    Item x;
+    Item y;
+    bool has_x = false;
+    bool has_y = false;
+    if (!step() || !system_value(a, x, has_x) || !system_value(b, y, has_y)) {
+        return false;
+    }
+    out = Order::unknown;
+    if (!has_x || !has_y) {
+        return true;
+    }
+    if (x.kind() == Item::Kind::integer && y.kind() == Item::Kind::integer) {
+        out = order(x.as_integer() <=> y.as_integer());
+        return true;
+    }
+    if (is_number(x) && is_number(y)) {
+        out = order(decimal_of(x) <=> decimal_of(y));
+        return true;
+    }
+    if (x.kind() == Item::Kind::string && y.kind() == Item::Kind::string) {
+        // Bytes of UTF-8 have the order of its characters.
+        const int order_of_bytes = x.as_string().compare(y.as_string());
+        out = order_of_bytes < 0 ? Order::less : order_of_bytes > 0 ? Order::greater : Order::equal;
+        return true;
+    }
+    if ((is_date(x.kind()) && is_date(y.kind())) ||
+        (x.kind() == Item::Kind::time && y.kind() == Item::Kind::time)) {
+        out = fhirpath::compare(x.as_temporal(), y.as_temporal());
+        return true;
+    }
+    if ((x.kind() == Item::Kind::quantity || is_number(x)) &&
+        (y.kind() == Item::Kind::quantity || is_number(y))) {
+        out = compare_quantities(quantity_from(x), quantity_from(y));
+        return step(100);
+    }
+    return fail(type_name(x) + " and " + type_name(y) + " can't be compared");
+}
+
+}  // namespace annals::fhirpath

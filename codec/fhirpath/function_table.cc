@@ -1,0 +1,123 @@
+#include "codec/fhirpath/function_table.h"
+
+#include <algorithm>
+#include <array>
+
+namespace annals::fhirpath {
+namespace {
+
+constexpr std::uint8_t kMany = 16;
+
+constexpr auto kFunctions = std::to_array<FunctionRow>({
+    {"abs", Function::abs, 0, 0},
+    {"aggregate", Function::aggregate, 1, 2},
+    {"all", Function::all, 1, 1},
+    {"allFalse", Function::all_false, 0, 0},
+    {"allTrue", Function::all_true, 0, 0},
+    {"anyFalse", Function::any_false, 0, 0},
+    {"anyTrue", Function::any_true, 0, 0},
+    {"as", Function::as, 1, 1},
+    {"ceiling", Function::ceiling, 0, 0},
+    {"checkModifiers", Function::check_modifiers, 0, kMany},
+    {"children", Function::children, 0, 0},
+    {"combine", Function::combine, 1, 1},
+    {"comparable", Function::comparable, 1, 1},
+    {"conformsTo", Function::conforms_to, 1, 1},
+    {"contains", Function::contains, 1, 1},
+    {"convertsToBoolean", Function::converts_to_boolean, 0, 0},
+    {"convertsToDate", Function::converts_to_date, 0, 0},
+    {"convertsToDateTime", Function::converts_to_date_time, 0, 0},
+    {"convertsToDecimal", Function::converts_to_decimal, 0, 0},
+    {"convertsToInteger", Function::converts_to_integer, 0, 0},
+    {"convertsToQuantity", Function::converts_to_quantity, 0, 1},
+    {"convertsToString", Function::converts_to_string, 0, 0},
+    {"convertsToTime", Function::converts_to_time, 0, 0},
+    {"count", Function::count, 0, 0},
+    {"decode", Function::decode, 1, 1},
+    {"descendants", Function::descendants, 0, 0},
+    {"distinct", Function::distinct, 0, 0},
+    {"empty", Function::empty, 0, 0},
+    {"encode", Function::encode, 1, 1},
+    {"endsWith", Function::ends_with, 1, 1},
+    {"escape", Function::escape, 1, 1},
+    {"exclude", Function::exclude, 1, 1},
+    {"exists", Function::exists, 0, 1},
+    {"exp", Function::exp, 0, 0},
+    {"extension", Function::extension, 1, 1},
+    {"first", Function::first, 0, 0},
+    {"floor", Function::floor, 0, 0},
+    {"getValue", Function::get_value, 0, 0},
+    {"hasValue", Function::has_value, 0, 0},
+    {"highBoundary", Function::high_boundary, 0, 1},
+    {"htmlChecks", Function::html_checks, 0, 0},
+    {"iif", Function::iif, 2, 3},
+    {"indexOf", Function::index_of, 1, 1},
+    {"intersect", Function::intersect, 1, 1},
+    {"is", Function::is, 1, 1},
+    {"isDistinct", Function::is_distinct, 0, 0},
+    {"join", Function::join, 0, 1},
+    {"last", Function::last, 0, 0},
+    {"lastIndexOf", Function::last_index_of, 1, 1},
+    {"length", Function::length, 0, 0},
+    {"ln", Function::ln, 0, 0},
+    {"log", Function::log, 1, 1},
+    {"lowBoundary", Function::low_boundary, 0, 1},
+    {"lower", Function::lower, 0, 0},
+    {"matches", Function::matches, 1, 1},
+    {"matchesFull", Function::matches_full, 1, 1},
+    {"memberOf", Function::member_of, 1, 1},
+    {"not", Function::not_, 0, 0},
+    {"now", Function::now, 0, 0},
+    {"ofType", Function::of_type, 1, 1},
+    {"power", Function::power, 1, 1},
+    {"precision", Function::precision, 0, 0},
+    {"repeat", Function::repeat, 1, 1},
+    {"replace", Function::replace, 2, 2},
+    {"replaceMatches", Function::replace_matches, 2, 2},
+    {"resolve", Function::resolve, 0, 0},
+    {"round", Function::round, 0, 1},
+    {"select", Function::select, 1, 1},
+    {"single", Function::single, 0, 0},
+    {"skip", Function::skip, 1, 1},
+    {"sort", Function::sort, 0, kMany},
+    {"split", Function::split, 1, 1},
+    {"sqrt", Function::sqrt, 0, 0},
+    {"startsWith", Function::starts_with, 1, 1},
+    {"subsetOf", Function::subset_of, 1, 1},
+    {"substring", Function::substring, 1, 2},
+    {"subsumedBy", Function::subsumed_by, 1, 1},
+    {"subsumes", Function::subsumes, 1, 1},
+    {"supersetOf", Function::superset_of, 1, 1},
+    {"tail", Function::tail, 0, 0},
+    {"take", Function::take, 1, 1},
+    {"timeOfDay", Function::time_of_day, 0, 0},
+    {"toBoolean", Function::to_boolean, 0, 0},
+    {"toChars", Function::to_chars, 0, 0},
+    {"toDate", Function::to_date, 0, 0},
+    {"toDateTime", Function::to_date_time, 0, 0},
+    {"toDecimal", Function::to_decimal, 0, 0},
+    {"toInteger", Function::to_integer, 0, 0},
+    {"toQuantity", Function::to_quantity, 0, 1},
+    {"toString", Function::to_string, 0, 0},
+    {"toTime", Function::to_time, 0, 0},
+    {"today", Function::today, 0, 0},
+    {"trace", Function::trace, 1, 2},
+    {"trim", Function::trim, 0, 0},
+    {"truncate", Function::truncate, 0, 0},
+    {"type", Function::type, 0, 0},
+    {"unescape", Function::unescape, 1, 1},
+    {"union", Function::union_, 1, 1},
+    {"upper", Function::upper, 0, 0},
+    {"where", Function::where, 1, 1},
+});
+
+static_assert(std::ranges::is_sorted(kFunctions, {}, &FunctionRow::name));
+
+}  // namespace
+
+const FunctionRow* find_function(std::string_view name) {
+    const auto found = std::ranges::lower_bound(kFunctions, name, {}, &FunctionRow::name);
+    return found != kFunctions.end() && found->name == name ? &*found : nullptr;
+}
+
+}  // namespace annals::fhirpath
