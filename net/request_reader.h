@@ -130,6 +130,10 @@ class RequestReader {
     int body_arrived(const char* bytes, std::size_t count);
     int chunk_announced(std::uint64_t bytes);
     int ignored_arrived(std::size_t count);
+    /// How long the target may be with which the head begins.
+    static std::size_t target_bytes_max(std::string_view head) noexcept;
+    /// How long that head may be.
+    static std::size_t head_bytes_max(std::string_view head) noexcept;
     bool read_request_line(std::size_t& position);
     bool read_headers(std::size_t& position);
     bool apply_header(std::string_view name, std::string_view value);

@@ -1,0 +1,69 @@
+// Which characters the texts of a request's head may have.
+//
+// Layer:   net; used by RequestReader alone.
+// Spec:    RFC 9110 section 5.6.2, RFC 3986 section 3.2.
+// Threads: plain functions.
+
+#pragma once
+
+#include "core/base/limits.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace annals::net {
+
+inline constexpr std::size_t kAuthorityBytesMax = 255;
+
+using CharacterSet = std::array<bool, 256>;
+
+constexpr CharacterSet letters_digits_and(std::string_view others) {
+    CharacterSet set{};
+    for (const std::string_view part :
+         {std::string_view("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+          others}) {
+        for (const char c : part) {
+            set[static_cast<unsigned char>(c)] = true;
+        }
+    }
+    return set;
+}
+
+inline constexpr CharacterSet kToken = letters_digits_and("!#$%&'*+-.^_`|~");  // RFC 9110, 5.6.2
+inline constexpr CharacterSet kAuthority =
+    letters_digits_and("-._~:[]");  // names, addresses, a port
+inline constexpr CharacterSet kRequestId = letters_digits_and("-._~:/+=@");
+
+inline bool is_in(const CharacterSet& set, char c) noexcept {
+    return set[static_cast<unsigned char>(c)];
+}
+
+inline bool all_in(const CharacterSet& set, std::string_view text) noexcept {
+    return std::all_of(text.begin(), text.end(), [&set](char c) { return is_in(set, c); });
+}
+
+inline bool is_authority(std::string_view text) noexcept {
+    return !text.empty() && text.size() <= kAuthorityBytesMax && all_in(kAuthority, text);
+}
+
+inline bool is_request_id(std::string_view text) noexcept {
+    return !text.empty() && text.size() <= kRequestIdBytesMax && all_in(kRequestId, text);
+}
+
+/// Compares with `lower`, which is in lower case.
+inline bool same(std::string_view text, std::string_view lower) noexcept {
+    if (text.size() != lower.size()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if ((c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c) != lower[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace annals::net

@@ -1,0 +1,223 @@
+// RequestReader: what the head says, line by line.
+
+#include "core/target.h"
+#include "net/characters.h"
+#include "net/request_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace annals::net {
+
+std::size_t RequestReader::target_bytes_max(std::string_view head) noexcept {
+    head = head.substr(0, std::min(head.find('\n'), kRequestTargetBytesMax));
+    const std::size_t mark = head.find('?');
+    return mark != std::string_view::npos && head.substr(mark).starts_with("?_cursor=")
+               ? kPageTargetBytesMax
+               : kRequestTargetBytesMax;
+}
+
+std::size_t RequestReader::head_bytes_max(std::string_view head) noexcept {
+    return kHeaderBytesMax + target_bytes_max(head) - kRequestTargetBytesMax;
+}
+
+bool RequestReader::read_request_line(std::size_t& position) {
+    const std::string_view head(buffer_.get() + begin_, end_ - begin_);
+    const std::size_t line_end = head.find('\n');
+    const std::string_view line = head.substr(0, line_end);
+    const std::size_t method_end = line.find(' ');
+    const std::size_t target_end = line.find(' ', method_end + 1);
+    if (method_end == std::string_view::npos || target_end == std::string_view::npos ||
+        line.size() != target_end + 10 || line.substr(target_end + 1, 7) != "HTTP/1." ||
+        line.back() != '\r') {
+        return refuse(Errc::invalid, "the request line is malformed");
+    }
+    const std::string_view target = line.substr(method_end + 1, target_end - method_end - 1);
+    if (target.size() > kRequestTargetBytesMax && target.size() > target_bytes_max(line)) {
+        return refuse(Errc::uri_too_long, "the request target is too long; use POST and _search");
+    }
+    position = line_end + 1;
+    return read_target(target);
+}
+
+bool RequestReader::read_target(std::string_view target) {
+    const bool printable = std::all_of(target.begin(), target.end(),
+                                       [](char c) { return c > ' ' && c < 0x7f && c != '#'; });
+    if (!printable) {
+        return refuse(Errc::invalid, "the request target is malformed");
+    }
+    const char* origin = buffer_.get() + begin_;
+    if (!target.empty() && target.front() != '/' && target != "*") {
+        const std::size_t scheme_end = target.find("://");
+        const std::string_view scheme = target.substr(0, scheme_end);
+        if (scheme_end == std::string_view::npos ||
+            (!same(scheme, "http") && !same(scheme, "https"))) {
+            return refuse(Errc::invalid, "the request target is neither a path nor a URL");
+        }
+        target.remove_prefix(scheme_end + 3);
+        const std::string_view authority = target.substr(0, target.find_first_of("/?"));
+        if (!is_authority(authority)) {
+            return refuse(Errc::invalid, "the request target's host is malformed");
+        }
+        // RFC 9112 section 3.2.2: it overrules the Host header.
+        host_from_target_ = true;
+        host_place_ = static_cast<std::size_t>(authority.data() - origin);
+        host_size_ = authority.size();
+        target.remove_prefix(authority.size());
+    }
+    const std::size_t path_size = std::min(target.find('?'), target.size());
+    path_place_ = static_cast<std::size_t>(target.data() - origin);
+    path_size_ = path_size;
+    core::unescape_path(target.substr(0, path_size), unescaped_path_);
+    query_place_ = path_place_ + std::min(path_size + 1, target.size());
+    query_size_ = target.size() - std::min(path_size + 1, target.size());
+    return true;
+}
+
+bool RequestReader::read_headers(std::size_t& position) {
+    const char* const origin = buffer_.get() + begin_;
+    const char* const limit = buffer_.get() + end_;
+    const char* at = origin + position;
+    for (;;) {
+        if (limit - at >= 2 && at[0] == '\r' && at[1] == '\n') {
+            position = static_cast<std::size_t>(at + 2 - origin);
+            return true;
+        }
+        // A line that begins with white space (obs-fold) has no name either.
+        const char* name_end = at;
+        while (name_end < limit && is_in(kToken, *name_end)) {
+            ++name_end;
+        }
+        if (name_end == at || name_end == limit || *name_end != ':') {
+            return refuse(Errc::invalid, "a header line is malformed");
+        }
+        const char* value = name_end + 1;
+        const void* found = std::memchr(value, '\n', static_cast<std::size_t>(limit - value));
+        const char* value_end = static_cast<const char*>(found);
+        if (value_end == nullptr || value_end == value || value_end[-1] != '\r') {
+            return refuse(Errc::invalid, "a header line does not end in CR LF");
+        }
+        const char* const next = value_end + 1;
+        --value_end;
+        while (value < value_end && (*value == ' ' || *value == '\t')) {
+            ++value;
+        }
+        while (value < value_end && (value_end[-1] == ' ' || value_end[-1] == '\t')) {
+            --value_end;
+        }
+        if (places_.size() == kHeaderCountMax) {
+            return refuse(Errc::headers_too_large, "the request has too many headers");
+        }
+        places_.push_back({static_cast<std::uint32_t>(at - origin),
+                           static_cast<std::uint32_t>(name_end - at),
+                           static_cast<std::uint32_t>(value - origin),
+                           static_cast<std::uint32_t>(value_end - value)});
+        if (!apply_header({at, static_cast<std::size_t>(name_end - at)},
+                          {value, static_cast<std::size_t>(value_end - value)})) {
+            return false;
+        }
+        at = next;
+    }
+}
+
+bool RequestReader::apply_header(std::string_view name, std::string_view value) {
+    const auto place = static_cast<std::size_t>(value.data() - (buffer_.get() + begin_));
+    switch (name.size()) {
+        case 4:
+            if (same(name, "host")) {
+                if (++host_count_ > 1 || !is_authority(value)) {
+                    return refuse(Errc::invalid, "the Host header is malformed or repeated");
+                }
+                if (!host_from_target_) {
+                    host_place_ = place;
+                    host_size_ = value.size();
+                }
+            }
+            break;
+        case 6:
+            if (same(name, "expect") && !http_1_0_) {
+                if (!same(value, "100-continue")) {
+                    return refuse(Errc::invalid, "the only expectation met is 100-continue", 417);
+                }
+                expects_continue_ = true;
+            }
+            break;
+        case 12:
+            if (same(name, "x-request-id") && is_request_id(value)) {
+                id_place_ = place;
+                id_size_ = value.size();
+            }
+            break;
+        case 15:
+            if (same(name, "accept-encoding") && coding_size_ == 0) {
+                coding_place_ = place;
+                coding_size_ = value.size();
+            }
+            break;
+        case 16:
+            if (same(name, "content-encoding")) {
+                return apply_content_coding(value);
+            }
+            break;
+        case 17:
+            if (same(name, "transfer-encoding")) {
+                if (http_1_0_ || chunked_) {
+                    return refuse(Errc::invalid, "Transfer-Encoding is not in its place");
+                }
+                if (!same(value, "chunked")) {
+                    return refuse(Errc::not_implemented,
+                                  "the only transfer coding taken is chunked");
+                }
+                chunked_ = true;
+            }
+            break;
+        case 21:
+            if (same(name, "x-annals-min-position")) {
+                position_place_ = place;
+                position_size_ = value.size();
+                has_min_position_ = true;
+            }
+            break;
+        default:
+            break;
+    }
+    return true;
+}
+
+bool RequestReader::apply_content_coding(std::string_view value) {
+    const std::optional<Coding> coding = coding_named(value);
+    if (!coding || (decoder_ != nullptr && *coding != Coding::identity)) {
+        return refuse(Errc::unsupported_media,
+                      "bodies are taken in the content coding gzip or zstd, or in none");
+    }
+    if (*coding != Coding::identity) {
+        decoder_ = make_decoder(*coding);
+        if (decoder_ == nullptr) {
+            return refuse(Errc::overloaded, "there is no memory to decode the body");
+        }
+    }
+    return true;
+}
+
+void RequestReader::set_head() {
+    const char* const origin = buffer_.get() + begin_;
+    const auto view = [origin](std::size_t place, std::size_t size) {
+        return std::string_view(origin + place, size);
+    };
+    request_.path = unescaped_path_.empty() ? view(path_place_, path_size_) : unescaped_path_;
+    request_.query = view(query_place_, query_size_);
+    request_.min_position.reset();
+    if (has_min_position_) {
+        request_.min_position = view(position_place_, position_size_);
+    }
+    request_.headers.clear();
+    for (const HeaderPlace& place : places_) {
+        request_.headers.push_back(
+            {view(place.name, place.name_size), view(place.value, place.value_size)});
+    }
+    host_ = view(host_place_, host_size_);
+    request_id_ = id_size_ > 0 ? view(id_place_, id_size_) : std::string_view();
+    accept_encoding_ = coding_size_ > 0 ? view(coding_place_, coding_size_) : std::string_view();
+}
+
+}  // namespace annals::net
