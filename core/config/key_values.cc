@@ -1,0 +1,289 @@
+// What each kind of setting takes, and how its values are written.
+
+#include "core/config/config_checks.h"
+#include "core/config/keys.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <span>
+
+namespace annals::core::settings {
+
+namespace {
+
+struct Unit {
+    std::string_view name;
+    std::uint64_t factor;
+};
+
+constexpr Unit kDurationUnits[] = {
+    {"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}};
+constexpr Unit kSizeUnits[] = {{"kB", 1000},
+                               {"MB", 1000'000},
+                               {"GB", 1000'000'000},
+                               {"KiB", 1ULL << 10},
+                               {"MiB", 1ULL << 20},
+                               {"GiB", 1ULL << 30},
+                               {"B", 1}};
+
+// "250ms": digits, an optional blank, a unit.
+std::optional<std::uint64_t> read_with_unit(std::string_view text, std::span<const Unit> units) {
+    constexpr std::uint64_t kMax = std::numeric_limits<std::int64_t>::max();
+    std::uint64_t number = 0;
+    std::size_t digits = 0;
+    while (digits < text.size() && text[digits] >= '0' && text[digits] <= '9') {
+        const auto digit = static_cast<std::uint64_t>(text[digits] - '0');
+        if (number > (kMax - digit) / 10) {
+            return {};
+        }
+        number = number * 10 + digit;
+        ++digits;
+    }
+    if (digits == 0) {
+        return {};
+    }
+    text.remove_prefix(digits);
+    if (text.starts_with(' ')) {
+        text.remove_prefix(1);
+    }
+    for (const Unit& unit : units) {
+        if (text == unit.name) {
+            return number > kMax / unit.factor ? std::nullopt : std::optional(number * unit.factor);
+        }
+    }
+    return {};
+}
+
+std::string in_units(std::uint64_t number, std::span<const Unit> units) {
+    const Unit* best = nullptr;
+    for (const Unit& unit : units) {
+        if (number != 0 && number % unit.factor == 0 &&
+            (best == nullptr || unit.factor > best->factor)) {
+            best = &unit;
+        }
+    }
+    return best == nullptr ? fmt::format("{}{}", number, units.front().name)
+                           : fmt::format("{}{}", number / best->factor, best->name);
+}
+
+std::string kind_of(const Field& field) {
+    struct Visitor {
+        std::string operator()(Flag) const { return "true or false"; }
+
+        std::string operator()(Text) const { return "a text"; }
+
+        std::string operator()(Texts) const { return "a list of texts"; }
+
+        std::string operator()(Duration) const {
+            return "a duration such as \"60s\" (ms, s, m, h, d)";
+        }
+
+        std::string operator()(Issuers) const {
+            return "a list of tables with issuer, audience, and jwks_file or jwks_url";
+        }
+
+        std::string operator()(const Number& number) const {
+            return number.max == Number{nullptr}.max
+                       ? fmt::format("an integer of at least {}", number.min)
+                       : fmt::format("an integer from {} to {}", number.min, number.max);
+        }
+
+        std::string operator()(const Size& size) const {
+            return fmt::format(
+                "a size: an integer of bytes{}, or a text such as \"64MiB\"",
+                size.min == 0 ? std::string() : fmt::format(", {} or more", size.min));
+        }
+
+        std::string operator()(const Choice& choice) const {
+            std::string list(choice.choices);
+            for (std::size_t at = list.find(' '); at != std::string::npos;
+                 at = list.find(' ', at + 2)) {
+                list.replace(at, 1, ", ");
+            }
+            return "one of " + list;
+        }
+    };
+
+    return std::visit(Visitor{}, field);
+}
+
+// Puts a TOML value into its field; false if it is of the wrong type or out of range.
+struct Assign {
+    Config& config;
+    const toml::node& node;
+
+    std::optional<std::uint64_t> natural() const {
+        const auto* integer = node.as_integer();
+        if (integer == nullptr || integer->get() < 0) {
+            return {};
+        }
+        return static_cast<std::uint64_t>(integer->get());
+    }
+
+    bool operator()(Flag field) const {
+        const auto* value = node.as_boolean();
+        if (value == nullptr) {
+            return false;
+        }
+        field(config) = value->get();
+        return true;
+    }
+
+    bool operator()(Text field) const {
+        const auto* value = node.as_string();
+        if (value == nullptr) {
+            return false;
+        }
+        field(config) = value->get();
+        return true;
+    }
+
+    bool operator()(Texts field) const {
+        const auto* value = node.as_array();
+        if (value == nullptr) {
+            return false;
+        }
+        std::vector<std::string> texts;
+        for (const toml::node& element : *value) {
+            const auto* text = element.as_string();
+            if (text == nullptr) {
+                return false;
+            }
+            texts.push_back(text->get());
+        }
+        field(config) = std::move(texts);
+        return true;
+    }
+
+    bool operator()(Duration field) const {
+        const auto* text = node.as_string();
+        if (text == nullptr) {
+            return false;
+        }
+        const auto value = read_with_unit(text->get(), kDurationUnits);
+        // A year at most: sums of durations and clocks must not overflow.
+        if (!value || *value == 0 || *value > 366ULL * 86'400'000) {
+            return false;
+        }
+        field(config) = Millis(*value);
+        return true;
+    }
+
+    bool operator()(Issuers field) const {
+        const auto* value = node.as_array();
+        if (value == nullptr) {
+            return false;
+        }
+        std::vector<Config::Auth::Issuer> issuers;
+        for (const toml::node& element : *value) {
+            const auto* table = element.as_table();
+            if (table == nullptr) {
+                return false;
+            }
+            Config::Auth::Issuer issuer;
+            for (const auto& [name, member] : *table) {
+                std::string* const text = name == "issuer"      ? &issuer.issuer
+                                          : name == "audience"  ? &issuer.audience
+                                          : name == "jwks_file" ? &issuer.jwks_file
+                                          : name == "jwks_url"  ? &issuer.jwks_url
+                                                                : nullptr;
+                if (text == nullptr || !member.is_string()) {
+                    return false;
+                }
+                *text = member.as_string()->get();
+            }
+            issuers.push_back(std::move(issuer));
+        }
+        field(config) = std::move(issuers);
+        return true;
+    }
+
+    bool operator()(const Number& field) const {
+        const auto value = natural();
+        if (!value || *value < field.min || *value > field.max) {
+            return false;
+        }
+        field.field(config) = *value;
+        return true;
+    }
+
+    bool operator()(const Size& field) const {
+        const auto* text = node.as_string();
+        const auto value = text != nullptr ? read_with_unit(text->get(), kSizeUnits) : natural();
+        if (!value || *value < field.min) {
+            return false;
+        }
+        field.field(config) = *value;
+        return true;
+    }
+
+    bool operator()(const Choice& field) const {
+        const auto* value = node.as_string();
+        if (value == nullptr || !is_choice(field.choices, value->get())) {
+            return false;
+        }
+        field.field(config) = value->get();
+        return true;
+    }
+};
+
+struct Describe {
+    Config& config;
+
+    std::pair<std::string_view, std::string> operator()(Flag field) const {
+        return {"flag", field(config) ? "true" : "false"};
+    }
+
+    std::pair<std::string_view, std::string> operator()(Text field) const {
+        return {"text", fmt::format("\"{}\"", field(config))};
+    }
+
+    std::pair<std::string_view, std::string> operator()(Texts field) const {
+        std::string list = "[";
+        for (const std::string& text : field(config)) {
+            list += fmt::format("{}\"{}\"", list.size() > 1 ? ", " : "", text);
+        }
+        return {"texts", list + "]"};
+    }
+
+    std::pair<std::string_view, std::string> operator()(Duration field) const {
+        return {"duration",
+                fmt::format("\"{}\"", in_units(static_cast<std::uint64_t>(field(config).count()),
+                                               kDurationUnits))};
+    }
+
+    std::pair<std::string_view, std::string> operator()(Issuers) const { return {"tables", "[]"}; }
+
+    std::pair<std::string_view, std::string> operator()(const Number& field) const {
+        return {"integer", fmt::format("{}", field.field(config))};
+    }
+
+    std::pair<std::string_view, std::string> operator()(const Size& field) const {
+        return {"size", fmt::format("\"{}\"", in_units(field.field(config), kSizeUnits))};
+    }
+
+    std::pair<std::string_view, std::string> operator()(const Choice& field) const {
+        return {"text", fmt::format("\"{}\"", field.field(config))};
+    }
+};
+
+}  // namespace
+
+bool try_assign(Config& config, const Key& key, const toml::node& node) {
+    return std::visit(Assign{config, node}, key.field);
+}
+
+Result<void> assign(Config& config, const Key& key, const toml::node& node,
+                    std::string_view source) {
+    if (!try_assign(config, key, node)) {
+        return usage(fmt::format("{}: {} must be {}", source, key.name, kind_of(key.field)));
+    }
+    return {};
+}
+
+std::pair<std::string_view, std::string> describe(const Key& key, Config& config) {
+    return std::visit(Describe{config}, key.field);
+}
+
+}  // namespace annals::core::settings
