@@ -117,7 +117,8 @@ Result<void> continue_with(const Given& given, const HistoryCursor& asked, bool 
     // Who asks for commit order goes by all that was written.
     if (sort_given && asked.order == storage::HistoryOrder::oldest_first && out.cursor.at &&
         !given.at) {
-        return invalid("_cursor goes on with what there was _at an instant, not with every version");
+        return invalid(
+            "_cursor goes on with what there was _at an instant, not with every version");
     }
     return {};
 }
