@@ -34,8 +34,9 @@ Result<terminology::Definition> Definitions::Carried::find(std::string_view type
 }
 
 validation::Definition Definitions::find(std::string_view type, std::string_view url,
-                                         std::string_view version) const {
-    if (validation::Definition stored = stored_.find(type, url, version)) {
+                                         std::string_view version,
+                                         std::vector<Position>* unread) const {
+    if (validation::Definition stored = stored_.find(type, url, version, unread)) {
         return stored;
     }
     Result<validation::Definition> found = carried().find(type, url, version);

@@ -29,7 +29,13 @@ class Definitions final : public validation::Source {
     Definitions(const Config& config, const storage::Store& store);
 
     validation::Definition find(std::string_view type, std::string_view url,
-                                std::string_view version) const override;
+                                std::string_view version) const override {
+        return find(type, url, version, nullptr);
+    }
+
+    /// The same; `unread` as StoredDefinitions::find() takes it.
+    validation::Definition find(std::string_view type, std::string_view url,
+                                std::string_view version, std::vector<Position>* unread) const;
 
     /// The canonical URLs of all that is stored of a type or defined by packages (not of R4's own), each once; `count` at
     /// most, and of what is stored only types that stored definitions are followed of.
@@ -52,10 +58,15 @@ class Definitions final : public validation::Source {
     /// Where long answers of terminology are made.
     terminology::Worker& worker() const noexcept { return worker_; }
 
+    /// Of both kinds, for who must not wait for the device.
+    ///
+    /// Lifetime: all of these outlive it.
+    class Resident;
+
   private:
     class All final : public terminology::Source {
       public:
-        explicit All(const Definitions& definitions) : definitions_(definitions) {}
+        explicit All(const validation::Source& definitions) : definitions_(definitions) {}
 
         Result<terminology::Definition> find(std::string_view type, std::string_view url,
                                              std::string_view version) const override {
@@ -63,7 +74,7 @@ class Definitions final : public validation::Source {
         }
 
       private:
-        const Definitions& definitions_;
+        const validation::Source& definitions_;
     };
 
     class Carried final : public terminology::Source {
@@ -83,6 +94,26 @@ class Definitions final : public validation::Source {
     Carried carried_;
     All all_;
     mutable terminology::Worker worker_;  // the first to go: its work asks the others
+};
+
+class Definitions::Resident final : public validation::Source {
+  public:
+    /// `unread`: where the positions go of what is on the device only; that counts as not there, and is asked for again once it
+    /// has been fetched. Null: it is waited for.
+    Resident(const Definitions& definitions, std::vector<Position>* unread)
+        : definitions_(definitions), unread_(unread) {}
+
+    validation::Definition find(std::string_view type, std::string_view url,
+                                std::string_view version) const override {
+        return definitions_.find(type, url, version, unread_);
+    }
+
+    const terminology::Source& terminology() const noexcept { return all_; }
+
+  private:
+    const Definitions& definitions_;
+    std::vector<Position>* unread_;
+    All all_{*this};
 };
 
 }  // namespace annals::core

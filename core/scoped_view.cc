@@ -105,8 +105,7 @@ bool ScopedView::shows(const storage::VersionInfo& info) const {
     if (info.deletion) {
         return shows_deletion(info);
     }
-    const Result<storage::StoredVersion> stored =
-        search::load(service_.store(), service_.definitions().packages().carried(), info);
+    const Result<storage::StoredVersion> stored = load(info);
     if (!stored || !may_be_of_patient(info.type, stored->body)) {
         return false;
     }
@@ -120,22 +119,21 @@ bool ScopedView::shows(const storage::VersionInfo& info) const {
     return shown;
 }
 
+Result<storage::StoredVersion> ScopedView::load(const storage::VersionInfo& info) const {
+    if (unread_ != nullptr && !service_.store().unread(std::span(&info, 1)).empty()) {
+        unread_->push_back(info.position);
+        return Error{Errc::not_found, "what a scope is about is on the device only", ""};
+    }
+    return search::load(service_.store(), service_.definitions().packages().carried(), info);
+}
+
 bool ScopedView::shows_deletion(const storage::VersionInfo& info) const {
-    const Result<storage::StoredVersion> deletion = service_.store().load(info);
+    const Result<storage::StoredVersion> deletion = load(info);
     if (!deletion) {
         return false;
     }
-    storage::HistoryQuery query;
-    query.type = info.type;
-    query.id = deletion->id;
-    query.after = info;
-    query.count = kDeletionsMax;
-    for (const storage::VersionInfo& before : service_.store().history(query).versions) {
-        if (!before.deletion) {
-            return shows(before);
-        }
-    }
-    return false;
+    const auto deleted = deleted_by(service_.store(), info, deletion->id);
+    return deleted && shows(*deleted);
 }
 
 /// False of what doesn't even have the patient's id in it, where nothing but a patient's scopes counts: for the sake of
@@ -170,6 +168,22 @@ storage::Head ScopedView::shown(TypeId type, std::string_view id, const storage:
     }
     const auto info = service_.store().version(type, id, head.version);
     return info && shows(*info) ? head : storage::Head();
+}
+
+std::optional<storage::VersionInfo> deleted_by(const storage::Store& store,
+                                               const storage::VersionInfo& deletion,
+                                               std::string_view id) {
+    storage::HistoryQuery query;
+    query.type = deletion.type;
+    query.id = id;
+    query.after = deletion;
+    query.count = kDeletionsMax;
+    for (const storage::VersionInfo& before : store.history(query).versions) {
+        if (!before.deletion) {
+            return before;
+        }
+    }
+    return {};
 }
 
 bool may_refer(const Service& service, const Request& request, TypeId type, std::string_view id) {

@@ -15,8 +15,10 @@
 #include "storage/types.h"
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace annals::core {
 
@@ -32,6 +34,9 @@ class ScopedView final : public search::View {
     /// Cost: of a request that is held to nothing, some loads; else what is asked for is made when it is asked for.
     ScopedView(const Service& service, const Request& request, Permission permission,
                std::string_view open = {});
+
+    /// What it has to look at and is on the device only goes to `unread` from now on, and isn't shown. Null: it is waited for.
+    void defer(std::vector<Position>* unread) noexcept { unread_ = unread; }
 
     /// True if it shows everything.
     bool is_whole() const noexcept { return whole_; }
@@ -57,6 +62,7 @@ class ScopedView final : public search::View {
   private:
     search::Plan make_plan(TypeId type) const;
     std::optional<search::Plan> read_query(TypeId type, std::string_view query) const;
+    Result<storage::StoredVersion> load(const storage::VersionInfo& info) const;
     bool shows_deletion(const storage::VersionInfo& info) const;
     bool may_be_of_patient(TypeId type, std::string_view body) const;
     bool is_match(const search::Plan& plan, TypeId type, std::string_view id, Instant written,
@@ -66,6 +72,7 @@ class ScopedView final : public search::View {
     const Request& request_;
     Permission permission_;
     bool whole_;
+    std::vector<Position>* unread_ = nullptr;
     std::shared_ptr<const search::ParameterSet> parameters_;
     mutable std::unordered_map<std::uint16_t, search::Plan> plans_;
 };
@@ -86,6 +93,11 @@ class SplitView final : public search::View {
     const ScopedView& own_;
     const ScopedView& others_;
 };
+
+/// The version of the resource that a deletion of it deleted, if it isn't too many deletions ago: who sees that sees the deletion.
+std::optional<storage::VersionInfo> deleted_by(const storage::Store& store,
+                                               const storage::VersionInfo& deletion,
+                                               std::string_view id);
 
 /// Whether a resource may refer to `type`/`id` without being told by that whether it exists: it is shown, or of a kind that
 /// is nobody's.

@@ -120,6 +120,13 @@ asio::awaitable<void> Connection::speak() {
     bool asked = false;  // whether the client lives
     session.take(reader_.rest(), out);
     for (;;) {
+        while (session.unread().value != 0) {
+            co_await worker_.loop.fetched({session.unread()});
+            if (abandoned_) {
+                co_return;
+            }
+            session.go_on(out);
+        }
         session.add_pings(out);
         if (worker_.shared.stopping.load(std::memory_order_relaxed)) {
             session.end(CloseCode::going_away, out);

@@ -22,12 +22,25 @@ void SubscriptionSocket::take(std::string_view bytes, std::string& out) {
         return;
     }
     reader_.feed(bytes);
+    answer_all(out);
+}
+
+void SubscriptionSocket::go_on(std::string& out) {
+    unread_ = {};
+    answer(waiting_, true, out);
+    answer_all(out);
+}
+
+void SubscriptionSocket::answer_all(std::string& out) {
     for (;;) {
         switch (reader_.next()) {
             case FrameReader::Event::need_bytes:
                 return;
             case FrameReader::Event::text:
-                answer(trimmed(reader_.payload()), out);
+                answer(trimmed(reader_.payload()), false, out);
+                if (unread_.value != 0) {
+                    return;
+                }
                 break;
             case FrameReader::Event::ping:
                 append_frame(out, Opcode::pong, reader_.payload());
@@ -44,7 +57,7 @@ void SubscriptionSocket::take(std::string_view bytes, std::string& out) {
     }
 }
 
-void SubscriptionSocket::answer(std::string_view message, std::string& out) {
+void SubscriptionSocket::answer(std::string_view message, bool may_block, std::string& out) {
     constexpr std::string_view kBind = "bind ";
     const std::string_view id =
         message.starts_with(kBind) ? trimmed(message.substr(kBind.size())) : "";
@@ -52,13 +65,18 @@ void SubscriptionSocket::answer(std::string_view message, std::string& out) {
         append_frame(out, Opcode::text, "error: expected 'bind' and the id of a Subscription");
         return;
     }
-    const Result<void> bound = bind(id);
+    const Result<void> bound = bind(id, may_block);
+    if (unread_.value != 0) {
+        waiting_ = message;
+        return;
+    }
     append_frame(out, Opcode::text,
                  bound ? fmt::format("bound {}", id)
                        : fmt::format("error {}: {}", id, bound.error().detail));
 }
 
-Result<void> SubscriptionSocket::bind(std::string_view id) {
+/// What is returned means nothing if unread_ tells something then, which it does not if it may block.
+Result<void> SubscriptionSocket::bind(std::string_view id, bool may_block) {
     if (bindings_.contains(id)) {
         return {};
     }
@@ -74,7 +92,12 @@ Result<void> SubscriptionSocket::bind(std::string_view id) {
     if (!newest || newest->deletion) {
         return refused("there is no such Subscription");
     }
-    const Result<storage::StoredVersion> stored = store.load(*newest);
+    const Result<storage::StoredVersion> stored =
+        may_block ? store.load(*newest) : store.load_resident(*newest);
+    if (stored && stored->unread) {
+        unread_ = newest->position;
+        return {};
+    }
     const Result<json::Document> document =
         stored ? core::thread_parser().parse(stored->body) : Result<json::Document>(Error{});
     if (!document) {

@@ -25,8 +25,15 @@ class SubscriptionSocket {
     SubscriptionSocket(const core::Service& service, core::Pings& pings)
         : service_(service), pings_(pings), reader_(kMessageBytesMax) {}
 
-    /// Takes bytes that have arrived, and appends to `out` what is answered.
+    /// Takes bytes that have arrived, and appends to `out` what is answered, up to what unread() tells.
     void take(std::string_view bytes, std::string& out);
+
+    /// Not 0: the Subscription that comes next is on the device only. Who has had it fetched calls go_on(), and nothing is taken
+    /// before.
+    Position unread() const noexcept { return unread_; }
+
+    /// Appends what was not answered for unread()'s sake.
+    void go_on(std::string& out);
 
     /// Appends the pings that are due, as far as they fit.
     void add_pings(std::string& out);
@@ -47,13 +54,16 @@ class SubscriptionSocket {
         std::uint64_t told = 0;
     };
 
-    void answer(std::string_view message, std::string& out);
-    Result<void> bind(std::string_view id);
+    void answer_all(std::string& out);
+    void answer(std::string_view message, bool may_block, std::string& out);
+    Result<void> bind(std::string_view id, bool may_block);
 
     const core::Service& service_;
     core::Pings& pings_;
     FrameReader reader_;
     std::map<std::string, Binding, std::less<>> bindings_;
+    std::string waiting_;  ///< the message that is answered next
+    Position unread_;      ///< what it is about
     bool ended_ = false;
 };
 

@@ -84,6 +84,19 @@ class Restoration {
 
     std::string mark() const { return fmt::format("{}/{}", to_, kRestorePartial); }
 
+    /// Takes away what one has made that was interrupted: under the mark there are no segments but its own.
+    Result<void> clear(const std::string& segments) {
+        if (fs_.exists(segments)) {
+            ANNALS_TRY(const std::vector<std::uint64_t> left, segment_numbers(fs_, segments));
+            for (const std::uint64_t number : left) {
+                ANNALS_TRY_VOID(fs_.remove(target(number)));
+            }
+            ANNALS_TRY_VOID(fs_.sync_directory(segments));
+        }
+        // It is made again as the first time.
+        return fs_.remove(mark());
+    }
+
     Result<void> begin() {
         if (!options_.unfinished) {
             ANNALS_TRY(manifest_, read_backup_manifest(fs_, from_));
@@ -107,12 +120,11 @@ class Restoration {
             const auto facts = fs_.facts(source(number));
             total_ += facts ? facts->bytes : 0;
         }
-        if (fs_.exists(mark())) {
-            return usage(fmt::format(
-                "{}: a restoration was interrupted here; remove the directory and begin again",
-                to_));
-        }
         const std::string segments = to_ + "/segments";
+        if (fs_.exists(mark())) {
+            ANNALS_TRY(lock_, fs_.lock(to_));
+            ANNALS_TRY_VOID(clear(segments));
+        }
         if (fs_.exists(segments)) {
             ANNALS_TRY(const auto there, fs_.list(segments));
             if (!there.empty()) {
@@ -120,7 +132,9 @@ class Restoration {
             }
         }
         ANNALS_TRY_VOID(fs_.make_directory(to_));
-        ANNALS_TRY(lock_, fs_.lock(to_));
+        if (lock_ == nullptr) {
+            ANNALS_TRY(lock_, fs_.lock(to_));
+        }
         ANNALS_TRY(const auto marked, fs_.open(mark(), FileSystem::Mode::create));
         begun_ = true;
         ANNALS_TRY_VOID(marked->sync());

@@ -3,6 +3,7 @@
 #include "core/bulk/export_scope.h"
 #include "core/bulk/export_task.h"
 #include "core/interactions/negotiation.h"
+#include "core/interactions/turns.h"
 #include "core/jobs/answers.h"
 #include "core/outcome.h"
 
@@ -12,9 +13,6 @@
 namespace annals::core {
 
 namespace {
-
-/// So often it is read again when what it names has been fetched; then it waits for the rest.
-constexpr int kTimesReadMax = 16;
 
 Result<ExportTask> read(const Service& service, const Request& request, const Target& target,
                         std::vector<Position>* unread) {
@@ -36,12 +34,9 @@ Result<ExportTask> read(const Service& service, const Request& request, const Ta
 
 asio::awaitable<Response> export_operation(const Service& service, const Request& request,
                                            const Target& target) {
-    std::vector<Position> unread;
-    Result<ExportTask> task = read(service, request, target, &unread);
-    for (int times = 1; !unread.empty(); ++times) {
-        co_await request.loop->fetched(std::exchange(unread, {}));
-        task = read(service, request, target, times < kTimesReadMax ? &unread : nullptr);
-    }
+    const Result<ExportTask> task = co_await fetch_and_look(
+        *request.loop,
+        [&](std::vector<Position>* unread) { return read(service, request, target, unread); });
     if (!task) {
         co_return outcome_response(task.error(), request);
     }

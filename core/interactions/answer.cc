@@ -78,8 +78,8 @@ std::vector<storage::VersionInfo> looked_at(const Service& service, const Reques
     std::vector<storage::VersionInfo> versions{info};
     // A deletion is shown to whom what was deleted is.
     if (info.deletion && is_held(request)) {
-        if (const auto content = last_content(service.store(), info, id)) {
-            versions.push_back(*content);
+        if (const auto deleted = deleted_by(service.store(), info, id)) {
+            versions.push_back(*deleted);
         }
     }
     return versions;

@@ -54,8 +54,9 @@ bool may_have_conditions(const Request& request) noexcept {
 
 /// The criteria that the request creates under; none if there are none. Errors: invalid (also a malformed If-Match or
 /// If-None-Match, though neither can be met by what does not exist yet).
+/// `unread`: as of parse_criteria().
 Result<std::optional<Criteria>> read_conditions(const Service& service, const Request& request,
-                                                TypeId type) {
+                                                TypeId type, std::vector<Position>* unread) {
     constexpr std::string_view kIfNoneExist = "If-None-Exist";
     std::optional<Criteria> criteria;
     ANNALS_TRY_VOID(read_preconditions(request));
@@ -66,21 +67,31 @@ Result<std::optional<Criteria>> read_conditions(const Service& service, const Re
         if (criteria) {
             return Error{Errc::invalid, "If-None-Exist is given more than once", ""};
         }
-        ANNALS_TRY(criteria, parse_if_none_exist(service, request, type, trimmed(header.value)));
+        ANNALS_TRY(criteria,
+                   parse_if_none_exist(service, request, type, trimmed(header.value), unread));
     }
     return criteria;
 }
 
 asio::awaitable<Response> create_by_turns(const Service& service, const Request& request,
                                           const Target& target) {
-    const Result<std::optional<Criteria>> conditions =
-        read_conditions(service, request, target.type);
+    Result<std::optional<Criteria>> conditions = std::optional<Criteria>();
+    if (may_have_conditions(request)) {
+        conditions = co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
+            return read_conditions(service, request, target.type, unread);
+        });
+    }
     if (!conditions) {
         co_return outcome_response(conditions.error(), request);
     }
     const std::optional<Criteria>& criteria = *conditions;
     SubmittedResource resource;
-    if (const Result<void> fit = resource.read(service, request, target.type); !fit) {
+    std::vector<Position> unread;
+    Result<void> fit = resource.read(service, request, target.type, &unread);
+    if (!unread.empty()) {
+        fit = co_await resource.read_fetched(service, request, target.type, std::move(unread));
+    }
+    if (!fit) {
         co_return outcome_response(fit.error(), request);
     }
 
@@ -119,7 +130,12 @@ std::optional<Response> create_early(const Service& service, const Request& requ
         return std::nullopt;
     }
     SubmittedResource resource;
-    if (const Result<void> fit = resource.read(service, request, target.type); !fit) {
+    std::vector<Position> unread;
+    const Result<void> fit = resource.read(service, request, target.type, &unread);
+    if (!unread.empty()) {
+        return std::nullopt;
+    }
+    if (!fit) {
         return outcome_response(fit.error(), request);
     }
     const std::string id = make_uuid();

@@ -133,14 +133,14 @@ class Finding {
 }  // namespace
 
 Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
-                                std::string_view query) {
+                                std::string_view query, std::vector<Position>* unread) {
     ANNALS_TRY(const auto pairs, search::decode_pairs(query));
     Criteria criteria;
     criteria.type = type;
     const ScopedView view(service, request, kMaySearch, "search");
     criteria.parameters = view.is_whole() ? service.indexing().parameters() : view.parameters();
     Snapshot snapshot(service.store());
-    const search::SnapshotResources stored(snapshot, service.definitions().carried());
+    const search::SnapshotResources stored(snapshot, service.definitions().carried(), unread);
     search::QueryContext context{.stored = stored,
                                  .view = view,
                                  .parameters = criteria.parameters,
@@ -156,12 +156,19 @@ Result<Criteria> parse_criteria(const Service& service, const Request& request, 
     return criteria;
 }
 
+asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Request& request,
+                                                TypeId type, std::string_view query) {
+    co_return co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
+        return parse_criteria(service, request, type, query, unread);
+    });
+}
+
 Result<Criteria> parse_if_none_exist(const Service& service, const Request& request, TypeId type,
-                                     std::string_view text) {
+                                     std::string_view text, std::vector<Position>* unread) {
     // A '?' inside a value comes after the first '='.
     const std::size_t mark = text.find('?');
     if (mark == std::string_view::npos || mark > text.find('=')) {
-        return parse_criteria(service, request, type, text);
+        return parse_criteria(service, request, type, text, unread);
     }
     std::string_view name = text.substr(0, mark);
     while (!name.empty() && name.back() == '/') {
@@ -176,7 +183,7 @@ Result<Criteria> parse_if_none_exist(const Service& service, const Request& requ
                                  resource_type_name(type)),
                      {}};
     }
-    return parse_criteria(service, request, type, text.substr(mark + 1));
+    return parse_criteria(service, request, type, text.substr(mark + 1), unread);
 }
 
 Result<void> check_no_criteria(const Request& request, const Target& target) {
@@ -211,14 +218,15 @@ bool is_conditional_reference(std::string_view reference) noexcept {
 }
 
 Result<Criteria> parse_conditional_reference(const Service& service, const Request& request,
-                                             std::string_view reference) {
+                                             std::string_view reference,
+                                             std::vector<Position>* unread) {
     const std::size_t mark = reference.find('?');
     const auto type = find_resource_type(reference.substr(0, mark));
     if (mark == std::string_view::npos || !type) {
         return Error{Errc::invalid, "not a conditional reference", {}};
     }
     ANNALS_TRY_VOID(require_search(service, request, *type, Extent::part));
-    return parse_criteria(service, request, *type, reference.substr(mark + 1));
+    return parse_criteria(service, request, *type, reference.substr(mark + 1), unread);
 }
 
 asio::awaitable<Result<CriteriaMatches>> find_matches(const Service& service, Loop& loop,

@@ -39,15 +39,21 @@ struct Criteria {
 /// passed over. What is below the request's base URL is local, and whoever sends it must be permitted to search the
 /// types that chains look at.
 ///
+/// `unread`: where the positions go of what the query names and is on the device only; what is returned then means nothing. Null:
+/// it is waited for.
 /// Errors: invalid, not_supported: no criterion, a parameter, modifier or value that search does not take (named);
 ///         unauthenticated, forbidden.
 Result<Criteria> parse_criteria(const Service& service, const Request& request, TypeId type,
-                                std::string_view query);
+                                std::string_view query, std::vector<Position>* unread);
+
+/// The same, when what the query names has been fetched. Lifetime: all of these outlive the await.
+asio::awaitable<Result<Criteria>> read_criteria(const Service& service, const Request& request,
+                                                TypeId type, std::string_view query);
 
 /// Reads an If-None-Exist header or Bundle.entry.request.ifNoneExist: `identifier=x`, also with
 /// `?`, `Patient?` or an absolute URL before it. Errors: as parse_criteria(); another type.
 Result<Criteria> parse_if_none_exist(const Service& service, const Request& request, TypeId type,
-                                     std::string_view text);
+                                     std::string_view text, std::vector<Position>* unread);
 
 /// A write that names its resource, or a create, is about no criteria: who sends some expects something else to be written
 /// than would be. Of the query only `_format`, `_pretty`, `_summary` and `_elements` pass. Errors: invalid, naming the first.
@@ -58,7 +64,8 @@ bool is_conditional_reference(std::string_view reference) noexcept;
 
 /// Reads a conditional reference. Errors: as parse_criteria(), of its own type as well.
 Result<Criteria> parse_conditional_reference(const Service& service, const Request& request,
-                                             std::string_view reference);
+                                             std::string_view reference,
+                                             std::vector<Position>* unread);
 
 /// Matches are counted so far at least, for messages.
 inline constexpr std::size_t kMatchesCountedMax = 100;

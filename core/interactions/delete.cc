@@ -294,7 +294,8 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
     if (const Result<void> fit = check_no_body(request); !fit) {
         co_return outcome_response(fit.error(), request);
     }
-    const Result<Criteria> criteria = parse_criteria(service, request, target.type, request.query);
+    const Result<Criteria> criteria =
+        co_await read_criteria(service, request, target.type, request.query);
     if (!criteria) {
         co_return outcome_response(criteria.error(), request);
     }

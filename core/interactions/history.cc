@@ -277,9 +277,14 @@ Response instance_history(const Service& service, const Request& request, const 
     Links links(request, target, *parameters);
     add_self(links, *parameters);
     content.links = links.take();
-    if (const auto info =
-            service.store().current_at(target.type, target.id, *parameters->cursor.at);
-        info && view.shows(*info)) {
+    const auto info = service.store().current_at(target.type, target.id, *parameters->cursor.at);
+    if (info && !view.is_whole()) {
+        if (auto later =
+                answer_later(service, request, looked_at(service, request, target.id, *info))) {
+            return *std::move(later);
+        }
+    }
+    if (info && view.shows(*info)) {
         content.total = 1;
         if (parameters->count > 0 && parameters->offset == 0) {
             content.versions.push_back(*info);

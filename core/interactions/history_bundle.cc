@@ -3,6 +3,7 @@
 #include "core/base/log.h"
 #include "core/interactions/bundle_entry.h"
 #include "core/interactions/history_bundle_entry.h"
+#include "core/interactions/turns.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"
 
@@ -129,8 +130,13 @@ class HistoryRun {
                 fetch_ahead({value.tree(), value.node().next});
             }
             storage::Ticket wait;
+            times_looked_ = 0;
             Result<bool> done = apply(value, record, wait);
             while (done && !*done) {
+                if (!unread_.empty()) {
+                    co_await request_.loop->fetched(std::exchange(unread_, {}));
+                    ++times_looked_;
+                }
                 const Result<void> settled = co_await request_.loop->settled_ticket(wait);
                 if (settled && record.erasing) {
                     co_await compare_ignored();
@@ -164,7 +170,7 @@ class HistoryRun {
     }
 
   private:
-    /// Submits the entry; false if `wait` must settle before it is tried again.
+    /// Submits the entry; false if `wait` must settle, and what is in unread_ be fetched, before it is tried again.
     /// Errors: what ends the whole bundle (no_store, overloaded, internal).
     Result<bool> apply(json::Value value, Record& record, storage::Ticket& wait) {
         if (record.erasing) {
@@ -198,7 +204,13 @@ class HistoryRun {
     }
 
     Result<bool> apply_version(const HistoryEntry& entry, Record& record, storage::Ticket& wait) {
-        if (Result<void> built = check_resource(service_, entry.facts.resource); !built) {
+        Result<void> built = check_resource(service_, entry.facts.resource, {},
+                                            times_looked_ < kTimesLookedMax ? &unread_ : nullptr);
+        if (!unread_.empty()) {
+            wait = {};
+            return false;
+        }
+        if (!built) {
             return refuse(record, std::move(built.error()));
         }
         // A bundle that comes again is not taken apart again.
@@ -515,6 +527,8 @@ class HistoryRun {
     storage::Ticket last_ticket_;
     Position position_;  ///< of that; 0: none
     storage::Ticket last_erase_;
+    std::vector<Position> unread_;  ///< definitions that the entry under way is checked by
+    int times_looked_ = 0;          ///< for it
     std::vector<Ignored> ignored_;  ///< not yet compared
     bool ignored_last_ = false;
     const Record* last_record_ = nullptr;  ///< of the last write that was accepted

@@ -114,6 +114,12 @@ Result<void> continue_with(const Given& given, const HistoryCursor& asked, bool 
     if (given.at && asked.at != out.cursor.at) {
         return invalid("_at differs from the one that _cursor goes on with");
     }
+    // Who asks for commit order goes by all that was written.
+    if (sort_given && asked.order == storage::HistoryOrder::oldest_first && out.cursor.at &&
+        !given.at) {
+        return invalid(
+            "_cursor goes on with what there was _at an instant, not with every version");
+    }
     return {};
 }
 

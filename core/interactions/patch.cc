@@ -39,7 +39,8 @@ asio::awaitable<Response> patch_resource(const Service& service, const Request& 
 
 asio::awaitable<Response> conditional_patch(const Service& service, const Request& request,
                                             const Target& target) {
-    const Result<Criteria> criteria = parse_criteria(service, request, target.type, request.query);
+    const Result<Criteria> criteria =
+        co_await read_criteria(service, request, target.type, request.query);
     if (!criteria) {
         co_return outcome_response(criteria.error(), request);
     }

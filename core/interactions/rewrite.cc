@@ -3,6 +3,7 @@
 #include "core/interactions/answer.h"
 #include "core/interactions/patch_document.h"
 #include "core/interactions/preconditions.h"
+#include "core/interactions/turns.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"
 #include "core/scoped_view.h"
@@ -77,15 +78,18 @@ asio::awaitable<Base> find_by_criteria(const Service& service, const Request& re
     co_return base;
 }
 
-/// Makes `resource` of the base; false if there is to be no new version. Errors: those that a client gets.
+/// Makes `resource` of the base; false if there is to be no new version. `unread`: as of SubmittedResource::take().
+/// Errors: those that a client gets.
 Result<bool> make(const Service& service, const Request& request, const Rewrite& rewrite,
-                  const storage::StoredVersion& base, SubmittedResource& resource) {
+                  const storage::StoredVersion& base, SubmittedResource& resource,
+                  std::vector<Position>* unread) {
     ANNALS_TRY(std::optional<json::Document> next, rewrite.make(base));
     if (!next) {
         return false;
     }
     const json::Value made = next->root();
-    if (Result<void> fit = resource.take(service, request, base.info.type, *std::move(next));
+    if (Result<void> fit =
+            resource.take(service, request, base.info.type, *std::move(next), unread);
         !fit) {
         return fault_of_patched(std::move(fit.error()));
     }
@@ -130,7 +134,14 @@ asio::awaitable<Response> rewrite_resource(const Service& service, const Request
             co_return outcome_response(fit.error(), request);
         }
         SubmittedResource resource;
-        const Result<bool> made = make(service, request, rewrite, base.version, resource);
+        std::vector<Position> unread;
+        Result<bool> made = make(service, request, rewrite, base.version, resource, &unread);
+        if (!unread.empty()) {
+            co_await request.loop->fetched(std::move(unread));
+            made = co_await fetch_and_look(*request.loop, [&](std::vector<Position>* more) {
+                return make(service, request, rewrite, base.version, resource, more);
+            });
+        }
         if (!made) {
             co_return outcome_response(made.error(), request);
         }

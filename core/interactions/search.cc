@@ -67,9 +67,6 @@ void append_parameter(std::string& out, std::string_view text) {
     }
 }
 
-/// So often a request is read again when a List or ValueSet that it names has been fetched; then it waits for the others.
-constexpr int kTimesReadMax = 16;
-
 // One search, from its parameters to its Bundle.
 class Search {
   public:
@@ -118,11 +115,12 @@ class Search {
         SearchBundleContent content;
         content.warnings = std::move(query_.warnings);
         if (!query_.includes.empty()) {
-            const std::function<bool(const storage::VersionInfo&)> shown =
-                [this](const storage::VersionInfo& info) {
-                    return require_search(service_, request_, info.type, Extent::part) &&
-                           view_.shows(info);
-                };
+            const Shown shown{[this](const storage::VersionInfo& info) {
+                                  return require_search(service_, request_, info.type,
+                                                        Extent::part) &&
+                                         view_.shows(info);
+                              },
+                              !view_.is_whole()};
             Result<Included> included =
                 co_await find_included(*snapshot_, *parameters_, request_.base_url, query_.includes,
                                        page->matches, shown, turns_);
@@ -199,7 +197,7 @@ class Search {
         });
         ANNALS_TRY(std::vector<TypeId> types, searched_types());
         const search::SnapshotResources stored(*snapshot_, service_.definitions().carried(),
-                                               times_read_ < kTimesReadMax ? &unread_ : nullptr);
+                                               times_read_ < kTimesLookedMax ? &unread_ : nullptr);
         search::QueryContext context{.stored = stored,
                                      .view = view_,
                                      .parameters = parameters_,

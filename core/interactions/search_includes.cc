@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
+#include <utility>
 
 namespace annals::core {
 
@@ -77,8 +78,8 @@ std::optional<VersionInfo> version_of(const Named& named, const storage::Store& 
 class Includer {
   public:
     Includer(search::Snapshot& snapshot, const search::ParameterSet& parameters,
-             std::string_view base_url, std::span<const Include> includes,
-             const std::function<bool(const VersionInfo&)>& shown, Turns& turns)
+             std::string_view base_url, std::span<const Include> includes, const Shown& shown,
+             Turns& turns)
         : snapshot_(snapshot),
           parameters_(parameters),
           base_url_(base_url),
@@ -122,9 +123,19 @@ class Includer {
     }
 
   private:
-    // False when there is no room for it.
     void add(const VersionInfo& info) {
-        if (info.deletion || !seen_.insert(info.position.value).second || !shown_(info)) {
+        if (info.deletion || !seen_.insert(info.position.value).second) {
+            return;
+        }
+        if (shown_.looks) {
+            candidates_.push_back(info);
+        } else {
+            add_shown(info);
+        }
+    }
+
+    void add_shown(const VersionInfo& info) {
+        if (!shown_.test(info)) {
             return;
         }
         if (included_.versions.size() == kIncludedMax) {
@@ -132,6 +143,18 @@ class Includer {
             return;
         }
         included_.versions.push_back(info);
+    }
+
+    // Adds the candidates once they can be looked at.
+    asio::awaitable<void> admit() {
+        const std::vector<VersionInfo> candidates = std::exchange(candidates_, {});
+        std::span<const VersionInfo> left(candidates);
+        while (!left.empty() && !included_.cut_short) {
+            const auto some = left.first(std::min(left.size(), kFetchedAtOnce));
+            left = left.subspan(some.size());
+            co_await turns_.fetched(some);
+            std::ranges::for_each(some, [this](const VersionInfo& info) { add_shown(info); });
+        }
     }
 
     void add_reference(const Include& include, std::string_view reference) {
@@ -166,6 +189,9 @@ class Includer {
                     }
                 });
             }
+            if (candidates_.size() >= kFetchedAtOnce) {
+                co_await admit();
+            }
             if (included_.cut_short) {
                 co_return Result<void>();
             }
@@ -181,6 +207,9 @@ class Includer {
             if (!done) {
                 co_return std::move(done.error());
             }
+        }
+        if (!candidates_.empty()) {
+            co_await admit();
         }
         co_return Result<void>();
     }
@@ -317,6 +346,9 @@ class Includer {
                 add(*info);
             }
         }
+        if (!candidates_.empty()) {
+            co_await admit();
+        }
         co_return Result<void>();
     }
 
@@ -324,10 +356,12 @@ class Includer {
     const search::ParameterSet& parameters_;
     std::string_view base_url_;
     std::span<const Include> includes_;
-    const std::function<bool(const VersionInfo&)>& shown_;
+    const Shown& shown_;
     Turns& turns_;
     search::BodyReader reader_;
     std::unordered_set<std::uint64_t> seen_;  // positions
+    std::vector<VersionInfo>
+        candidates_;  // that have to be fetched before it can be told whether they are shown
     std::vector<json::ReferenceSite> sites_;
     Included included_;
 };
@@ -340,10 +374,12 @@ std::optional<VersionInfo> referred_version(const storage::Store& store, std::st
     return named ? version_of(*named, store, position) : std::nullopt;
 }
 
-asio::awaitable<Result<Included>> find_included(
-    search::Snapshot& snapshot, const search::ParameterSet& parameters, std::string_view base_url,
-    std::span<const search::Include> includes, std::span<const storage::VersionInfo> matches,
-    const std::function<bool(const VersionInfo&)>& shown, Turns& turns) {
+asio::awaitable<Result<Included>> find_included(search::Snapshot& snapshot,
+                                                const search::ParameterSet& parameters,
+                                                std::string_view base_url,
+                                                std::span<const search::Include> includes,
+                                                std::span<const storage::VersionInfo> matches,
+                                                const Shown& shown, Turns& turns) {
     Includer includer(snapshot, parameters, base_url, includes, shown, turns);
     Result<Included> included = co_await includer.run(matches);
     co_return included;

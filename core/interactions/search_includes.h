@@ -37,11 +37,19 @@ std::optional<storage::VersionInfo> referred_version(const storage::Store& store
                                                      std::string_view reference,
                                                      std::string_view base_url, Position position);
 
-/// What comes along with `matches`, of what `shown` says yes to: all else leads no further, either. Lifetime: the arguments outlive the call.
+/// Whether a version may be included.
+struct Shown {
+    std::function<bool(const storage::VersionInfo&)> test;
+    bool looks;  ///< at what is stored, which is fetched first
+};
+
+/// What comes along with `matches`, of what is shown: all else leads no further, either. Lifetime: the arguments outlive the call.
 /// Errors: timeout, too_costly.
-asio::awaitable<Result<Included>> find_included(
-    search::Snapshot& snapshot, const search::ParameterSet& parameters, std::string_view base_url,
-    std::span<const search::Include> includes, std::span<const storage::VersionInfo> matches,
-    const std::function<bool(const storage::VersionInfo&)>& shown, Turns& turns);
+asio::awaitable<Result<Included>> find_included(search::Snapshot& snapshot,
+                                                const search::ParameterSet& parameters,
+                                                std::string_view base_url,
+                                                std::span<const search::Include> includes,
+                                                std::span<const storage::VersionInfo> matches,
+                                                const Shown& shown, Turns& turns);
 
 }  // namespace annals::core

@@ -53,7 +53,7 @@ Result<bool> ShownHistory::advance(const search::Pace& pace) {
             }
             take(walk_->page());
             walk_.reset();
-            asked_ = false;
+            asked_ = 0;
         }
         if (pace.is_over()) {
             return !fills_ && !counts_;
@@ -64,10 +64,32 @@ Result<bool> ShownHistory::advance(const search::Pace& pace) {
 
 /// Whether what is looked at next is on the device only; then the turn is over.
 bool ShownHistory::must_fetch(const search::Pace& pace) {
-    if (view_.is_whole() || !pace.defers() || std::exchange(asked_, true)) {
+    if (view_.is_whole() || !pace.defers()) {
         return false;
     }
-    return pace.defer(store_.unread(walk_->page().versions));
+    if (asked_ == 0) {
+        ++asked_;
+        if (pace.defer(store_.unread(walk_->page().versions))) {
+            return true;
+        }
+    }
+    return asked_++ == 1 && pace.defer(store_.unread(deleted()));
+}
+
+/// What the deletions that it came to deleted.
+std::vector<storage::VersionInfo> ShownHistory::deleted() {
+    std::vector<storage::VersionInfo> versions;
+    for (const storage::VersionInfo& info : walk_->page().versions) {
+        if (!info.deletion) {
+            continue;
+        }
+        const Result<storage::StoredVersion> deletion = store_.load(info);
+        const auto before = deletion ? deleted_by(store_, info, deletion->id) : std::nullopt;
+        if (before) {
+            versions.push_back(*before);
+        }
+    }
+    return versions;
 }
 
 bool ShownHistory::shows(const storage::VersionInfo& info) const {

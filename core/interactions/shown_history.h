@@ -32,6 +32,7 @@ class ShownHistory {
 
   private:
     bool must_fetch(const search::Pace& pace);
+    std::vector<storage::VersionInfo> deleted();
     bool shows(const storage::VersionInfo& info) const;
     void take(const storage::HistoryPage& found);
     void take(const storage::VersionInfo& info);
@@ -46,7 +47,8 @@ class ShownHistory {
     std::uint64_t skip_;
     std::optional<storage::VersionInfo> after_;
     std::optional<storage::HistoryWalk> walk_;  ///< to the next ones; none: to be begun
-    bool asked_ = false;                        ///< whether what it came to has to be fetched
+    int asked_ =
+        0;  ///< whether what it came to has to be fetched: versions, then what deletions among them deleted
     storage::HistoryPage page_;
 };
 

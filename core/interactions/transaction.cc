@@ -186,7 +186,15 @@ class TransactionRun {
             if (index + 1 < entries_.size()) {
                 fetch_ahead({value.tree(), value.node().next});
             }
-            Result<void> read = read_transaction_entry(service_, value, index, request_, entry);
+            std::vector<Position> unread;
+            Result<void> read =
+                read_transaction_entry(service_, value, index, request_, entry, &unread);
+            if (!unread.empty()) {
+                co_await request_.loop->fetched(std::move(unread));
+                read = co_await fetch_and_look(*request_.loop, [&](std::vector<Position>* more) {
+                    return read_transaction_entry(service_, value, index, request_, entry, more);
+                });
+            }
             if (!read && !add_fault(index, std::move(read.error()))) {
                 co_return false;
             }
@@ -212,8 +220,10 @@ class TransactionRun {
     asio::awaitable<bool> decide(Attempt& attempt) {
         for (const std::size_t index : order_) {
             const Target& target = entries_[index].target;
-            if (is_held(request_) && !target.id.empty()) {
-                co_await fetch_newest(service_, request_, target.type, target.id);
+            const std::string_view id =
+                target.id.empty() ? entries_[index].resource.facts.id.value_or("") : target.id;
+            if (is_held(request_) && !id.empty()) {
+                co_await fetch_newest(service_, request_, target.type, id);
             }
             Result<void> decided = attempt.state.decide(index);
             while (attempt.state.is_unread()) {

@@ -24,7 +24,8 @@ Error not_here(const EntryRequest& asked, std::string_view why) {
 }
 
 /// Kind and criteria, by method and target.
-Result<void> read_kind(const Service& service, TransactionEntry& entry) {
+Result<void> read_kind(const Service& service, TransactionEntry& entry,
+                       std::vector<Position>* unread) {
     const EntryRequest& asked = entry.asked;
     const Level level = entry.target.level;
     ANNALS_TRY_VOID(check_no_criteria(entry.request, entry.target));
@@ -41,7 +42,7 @@ Result<void> read_kind(const Service& service, TransactionEntry& entry) {
             if (asked.if_none_exist) {
                 ANNALS_TRY(entry.criteria,
                            parse_if_none_exist(service, entry.request, entry.target.type,
-                                               *asked.if_none_exist));
+                                               *asked.if_none_exist, unread));
             }
             return {};
         case HttpMethod::put:
@@ -50,8 +51,8 @@ Result<void> read_kind(const Service& service, TransactionEntry& entry) {
             entry.kind =
                 asked.method == HttpMethod::delete_ ? EntryKind::remove : EntryKind::update;
             if (level == Level::type) {
-                ANNALS_TRY(entry.criteria,
-                           parse_criteria(service, entry.request, entry.target.type, asked.query));
+                ANNALS_TRY(entry.criteria, parse_criteria(service, entry.request, entry.target.type,
+                                                          asked.query, unread));
             } else if (level != Level::instance) {
                 return not_here(asked, "");
             }
@@ -77,15 +78,16 @@ Result<void> read_patch(TransactionEntry& entry) {
     return read_full_url(entry);
 }
 
-Result<void> read_resource(const Service& service, std::size_t index, TransactionEntry& entry) {
+Result<void> read_resource(const Service& service, std::size_t index, TransactionEntry& entry,
+                           std::vector<Position>* unread) {
     const json::Value resource = entry.value["resource"];
     if (!resource) {
         return Error{Errc::required, "resource is missing", {}};
     }
     std::array<char, 48> prefix;
     const auto end = fmt::format_to(prefix.data(), "Bundle.entry[{}].resource", index);
-    ANNALS_TRY(entry.resource,
-               read_entry_resource(service, resource, entry.target.type, {prefix.data(), end}));
+    ANNALS_TRY(entry.resource, read_entry_resource(service, resource, entry.target.type,
+                                                   {prefix.data(), end}, unread));
     ANNALS_TRY_VOID(check_subscriber(service, entry.request, resource));
     if (entry.kind == EntryKind::update) {
         ANNALS_TRY_VOID(check_whole(entry.resource.facts));
@@ -115,7 +117,7 @@ Result<void> read_resource(const Service& service, std::size_t index, Transactio
 }  // namespace
 
 Result<EntryResource> read_entry_resource(const Service& service, json::Value resource, TypeId type,
-                                          std::string_view prefix) {
+                                          std::string_view prefix, std::vector<Position>* unread) {
     const std::string_view name = resource_type_name(type);
     EntryResource out;
     Result<json::ResourceFacts> facts = json::read_facts(resource);
@@ -126,7 +128,7 @@ Result<EntryResource> read_entry_resource(const Service& service, json::Value re
                      {}};
     }
     // It tells every fault, read_facts() the first.
-    ANNALS_TRY_VOID(check_resource(service, resource, prefix));
+    ANNALS_TRY_VOID(check_resource(service, resource, prefix, unread));
     ANNALS_TRY(out.facts, std::move(facts));
     if (name == "Parameters") {
         return Error{Errc::invalid, "Parameters resources are sent, not stored", {}};
@@ -136,13 +138,14 @@ Result<EntryResource> read_entry_resource(const Service& service, json::Value re
 }
 
 Result<void> read_transaction_entry(const Service& service, json::Value value, std::size_t index,
-                                    const Request& outer, TransactionEntry& entry) {
+                                    const Request& outer, TransactionEntry& entry,
+                                    std::vector<Position>* unread) {
     entry.value = value;
     ANNALS_TRY_VOID(check_readable(outer, index));
     ANNALS_TRY(entry.asked, read_entry_request(value, outer.base_url));
     entry.request = request_of_entry(entry.asked, outer, {});
     ANNALS_TRY(entry.target, parse_target(entry.asked.path));
-    ANNALS_TRY_VOID(read_kind(service, entry));
+    ANNALS_TRY_VOID(read_kind(service, entry, unread));
     if (service.guarded()) {
         std::string allow;
         ANNALS_TRY(const Interaction* const row,
@@ -157,7 +160,7 @@ Result<void> read_transaction_entry(const Service& service, json::Value value, s
         return {};
     }
     return entry.asked.method == HttpMethod::patch ? read_patch(entry)
-                                                   : read_resource(service, index, entry);
+                                                   : read_resource(service, index, entry, unread);
 }
 
 Response transaction_failed(const TransactionFault& fault, json::Value entry,

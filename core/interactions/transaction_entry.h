@@ -33,9 +33,9 @@ struct EntryResource {
 };
 
 /// Reads `resource`, whose type the URL says is `type`. `prefix` begins the expressions of its structure's faults
-/// instead of its type. Errors: those of a PUT.
+/// instead of its type. `unread`: as of check_resource(). Errors: those of a PUT.
 Result<EntryResource> read_entry_resource(const Service& service, json::Value resource, TypeId type,
-                                          std::string_view prefix = {});
+                                          std::string_view prefix, std::vector<Position>* unread);
 
 /// An entry. Lifetime: points into the bundle's Document and into itself: it does not move.
 struct TransactionEntry {
@@ -56,8 +56,11 @@ struct TransactionEntry {
 
 /// Reads `value`, the entry at `index`, into `entry`. Errors: any 4xx that the request alone would get; faults of
 /// the resource's structure have expressions below Bundle.entry[index].
+/// `unread`: where the positions go of what it names or is checked by and that is on the device only: once that has been fetched,
+/// it is to be read again. Null: it is waited for.
 Result<void> read_transaction_entry(const Service& service, json::Value value, std::size_t index,
-                                    const Request& outer, TransactionEntry& entry);
+                                    const Request& outer, TransactionEntry& entry,
+                                    std::vector<Position>* unread);
 
 /// A transaction's fault, and whose it is.
 struct TransactionFault {

@@ -203,10 +203,15 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     ANNALS_TRY(const auto stored,
                may_block(&entry) ? store_.load(*info) : store_.load_resident(*info));
     if (stored.unread) {
-        return later(&entry, {.version = *info});
+        return later(&entry, {.positions = {info->position}});
     }
     ANNALS_TRY(decision.document, entry.patch->apply(config_, stored.body));
-    Result<EntryResource> patched = read_entry_resource(service_, decision.document.root(), type);
+    std::vector<Position> unread;
+    Result<EntryResource> patched = read_entry_resource(service_, decision.document.root(), type,
+                                                        {}, has_looked(&entry) ? nullptr : &unread);
+    if (!unread.empty()) {
+        return later(&entry, {.positions = std::move(unread)});
+    }
     if (!patched) {
         return fault_of_patched(std::move(patched.error()));
     }
@@ -293,15 +298,15 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
 }
 
 Error TransactionState::later(const void* asker, Unread unread) {
-    fetched_.insert(asker);
-    unread_ = unread;
+    ++fetched_[asker];
+    unread_ = std::move(unread);
     return {Errc::internal, "what a transaction looks at is on the device only", {}};
 }
 
 asio::awaitable<Result<void>> TransactionState::fetch() {
-    const Unread unread = *std::exchange(unread_, std::nullopt);
+    Unread unread = *std::exchange(unread_, std::nullopt);
     if (unread.criteria == nullptr) {
-        co_await request_.loop->fetched(std::span(&unread.version, 1));
+        co_await request_.loop->fetched(std::move(unread.positions));
         co_return Result<void>();
     }
     // What matches is of no interest yet: there may be more by the time it is asked again.
@@ -326,8 +331,16 @@ Result<std::string> TransactionState::resolve(std::string_view reference) {
     }
     auto asked = references_.find(text);
     if (asked == references_.end()) {
-        ANNALS_TRY(Criteria parsed, parse_conditional_reference(service_, request_, reference));
-        asked = references_.emplace(text, std::move(parsed)).first;
+        std::vector<Position> unread;
+        Result<Criteria> parsed = parse_conditional_reference(
+            service_, request_, reference, has_looked(&references_) ? nullptr : &unread);
+        if (!unread.empty()) {
+            return later(&references_, {.positions = std::move(unread)});
+        }
+        if (!parsed) {
+            return std::move(parsed.error());
+        }
+        asked = references_.emplace(text, *std::move(parsed)).first;
     }
     const Criteria& criteria = asked->second;
     ANNALS_TRY(const auto found, find(criteria));

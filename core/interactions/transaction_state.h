@@ -10,6 +10,7 @@
 #include "core/interactions/transaction_entry.h"
 #include "core/interactions/transaction_links.h"
 #include "core/interactions/transaction_writes.h"
+#include "core/interactions/turns.h"
 #include "core/scoped_view.h"
 #include "core/search/terms.h"
 #include "storage/store.h"
@@ -23,7 +24,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace annals::core {
@@ -110,15 +110,21 @@ class TransactionState {
     std::optional<std::size_t> writer_of(const std::string& name) const;
 
   private:
-    /// Matches of criteria, or else a version.
+    /// Matches of criteria, or else some versions.
     struct Unread {
         const Criteria* criteria = nullptr;
         std::size_t limit = 0;
-        storage::VersionInfo version = {};
+        std::vector<Position> positions = {};
     };
 
     /// Whether what `asker` looks at has been fetched: it waits for nothing twice, whatever the system dropped since.
     bool may_block(const void* asker) const { return fetched_.contains(asker); }
+
+    /// The same of what may lead to more of it.
+    bool has_looked(const void* asker) const {
+        const auto times = fetched_.find(asker);
+        return times != fetched_.end() && times->second >= kTimesLookedMax;
+    }
 
     Error later(const void* asker, Unread unread);
 
@@ -161,7 +167,8 @@ class TransactionState {
     std::deque<search::Term> identities_;  ///< that guards_ watch
     std::unordered_map<std::string, std::string> resolved_;
     std::optional<Unread> unread_;
-    std::unordered_set<const void*> fetched_;  ///< those who asked: criteria and entries
+    std::unordered_map<const void*, int>
+        fetched_;  ///< how often, for those who asked: criteria and entries
 };
 
 }  // namespace annals::core

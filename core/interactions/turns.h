@@ -13,10 +13,34 @@
 #include <asio/awaitable.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace annals::core {
+
+/// Versions that are fetched from the device side by side, where more of them are to be looked at.
+inline constexpr std::size_t kFetchedAtOnce = 256;
+
+/// So often something is looked at again when what it came to has been fetched; then it waits for the device.
+inline constexpr int kTimesLookedMax = 16;
+
+/// Calls `look(unread)` until it has not put anything there that has to be fetched first; what it returned then. With null it is
+/// to wait for the device itself. Lifetime: what `look` views outlives the await.
+template <typename Look>
+asio::awaitable<std::invoke_result_t<Look&, std::vector<Position>*>> fetch_and_look(Loop& loop,
+                                                                                    Look look) {
+    std::vector<Position> unread;
+    for (int times = 0;; ++times) {
+        auto found = look(times < kTimesLookedMax ? &unread : nullptr);
+        if (unread.empty()) {
+            co_return found;
+        }
+        co_await loop.fetched(std::exchange(unread, {}));
+    }
+}
 
 /// Lifetime: `loop` outlives this.
 class Turns {

@@ -70,10 +70,16 @@ asio::awaitable<Response> update_by_turns(const Service& service, const Request&
         co_return outcome_response(conditions.error(), request);
     }
     SubmittedResource resource;
-    if (const Result<void> fit = resource.read(service, request, target.type); !fit) {
+    std::vector<Position> unread;
+    Result<void> fit = resource.read(service, request, target.type, &unread);
+    if (!unread.empty()) {
+        fit = co_await resource.read_fetched(service, request, target.type, std::move(unread));
+    }
+    if (!fit) {
         co_return outcome_response(fit.error(), request);
     }
-    if (const Result<void> fit = check_update(resource, target); !fit) {
+    fit = check_update(resource, target);
+    if (!fit) {
         co_return outcome_response(fit.error(), request);
     }
 
@@ -122,7 +128,11 @@ std::optional<Response> update_early(const Service& service, const Request& requ
         return std::nullopt;
     }
     SubmittedResource resource;
-    Result<void> fit = resource.read(service, request, target.type);
+    std::vector<Position> unread;
+    Result<void> fit = resource.read(service, request, target.type, &unread);
+    if (!unread.empty()) {
+        return std::nullopt;
+    }
     if (fit) {
         fit = check_update(resource, target);
     }
@@ -231,7 +241,8 @@ ConditionalWrite decide_conditional(const Service& service, const Request& reque
 
 asio::awaitable<Response> conditional_update(const Service& service, const Request& request,
                                              const Target& target) {
-    const Result<Criteria> criteria = parse_criteria(service, request, target.type, request.query);
+    const Result<Criteria> criteria =
+        co_await read_criteria(service, request, target.type, request.query);
     if (!criteria) {
         co_return outcome_response(criteria.error(), request);
     }
@@ -240,10 +251,16 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
         co_return outcome_response(conditions.error(), request);
     }
     SubmittedResource resource;
-    if (const Result<void> fit = resource.read(service, request, target.type); !fit) {
+    std::vector<Position> unread;
+    Result<void> fit = resource.read(service, request, target.type, &unread);
+    if (!unread.empty()) {
+        fit = co_await resource.read_fetched(service, request, target.type, std::move(unread));
+    }
+    if (!fit) {
         co_return outcome_response(fit.error(), request);
     }
-    if (const Result<void> fit = resource.check_whole(); !fit) {
+    fit = resource.check_whole();
+    if (!fit) {
         co_return outcome_response(fit.error(), request);
     }
 

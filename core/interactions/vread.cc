@@ -38,6 +38,12 @@ Response vread(const Service& service, const Request& request, const Target& tar
     const ScopedView view(service, request, kMayRead, "read");
     if (!info || !view.shows(*info)) {
         const auto newest = service.store().current(target.type, target.id);
+        if (newest && is_held(request)) {
+            if (auto later = answer_later(service, request,
+                                          looked_at(service, request, target.id, *newest))) {
+                return *std::move(later);
+            }
+        }
         if (!newest || !view.shows(*newest)) {
             return answer_absent(request, target.type, target.id);
         }

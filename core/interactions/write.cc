@@ -3,6 +3,7 @@
 #include "codec/schema/structure.h"
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
+#include "core/interactions/turns.h"
 #include "core/interactions/vread.h"
 #include "core/outcome.h"
 #include "core/scoped_view.h"
@@ -39,11 +40,13 @@ storage::BodyPiece piece_of(const json::Run& run) {
 }
 
 /// The errors that full validation finds in a resource whose structure is sound.
-Result<void> check_in_full(const Service& service, json::Value resource, std::string_view prefix) {
+Result<void> check_in_full(const Service& service, json::Value resource, std::string_view prefix,
+                           std::vector<Position>* unread) {
     validation::Options options;
     options.structure_is_checked = true;
     options.refuse_unknown_codes = false;
-    validation::Report report = validation::validate(resource, service.definitions(), options);
+    const Definitions::Resident definitions(service.definitions(), unread);
+    validation::Report report = validation::validate(resource, definitions, options);
     std::optional<Error> fault;
     for (Issue& issue : report.issues) {
         if (issue.severity != "error") {
@@ -213,7 +216,8 @@ std::optional<VersionNumber> required_version(std::string_view version) noexcept
                            : std::optional(read_version_number(version).value_or(VersionNumber{}));
 }
 
-Result<void> check_resource(const Service& service, json::Value resource, std::string_view prefix) {
+Result<void> check_resource(const Service& service, json::Value resource, std::string_view prefix,
+                            std::vector<Position>* unread) {
     const Config& config = service.config();
     // Whatever holds it may nest deeper, so that what is stored can be told of and sent on.
     if (json::is_too_deep(resource)) {
@@ -226,7 +230,8 @@ Result<void> check_resource(const Service& service, json::Value resource, std::s
     }
     ANNALS_TRY_VOID(schema::check_structure(
         resource, {.allow_unknown_elements = config.allow_unknown_elements}, prefix));
-    return config.validation == "full" ? check_in_full(service, resource, prefix) : Result<void>();
+    return config.validation == "full" ? check_in_full(service, resource, prefix, unread)
+                                       : Result<void>();
 }
 
 Result<void> check_written(const Service& service, const Request& request,
@@ -251,7 +256,8 @@ void SubmittedResource::release() noexcept {
     facts_ = {};
 }
 
-Result<void> SubmittedResource::read(const Service& service, const Request& request, TypeId type) {
+Result<void> SubmittedResource::read(const Service& service, const Request& request, TypeId type,
+                                     std::vector<Position>* unread) {
     ANNALS_TRY_VOID(check_content_type(request));
     const std::string_view name = resource_type_name(type);
     if (name == "Parameters") {
@@ -262,12 +268,22 @@ Result<void> SubmittedResource::read(const Service& service, const Request& requ
     }
     ANNALS_TRY(json::Document document,
                parse_submitted(service.config(), thread_parser(), request.body));
-    ANNALS_TRY_VOID(take(service, request, type, std::move(document)));
+    ANNALS_TRY_VOID(take(service, request, type, std::move(document), unread));
     return check_subscriber(service, request, document_.root());
 }
 
+asio::awaitable<Result<void>> SubmittedResource::read_fetched(const Service& service,
+                                                              const Request& request, TypeId type,
+                                                              std::vector<Position> unread) {
+    co_await request.loop->fetched(std::move(unread));
+    co_return co_await fetch_and_look(*request.loop, [&](std::vector<Position>* more) {
+        release();
+        return read(service, request, type, more);
+    });
+}
+
 Result<void> SubmittedResource::take(const Service& service, const Request& request, TypeId type,
-                                     json::Document document) {
+                                     json::Document document, std::vector<Position>* unread) {
     document_ = std::move(document);
     Result<json::ResourceFacts> facts = json::read_facts(document_.root());
     if (facts && facts->type != type) {
@@ -277,7 +293,7 @@ Result<void> SubmittedResource::take(const Service& service, const Request& requ
                      fmt::format("{}.resourceType", resource_type_name(facts->type))};
     }
     // It tells every fault, read_facts() the first.
-    ANNALS_TRY_VOID(check_resource(service, document_.root()));
+    ANNALS_TRY_VOID(check_resource(service, document_.root(), {}, unread));
     ANNALS_TRY(facts_, std::move(facts));
 
     if (service.config().integrity_on_write) {

@@ -59,8 +59,10 @@ std::optional<VersionNumber> required_version(std::string_view version) noexcept
 /// `prefix`, or else with its type.
 /// Errors: invalid (too deep), structure, required, value; in full also business_rule: the first fault, all others in
 ///         Error::others.
+/// `unread`: where the positions go of stored definitions that it goes by and that are on the device only; what is returned then
+/// means nothing. Null: they are waited for.
 Result<void> check_resource(const Service& service, json::Value resource,
-                            std::string_view prefix = {});
+                            std::string_view prefix = {}, std::vector<Position>* unread = nullptr);
 
 /// Whether the scopes of whoever sends `request` permit that `resource` becomes what `write` says. Errors: forbidden.
 Result<void> check_written(const Service& service, const Request& request,
@@ -75,14 +77,20 @@ class SubmittedResource {
     SubmittedResource& operator=(const SubmittedResource&) = delete;
 
     /// Parses the body and checks that it is a resource of `type` that can be stored.
+    /// `unread`: as of check_resource(); then it is read_fetched().
     /// Errors: unsupported_media; invalid, structure, required, value with place and byte offset; too_costly;
     ///         forbidden (check_subscriber()).
-    Result<void> read(const Service& service, const Request& request, TypeId type);
+    Result<void> read(const Service& service, const Request& request, TypeId type,
+                      std::vector<Position>* unread);
+
+    /// The same again, once what is in `unread` has been fetched. Lifetime: this and what is passed outlive the await.
+    asio::awaitable<Result<void>> read_fetched(const Service& service, const Request& request,
+                                               TypeId type, std::vector<Position> unread);
 
     /// The same for what is parsed already.
     /// Errors: invalid, structure, required, value; too_costly.
     Result<void> take(const Service& service, const Request& request, TypeId type,
-                      json::Document document);
+                      json::Document document, std::vector<Position>* unread = nullptr);
 
     /// Is the body a whole resource, one that may replace another? Requires: read() succeeded.
     /// Errors: business_rule (the tag SUBSETTED: it came from a read with _summary or _elements).

@@ -64,9 +64,7 @@ Response failed(const BackupRun::Status& status, const Request& request) {
 
 }  // namespace
 
-Result<std::string> read_backup_name(const Request& request, std::string_view parameter) {
-    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
-    ANNALS_TRY_VOID(input.only({parameter}));
+Result<std::string> read_backup_name(const OperationInput& input, std::string_view parameter) {
     ANNALS_TRY(const std::optional<std::string> name, input.text(parameter));
     if (!name) {
         return Error{Errc::required, fmt::format("The parameter '{}' names the backup", parameter),
@@ -82,11 +80,21 @@ Result<std::string> read_backup_name(const Request& request, std::string_view pa
     return *name;
 }
 
+namespace {
+
+Result<std::string> read_target(const Request& request) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(input.only({"to"}));
+    return read_backup_name(input, "to");
+}
+
+}  // namespace
+
 asio::awaitable<Response> backup_operation(const Service& service, const Request& request,
                                            const Target& /*target*/) {
     BackupRun& run = service.backup_run();
     if (request.method == HttpMethod::post) {
-        const Result<std::string> name = read_backup_name(request, "to");
+        const Result<std::string> name = read_target(request);
         if (!name) {
             co_return outcome_response(name.error(), request);
         }

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/operations/input.h"
 #include "core/service.h"
 
 #include <string>
@@ -18,7 +19,7 @@ namespace annals::core {
 asio::awaitable<Response> backup_operation(const Service& service, const Request& request,
                                            const Target& target);
 
-/// The name of a backup that `parameter`, the only one of a request, gives. Errors: required, invalid.
-Result<std::string> read_backup_name(const Request& request, std::string_view parameter);
+/// The name of a backup that `parameter` gives. Errors: required, invalid.
+Result<std::string> read_backup_name(const OperationInput& input, std::string_view parameter);
 
 }  // namespace annals::core

@@ -2,6 +2,7 @@
 
 #include "core/base/digest.h"
 #include "core/definitions.h"
+#include "core/interactions/turns.h"
 #include "core/interactions/write.h"
 #include "core/operations/coded_input.h"
 #include "core/operations/input.h"
@@ -149,9 +150,11 @@ std::string map_json(const Asked& asked, std::uint64_t version, const std::vecto
 }
 
 /// What the concepts add to the table; ascending.
-Result<std::vector<Row>> added(const Service& service, const Asked& asked, const Table& table) {
+Result<std::vector<Row>> added(const Service& service, const Asked& asked, const Table& table,
+                               std::vector<Position>* unread) {
     terminology::Effort effort(10'000'000);
-    terminology::Session session(service.definitions().terminology(), effort);
+    const Definitions::Resident definitions(service.definitions(), unread);
+    terminology::Session session(definitions.terminology(), effort);
     std::vector<Row> known;  // the codes alone
     for (const Row& row : table.rows) {
         if (row.above.empty()) {
@@ -267,7 +270,9 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
             }
             co_return answer(*std::move(body));
         }
-        const Result<std::vector<Row>> rows = added(service, *asked, *table);
+        const Result<std::vector<Row>> rows = co_await fetch_and_look(
+            *request.loop,
+            [&](std::vector<Position>* unread) { return added(service, *asked, *table, unread); });
         if (!rows) {
             co_return outcome_response(rows.error(), request);
         }

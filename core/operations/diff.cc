@@ -2,6 +2,7 @@
 
 #include "codec/patch/fhirpath_diff.h"
 #include "core/interactions/answer.h"
+#include "core/interactions/turns.h"
 #include "core/interactions/vread.h"
 #include "core/interactions/write.h"
 #include "core/operations/input.h"
@@ -176,7 +177,7 @@ Result<std::string> compare(const Service& service, const Sides& sides) {
 
 asio::awaitable<Response> diff_operation(const Service& service, const Request& request,
                                          const Target& target) {
-    const ScopedView view(service, request, kMayRead);
+    ScopedView view(service, request, kMayRead);
     if (target.level == Level::instance_operation) {
         co_await fetch_newest(service, request, target.type, target.id);
         const auto newest = service.store().current(target.type, target.id);
@@ -184,7 +185,11 @@ asio::awaitable<Response> diff_operation(const Service& service, const Request& 
             co_return answer_absent(request, target.type, target.id);
         }
     }
-    const Result<Sides> sides = read_sides(service, request, view, target);
+    const Result<Sides> sides =
+        co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
+            view.defer(unread);
+            return read_sides(service, request, view, target);
+        });
     if (!sides) {
         co_return outcome_response(sides.error(), request);
     }

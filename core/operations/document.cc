@@ -88,7 +88,12 @@ class Document {
         if (composition->deletion) {
             co_return answer_deleted(service_, request_, id_, *composition);
         }
-        done = take_composition(*composition);
+        const Result<std::vector<DocumentReference>> references = read_references(*composition);
+        if (!references) {
+            co_return references.error();
+        }
+        co_await fetch(*references);
+        done = take_composition(*composition, *references);
         if (!done) {
             co_return std::move(done.error());
         }
@@ -190,11 +195,28 @@ class Document {
                 ""};
     }
 
-    /// The Composition, and what a document of it must have.
-    Result<void> take_composition(const VersionInfo& composition) {
+    /// What a document of the Composition must have.
+    Result<std::vector<DocumentReference>> read_references(const VersionInfo& composition) {
         ANNALS_TRY(const StoredVersion stored, service_.store().load(composition));
         ANNALS_TRY(const json::Document document, thread_parser().parse(stored.body));
-        const std::vector<DocumentReference> references = document_references(document.root());
+        return document_references(document.root());
+    }
+
+    /// Has fetched what take() looks at.
+    asio::awaitable<void> fetch(const std::vector<DocumentReference>& references) {
+        std::vector<VersionInfo> versions;
+        for (const DocumentReference& reference : references) {
+            if (const auto found = referred_version(service_.store(), reference.text,
+                                                    request_.base_url, snapshot_->position())) {
+                versions.push_back(*found);
+            }
+        }
+        co_await turns_.fetched(versions);
+    }
+
+    /// The Composition, and what a document of it must have.
+    Result<void> take_composition(const VersionInfo& composition,
+                                  const std::vector<DocumentReference>& references) {
         add(composition, resource_name(target_.type, id_));
         // What names a version goes first: who asks for any of that resource finds it there.
         for (const bool with_version : {true, false}) {
@@ -352,13 +374,12 @@ class Document {
             more = bundle.more->next(slice);
             text += slice.str();
         }
-        Result<json::Document> parsed = thread_parser().parse(text);
-        if (!parsed) {
-            co_return outcome_response(parsed.error(), request_);
-        }
         SubmittedResource resource;
-        const Result<void> fit =
-            resource.take(service_, request_, bundle_type(), *std::move(parsed));
+        const auto take = [&](std::vector<Position>* unread) -> Result<void> {
+            ANNALS_TRY(json::Document parsed, thread_parser().parse(text));
+            return resource.take(service_, request_, bundle_type(), std::move(parsed), unread);
+        };
+        const Result<void> fit = co_await fetch_and_look(*request_.loop, take);
         if (!fit) {
             co_return outcome_response(fit.error(), request_);
         }

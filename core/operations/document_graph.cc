@@ -5,6 +5,7 @@
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
 #include "core/interactions/search_includes.h"
+#include "core/interactions/turns.h"
 #include "core/outcome.h"
 #include "core/search/execute.h"
 #include "core/search/query.h"
@@ -26,9 +27,6 @@ namespace annals::core {
 namespace {
 
 using storage::VersionInfo;
-
-/// Steps whose beginnings are fetched from the device together.
-constexpr std::size_t kFetchedAtOnce = 256;
 
 constexpr std::string_view kReferenceMark = "{ref}";
 
@@ -228,12 +226,18 @@ class Follower {
             if (!references) {
                 co_return std::move(references.error());
             }
+            std::vector<VersionInfo> versions;
             for (const std::string& reference : *references) {
-                const auto info = referred_version(snapshot_.store(), reference, request_.base_url,
-                                                   snapshot_.position());
+                if (const auto info = referred_version(snapshot_.store(), reference,
+                                                       request_.base_url, snapshot_.position())) {
+                    versions.push_back(*info);
+                }
+            }
+            co_await turns_.fetched(versions);
+            for (const VersionInfo& info : versions) {
                 for (const LinkTarget& target : link.targets) {
-                    if (info && (!target.type || *target.type == info->type)) {
-                        add(*info, target, reached);
+                    if (!target.type || *target.type == info.type) {
+                        add(info, target, reached);
                     }
                 }
             }
@@ -300,13 +304,17 @@ class Follower {
                 value.replace(at, kReferenceMark.size(), name);
             }
         }
-        const search::SnapshotResources stored(snapshot_);
-        const search::QueryContext context{.stored = stored,
-                                           .view = view_,
-                                           .parameters = service_.indexing().parameters(),
-                                           .base_url = std::string(request_.base_url),
-                                           .conditional = true};
-        const Result<search::Query> query = search::parse_query(context, {*target.type}, *pairs);
+        const Result<search::Query> query =
+            co_await fetch_and_look(*request_.loop, [&](std::vector<Position>* unread) {
+                const search::SnapshotResources stored(snapshot_, terminology::r4_definitions(),
+                                                       unread);
+                const search::QueryContext context{.stored = stored,
+                                                   .view = view_,
+                                                   .parameters = service_.indexing().parameters(),
+                                                   .base_url = std::string(request_.base_url),
+                                                   .conditional = true};
+                return search::parse_query(context, {*target.type}, *pairs);
+            });
         if (!query) {
             co_return unusable(step.link->place, query.error().detail);
         }
@@ -322,10 +330,15 @@ class Follower {
         if (!done) {
             co_return std::move(done.error());
         }
+        std::vector<VersionInfo> versions;
         for (const search::Match& match : execution.matches()) {
             if (const auto info = snapshot_.store().at(match.position())) {
-                add(*info, target, reached);
+                versions.push_back(*info);
             }
+        }
+        co_await turns_.fetched(versions);
+        for (const VersionInfo& info : versions) {
+            add(info, target, reached);
         }
         co_return Result<void>();
     }

@@ -51,6 +51,7 @@ class Everything {
         if (!done) {
             co_return std::move(done.error());
         }
+        co_await fetch_instance();
         if (auto refusal = absent()) {
             co_return *std::move(refusal);
         }
@@ -182,6 +183,17 @@ class Everything {
     /// What the cursor's call must have in common with this one.
     std::uint32_t digest() const {
         return static_cast<std::uint32_t>(hash64(kept_, hash64(path())));
+    }
+
+    /// Has fetched what absent() looks at.
+    asio::awaitable<void> fetch_instance() const {
+        const auto info =
+            scope_.key && !read_.is_whole()
+                ? service_.store().current(target_.type, target_.id, snapshot_->position())
+                : std::nullopt;
+        if (info) {
+            co_await fetch_version(service_, request_, target_.id, *info);
+        }
     }
 
     /// 404 or 410 if the resource wasn't there at the snapshot.

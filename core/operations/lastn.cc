@@ -20,9 +20,6 @@ namespace annals::core {
 
 namespace {
 
-/// Observations that are waited for together.
-constexpr std::size_t kFetchedAtOnce = 512;
-
 /// An observation and when it was made.
 struct Made {
     Instant at;
@@ -173,16 +170,19 @@ asio::awaitable<Result<Response>> run(const Service& service, const Request& req
         co_return std::move(asked.error());
     }
     search::Snapshot snapshot(service.store());
-    const search::SnapshotResources stored(snapshot);
     const ScopedView view(service, request, kMaySearch);
-    const search::QueryContext context{.stored = stored,
-                                       .view = view,
-                                       .parameters = parameters,
-                                       .base_url = std::string(request.base_url),
-                                       .strict = true};
-    Result<search::Query> query = search::parse_query(context, {target.type}, asked->criteria);
+    const Result<search::Query> query =
+        co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
+            const search::SnapshotResources stored(snapshot, terminology::r4_definitions(), unread);
+            const search::QueryContext context{.stored = stored,
+                                               .view = view,
+                                               .parameters = parameters,
+                                               .base_url = std::string(request.base_url),
+                                               .strict = true};
+            return search::parse_query(context, {target.type}, asked->criteria);
+        });
     if (!query) {
-        co_return std::move(query.error());
+        co_return query.error();
     }
     SearchBundleContent content;
     content.links.emplace_back("self", asked->url);

@@ -25,9 +25,6 @@ namespace {
 /// Resources with a profile, tag or label that are looked at for a union.
 constexpr std::size_t kResourcesMax = 2'000'000;
 
-/// So many of them are fetched from the device together.
-constexpr std::size_t kFetchedAtOnce = 256;
-
 /// Without a meta that says something there is no parameter: an element is never empty.
 Body meta_body(std::string_view meta) {
     if (meta == "{}") {

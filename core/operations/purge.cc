@@ -34,9 +34,6 @@ using Share = PatientVersions::Share;
 /// Versions of one resource that are looked up at a time.
 constexpr std::size_t kVersionsAtOnce = 1000;
 
-/// Of those, so many are fetched from the device together.
-constexpr std::size_t kFetchedAtOnce = 256;
-
 constexpr auto kReceiptTurn = std::chrono::milliseconds(1);
 
 struct Asked {

@@ -4,6 +4,7 @@
 #include "core/interactions/write.h"
 
 #include <unordered_set>
+#include <utility>
 
 namespace annals::core {
 
@@ -21,6 +22,8 @@ asio::awaitable<Result<Referred>> find_referred(
     }
     std::vector<json::ReferenceSite> sites;
     std::vector<storage::VersionInfo> round(from.begin(), from.end());
+    std::vector<storage::VersionInfo>
+        candidates;  // fetched before it is asked whether they are shown
     Referred referred;
     for (int step = 0; step < limits.steps && !round.empty(); ++step) {
         co_await turns.fetched(round);
@@ -38,15 +41,22 @@ asio::awaitable<Result<Referred>> find_referred(
                     continue;
                 }
                 const auto found = store.current(named->first, named->second, snapshot.position());
-                if (!found || found->deletion || !seen.insert(found->position.value).second ||
-                    !shown(*found)) {
-                    continue;
+                if (found && !found->deletion && seen.insert(found->position.value).second) {
+                    candidates.push_back(*found);
                 }
-                if (referred.versions.size() == limits.limit) {
-                    referred.cut_short = true;
-                    co_return referred;
+            }
+            if (candidates.size() >= kFetchedAtOnce || &info == &round.back()) {
+                co_await turns.fetched(candidates);
+                for (const storage::VersionInfo& found : std::exchange(candidates, {})) {
+                    if (!shown(found)) {
+                        continue;
+                    }
+                    if (referred.versions.size() == limits.limit) {
+                        referred.cut_short = true;
+                        co_return referred;
+                    }
+                    referred.versions.push_back(found);
                 }
-                referred.versions.push_back(*found);
             }
             if (turns.pace().is_over()) {
                 Result<void> in_time = co_await turns.next();

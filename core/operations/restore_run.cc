@@ -65,15 +65,20 @@ class Restoration {
         std::function<void(Position done, const RestoreCounts& counts)> progress;
     };
 
-    Restoration(const Service& service, std::string from, const Hooks& hooks)
-        : service_(service), from_(std::move(from)), hooks_(hooks), loop_(service.store()) {
+    Restoration(const Service& service, std::string from, const RestoreBound& bound,
+                const Hooks& hooks)
+        : service_(service),
+          from_(std::move(from)),
+          bound_(bound),
+          hooks_(hooks),
+          loop_(service.store()) {
         request_.base_url = service.config().base_url;
         request_.request_id = "restore";
     }
 
     Result<void> run() {
         ANNALS_TRY_VOID(open());
-        const Position end = backup_->last_position();
+        const Position end = end_;
         hooks_.progress({}, counts_);
         const storage::LogScan what{.bound = end, .every_version = true};
         std::vector<storage::VersionInfo> versions;
@@ -120,8 +125,17 @@ class Restoration {
         } else if (lock.error().code == Errc::usage) {
             return Error{Errc::conflict, "The backup is being written", ""};
         }  // otherwise nobody can write there
+        if (bound_.position && *bound_.position > manifest->position) {
+            return Error{Errc::processing,
+                         fmt::format("The backup ends at position {}", manifest->position.value),
+                         ""};
+        }
         hooks_.found(manifest->position);
         ANNALS_TRY_VOID(check(files, *manifest));
+        if (end_.value == 0 && (bound_.position || bound_.instant)) {
+            return Error{Errc::processing, "Nothing of the backup was written by then", ""};
+        }
+        hooks_.found(end_);
         storage::StoreOptions options;
         options.read_only = true;
         ANNALS_TRY(backup_, storage::Store::open(files, from_, options));
@@ -142,12 +156,26 @@ class Restoration {
                 return ended();
             }
             const std::string path = from_ + "/segments/" + storage::segment_name(part.number);
-            ANNALS_TRY(const storage::CheckedSegment segment, storage::check_segment(files, path));
+            ANNALS_TRY(const storage::CheckedSegment segment,
+                       storage::check_segment(files, path, [this](const auto& frame) {
+                           see(frame);
+                           return true;
+                       }));
             if (const std::string why = part.fault(segment.file_view()); !why.empty()) {
                 return Error{Errc::corrupt, fmt::format("{}: the segment {}", path, why), ""};
             }
         }
         return {};
+    }
+
+    /// As `annals restore` cuts: behind a whole commit.
+    void see(const storage::CheckedFrame& frame) {
+        const bool wanted = (!bound_.position || frame.last_position <= *bound_.position) &&
+                            (!bound_.instant || frame.instant <= *bound_.instant);
+        if (frame.has_versions && !cut_) {
+            cut_ = !wanted;
+            end_ = wanted ? frame.last_position : end_;
+        }
     }
 
     void begin_bundle() {
@@ -219,10 +247,13 @@ class Restoration {
 
     const Service& service_;
     const std::string from_;
+    const RestoreBound bound_;
     const Hooks& hooks_;
     Request request_;
     OwnLoop loop_;
     std::unique_ptr<storage::DirectoryLock> lock_;
+    Position end_;      ///< of the last commit that is brought back
+    bool cut_ = false;  ///< the one behind it is not
     std::unique_ptr<storage::Store> backup_;
     json::Parser parser_{kJsonWrappedDepthMax};
     std::string text_;
@@ -243,7 +274,7 @@ RestoreRun::~RestoreRun() {
     }
 }
 
-Result<std::uint64_t> RestoreRun::start(const std::string& name) {
+Result<std::uint64_t> RestoreRun::start(const std::string& name, const RestoreBound& bound) {
     const std::lock_guard lock(mutex_);
     if (status_.running) {
         return Error{Errc::conflict, "A backup is being restored already", ""};
@@ -252,8 +283,9 @@ Result<std::uint64_t> RestoreRun::start(const std::string& name) {
         thread_.join();  // it has said its last
     }
     // It waits for the lock before it says anything.
-    ANNALS_TRY(thread_,
-               start_thread("restore", [this, from = backups_ + "/" + name] { run(from); }));
+    ANNALS_TRY(thread_, start_thread("restore", [this, from = backups_ + "/" + name, bound] {
+                   run(from, bound);
+               }));
     const std::uint64_t number = status_.number + 1;
     status_ = {};
     status_.number = number;
@@ -267,7 +299,7 @@ RestoreRun::Status RestoreRun::status() const {
     return status_;
 }
 
-void RestoreRun::run(const std::string& from) {
+void RestoreRun::run(const std::string& from, const RestoreBound& bound) {
     Restoration::Hooks hooks;
     hooks.stop = [this] { return stop_.load(); };
     hooks.found = [this](Position total) {
@@ -283,7 +315,7 @@ void RestoreRun::run(const std::string& from) {
     Result<void> done;
     RestoreCounts counts;
     {
-        Restoration restoration(service_, from, hooks);
+        Restoration restoration(service_, from, bound, hooks);
         done = restoration.run();
         counts = restoration.counts();
     }

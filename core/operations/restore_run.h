@@ -28,6 +28,13 @@ struct RestoreCounts {
     std::uint64_t failed = 0;     ///< not taken, as a history bundle's entry wouldn't be
 };
 
+/// Up to where a backup is brought back: both hold, if both are given.
+struct RestoreBound {
+    std::optional<Position>
+        position;                    ///< the last commit that ends at or before it is the last one
+    std::optional<Instant> instant;  ///< the last commit of it or before is the last one
+};
+
 /// Lifetime: `service` outlives it. Its end ends what is under way; what was restored stays.
 class RestoreRun {
   public:
@@ -43,19 +50,19 @@ class RestoreRun {
         bool running = false;
         bool found = false;  ///< there is such a backup, and nobody writes it
         Position done;
-        Position total;  ///< of the newest version in the backup
+        Position total;  ///< of the newest version in the backup, or of those that are brought back
         RestoreCounts counts;
         std::optional<Error> error;
     };
 
     /// Begins to restore the backup called `name`, below backup_dir; the number of the run.
     /// Errors: conflict: one is under way; overloaded: there is no thread for it.
-    Result<std::uint64_t> start(const std::string& name);
+    Result<std::uint64_t> start(const std::string& name, const RestoreBound& bound);
 
     Status status() const;
 
   private:
-    void run(const std::string& from);
+    void run(const std::string& from, const RestoreBound& bound);
 
     const Service& service_;
     const std::string backups_;

@@ -57,16 +57,37 @@ Response failed(const RestoreRun::Status& status, const Request& request) {
     return outcome_response(error, request);
 }
 
+struct Asked {
+    std::string name;
+    RestoreBound bound;
+};
+
+Result<Asked> read_asked(const Request& request) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(input.only({"from", "position", "instant"}));
+    Asked asked;
+    ANNALS_TRY(asked.name, read_backup_name(input, "from"));
+    ANNALS_TRY(const std::optional<std::uint64_t> position, input.number("position"));
+    if (position == 0U) {
+        return Error{Errc::invalid, "position: the first one is 1", ""};
+    }
+    if (position) {
+        asked.bound.position = Position{*position};
+    }
+    ANNALS_TRY(asked.bound.instant, input.instant("instant"));
+    return asked;
+}
+
 asio::awaitable<Response> begin(const Service& service, const Request& request) {
-    const Result<std::string> name = read_backup_name(request, "from");
-    if (!name) {
-        co_return outcome_response(name.error(), request);
+    const Result<Asked> asked = read_asked(request);
+    if (!asked) {
+        co_return outcome_response(asked.error(), request);
     }
     if (service.store().write_state() != storage::WriteState::ready) {
         co_return outcome_response({Errc::no_store, "", ""}, request);
     }
     RestoreRun& run = service.restore_run();
-    const Result<std::uint64_t> number = run.start(*name);
+    const Result<std::uint64_t> number = run.start(asked->name, asked->bound);
     if (!number) {
         co_return outcome_response(number.error(), request);
     }

@@ -3,6 +3,7 @@
 #include "core/canonical.h"
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
+#include "core/interactions/turns.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"
 
@@ -45,8 +46,9 @@ Result<terminology::Definition> definition_at(const Service& service, const Targ
     ANNALS_TRY(const std::string_view body, body_of(service, target, pin));
     ANNALS_TRY(json::Document document, thread_parser().parse(body));
     const json::Value root = document.root();
+    std::vector<Position> unread;  // It is not worth waiting for.
     const terminology::Definition known = service.definitions().find(
-        resource_type_name(target.type), root["url"].string(), root["version"].string());
+        resource_type_name(target.type), root["url"].string(), root["version"].string(), &unread);
     if (known != nullptr && known->text() == document.text()) {
         return known;
     }
@@ -171,10 +173,17 @@ asio::awaitable<void> fetch_definitions(const Service& service, const Request& r
 asio::awaitable<Response> make_answer(const Service& service, const Request& request,
                                       TerminologyAnswer answer) {
     const Definitions& definitions = service.definitions();
-    terminology::Effort little(kStepsOnLoop);
-    terminology::Session session(definitions.terminology(), little);
-    Result<std::string> body = answer(session);
-    if (!body && little.exhausted()) {
+    bool exhausted = false;
+    Result<std::string> body =
+        co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
+            terminology::Effort little(kStepsOnLoop);
+            const Definitions::Resident resident(definitions, unread);
+            terminology::Session session(resident.terminology(), little);
+            Result<std::string> made = answer(session);
+            exhausted = little.exhausted();
+            return made;
+        });
+    if (!body && exhausted) {
         const auto made = std::make_shared<std::optional<Result<std::string>>>();
         const auto end =
             terminology::Effort::Clock::now() + service.config().limits.request_timeout;

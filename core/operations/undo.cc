@@ -19,9 +19,6 @@ namespace {
 
 using storage::VersionInfo;
 
-/// Versions that are fetched from the device together.
-constexpr std::size_t kFetchedAtOnce = 256;
-
 /// So many conflicts are named.
 constexpr std::size_t kConflictsToldMax = 100;
 

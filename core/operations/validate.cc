@@ -2,6 +2,7 @@
 
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
+#include "core/interactions/turns.h"
 #include "core/interactions/write.h"
 #include "core/operations/input.h"
 #include "core/operations/terminology.h"
@@ -102,7 +103,8 @@ std::optional<Issue> mismatch(const Target& target, const Asked& asked, json::Va
 }
 
 Result<std::vector<Issue>> run(const Service& service, const Request& request, const Target& target,
-                               const std::optional<storage::VersionInfo>& stored) {
+                               const std::optional<storage::VersionInfo>& stored,
+                               std::vector<Position>* unread) {
     ANNALS_TRY(const OperationInput input,
                OperationInput::read_any(request, {"resource", "mode", "profile"}));
     Asked asked;
@@ -134,10 +136,10 @@ Result<std::vector<Issue>> run(const Service& service, const Request& request, c
     if (const auto issue = mismatch(target, asked, asked.resource)) {
         issues.push_back(*issue);
     }
-    validation::Options options = validation::strict_options(service.definitions());
+    const Definitions::Resident definitions(service.definitions(), unread);
+    validation::Options options = validation::strict_options(definitions);
     options.profiles = asked.profiles;
-    validation::Report report =
-        validation::validate(asked.resource, service.definitions(), options);
+    validation::Report report = validation::validate(asked.resource, definitions, options);
     issues.insert(issues.end(), std::make_move_iterator(report.issues.begin()),
                   std::make_move_iterator(report.issues.end()));
     return issues;
@@ -159,7 +161,10 @@ asio::awaitable<Response> validate_operation(const Service& service, const Reque
         }
     }
     co_await fetch_definitions(service, request, target);
-    const Result<std::vector<Issue>> issues = run(service, request, target, stored);
+    const Result<std::vector<Issue>> issues =
+        co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
+            return run(service, request, target, stored, unread);
+        });
     if (!issues) {
         co_return outcome_response(issues.error(), request);
     }

@@ -101,13 +101,18 @@ std::vector<Position> StoredDefinitions::read_resident() const {
     return {};
 }
 
-Definition StoredDefinitions::load(const Entry& entry) const {
+Definition StoredDefinitions::load(const Entry& entry, std::vector<Position>* unread) const {
     const auto kept = parsed_.find(entry.info.position.value);
     if (kept != parsed_.end()) {
         return kept->second;
     }
-    const Result<storage::StoredVersion> stored = store_.load(entry.info);
+    const Result<storage::StoredVersion> stored =
+        unread == nullptr ? store_.load(entry.info) : store_.load_resident(entry.info);
     if (!stored) {
+        return nullptr;
+    }
+    if (stored->unread) {
+        unread->push_back(entry.info.position);
         return nullptr;
     }
     json::Parser parser;
@@ -124,13 +129,16 @@ Definition StoredDefinitions::load(const Entry& entry) const {
 }
 
 Definition StoredDefinitions::find(std::string_view type, std::string_view url,
-                                   std::string_view version) const {
+                                   std::string_view version, std::vector<Position>* unread) const {
     const std::scoped_lock lock(mutex_);
     for (Known& known : known_) {
         if (known.name != type) {
             continue;
         }
-        refresh(known);
+        if (std::vector<Position> first = refresh(known, unread == nullptr); !first.empty()) {
+            unread->insert(unread->end(), first.begin(), first.end());
+            return nullptr;
+        }
         const Entry* best = nullptr;
         const auto [first, last] = known.by_url.equal_range(std::string(url));
         for (auto at = first; at != last; ++at) {
@@ -142,7 +150,7 @@ Definition StoredDefinitions::find(std::string_view type, std::string_view url,
                 best = &entry;
             }
         }
-        return best == nullptr ? nullptr : load(*best);
+        return best == nullptr ? nullptr : load(*best, unread);
     }
     return nullptr;
 }

@@ -30,7 +30,13 @@ class StoredDefinitions final : public Source {
     explicit StoredDefinitions(const storage::Store& store);
 
     Definition find(std::string_view type, std::string_view url,
-                    std::string_view version) const override;
+                    std::string_view version) const override {
+        return find(type, url, version, nullptr);
+    }
+
+    /// The same; not null, what is on the device only goes to `unread`, and counts as not there.
+    Definition find(std::string_view type, std::string_view url, std::string_view version,
+                    std::vector<Position>* unread) const;
 
     /// The urls of all that is stored of a type, each once, `count` at most.
     std::vector<std::string> canonicals(std::string_view type, std::size_t count) const;
@@ -60,7 +66,7 @@ class StoredDefinitions final : public Source {
     std::vector<Position> refresh(Known& known, bool may_block = true) const;
     void take(Known& known, const storage::VersionInfo& info) const;
     static void drop(Known& known, std::uint32_t resource);
-    Definition load(const Entry& entry) const;
+    Definition load(const Entry& entry, std::vector<Position>* unread) const;
 
     const storage::Store& store_;
     mutable std::mutex mutex_;

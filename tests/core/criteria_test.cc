@@ -31,7 +31,7 @@ class CriteriaTest : public testing::Test {
     Result<Criteria> parse(std::string_view query, std::string_view type = "Patient") {
         Request request;
         request.base_url = kBase;
-        return parse_criteria(server_.service(), request, type_of(type), query);
+        return parse_criteria(server_.service(), request, type_of(type), query, nullptr);
     }
 
     std::set<std::string> found(std::string_view query, std::string_view type = "Patient") {
@@ -126,13 +126,14 @@ TEST_F(CriteriaTest, AreReadFromIfNoneExistInEveryForm) {
          {"identifier=x?y", "?identifier=x?y", "Patient?identifier=x?y",
           "http://a/fhir/Patient?identifier=x?y", "Patient/?identifier=x?y"}) {
         const auto criteria =
-            parse_if_none_exist(server_.service(), Request(), type_of("Patient"), text);
+            parse_if_none_exist(server_.service(), Request(), type_of("Patient"), text, nullptr);
         ASSERT_TRUE(criteria.has_value()) << text;
         EXPECT_EQ(find_now(server_.service(), *criteria)->found.size(), 1U) << text;
     }
     for (const std::string_view text : {"Group?identifier=x", ""}) {
-        EXPECT_FALSE(parse_if_none_exist(server_.service(), Request(), type_of("Patient"), text)
-                         .has_value());
+        EXPECT_FALSE(
+            parse_if_none_exist(server_.service(), Request(), type_of("Patient"), text, nullptr)
+                .has_value());
     }
 }
 
@@ -213,7 +214,7 @@ TEST(Criteria, ThatFollowChainsWatchHardDeletesOfWhatTheyLookAt) {
     Request request;
     request.base_url = kBase;
     const auto criteria = parse_criteria(server.service(), request, type_of("PractitionerRole"),
-                                         "practitioner.identifier=x");
+                                         "practitioner.identifier=x", nullptr);
     ASSERT_TRUE(criteria);
     const auto submit = [&](const CriteriaMatches& matches) {
         storage::VersionWrite write;

@@ -501,6 +501,17 @@ TEST_F(History, CursorKnowsItsRequest) {
     EXPECT_EQ(send("GET", "/Patient/_history?" + cursor + "0").status, 400);
 }
 
+TEST_F(History, CursorOfWhatThereWasAtAnInstantIsNotGoneOnWithAsIfItHadEveryVersion) {
+    fill();
+    const std::string next = get("/_history?_count=1&_sort=_position&_at=2999").links.at("next");
+    EXPECT_EQ(send("GET", next.substr(next.find("/_history"))).status, 200);
+    const std::string cursor = next.substr(next.find("_cursor="));
+    EXPECT_EQ(send("GET", "/_history?" + cursor).status, 200);
+    const Answer refused = send("GET", "/_history?_sort=_position&" + cursor);
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_TRUE(refused.says("not with every version")) << refused.body;
+}
+
 TEST(HistoryCursor, ReadsBackWhatItWrote) {
     core::Target target;
     target.level = core::Level::type_history;

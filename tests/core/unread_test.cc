@@ -254,6 +254,7 @@ struct Looking {
     int records;  ///< so many are read, or more
     core::Config config = {};
     const char* patient = "";  ///< not empty: the sender is held to what is this one's
+    const char* if_none_exist = "";
 
     friend void PrintTo(const Looking& looking, std::ostream* out) {
         *out << looking.method << ' ' << looking.target;
@@ -292,7 +293,26 @@ class UnreadLooking : public UnreadApart, public testing::WithParamInterface<Loo
         EXPECT_EQ(
             send("POST", "/$closure", parameters(R"({"name":"name","valueString":"mine"})")).status,
             200);
+        put("StructureDefinition/p",
+            R"("url":"http://x/p","name":"P","status":"active","kind":"resource","abstract":false,)"
+            R"("type":"Observation","derivation":"constraint",)"
+            R"("baseDefinition":"http://hl7.org/fhir/StructureDefinition/Observation",)"
+            R"("differential":{"element":[{"id":"Observation.subject",)"
+            R"("path":"Observation.subject","min":1}]})");
         EXPECT_EQ(send("DELETE", "/Patient/3").status, 204);
+    }
+
+    void fill_for_a_patient() {
+        put("Composition/ofa", kFiller + R"(,"status":"final","type":{"text":"t"},"date":"2026",)"
+                                         R"("author":[{"reference":"Patient/a"}],"title":"t",)"
+                                         R"("subject":{"reference":"Patient/a"})");
+        put("Observation/beside",
+            kFiller +
+                R"(,"status":"final","code":{"text":"x"},"subject":{"reference":"Patient/a"},)"
+                R"("performer":[{"reference":"Patient/b"}])");
+        put("Encounter/e", kFiller + R"(,"status":"finished","class":{"code":"AMB"},)"
+                                     R"("subject":{"reference":"Patient/a"})");
+        EXPECT_EQ(send("DELETE", "/Encounter/e").status, 204);
     }
 
     void put(std::string_view name, std::string_view members) {
@@ -322,6 +342,9 @@ class UnreadLooking : public UnreadApart, public testing::WithParamInterface<Loo
 
 TEST_P(UnreadLooking, KeepsNobodyElseWaiting) {
     fill();
+    if (*GetParam().patient != '\0') {
+        fill_for_a_patient();
+    }
     restart(GetParam().config);
     std::atomic<int> reads = 0;
     disk_->on_will_read([&] {
@@ -341,7 +364,9 @@ TEST_P(UnreadLooking, KeepsNobodyElseWaiting) {
         slow = send(
             GetParam().method, GetParam().target, GetParam().body,
             {{"Content-Type", patches ? "application/json-patch+json" : "application/fhir+json"},
-             {"Prefer", exports ? "respond-async" : "return=representation"}});
+             {"Prefer", exports ? "respond-async" : "return=representation"},
+             {*GetParam().if_none_exist != '\0' ? "If-None-Exist" : "X-None",
+              GetParam().if_none_exist}});
     });
     EXPECT_EQ(reading_.get_future().wait_for(30s), std::future_status::ready)
         << "on the network thread";
@@ -367,6 +392,12 @@ core::Config with_scopes(bool integrity_on_write = false) {
     return config;
 }
 
+core::Config in_full() {
+    core::Config config;
+    config.validation = "full";
+    return config;
+}
+
 const char* const kPatch = R"([{"op":"replace","path":"/gender","value":"unknown"}])";
 
 std::vector<Looking> lookings() {
@@ -377,6 +408,9 @@ std::vector<Looking> lookings() {
     const std::string observation =
         R"("resource":{"resourceType":"Observation","status":"final","code":{"text":"new"},)"
         R"("subject":{"reference":"Patient?_id=b&gender=other"}})";
+    const std::string validated =
+        R"({"resourceType":"Observation","id":"1","meta":{"versionId":"9","profile":["http://x/p"]},)"
+        R"("status":"final","code":{"text":"x"}})";
     const std::string new_patient = R"("resource":{"resourceType":"Patient"})";
     return {
         {"Patch", "PATCH", "/Patient/b", kPatch, 200, R"("gender":"unknown")", 1},
@@ -472,6 +506,59 @@ std::vector<Looking> lookings() {
         {"Lookup", "GET", "/CodeSystem/$lookup?system=http://x/s&code=k", "", 200, "display", 2},
         {"Expand", "GET", "/ValueSet/v/$expand", "", 200, R"("code":"k")", 1},
         {"Digest", "GET", "/$digest", "", 200, "Patient/a/_history/1", 10},
+        {"ConditionalCreateByAList", "POST", "/Patient", R"({"resourceType":"Patient"})", 200,
+         R"("id":"b")", 2, core::Config(), "", "_list=l"},
+        {"ConditionalUpdateByAList", "PUT", "/Patient?_list=l", R"({"resourceType":"Patient"})",
+         200, R"("id":"b")", 2},
+        {"ConditionalPatchByAList", "PATCH", "/Patient?_list=l", kPatch, 200,
+         R"("gender":"unknown")", 2},
+        {"ConditionalDeleteByAValueSet", "DELETE", "/Observation?code:in=http://x/v", "", 204, "",
+         3},
+        {"TransactionWithCriteriaOfAList", "POST", "/",
+         Test::bundle("transaction", Test::entry(new_patient, R"("method":"POST","url":"Patient",)"
+                                                              R"("ifNoneExist":"_list=l")")),
+         200, R"("id":"b")", 2},
+        {"TransactionWithConditionalReferencesByAList", "POST", "/",
+         Test::bundle(
+             "transaction",
+             Test::entry(R"("resource":{"resourceType":"Observation","status":"final",)"
+                         R"("code":{"text":"new"},"subject":{"reference":"Patient?_list=l"}})",
+                         R"("method":"POST","url":"Observation")")),
+         200, R"("reference":"Patient/b")", 2},
+        {"LastnOfAValueSet", "GET", "/Observation/$lastn?patient=b&code:in=http://x/v", "", 200,
+         "searchset", 2},
+        {"CreateValidatedInFull", "POST", "/Observation", validated, 422, "at least 1 of subject",
+         1, in_full()},
+        {"UpdateValidatedInFull", "PUT", "/Observation/1", validated, 422, "at least 1 of subject",
+         1, in_full()},
+        {"PatchValidatedInFull", "PATCH", "/Observation/coded",
+         R"([{"op":"add","path":"/meta/profile","value":["http://x/p"]}])", 422,
+         "at least 1 of subject", 2, in_full()},
+        {"TransactionValidatedInFull", "POST", "/",
+         Test::bundle("transaction", Test::entry("\"resource\":" + validated,
+                                                 R"("method":"PUT","url":"Observation/1")")),
+         400, "at least 1 of subject", 1, in_full()},
+        {"HistoryValidatedInFull", "POST", "/",
+         Test::bundle("history",
+                      Test::entry(R"("fullUrl":"http://x/Observation/1","resource":)" + validated,
+                                  R"("method":"PUT","url":"Observation/1")")),
+         200, "at least 1 of subject", 1, in_full()},
+        {"IncludeForAPatient", "GET", "/Composition?_id=ofa&_include=Composition:subject", "", 200,
+         R"("gender":"male")", 2, with_scopes(), "a"},
+        {"IncludeOfWhatIsNotShownToAPatient", "GET",
+         "/Observation?_id=beside&_include=Observation:performer", "", 200, "beside", 2,
+         with_scopes(), "a"},
+        {"DiffOfWhatIsNotShownToAPatient", "GET", "/$diff?from=Patient/b&to=Patient/a", "", 404,
+         "Patient/b does not exist", 1, with_scopes(), "a"},
+        {"DiffByAPatient", "GET", "/Patient/a/$diff", "", 200, "gender", 2, with_scopes(), "a"},
+        {"DiffOfTwoByAPatient", "GET", "/$diff?from=Patient/a/_history/1&to=Patient/a", "", 200,
+         "gender", 2, with_scopes(), "a"},
+        {"HistoryOfWhatWasDeletedForAPatient", "GET", "/Encounter/_history", "", 200, "DELETE", 2,
+         with_scopes(), "a"},
+        {"DocumentForAPatient", "GET", "/Composition/ofa/$document", "", 200, R"("gender":"male")",
+         2, with_scopes(), "a"},
+        {"EverythingForAPatient", "GET", "/Patient/a/$everything", "", 200, R"("id":"ofa")", 2,
+         with_scopes(), "a"},
     };
 }
 

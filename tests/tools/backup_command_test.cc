@@ -127,7 +127,6 @@ TEST_F(BackupCommand, AnInterruptedRestorationIsNoStoreToAnyCommand) {
          {std::vector<std::string>{"verify", "--data", half},
           std::vector<std::string>{"backup", "--data", half, "--to", directory_ / "other"},
           std::vector<std::string>{"export", "--data", half, "--to", directory_ / "out"},
-          std::vector<std::string>{"restore", "--from", backup_, "--data", half},
           std::vector<std::string>{"serve", "--data", half, "--listen", "127.0.0.1:0"}}) {
         const Finished done = annals(arguments);
         EXPECT_EQ(done.exit_code, 2) << arguments[0];
@@ -136,6 +135,29 @@ TEST_F(BackupCommand, AnInterruptedRestorationIsNoStoreToAnyCommand) {
     EXPECT_EQ(files_of(half), before);
     EXPECT_FALSE(std::filesystem::exists(directory_ / "other"));
     EXPECT_FALSE(std::filesystem::exists(directory_ / "out")) << "nothing is touched";
+}
+
+TEST_F(BackupCommand, ARestorationBeginsAnewWhereOneWasInterrupted) {
+    ASSERT_EQ(annals({"backup", "--data", data_, "--to", backup_}).exit_code, 0);
+    const std::string whole = directory_ / "whole";
+    ASSERT_EQ(annals({"restore", "--from", backup_, "--data", whole}).exit_code, 0);
+    const std::string half = directory_ / "half";
+    std::filesystem::create_directories(half + "/segments");
+    test::write_whole_file(half + "/restore.partial", "");
+    test::write_whole_file(half + "/segments/0000000001.seg", "a part");
+    test::write_whole_file(half + "/segments/0000000007.seg", "of another backup");
+    const Finished done = annals({"restore", "--from", backup_, "--data", half});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_FALSE(std::filesystem::exists(half + "/restore.partial"));
+    EXPECT_FALSE(std::filesystem::exists(half + "/segments/0000000007.seg"));
+    EXPECT_EQ(std::filesystem::file_size(half + "/segments/0000000001.seg"),
+              std::filesystem::file_size(whole + "/segments/0000000001.seg"));
+    EXPECT_EQ(annals({"verify", "--data", half}).exit_code, 0);
+
+    test::write_whole_file(half + "/restore.partial", "");
+    test::write_whole_file(half + "/segments/notes", "somebody's");
+    EXPECT_EQ(annals({"restore", "--from", backup_, "--data", half}).exit_code, 2);
+    EXPECT_TRUE(std::filesystem::exists(half + "/segments/notes"));
 }
 
 TEST_F(BackupCommand, ABackupIsServedWithoutATrace) {

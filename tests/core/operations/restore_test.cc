@@ -121,6 +121,40 @@ TEST_F(RestoreOperationTest, MakesAnEmptyServerWhatWasBackedUp) {
     }
 }
 
+TEST_F(RestoreOperationTest, EndsBehindTheLastWholeCommitUpToAPositionOrInstant) {
+    server_.put_patient("a", "One");
+    EXPECT_EQ(server_
+                  .send("POST", "/",
+                        R"({"resourceType":"Bundle","type":"transaction","entry":[)"
+                        R"({"resource":{"resourceType":"Patient","id":"b"},)"
+                        R"("request":{"method":"PUT","url":"Patient/b"}},)"
+                        R"({"resource":{"resourceType":"Patient","id":"c"},)"
+                        R"("request":{"method":"PUT","url":"Patient/c"}}]})")
+                  .status,
+              200);
+    server_.put_patient("a", "Two");
+    server_.back_up("nightly");
+    const Instant instant = server_.store().at({3})->instant;
+    const std::uint64_t by_then = server_.store().at({4})->instant > instant ? 3 : 4;
+
+    for (const auto& [bound, versions] : {std::pair<std::string, std::uint64_t>{"position=2", 1},
+                                          {"position=3", 3},
+                                          {"position=4", 4},
+                                          {"position=2&instant=2999-01-01", 1},
+                                          {"instant=" + format_instant(instant), by_then}}) {
+        Server other(config());
+        const Answer done = other.restore("nightly&" + bound);
+        EXPECT_EQ(done.status, 200) << bound << done.body;
+        EXPECT_TRUE(done.says(count("position", versions))) << bound << done.body;
+        EXPECT_TRUE(done.says(count("restored", versions))) << bound << done.body;
+        EXPECT_EQ(other.store().last_position(), Position{versions}) << bound;
+    }
+    EXPECT_EQ(server_.send("POST", "/$restore?from=nightly&position=5").status, 422);
+    EXPECT_EQ(server_.send("POST", "/$restore?from=nightly&position=0").status, 400);
+    EXPECT_EQ(server_.send("POST", "/$restore?from=nightly&instant=x").status, 400);
+    EXPECT_EQ(server_.restore("nightly&instant=2001-01-01").status, 422);
+}
+
 TEST_F(RestoreOperationTest, AddsToALiveServerWhatItLacks) {
     server_.put_patient("a", "One");
     server_.put_patient("b", "Here");
