@@ -1,47 +1,19 @@
 #include "core/operations/lastn.h"
 
 #include "core/interactions/search_bundle.h"
-#include "core/interactions/turns.h"
 #include "core/operations/input.h"
+#include "core/operations/observations.h"
 #include "core/outcome.h"
-#include "core/scoped_view.h"
-#include "core/search/execute.h"
 #include "core/search/query.h"
-#include "core/search/snapshot_resources.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
-#include <span>
 #include <unordered_map>
 
 namespace annals::core {
 
 namespace {
-
-/// An observation and when it was made.
-struct Made {
-    Instant at;
-    storage::VersionInfo info;
-};
-
-bool later(const Made& a, const Made& b) {
-    return a.at != b.at ? a.at > b.at : a.info.position > b.info.position;
-}
-
-/// When it was made: the effective time, else when it was issued, else when it was written.
-Instant made_at(json::Value observation, Instant written) {
-    const json::Value period = observation["effectivePeriod"];
-    for (const json::Value value :
-         {observation["effectiveDateTime"], observation["effectiveInstant"], period["end"],
-          period["start"], observation["issued"]}) {
-        if (const Result<InstantRange> range = parse_date_time(value.string()); value && range) {
-            return range->begin;
-        }
-    }
-    return written;
-}
 
 /// Observations by what they are of: those with a coding in common belong together, and those that others join.
 class Groups {
@@ -73,7 +45,7 @@ class Groups {
         }
         std::erase_if(groups, [](const std::vector<Made>& group) { return group.empty(); });
         for (std::vector<Made>& group : groups) {
-            std::sort(group.begin(), group.end(), later);
+            std::sort(group.begin(), group.end(), made_later);
             std::size_t kept = std::min(group.size(), max);
             while (kept < group.size() && group[kept].at == group[kept - 1].at) {
                 ++kept;
@@ -81,7 +53,7 @@ class Groups {
             group.resize(kept);
         }
         std::sort(groups.begin(), groups.end(),
-                  [](const auto& a, const auto& b) { return later(a.front(), b.front()); });
+                  [](const auto& a, const auto& b) { return made_later(a.front(), b.front()); });
         std::vector<storage::VersionInfo> out;
         for (const std::vector<Made>& group : groups) {
             for (const Made& made : group) {
@@ -164,69 +136,25 @@ Result<Asked> read_asked(const Service& service, const Request& request, TypeId 
 
 asio::awaitable<Result<Response>> run(const Service& service, const Request& request,
                                       const Target& target) {
-    const auto parameters = service.indexing().parameters();
-    Result<Asked> asked = read_asked(service, request, target.type, *parameters);
+    Result<Asked> asked =
+        read_asked(service, request, target.type, *service.indexing().parameters());
     if (!asked) {
         co_return std::move(asked.error());
     }
-    search::Snapshot snapshot(service.store());
-    const ScopedView view(service, request, kMaySearch);
-    const Result<search::Query> query =
-        co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
-            const search::SnapshotResources stored(snapshot, terminology::r4_definitions(), unread);
-            const search::QueryContext context{.stored = stored,
-                                               .view = view,
-                                               .parameters = parameters,
-                                               .base_url = std::string(request.base_url),
-                                               .strict = true};
-            return search::parse_query(context, {target.type}, asked->criteria);
-        });
-    if (!query) {
-        co_return query.error();
+    Groups groups;
+    const TakeObservation take = [&](json::Value observation, const Made& made) {
+        groups.add(observation["code"], made);
+        return Result<void>();
+    };
+    const Result<void> done =
+        co_await for_each_observation(service, request, asked->criteria, take);
+    if (!done) {
+        co_return done.error();
     }
     SearchBundleContent content;
     content.links.emplace_back("self", asked->url);
-    content.total = 0;
-    if (!snapshot.runs(target.type).runs.empty()) {
-        Turns turns(*request.loop, service.config().limits.request_timeout);
-        search::Execution execution(snapshot, target.type, query->types.front().plan);
-        execution.want({.limit = kLastnObservationsMax + 1});
-        Result<void> done = co_await turns.finish(execution);
-        if (!done) {
-            co_return std::move(done.error());
-        }
-        if (execution.matches().size() > kLastnObservationsMax) {
-            co_return Error{Errc::too_costly,
-                            fmt::format("More than {} observations match", kLastnObservationsMax),
-                            ""};
-        }
-        std::vector<storage::VersionInfo> observations;
-        for (const search::Match& match : execution.matches()) {
-            if (const auto info = service.store().at(match.position())) {
-                observations.push_back(*info);
-            }
-        }
-        Groups groups;
-        search::BodyReader reader(service.store());
-        for (std::size_t i = 0; i < observations.size(); ++i) {
-            if (i % kFetchedAtOnce == 0) {
-                const auto rest = std::span<const storage::VersionInfo>(observations).subspan(i);
-                co_await request.loop->fetched(rest.first(std::min(rest.size(), kFetchedAtOnce)));
-            }
-            const storage::VersionInfo& info = observations[i];
-            if (const json::Value body = reader.read(info.position)) {
-                groups.add(body["code"], {made_at(body, info.instant), info});
-            }
-            if (turns.pace().is_over()) {
-                done = co_await turns.next();
-                if (!done) {
-                    co_return std::move(done.error());
-                }
-            }
-        }
-        content.matches = groups.last(asked->max);
-        content.total = content.matches.size();
-    }
+    content.matches = groups.last(asked->max);
+    content.total = content.matches.size();
     co_return answer_search(service, request.base_url, std::move(content));
 }
 

@@ -10,9 +10,6 @@
 
 namespace annals::core {
 
-/// At most so many observations are looked at.
-inline constexpr std::size_t kLastnObservationsMax = 50'000;
-
 /// GET or POST Observation/$lastn: 200 with a searchset Bundle, of each code the `max` last, and what ties with them.
 ///
 /// Status: 400 (parameters); 413 where the criteria match too many; 503 when it takes too long.

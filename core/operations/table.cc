@@ -17,6 +17,7 @@
 #include "core/operations/reindex.h"
 #include "core/operations/restore_store.h"
 #include "core/operations/restore_version.h"
+#include "core/operations/stats.h"
 #include "core/operations/translate.h"
 #include "core/operations/undo.h"
 #include "core/operations/validate.h"
@@ -52,6 +53,8 @@ constexpr auto kOperations = std::to_array<Operation>({
      "urn:x-annals:OperationDefinition:purge", purge_operation, "Patient"},
     {"$lastn", kOnType, kOnType, false, Access::search,
      "http://hl7.org/fhir/OperationDefinition/Observation-lastn", lastn_operation, "Observation", kInPart},
+    {"$stats", kOnType, kOnType, false, Access::search,
+     "http://hl7.org/fhir/OperationDefinition/Observation-stats", stats_operation, "Observation", kInPart},
     {"$undo", kOnSystem, 0, true, Access::administer,
      "urn:x-annals:OperationDefinition:undo", undo_operation},
     {"$versions", kOnSystem, kOnSystem, false, Access::open,

@@ -390,5 +390,30 @@ TEST_F(ScopesTest, ArePassedOverWhereEverybodyMay) {
     EXPECT_EQ(total(send("GET", "/Patient/_history")), 1);
 }
 
+TEST_F(ScopesTest, ComputeWithWhatIsShownOnly) {
+    send_as(&everybody_);
+    for (const char* id : {"m", "t"}) {
+        put(fmt::format("/Patient/{}", id),
+            fmt::format(R"({{"resourceType":"Patient","id":"{}"}})", id));
+        put(fmt::format("/Observation/{}-w", id),
+            fmt::format(R"({{"resourceType":"Observation","id":"{}-w","status":"final","code":)"
+                        R"({{"coding":[{{"system":"http://l","code":"w"}}]}},"subject":)"
+                        R"({{"reference":"Patient/{}"}},"valueQuantity":{{"value":7}}}})",
+                        id, id));
+    }
+    const auto ask = [&](std::string_view id) {
+        return send("GET", fmt::format("/Observation/$stats?subject=Patient/{}&system=http://l&"
+                                       "code=w&statistic=total-count&include=true",
+                                       id))
+            .body;
+    };
+    EXPECT_THAT(ask("t"), HasSubstr(R"("id":"t-w")"));
+    send_as(&mine_);
+    EXPECT_THAT(ask("m"), HasSubstr(R"("value":1)"));
+    EXPECT_THAT(ask("m"), HasSubstr(R"("id":"m-w")"));
+    EXPECT_THAT(ask("t"), HasSubstr(R"("value":0)"));
+    EXPECT_THAT(ask("t"), Not(HasSubstr("t-w")));
+}
+
 }  // namespace
 }  // namespace annals::core

@@ -142,11 +142,13 @@ struct Waiting {
 class UnreadWaiting : public Unread, public testing::WithParamInterface<Waiting> {};
 
 TEST_P(UnreadWaiting, KeepsNobodyElseWaiting) {
-    ASSERT_EQ(send("PUT", "/Observation/1",
-                   R"({"resourceType":"Observation","id":"1","status":"final",)"
-                   R"("code":{"coding":[{"code":"weight"}]},"subject":{"reference":"Patient/1"}})")
-                  .status,
-              201);
+    ASSERT_EQ(
+        send(
+            "PUT", "/Observation/1",
+            R"({"resourceType":"Observation","id":"1","status":"final",)"
+            R"("code":{"coding":[{"system":"http://l","code":"weight"}]},"subject":{"reference":"Patient/1"}})")
+            .status,
+        201);
     disk_->forget_all();
     hold_first_read();
     Answer slow;
@@ -172,7 +174,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Waiting{"Search", "/Patient?family=Two", "Two"},
                     Waiting{"SearchOfBodies", "/Patient?_content=Two&_count=0", R"("total":3)"},
                     Waiting{"Everything", "/Patient/1/$everything", "weight"},
-                    Waiting{"Lastn", "/Observation/$lastn?patient=1&code=weight", "weight"}),
+                    Waiting{"Lastn", "/Observation/$lastn?patient=1&code=weight", "weight"},
+                    Waiting{"Stats",
+                            "/Observation/$stats?subject=Patient/1&code=weight&system=http://l&"
+                            "statistic=total-count",
+                            R"("value":1)"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(Unread, IsMetByCriteriaAndKeepsNobodyElseWaiting) {

@@ -1,0 +1,44 @@
+// What the operations about Observations share: all that match, one after the other, and when each was made.
+//
+// Layer:   core/operations.
+// Spec:    FHIR R4 observation-operation-lastn.html, observation-operation-stats.html.
+// Threads: runs on the loop of its request.
+
+#pragma once
+
+#include "core/search/query.h"
+#include "core/service.h"
+#include "storage/types.h"
+
+#include <functional>
+#include <vector>
+
+namespace annals::core {
+
+/// At most so many observations are looked at.
+inline constexpr std::size_t kObservationsMax = 50'000;
+
+/// An observation and when it was made.
+struct Made {
+    Instant at;
+    storage::VersionInfo info;
+};
+
+/// The later one first.
+bool made_later(const Made& a, const Made& b);
+
+/// When it was made: the effective time, else when it was issued, else when it was `written`.
+Instant made_at(json::Value observation, Instant written);
+
+using TakeObservation = std::function<Result<void>(json::Value observation, const Made& made)>;
+
+/// Calls `take` with each Observation that is shown and meets the criteria of a search; in turns, with an end to them.
+/// The value lives until `take` returns.
+///
+/// Errors: of the criteria; of `take`; too_costly where more match than kObservationsMax; timeout.
+/// Lifetime: all arguments outlive it.
+asio::awaitable<Result<void>> for_each_observation(const Service& service, const Request& request,
+                                                   const std::vector<search::QueryPair>& criteria,
+                                                   const TakeObservation& take);
+
+}  // namespace annals::core

@@ -1,0 +1,289 @@
+#include "core/operations/stats.h"
+
+#include "codec/fhirpath/ucum.h"
+#include "core/interactions/turns.h"
+#include "core/operations/measurements.h"
+#include "core/operations/observations.h"
+#include "core/operations/stats_input.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <unordered_map>
+
+namespace annals::core {
+
+namespace {
+
+/// What is known of one code.
+struct OfCode {
+    Measurements measurements;
+    std::size_t total = 0;  ///< with those that have no number
+    std::optional<Instant> first;
+    std::optional<Instant> last;
+};
+
+/// Takes observations and keeps their numbers.
+class Collected {
+  public:
+    explicit Collected(const StatsInput& asked) : of_codes(asked.codes.size()) {
+        for (std::size_t i = 0; i < asked.codes.size(); ++i) {
+            by_key_.emplace(key(asked.codes[i].system.value_or(""), asked.codes[i].code), i);
+        }
+    }
+
+    Result<void> take(json::Value observation, const Made& made) {
+        // What a modifier says may turn the meaning round.
+        const bool modified = !!observation["modifierExtension"];
+        ANNALS_TRY(bool used, take_part(observation, made.at, modified));
+        for (const json::Value component : observation["component"].elements()) {
+            ANNALS_TRY(const bool has, take_part(component, made.at, modified));
+            used = used || has;
+        }
+        if (used) {
+            sources.push_back(made);
+        }
+        return {};
+    }
+
+    std::vector<OfCode> of_codes;  ///< as they were asked for
+    std::vector<Made> sources;     ///< whose numbers count
+
+  private:
+    static std::string key(std::string_view system, std::string_view code) {
+        return fmt::format("{}|{}", system, code);
+    }
+
+    /// An observation or a component of one; true if its number counts.
+    Result<bool> take_part(json::Value part, Instant at, bool modified) {
+        std::vector<std::size_t> codes;
+        for (const json::Value coding : part["code"]["coding"].elements()) {
+            const auto found =
+                by_key_.find(key(coding["system"].string(), coding["code"].string()));
+            if (found != by_key_.end() &&
+                std::find(codes.begin(), codes.end(), found->second) == codes.end()) {
+                codes.push_back(found->second);
+            }
+        }
+        bool used = false;
+        for (const std::size_t code : codes) {
+            OfCode& of = of_codes[code];
+            ++of.total;
+            if (modified || part["modifierExtension"]) {
+                continue;
+            }
+            ANNALS_TRY(const bool is_number, of.measurements.add(part["valueQuantity"]));
+            if (!is_number) {
+                continue;
+            }
+            if (++values_ > kStatsValuesMax) {
+                return Error{Errc::too_costly,
+                             fmt::format("More than {} values match", kStatsValuesMax), ""};
+            }
+            of.first = of.first ? std::min(*of.first, at) : at;
+            of.last = of.last ? std::max(*of.last, at) : at;
+            used = true;
+        }
+        return used;
+    }
+
+    std::unordered_map<std::string, std::size_t> by_key_;
+    std::size_t values_ = 0;
+};
+
+/// The members of an object that has them all, without those that are empty.
+std::string object_of(std::initializer_list<std::pair<std::string_view, std::string_view>> texts) {
+    std::string out;
+    for (const auto& [name, text] : texts) {
+        if (!text.empty()) {
+            out += fmt::format(R"({}"{}":{})", out.empty() ? "" : ",", name, json::quoted(text));
+        }
+    }
+    return out;
+}
+
+constexpr std::string_view kUcum = "http://unitsofmeasure.org";
+
+/// A square has the square of the unit. UCUM has none of what is on a scale of its own.
+MeasuredUnit squared(const MeasuredUnit& unit) {
+    const auto twice = [](std::string_view text) {
+        return text.find_first_of("/.") == std::string_view::npos
+                   ? fmt::format("{0}.{0}", text)
+                   : fmt::format("({0}).({0})", text);
+    };
+    MeasuredUnit square;
+    if (!unit.unit.empty() || !unit.code.empty()) {
+        square.unit = twice(unit.unit.empty() ? unit.code : unit.unit);
+    }
+    const auto known = unit.is_ucum() ? fhirpath::parse_unit(unit.code) : std::nullopt;
+    if (known && fhirpath::combine(*known, *known, false)) {
+        square.system = unit.system;
+        square.code = twice(unit.code);
+    }
+    return square;
+}
+
+MeasuredUnit unit_of(Statistic statistic, const MeasuredUnit& unit) {
+    switch (statistic) {
+        case Statistic::count:
+        case Statistic::total_count:
+        case Statistic::skew:
+        case Statistic::kurtosis:
+            return {.system = std::string(kUcum), .code = "1", .unit = ""};
+        case Statistic::variance:
+            return squared(unit);
+        default:
+            return unit;
+    }
+}
+
+/// "valueQuantity":..., or why there is none.
+std::string value_json(std::optional<long double> value, const MeasuredUnit& unit) {
+    const auto number = static_cast<double>(value.value_or(0));
+    if (!value || !std::isfinite(number)) {
+        return R"("dataAbsentReason":{"coding":[{"system":)"
+               R"("http://terminology.hl7.org/CodeSystem/data-absent-reason",)"
+               R"("code":"not-applicable"}]})";
+    }
+    const std::string members =
+        object_of({{"unit", unit.unit}, {"system", unit.system}, {"code", unit.code}});
+    // Zero has no sign.
+    return fmt::format(R"("valueQuantity":{{"value":{}{}{}}})", number == 0 ? 0.0 : number,
+                       members.empty() ? "" : ",", members);
+}
+
+/// The Observation of one code in one unit.
+std::string statistics_json(const StatsInput& asked, const GivenCode& code, const OfCode& of,
+                            Measured measured) {
+    std::string start = asked.start;
+    std::string end = asked.end;
+    if (start.empty() && end.empty() && of.first) {
+        start = format_instant(*of.first);
+        end = format_instant(*of.last);
+    }
+    std::string json = fmt::format(
+        R"({{"resourceType":"Observation","status":"final","code":{{"coding":[{{{}}}]}},)"
+        R"("subject":{{"reference":{}}})",
+        object_of({{"system", code.system.value_or("")},
+                   {"version", code.version},
+                   {"code", code.code},
+                   {"display", code.display}}),
+        json::quoted(asked.subject));
+    if (!start.empty() || !end.empty()) {
+        json += fmt::format(R"(,"effectivePeriod":{{{}}})",
+                            object_of({{"start", start}, {"end", end}}));
+    }
+    const Sample sample(std::move(measured.values));
+    std::string_view before = R"(,"component":[)";
+    for (const StatisticName* const name : asked.statistics) {
+        const std::optional<long double> value =
+            name->statistic == Statistic::total_count
+                ? std::optional<long double>(static_cast<long double>(of.total))
+                : sample.value(name->statistic);
+        json += fmt::format(R"({}{{"code":{{"coding":[{{"system":)"
+                            R"("http://terminology.hl7.org/CodeSystem/observation-statistics",)"
+                            R"("code":"{}","display":"{}"}}]}},{}}})",
+                            before, name->code, name->display,
+                            value_json(value, unit_of(name->statistic, measured.unit)));
+        before = ",";
+    }
+    return json + "]}";
+}
+
+Result<void> check_size(const Service& service, const Body& body) {
+    const std::uint64_t max = service.config().limits.max_body;
+    return body.size() <= max
+               ? Result<void>()
+               : Error{Errc::answer_too_costly,
+                       fmt::format("The answer would be larger than {} bytes", max), ""};
+}
+
+/// Appends the sources, the last one first. Errors: answer_too_costly.
+asio::awaitable<Result<void>> add_sources(const Service& service, const Request& request,
+                                          std::vector<Made> sources, std::size_t max, Body& body) {
+    std::sort(sources.begin(), sources.end(), made_later);
+    sources.resize(std::min(sources.size(), max));
+    std::vector<storage::VersionInfo> versions;
+    for (const Made& made : sources) {
+        versions.push_back(made.info);
+    }
+    for (std::size_t i = 0; i < versions.size(); ++i) {
+        if (i % kFetchedAtOnce == 0) {
+            const auto rest = std::span<const storage::VersionInfo>(versions).subspan(i);
+            co_await request.loop->fetched(rest.first(std::min(rest.size(), kFetchedAtOnce)));
+        }
+        // What was erased in the meantime isn't shown.
+        if (const auto stored = service.store().load(versions[i])) {
+            body.append(R"(,{"name":"source","resource":)");
+            body.append_view(stored->body, stored->pin);
+            body.append("}");
+        }
+        if (const Result<void> fit = check_size(service, body); !fit) {
+            co_return fit;
+        }
+    }
+    co_return Result<void>();
+}
+
+asio::awaitable<Result<Response>> run(const Service& service, const Request& request) {
+    Result<StatsInput> asked = StatsInput::read(request, service.config().max_page_size);
+    if (!asked) {
+        co_return std::move(asked.error());
+    }
+    Collected collected(*asked);
+    const TakeObservation take = [&](json::Value observation, const Made& made) {
+        return collected.take(observation, made);
+    };
+    const std::vector<search::QueryPair> criteria = asked->criteria();
+    Result<void> done = co_await for_each_observation(service, request, criteria, take);
+    if (!done) {
+        co_return std::move(done.error());
+    }
+    Response response;
+    std::string_view before = R"({"resourceType":"Parameters","parameter":[)";
+    for (std::size_t i = 0; i < asked->codes.size(); ++i) {
+        std::vector<Measured> groups = collected.of_codes[i].measurements.by_unit();
+        if (groups.empty()) {
+            // Of none there are statistics as well: how many there are.
+            groups.emplace_back();
+        }
+        for (Measured& group : groups) {
+            response.body.append(before);
+            response.body.append(R"({"name":"statistics","resource":)");
+            response.body.append(
+                statistics_json(*asked, asked->codes[i], collected.of_codes[i], std::move(group)));
+            response.body.append("}");
+            before = ",";
+            done = check_size(service, response.body);
+            if (!done) {
+                co_return std::move(done.error());
+            }
+        }
+    }
+    if (asked->sources_max > 0) {
+        done = co_await add_sources(service, request, std::move(collected.sources),
+                                    asked->sources_max, response.body);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+    }
+    response.body.append("]}");
+    co_return response;
+}
+
+}  // namespace
+
+asio::awaitable<Response> stats_operation(const Service& service, const Request& request,
+                                          const Target& /*target*/) {
+    Result<Response> response = co_await run(service, request);
+    if (!response) {
+        co_return outcome_response(response.error(), request);
+    }
+    co_return *std::move(response);
+}
+
+}  // namespace annals::core

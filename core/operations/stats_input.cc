@@ -1,0 +1,192 @@
+#include "core/operations/stats_input.h"
+
+#include "codec/fhirpath/decimal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::size_t kCodesMax = 100;
+constexpr long double kHourUs = 3'600'000'000.0L;
+
+/// As a value of a search that means just this text.
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '\\' || c == ',' || c == '|' || c == '$') {
+            out += '\\';
+        }
+        out += c;
+    }
+    return out;
+}
+
+/// The values of a parameter that can't stand in a query.
+Result<std::vector<json::Value>> objects(const OperationInput& input, std::string_view name) {
+    std::vector<json::Value> found;
+    for (const json::Value part : input.parts(name)) {
+        found.push_back(value_of(part));
+    }
+    if (input.has(name) != !found.empty() ||
+        !std::all_of(found.begin(), found.end(), [](json::Value v) { return v.is_object(); })) {
+        return Error{Errc::invalid,
+                     fmt::format("The parameter {} has parts: it is given in Parameters", name),
+                     ""};
+    }
+    return found;
+}
+
+Result<std::vector<GivenCode>> read_asked_codes(const OperationInput& input) {
+    std::vector<GivenCode> codes;
+    ANNALS_TRY(std::vector<std::string> texts, input.texts("code"));
+    ANNALS_TRY(const auto system, input.text("system"));
+    if (system && texts.empty()) {
+        return Error{Errc::invalid, "The parameter system goes with code", ""};
+    }
+    if (!texts.empty() && !system) {
+        return Error{Errc::required, "The parameter system is required with code", ""};
+    }
+    for (std::string& text : texts) {
+        GivenCode given;
+        given.system = system;
+        given.code = std::move(text);
+        codes.push_back(std::move(given));
+    }
+    ANNALS_TRY(const std::vector<json::Value> codings, objects(input, "coding"));
+    for (const json::Value coding : codings) {
+        codes.push_back(given_coding(coding));
+    }
+    if (codes.empty()) {
+        return Error{Errc::required, "One of code and coding is required", ""};
+    }
+    if (codes.size() > kCodesMax) {
+        return Error{Errc::too_costly, fmt::format("There are more than {} codes", kCodesMax), ""};
+    }
+    std::vector<GivenCode> once;
+    for (GivenCode& given : codes) {
+        if (given.code.empty()) {
+            return Error{Errc::required, "A code is empty", ""};
+        }
+        if (std::none_of(once.begin(), once.end(), [&](const GivenCode& other) {
+                return other.code == given.code &&
+                       other.system.value_or("") == given.system.value_or("");
+            })) {
+            once.push_back(std::move(given));
+        }
+    }
+    return once;
+}
+
+Result<std::vector<const StatisticName*>> read_statistics(const OperationInput& input) {
+    std::vector<const StatisticName*> found;
+    ANNALS_TRY(const std::vector<std::string> codes, input.texts("statistic"));
+    for (const std::string& code : codes) {
+        const StatisticName* const name = find_statistic(code);
+        if (name == nullptr) {
+            return Error{Errc::invalid,
+                         fmt::format("There is no statistic '{}' here", code.substr(0, 200)), ""};
+        }
+        if (std::find(found.begin(), found.end(), name) == found.end()) {
+            found.push_back(name);
+        }
+    }
+    if (found.empty()) {
+        return Error{Errc::required, "The parameter statistic is required", ""};
+    }
+    return found;
+}
+
+Result<void> read_duration(std::string_view text, StatsInput& asked) {
+    const auto hours = fhirpath::Decimal::parse(text);
+    const Instant end = now();
+    if (!hours || hours->is_negative() || hours->is_zero() ||
+        hours->to_double() * kHourUs > static_cast<long double>(end.us)) {
+        return Error{Errc::invalid,
+                     "duration is a number of hours, more than 0, and not back beyond 1970", ""};
+    }
+    asked.start =
+        format_instant({end.us - static_cast<std::int64_t>(hours->to_double() * kHourUs)});
+    asked.end = format_instant(end);
+    return {};
+}
+
+Result<void> read_period(json::Value period, StatsInput& asked) {
+    asked.start = period["start"].string();
+    asked.end = period["end"].string();
+    const Result<InstantRange> start = parse_date_time(asked.start);
+    const Result<InstantRange> end = parse_date_time(asked.end);
+    if ((asked.start.empty() && asked.end.empty()) || (!asked.start.empty() && !start) ||
+        (!asked.end.empty() && !end) || (start && end && start->begin >= end->end)) {
+        return Error{Errc::invalid, "period is none: start and end are dates, start the earlier",
+                     ""};
+    }
+    return {};
+}
+
+Result<void> read_time(const OperationInput& input, StatsInput& asked) {
+    ANNALS_TRY(const auto duration, input.text("duration"));
+    ANNALS_TRY(const std::vector<json::Value> periods, objects(input, "period"));
+    if (periods.size() + (duration ? 1 : 0) > 1) {
+        return Error{Errc::invalid, "One of duration and period says the time, once", ""};
+    }
+    if (duration) {
+        return read_duration(*duration, asked);
+    }
+    return periods.empty() ? Result<void>() : read_period(periods.front(), asked);
+}
+
+}  // namespace
+
+Result<StatsInput> StatsInput::read(const Request& request, std::size_t page_max) {
+    ANNALS_TRY(const OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(input.only({"subject", "code", "system", "coding", "duration", "period",
+                                "statistic", "include", "limit"}));
+    StatsInput asked;
+    ANNALS_TRY(std::optional<std::string> subject, input.text("subject"));
+    if (!subject) {
+        return Error{Errc::required, "The parameter subject is required", ""};
+    }
+    if (subject->find('/') == std::string::npos) {
+        return Error{Errc::invalid, "subject is no reference, as Patient/1 is", ""};
+    }
+    asked.subject = *std::move(subject);
+    ANNALS_TRY(asked.codes, read_asked_codes(input));
+    ANNALS_TRY(asked.statistics, read_statistics(input));
+    ANNALS_TRY_VOID(read_time(input, asked));
+    ANNALS_TRY(const auto include, input.boolean("include"));
+    if (!include.value_or(false)) {
+        return asked;
+    }
+    ANNALS_TRY(const auto limit, input.number("limit"));
+    if (limit && *limit == 0) {
+        return Error{Errc::invalid, "limit is 1 at least", ""};
+    }
+    asked.sources_max =
+        static_cast<std::size_t>(std::min<std::uint64_t>(limit.value_or(page_max), page_max));
+    return asked;
+}
+
+std::vector<search::QueryPair> StatsInput::criteria() const {
+    std::string tokens;
+    for (const GivenCode& given : codes) {
+        tokens += fmt::format("{}{}|{}", tokens.empty() ? "" : ",",
+                              escaped(given.system.value_or("")), escaped(given.code));
+    }
+    std::vector<search::QueryPair> pairs{{"subject", escaped(subject)},
+                                         {"combo-code", std::move(tokens)},
+                                         {"status:not", "entered-in-error"},
+                                         {"status:not", "cancelled"}};
+    if (!start.empty()) {
+        pairs.emplace_back("date", "ge" + start);
+    }
+    if (!end.empty()) {
+        pairs.emplace_back("date", "le" + end);
+    }
+    return pairs;
+}
+
+}  // namespace annals::core
