@@ -24,7 +24,9 @@ class SearchEntries final : public EntrySource {
 
     bool append(Body& body, std::size_t index, std::string_view before) override {
         if (index < content_.matches.size()) {
-            return append_version(body, content_.matches[index], kMatch, before);
+            return append_version(body, content_.matches[index],
+                                  content_.match_ends.empty() ? kMatch : content_.match_ends[index],
+                                  before);
         }
         index -= content_.matches.size();
         if (index < content_.contained.size()) {
@@ -40,7 +42,7 @@ class SearchEntries final : public EntrySource {
         }
         std::vector<Issue> issues;
         for (const std::string& warning : content_.warnings) {
-            issues.push_back({"warning", "not-supported", warning, ""});
+            issues.push_back({"warning", content_.warning_code, warning, ""});
         }
         append_outcome(body, issues, before);
         return true;

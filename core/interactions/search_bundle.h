@@ -32,11 +32,14 @@ struct SearchBundleContent {
     std::optional<std::uint64_t> total;
     std::vector<BundleLink> links;
     std::vector<storage::VersionInfo> matches;
+    std::vector<std::string>
+        match_ends;  ///< of each match, how its entry ends; empty: as in a search
     std::vector<ContainedMatch> contained;  ///< after the matches
     std::vector<storage::VersionInfo> included;
     std::shared_ptr<const search::Carried>
         carried;                        ///< what matches may be besides versions; or null
     std::vector<std::string> warnings;  ///< one issue each, in an outcome entry at the end
+    std::string_view warning_code = "not-supported";  ///< of all of them
 };
 
 /// 200 with the Bundle.

@@ -31,6 +31,8 @@ constexpr auto kSignatures = std::to_array<Signature>({
     {"http://hl7.org/fhir/OperationDefinition/Observation-stats",
      "Tells statistics of a subject's Observations",
      "subject:uri! code:string* system:uri coding:Coding* duration:decimal period:Period statistic:code* include:boolean limit:positiveInt"},
+    {"http://hl7.org/fhir/OperationDefinition/Patient-match",
+     "Finds which patients one may be", "resource:Patient! onlyCertainMatches:boolean count:integer", "Bundle"},
     {"urn:x-annals:OperationDefinition:undo",
      "Takes back what was written between two positions, or by one transaction or request",
      "from:integer to:integer position:integer transaction:integer requestId:string dryRun:boolean"},

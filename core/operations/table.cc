@@ -11,6 +11,7 @@
 #include "core/operations/install_package.h"
 #include "core/operations/lastn.h"
 #include "core/operations/lookup.h"
+#include "core/operations/match.h"
 #include "core/operations/meta.h"
 #include "core/operations/operations.h"
 #include "core/operations/purge.h"
@@ -55,6 +56,8 @@ constexpr auto kOperations = std::to_array<Operation>({
      "http://hl7.org/fhir/OperationDefinition/Observation-lastn", lastn_operation, "Observation", kInPart},
     {"$stats", kOnType, kOnType, false, Access::search,
      "http://hl7.org/fhir/OperationDefinition/Observation-stats", stats_operation, "Observation", kInPart},
+    {"$match", kOnType, 0, false, Access::search,
+     "http://hl7.org/fhir/OperationDefinition/Patient-match", match_operation, "Patient", kInPart},
     {"$undo", kOnSystem, 0, true, Access::administer,
      "urn:x-annals:OperationDefinition:undo", undo_operation},
     {"$versions", kOnSystem, kOnSystem, false, Access::open,

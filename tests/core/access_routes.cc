@@ -106,6 +106,12 @@ const std::multimap<std::pair<Level, HttpMethod>, AccessRoute>& routes() {
         {{L::type_operation, M::post},
          {"POST", "/Observation/$stats?subject=Patient/a&code=b&system=c&statistic=count", "",
           "system/Observation.s", Part::held}},
+        {{L::type_operation, M::post},
+         {"POST", "/Patient/$match",
+          R"({"resourceType":"Parameters","parameter":[{"name":"resource","resource":)"
+          R"({"resourceType":"Patient","birthDate":"1970-01-01"}}]})",
+          "system/Patient.s", Part::held}},
+        {{L::type_operation, M::get}, {"GET", "/Patient/$match", "", kNotTaken, Part::none}},
         {{L::system_operation, M::post}, {"POST", "/$versions", "", "", Part::none}},
         {{L::type_operation, M::post},
          {"POST", "/Patient/$everything", "", "system/Patient.s", Part::held}},

@@ -114,6 +114,17 @@ TEST_F(ScopesTest, ShowNothingOfAnotherPatientByAnyRoute) {
         EXPECT_EQ(answer.status, status) << target << answer.body;
         EXPECT_THAT(answer.body, Not(HasSubstr(kMark))) << target;
     }
+    for (const auto& [id, total] : std::vector<std::pair<std::string, int>>{{"m", 1}, {"t", 0}}) {
+        const Answer answer =
+            send("POST", "/Patient/$match",
+                 fmt::format(
+                     R"({{"resourceType":"Parameters","parameter":[{{"name":"resource","resource":)"
+                     R"({{"resourceType":"Patient","identifier":[{{"value":"n-{}"}}]}}}}]}})",
+                     id),
+                 kJson);
+        EXPECT_THAT(answer.body, HasSubstr(fmt::format(R"("total":{},)", total))) << id;
+        EXPECT_THAT(answer.body, Not(HasSubstr(kMark))) << id;
+    }
     for (const auto& [path, form] : std::vector<std::pair<std::string, std::string>>{
              {"/Observation/_search", "subject=Patient/t"},
              {"/Observation/_search", "_revinclude=*"},

@@ -1,0 +1,218 @@
+#include "core/operations/match.h"
+
+#include "core/interactions/search_bundle.h"
+#include "core/interactions/turns.h"
+#include "core/operations/input.h"
+#include "core/operations/match_score.h"
+#include "core/outcome.h"
+#include "core/scoped_view.h"
+#include "core/search/execute.h"
+#include "core/search/query.h"
+#include "core/search/snapshot_resources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+namespace annals::core {
+
+namespace {
+
+/// Candidates that are waited for together.
+constexpr std::size_t kFetchedAtOnce = 256;
+
+struct Scored {
+    int points;
+    storage::VersionInfo info;
+};
+
+/// `text` as a value of a search, without a meaning of its own.
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '\\' || c == ',' || c == '$' || c == '|') {
+            out += '\\';
+        }
+        out += c;
+    }
+    return out;
+}
+
+/// Searches that find whom the patient may be, each by itself.
+std::vector<search::QueryPair> criteria_of(json::Value patient) {
+    std::vector<search::QueryPair> criteria;
+    const auto each = [&](std::string_view array, std::string_view name, auto&& add) {
+        std::size_t looked_at = 0;
+        for (const json::Value element : patient[array].elements()) {
+            const std::string text(element[name].string());
+            if (++looked_at > kMatchElementsMax) {
+                break;
+            }
+            if (text.find_first_not_of(" \t\r\n") != std::string_view::npos) {
+                add(element, text);
+            }
+        }
+    };
+    each("identifier", "value", [&](json::Value identifier, std::string_view value) {
+        criteria.emplace_back(
+            "identifier",
+            fmt::format("{}|{}", escaped(identifier["system"].string()), escaped(value)));
+    });
+    each("name", "family", [&](json::Value, std::string_view family) {
+        criteria.emplace_back("family", escaped(family));
+    });
+    each("telecom", "value", [&](json::Value, std::string_view value) {
+        criteria.emplace_back("telecom", escaped(value));
+    });
+    if (const std::string date(patient["birthDate"].string()); !date.empty()) {
+        criteria.emplace_back("birthdate", escaped(date));
+    }
+    return criteria;
+}
+
+struct Asked {
+    OperationInput input;
+    json::Value patient;
+    std::vector<search::QueryPair> criteria;
+    bool only_certain = false;
+    std::size_t count = 0;
+};
+
+Result<Asked> read_asked(const Service& service, const Request& request) {
+    ANNALS_TRY(OperationInput input, OperationInput::read(request));
+    ANNALS_TRY_VOID(input.only({"resource", "onlyCertainMatches", "count"}));
+    ANNALS_TRY_VOID(input.once({"resource"}));
+    ANNALS_TRY(const auto only_certain, input.boolean("onlyCertainMatches"));
+    ANNALS_TRY(const auto count, input.number("count"));
+    const json::Value patient = input.resource("resource");
+    if (!patient) {
+        return Error{Errc::required, "The parameter resource is required", ""};
+    }
+    if (patient["resourceType"].string() != "Patient") {
+        return Error{Errc::invalid, "The parameter resource is no Patient", ""};
+    }
+    if (count && *count == 0) {
+        return Error{Errc::invalid, "count is 1 at least", ""};
+    }
+    std::vector<search::QueryPair> criteria = criteria_of(patient);
+    if (criteria.empty()) {
+        return Error{
+            Errc::business_rule,
+            "The patient has no identifier, family name, birth date or telecom to match by", ""};
+    }
+    const std::uint64_t most = service.config().max_page_size;
+    return Asked{std::move(input), patient, std::move(criteria), only_certain.value_or(false),
+                 static_cast<std::size_t>(std::min<std::uint64_t>(count.value_or(most), most))};
+}
+
+/// How the entry of a match ends.
+std::string entry_end(int points) {
+    return fmt::format(
+        R"(,"search":{{"extension":[{{"url":"http://hl7.org/fhir/StructureDefinition/match-grade",)"
+        R"("valueCode":"{}"}}],"mode":"match","score":{}.{:02}}}}})",
+        match_grade(points), points / 100, points % 100);
+}
+
+/// Puts the best of `scored` into the Bundle.
+void choose(std::vector<Scored> scored, const Asked& asked, SearchBundleContent& content) {
+    std::sort(scored.begin(), scored.end(), [](const Scored& a, const Scored& b) {
+        return a.points != b.points ? a.points > b.points : a.info.position > b.info.position;
+    });
+    if (asked.only_certain) {
+        std::erase_if(scored, [](const Scored& one) { return one.points < kMatchCertain; });
+        if (scored.size() > 1) {
+            content.warnings.push_back("Several patients match for certain: none is given");
+            content.warning_code = "multiple-matches";
+            scored.clear();
+        }
+    }
+    content.total = scored.size();
+    scored.resize(std::min(scored.size(), asked.count), Scored{});
+    for (const Scored& one : scored) {
+        content.matches.push_back(one.info);
+        content.match_ends.push_back(entry_end(one.points));
+    }
+}
+
+asio::awaitable<Result<Response>> run(const Service& service, const Request& request,
+                                      const Target& target) {
+    Result<Asked> asked = read_asked(service, request);
+    if (!asked) {
+        co_return std::move(asked.error());
+    }
+    search::Snapshot snapshot(service.store());
+    const search::SnapshotResources stored(snapshot);
+    const ScopedView view(service, request, kMaySearch);
+    const search::QueryContext context{.stored = stored,
+                                       .view = view,
+                                       .parameters = service.indexing().parameters(),
+                                       .base_url = std::string(request.base_url),
+                                       .strict = true};
+    Turns turns(*request.loop, service.config().limits.request_timeout);
+    std::map<std::uint64_t, storage::VersionInfo> found;
+    const bool any = !snapshot.runs(target.type).runs.empty();
+    for (const search::QueryPair& criterion : asked->criteria) {
+        const std::vector<search::QueryPair> alone{criterion};
+        Result<search::Query> query = search::parse_query(context, {target.type}, alone);
+        if (!query) {
+            co_return std::move(query.error());
+        }
+        if (!any) {
+            continue;
+        }
+        search::Execution execution(snapshot, target.type, query->types.front().plan);
+        execution.want({.limit = kMatchCandidatesMax});
+        Result<void> done = co_await turns.finish(execution);
+        if (!done) {
+            co_return std::move(done.error());
+        }
+        for (const search::Match& match : execution.matches()) {
+            if (const auto info = service.store().at(match.position())) {
+                found.emplace(match.position().value, *info);
+            }
+        }
+    }
+    std::vector<storage::VersionInfo> candidates;
+    for (const auto& [position, info] : found) {
+        candidates.push_back(info);
+    }
+    std::vector<Scored> scored;
+    search::BodyReader reader(service.store());
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+        if (i % kFetchedAtOnce == 0) {
+            const auto rest = std::span<const storage::VersionInfo>(candidates).subspan(i);
+            co_await request.loop->fetched(rest.first(std::min(rest.size(), kFetchedAtOnce)));
+        }
+        if (const json::Value body = reader.read(candidates[i].position)) {
+            const int points = match_points(asked->patient, body);
+            if (points >= kMatchPossible) {
+                scored.push_back({points, candidates[i]});
+            }
+        }
+        if (turns.pace().is_over()) {
+            Result<void> done = co_await turns.next();
+            if (!done) {
+                co_return std::move(done.error());
+            }
+        }
+    }
+    SearchBundleContent content;
+    content.links.emplace_back("self", fmt::format("{}/Patient/$match", request.base_url));
+    choose(std::move(scored), *asked, content);
+    co_return answer_search(service, request.base_url, std::move(content));
+}
+
+}  // namespace
+
+asio::awaitable<Response> match_operation(const Service& service, const Request& request,
+                                          const Target& target) {
+    Result<Response> response = co_await run(service, request, target);
+    if (!response) {
+        co_return outcome_response(response.error(), request);
+    }
+    co_return *std::move(response);
+}
+
+}  // namespace annals::core
