@@ -20,9 +20,6 @@ namespace annals::core {
 
 namespace {
 
-/// Candidates that are waited for together.
-constexpr std::size_t kFetchedAtOnce = 256;
-
 struct Scored {
     int points;
     storage::VersionInfo info;
