@@ -58,9 +58,7 @@ class Definitions final : public validation::Source {
     /// Where long answers of terminology are made.
     terminology::Worker& worker() const noexcept { return worker_; }
 
-    /// Of both kinds, for who must not wait for the device.
-    ///
-    /// Lifetime: all of these outlive it.
+    /// The same definitions for who must not wait for the device. Lifetime: these outlive it.
     class Resident;
 
   private:

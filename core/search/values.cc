@@ -1,8 +1,6 @@
 #include "core/search/values.h"
 
 #include "codec/json/unicode.h"
-#include "core/base/ids.h"
-#include "core/search/canonical_links.h"
 #include "core/search/fold.h"
 #include "core/search/members.h"
 
