@@ -9,27 +9,6 @@
 
 namespace annals::core {
 
-namespace {
-
-// What a reader of a deleted resource wants to know next: where its last content is.
-std::optional<storage::VersionInfo> last_content(const storage::Store& store,
-                                                 const storage::VersionInfo& deletion,
-                                                 std::string_view id) {
-    storage::HistoryQuery query;
-    query.type = deletion.type;
-    query.id = id;
-    query.count = 2;
-    const storage::HistoryPage page = store.history(query);
-    for (const storage::VersionInfo& info : page.versions) {
-        if (!info.deletion && info.version < deletion.version) {
-            return info;
-        }
-    }
-    return {};
-}
-
-}  // namespace
-
 std::string resource_name(TypeId type, std::string_view id) {
     return fmt::format("{}/{}", resource_type_name(type), id);
 }
@@ -107,7 +86,8 @@ Response answer_deleted(const Service& service, const Request& request, std::str
                         const storage::VersionInfo& deletion) {
     std::string detail = fmt::format("{} was deleted at {}", resource_name(deletion.type, id),
                                      format_instant(deletion.instant));
-    if (const auto content = last_content(service.store(), deletion, id)) {
+    // What a reader of a deleted resource wants to know next: where its last content is.
+    if (const auto content = deleted_by(service.store(), deletion, id)) {
         detail += fmt::format("; last content is version {}", content->version.value);
     }
     Response response = outcome_response({Errc::deleted, std::move(detail), ""}, request);
