@@ -177,9 +177,9 @@ Result<std::string> compare(const Service& service, const Sides& sides) {
 
 asio::awaitable<Response> diff_operation(const Service& service, const Request& request,
                                          const Target& target) {
-    ScopedView view(service, request, kMayRead);
     if (target.level == Level::instance_operation) {
         co_await fetch_newest(service, request, target.type, target.id);
+        const ScopedView view(service, request, kMayRead);
         const auto newest = service.store().current(target.type, target.id);
         if (!newest || !view.shows(*newest)) {
             co_return answer_absent(request, target.type, target.id);
@@ -187,6 +187,7 @@ asio::awaitable<Response> diff_operation(const Service& service, const Request& 
     }
     const Result<Sides> sides =
         co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
+            ScopedView view(service, request, kMayRead);
             view.defer(unread);
             return read_sides(service, request, view, target);
         });
