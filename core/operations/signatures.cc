@@ -28,6 +28,8 @@ constexpr auto kSignatures = std::to_array<Signature>({
     {"http://hl7.org/fhir/OperationDefinition/Observation-lastn",
      "Finds the newest Observations of each code",
      "max:positiveInt patient:string subject:string category:string* code:string* date:string* status:string*", "Bundle"},
+    {"http://hl7.org/fhir/OperationDefinition/Resource-graphql",
+     "Answers a query in GraphQL", "query:string! operationName:string variables:string", "Binary"},
     {"urn:x-annals:OperationDefinition:undo",
      "Takes back what was written between two positions, or by one transaction or request",
      "from:integer to:integer position:integer transaction:integer requestId:string dryRun:boolean"},

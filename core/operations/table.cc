@@ -8,6 +8,7 @@
 #include "core/operations/document.h"
 #include "core/operations/everything.h"
 #include "core/operations/expand.h"
+#include "core/operations/graphql.h"
 #include "core/operations/install_package.h"
 #include "core/operations/lastn.h"
 #include "core/operations/lookup.h"
@@ -52,6 +53,10 @@ constexpr auto kOperations = std::to_array<Operation>({
      "urn:x-annals:OperationDefinition:purge", purge_operation, "Patient"},
     {"$lastn", kOnType, kOnType, false, Access::search,
      "http://hl7.org/fhir/OperationDefinition/Observation-lastn", lastn_operation, "Observation", kInPart},
+    {"$graphql", kOnSystem, kOnSystem, false, Access::judged,
+     "http://hl7.org/fhir/OperationDefinition/Resource-graphql", graphql_operation, "", kInPart},
+    {"$graphql", kOnInstance, kOnInstance, false, Access::read,
+     "http://hl7.org/fhir/OperationDefinition/Resource-graphql", graphql_operation, "", kInPart},
     {"$undo", kOnSystem, 0, true, Access::administer,
      "urn:x-annals:OperationDefinition:undo", undo_operation},
     {"$versions", kOnSystem, kOnSystem, false, Access::open,
