@@ -247,7 +247,9 @@ void add_operation(Paths& paths, const Operation& operation, const Config& confi
     Told told;
     told.tag = operation.name;
     told.summary = signature == nullptr ? operation.name : signature->summary;
-    told.responses = "200=parameters 202=accepted 400 404 410 422";
+    const bool is_graphql = operation.name == "$graphql";  // the one that is not in FHIR's formats
+    told.responses =
+        is_graphql ? "200=graphql 400 404 410 415" : "200=parameters 202=accepted 400 404 410 422";
     for (const Place& place : kPlaces) {
         if ((operation.levels & place.level) == 0) {
             continue;
@@ -274,7 +276,7 @@ void add_operation(Paths& paths, const Operation& operation, const Config& confi
                                       by_get ? "ByGet" : "");
                 told.parameters =
                     by_get && signature != nullptr ? query_parameters(signature->parameters) : "";
-                told.body = by_get ? "" : "parameters";
+                told.body = by_get ? "" : is_graphql ? "graphql" : "parameters";
                 paths.add(path, method, told);
             }
         } while (!types.empty());

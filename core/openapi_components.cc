@@ -104,6 +104,10 @@ std::string request_bodies() {
            R"("application/json-patch+json":{"schema":{"$ref":"#/components/schemas/JsonPatch"}},)"
            R"("application/fhir+json":{"schema":{"$ref":"#/components/schemas/Parameters"}},)"
            R"("application/fhir+xml":{"schema":{"type":"string"}}}},)"
+           R"("graphql":{"required":true,"content":{"application/json":{"schema":{"type":"object",)"
+           R"("required":["query"],"properties":{"query":{"type":"string"},)"
+           R"("operationName":{"type":"string"},"variables":{"type":"object"}}}},)"
+           R"("application/graphql":{"schema":{"type":"string"}}}},)"
            R"("form":{"content":{"application/x-www-form-urlencoded":{"schema":)"
            R"({"type":"object","additionalProperties":{"type":"string"}}}}})";
     for (const std::string_view type : resource_type_names()) {
@@ -174,6 +178,9 @@ std::string responses() {
         R"("changes":{"description":"Versions in commit order","content":{)"
         R"("application/fhir+ndjson":{"schema":{"type":"string"}},)"
         R"("text/event-stream":{"schema":{"type":"string"}}}},)"
+        R"("graphql":{"description":"What was asked for; what could not be given is among the errors",)"
+        R"("content":{"application/json":{"schema":{"type":"object","properties":{)"
+        R"("data":{"type":["object","null"]},"errors":{"type":"array"}}}}}},)"
         R"("openapi":{"description":"This document",)"
         R"("content":{"application/json":{"schema":{"type":"object"}}}})";
     for (const Fault& fault : kFaults) {

@@ -33,6 +33,8 @@ constexpr auto kSignatures = std::to_array<Signature>({
      "subject:uri! code:string* system:uri coding:Coding* duration:decimal period:Period statistic:code* include:boolean limit:positiveInt"},
     {"http://hl7.org/fhir/OperationDefinition/Patient-match",
      "Finds which patients one may be", "resource:Patient! onlyCertainMatches:boolean count:integer", "Bundle"},
+    {"http://hl7.org/fhir/OperationDefinition/Resource-graphql",
+     "Answers a query in GraphQL", "query:string! operationName:string variables:string", "Binary"},
     {"urn:x-annals:OperationDefinition:undo",
      "Takes back what was written between two positions, or by one transaction or request",
      "from:integer to:integer position:integer transaction:integer requestId:string dryRun:boolean"},

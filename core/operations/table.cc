@@ -8,6 +8,7 @@
 #include "core/operations/document.h"
 #include "core/operations/everything.h"
 #include "core/operations/expand.h"
+#include "core/operations/graphql.h"
 #include "core/operations/install_package.h"
 #include "core/operations/lastn.h"
 #include "core/operations/lookup.h"
@@ -58,6 +59,10 @@ constexpr auto kOperations = std::to_array<Operation>({
      "http://hl7.org/fhir/OperationDefinition/Observation-stats", stats_operation, "Observation", kInPart},
     {"$match", kOnType, 0, false, Access::search,
      "http://hl7.org/fhir/OperationDefinition/Patient-match", match_operation, "Patient", kInPart},
+    {"$graphql", kOnSystem, kOnSystem, false, Access::judged,
+     "http://hl7.org/fhir/OperationDefinition/Resource-graphql", graphql_operation, "", kInPart},
+    {"$graphql", kOnInstance, kOnInstance, false, Access::read,
+     "http://hl7.org/fhir/OperationDefinition/Resource-graphql", graphql_operation, "", kInPart},
     {"$undo", kOnSystem, 0, true, Access::administer,
      "urn:x-annals:OperationDefinition:undo", undo_operation},
     {"$versions", kOnSystem, kOnSystem, false, Access::open,

@@ -8,6 +8,10 @@
 namespace annals::core {
 namespace {
 
+std::string graphql(std::string_view path, std::string_view query) {
+    return fmt::format("{}$graphql?query={}", path, percent_encode(query));
+}
+
 TEST_F(ScopesTest, ShowNothingOfAnotherPatientByAnyRoute) {
     fill();
     const std::string last = std::to_string(store().last_position().value);
@@ -65,6 +69,21 @@ TEST_F(ScopesTest, ShowNothingOfAnotherPatientByAnyRoute) {
         "/Observation/$lastn?patient=t,m&code=c&max=9",
         "/Composition/m-c/$document",
         "/metadata",
+        graphql(
+            "/",
+            R"({PatientList{id name{family}} EncounterList{type{text}} ObservationConnection{count edges{)"
+            R"(resource{code{text} subject{resource(optional:true){id}}}}}})"),
+        graphql("/", R"({Patient(id:"t"){name{family}} o:Observation(id:"t-o1"){code{text}} )"
+                     R"(g:Observation(id:"t-gone"){code{text}}})"),
+        graphql("/", R"({ObservationList(subject:"Patient/t"){code{text}} )"
+                     R"(f:ObservationList(_filter:"subject.name co z"){code{text}}})"),
+        graphql("/", R"({ObservationList(fhirpath:"code.text.exists() and true"){code{text} )"
+                     R"(hasMember{resource{... on Observation{code{text}}}}}})"),
+        graphql("/Patient/m/",
+                R"({ObservationList(_reference:subject){code{text} hasMember{resource{id}}}})"),
+        graphql("/Observation/m-o1/", R"({ObservationList(_reference:has_member){code{text}}})"),
+        graphql("/Observation/moved/", "{code{text}}"),
+        graphql("/Observation/m-of-t/", "{hasMember{resource{... on Observation{code{text}}}}}"),
     };
     const std::vector<std::pair<std::string, int>> refused{
         {"/Patient/t", 404},
@@ -86,6 +105,8 @@ TEST_F(ScopesTest, ShowNothingOfAnotherPatientByAnyRoute) {
         {"/$diff?from=Observation/m-o1&to=Observation/t-o1", 404},
         {"/$diff?from=Observation/moved/_history/1&to=Observation/m-o1", 404},
         {"/Patient/t/$validate", 404},
+        {graphql("/Patient/t/", "{name{family}}"), 404},
+        {graphql("/Observation/t-gone/", "{code{text}}"), 404},
         {"/Composition/t-c/$document", 404},
         {"/Composition/$document?id=t-c", 404},
         {"/$export", 403},
@@ -424,6 +445,63 @@ TEST_F(ScopesTest, ComputeWithWhatIsShownOnly) {
     EXPECT_THAT(ask("m"), HasSubstr(R"("id":"m-w")"));
     EXPECT_THAT(ask("t"), HasSubstr(R"("value":0)"));
     EXPECT_THAT(ask("t"), Not(HasSubstr("t-w")));
+}
+
+TEST_F(ScopesTest, HoldGraphqlToTheirPart) {
+    fill();
+    const auto ask = [&](std::string_view path, std::string_view query) {
+        const Answer answer = send("GET", graphql(path, query));
+        EXPECT_EQ(answer.status, 200) << answer.body;
+        return answer.body;
+    };
+    EXPECT_EQ(
+        ask("/", R"({PatientList{id} Patient(id:"m"){name{family}} ObservationConnection{count}})"),
+        R"({"data":{"PatientList":[{"id":"m"}],"Patient":{"name":[{"family":"mine"}]},)"
+        R"("ObservationConnection":{"count":5}}})");
+    // What isn't shown is spoken of as what isn't there.
+    std::string hidden = ask("/", R"({Observation(id:"t-o1"){id}})");
+    const std::size_t at = hidden.find("t-o1");
+    ASSERT_NE(at, std::string::npos);
+    while (hidden.find("t-o1") != std::string::npos) {
+        hidden.replace(hidden.find("t-o1"), 4, "none");
+    }
+    EXPECT_EQ(hidden, ask("/", R"({Observation(id:"none"){id}})"));
+    EXPECT_THAT(ask("/Observation/m-of-t/", "{hasMember{resource{id}}}"),
+                HasSubstr(R"({"data":{"hasMember":[{"resource":null}]},"errors":[{"message":)"
+                          R"("The reference leads to no resource of this server")"));
+
+    Principal reads("r", "system/Observation.r");
+    send_as(&reads);
+    EXPECT_EQ(ask("/Observation/t-o1/", "{id subject{resource(optional:true){id}}}"),
+              R"({"data":{"id":"t-o1","subject":{"resource":null}}})");
+    EXPECT_THAT(ask("/", "{ObservationList{id}}"),
+                HasSubstr("The scope system/Observation.s is needed"));
+    EXPECT_THAT(ask("/", R"({Patient(id:"m"){id}})"),
+                HasSubstr("The scope system/Patient.r is needed"));
+    EXPECT_EQ(send("GET", graphql("/Patient/m/", "{id}")).status, 403);
+
+    Principal searches("s", "system/Observation.s");
+    send_as(&searches);
+    EXPECT_EQ(ask("/", R"({ObservationList(_id:"t-o1"){id}})"),
+              R"({"data":{"ObservationList":[{"id":"t-o1"}]}})");
+    EXPECT_THAT(ask("/", R"({ObservationList(_filter:"subject.name co z"){id}})"),
+                HasSubstr(".s is needed"));
+    EXPECT_THAT(ask("/", R"({Observation(id:"t-o1"){id}})"),
+                HasSubstr("The scope system/Observation.r is needed"));
+
+    // One's cursor is of no use to another.
+    send_as(&mine_);
+    const std::string page = ask("/", "{ObservationConnection(_count:1){next}}");
+    const std::size_t begin = page.find(R"("next":")") + 8;
+    ASSERT_GT(begin, 8U);
+    const std::string cursor = page.substr(begin, page.find('"', begin) - begin);
+    const std::string next =
+        fmt::format(R"({{ObservationConnection(cursor:"{}"){{edges{{resource{{id}}}}}}}})", cursor);
+    EXPECT_THAT(ask("/", next), HasSubstr(R"("edges":[{"resource":{"id":"m)"));
+    send_as(&theirs_);
+    EXPECT_THAT(ask("/", next), HasSubstr("The cursor is none of this search"));
+    send_as(nullptr);
+    EXPECT_EQ(send("GET", graphql("/", "{__typename}")).status, 401);
 }
 
 }  // namespace

@@ -1,0 +1,260 @@
+#include "core/graphql/search.h"
+
+#include "core/base/base64.h"
+#include "core/base/digest.h"
+#include "core/definitions.h"
+#include "core/graphql/fhirpath.h"
+#include "core/search/snapshot_resources.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <span>
+#include <utility>
+
+namespace annals::core::graphql {
+
+namespace {
+
+constexpr char kSeparator = '~';
+
+std::string query_of(const std::vector<search::QueryPair>& criteria) {
+    std::string out;
+    for (const auto& [name, value] : criteria) {
+        out += fmt::format("{}{}={}", out.empty() ? "" : "&", percent_encode(name),
+                           percent_encode(value));
+    }
+    return out;
+}
+
+}  // namespace
+
+struct Searcher::Asked {
+    TypeId type;
+    std::vector<search::QueryPair> criteria{};
+    std::optional<search::Cursor> cursor{};
+    std::uint64_t offset = 0;  ///< of the cursor's edge
+    Instant now = annals::now();
+    std::optional<search::Snapshot> of_cursor{};
+    search::Snapshot* snapshot = nullptr;
+    search::Query query{};
+};
+
+std::uint32_t Searcher::digest(const Asked& asked) const {
+    std::uint64_t hash = hash64(resource_type_name(asked.type), hash64(query_of(asked.criteria)));
+    if (!view_.is_whole()) {
+        hash = hash64(request_.principal->identity(), hash);
+    }
+    return static_cast<std::uint32_t>(hash);
+}
+
+/// A cursor carries its search, since the client does not say it again.
+std::string Searcher::cursor_text(const Asked& asked, const search::Cursor& cursor,
+                                  std::uint64_t offset) const {
+    std::string out;
+    append_base64(fmt::format("{}{}{}{}{}", offset, kSeparator, search::write_cursor(cursor),
+                              kSeparator, query_of(asked.criteria)),
+                  out);
+    return out;
+}
+
+Result<void> Searcher::take_cursor(std::string_view text, Asked& asked) const {
+    const Error malformed{Errc::invalid, "The cursor is none of this search", ""};
+    std::string bytes;
+    if (text.size() > kDocumentBytesMax || !base64_size(text)) {
+        return malformed;
+    }
+    Base64Decoder().add(text, bytes);
+    const std::size_t first = bytes.find(kSeparator);
+    const std::size_t second =
+        first == std::string::npos ? first : bytes.find(kSeparator, first + 1);
+    if (second == std::string::npos) {
+        return malformed;
+    }
+    const char* const begin = bytes.data();
+    const auto [end, error] = std::from_chars(begin, begin + first, asked.offset);
+    if (error != std::errc() || end != begin + first) {
+        return malformed;
+    }
+    const auto cursor =
+        search::read_cursor(std::string_view(bytes).substr(first + 1, second - first - 1));
+    auto criteria = search::decode_pairs(std::string_view(bytes).substr(second + 1));
+    if (!cursor || !criteria || cursor->snapshot > service_.store().last_position()) {
+        return malformed;
+    }
+    const bool known = std::ranges::all_of(*criteria, [&](const search::QueryPair& pair) {
+        return parameter_name(*parameters_, asked.type, pair.first) == pair.first;
+    });
+    if (!known || (!asked.criteria.empty() && asked.criteria != *criteria)) {
+        return malformed;
+    }
+    asked.criteria = *std::move(criteria);
+    asked.cursor = *cursor;
+    asked.now = cursor->now;
+    return cursor->query == digest(asked) ? Result<void>() : malformed;
+}
+
+Result<void> Searcher::read_query(Asked& asked, bool counted, std::vector<Position>* unread) const {
+    const search::SnapshotResources stored(*asked.snapshot, service_.definitions().carried(),
+                                           unread);
+    const search::QueryContext context{.stored = stored,
+                                       .view = view_,
+                                       .parameters = parameters_,
+                                       .base_url = std::string(request_.base_url),
+                                       .now = asked.now,
+                                       .strict = true};
+    ANNALS_TRY(asked.query, search::parse_query(context, {asked.type}, asked.criteria));
+    for (const TypeId other : search::guard_terms(asked.query.types.front().plan).others) {
+        ANNALS_TRY_VOID(require_search(service_, request_, other, Extent::part));
+    }
+    if (counted && asked.query.total == search::TotalMode::unasked) {
+        asked.query.total = search::TotalMode::accurate;
+    }
+    return {};
+}
+
+asio::awaitable<Result<SearchPage>> Searcher::find(Asked& asked, std::uint64_t count,
+                                                   bool counted) {
+    Result<void> read = require_search(service_, request_, asked.type, Extent::part);
+    if (read) {
+        read = co_await fetch_and_look(*request_.loop, [&](std::vector<Position>* unread) {
+            return read_query(asked, counted, unread);
+        });
+    }
+    if (!read) {
+        co_return std::move(read.error());
+    }
+    Result<SearchPage> page = co_await find_page(*asked.snapshot, asked.query, asked.cursor,
+                                                 static_cast<std::size_t>(count), turns_);
+    co_return page;
+}
+
+asio::awaitable<Result<void>> Searcher::keep_passing(const SearchCall& call, FoundPage& page) {
+    if (!call.filter) {
+        co_return Result<void>();
+    }
+    search::BodyReader reader(service_.store());
+    std::vector<storage::VersionInfo> passing;
+    for (std::size_t i = 0; i < page.matches.size(); ++i) {
+        if (i % kFetchedAtOnce == 0) {
+            const auto rest = std::span<const storage::VersionInfo>(page.matches).subspan(i);
+            co_await turns_.fetched(rest.first(std::min(rest.size(), kFetchedAtOnce)));
+        }
+        if (const json::Value body = reader.read(page.matches[i].position)) {
+            const Result<bool> passes =
+                passes_filter(*call.filter, fhirpath::Item::resource(body), body, i);
+            if (!passes) {
+                co_return passes.error();
+            }
+            if (*passes) {
+                passing.push_back(page.matches[i]);
+            }
+        }
+        if (turns_.pace().is_over()) {
+            Result<void> in_time = co_await turns_.next();
+            if (!in_time) {
+                co_return std::move(in_time.error());
+            }
+        }
+    }
+    page.matches = std::move(passing);
+    co_return Result<void>();
+}
+
+asio::awaitable<Result<FoundPage>> Searcher::list(TypeId type, const SearchCall& call,
+                                                  std::string focus) {
+    const std::uint64_t most = service_.config().max_page_size;
+    Asked asked{.type = type, .criteria = call.criteria, .snapshot = &snapshot_};
+    if (call.reference) {
+        asked.criteria.emplace_back(*call.reference, std::move(focus));
+    }
+    const bool cut = call.count && *call.count <= most && !call.filter;
+    Result<SearchPage> found = co_await find(asked, cut ? *call.count : most, false);
+    if (!found) {
+        co_return std::move(found.error());
+    }
+    if (!cut && found->ends_inside) {
+        co_return Error{Errc::too_costly,
+                        fmt::format("More than {} resources match; {}Connection gives pages", most,
+                                    resource_type_name(type)),
+                        ""};
+    }
+    FoundPage page;
+    page.matches = std::move(found->matches);
+    Result<void> kept = co_await keep_passing(call, page);
+    if (!kept) {
+        co_return std::move(kept.error());
+    }
+    if (call.count && page.matches.size() > *call.count) {
+        page.matches.resize(static_cast<std::size_t>(*call.count));
+    }
+    co_return page;
+}
+
+void Searcher::add_cursors(const Asked& asked, const SearchPage& found, FoundPage& page) const {
+    search::Cursor there;
+    there.snapshot = asked.snapshot->position();
+    there.total = found.total;
+    there.query = digest(asked);
+    there.now = asked.now;
+    if (page.size == 0) {
+        return;
+    }
+    page.first = cursor_text(asked, there, 0);
+    if (!found.matches.empty() && found.begins_inside) {
+        there.backwards = true;
+        there.edge = found.matches.front().position;
+        page.previous = cursor_text(asked, there, page.offset);
+    }
+    if (!found.matches.empty() && found.ends_inside) {
+        there.backwards = false;
+        there.edge = found.matches.back().position;
+        page.next = cursor_text(asked, there, page.offset + found.matches.size());
+    }
+    if (found.total) {
+        there.backwards = true;
+        there.edge = {};
+        page.last = cursor_text(asked, there, *found.total);
+    }
+}
+
+asio::awaitable<Result<FoundPage>> Searcher::page(TypeId type, const SearchCall& call,
+                                                  std::string focus, bool counted) {
+    Asked asked{.type = type, .criteria = call.criteria, .snapshot = &snapshot_};
+    if (call.reference) {
+        asked.criteria.emplace_back(*call.reference, std::move(focus));
+    }
+    if (call.cursor) {
+        Result<void> taken = take_cursor(*call.cursor, asked);
+        if (!taken) {
+            co_return std::move(taken.error());
+        }
+        asked.snapshot = &asked.of_cursor.emplace(service_.store(), asked.cursor->snapshot);
+    }
+    FoundPage page;
+    page.size = service_.config().search_page_size;
+    for (const auto& [name, value] : asked.criteria) {
+        if (name == "_count") {
+            page.size = read_count(value).value_or(page.size);
+        }
+    }
+    page.size = std::min(page.size, service_.config().max_page_size);
+    Result<SearchPage> found = co_await find(asked, page.size, counted);
+    if (!found) {
+        co_return std::move(found.error());
+    }
+    const std::uint64_t before =
+        asked.cursor && asked.cursor->backwards ? found->matches.size() : 0;
+    page.offset = asked.offset - std::min(asked.offset, before);
+    page.total = found->total;
+    add_cursors(asked, *found, page);
+    page.matches = std::move(found->matches);
+    Result<void> kept = co_await keep_passing(call, page);
+    if (!kept) {
+        co_return std::move(kept.error());
+    }
+    co_return page;
+}
+
+}  // namespace annals::core::graphql

@@ -1,0 +1,182 @@
+#include "core/operations/graphql.h"
+
+#include "core/base/base64.h"
+#include "core/graphql/execute.h"
+#include "core/interactions/answer.h"
+#include "core/interactions/negotiation.h"
+#include "core/interactions/write.h"
+#include "core/operations/input.h"
+#include "core/outcome.h"
+#include "core/scoped_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace annals::core {
+
+namespace {
+
+constexpr std::string_view kGraphqlType = "application/graphql";
+
+/// What was sent, wherever it stood.
+struct Sent {
+    std::optional<std::string> query;
+    std::optional<std::string> operation;
+    json::Document body;
+    json::Document variables_text;  ///< of a text that is JSON
+    json::Value variables;
+};
+
+bool is_graphql(const Request& request) {
+    const std::string_view type = request.header("Content-Type").value_or("");
+    const std::string_view name = type.substr(0, type.find(';'));
+    return equal_ignoring_case(name.substr(0, name.find_last_not_of(" \t") + 1), kGraphqlType);
+}
+
+Error fault(std::string_view name, std::string_view what) {
+    return {Errc::invalid, fmt::format("{} {}", name, what), ""};
+}
+
+Result<void> take_variables(std::string_view text, Sent& sent) {
+    Result<json::Document> parsed = thread_parser().parse(text);
+    if (!parsed) {
+        return fault("variables", "is no JSON");
+    }
+    sent.variables_text = *std::move(parsed);
+    sent.variables = sent.variables_text.root();
+    return {};
+}
+
+/// Errors: invalid; also of what is none of the three, or is there already.
+Result<void> take_text(std::string_view name, std::string text, Sent& sent) {
+    const bool is_variables = name == "variables";
+    std::optional<std::string>* const into = name == "query"           ? &sent.query
+                                             : name == "operationName" ? &sent.operation
+                                                                       : nullptr;
+    if (into == nullptr && !is_variables) {
+        return fault(fmt::format("The parameter '{}'", name), "is unknown");
+    }
+    if (is_variables ? static_cast<bool>(sent.variables) : into->has_value()) {
+        return fault(fmt::format("The parameter '{}'", name), "is given twice");
+    }
+    if (is_variables) {
+        return text.empty() ? Result<void>() : take_variables(text, sent);
+    }
+    *into = std::move(text);
+    return {};
+}
+
+/// Whether it says how answers look; this one looks as it does.
+bool is_of_representation(std::string_view name) {
+    static constexpr std::array<std::string_view, 4> kNames{"_format", "_pretty", "_summary",
+                                                            "_elements"};
+    return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+/// {"query":...,"operationName":...,"variables":...}.
+Result<void> take_body(json::Value body, Sent& sent) {
+    if (!body.is_object()) {
+        return fault("The body", "is no JSON object");
+    }
+    for (const std::string_view name : {"query", "operationName"}) {
+        const json::Value value = body[name];
+        if (value && !value.is_string() && !value.is(json::Kind::null)) {
+            return fault(name, "is no string");
+        }
+        if (value.is_string()) {
+            ANNALS_TRY_VOID(take_text(name, value.string(), sent));
+        }
+    }
+    if (const json::Value variables = body["variables"]; variables && !sent.variables) {
+        sent.variables = variables;
+    }
+    return {};
+}
+
+Result<void> take_parameters(json::Value parameters, Sent& sent) {
+    for (const json::Value parameter : parameters["parameter"].elements()) {
+        if (std::optional<std::string> text = text_of(parameter)) {
+            ANNALS_TRY_VOID(take_text(parameter["name"].string(), *std::move(text), sent));
+        }
+    }
+    return {};
+}
+
+/// The parameters of the URL, and what is in the body.
+Result<Sent> read_sent(const Request& request) {
+    Sent sent;
+    ANNALS_TRY(Parameters parameters, parse_query(request.query));
+    for (auto& [name, value] : parameters) {
+        if (!is_of_representation(name)) {
+            ANNALS_TRY_VOID(take_text(name, std::move(value), sent));
+        }
+    }
+    if (!request.body.empty() && is_graphql(request)) {
+        ANNALS_TRY_VOID(take_text("query", std::string(request.body), sent));
+    } else if (!request.body.empty()) {
+        ANNALS_TRY_VOID(check_content_type(request));
+        ANNALS_TRY(sent.body, thread_parser().parse(request.body));
+        const json::Value body = sent.body.root();
+        ANNALS_TRY_VOID(body["resourceType"].equals("Parameters") ? take_parameters(body, sent)
+                                                                  : take_body(body, sent));
+    }
+    if (!sent.query || sent.query->empty()) {
+        return Error{Errc::required, "The parameter query is required", ""};
+    }
+    if (sent.variables && !sent.variables.is_object() && !sent.variables.is(json::Kind::null)) {
+        return fault("variables", "is no JSON object");
+    }
+    return sent;
+}
+
+/// Inside of a Bundle there is room for resources alone.
+Response answer(const Request& request, std::string json) {
+    Response response;
+    if (request.inside_bundle) {
+        std::string data;
+        append_base64(json, data);
+        response.body = Body(fmt::format(
+            R"({{"resourceType":"Binary","contentType":"application/json","data":"{}"}})", data));
+        return response;
+    }
+    response.content_type = ContentType::json;
+    response.body = Body(std::move(json));
+    return response;
+}
+
+}  // namespace
+
+asio::awaitable<Response> graphql_operation(const Service& service, const Request& request,
+                                            const Target& target) {
+    Result<Sent> sent = read_sent(request);
+    if (!sent) {
+        co_return outcome_response(sent.error(), request);
+    }
+    search::Snapshot snapshot(service.store());
+    std::optional<storage::VersionInfo> focus;
+    if (target.level == Level::instance_operation) {
+        focus = service.store().current(target.type, target.id, snapshot.position());
+        if (focus) {
+            co_await fetch_version(service, request, target.id, *focus);
+        }
+        if (!focus || snapshot.position().value == 0 ||
+            !ScopedView(service, request, kMayRead).shows(*focus)) {
+            co_return answer_absent(request, target.type, target.id);
+        }
+        if (focus->deletion) {
+            co_return answer_deleted(service, request, target.id, *focus);
+        }
+    }
+    const graphql::Query query{*std::move(sent->query),
+                               std::move(sent->operation).value_or(std::string()), sent->variables};
+    Result<std::string> json = co_await graphql::execute(service, request, query, snapshot, focus);
+    if (!json) {
+        co_return outcome_response(json.error(), request);
+    }
+    co_return answer(request, *std::move(json));
+}
+
+}  // namespace annals::core

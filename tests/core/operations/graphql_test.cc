@@ -1,0 +1,598 @@
+// $graphql: what is selected, searched, resolved and flattened, and what is said of what can't be.
+
+#include "core/operations/graphql.h"
+
+#include "core/base/base64.h"
+#include "core/graphql/call.h"
+#include "core/graphql/execute.h"
+#include "core/graphql/validate.h"
+#include "tests/core/bundle_fixture.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+namespace {
+
+class Graphql : public testing::Test {
+  protected:
+    void add(std::string_view type, std::string_view id, std::string_view members) {
+        const Answer answer =
+            server_.put(fmt::format("/{}/{}", type, id),
+                        fmt::format(R"({{"resourceType":"{}","id":"{}",{}}})", type, id, members));
+        ASSERT_EQ(answer.status, 201) << answer.body;
+    }
+
+    void add_example() {
+        add("Organization", "o", R"("name":"Org")");
+        add("Patient", "p",
+            R"("active":true,"identifier":[{"system":"urn:s","value":"12345"}],"name":[)"
+            R"({"use":"official","family":"Chalmers","given":["Peter","James"]},)"
+            R"({"use":"usual","given":["Jim"]},)"
+            R"({"use":"maiden","family":"Windsor","given":["Peter","James"]}],)"
+            R"("birthDate":"1974-12-25","_birthDate":{"extension":[{"url":"http://t","valueString":"noon"}]},)"
+            R"("managingOrganization":{"reference":"Organization/o"},)"
+            R"("contained":[{"resourceType":"Practitioner","id":"gp","name":[{"family":"Doc"}]}],)"
+            R"("generalPractitioner":[{"reference":"#gp"}])");
+        for (int i = 1; i <= 5; ++i) {
+            add("Observation", fmt::format("o{}", i),
+                fmt::format(R"("status":"final","code":{{"text":"c{}"}},"subject":{{"reference":)"
+                            R"("Patient/p"}},"valueQuantity":{{"value":{}.50,"unit":"mg"}})",
+                            i, i));
+        }
+    }
+
+    Answer post(std::string path, std::string body, std::string type = "application/json") {
+        return server_.send({HttpMethod::post,
+                             std::move(path),
+                             "",
+                             std::move(body),
+                             {{"Content-Type", std::move(type)}}});
+    }
+
+    /// What `data` is, or the first error's message and path if there are errors.
+    static std::string told(const Answer& answer) {
+        EXPECT_EQ(answer.status, 200) << answer.body;
+        const Json json(answer.body);
+        for (const json::Value error : json.root()["errors"].elements()) {
+            EXPECT_EQ(error["extensions"]["resource"]["resourceType"].string(), "OperationOutcome");
+            return fmt::format("{} {}", error["message"].string(), error["path"].raw());
+        }
+        return std::string(json.root()["data"].raw());
+    }
+
+    std::string ask(std::string_view query) {
+        return told(post("/$graphql", std::string(query), "application/graphql"));
+    }
+
+    std::string ask_of(std::string path, std::string_view query) {
+        return told(post(path + "/$graphql", std::string(query), "application/graphql"));
+    }
+
+    std::string ask_patient(std::string_view query) { return ask_of("/Patient/p", query); }
+
+    std::string data(std::string_view query) {
+        const Answer answer = post("/$graphql", std::string(query), "application/graphql");
+        return std::string(Json(answer.body).root()["data"].raw());
+    }
+
+    TestService server_;
+};
+
+TEST_F(Graphql, SelectsElementsOfAResource) {
+    add_example();
+    EXPECT_EQ(ask_patient("{ resourceType id active name { family given } gender photo { url } }"),
+              R"({"resourceType":"Patient","id":"p","active":true,"name":[)"
+              R"({"family":"Chalmers","given":["Peter","James"]},{"family":null,"given":["Jim"]},)"
+              R"({"family":"Windsor","given":["Peter","James"]}],"gender":null,"photo":null})");
+    EXPECT_EQ(ask_patient("{ birthDate _birthDate { extension { valueString } } _gender { id } }"),
+              R"({"birthDate":"1974-12-25","_birthDate":{"extension":[{"valueString":"noon"}]},)"
+              R"("_gender":null})");
+    EXPECT_EQ(ask_of("/Observation/o1", "{ v: valueQuantity { value } valueString }"),
+              R"({"v":{"value":1.50},"valueString":null})");
+    EXPECT_EQ(ask_patient("{ __typename name @first { __typename } contact { __typename } }"),
+              R"({"__typename":"Patient","name":[{"__typename":"HumanName"}],"contact":null})");
+}
+
+TEST_F(Graphql, ReadsAndSearchesTheSystem) {
+    add_example();
+    EXPECT_EQ(
+        ask(R"({ PatientList(name: "chal", birthdate: "ge1970") { id } Patient(id: "p") { id } })"),
+        R"({"PatientList":[{"id":"p"}],"Patient":{"id":"p"}})");
+    EXPECT_EQ(ask(R"({ ObservationList(_sort: "-_id", _count: 2) { id } })"),
+              R"({"ObservationList":[{"id":"o5"},{"id":"o4"}]})");
+    EXPECT_EQ(ask(R"({ ObservationList(_id: ["o1", o3], _sort: "_id") { id } })"),
+              R"({"ObservationList":[{"id":"o1"},{"id":"o3"}]})");
+    EXPECT_EQ(ask(R"({ ObservationList(value_quantity: "gt3", _sort: "_id") { id } })"),
+              R"({"ObservationList":[{"id":"o3"},{"id":"o4"},{"id":"o5"}]})");
+    EXPECT_EQ(
+        ask(R"({ ObservationList(fhirpath: "value.value > 3", _count: 1, _sort: "_id") { id } })"),
+        R"({"ObservationList":[{"id":"o3"}]})");
+    EXPECT_EQ(ask(R"({ PatientList(name: "nobody") { id } EncounterList { id } })"),
+              R"({"PatientList":[],"EncounterList":[]})");
+    EXPECT_EQ(
+        ask(R"({ ObservationList(_filter: "subject.name eq chalmers and value-quantity gt 4") { id } })"),
+        R"({"ObservationList":[{"id":"o5"},{"id":"o4"}]})");
+    EXPECT_EQ(ask(R"({ Patient(id: "none") { id } })"),
+              R"(Patient/none does not exist ["Patient"])");
+    EXPECT_EQ(data(R"({ Patient(id: "none") { id } o: Organization(id: o) { id } })"),
+              R"({"Patient":null,"o":{"id":"o"}})");
+    EXPECT_EQ(ask(R"({ PatientList(birthdate: "x") { id } })").substr(0, 29),
+              "search parameter 'birthdate':");
+}
+
+TEST_F(Graphql, TakesAValueWithACommaAsOne) {
+    add("Patient", "a", R"("identifier":[{"value":"x,y"}])");
+    add("Patient", "b", R"("identifier":[{"value":"x"}])");
+    EXPECT_EQ(ask(R"({ PatientList(identifier: "x,y") { id } })"),
+              R"({"PatientList":[{"id":"a"}]})");
+    EXPECT_EQ(ask(R"({ PatientList(identifier: ["x,y", "x"], _sort: "_id") { id } })"),
+              R"({"PatientList":[{"id":"a"},{"id":"b"}]})");
+}
+
+TEST_F(Graphql, RefusesAListThatIsTooLong) {
+    Config config;
+    config.max_page_size = 2;
+    TestService small(config);
+    for (const char* id : {"a", "b", "c"}) {
+        ASSERT_EQ(small.put(fmt::format("/Patient/{}", id), patient(id)).status, 201);
+    }
+    const auto ask_small = [&](std::string query) {
+        return told(small.send({HttpMethod::post,
+                                "/$graphql",
+                                "",
+                                std::move(query),
+                                {{"Content-Type", "application/graphql"}}}));
+    };
+    EXPECT_EQ(ask_small("{ PatientList { id } }"),
+              R"(More than 2 resources match; PatientConnection gives pages ["PatientList"])");
+    EXPECT_EQ(ask_small("{ PatientList(_count: 3) { id } }").substr(0, 11), "More than 2");
+    EXPECT_EQ(ask_small("{ PatientList(_count: 1) { id } }"), R"({"PatientList":[{"id":"c"}]})");
+    EXPECT_EQ(ask_small(R"({ PatientList(_id: [a b]) { id } })"),
+              R"({"PatientList":[{"id":"b"},{"id":"a"}]})");
+}
+
+TEST_F(Graphql, FiltersLists) {
+    add_example();
+    EXPECT_EQ(
+        ask_patient(R"({ a: name(use: official) { family } b: name(given: "Jim") { use }
+                               c: name(use: "old") { use } d: name(use: null, _count: 1) { use } })"),
+        R"({"a":[{"family":"Chalmers"}],"b":[{"use":"usual"}],"c":[],"d":[{"use":"official"}]})");
+    EXPECT_EQ(
+        ask_patient(
+            R"({ a: name(fhirpath: "family.exists() ") { use } b: name(fhirpath: "$index > 1") { use }
+                               c: name(_offset: 1, _count: 1) { use } d: name(_offset: 5) { use }
+                               e: name(fhirpath: "family.exists() ", _offset: 1) {
+        use }
+})"),
+        R"({"a":[{"use":"official"},{"use":"maiden"}],"b":[{"use":"maiden"}],)"
+        R"("c":[{"use":"usual"}],"d":[],"e":[{"use":"maiden"}]})");
+    EXPECT_EQ(ask_patient(R"({ name(fhirpath: "period.start > 1") { use } })").substr(0, 4),
+              R"({"na)");
+    EXPECT_EQ(
+        ask_patient(R"({ name(fhirpath: "given + 'a' = 'b'") { use } })").find(R"(["name"])") !=
+            std::string::npos,
+        true);
+}
+
+TEST_F(Graphql, ResolvesReferences) {
+    add_example();
+    EXPECT_EQ(
+        ask_patient(
+            "{ managingOrganization { reference resource { ... on Organization { name } } } }"),
+        R"({"managingOrganization":{"reference":"Organization/o","resource":{"name":"Org"}}})");
+    EXPECT_EQ(
+        ask_patient("{ generalPractitioner { resource { resourceType id ... on Practitioner { name "
+                    "{ family } } } } }"),
+        R"({"generalPractitioner":[{"resource":{"resourceType":"Practitioner","id":"gp","name":[{"family":"Doc"}]}}]})");
+    EXPECT_EQ(
+        ask_of("/Observation/o1",
+               "{ subject { resource { active managingOrganization { resource { id } } } } }"),
+        R"({"subject":{"resource":{"active":true,"managingOrganization":{"resource":{"id":"o"}}}}})");
+    EXPECT_EQ(ask_of("/Observation/o1",
+                     "{ subject { resource(type: Patient) { birthDate } resource(type: Group) { "
+                     "quantity } } }"),
+              R"({"subject":{"resource":{"birthDate":"1974-12-25"}}})");
+    EXPECT_EQ(ask_of("/Observation/o1", "{ subject { resource(type: [Group, Device]) { id } } }"),
+              R"({"subject":{"resource":null}})");
+    // A name is a text of some types and made of parts of others.
+    EXPECT_EQ(
+        ask_of("/Observation/o1", "{ subject { resource { name { family } } } }"),
+        R"({"subject":{"resource":{"name":[{"family":"Chalmers"},{"family":null},{"family":"Windsor"}]}}})");
+}
+
+TEST_F(Graphql, SelectsOfResourcesOfAnyTypeWhatEachHas) {
+    add("Patient", "p",
+        R"("contained":[{"resourceType":"Practitioner","id":"a","name":[{"family":"F"}]},)"
+        R"({"resourceType":"Organization","id":"b","name":"N"}])");
+    EXPECT_EQ(
+        ask_patient(
+            "{ contained { resourceType id name ... on Practitioner { p: name { family } } } }"),
+        R"({"contained":[{"resourceType":"Practitioner","id":"a","p":[{"family":"F"}]},)"
+        R"({"resourceType":"Organization","id":"b","name":"N"}]})");
+    EXPECT_EQ(
+        ask_patient(
+            "{ contained(id: \"b\") { id } c: contained(fhirpath: \"name.family = 'F'\") { id } }"),
+        R"({"contained":[{"id":"b"}],"c":[{"id":"a"}]})");
+}
+
+TEST_F(Graphql, EndsWithItsTime) {
+    Config config;
+    config.limits.request_timeout = std::chrono::milliseconds(0);
+    TestService hurried(config);
+    std::string names;
+    for (int i = 0; i < 20'000; ++i) {
+        names += fmt::format(R"({}{{"family":"f{}"}})", i == 0 ? "" : ",", i);
+    }
+    ASSERT_EQ(hurried.put("/Patient/p", patient("p", "\"name\":[" + names + "]")).status, 201);
+    for (const char* field : {"name(fhirpath: \"family.length() > 2\")", "name"}) {
+        const Answer answer = hurried.send({HttpMethod::post,
+                                            "/Patient/p/$graphql",
+                                            "",
+                                            fmt::format("{{ {} {{ family }} }}", field),
+                                            {{"Content-Type", "application/graphql"}}});
+        EXPECT_EQ(answer.status, 503) << answer.body.substr(0, 300);
+        EXPECT_EQ(Json(answer.body).issue("code"), "timeout");
+    }
+}
+
+TEST_F(Graphql, SaysThatAnAnswerWouldBeTooLarge) {
+    std::string names;
+    for (int i = 0; i < 30'000; ++i) {
+        names += fmt::format(R"({}{{"family":"f{}"}})", i == 0 ? "" : ",", i);
+    }
+    add("Patient", "p", "\"name\":[" + names + "]");
+    EXPECT_EQ(
+        ask_patient("{ a: name { family } b: name { family } c: name { family } d: name { family } "
+                    "e: name { family } }")
+            .substr(0, 27),
+        "The answer would have more ");
+}
+
+TEST_F(Graphql, SaysWhatDoesNotResolveUnlessThatIsOptional) {
+    add("Observation", "x",
+        R"("status":"final","code":{"text":"x"},"subject":{"reference":"Patient/gone"},)"
+        R"("performer":[{"display":"somebody"},{"reference":"http://elsewhere/Patient/1"},{"reference":"#no"}])");
+    add("Patient", "gone", R"("active":true)");
+    ASSERT_EQ(server_.send({HttpMethod::delete_, "/Patient/gone"}).status, 204);
+    EXPECT_EQ(ask_of("/Observation/x", "{ subject { resource { id } } }"),
+              R"(The reference leads to no resource of this server ["subject","resource"])");
+    EXPECT_EQ(ask_of("/Observation/x", "{ performer { resource { id } } }"),
+              R"(The reference leads to no resource of this server ["performer",0,"resource"])");
+    EXPECT_EQ(
+        ask_of("/Observation/x",
+               "{ subject { display resource(optional: true) { id } } performer { display "
+               "resource(optional: true) { id } } }"),
+        R"({"subject":{"display":null,"resource":null},"performer":[{"display":"somebody","resource":null},)"
+        R"({"display":null,"resource":null},{"display":null,"resource":null}]})");
+}
+
+TEST_F(Graphql, FindsWhatRefersToAResource) {
+    add_example();
+    EXPECT_EQ(
+        ask_patient(R"({ ObservationList(_reference: subject, code: "x") { id } id
+                               o: ObservationList(_reference: patient, _count: 1) { id subject { resource { id } } } })"),
+        R"({"ObservationList":[],"id":"p","o":[{"id":"o5","subject":{"resource":{"id":"p"}}}]})");
+    EXPECT_EQ(
+        ask(R"({ OrganizationList { PatientList(_reference: organization) { id ObservationList(_reference: subject, _count: 1) { id } } } })"),
+        R"({"OrganizationList":[{"PatientList":[{"id":"p","ObservationList":[{"id":"o5"}]}]}]})");
+    EXPECT_EQ(
+        ask_patient(
+            "{ ObservationConnection(_reference: subject) { count edges { resource { id } } } }")
+            .substr(0, 36),
+        R"({"ObservationConnection":{"count":5,)");
+    EXPECT_EQ(ask_patient("{ generalPractitioner { resource { PatientList(_reference: "
+                          "general_practitioner) { id } } } }")
+                  .substr(0, 28),
+              "Nothing refers to a containe");
+}
+
+TEST_F(Graphql, GoesThroughPagesByCursors) {
+    add_example();
+    const auto page = [&](const std::string& arguments) {
+        const Answer answer = post(
+            "/$graphql",
+            fmt::format(
+                "{{ c: ObservationConnection({}) {{ count offset pagesize first previous next last "
+                "edges {{ mode score resource {{ id }} }} }} }}",
+                arguments),
+            "application/graphql");
+        EXPECT_EQ(answer.status, 200);
+        return answer.body;
+    };
+    const auto ids = [](const std::string& body) {
+        const Json json(body);
+        const json::Value c = json.root()["data"]["c"];
+        std::string out = fmt::format("{}+{}:", c["offset"].raw(), c["pagesize"].raw());
+        for (const json::Value edge : c["edges"].elements()) {
+            EXPECT_EQ(edge["mode"].string(), "match");
+            out += " " + edge["resource"]["id"].string();
+        }
+        return out + " of " + std::string(c["count"].raw());
+    };
+    const auto cursor = [](const std::string& body, std::string_view name) {
+        const Json json(body);
+        return fmt::format("cursor: {}", json.root()["data"]["c"][name].raw());
+    };
+    const std::string first = page(R"(patient: "p", _count: 2, _sort: "_id")");
+    EXPECT_EQ(ids(first), "0+2: o1 o2 of 5");
+    EXPECT_EQ(cursor(first, "previous"), "cursor: null");
+    add("Observation", "o0",
+        R"("status":"final","code":{"text":"c"},"subject":{"reference":"Patient/p"})");
+    const std::string second = page(cursor(first, "next"));
+    EXPECT_EQ(ids(second), "2+2: o3 o4 of 5");
+    const std::string third = page(cursor(second, "next"));
+    EXPECT_EQ(ids(third), "4+2: o5 of 5");
+    EXPECT_EQ(cursor(third, "next"), "cursor: null");
+    EXPECT_EQ(ids(page(cursor(third, "previous"))), "2+2: o3 o4 of 5");
+    EXPECT_EQ(ids(page(cursor(third, "first"))), "0+2: o1 o2 of 5");
+    EXPECT_EQ(ids(page(cursor(first, "last"))), "3+2: o4 o5 of 5");
+    // The search need not be said again, but if it is, it is the same.
+    EXPECT_EQ(ids(page(cursor(first, "next") + R"( patient: "p", _count: 2, _sort: "_id")")),
+              "2+2: o3 o4 of 5");
+    EXPECT_NE(page(cursor(first, "next") + " code: x").find("The cursor is none"),
+              std::string::npos);
+    for (const char* bad : {"x", "MH4=", "", "MH5BUUlJQn4="}) {
+        EXPECT_NE(page(fmt::format(R"(cursor: "{}")", bad)).find("The cursor is none"),
+                  std::string::npos)
+            << bad;
+    }
+    EXPECT_EQ(ask(fmt::format("{{ c: PatientConnection({}) {{ count }} }}", cursor(first, "next"))),
+              R"(The cursor is none of this search ["c"])");
+    EXPECT_EQ(
+        ask_patient(fmt::format("{{ ObservationConnection(_reference: subject, {}) {{ count }} }}",
+                                cursor(first, "next"))),
+        "A cursor may be given at the root of a query only ");
+    EXPECT_EQ(ask("{ ObservationConnection(_count: 0) { count edges { mode } next } }"),
+              R"({"ObservationConnection":{"count":6,"edges":[],"next":null}})");
+    EXPECT_EQ(
+        ask(R"({ ObservationConnection(_count: 3, fhirpath: "id = 'o5'") { __typename offset edges { __typename resource { id } } } })"),
+        R"({"ObservationConnection":{"__typename":"ObservationConnection","offset":0,"edges":[)"
+        R"({"__typename":"ObservationEdge","resource":{"id":"o5"}}]}})");
+}
+
+TEST_F(Graphql, Flattens) {
+    add_example();
+    EXPECT_EQ(
+        ask_patient(
+            "{ identifier @flatten { system value } active name @flatten { text given family } }"),
+        R"({"system":["urn:s"],"value":["12345"],"active":true,"given":["Peter","James","Jim","Peter","James"],)"
+        R"("family":["Chalmers","Windsor"]})");
+    EXPECT_EQ(ask_patient("{ name @flatten { given @first family } }"),
+              R"({"given":["Peter","Jim","Peter"],"family":["Chalmers","Windsor"]})");
+    EXPECT_EQ(
+        ask_patient("{ identifier @flatten { system @singleton value @singleton } active "
+                    "name @flatten @first { text given family @singleton } }"),
+        R"({"system":"urn:s","value":"12345","active":true,"given":["Peter","James"],"family":"Chalmers"})");
+    EXPECT_EQ(ask_patient("{ name @flatten { family @singleton } }"),
+              R"('family' would have several values ["family"])");
+    EXPECT_EQ(ask_patient("{ name @flatten { v: family } identifier @flatten { v: system } }"),
+              R"('v' would have values of different types ["v"])");
+    EXPECT_EQ(ask_patient("{ name { given @first @singleton } }"),
+              R"({"name":[{"given":"Peter"},{"given":"Jim"},{"given":"Peter"}]})");
+    EXPECT_EQ(ask_patient("{ ObservationList(_reference: subject, _sort: \"_id\") @flatten { "
+                          "valueQuantity @flatten { value } } }"),
+              R"({"value":[1.50,2.50,3.50,4.50,5.50]})");
+    EXPECT_EQ(
+        ask("{ ObservationList(_sort: \"_id\", _count: 2) { id subject @flatten { resource "
+            "@flatten { birthDate } } } }"),
+        R"({"ObservationList":[{"id":"o1","birthDate":"1974-12-25"},{"id":"o2","birthDate":"1974-12-25"}]})");
+}
+
+TEST_F(Graphql, Slices) {
+    add_example();
+    EXPECT_EQ(
+        ask_patient(R"({ name @flatten @slice(path: "use") { given family @singleton } })"),
+        R"({"given.official":["Peter","James"],"family.official":"Chalmers","given.usual":["Jim"],)"
+        R"("given.maiden":["Peter","James"],"family.maiden":"Windsor"})");
+    EXPECT_EQ(
+        ask_patient(R"({ name @slice(fhirpath: "$index") @flatten { given @first @singleton } })"),
+        R"({"given.0":"Peter","given.1":"Jim","given.2":"Peter"})");
+    EXPECT_EQ(
+        ask_patient(R"({ name @slice(path: "use") { given @first } })"),
+        R"({"name.official":[{"given":["Peter"]}],"name.usual":[{"given":["Jim"]}],"name.maiden":[{"given":["Peter"]}]})");
+}
+
+TEST_F(Graphql, TakesVariablesFragmentsAndConditions) {
+    add_example();
+    const auto ask_with = [&](std::string_view query, std::string_view more) {
+        return told(
+            post("/$graphql", fmt::format(R"({{"query":{}{}}})", json::quoted(query), more)));
+    };
+    constexpr std::string_view kQuery =
+        "query A($id: ID!, $with: Boolean = false, $use: code) { Patient(id: $id) { id active "
+        "@include(if: $with) "
+        "birthDate @skip(if: $with) ...N } } query B { __typename } "
+        "fragment N on Patient { name(use: $use) { ...F } } fragment F on HumanName { family }";
+    EXPECT_EQ(ask_with(kQuery, R"(,"operationName":"A","variables":{"id":"p","use":"official"})"),
+              R"({"Patient":{"id":"p","birthDate":"1974-12-25","name":[{"family":"Chalmers"}]}})");
+    EXPECT_EQ(
+        ask_with(
+            kQuery,
+            R"(,"operationName":"A","variables":{"id":"p","with":true,"use":"usual","other":1})"),
+        R"({"Patient":{"id":"p","active":true,"name":[{"family":null}]}})");
+    EXPECT_EQ(ask_with(kQuery, R"(,"operationName":"B")"), R"({"__typename":"Query"})");
+    EXPECT_EQ(ask_with(kQuery, R"(,"operationName":"A")"), "The variable $id has no value ");
+    EXPECT_EQ(ask_with(kQuery, R"(,"operationName":"A","variables":{"id":{}})"),
+              "The variable $id is not of its type ");
+    EXPECT_EQ(ask_with(kQuery, ""), "Several operations need an operationName ");
+    EXPECT_EQ(ask_with(kQuery, R"(,"operationName":"C")"), "There is no operation 'C' ");
+    EXPECT_EQ(ask_with("query($i: [ID!]) { ObservationList(_id: $i) { id } }",
+                       R"(,"variables":{"i":"o1"})"),
+              R"({"ObservationList":[{"id":"o1"}]})");
+    EXPECT_EQ(ask_with("query($n: Int = \"x\") { __typename }", ""),
+              "The variable $n is not of its type ");
+    // What is the same is told once, what two selections add to each other is both.
+    EXPECT_EQ(ask_patient("{ id id name(_count: 1) { use } ... on Patient { name(_count: 1) { "
+                          "family } } ... @include(if: false) { active } }"),
+              R"({"id":"p","name":[{"use":"official","family":"Chalmers"}]})");
+}
+
+TEST_F(Graphql, RefusesWhatIsNotThereToBeSelected) {
+    add_example();
+    const std::vector<std::pair<std::string, std::string>> refused{
+        {"{ Patient(id: p) { foo } }", "Patient has no field 'foo'"},
+        {"{ Patient(id: p) { name { foo } } }", "HumanName has no field 'foo'"},
+        {"{ Patient(id: p) { managingOrganization { resource { foo } } } }",
+         "Resource has no field 'foo'"},
+        {"{ Foo { id } }", "Query has no field 'Foo'"},
+        {"{ PatientConnection { foo } }", "PatientConnection has no field 'foo'"},
+        {"{ Patient(id: p) { name } }", "Of 'name' fields must be selected"},
+        {"{ Patient(id: p) { active { id } } }", "'active' has no fields to select"},
+        {"{ Patient(id: p) }", "Of 'Patient' fields must be selected"},
+        {"{ Patient { id } }", "'Patient' needs the argument id"},
+        {"{ Patient(id: p, x: 1) { id } }", "'Patient' has no argument 'x'"},
+        {"{ Patient(id: p) { active(_count: 1) } }", "'active' has no arguments"},
+        {"{ Patient(id: p) { name(foo: 1) { use } } }", "'name' has no argument 'foo'"},
+        {"{ Patient(id: p) { name(period: 1) { use } } }", "'name' has no argument 'period'"},
+        {"{ Patient(id: p) { name(use: [a]) { use } } }", "The argument 'use' has one value"},
+        {"{ Patient(id: p) { name(_count: -1) { use } } }",
+         "The argument '_count' is an integer from 0 on"},
+        {"{ Patient(id: p) { name(_count: 1, _count: 2) { use } } }",
+         "The argument '_count' is given twice"},
+        {"{ Patient(id: p) { ObservationList { id } } }",
+         "'ObservationList' inside of a resource needs the argument _reference"},
+        {"{ Patient(id: p) { ObservationList(_reference: code) { id } } }",
+         "'code' is no search parameter of Observation for references"},
+        {"{ PatientList(foo: 1) { id } }", "'PatientList' has no argument 'foo'"},
+        {"{ PatientList(_reference: x) { id } }", "'PatientList' has no argument '_reference'"},
+        {"{ PatientList(_include: \"Patient:organization\") { id } }",
+         "The argument '_include' is not supported"},
+        {"{ Patient(id: p) { id @foo } }", "There is no directive @foo"},
+        {"{ Patient(id: p) { id @flatten } }", "@flatten is for what has fields"},
+        {"{ Patient(id: p) { id @first(x: 1) } }", "@first has no arguments"},
+        {"{ Patient(id: p) { name @slice { use } } }", "@slice has one argument, path"},
+        {"{ Patient(id: p) { id @skip } }", "@skip has one argument, if"},
+        {"{ Patient(id: p) { id @skip(if: 1) } }", "The argument 'if' is true or false"},
+        {"{ Patient(id: p) { ... on Foo { id } } }", "There is no type 'Foo'"},
+        {"{ Patient(id: p) { ... on Device { id } } }",
+         "A fragment on Device is never used here: this is Patient"},
+        {"{ Patient(id: p) { ...F } }", "There is no fragment 'F'"},
+        {"{ Patient(id: p) { ...F } } fragment F on Patient { ...G } fragment G on Patient { ...F "
+         "}",
+         "The fragment 'F' is inside of itself"},
+        {"{ Patient(id: p) { id } } fragment F on Patient { id } fragment F on Patient { id }",
+         "Two fragments are called 'F'"},
+        {"{ Patient(id: $x) { id } }", "The variable $x is not defined"},
+        {"{ Patient(id: p) { name { use } name(_count: 1) { use } } }",
+         "Two fields that differ are both called 'name'; one needs an alias"},
+        {"{ Patient(id: p) { a: id a: active } }",
+         "Two fields that differ are both called 'a'; one needs an alias"},
+        {"mutation { PatientDelete(id: p) { id } }", "Queries are supported, and no mutations"},
+        {"subscription { Patient(id: p) { id } }", "Queries are supported, and no subscriptions"},
+        {"{ __schema { types { name } } }", "Introspection is not supported"},
+        {"{ Patient(id: p) { id ", "A name is expected, and not the end"},
+    };
+    for (const auto& [query, message] : refused) {
+        EXPECT_EQ(ask(query), message + " ") << query;
+    }
+    EXPECT_EQ(ask("{ Patient(id: p) { name(fhirpath: \"(\") { use } } }").substr(0, 9),
+              "fhirpath:");
+    const Answer answer = post("/$graphql", "{\n  Foo { id }\n}", "application/graphql");
+    EXPECT_NE(
+        answer.body.find(
+            R"({"data":null,"errors":[{"message":"Query has no field 'Foo'","locations":[{"line":2,"column":3}])"),
+        std::string::npos)
+        << answer.body;
+}
+
+TEST_F(Graphql, BoundsWhatItDoes) {
+    add_example();
+    std::string fields;
+    for (std::size_t i = 0; i <= graphql::kFieldsMax; ++i) {
+        fields += fmt::format("a{}:id ", i);
+    }
+    EXPECT_EQ(ask_patient("{" + fields + "}").substr(0, 9), "More than");
+    // Fragments that double each other.
+    std::string doubling = "{ ...F0 }";
+    for (int i = 0; i < 30; ++i) {
+        doubling += fmt::format(" fragment F{} on Patient {{ ...F{} ... on Patient {{ ...F{} }} }}",
+                                i, i + 1, i + 1);
+    }
+    EXPECT_EQ(ask_patient(doubling + " fragment F30 on Patient { id }").substr(0, 9), "More than");
+    // Variables that are put in again and again.
+    const auto ask_with = [&](std::size_t bytes, int times) {
+        std::string uses;
+        for (int i = 0; i < times; ++i) {
+            uses += fmt::format("a{}: PatientList(family: $v) {{ id }} ", i);
+        }
+        return told(
+            post("/$graphql",
+                 fmt::format(R"({{"query":"query($v: String) {{ {} }}","variables":{{"v":"{}"}}}})",
+                             uses, std::string(bytes, 'x'))));
+    };
+    EXPECT_EQ(ask_with(1000, 3), R"({"a0":[],"a1":[],"a2":[]})");
+    EXPECT_EQ(ask_with(graphql::kVariablesBytesMax, 1),
+              "The variables have more than 65536 bytes ");
+    EXPECT_EQ(ask_with(60'000, 10), "The arguments have more than 524288 bytes ");
+    // Searches that each search.
+    std::string within = "id";
+    for (int i = 0; i < 6; ++i) {
+        within = fmt::format(
+            "subject {{ resource {{ ObservationList(_reference: subject) {{ {} }} }} }}", within);
+    }
+    EXPECT_EQ(ask_of("/Observation/o1", "{" + within + "}").substr(0, 9), "More than");
+}
+
+TEST_F(Graphql, IsCalledByGetAndPost) {
+    add_example();
+    const Answer got = server_.send({HttpMethod::get, "/Patient/p/$graphql", "query=%7Bid%7D"});
+    EXPECT_EQ(got.status, 200);
+    EXPECT_EQ(got.body, R"({"data":{"id":"p"}})");
+    const Answer with = server_.send({HttpMethod::get, "/$graphql",
+                                      "query=query%20A(%24i:ID)%7BPatient(id:%24i)%7Bid%7D%7D&"
+                                      "operationName=A&variables=%7B%22i%22:%22p%22%7D"});
+    EXPECT_EQ(with.body, R"({"data":{"Patient":{"id":"p"}}})");
+    EXPECT_EQ(
+        told(post(
+            "/$graphql",
+            R"({"resourceType":"Parameters","parameter":[{"name":"query","valueString":"{__typename}"}]})",
+            "application/fhir+json")),
+        R"({"__typename":"Query"})");
+    EXPECT_EQ(told(server_.send({HttpMethod::post, "/$graphql", "query=%7B__typename%7D"})),
+              R"({"__typename":"Query"})");
+}
+
+TEST_F(Graphql, AnswersFaultsOfTheRequestByStatus) {
+    add_example();
+    EXPECT_EQ(server_.get("/$graphql").status, 400);
+    EXPECT_EQ(server_.send({HttpMethod::get, "/$graphql", "query="}).status, 400);
+    EXPECT_EQ(post("/$graphql", "{").status, 400);
+    EXPECT_EQ(post("/$graphql", "[]").status, 400);
+    EXPECT_EQ(post("/$graphql", "{}").status, 400);
+    EXPECT_EQ(post("/$graphql", R"({"query":1})").status, 400);
+    EXPECT_EQ(post("/$graphql", R"({"query":"{__typename}","variables":[]})").status, 400);
+    EXPECT_EQ(server_.send({HttpMethod::get, "/$graphql", "query=%7Ba%7D&variables=%7B"}).status,
+              400);
+    EXPECT_EQ(server_.send({HttpMethod::get, "/$graphql", "query=%7Ba%7D&_asOf=1"}).status, 400);
+    EXPECT_EQ(server_.send({HttpMethod::get, "/$graphql", "query=%7Ba%7D&query=%7Bb%7D"}).status,
+              400);
+    EXPECT_EQ(
+        server_.send({HttpMethod::post, "/$graphql", "query=%7Ba%7D", R"({"query":"{a}"})"}).status,
+        400);
+    EXPECT_EQ(server_
+                  .send({HttpMethod::get, "/$graphql",
+                         "query=%7B__typename%7D&_format=json&_pretty=true"})
+                  .status,
+              200);
+    EXPECT_EQ(post("/$graphql", "{a}", "text/plain").status, 415);
+    EXPECT_EQ(server_.send({HttpMethod::get, "/Patient/none/$graphql", "query=%7Bid%7D"}).status,
+              404);
+    ASSERT_EQ(server_.send({HttpMethod::delete_, "/Observation/o1"}).status, 204);
+    EXPECT_EQ(server_.send({HttpMethod::get, "/Observation/o1/$graphql", "query=%7Bid%7D"}).status,
+              410);
+    EXPECT_EQ(server_.send({HttpMethod::get, "/Patient/$graphql", "query=%7Bid%7D"}).status, 400);
+}
+
+TEST_F(Graphql, IsABinaryInsideOfABundle) {
+    add_example();
+    const Answer answer =
+        server_.submit(bundle_of("batch", {entry_of("GET", "Patient/p/$graphql?query=%7Bid%7D")}));
+    const Json json(answer.body);
+    EXPECT_EQ(json.statuses(), "200");
+    std::string data;
+    Base64Decoder().add(json.entry(0)["resource"]["data"].string(), data);
+    EXPECT_EQ(data, R"({"data":{"id":"p"}})");
+}
+
+}  // namespace
+}  // namespace annals::core
