@@ -106,7 +106,8 @@ std::string request_bodies() {
            R"("application/fhir+xml":{"schema":{"type":"string"}}}},)"
            R"("graphql":{"required":true,"content":{"application/json":{"schema":{"type":"object",)"
            R"("required":["query"],"properties":{"query":{"type":"string"},)"
-           R"("operationName":{"type":"string"},"variables":{"type":"object"}}}},)"
+           R"("operationName":{"type":"string"},"variables":{"type":"object"},)"
+           R"("_asOf":{"type":"string"}}}},)"
            R"("application/graphql":{"schema":{"type":"string"}}}},)"
            R"("form":{"content":{"application/x-www-form-urlencoded":{"schema":)"
            R"({"type":"object","additionalProperties":{"type":"string"}}}}})";

@@ -4,6 +4,7 @@
 #include "core/base/digest.h"
 #include "core/definitions.h"
 #include "core/graphql/fhirpath.h"
+#include "core/interactions/as_of.h"
 #include "core/search/snapshot_resources.h"
 
 #include <fmt/format.h>
@@ -122,6 +123,13 @@ asio::awaitable<Result<SearchPage>> Searcher::find(Asked& asked, std::uint64_t c
             return read_query(asked, counted, unread);
         });
     }
+    // A cursor of another state is good for as long as the index answers it.
+    if (read && asked.snapshot == &snapshot_) {
+        std::vector<TypeId> types = search::guard_terms(asked.query.types.front().plan).others;
+        types.push_back(asked.type);
+        read = co_await reach_back(service_.store(), parameters_, request_.base_url, types,
+                                   snapshot_, turns_);
+    }
     if (!read) {
         co_return std::move(read.error());
     }
@@ -230,7 +238,9 @@ asio::awaitable<Result<FoundPage>> Searcher::page(TypeId type, const SearchCall&
         if (!taken) {
             co_return std::move(taken.error());
         }
-        asked.snapshot = &asked.of_cursor.emplace(service_.store(), asked.cursor->snapshot);
+        if (asked.cursor->snapshot != snapshot_.position()) {
+            asked.snapshot = &asked.of_cursor.emplace(service_.store(), asked.cursor->snapshot);
+        }
     }
     FoundPage page;
     page.size = service_.config().search_page_size;

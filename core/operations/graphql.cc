@@ -3,6 +3,7 @@
 #include "core/base/base64.h"
 #include "core/graphql/execute.h"
 #include "core/interactions/answer.h"
+#include "core/interactions/as_of.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/write.h"
 #include "core/operations/input.h"
@@ -25,6 +26,7 @@ constexpr std::string_view kGraphqlType = "application/graphql";
 struct Sent {
     std::optional<std::string> query;
     std::optional<std::string> operation;
+    std::optional<std::string> as_of;
     json::Document body;
     json::Document variables_text;  ///< of a text that is JSON
     json::Value variables;
@@ -55,6 +57,7 @@ Result<void> take_text(std::string_view name, std::string text, Sent& sent) {
     const bool is_variables = name == "variables";
     std::optional<std::string>* const into = name == "query"           ? &sent.query
                                              : name == "operationName" ? &sent.operation
+                                             : name == "_asOf"         ? &sent.as_of
                                                                        : nullptr;
     if (into == nullptr && !is_variables) {
         return fault(fmt::format("The parameter '{}'", name), "is unknown");
@@ -76,7 +79,7 @@ bool is_of_representation(std::string_view name) {
     return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-/// {"query":...,"operationName":...,"variables":...}.
+/// {"query":...,"operationName":...,"variables":...,"_asOf":...}.
 Result<void> take_body(json::Value body, Sent& sent) {
     if (!body.is_object()) {
         return fault("The body", "is no JSON object");
@@ -89,6 +92,10 @@ Result<void> take_body(json::Value body, Sent& sent) {
         if (value.is_string()) {
             ANNALS_TRY_VOID(take_text(name, value.string(), sent));
         }
+    }
+    if (const json::Value as_of = body["_asOf"]; as_of && !as_of.is(json::Kind::null)) {
+        ANNALS_TRY_VOID(take_text(
+            "_asOf", as_of.is_string() ? as_of.string() : std::string(as_of.raw()), sent));
     }
     if (const json::Value variables = body["variables"]; variables && !sent.variables) {
         sent.variables = variables;
@@ -155,7 +162,14 @@ asio::awaitable<Response> graphql_operation(const Service& service, const Reques
     if (!sent) {
         co_return outcome_response(sent.error(), request);
     }
-    search::Snapshot snapshot(service.store());
+    Result<Position> position = service.store().last_position();
+    if (sent->as_of) {
+        position = read_as_of(service.store(), *sent->as_of);
+    }
+    if (!position) {
+        co_return outcome_response(position.error(), request);
+    }
+    search::Snapshot snapshot(service.store(), *position);
     std::optional<storage::VersionInfo> focus;
     if (target.level == Level::instance_operation) {
         focus = service.store().current(target.type, target.id, snapshot.position());

@@ -34,7 +34,7 @@ constexpr auto kSignatures = std::to_array<Signature>({
     {"http://hl7.org/fhir/OperationDefinition/Patient-match",
      "Finds which patients one may be", "resource:Patient! onlyCertainMatches:boolean count:integer", "Bundle"},
     {"http://hl7.org/fhir/OperationDefinition/Resource-graphql",
-     "Answers a query in GraphQL", "query:string! operationName:string variables:string", "Binary"},
+     "Answers a query in GraphQL", "query:string! operationName:string variables:string _asOf:string", "Binary"},
     {"urn:x-annals:OperationDefinition:undo",
      "Takes back what was written between two positions, or by one transaction or request",
      "from:integer to:integer position:integer transaction:integer requestId:string dryRun:boolean"},

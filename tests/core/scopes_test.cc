@@ -83,6 +83,9 @@ TEST_F(ScopesTest, ShowNothingOfAnotherPatientByAnyRoute) {
                 R"({ObservationList(_reference:subject){code{text} hasMember{resource{id}}}})"),
         graphql("/Observation/m-o1/", R"({ObservationList(_reference:has_member){code{text}}})"),
         graphql("/Observation/moved/", "{code{text}}"),
+        graphql("/", "{ObservationList{code{text} subject{resource(optional:true){id}}}}") +
+            "&_asOf=" + last,
+        graphql("/", R"({Observation(id:"t-o1"){code{text}}})") + "&_asOf=" + last,
         graphql("/Observation/m-of-t/", "{hasMember{resource{... on Observation{code{text}}}}}"),
     };
     const std::vector<std::pair<std::string, int>> refused{
@@ -107,6 +110,7 @@ TEST_F(ScopesTest, ShowNothingOfAnotherPatientByAnyRoute) {
         {"/Patient/t/$validate", 404},
         {graphql("/Patient/t/", "{name{family}}"), 404},
         {graphql("/Observation/t-gone/", "{code{text}}"), 404},
+        {graphql("/Patient/t/", "{name{family}}") + "&_asOf=" + last, 404},
         {"/Composition/t-c/$document", 404},
         {"/Composition/$document?id=t-c", 404},
         {"/$export", 403},
