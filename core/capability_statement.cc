@@ -227,9 +227,12 @@ std::string_view history_bundle_text(const Config& config) {
 }
 
 // CapabilityStatement's operation[] of the system (no type), or of a type and its instances; with its name and comma.
-std::string operations_json(std::optional<TypeId> type) {
+std::string operations_json(const Config& config, std::optional<TypeId> type) {
     std::string out;
     for (const Operation& operation : operations()) {
+        if (!is_on(operation, config)) {
+            continue;
+        }
         if (type ? (operation.levels & ~kOnSystem) != 0 && is_for(operation, *type)
                  : (operation.levels & kOnSystem) != 0) {
             const std::string entry =
@@ -330,13 +333,13 @@ std::string make_capability_statement(const Described& described) {
         if (!referrers[type.value].empty()) {
             out += fmt::format(R"(,"searchRevInclude":[{}])", referrers[type.value]);
         }
-        out += operations_json(type);
+        out += operations_json(config, type);
         out += '}';
     }
     out += fmt::format(
         R"(],"interaction":{},{}{},{}}}]}})",
         interaction_codes(config, {Level::root, Level::system_history, Level::system_search}),
-        common_parameters(), operations_json({}), compartments());
+        common_parameters(), operations_json(config, {}), compartments());
     return out;
 }
 

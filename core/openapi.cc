@@ -295,7 +295,9 @@ std::string make_openapi(const Described& described) {
         }
     }
     for (const Operation& operation : operations()) {
-        add_operation(paths, operation, config);
+        if (is_on(operation, config)) {
+            add_operation(paths, operation, config);
+        }
     }
     return fmt::format(
         R"({{"openapi":"3.1.0","info":{{"title":"Annals","version":"{}","summary":)"

@@ -32,6 +32,10 @@ bool writes(const Interaction& row) {
            row.access == Access::remove || row.access == Access::erase;
 }
 
+Error is_switched_off() {
+    return {Errc::method_not_allowed, "This interaction is switched off on this server", ""};
+}
+
 HttpMethod as_dispatched(HttpMethod method) noexcept {
     return method == HttpMethod::head ? HttpMethod::get : method;
 }
@@ -177,6 +181,9 @@ Result<const Interaction*> find_interaction(const Config& config, HttpMethod met
     if (is_operation(target.level) && operation == nullptr) {
         return Error{Errc::invalid, fmt::format("Unknown operation '{}'", target.operation), ""};
     }
+    if (operation != nullptr && !is_on(*operation, config)) {
+        return is_switched_off();
+    }
     bool path_known = false;
     bool switched_off = false;
     for (const Interaction& row : interactions()) {
@@ -201,8 +208,7 @@ Result<const Interaction*> find_interaction(const Config& config, HttpMethod met
     }
 
     if (switched_off) {
-        return Error{Errc::method_not_allowed, "This interaction is switched off on this server",
-                     ""};
+        return is_switched_off();
     }
     if (path_known) {
         return Error{Errc::method_not_allowed,

@@ -71,16 +71,13 @@ asio::awaitable<Result<bool>> delete_again(const Service& service, const Request
     co_return true;
 }
 
-// Submits `erase` until the store has taken it, and answers when it is durable and no byte is left.
-asio::awaitable<Response> erase_history(const Service& service, const Request& request,
-                                        const Target& target, Erase::Scope scope,
-                                        VersionNumber version) {
-    if (!request.body.empty()) {
-        co_return outcome_response({Errc::invalid, "DELETE takes no body", ""}, request);
-    }
+// Submits the erasure until the store has taken it. How many versions it was, when it is durable and no byte is left.
+asio::awaitable<Result<std::uint64_t>> erase_versions(const Service& service,
+                                                      const Request& request, const Target& target,
+                                                      Erase::Scope scope, VersionNumber version) {
     const Result<Preconditions> conditions = read_preconditions(request);
     if (!conditions) {
-        co_return outcome_response(conditions.error(), request);
+        co_return conditions.error();
     }
     bool met = false;  // the deletion that is written anew is of another version
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
@@ -100,13 +97,13 @@ asio::awaitable<Response> erase_history(const Service& service, const Request& r
             if (!durable) {
                 continue;
             }
-            co_return outcome_response(*refusal, request);
+            co_return *std::move(refusal);
         }
         if (scope == Erase::Scope::version && head.version == version) {
             if (head.ticket.value != 0 || has_others(service, target)) {
                 const Result<bool> written = co_await delete_again(service, request, target, head);
                 if (!written) {
-                    co_return outcome_response(written.error(), request);
+                    co_return written.error();
                 }
                 met = *written;
                 continue;
@@ -125,33 +122,46 @@ asio::awaitable<Response> erase_history(const Service& service, const Request& r
         commit.erases = std::span(&erase, 1);
         const Submission submission = service.store().submit(commit);
         if (submission.status == Status::version_unknown) {
-            co_return outcome_response(no_such_version(target), request);
+            co_return no_such_version(target);
         }
         if (submission.status != Status::accepted) {
-            const std::optional<Error> error = co_await settle_refusal(*request.loop, submission);
+            std::optional<Error> error = co_await settle_refusal(*request.loop, submission);
             if (error) {
-                co_return outcome_response(*error, request);
+                co_return *std::move(error);
             }
             continue;
         }
 
-        const Result<void> durable = co_await request.loop->erased_ticket(submission.ticket);
+        Result<void> durable = co_await request.loop->erased_ticket(submission.ticket);
         if (!durable) {
-            co_return outcome_response(durable.error(), request);
+            co_return std::move(durable.error());
         }
-        Response response;
-        response.status = 204;
-        response.position = service.store().last_position();
-        if (read_preference(request).return_form == Preference::Return::operation_outcome) {
-            response.status = 200;
-            response.body = Body(
-                information(fmt::format("{} version{} of {} removed", erase.outcome.versions_erased,
-                                        erase.outcome.versions_erased == 1 ? "" : "s",
-                                        resource_name(target.type, target.id))));
-        }
-        co_return response;
+        co_return erase.outcome.versions_erased;
     }
-    co_return outcome_response(too_many_attempts(), request);
+    co_return too_many_attempts();
+}
+
+asio::awaitable<Response> answer_deletion(const Service& service, const Request& request,
+                                          const Target& target, Erase::Scope scope,
+                                          VersionNumber version) {
+    if (!request.body.empty()) {
+        co_return outcome_response({Errc::invalid, "DELETE takes no body", ""}, request);
+    }
+    const Result<std::uint64_t> erased =
+        co_await erase_versions(service, request, target, scope, version);
+    if (!erased) {
+        co_return outcome_response(erased.error(), request);
+    }
+    Response response;
+    response.status = 204;
+    response.position = service.store().last_position();
+    if (read_preference(request).return_form == Preference::Return::operation_outcome) {
+        response.status = 200;
+        response.body = Body(
+            information(fmt::format("{} version{} of {} removed", *erased, *erased == 1 ? "" : "s",
+                                    resource_name(target.type, target.id))));
+    }
+    co_return response;
 }
 
 }  // namespace
@@ -163,15 +173,22 @@ asio::awaitable<Response> delete_version(const Service& service, const Request& 
         co_return outcome_response(no_such_version(target), request);
     }
     Response response =
-        co_await erase_history(service, request, target, Erase::Scope::version, *number);
+        co_await answer_deletion(service, request, target, Erase::Scope::version, *number);
     co_return response;
 }
 
 asio::awaitable<Response> delete_history(const Service& service, const Request& request,
                                          const Target& target) {
     Response response =
-        co_await erase_history(service, request, target, Erase::Scope::all_but_current, {});
+        co_await answer_deletion(service, request, target, Erase::Scope::all_but_current, {});
     co_return response;
+}
+
+asio::awaitable<Result<std::uint64_t>> erase_history(const Service& service, const Request& request,
+                                                     const Target& target) {
+    Result<std::uint64_t> erased =
+        co_await erase_versions(service, request, target, Erase::Scope::all_but_current, {});
+    co_return erased;
 }
 
 }  // namespace annals::core

@@ -1,4 +1,4 @@
-// DELETE of one old version or of a whole history; only with hard_delete.
+// DELETE of one old version or of a whole history, and what $purge-history does; only with hard_delete.
 //
 // Layer:   core/interactions.
 // Spec:    docs/api/history-deletion.md.
@@ -10,6 +10,8 @@
 
 #include <asio/awaitable.hpp>
 
+#include <cstdint>
+
 namespace annals::core {
 
 /// DELETE [base]/[type]/[id]/_history/[vid]: 204; 404; 409 for the current version of a live resource.
@@ -19,5 +21,12 @@ asio::awaitable<Response> delete_version(const Service& service, const Request& 
 /// DELETE [base]/[type]/[id]/_history: 204; a live resource keeps its current version; 404.
 asio::awaitable<Response> delete_history(const Service& service, const Request& request,
                                          const Target& target);
+
+/// Removes all versions of the resource but the current one of a live resource. Returns how many there were, when no byte
+/// of them is left. What the request says of preconditions holds.
+///
+/// Errors: invalid, precondition (the preconditions); not_found; those of a write.
+asio::awaitable<Result<std::uint64_t>> erase_history(const Service& service, const Request& request,
+                                                     const Target& target);
 
 }  // namespace annals::core

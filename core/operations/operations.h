@@ -29,7 +29,11 @@ struct Operation {
     AwaitingHandler handler;
     std::string_view types = {};  ///< that it is for, separated by blanks; empty: all
     Extent extent = Extent::all;  ///< part: its handler holds what it comes to to a ScopedView
+    bool (*enabled)(const Config&) = nullptr;  ///< null: always
 };
+
+/// Whether the configuration has it on.
+bool is_on(const Operation& operation, const Config& config) noexcept;
 
 /// The whole table. An operation may have several rows, for different types or levels.
 std::span<const Operation> operations() noexcept;

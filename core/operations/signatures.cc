@@ -23,6 +23,8 @@ constexpr auto kSignatures = std::to_array<Signature>({
      "from:string fromVersion:string to:string toVersion:string includeMeta:boolean"},
     {"urn:x-annals:OperationDefinition:purge",
      "Takes a patient and all that is of that patient out of the store for good", "dryRun:boolean includeShared:boolean"},
+    {"urn:x-annals:OperationDefinition:purge-history",
+     "Takes all versions of a resource but its current one out of the store for good", ""},
     {"urn:x-annals:OperationDefinition:restore",
      "Makes an earlier version of a resource its newest", "version:string!", "Resource"},
     {"http://hl7.org/fhir/OperationDefinition/Observation-lastn",

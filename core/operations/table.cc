@@ -16,6 +16,7 @@
 #include "core/operations/meta.h"
 #include "core/operations/operations.h"
 #include "core/operations/purge.h"
+#include "core/operations/purge_history.h"
 #include "core/operations/reindex.h"
 #include "core/operations/restore_store.h"
 #include "core/operations/restore_version.h"
@@ -35,6 +36,10 @@ namespace {
 
 constexpr Extent kInPart = Extent::part;
 
+bool hard_delete_on(const Config& config) {
+    return config.hard_delete;
+}
+
 // clang-format off
 constexpr auto kOperations = std::to_array<Operation>({
     {"$validate", kOnSystem | kOnType | kOnInstance, kOnInstance, false, Access::read,
@@ -53,6 +58,8 @@ constexpr auto kOperations = std::to_array<Operation>({
      "urn:x-annals:OperationDefinition:restore", restore_operation},
     {"$purge", kOnInstance, 0, true, Access::administer,
      "urn:x-annals:OperationDefinition:purge", purge_operation, "Patient"},
+    {"$purge-history", kOnInstance, 0, true, Access::erase,
+     "urn:x-annals:OperationDefinition:purge-history", purge_history_operation, "", Extent::all, hard_delete_on},
     {"$lastn", kOnType, kOnType, false, Access::search,
      "http://hl7.org/fhir/OperationDefinition/Observation-lastn", lastn_operation, "Observation", kInPart},
     {"$stats", kOnType, kOnType, false, Access::search,
@@ -144,6 +151,10 @@ bool lists(std::string_view list, std::string_view word) noexcept {
 }
 
 }  // namespace
+
+bool is_on(const Operation& operation, const Config& config) noexcept {
+    return operation.enabled == nullptr || operation.enabled(config);
+}
 
 bool is_for(const Operation& operation, TypeId type) noexcept {
     return operation.types.empty() || lists(operation.types, resource_type_name(type));

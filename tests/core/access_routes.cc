@@ -86,6 +86,8 @@ const std::multimap<std::pair<Level, HttpMethod>, AccessRoute>& routes() {
         {{L::instance_operation, M::post},
          {"POST", "/Patient/a/$purge?dryRun=true", "", "system/*.cruds", Part::refused}},
         {{L::instance_operation, M::get}, {"GET", "/Patient/a/$purge", "", kNotTaken, Part::none}},
+        {{L::instance_operation, M::post},
+         {"POST", "/Patient/a/$purge-history", "", "system/*.cruds", Part::refused, "", true}},
         {{L::system_operation, M::post},
          {"POST", "/$undo?from=999999", "", "system/*.cruds", Part::refused}},
         {{L::type_operation, M::get},

@@ -279,6 +279,62 @@ TEST_F(HistoryDeletion, LeavesNoOtherVersionInThePlaceOfTheRemovedOne) {
     EXPECT_TRUE(send("GET", "/Patient?_asOf=2").says(R"("total":0)"));
 }
 
+TEST_F(HistoryDeletion, AsAnOperationTellsHowManyVersionsWent) {
+    const std::string path = "/Patient/1/$purge-history";
+    const auto count = [&] {
+        const Answer answer = send("POST", path);
+        EXPECT_EQ(answer.status, 200) << answer.body;
+        return answer.body;
+    };
+    const auto told = [](int number) {
+        return R"({"resourceType":"Parameters","parameter":[{"name":"count","valueInteger":)" +
+               std::to_string(number) + "}]}";
+    };
+    use(true);
+    EXPECT_EQ(send("POST", path).status, 404);
+    for (const int status : {201, 200, 200}) {
+        ASSERT_EQ(put_patient("1"), status);
+    }
+    EXPECT_EQ(send("POST", path, "", {{"If-Match", R"(W/"2")"}}).status, 412);
+    EXPECT_EQ(send("POST", path, "", {{"If-Match", "x"}}).status, 400);
+    EXPECT_EQ(send("POST", path + "?limit=1").status, 400);
+    EXPECT_EQ(
+        send("POST", path,
+             R"({"resourceType":"Parameters","parameter":[{"name":"limit","valueInteger":1}]})")
+            .status,
+        400);
+    EXPECT_EQ(send("POST", path, R"({"resourceType":"Patient"})").status, 400);
+    EXPECT_TRUE(send("GET", "/Patient/1/_history").says(R"("total":3)"));
+
+    EXPECT_EQ(count(), told(2));
+    EXPECT_EQ(send("GET", "/Patient/1").etag, 3U);
+    EXPECT_TRUE(send("GET", "/Patient/1/_history").says(R"("total":1)"));
+    EXPECT_EQ(count(), told(0));
+
+    use(false);
+    ASSERT_EQ(send("DELETE", "/Patient/1").status, 204);
+    use(true);
+    EXPECT_EQ(count(), told(2));
+    EXPECT_EQ(send("GET", "/Patient/1").status, 404);
+    EXPECT_EQ(send("POST", path).status, 404);
+}
+
+TEST_F(HistoryDeletion, AsAnOperationIsTheOneThatHardDeleteSwitchesOn) {
+    ASSERT_EQ(put_patient("1"), 201);
+    for (const bool hard_delete : {false, true}) {
+        use(hard_delete);
+        for (const char* method : {"GET", "POST"}) {
+            const Answer answer = send(method, "/Patient/1/$purge-history");
+            const bool taken = hard_delete && method == std::string_view("POST");
+            EXPECT_EQ(answer.status, taken ? 200 : 405) << method;
+            EXPECT_EQ(answer.allow, hard_delete && !taken ? "POST" : "") << method;
+        }
+        EXPECT_EQ(send("GET", "/metadata").says(R"({"name":"purge-history")"), hard_delete);
+        EXPECT_EQ(send("GET", "/openapi.json").says(R"("/{type}/{id}/$purge-history")"),
+                  hard_delete);
+    }
+}
+
 TEST_F(HistoryDeletion, RemovesAllOfADeletedResource) {
     ASSERT_EQ(put_patient("1"), 201);
     ASSERT_EQ(send("DELETE", "/Patient/1").status, 204);

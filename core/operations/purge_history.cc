@@ -1,0 +1,28 @@
+#include "core/operations/purge_history.h"
+
+#include "core/interactions/history_deletion.h"
+#include "core/operations/input.h"
+#include "core/outcome.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+
+asio::awaitable<Response> purge_history_operation(const Service& service, const Request& request,
+                                                  const Target& target) {
+    if (const Result<void> fit = OperationInput::none(request); !fit) {
+        co_return outcome_response(fit.error(), request);
+    }
+    const Result<std::uint64_t> erased = co_await erase_history(service, request, target);
+    if (!erased) {
+        co_return outcome_response(erased.error(), request);
+    }
+    Response response;
+    response.position = service.store().last_position();
+    response.body = Body(fmt::format(
+        R"({{"resourceType":"Parameters","parameter":[{{"name":"count","valueInteger":{}}}]}})",
+        *erased));
+    co_return response;
+}
+
+}  // namespace annals::core
