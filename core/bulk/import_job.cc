@@ -117,11 +117,13 @@ class ImportJob {
             counts += fmt::format("{}{}", counts.empty() ? "" : ",", count);
         }
         ANNALS_TRY(const std::string files, files_.checkpoint());
-        // What is submitted from now on stands behind this position.
+        // What the lines from here on have become, or will, stands behind this position: while lines are read again, what
+        // they became before.
+        const bool reading_again = uncertain_after_ < uncertain_through_ && !has_written_;
+        const Position position = reading_again ? uncertain_after_ : store_.last_position();
         ANNALS_TRY_VOID(run_.save(fmt::format(
             R"({{"begun":"{}","input":{},"offset":{},"line":{},"position":{},"counts":[{}],"files":{}}})",
-            format_instant(begun_), input_, offset_, line_, store_.last_position().value, counts,
-            files)));
+            format_instant(begun_), input_, offset_, line_, position.value, counts, files)));
         last_checkpoint_ = std::chrono::steady_clock::now();
         return {};
     }
@@ -270,6 +272,7 @@ class ImportJob {
             switch (submission.status) {
                 case Status::accepted:
                     last_ticket_ = submission.ticket;
+                    has_written_ = true;
                     ++counts_[input_];
                     return {};
                 case Status::requirement_failed:
@@ -294,9 +297,10 @@ class ImportJob {
         }
     }
 
-    // Was the line taken already, before a restart that lost how far it was?
+    // Was the line taken already, before a restart that lost how far it was? Lines became versions in their order, so it stands
+    // behind the one that was found for the line before: of two lines that say the same each has its own.
     bool is_there(TypeId type, std::string_view id, json::Value resource) {
-        if (uncertain_after_ == uncertain_through_) {
+        if (uncertain_after_ >= uncertain_through_) {
             return false;
         }
         const auto facts = json::read_facts(resource);
@@ -307,14 +311,16 @@ class ImportJob {
         storage::HistoryQuery query;
         query.type = type;
         query.id = id;
+        query.order = storage::HistoryOrder::oldest_first;
+        query.after.emplace();
+        query.after->position = uncertain_after_;
         query.bound = uncertain_through_;
         query.count = 100;
         for (const storage::VersionInfo& info : store_.history(query).versions) {
-            if (info.position <= uncertain_after_) {
-                return false;
-            }
             const auto stored = store_.load(info);
             if (stored && is_body_of(plan, stored->body)) {
+                uncertain_after_ = info.position;
+                has_written_ = false;
                 return true;
             }
         }
@@ -446,6 +452,7 @@ class ImportJob {
     // Versions between these may be of lines that are read again.
     Position uncertain_after_;
     Position uncertain_through_;
+    bool has_written_ = false;  // after the last line that was found there
 };
 
 }  // namespace

@@ -166,9 +166,8 @@ asio::awaitable<Response> changes(const Service& service, const Request& request
     response.content_type = ContentType::ndjson;
     response.cache_control = "no-store";
     response.position = reader.reached();
-    response.headers.emplace_back(
-        "X-Annals-Last-Position",
-        fmt::format("{}", std::max(reader.reached(), service.store().last_position()).value));
+    response.headers.emplace_back("X-Annals-Last-Position",
+                                  fmt::format("{}", service.store().last_position().value));
     auto lines = change_lines(service, request.base_url, std::move(found));
     co_await request.loop->fetched(lines->unread());
     if (lines->next(response.body)) {

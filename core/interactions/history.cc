@@ -97,6 +97,25 @@ void add_self(Links& links, const HistoryParameters& parameters) {
     }
 }
 
+// Errors: as read_history_parameters(); invalid, too, for a cursor that leads behind the end of the store, which was restored to
+// an earlier point since, or is another one: what comes to stand there is none of what the cursor speaks of.
+Result<HistoryParameters> read_parameters(const Service& service, const Request& request,
+                                          const Target& target) {
+    ANNALS_TRY(HistoryParameters parameters,
+               read_history_parameters(service.config(), request, target));
+    const HistoryCursor& cursor = parameters.cursor;
+    const Position edge = cursor.edge ? cursor.edge->position : Position();
+    const Position newest = service.store().last_position();
+    if (std::max(edge, cursor.bound) > newest) {
+        return Error{Errc::invalid,
+                     fmt::format("_cursor is of position {}, and the store ends at {}: it was "
+                                 "restored to an earlier point, or is another one",
+                                 std::max(edge, cursor.bound).value, newest.value),
+                     ""};
+    }
+    return parameters;
+}
+
 // A page of history: what it asks the store, and how the store's answer is told.
 class Page {
   public:
@@ -182,8 +201,7 @@ class Page {
 
 asio::awaitable<Response> answer_many(const Service& service, const Request& request,
                                       const Target& target) {
-    Result<HistoryParameters> parameters =
-        read_history_parameters(service.config(), request, target);
+    Result<HistoryParameters> parameters = read_parameters(service, request, target);
     if (!parameters) {
         co_return outcome_response(parameters.error(), request);
     }
@@ -232,8 +250,7 @@ Result<bool> shows_any(const storage::Store& store, const ScopedView& view, cons
 }  // namespace
 
 Response instance_history(const Service& service, const Request& request, const Target& target) {
-    const Result<HistoryParameters> parameters =
-        read_history_parameters(service.config(), request, target);
+    const Result<HistoryParameters> parameters = read_parameters(service, request, target);
     if (!parameters) {
         return outcome_response(parameters.error(), request);
     }

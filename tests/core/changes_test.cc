@@ -149,6 +149,7 @@ TEST_F(ChangesTest, ThereIsNothingAfterTheNewest) {
         EXPECT_EQ(answer.status, 200);
         EXPECT_EQ(answer.body, "");
         EXPECT_EQ(fmt::format("{}", answer.position), after);
+        EXPECT_EQ(answer.header("X-Annals-Last-Position"), "6");
     }
 }
 

@@ -512,6 +512,27 @@ TEST_F(History, CursorOfWhatThereWasAtAnInstantIsNotGoneOnWithAsIfItHadEveryVers
     EXPECT_TRUE(refused.says("not with every version")) << refused.body;
 }
 
+TEST_F(History, CursorFromBehindTheEndOfTheStoreIsRefused) {
+    fill();
+    const std::uint64_t newest = store().last_position().value;
+    for (const std::string_view path : {"/_history", "/Patient/_history", "/Patient/1/_history"}) {
+        const auto target = core::parse_target(path);
+        ASSERT_TRUE(target);
+        const auto status = [&](std::uint64_t edge, std::uint64_t bound) {
+            core::HistoryCursor cursor;
+            cursor.edge.emplace();
+            cursor.edge->position = {edge};
+            cursor.bound = {bound};
+            return send("GET",
+                        fmt::format("{}?_cursor={}", path, core::write_cursor(cursor, *target)))
+                .status;
+        };
+        EXPECT_EQ(status(newest, newest), 200) << path;
+        EXPECT_EQ(status(newest + 1, 0), 400) << path;
+        EXPECT_EQ(status(1, newest + 1), 400) << path;
+    }
+}
+
 TEST(HistoryCursor, ReadsBackWhatItWrote) {
     core::Target target;
     target.level = core::Level::type_history;

@@ -124,6 +124,49 @@ TEST_F(FollowTest, AReaderWaitsAtTheFollowerForThePositionOfTheSource) {
         << follower.output();
 }
 
+TEST_F(FollowTest, ASourceThatWasRestoredToAnEarlierPointIsNotGoneOnWith) {
+    const std::string data = directory_ / "a";
+    const std::string backup = directory_ / "backup";
+    const auto stop = [](test::ChildProcess& process) {
+        process.kill(SIGTERM);
+        return process.wait(std::chrono::seconds(20));
+    };
+    int port = 0;
+    {
+        Servers source(ANNALS_BINARY, data);
+        port = source.port();
+        ASSERT_EQ(put(source.url(), "early"), 201);
+        ASSERT_EQ(stop(source.process()), 0);
+    }
+    ASSERT_EQ(
+        test::run_program(ANNALS_BINARY, {"backup", "--data", data, "--to", backup}).exit_code, 0);
+    Servers target(ANNALS_BINARY, directory_ / "b");
+    std::vector<std::string> arguments;
+    {
+        Servers source(ANNALS_BINARY, data, {}, port);
+        ASSERT_FALSE(source.url().empty() || target.url().empty());
+        ASSERT_EQ(put(source.url(), "lost"), 201);
+        arguments = {"replicate",  "--from",  source.url(),         "--to",
+                     target.url(), "--state", directory_ / "state", "--follow"};
+        test::ChildProcess follower(ANNALS_BINARY, arguments);
+        EXPECT_EQ(read(target.url(), "lost"), 200);
+        EXPECT_EQ(stop(follower), 0);
+        ASSERT_EQ(stop(source.process()), 0);
+    }
+    const std::string restored = directory_ / "restored";
+    ASSERT_EQ(test::run_program(ANNALS_BINARY, {"restore", "--from", backup, "--data", restored})
+                  .exit_code,
+              0);
+    Servers source(ANNALS_BINARY, restored, {}, port);
+    ASSERT_FALSE(source.url().empty());
+    const std::string before = test::read_whole_file(directory_ / "state");
+    const auto refused = test::run_program(ANNALS_BINARY, arguments, std::chrono::seconds(20));
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_NE(refused.errors.find("ends at position 1, and was read up to 2"), std::string::npos)
+        << refused.errors;
+    EXPECT_EQ(test::read_whole_file(directory_ / "state"), before);
+}
+
 TEST_F(FollowTest, WhoMayNotReadTheFeedIsFollowedByHistory) {
     test::write_whole_file(directory_ / "keys.toml", "[[key]]\nid = \"x\"\nsha256 = \"" +
                                                          std::string(64, '0') +

@@ -62,7 +62,16 @@ Result<ChangePage> read_page(HttpClient& client, const FollowOptions& options,
                                  request.target, reply.status, outcome_text(parser, reply.body)),
                      ""};
     }
-    return read_change_page(reply);
+    ANNALS_TRY(ChangePage page, read_change_page(reply));
+    if (page.newest < after) {
+        return Error{Errc::processing,
+                     fmt::format("{}: ends at position {}, and was read up to {}: it was restored "
+                                 "to an earlier point, or is another store. Begin anew, with a new "
+                                 "state file and an empty store",
+                                 client.server().authority(), page.newest, after),
+                     ""};
+    }
+    return page;
 }
 
 }  // namespace

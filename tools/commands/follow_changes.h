@@ -47,7 +47,8 @@ struct FollowOptions {
 };
 
 /// Submits what the feed of `from` has after state.target, until there is no more or, with `follow`, until it is told to
-/// stop. The state moves on when what it speaks of is durable. Errors: as HistorySubmitter::submit(), and processing.
+/// stop. The state moves on when what it speaks of is durable. Errors: as HistorySubmitter::submit(), and processing (also for a
+/// source that ends before where it was read up to).
 Result<void> follow_changes(const ServerUrl& from, HistorySubmitter& submitter,
                             const FollowOptions& options, ReplicateState& state,
                             ReplicateCounts& counts);

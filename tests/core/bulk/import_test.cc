@@ -213,6 +213,54 @@ TEST_F(ImportTest, StoppedAnywhereTakesEachLineOnce) {
     EXPECT_FALSE(files.exists("j/upload.ndjson"));
 }
 
+/// As an import that has noted nothing yet but that it has begun.
+constexpr std::string_view kBegun =
+    R"({"begun":"2020-01-01T00:00:00.000Z","input":0,"offset":0,"line":0,"position":0,"counts":[0],"files":{"done":[],"series":[],"bytes":0}})";
+
+class ImportJobTest : public ImportTest {
+  protected:
+    ImportJobTest() {
+        EXPECT_TRUE(files_.make_directory("j"));
+        ImportTask task;
+        task.inputs = {{.name = "upload.ndjson", .type = "", .uploaded = true}};
+        order_.base_url = kBaseUrl;
+        order_.task = task_json(task);
+    }
+
+    /// Goes on from `saved`, until it has been asked `windows` times whether it is to stop. What it saved then.
+    std::string run(std::string_view saved, const std::string& text, int windows) {
+        files_.set_content("j/upload.ndjson", text);
+        JobRun job("j", order_, "j", std::string(saved), files_,
+                   {.stopping = [&] { return --windows <= 0; }, .say = [](const std::string&) {}});
+        static_cast<void>(import_job(service(), job));
+        return job.saved();
+    }
+
+    test::SimFileSystem files_;
+    JobOrder order_;
+};
+
+TEST_F(ImportJobTest, StoppedInWhatItReadsAgainTakesEachLineOnce) {
+    std::string text;
+    for (int i = 0; i < 6000; ++i) {
+        text += fmt::format("{{\"resourceType\":\"Patient\",\"id\":\"p{}\"}}\n", i);
+    }
+    run(kBegun, text, 4);  // what it noted is lost
+    const std::string noted = run(kBegun, text, 1);
+    EXPECT_EQ(store().totals().versions, 4096U);
+    run(noted, text, 100);
+    EXPECT_EQ(store().totals().versions, 6000U);
+}
+
+TEST_F(ImportJobTest, TakesALineThatSaysWhatAnEarlierOneDid) {
+    const std::string was = "{\"resourceType\":\"Patient\",\"id\":\"p\",\"active\":true}\n";
+    const std::string other = "{\"resourceType\":\"Patient\",\"id\":\"p\",\"active\":false}\n";
+    run(kBegun, was + other, 100);
+    run(kBegun, was + other + was, 100);
+    EXPECT_EQ(send("GET", "/Patient/p").etag, 3U);
+    EXPECT_TRUE(send("GET", "/Patient/p").says(R"("active":true)"));
+}
+
 /// From the beginning its lines would be taken twice.
 TEST_F(ImportTest, WhoseCheckpointIsDamagedFails) {
     test::SimFileSystem files;
@@ -223,11 +271,9 @@ TEST_F(ImportTest, WhoseCheckpointIsDamagedFails) {
     JobOrder order;
     order.base_url = kBaseUrl;
     order.task = task_json(task);
-    constexpr std::string_view kWhole =
-        R"({"begun":"2020-01-01T00:00:00.000Z","input":0,"offset":0,"line":0,"position":0,"counts":[0],"files":{"done":[],"series":[],"bytes":0}})";
     for (const std::string_view member : {R"("input":)", R"("offset":)", R"("line":)",
                                           R"("position":)", R"("counts":[)", R"("bytes":)"}) {
-        std::string saved(kWhole);
+        std::string saved(kBegun);
         saved.replace(saved.find(member) + member.size(), 1, "-1");
         JobRun run("j", order, "j", saved, files,
                    {.stopping = [] { return false; }, .say = [](const std::string&) {}});
