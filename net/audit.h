@@ -48,6 +48,9 @@ class AuditLog {
     /// A line, without its end, for a place that was reserved.
     void add(std::string_view line);
 
+    /// Whether there is no place for one line more.
+    bool is_full() const noexcept { return waiting() >= kLinesMax; }
+
     std::uint64_t lines() const noexcept { return lines_.load(std::memory_order_relaxed); }
 
     std::size_t waiting() const noexcept { return taken_.load(std::memory_order_relaxed); }

@@ -325,6 +325,7 @@ Connection::Turn Connection::answer_ready() {
             count_memory();
         }
         reading_ = RequestReader::Phase::idle;
+        begin_deadline_.reset();
         request_begin_ = Clock::now();
         core::Request& request = reader_.request();
         fill_in(request);

@@ -152,6 +152,9 @@ class Connection final : private core::Meanwhile {
     bool abandoned_ = false;       ///< nothing may be written any more
     Clock::time_point deadline_ = Clock::time_point::max();
     Clock::time_point read_deadline_;
+    // None: not waited for yet.
+    std::optional<Clock::time_point> begin_deadline_;     ///< for the next request to begin
+    std::optional<Clock::time_point> overload_deadline_;  ///< for one connection too many to ask
     Clock::time_point request_begin_;
     RequestReader::Phase reading_ = RequestReader::Phase::idle;  ///< what read_deadline_ is for
 

@@ -16,7 +16,7 @@ namespace {
 /// How long a connection that ends early waits for the client to see why.
 constexpr std::chrono::seconds kLinger{2};
 
-/// How long a connection over the limit may be silent.
+/// How long a connection over the limit is listened to.
 constexpr std::chrono::seconds kOverloadWait{1};
 
 }  // namespace
@@ -67,7 +67,12 @@ bool Connection::begin_read() {
             if (worker_.shared.stopping.load(std::memory_order_relaxed)) {
                 return false;
             }
-            enter(Phase::idle, limits.idle_timeout);
+            if (!begin_deadline_) {
+                // One time until a request begins: empty lines are skipped, and begin none.
+                begin_deadline_ = worker_.time + limits.idle_timeout;
+            }
+            phase_ = Phase::idle;
+            deadline_ = *begin_deadline_;
             give_back_memory();
             break;
         case RequestReader::Phase::head:
@@ -84,7 +89,10 @@ bool Connection::begin_read() {
         }
     }
     if (overload_) {
-        deadline_ = std::min(deadline_, worker_.time + kOverloadWait);
+        if (!overload_deadline_) {
+            overload_deadline_ = worker_.time + kOverloadWait;
+        }
+        deadline_ = std::min(deadline_, *overload_deadline_);
     }
     reading_ = wanted;
     return true;

@@ -36,6 +36,11 @@ core::Response readiness(const Shared& shared) {
     }
     switch (shared.store.write_state()) {
         case storage::WriteState::ready:
+            if (shared.audit != nullptr && shared.audit->log().is_full()) {
+                return not_ready("transient",
+                                 "not ready: the audit log takes no more at present, and without "
+                                 "a line nothing is done");
+            }
             return text_response(core::ContentType::text, "ready\n");
         case storage::WriteState::no_space:
             return not_ready("no-store",

@@ -171,4 +171,20 @@ Result<void> check_backup_parts(FileSystem& fs, const std::string& directory,
     return {};
 }
 
+Result<void> check_restored(FileSystem& fs, const std::string& directory) {
+    const std::string mark = fmt::format("{}/{}", directory, kRestorePartial);
+    if (!fs.exists(mark)) {
+        return {};
+    }
+    // It may only be that nobody may look there.
+    const auto facts = fs.facts(mark);
+    if (!facts && facts.error().code == Errc::not_found) {
+        return {};
+    }
+    return Error{Errc::usage,
+                 facts ? directory + ": a store was being restored here and is not whole"
+                       : facts.error().detail,
+                 {}};
+}
+
 }  // namespace annals::storage

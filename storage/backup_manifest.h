@@ -68,4 +68,8 @@ Result<std::optional<BackupManifest>> read_backup_manifest(FileSystem& fs,
 Result<void> check_backup_parts(FileSystem& fs, const std::string& directory,
                                 const BackupManifest& manifest);
 
+/// Whether what is in `directory`, if anything is, may be taken for a store: no restoration was interrupted there.
+/// Errors: usage (one was; or why that can't be told).
+Result<void> check_restored(FileSystem& fs, const std::string& directory);
+
 }  // namespace annals::storage

@@ -148,9 +148,11 @@ Result<void> SearchCheckpoint::write_files(const PerType<std::shared_ptr<const S
     return {};
 }
 
-void SearchCheckpoint::end_writing() {
-    const std::lock_guard lock(mutex_);
-    writing_ = {};
+/// To be called before what is known of a write is dropped: a forget() that waited for one of its types goes by that.
+std::unique_lock<std::mutex> SearchCheckpoint::lock_after_forgets() {
+    std::unique_lock lock(mutex_);
+    forgotten_.wait(lock, [&] { return forgetting_ == 0; });
+    return lock;
 }
 
 Result<void> SearchCheckpoint::write_manifest(const SearchManifest& manifest, bool sync) {
@@ -219,10 +221,9 @@ Result<void> SearchCheckpoint::write_recent(
     if (written) {
         written = write_files(runs, draft);
     }
-    std::unique_lock lock(mutex_, std::defer_lock);
+    // From here on forget() waits: what it finds on disk is either checkpoint, never half of both.
+    const std::unique_lock lock = lock_after_forgets();
     if (written) {
-        // From here on forget() waits: what it finds on disk is either checkpoint, never half of both.
-        lock.lock();
         for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
             if (writing_.left_out[t]) {
                 draft.manifest.types[t] = {};
@@ -241,10 +242,7 @@ Result<void> SearchCheckpoint::write_recent(
             (void)fs_.remove(path(search_file_name(number)));
         }
         (void)fs_.remove(path(kManifestDraft));
-        if (lock.owns_lock()) {
-            lock.unlock();
-        }
-        end_writing();
+        writing_ = {};
         return written;
     }
     writing_ = {};
@@ -342,7 +340,11 @@ Result<void> SearchCheckpoint::forget(std::span<const Position> positions) {
         }
         if (writing_.active) {
             writing_.left_out[t] = true;
+            ++forgetting_;
             type_written_.wait(lock, [&] { return writing_.type != t; });
+            if (--forgetting_ == 0) {
+                forgotten_.notify_one();
+            }
             files.insert(writing_.files[t].begin(), writing_.files[t].end());
         }
         std::vector<SearchManifest::Type*> entries{&on_disk_[t], &recent_on_disk_[t]};

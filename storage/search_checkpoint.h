@@ -156,7 +156,7 @@ class SearchCheckpoint {
     void gather(const Draft& draft);
     Result<void> write_type(std::size_t type, const SearchRuns& runs, Draft& draft);
     Result<void> write_files(const PerType<std::shared_ptr<const SearchRuns>>& runs, Draft& draft);
-    void end_writing();
+    std::unique_lock<std::mutex> lock_after_forgets();
     Result<void> write_manifest(const SearchManifest& manifest, bool sync);
     void remove_others();
 
@@ -171,6 +171,8 @@ class SearchCheckpoint {
 
     std::mutex mutex_;  ///< guards those below and kept_
     std::condition_variable type_written_;
+    std::condition_variable forgotten_;
+    std::size_t forgetting_ = 0;  ///< calls of forget() that wait for a type to be written
     Writing writing_;
     PerType<SearchManifest::Type> on_disk_;         ///< as the manifest has it
     PerType<SearchManifest::Type> recent_on_disk_;  ///< and the one that isn't synced

@@ -120,11 +120,7 @@ Result<void> prepare_directory(FileSystem& fs, const std::string& directory,
     const auto has = [&](std::string_view name) {
         return fs.exists(fmt::format("{}/{}", directory, name));
     };
-    if (has(kRestorePartial)) {
-        return Error{Errc::usage,
-                     fmt::format("{}: a store was being restored here and is not whole", directory),
-                     {}};
-    }
+    ANNALS_TRY_VOID(check_restored(fs, directory));
     if (!options.read_only && (has(kBackupManifest) || has(kBackupPartial))) {
         return Error{Errc::usage,
                      fmt::format("{}: a backup: read it with --read-only, or restore it elsewhere",

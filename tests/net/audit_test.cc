@@ -3,6 +3,7 @@
 #include "net/audit.h"
 
 #include "codec/json/document.h"
+#include "tests/net/fake_service.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/sim_file_system.h"
 #include "tests/support/tokens.h"
@@ -238,6 +239,27 @@ std::string content(SimFileSystem& files, const std::string& path) {
     std::string text((*file)->size().value(), '\0');
     EXPECT_TRUE((*file)->read(0, text));
     return text;
+}
+
+TEST(Audit, ThatTakesNoMoreMakesTheServerNotReady) {
+    FakeServer server([](core::Config& config) {
+        config.audit.file = "/dev/full";
+        config.audit.when_full = "refuse";
+    });
+    EXPECT_EQ(exchange(server.port(), "GET", "/readyz").status, 200);
+    Connection connection(server.port());
+    int status = 0;
+    for (std::size_t i = 0; i <= AuditLog::kLinesMax && status != 503; ++i) {
+        ASSERT_TRUE(connection.send("GET /fhir/text HTTP/1.1\r\nHost: a\r\n\r\n"));
+        const auto response = connection.receive();
+        ASSERT_TRUE(response);
+        status = response->status;
+    }
+    EXPECT_EQ(status, 503);
+    const HttpResponse ready = exchange(server.port(), "GET", "/readyz");
+    EXPECT_EQ(ready.status, 503);
+    EXPECT_THAT(ready.body, HasSubstr("audit log"));
+    EXPECT_EQ(exchange(server.port(), "GET", "/healthz").status, 200);
 }
 
 TEST(AuditLog, GoesOnAtItsEndAndPutsFullFilesAside) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -114,6 +115,46 @@ TEST(TimeLimits, AnswerAHeadThatDoesNotEndInWhatItAsksFor) {
     ASSERT_TRUE(response);
     EXPECT_EQ(response->status, 408);
     EXPECT_EQ(response->header("Content-Type"), "application/fhir+xml; charset=utf-8");
+}
+
+// Sends `bytes` again and again until the server answers or closes; how long that took.
+Clock::duration time_that_is_gained_by(Connection& connection, std::string_view bytes) {
+    const auto begin = Clock::now();
+    std::atomic<bool> ended = false;
+    std::thread sender([&] {
+        while (!ended && Clock::now() - begin < std::chrono::seconds(4) && connection.send(bytes)) {
+            std::this_thread::sleep_for(milliseconds(20));
+        }
+    });
+    connection.receive();
+    ended = true;
+    const Clock::duration time = Clock::now() - begin;
+    sender.join();
+    return time;
+}
+
+TEST(TimeLimits, EmptyLinesBeforeARequestGainNoTime) {
+    FakeServer server([](core::Config& config) {
+        config.limits.idle_timeout = milliseconds(150);
+        config.limits.header_timeout = milliseconds(150);
+    });
+    for (const std::string_view lines : {"\r\n", "\r\n\r"}) {
+        Connection connection(server.port());
+        ASSERT_TRUE(connection.send(kGet));
+        ASSERT_TRUE(connection.receive());
+        EXPECT_LT(time_that_is_gained_by(connection, lines), std::chrono::seconds(3));
+    }
+}
+
+TEST(TimeLimits, OfAConnectionOverTheLimitDoNotBeginAnewWithWhatDripsIn) {
+    FakeServer server([](core::Config& config) { config.limits.max_connections = 1; });
+    Connection first(server.port());
+    ASSERT_TRUE(first.send(kGet));
+    ASSERT_TRUE(first.receive());
+    for (const std::string_view bytes : {"\r\n", "G"}) {
+        Connection second(server.port());
+        EXPECT_LT(time_that_is_gained_by(second, bytes), std::chrono::seconds(3)) << bytes;
+    }
 }
 
 TEST(TimeLimits, AnswerABodyThatDoesNotCome) {

@@ -4,7 +4,11 @@
 
 #include "tests/support/search_files.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
 
 namespace annals::storage {
 namespace {
@@ -80,7 +84,8 @@ class SearchCheckpointTest : public testing::Test {
         return count;
     }
 
-    static constexpr TypeId kType{5};
+    /// The last but one, so that a write ends right after it.
+    static constexpr TypeId kType{kResourceTypeCount - 2};
 
     SimFileSystem fs_;
     Index index_;
@@ -263,6 +268,33 @@ TEST_F(SearchCheckpointTest, ForgetsWhatWasNotSyncedToo) {
     ASSERT_TRUE(checkpoint.write_recent(search_, now_));
     EXPECT_FALSE(mentions(fs_, "text-22;"));
     EXPECT_EQ(loaded_documents(), 24U);
+}
+
+TEST_F(SearchCheckpointTest, ForgetsWhatIsBeingWritten) {
+    SearchCheckpoint checkpoint = this->checkpoint();
+    constexpr std::uint64_t kDocuments = 1'000;
+    constexpr std::uint64_t kErased = 300;
+    add(kDocuments, std::string(100, '.'));
+    for (std::uint64_t p = 1; p <= kErased; ++p) {
+        std::thread writer(
+            [&] { EXPECT_TRUE(checkpoint.write_recent(search_, now_, Small::gather)); });
+        // Now here, now there in the midst of it.
+        std::this_thread::sleep_for(std::chrono::microseconds(10 * (p % 60)));
+        search_.died(kType, {p}, {0});
+        index_.erase({{1000 + p, salt_}, Erase::Scope::everything, {}});
+        const Position erased{p};
+        ASSERT_TRUE(checkpoint.forget({&erased, 1}));
+        writer.join();
+        ASSERT_FALSE(mentions(fs_, fmt::format("text-{};", p)));
+        // Nothing goes by files that are not there any more.
+        for (bool done = false; !done;) {
+            const Result<bool> synced = checkpoint.sync_next();
+            ASSERT_TRUE(synced) << synced.error().detail;
+            done = *synced;
+        }
+    }
+    ASSERT_TRUE(checkpoint.write(search_, now_));
+    EXPECT_EQ(loaded_documents(), kDocuments - kErased);
 }
 
 TEST_F(SearchCheckpointTest, ForgetsAtTheNextAttemptWhatItCouldNotRemove) {

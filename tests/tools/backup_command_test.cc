@@ -137,6 +137,19 @@ TEST_F(BackupCommand, AnInterruptedRestorationIsNoStoreToAnyCommand) {
     EXPECT_FALSE(std::filesystem::exists(directory_ / "out")) << "nothing is touched";
 }
 
+TEST_F(BackupCommand, ADirectoryThatNobodyMayLookIntoIsNotTakenForAnInterruptedRestoration) {
+    const std::string closed = directory_ / "closed";
+    std::filesystem::create_symlink("closed", closed);
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"verify", "--data", closed},
+          std::vector<std::string>{"serve", "--data", closed, "--listen", "127.0.0.1:0"}}) {
+        const Finished done = annals(arguments);
+        EXPECT_EQ(done.exit_code, 2) << arguments[0];
+        EXPECT_EQ(done.errors, "annals: stat " + closed +
+                                   "/restore.partial: Too many levels of symbolic links\n");
+    }
+}
+
 TEST_F(BackupCommand, ARestorationBeginsAnewWhereOneWasInterrupted) {
     ASSERT_EQ(annals({"backup", "--data", data_, "--to", backup_}).exit_code, 0);
     const std::string whole = directory_ / "whole";

@@ -3,8 +3,6 @@
 #include "core/service.h"
 #include "storage/backup_manifest.h"
 
-#include <fmt/format.h>
-
 namespace annals::tools {
 
 int exit_code_of(const Error& error) noexcept {
@@ -44,10 +42,7 @@ Result<std::unique_ptr<storage::DirectoryLock>> lock_for_reading(const std::stri
     if (!files.exists(directory + "/segments")) {
         return Error{Errc::usage, directory + ": no store there", ""};
     }
-    if (files.exists(fmt::format("{}/{}", directory, storage::kRestorePartial))) {
-        return Error{Errc::usage, directory + ": a store was being restored here and is not whole",
-                     ""};
-    }
+    ANNALS_TRY_VOID(storage::check_restored(files, directory));
     auto lock = files.lock(directory);
     if (!lock && lock.error().code != Errc::usage) {
         return std::unique_ptr<storage::DirectoryLock>();
