@@ -161,15 +161,6 @@ class Machine {
 
     bool function(const Node& node, const Scope& scope);
     bool on_collection(const Node& node, const Scope& scope, Range input);
-    bool on_truths(Function function, Range input);
-    bool select(const Node& node, const Scope& scope, Range input);
-    bool repeat(const Node& node, const Scope& scope, Range input);
-    bool aggregate(const Node& node, const Scope& scope, Range input);
-    bool iif(const Node& node, const Scope& scope, Range input);
-    bool sort(const Node& node, const Scope& scope, Range input);
-    bool two_collections(const Node& node, const Scope& scope, Range input);
-    bool outside(const Node& node, const Scope& scope, Range input);
-    bool trace(const Node& node, const Scope& scope, Range input);
 
     std::uint32_t argument_node(const Node& node, std::uint32_t which) const {
         return program_->arguments[node.value + which];
@@ -181,6 +172,51 @@ class Machine {
                           std::int64_t& out, bool& present);
     bool string_argument(const Node& node, std::uint32_t which, const Scope& scope,
                          std::string_view& out, bool& present);
+
+    // collections.cc
+
+    bool push_all(Range range);
+    bool negation(Range input);
+    bool on_truths(Function function, Range input);
+    bool part(const Node& node, const Scope& scope, Range input);
+    bool distinct_items(Function function, Range input);
+    bool two_collections(const Node& node, const Scope& scope, Range input);
+    bool below(Function function, Range input);
+    bool extensions(const Node& node, const Scope& scope, Range input);
+    bool type_infos(Range input);
+    bool primitive(Function function, Range input);
+
+    // iteration.cc
+
+    bool select(const Node& node, const Scope& scope, Range input);
+    bool repeat(const Node& node, const Scope& scope, Range input);
+    bool aggregate(const Node& node, const Scope& scope, Range input);
+    bool iif(const Node& node, const Scope& scope, Range input);
+
+    // sort.cc
+
+    /// The keys of each item, one item after the other, and whether it has them.
+    struct SortKeys {
+        std::uint32_t each = 1;
+        std::vector<Item> values;
+        std::vector<bool> there;
+    };
+
+    bool sort(const Node& node, const Scope& scope, Range input);
+    bool find_keys(const Node& node, const Scope& scope, Range input, SortKeys& out);
+    /// Whether the item of number `a` does.
+    bool comes_before(const Node& node, const SortKeys& keys, std::uint32_t a, std::uint32_t b,
+                      bool& out);
+
+    // hooks.cc
+
+    bool trace(const Node& node, const Scope& scope, Range input);
+    bool check_modifiers(const Node& node, const Scope& scope, Range input);
+    bool outside(const Node& node, const Scope& scope, Range input);
+    bool subsumes(const Node& node, const Scope& scope, Range input);
+    bool member_of(const Item& item, std::string_view value_set);
+    bool conforms_to(const Item& item, std::string_view profile);
+    bool push_answer(Result<std::optional<bool>> answer);
 
     // strings.cc
 

@@ -14,14 +14,10 @@
 #include "core/service.h"
 #include "storage/types.h"
 
-#include <cstddef>
 #include <optional>
 #include <string>
 
 namespace annals::core::graphql {
-
-inline constexpr std::size_t kResourcesMax = 10'000;  ///< looked at for one query
-inline constexpr std::size_t kSearchesMax = 1000;     ///< made for one query
 
 /// What a client sends.
 struct Query {

@@ -123,6 +123,41 @@ Result<void> Planner::collect(const std::vector<Selection>& selections, Collecti
     return {};
 }
 
+/// The list that a field goes into; null: it is there, and what is selected below it has been added to that.
+Result<std::vector<FieldPlan>*> Planner::find_list(const Selection& selection,
+                                                   const FieldDefinition& definition,
+                                                   Collecting& collecting) {
+    std::vector<FieldPlan>& fields = collecting.plan.fields;
+    const auto same_key = std::find_if(fields.begin(), fields.end(), [&](const FieldPlan& one) {
+        return one.key == selection.alias;
+    });
+    if (same_key == fields.end()) {
+        return &fields;
+    }
+    const auto is_same = [&](const FieldPlan& one) {
+        return means_the_same(*one.selection, selection, variables_);
+    };
+    std::vector<FieldPlan>& others = same_key->others;
+    const auto other = std::find_if(others.begin(), others.end(), is_same);
+    FieldPlan* const known = is_same(*same_key)      ? &*same_key
+                             : other != others.end() ? &*other
+                                                     : nullptr;
+    if (known != nullptr) {
+        known->selections.push_back(&selection.selections);
+        return nullptr;
+    }
+    // What is given twice under one name must be the same, but for a resource that is either of this type or of that.
+    if (definition.kind != FieldKind::resolved ||
+        same_key->definition.kind != FieldKind::resolved) {
+        collecting.fault = selection.at;
+        return Error{Errc::invalid,
+                     fmt::format("Two fields that differ are both called '{}'; one needs an alias",
+                                 selection.alias),
+                     ""};
+    }
+    return &others;
+}
+
 Result<void> Planner::add(const Selection& selection, Collecting& collecting) {
     const FieldDefinition definition = find_field(collecting.type, selection.name);
     // Of several types where it may stand one does not have it, or not in this way.
@@ -134,35 +169,10 @@ Result<void> Planner::add(const Selection& selection, Collecting& collecting) {
     if (!call) {
         return {};
     }
-    std::vector<FieldPlan>& fields = collecting.plan.fields;
     collecting.plan.collates = collecting.plan.collates || call->flatten;
-    const auto same_key = std::find_if(fields.begin(), fields.end(), [&](const FieldPlan& one) {
-        return one.key == selection.alias;
-    });
-    const auto is_same = [&](const FieldPlan& one) {
-        return means_the_same(*one.selection, selection, variables_);
-    };
-    std::vector<FieldPlan>* into = &fields;
-    if (same_key != fields.end()) {
-        into = &same_key->others;
-        const auto other = std::find_if(into->begin(), into->end(), is_same);
-        FieldPlan* const known = is_same(*same_key)     ? &*same_key
-                                 : other != into->end() ? &*other
-                                                        : nullptr;
-        if (known != nullptr) {
-            known->selections.push_back(&selection.selections);
-            return {};
-        }
-        // What is given twice under one name must be the same, but for a resource that is either of this type or of that.
-        if (definition.kind != FieldKind::resolved ||
-            same_key->definition.kind != FieldKind::resolved) {
-            collecting.fault = selection.at;
-            return Error{
-                Errc::invalid,
-                fmt::format("Two fields that differ are both called '{}'; one needs an alias",
-                            selection.alias),
-                ""};
-        }
+    ANNALS_TRY(std::vector<FieldPlan>* const into, find_list(selection, definition, collecting));
+    if (into == nullptr) {
+        return {};
     }
     if (++planned_ > kPlannedMax) {
         return Error{Errc::too_costly, "Too many fields are selected of too many types", ""};

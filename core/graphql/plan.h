@@ -65,6 +65,9 @@ class Planner {
         const std::vector<const std::vector<Selection>*>& selections, const ObjectType& type,
         bool at_root, Location& fault);
     Result<void> collect(const std::vector<Selection>& selections, Collecting& collecting);
+    Result<std::vector<FieldPlan>*> find_list(const Selection& selection,
+                                              const FieldDefinition& definition,
+                                              Collecting& collecting);
     Result<void> add(const Selection& selection, Collecting& collecting);
 
     const Document& document_;

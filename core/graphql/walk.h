@@ -1,0 +1,63 @@
+// The fields of one resource, all the way down; what it refers to, and is referred to by, is put off.
+//
+// Layer:   core/graphql.
+// Spec:    GraphQL (June 2018), section 6 Execution; FHIR R4 graphql.html, "Field Arguments", "Resolving References".
+// Threads: on the loop of its request, in turns.
+
+#pragma once
+
+#include "codec/json/document.h"
+#include "codec/schema/schema.h"
+#include "core/base/result.h"
+#include "core/graphql/execution.h"
+#include "core/interactions/turns.h"
+#include "core/search/snapshot.h"
+#include "core/service.h"
+
+#include <string>
+
+namespace annals::core::graphql {
+
+/// The resource that is being looked at.
+struct Focus {
+    json::Value resource;   ///< with what it contains
+    std::string reference;  ///< "Patient/1"; empty: it is contained
+};
+
+/// Lifetime: what it is made of outlives it.
+class Walker {
+  public:
+    Walker(const Service& service, const Request& request, const search::Snapshot& snapshot,
+           Execution& execution, Turns& turns)
+        : service_(service),
+          request_(request),
+          snapshot_(snapshot),
+          execution_(execution),
+          turns_(turns) {}
+
+    /// The fields of one object. What of it is small is done at once; a turn may end between objects.
+    /// Lifetime: the arguments outlive the await. Errors: those of Execution; timeout.
+    asio::awaitable<Result<void>> walk(json::Value object, schema::Type type, ObjectPlan& plan,
+                                       const Place& place, const Focus& focus);
+
+  private:
+    asio::awaitable<Result<void>> walk_elements(json::Value object, FieldPlan& field,
+                                                const Place& place, const Focus& focus);
+    asio::awaitable<Result<void>> walk_siblings(json::Value object, FieldPlan& field,
+                                                const Place& place, const Focus& focus);
+    asio::awaitable<Result<void>> walk_child(json::Value child, schema::Type type, FieldPlan& field,
+                                             const Place& place, bool repeats, std::string suffix,
+                                             const Focus& focus);
+    asio::awaitable<Result<void>> resolve(json::Value reference, FieldPlan& field,
+                                          const Place& place, const Focus& focus);
+    Result<void> add_primitives(json::Value object, const FieldPlan& field, const Place& place);
+    Result<void> begin_search(const Place& place, FieldPlan& field, const Focus& focus);
+
+    const Service& service_;
+    const Request& request_;
+    const search::Snapshot& snapshot_;
+    Execution& execution_;
+    Turns& turns_;
+};
+
+}  // namespace annals::core::graphql
