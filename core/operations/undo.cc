@@ -230,8 +230,9 @@ class Plan {
         if (one.first.position.value > 1) {
             before = store_.current(one.first.type, one.id, Position{one.first.position.value - 1});
         }
-        // The first in the range follows it, unless versions are gone.
-        if ((before ? before->version.value : 0) + 1 != one.first.version.value) {
+        // None: it was absent, if no version is gone. Numbers may have been skipped by history bundles.
+        if (!before && one.first.version.value != 1 &&
+            store_.head(one.first.type, one.id).erased_through.value != 0) {
             conflicts_.push_back(fmt::format("What {} was before version {} is not kept any more",
                                              name, one.first.version.value));
             return;

@@ -104,7 +104,6 @@ class Documented {
         test::write_whole_file(directory_ / "Patient.ndjson", patient + "\n");
         test::write_whole_file(directory_ / "patient.json", patient);
         test::write_whole_file(directory_ / "a.png", "\x89PNG\r\n\x1a\n");
-        std::filesystem::create_directories(directory_ / "annals-data/import");
         std::filesystem::create_directories(directory_ / "packages");
         test::write_whole_file(
             directory_ / "packages/hl7.fhir.us.core#3.1.1.tgz",
