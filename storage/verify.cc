@@ -98,7 +98,8 @@ class Verification {
 
     /// That of a backup. While one is being made it is of the one before, which had less.
     Result<void> read_manifest(const std::string& directory) {
-        if (fs_.exists(fmt::format("{}/{}", directory, kBackupPartial))) {
+        report_.unfinished_backup = fs_.exists(fmt::format("{}/{}", directory, kBackupPartial));
+        if (report_.unfinished_backup) {
             return {};
         }
         auto read = read_backup_manifest(fs_, directory);

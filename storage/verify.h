@@ -33,6 +33,7 @@ struct VerifyReport {
     std::uint64_t torn_bytes = 0;
     std::uint64_t search_runs = 0;       ///< of the search checkpoint, whole
     std::uint64_t search_documents = 0;  ///< in these
+    bool unfinished_backup = false;      ///< or one that is being made: no damage, but not whole
     /// In order of segments and offsets; backup.manifest and search files last.
     std::vector<Damage> damages;
 };

@@ -117,6 +117,17 @@ TEST_F(BackupCommand, ACopyThatIsNotWholeIsRefusedByItsSegment) {
         << verified.output;
 }
 
+TEST_F(BackupCommand, OneThatWasNotFinishedIsNotSound) {
+    ASSERT_EQ(annals({"backup", "--data", data_, "--to", backup_}).exit_code, 0);
+    test::write_whole_file(backup_ + "/backup.partial", "");
+    const Finished verified = annals({"verify", "--data", backup_});
+    EXPECT_EQ(verified.exit_code, 1) << verified.output;
+    EXPECT_NE(verified.output.find("a backup that was not finished: make it again\n"),
+              std::string::npos)
+        << verified.output;
+    EXPECT_EQ(verified.output.find("\nsound"), std::string::npos) << verified.output;
+}
+
 TEST_F(BackupCommand, AnInterruptedRestorationIsNoStoreToAnyCommand) {
     ASSERT_EQ(annals({"backup", "--data", data_, "--to", backup_}).exit_code, 0);
     const std::string half = directory_ / "half";

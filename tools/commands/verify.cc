@@ -50,8 +50,14 @@ std::string describe(const storage::VerifyReport& report) {
         text += fmt::format("damage in {} at offset {}: {}\n", damage.segment, damage.offset,
                             damage.reason);
     }
-    text += report.damages.empty() ? std::string("sound\n")
-                                   : fmt::format("damaged in {} places\n", report.damages.size());
+    if (report.unfinished_backup) {
+        text += "a backup that was not finished: make it again\n";
+    }
+    if (!report.damages.empty()) {
+        text += fmt::format("damaged in {} places\n", report.damages.size());
+    } else if (!report.unfinished_backup) {
+        text += "sound\n";
+    }
     return text;
 }
 
@@ -71,7 +77,8 @@ int verify_store(const ArgumentList& arguments) {
         return fail(report.error().detail, exit_code_of(report.error()));
     }
     std::fputs(describe(*report).c_str(), stdout);
-    return report->damages.empty() ? kExitDone : kExitFaults;
+    const bool sound = report->damages.empty() && !report->unfinished_backup;
+    return sound ? kExitDone : kExitFaults;
 }
 
 }  // namespace annals::tools
