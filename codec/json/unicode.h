@@ -1,6 +1,6 @@
 // Escapes and UTF-8 inside JSON strings.
 //
-// Layer:   codec, inside codec/json.
+// Layer:   codec. (All who read characters written by number use it.)
 // Spec:    RFC 8259 section 7, RFC 3629.
 // Threads: plain functions.
 

@@ -1,5 +1,7 @@
 #include "core/graphql/lexer.h"
 
+#include "codec/json/unicode.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,25 +27,6 @@ Error unexpected(char c) {
     const auto byte = static_cast<unsigned char>(c);
     return fault(byte > 0x20 && byte < 0x7f ? fmt::format("'{}' is not expected here", c)
                                             : "A character that is not expected here");
-}
-
-void append_utf8(std::string& out, std::uint32_t code) {
-    const auto put = [&](std::uint32_t byte) { out += static_cast<char>(byte); };
-    if (code < 0x80) {
-        put(code);
-    } else if (code < 0x800) {
-        put(0xc0 | code >> 6);
-        put(0x80 | (code & 0x3f));
-    } else if (code < 0x10000) {
-        put(0xe0 | code >> 12);
-        put(0x80 | (code >> 6 & 0x3f));
-        put(0x80 | (code & 0x3f));
-    } else {
-        put(0xf0 | code >> 18);
-        put(0x80 | (code >> 12 & 0x3f));
-        put(0x80 | (code >> 6 & 0x3f));
-        put(0x80 | (code & 0x3f));
-    }
 }
 
 bool is_blank(std::string_view line) noexcept {
@@ -197,12 +180,11 @@ Result<Token> Lexer::read_string() {
 Result<std::uint32_t> Lexer::read_hex(std::size_t digits) {
     std::uint32_t code = 0;
     for (std::size_t i = 0; i < digits; ++i) {
-        const char c = peek();
-        const auto lower = static_cast<char>(c | 0x20);
-        if (!is_digit(c) && (lower < 'a' || lower > 'f')) {
+        const int digit = json::hex_value(peek());
+        if (digit < 0) {
             return fault("An escape in a string is not written as one");
         }
-        code = code * 16 + static_cast<std::uint32_t>(is_digit(c) ? c - '0' : lower - 'a' + 10);
+        code = code * 16 + static_cast<std::uint32_t>(digit);
         ++at_;
     }
     return code;
@@ -250,7 +232,7 @@ Result<void> Lexer::read_escape(std::string& out) {
     if (code >= 0xd800 && code < 0xe000) {
         return fault("An escape in a string stands for no character");
     }
-    append_utf8(out, code);
+    json::append_utf8(out, code);
     return {};
 }
 

@@ -1,3 +1,4 @@
+#include "codec/json/unicode.h"
 #include "core/search/fold.h"
 #include "core/search/reading.h"
 
@@ -44,24 +45,6 @@ void append_words(std::string_view text, std::string& out) {
     }
 }
 
-void append_utf8(std::uint32_t c, std::string& out) {
-    if (c < 0x80) {
-        out += static_cast<char>(c);
-    } else if (c < 0x800) {
-        out += static_cast<char>(0xC0 | (c >> 6));
-        out += static_cast<char>(0x80 | (c & 0x3F));
-    } else if (c < 0x10000) {
-        out += static_cast<char>(0xE0 | (c >> 12));
-        out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
-        out += static_cast<char>(0x80 | (c & 0x3F));
-    } else {
-        out += static_cast<char>(0xF0 | (c >> 18));
-        out += static_cast<char>(0x80 | ((c >> 12) & 0x3F));
-        out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
-        out += static_cast<char>(0x80 | (c & 0x3F));
-    }
-}
-
 // What stands between `&` and `;`; what isn't known separates words.
 void append_entity(std::string_view name, std::string& out) {
     if (name.starts_with('#')) {
@@ -72,7 +55,7 @@ void append_entity(std::string_view name, std::string& out) {
             std::from_chars(digits.data(), digits.data() + digits.size(), c, hex ? 16 : 10);
         const bool surrogate = c >= 0xD800 && c < 0xE000;
         if (read.ec == std::errc() && c > 0 && c < 0x110000 && !surrogate) {
-            append_utf8(c, out);
+            json::append_utf8(out, c);
             return;
         }
     }
