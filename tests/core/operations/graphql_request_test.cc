@@ -1,0 +1,261 @@
+// $graphql: how it is called, as of when, and what bounds it.
+
+#include "core/base/base64.h"
+#include "core/graphql/call.h"
+#include "core/graphql/execute.h"
+#include "core/graphql/validate.h"
+#include "core/operations/graphql.h"
+#include "tests/core/operations/graphql_fixture.h"
+
+#include <fmt/format.h>
+
+namespace annals::core {
+namespace {
+
+TEST_F(Graphql, BoundsWhatItDoes) {
+    add_example();
+    std::string fields;
+    for (std::size_t i = 0; i <= graphql::kFieldsMax; ++i) {
+        fields += fmt::format("a{}:id ", i);
+    }
+    EXPECT_EQ(ask_patient("{" + fields + "}").substr(0, 9), "More than");
+    // Fragments that double each other.
+    std::string doubling = "{ ...F0 }";
+    for (int i = 0; i < 30; ++i) {
+        doubling += fmt::format(" fragment F{} on Patient {{ ...F{} ... on Patient {{ ...F{} }} }}",
+                                i, i + 1, i + 1);
+    }
+    EXPECT_EQ(ask_patient(doubling + " fragment F30 on Patient { id }").substr(0, 9), "More than");
+    // Variables that are put in again and again.
+    const auto ask_with = [&](std::size_t bytes, int times) {
+        std::string uses;
+        for (int i = 0; i < times; ++i) {
+            uses += fmt::format("a{}: PatientList(family: $v) {{ id }} ", i);
+        }
+        return told(
+            post("/$graphql",
+                 fmt::format(R"({{"query":"query($v: String) {{ {} }}","variables":{{"v":"{}"}}}})",
+                             uses, std::string(bytes, 'x'))));
+    };
+    EXPECT_EQ(ask_with(1000, 3), R"({"a0":[],"a1":[],"a2":[]})");
+    EXPECT_EQ(ask_with(graphql::kVariablesBytesMax, 1),
+              "The variables have more than 65536 bytes ");
+    EXPECT_EQ(ask_with(60'000, 10), "The arguments have more than 524288 bytes ");
+    // Searches that each search.
+    std::string within = "id";
+    for (int i = 0; i < 6; ++i) {
+        within = fmt::format(
+            "subject {{ resource {{ ObservationList(_reference: subject) {{ {} }} }} }}", within);
+    }
+    EXPECT_EQ(ask_of("/Observation/o1", "{" + within + "}").substr(0, 9), "More than");
+}
+
+TEST_F(Graphql, IsCalledByGetAndPost) {
+    add_example();
+    const Answer got = server_.send({HttpMethod::get, "/Patient/p/$graphql", "query=%7Bid%7D"});
+    EXPECT_EQ(got.status, 200);
+    EXPECT_EQ(got.body, R"({"data":{"id":"p"}})");
+    const Answer with = server_.send({HttpMethod::get, "/$graphql",
+                                      "query=query%20A(%24i:ID)%7BPatient(id:%24i)%7Bid%7D%7D&"
+                                      "operationName=A&variables=%7B%22i%22:%22p%22%7D"});
+    EXPECT_EQ(with.body, R"({"data":{"Patient":{"id":"p"}}})");
+    EXPECT_EQ(
+        told(post(
+            "/$graphql",
+            R"({"resourceType":"Parameters","parameter":[{"name":"query","valueString":"{__typename}"}]})",
+            "application/fhir+json")),
+        R"({"__typename":"Query"})");
+    EXPECT_EQ(told(server_.send({HttpMethod::post, "/$graphql", "query=%7B__typename%7D"})),
+              R"({"__typename":"Query"})");
+}
+
+TEST_F(Graphql, AnswersFaultsOfTheRequestByStatus) {
+    add_example();
+    EXPECT_EQ(server_.get("/$graphql").status, 400);
+    EXPECT_EQ(server_.send({HttpMethod::get, "/$graphql", "query="}).status, 400);
+    EXPECT_EQ(post("/$graphql", "{").status, 400);
+    EXPECT_EQ(post("/$graphql", "[]").status, 400);
+    EXPECT_EQ(post("/$graphql", "{}").status, 400);
+    EXPECT_EQ(post("/$graphql", R"({"query":1})").status, 400);
+    EXPECT_EQ(post("/$graphql", R"({"query":"{__typename}","variables":[]})").status, 400);
+    EXPECT_EQ(server_.send({HttpMethod::get, "/$graphql", "query=%7Ba%7D&variables=%7B"}).status,
+              400);
+    EXPECT_EQ(server_.send({HttpMethod::get, "/$graphql", "query=%7Ba%7D&_since=1"}).status, 400);
+    EXPECT_EQ(server_.send({HttpMethod::get, "/$graphql", "query=%7Ba%7D&query=%7Bb%7D"}).status,
+              400);
+    EXPECT_EQ(
+        server_.send({HttpMethod::post, "/$graphql", "query=%7Ba%7D", R"({"query":"{a}"})"}).status,
+        400);
+    EXPECT_EQ(server_
+                  .send({HttpMethod::get, "/$graphql",
+                         "query=%7B__typename%7D&_format=json&_pretty=true"})
+                  .status,
+              200);
+    EXPECT_EQ(post("/$graphql", "{a}", "text/plain").status, 415);
+    EXPECT_EQ(server_.send({HttpMethod::get, "/Patient/none/$graphql", "query=%7Bid%7D"}).status,
+              404);
+    ASSERT_EQ(server_.send({HttpMethod::delete_, "/Observation/o1"}).status, 204);
+    EXPECT_EQ(server_.send({HttpMethod::get, "/Observation/o1/$graphql", "query=%7Bid%7D"}).status,
+              410);
+    EXPECT_EQ(server_.send({HttpMethod::get, "/Patient/$graphql", "query=%7Bid%7D"}).status, 400);
+}
+
+TEST_F(Graphql, AnswersAsTheStoreStoodThen) {
+    add("Organization", "o", R"("name":"Before")");
+    add("Patient", "p",
+        R"("name":[{"family":"Old"}],"managingOrganization":{"reference":"Organization/o"},)"
+        R"("generalPractitioner":[{"reference":"Organization/o/_history/2"}])");
+    add("Observation", "gone",
+        R"("status":"final","code":{"text":"x"},"subject":{"reference":"Patient/p"})");
+    const std::uint64_t then = server_.store().last_position().value;
+    ASSERT_EQ(server_.send({HttpMethod::delete_, "/Observation/gone"}).status, 204);
+    ASSERT_EQ(
+        server_.put("/Organization/o", R"({"resourceType":"Organization","id":"o","name":"After"})")
+            .status,
+        200);
+    ASSERT_EQ(server_.put("/Patient/p", patient("p", R"("name":[{"family":"New"}])")).status, 200);
+    add("Patient", "later", R"("name":[{"family":"Old"}])");
+
+    const auto ask_then = [&](std::string_view query, std::uint64_t position,
+                              std::string path = "") {
+        return told(
+            server_.send({HttpMethod::get, path + "/$graphql",
+                          fmt::format("_asOf={}&query={}", position, percent_encode(query))}));
+    };
+    EXPECT_EQ(
+        ask_then("{ PatientList { id name { family } ObservationList(_reference: subject) { "
+                 "id } managingOrganization { resource { ... on Organization { name } } } } }",
+                 then),
+        R"({"PatientList":[{"id":"p","name":[{"family":"Old"}],"ObservationList":[{"id":)"
+        R"("gone"}],"managingOrganization":{"resource":{"name":"Before"}}}]})");
+    EXPECT_EQ(ask_then(R"({ Organization(id: "o") { name } n: PatientList(family: "new") { id }
+                            c: PatientConnection(family: "old") { count } })",
+                       then),
+              R"({"Organization":{"name":"Before"},"n":[],"c":{"count":1}})");
+    EXPECT_EQ(ask_then(R"({ ObservationList(_filter: "subject.name eq old") { id } })", then),
+              R"({"ObservationList":[{"id":"gone"}]})");
+    EXPECT_EQ(ask_then(R"({ Patient(id: "later") { id } })", then),
+              R"(Patient/later does not exist ["Patient"])");
+    EXPECT_EQ(ask_then("{ name { family } }", then, "/Patient/p"),
+              R"({"name":[{"family":"Old"}]})");
+    // The version that a reference names came later.
+    EXPECT_EQ(
+        ask_then("{ generalPractitioner { resource(optional: true) { id } } }", then, "/Patient/p"),
+        R"({"generalPractitioner":[{"resource":null}]})");
+    EXPECT_EQ(ask_then("{ id }", then, "/Observation/gone"), R"({"id":"gone"})");
+    EXPECT_EQ(ask_then(R"({ PatientList { id } Patient(id: "p") { id } })", 0),
+              R"(Patient/p does not exist ["Patient"])");
+
+    const auto status = [&](std::string path, std::string_view as_of) {
+        return server_
+            .send({HttpMethod::get, std::move(path), fmt::format("query=%7Bid%7D&{}", as_of)})
+            .status;
+    };
+    EXPECT_EQ(status("/Patient/later/$graphql", fmt::format("_asOf={}", then)), 404);
+    EXPECT_EQ(status("/Patient/p/$graphql", "_asOf=0"), 404);
+    EXPECT_EQ(status("/Observation/gone/$graphql", fmt::format("_asOf={}", then + 1)), 410);
+    EXPECT_EQ(status("/Patient/p/$graphql", fmt::format("_asOf={}", then + 9)), 400);
+    EXPECT_EQ(status("/Patient/p/$graphql", "_asOf=yesterday"), 400);
+    EXPECT_EQ(status("/Patient/p/$graphql", "_asOf=1&_asOf=2"), 400);
+    EXPECT_EQ(status("/Patient/p/$graphql", "_asOf=2999"), 400);
+    EXPECT_EQ(status("/Patient/p/$graphql", "_asOf=2999-01-01"), 200);
+}
+
+TEST_F(Graphql, TakesAnInstantWhereverItsQueryMayStand) {
+    add("Patient", "p", R"("name":[{"family":"Old"}])");
+    ASSERT_EQ(server_.put("/Patient/p", patient("p", R"("name":[{"family":"New"}])")).status, 200);
+    const std::string old = R"({"name":[{"family":"Old"}]})";
+    const std::string path = "/Patient/p/$graphql";
+    for (const char* as_of : {"1", R"("1")"}) {
+        EXPECT_EQ(
+            told(post(path, fmt::format(R"({{"query":"{{name{{family}}}}","_asOf":{}}})", as_of))),
+            old);
+    }
+    EXPECT_EQ(told(post(path, R"({"query":"{name{family}}","_asOf":null})")),
+              R"({"name":[{"family":"New"}]})");
+    EXPECT_EQ(post(path, R"({"query":"{name{family}}","_asOf":[1]})").status, 400);
+    EXPECT_EQ(told(post(path,
+                        R"({"resourceType":"Parameters","parameter":[)"
+                        R"({"name":"query","valueString":"{name{family}}"},)"
+                        R"({"name":"_asOf","valueString":"1"}]})",
+                        "application/fhir+json")),
+              old);
+    EXPECT_EQ(told(server_.send({HttpMethod::post,
+                                 path,
+                                 "_asOf=1",
+                                 "{name{family}}",
+                                 {{"Content-Type", "application/graphql"}}})),
+              old);
+    EXPECT_EQ(server_
+                  .send({HttpMethod::post,
+                         path,
+                         "_asOf=1",
+                         R"({"query":"{name{family}}","_asOf":1})",
+                         {{"Content-Type", "application/json"}}})
+                  .status,
+              400);
+}
+
+TEST_F(Graphql, ReachesBackBehindWhatTheIndexKeeps) {
+    storage::StoreOptions options;
+    options.search_index.positions_retained = 10;
+    options.search_index.pending_documents = 0;
+    TestService server({}, storage::posix_file_system(), std::move(options));
+    const auto put = [&](std::string_view id, std::string_view family) {
+        return server
+            .put(fmt::format("/Patient/{}", id),
+                 patient(id, fmt::format(R"("name":[{{"family":"{}"}}])", family)))
+            .status;
+    };
+    for (const char* id : {"a", "b", "c"}) {
+        ASSERT_EQ(put(id, "Meier"), 201);
+    }
+    ASSERT_EQ(
+        server
+            .put("/Observation/o", R"({"resourceType":"Observation","id":"o","status":"final",)"
+                                   R"("code":{"text":"x"},"subject":{"reference":"Patient/a"}})")
+            .status,
+        201);
+    const Position then = server.store().last_position();
+    const TypeId type = *find_resource_type("Patient");
+    for (int round = 0; server.store().search(type)->vacuumed_through <= then; ++round) {
+        ASSERT_LT(round, 3000);
+        ASSERT_EQ(put("a", "Kunz"), 200);
+        server.get("/Patient?family=kunz");  // has the index take in what was written
+    }
+    const auto ask_then = [&](std::string_view query, std::string_view as_of) {
+        return told(server.send({HttpMethod::get, "/$graphql",
+                                 fmt::format("query={}&{}", percent_encode(query), as_of)}));
+    };
+    const std::string as_of = fmt::format("_asOf={}", then.value);
+    EXPECT_EQ(ask_then(R"({ PatientList(family: "meier", _sort: "_id") { id } k: PatientList(family:
+                            "kunz") { id } o: ObservationList(_filter: "subject.name eq meier") { id } })",
+                       as_of),
+              R"({"PatientList":[{"id":"a"},{"id":"b"},{"id":"c"}],"k":[],"o":[{"id":"o"}]})");
+    const auto page = [&](std::string_view arguments, std::string_view when) {
+        return ask_then(fmt::format("{{ c: PatientConnection({}) {{ next edges {{ resource {{ id "
+                                    "name {{ family }} }} }} }} }}",
+                                    arguments),
+                        when);
+    };
+    const Json first(page(R"(family: "meier", _sort: "_id", _count: 2)", as_of));
+    const std::string next = fmt::format("cursor: {}", first.root()["c"]["next"].raw());
+    EXPECT_EQ(
+        page(next, as_of),
+        R"({"c":{"next":null,"edges":[{"resource":{"id":"c","name":[{"family":"Meier"}]}}]}})");
+    EXPECT_NE(page(next, "").find("changed too much since"), std::string::npos) << page(next, "");
+}
+
+TEST_F(Graphql, IsABinaryInsideOfABundle) {
+    add_example();
+    const Answer answer =
+        server_.submit(bundle_of("batch", {entry_of("GET", "Patient/p/$graphql?query=%7Bid%7D")}));
+    const Json json(answer.body);
+    EXPECT_EQ(json.statuses(), "200");
+    std::string data;
+    Base64Decoder().add(json.entry(0)["resource"]["data"].string(), data);
+    EXPECT_EQ(data, R"({"data":{"id":"p"}})");
+}
+
+}  // namespace
+}  // namespace annals::core
