@@ -1,13 +1,9 @@
 #include "codec/xml/reader.h"
 
-#include "codec/json/document.h"
 #include "codec/json/unicode.h"
 #include "codec/schema/structure.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
 
 namespace annals::xml {
 
@@ -67,16 +63,6 @@ bool is_number(schema::Type type) noexcept {
     }
 }
 
-// A comma before all members but the first, and the key.
-void append_key(std::string& out, std::string_view name, bool& first, bool extra = false) {
-    out += first ? "\"" : ",\"";
-    first = false;
-    if (extra) {
-        out += '_';
-    }
-    out.append(name).append("\":");
-}
-
 }  // namespace
 
 Result<std::string> json_from_xml(std::string_view xml) {
@@ -124,38 +110,13 @@ Result<std::string> Reader::convert(std::string_view xml) {
     return out;
 }
 
-// All that is wrong. `whole`: nothing but values is, and the JSON that was made of the text may have more faults.
-Error Reader::errors_of(std::string_view xml, std::string_view made, bool whole) const {
-    std::vector<Error> errors;
-    const auto add = [&](std::uint32_t element, const Fault& fault) {
-        Error& error = errors.emplace_back(describe(xml, fault));
-        error.expression = expression_of(element);
-    };
-    for (const WrongValue& wrong : wrong_values_) {
-        add(wrong.element, wrong.fault);
+void Reader::append_key(std::string& out, std::string_view name, bool& first, bool extra) {
+    out += first ? "\"" : ",\"";
+    first = false;
+    if (extra) {
+        out += '_';
     }
-    if (!whole) {
-        add(fault_element_, fault_);
-    }
-    json::Parser parser;
-    if (const Result<json::Document> document = parser.parse(made); document && whole) {
-        if (Result<void> sound = schema::check_structure(document->root(), {}); !sound) {
-            std::vector<Error> others = std::move(sound.error().others);
-            errors.push_back(std::move(sound.error()));
-            std::move(others.begin(), others.end(), std::back_inserter(errors));
-        }
-    }
-    errors.resize(std::min(errors.size(), schema::kFaultsMax));
-    Error first = std::move(errors.front());
-    first.others.assign(std::make_move_iterator(errors.begin() + 1),
-                        std::make_move_iterator(errors.end()));
-    return first;
-}
-
-bool Reader::fail(std::uint32_t element, const char* message, Errc code) {
-    fault_element_ = element;
-    fault_ = {parser_.elements()[element].begin, message, code};
-    return false;
+    out.append(name).append("\":");
 }
 
 void Reader::append_string(std::string& out, Value value) const {
@@ -197,11 +158,16 @@ bool Reader::append_object(std::string& out, schema::Type type, std::uint32_t in
     if (!element.id && !element.url && element.next == index + 1) {
         return fail(index, "an element has a value or children");
     }
+    return append_braced(out, type, index);
+}
+
+// `{`, the id, what is inside of the element, `}`.
+bool Reader::append_braced(std::string& out, schema::Type type, std::uint32_t index) {
     bool first = true;
     out += '{';
-    if (element.id) {
+    if (const Value id = parser_.elements()[index].id) {
         append_key(out, "id", first);
-        append_string(out, element.id);
+        append_string(out, id);
     }
     if (!append_members(out, type, index, first)) {
         return false;
@@ -317,91 +283,6 @@ bool Reader::append_run(std::string& out, const schema::Element& definition, std
     return true;
 }
 
-// The entries of the root, each of which stands for itself.
-bool Reader::append_entries(std::string& out, const schema::Element& definition, std::size_t begin,
-                            std::size_t end) {
-    const std::span<const EntryFlaw> flaws = parser_.flaws();
-    auto flaw = flaws.begin();
-    out += '[';
-    for (std::size_t i = begin; i < end; ++i) {
-        if (i != begin) {
-            out += ',';
-        }
-        const std::uint32_t index = children_[i].element;
-        const std::size_t out_size = out.size();
-        const std::size_t children = children_.size();
-        if (flaw != flaws.end() && flaw->element == index) {
-            fault_ = flaw->fault;
-            ++flaw;
-        } else if (append_complex(out, definition, index)) {
-            continue;
-        }
-        if (!add_unreadable(i - begin, definition.type(), index)) {
-            return false;
-        }
-        out.resize(out_size);
-        children_.resize(children);
-        append_name(out, definition.type(), index);
-    }
-    out += ']';
-    return true;
-}
-
-// fault_ is what is wrong with the entry, whose element is `index`.
-bool Reader::add_unreadable(std::size_t entry, schema::Type type, std::uint32_t index) {
-    const std::span<const Element> elements = parser_.elements();
-    const auto behind = std::upper_bound(
-        elements.begin() + index, elements.begin() + elements[index].next, fault_.offset,
-        [](std::size_t offset, const Element& element) { return offset < element.begin; });
-    fault_element_ = static_cast<std::uint32_t>(behind - elements.begin()) - 1;
-    if (unreadable_->size() == kUnreadableEntriesMax) {
-        return false;
-    }
-    // Faults ascend, so that the text is walked once, however many there are.
-    place_ = json::place_behind(
-        place_, parser_.text().substr(place_offset_, fault_.offset - place_offset_));
-    place_offset_ = fault_.offset;
-    Error error = describe(place_, fault_);
-    error.expression =
-        expression_below(fmt::format("Bundle.entry[{}]", entry), type, index, fault_element_);
-    unreadable_->push_back({entry, std::move(error)});
-    return true;
-}
-
-// Of an entry that can't be read: what it is called and what it asks for, as far as that can be read.
-void Reader::append_name(std::string& out, schema::Type type, std::uint32_t index) {
-    const std::span<const Element> elements = parser_.elements();
-    bool first = true;
-    out += '{';
-    for (const std::string_view name : {"fullUrl", "request"}) {
-        std::uint32_t at = index + 1;
-        while (at < elements[index].next && parser_.name_of(elements[at]) != name) {
-            at = elements[at].next;
-        }
-        if (at >= elements[index].next) {
-            continue;
-        }
-        const std::size_t out_size = out.size();
-        const std::size_t children = children_.size();
-        const schema::Element definition = type.find(name);
-        const bool was_first = first;
-        children_.push_back({at, definition});
-        bool whole = false;
-        if (definition.type().is_primitive()) {
-            whole = append_primitives(out, definition, children, children + 1, first);
-        } else {
-            append_key(out, name, first);
-            whole = append_complex(out, definition, at);
-        }
-        children_.resize(children);
-        if (!whole) {
-            out.resize(out_size);
-            first = was_first;
-        }
-    }
-    out += '}';
-}
-
 bool Reader::append_complex(std::string& out, const schema::Element& definition,
                             std::uint32_t index) {
     const Element& element = parser_.elements()[index];
@@ -511,59 +392,13 @@ bool Reader::append_extra(std::string& out, schema::Type type, std::uint32_t ind
         out += "null";
         return true;
     }
-    bool first = true;
-    out += '{';
-    if (element.id) {
-        append_key(out, "id", first);
-        append_string(out, element.id);
-    }
-    if (!append_members(out, type, index, first)) {
-        return false;
-    }
-    out += '}';
-    return true;
+    return append_braced(out, type, index);
 }
 
 void Reader::append_narrative(std::string& out, const Xhtml& xhtml) const {
     out += '"';
     for_each_run(xhtml, parser_.text(), [&](std::string_view run) { append_json_text(out, run); });
     out += '"';
-}
-
-// Where an element is: Patient.name[0].family.
-std::string Reader::expression_of(std::uint32_t index) const {
-    std::string root(parser_.name_of(parser_.elements()[0]));
-    const schema::Type type = schema::find_type(root);
-    return expression_below(std::move(root), type, 0, index);
-}
-
-// Where the element at `index` is, `out` being where the one at `at` is, which has that type.
-std::string Reader::expression_below(std::string out, schema::Type type, std::uint32_t at,
-                                     std::uint32_t index) const {
-    const std::span<const Element> elements = parser_.elements();
-    while (at != index) {
-        std::uint32_t child = at + 1;
-        std::uint32_t before = 0;  // of the same name
-        while (elements[child].next <= index) {
-            child = elements[child].next;
-        }
-        const std::string_view name = parser_.name_of(elements[child]);
-        for (std::uint32_t sibling = at + 1; sibling != child; sibling = elements[sibling].next) {
-            before += parser_.name_of(elements[sibling]) == name ? 1 : 0;
-        }
-        at = child;
-        if (type && type.is_resource() && type.is_abstract()) {
-            type = schema::find_type(name);  // the resource inside of an element that holds one
-            continue;
-        }
-        const schema::Element definition = type ? type.find(name) : schema::Element();
-        fmt::format_to(std::back_inserter(out), ".{}", name);
-        if (definition && definition.repeats()) {
-            fmt::format_to(std::back_inserter(out), "[{}]", before);
-        }
-        type = definition ? definition.type() : schema::Type();
-    }
-    return out;
 }
 
 }  // namespace annals::xml

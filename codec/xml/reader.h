@@ -59,25 +59,36 @@ class Reader {
     };
 
     Result<std::string> convert(std::string_view xml);
-    Error errors_of(std::string_view xml, std::string_view made, bool whole) const;
-    bool fail(std::uint32_t element, const char* message, Errc code = Errc::structure);
     bool append_resource(std::string& out, std::uint32_t index);
     bool append_object(std::string& out, schema::Type type, std::uint32_t index);
+    bool append_braced(std::string& out, schema::Type type, std::uint32_t index);
     bool append_members(std::string& out, schema::Type type, std::uint32_t index, bool& first);
     bool collect_children(schema::Type type, std::uint32_t index);
     bool append_run(std::string& out, const schema::Element& definition, std::size_t begin,
                     std::size_t end);
-    bool append_entries(std::string& out, const schema::Element& definition, std::size_t begin,
-                        std::size_t end);
-    bool add_unreadable(std::size_t entry, schema::Type type, std::uint32_t index);
-    void append_name(std::string& out, schema::Type type, std::uint32_t index);
     bool append_complex(std::string& out, const schema::Element& definition, std::uint32_t index);
     bool append_primitives(std::string& out, const schema::Element& definition, std::size_t begin,
                            std::size_t end, bool& first);
     bool append_value(std::string& out, schema::Type type, std::uint32_t index);
     bool append_extra(std::string& out, schema::Type type, std::uint32_t index);
+    /// A comma before all members but the first, and the key.
+    static void append_key(std::string& out, std::string_view name, bool& first,
+                           bool extra = false);
     void append_string(std::string& out, Value value) const;
     void append_narrative(std::string& out, const Xhtml& xhtml) const;
+
+    // reader_entries.cc
+
+    bool append_entries(std::string& out, const schema::Element& definition, std::size_t begin,
+                        std::size_t end);
+    bool add_unreadable(std::size_t entry, schema::Type type, std::uint32_t index);
+    void append_name(std::string& out, schema::Type type, std::uint32_t index);
+
+    // reader_faults.cc
+
+    /// Always false.
+    bool fail(std::uint32_t element, const char* message, Errc code = Errc::structure);
+    Error errors_of(std::string_view xml, std::string_view made, bool whole) const;
     std::string expression_of(std::uint32_t index) const;
     std::string expression_below(std::string out, schema::Type type, std::uint32_t at,
                                  std::uint32_t index) const;

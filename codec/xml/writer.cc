@@ -273,15 +273,7 @@ void Writer::write_resource(std::string& out, json::Value resource, std::size_t 
     const std::size_t base = entries_.size();
     json::Value ignored;
     collect(type, resource, ignored, ignored);
-    if (entries_.size() == base) {
-        out += "/>";
-        return;
-    }
-    out += '>';
-    write_entries(out, base, entries_.size(), depth + 1);
-    entries_.resize(base);
-    begin_line(out, depth);
-    out.append("</").append(type.name()).append(">");
+    write_content(out, type.name(), base, depth);
 }
 
 void Writer::write_complex(std::string& out, const schema::Element& definition, json::Value value,
