@@ -9,6 +9,7 @@
 #include "core/bulk/ndjson_files.h"
 #include "core/interactions/history_answer.h"
 #include "core/interactions/history_bundle.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/interactions/write.h"
 #include "core/jobs/job_folder.h"
 #include "core/outcome.h"

@@ -4,7 +4,7 @@
 #include "core/interactions/bundle_job.h"
 #include "core/interactions/min_position.h"
 #include "core/interactions/negotiation.h"
-#include "core/interactions/write.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/outcome.h"
 
 #include <fmt/format.h>

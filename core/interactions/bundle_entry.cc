@@ -173,23 +173,6 @@ Request request_of_entry(const EntryRequest& asked, const Request& outer, std::s
     return request;
 }
 
-void append_pieces(const json::BodyPlan& plan, std::vector<storage::BodyPiece>& pieces) {
-    using Kind = storage::BodyPiece::Kind;
-    for (const json::Run& run : plan.runs()) {
-        switch (run.hole) {
-            case json::Hole::none:
-                pieces.push_back({Kind::text, run.text});
-                break;
-            case json::Hole::version:
-                pieces.push_back({Kind::version, {}});
-                break;
-            case json::Hole::instant:
-                pieces.push_back({Kind::instant, {}});
-                break;
-        }
-    }
-}
-
 namespace {
 
 void append_instant(std::string& out, Instant instant) {

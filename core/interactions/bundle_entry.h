@@ -81,9 +81,6 @@ class ResponseBundle {
 /// has left them by then.
 void fetch_ahead(json::Value entry) noexcept;
 
-/// Appends the runs of `plan` as pieces for a VersionWrite.
-void append_pieces(const json::BodyPlan& plan, std::vector<storage::BodyPiece>& pieces);
-
 /// The members of Bundle.entry.response but `outcome`, without braces:
 /// "status":"201 Created","location":"...","etag":"W/\"1\"","lastModified":"...". Empty parts are left out.
 void append_entry_response(std::string& out, int status, std::string_view location,

@@ -5,6 +5,7 @@
 #include "core/interactions/criteria.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/preconditions.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"
 
@@ -86,10 +87,9 @@ asio::awaitable<Response> create_by_turns(const Service& service, const Request&
     }
     const std::optional<Criteria>& criteria = *conditions;
     SubmittedResource resource;
-    std::vector<Position> unread;
-    Result<void> fit = resource.read(service, request, target.type, &unread);
-    if (!unread.empty()) {
-        fit = co_await resource.read_fetched(service, request, target.type, std::move(unread));
+    Result<void> fit = resource.read(service, request, target.type);
+    if (resource.is_unread()) {
+        fit = co_await resource.read_fetched(service, request, target.type);
     }
     if (!fit) {
         co_return outcome_response(fit.error(), request);
@@ -130,9 +130,8 @@ std::optional<Response> create_early(const Service& service, const Request& requ
         return std::nullopt;
     }
     SubmittedResource resource;
-    std::vector<Position> unread;
-    const Result<void> fit = resource.read(service, request, target.type, &unread);
-    if (!unread.empty()) {
+    const Result<void> fit = resource.read(service, request, target.type);
+    if (resource.is_unread()) {
         return std::nullopt;
     }
     if (!fit) {

@@ -3,6 +3,7 @@
 #include "core/base/log.h"
 #include "core/interactions/bundle_entry.h"
 #include "core/interactions/history_bundle_entry.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"

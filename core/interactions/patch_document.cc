@@ -3,7 +3,7 @@
 #include "codec/patch/fhirpath_patch.h"
 #include "codec/patch/json_patch.h"
 #include "core/interactions/negotiation.h"
-#include "core/interactions/write.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/outcome.h"
 
 #include <fmt/format.h>

@@ -3,6 +3,7 @@
 #include "core/interactions/answer.h"
 #include "core/interactions/patch_document.h"
 #include "core/interactions/preconditions.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"

@@ -1,7 +1,7 @@
 #include "core/interactions/transaction_entry.h"
 
 #include "core/base/random.h"
-#include "core/interactions/write.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/outcome.h"
 #include "core/subscriptions/subscriber.h"
 

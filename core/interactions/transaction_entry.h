@@ -23,6 +23,9 @@
 
 namespace annals::core {
 
+/// Entries that are worked on before other requests of the loop get their turn.
+inline constexpr std::size_t kEntriesPerTurn = 256;
+
 /// In the order in which FHIR applies them; a PATCH is an update.
 enum class EntryKind : std::uint8_t { remove, create, update, read };
 

@@ -1,7 +1,7 @@
 #include "core/interactions/transaction_links.h"
 
 #include "core/interactions/history_bundle_entry.h"
-#include "core/interactions/write.h"
+#include "core/interactions/submitted_resource.h"
 
 #include <fmt/format.h>
 

@@ -4,6 +4,7 @@
 #include "core/interactions/answer.h"
 #include "core/interactions/criteria.h"
 #include "core/interactions/preconditions.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"
 #include "core/scoped_view.h"
@@ -70,10 +71,9 @@ asio::awaitable<Response> update_by_turns(const Service& service, const Request&
         co_return outcome_response(conditions.error(), request);
     }
     SubmittedResource resource;
-    std::vector<Position> unread;
-    Result<void> fit = resource.read(service, request, target.type, &unread);
-    if (!unread.empty()) {
-        fit = co_await resource.read_fetched(service, request, target.type, std::move(unread));
+    Result<void> fit = resource.read(service, request, target.type);
+    if (resource.is_unread()) {
+        fit = co_await resource.read_fetched(service, request, target.type);
     }
     if (!fit) {
         co_return outcome_response(fit.error(), request);
@@ -128,9 +128,8 @@ std::optional<Response> update_early(const Service& service, const Request& requ
         return std::nullopt;
     }
     SubmittedResource resource;
-    std::vector<Position> unread;
-    Result<void> fit = resource.read(service, request, target.type, &unread);
-    if (!unread.empty()) {
+    Result<void> fit = resource.read(service, request, target.type);
+    if (resource.is_unread()) {
         return std::nullopt;
     }
     if (fit) {
@@ -251,10 +250,9 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
         co_return outcome_response(conditions.error(), request);
     }
     SubmittedResource resource;
-    std::vector<Position> unread;
-    Result<void> fit = resource.read(service, request, target.type, &unread);
-    if (!unread.empty()) {
-        fit = co_await resource.read_fetched(service, request, target.type, std::move(unread));
+    Result<void> fit = resource.read(service, request, target.type);
+    if (resource.is_unread()) {
+        fit = co_await resource.read_fetched(service, request, target.type);
     }
     if (!fit) {
         co_return outcome_response(fit.error(), request);

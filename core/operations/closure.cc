@@ -2,8 +2,8 @@
 
 #include "core/base/digest.h"
 #include "core/definitions.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/interactions/turns.h"
-#include "core/interactions/write.h"
 #include "core/operations/coded_input.h"
 #include "core/operations/input.h"
 #include "core/operations/terminology.h"

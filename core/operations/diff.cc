@@ -2,9 +2,10 @@
 
 #include "codec/patch/fhirpath_diff.h"
 #include "core/interactions/answer.h"
+#include "core/interactions/references.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/interactions/turns.h"
 #include "core/interactions/vread.h"
-#include "core/interactions/write.h"
 #include "core/operations/input.h"
 #include "core/outcome.h"
 #include "core/scoped_view.h"

@@ -5,7 +5,7 @@
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
 #include "core/interactions/negotiation.h"
-#include "core/interactions/write.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/operations/input.h"
 #include "core/outcome.h"
 #include "core/scoped_view.h"

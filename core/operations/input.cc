@@ -1,7 +1,6 @@
 #include "core/operations/input.h"
 
 #include "core/interactions/negotiation.h"
-#include "core/interactions/write.h"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "core/operations/purge_scan.h"
 
 #include "core/interactions/answer.h"
-#include "core/interactions/write.h"
+#include "core/interactions/references.h"
 #include "core/operations/purge.h"
 #include "core/search/compartments.h"
 #include "core/search/extract.h"

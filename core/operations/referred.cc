@@ -1,7 +1,7 @@
 #include "core/operations/referred.h"
 
 #include "codec/json/resource.h"
-#include "core/interactions/write.h"
+#include "core/interactions/references.h"
 
 #include <unordered_set>
 #include <utility>

@@ -6,7 +6,7 @@
 #include "core/base/start_thread.h"
 #include "core/interactions/history_answer.h"
 #include "core/interactions/history_bundle.h"
-#include "core/interactions/write.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/operations/backup_run.h"
 #include "core/own_loop.h"
 #include "core/service.h"

@@ -2,8 +2,8 @@
 
 #include "core/interactions/answer.h"
 #include "core/interactions/rewrite.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/interactions/vread.h"
-#include "core/interactions/write.h"
 #include "core/operations/input.h"
 #include "core/outcome.h"
 

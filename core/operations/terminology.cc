@@ -3,8 +3,8 @@
 #include "core/canonical.h"
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/interactions/turns.h"
-#include "core/interactions/write.h"
 #include "core/outcome.h"
 
 #include <fmt/format.h>

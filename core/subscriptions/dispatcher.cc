@@ -2,7 +2,7 @@
 
 #include "core/base/log.h"
 #include "core/interactions/change_reader.h"
-#include "core/interactions/write.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/subscriptions/status_change.h"
 
 #include <fmt/format.h>

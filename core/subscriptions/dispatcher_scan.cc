@@ -3,7 +3,7 @@
 #include "codec/xml/writer.h"
 #include "core/base/log.h"
 #include "core/interactions/change_reader.h"
-#include "core/interactions/write.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/subscriptions/dispatcher.h"
 
 #include <fmt/format.h>

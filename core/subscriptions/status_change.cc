@@ -1,5 +1,6 @@
 #include "core/subscriptions/status_change.h"
 
+#include "core/interactions/submitted_resource.h"
 #include "core/interactions/write.h"
 
 namespace annals::core {

@@ -1,0 +1,292 @@
+#include "core/interactions/submitted_resource.h"
+
+#include "codec/schema/structure.h"
+#include "core/definitions.h"
+#include "core/interactions/answer.h"
+#include "core/interactions/negotiation.h"
+#include "core/interactions/references.h"
+#include "core/interactions/turns.h"
+#include "core/outcome.h"
+#include "core/scoped_view.h"
+#include "core/subscriptions/subscriber.h"
+#include "core/subset.h"
+#include "core/validation/validate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace annals::core {
+
+namespace {
+
+// Documents above this size keep no buffers for the next parse of the thread.
+constexpr std::size_t kRecycledBytesMax = 1 << 20;
+
+/// The errors that full validation finds in a resource whose structure is sound.
+Result<void> check_in_full(const Service& service, json::Value resource, std::string_view prefix,
+                           std::vector<Position>* unread) {
+    validation::Options options;
+    options.structure_is_checked = true;
+    options.refuse_unknown_codes = false;
+    const Definitions::Resident definitions(service.definitions(), unread);
+    validation::Report report = validation::validate(resource, definitions, options);
+    std::optional<Error> fault;
+    for (Issue& issue : report.issues) {
+        if (issue.severity != "error") {
+            continue;
+        }
+        if (!prefix.empty()) {
+            const std::size_t type = std::min(issue.expression.find('.'), issue.expression.size());
+            issue.expression.replace(0, type, prefix);
+        }
+        const Errc code = issue.code == "too-costly" ? Errc::too_costly : Errc::business_rule;
+        Error error{code, std::move(issue.diagnostics), std::move(issue.expression)};
+        if (fault) {
+            fault->others.push_back(std::move(error));
+        } else {
+            fault = std::move(error);
+        }
+    }
+    return fault ? Result<void>(*std::move(fault)) : Result<void>();
+}
+
+}  // namespace
+
+json::Parser& thread_parser() {
+    thread_local json::Parser parser;
+    return parser;
+}
+
+Result<json::Document> parse_submitted(const Config& config, json::Parser& parser,
+                                       std::string_view text) {
+    const auto parsed = [&](std::string_view from) {
+        return config.validation == "off" ? parser.parse(from) : parser.parse_resource(from);
+    };
+    Result<json::Document> document = parsed(text);
+    if (document) {
+        // Whoever looks for a name in what is stored compares it as it stands.
+        if (const std::string plain = parser.with_plain_keys(*document); !plain.empty())
+            [[unlikely]] {
+            parser.recycle(*std::move(document));
+            return parsed(plain);
+        }
+    }
+    return document;
+}
+
+Result<void> check_whole(const json::ResourceFacts& facts) {
+    if (is_subsetted(facts.meta)) {
+        return Error{
+            Errc::business_rule,
+            "The resource has the tag SUBSETTED: it is a part of what was read, and an update "
+            "would lose the rest",
+            fmt::format("{}.meta.tag", resource_type_name(facts.type))};
+    }
+    return {};
+}
+
+Result<void> check_resource(const Service& service, json::Value resource, std::string_view prefix,
+                            std::vector<Position>* unread) {
+    const Config& config = service.config();
+    // Whatever holds it may nest deeper, so that what is stored can be told of and sent on.
+    if (json::is_too_deep(resource)) {
+        return Error{Errc::invalid,
+                     fmt::format("The resource is nested deeper than {} levels", kJsonDepthMax),
+                     std::string(prefix)};
+    }
+    if (config.validation == "off") {
+        return {};
+    }
+    ANNALS_TRY_VOID(schema::check_structure(
+        resource, {.allow_unknown_elements = config.allow_unknown_elements}, prefix));
+    return config.validation == "full" ? check_in_full(service, resource, prefix, unread)
+                                       : Result<void>();
+}
+
+Result<void> check_written(const Service& service, const Request& request,
+                           const storage::VersionWrite& write, json::Value resource) {
+    const Permission needed = write.method == storage::Method::post ? kMayCreate : kMayUpdate;
+    const ScopedView view(service, request, needed);
+    if (!view.is_whole() && !view.shows(write.type, write.id, resource)) {
+        return beyond_scopes(needed, write.type);
+    }
+    return {};
+}
+
+SubmittedResource::~SubmittedResource() {
+    release();
+}
+
+void SubmittedResource::release() noexcept {
+    if (!document_.nodes().empty() && document_.text().size() <= kRecycledBytesMax) {
+        thread_parser().recycle(std::move(document_));
+    }
+    document_ = {};
+    facts_ = {};
+}
+
+Result<void> SubmittedResource::read(const Service& service, const Request& request, TypeId type) {
+    return parse(service, request, type, &unread_);
+}
+
+Result<void> SubmittedResource::parse(const Service& service, const Request& request, TypeId type,
+                                      std::vector<Position>* unread) {
+    ANNALS_TRY_VOID(check_content_type(request));
+    const std::string_view name = resource_type_name(type);
+    if (name == "Parameters") {
+        return Error{Errc::invalid, "Parameters resources are sent, not stored", "Parameters"};
+    }
+    if (request.body.empty()) {
+        return Error{Errc::invalid, fmt::format("The body is empty: expected a {}", name), ""};
+    }
+    ANNALS_TRY(json::Document document,
+               parse_submitted(service.config(), thread_parser(), request.body));
+    ANNALS_TRY_VOID(take(service, request, type, std::move(document), unread));
+    return check_subscriber(service, request, document_.root());
+}
+
+asio::awaitable<Result<void>> SubmittedResource::read_fetched(const Service& service,
+                                                              const Request& request, TypeId type) {
+    co_await request.loop->fetched(std::move(unread_));
+    unread_.clear();
+    co_return co_await fetch_and_look(*request.loop, [&](std::vector<Position>* more) {
+        release();
+        return parse(service, request, type, more);
+    });
+}
+
+Result<void> SubmittedResource::take(const Service& service, const Request& request, TypeId type,
+                                     json::Document document, std::vector<Position>* unread) {
+    document_ = std::move(document);
+    Result<json::ResourceFacts> facts = json::read_facts(document_.root());
+    if (facts && facts->type != type) {
+        return Error{Errc::invalid,
+                     fmt::format("The body's resourceType is {}, the URL's {}",
+                                 resource_type_name(facts->type), resource_type_name(type)),
+                     fmt::format("{}.resourceType", resource_type_name(facts->type))};
+    }
+    // It tells every fault, read_facts() the first.
+    ANNALS_TRY_VOID(check_resource(service, document_.root(), {}, unread));
+    ANNALS_TRY(facts_, std::move(facts));
+
+    if (service.config().integrity_on_write) {
+        std::vector<json::ReferenceSite> sites;
+        json::find_references(facts_.resource, sites);
+        // What a stored Bundle refers to by other than a key may be one of its own entries.
+        const bool is_bundle = resource_type_name(type) == "Bundle";
+        for (const json::ReferenceSite& site : sites) {
+            if (site.kind != json::ReferenceSite::Kind::reference) {
+                continue;
+            }
+            const std::string text = site.value.string();
+            const auto key =
+                local_reference(std::string_view(text).substr(0, text.find('#')), request.base_url);
+            if (key) {
+                references_.push_back({key->first, std::string(key->second),
+                                       std::string(referred_version(text)),
+                                       json::expression_of(facts_.resource, site.path)});
+            } else if (is_relative_reference(text) && !is_bundle) {
+                return Error{
+                    Errc::conflict,
+                    fmt::format("The resource refers to {}, which names nothing on this server",
+                                text),
+                    json::expression_of(facts_.resource, site.path)};
+            }
+        }
+    }
+    return {};
+}
+
+Result<void> SubmittedResource::check_whole() const {
+    return core::check_whole(facts_);
+}
+
+void append_pieces(const json::BodyPlan& plan, std::vector<storage::BodyPiece>& pieces) {
+    using Kind = storage::BodyPiece::Kind;
+    for (const json::Run& run : plan.runs()) {
+        switch (run.hole) {
+            case json::Hole::none:
+                pieces.push_back({Kind::text, run.text});
+                break;
+            case json::Hole::version:
+                pieces.push_back({Kind::version, {}});
+                break;
+            case json::Hole::instant:
+                pieces.push_back({Kind::instant, {}});
+                break;
+        }
+    }
+}
+
+storage::Submission SubmittedResource::submit(const Service& service, storage::VersionWrite& write,
+                                              std::span<const storage::Guard> guards,
+                                              std::string_view client_request_id,
+                                              std::string* stored) {
+    const json::BodyPlan plan(facts_, write.id, {});
+    std::vector<storage::BodyPiece> pieces;
+    pieces.reserve(plan.runs().size());
+    append_pieces(plan, pieces);
+    write.body = pieces;
+
+    std::vector<storage::Requirement> requirements;
+    requirements.reserve(references_.size());
+    for (const Reference& reference : references_) {
+        storage::Requirement requirement{.type = reference.type,
+                                         .id = reference.id,
+                                         .version = required_version(reference.version)};
+        if (reference.type == write.type && reference.id == write.id) {
+            requirement.writer = 0;  // What a resource says of itself is there as soon as it is.
+        }
+        requirements.push_back(requirement);
+    }
+
+    service.store().fetch_ahead(write.type, write.id);
+    storage::Commit commit;
+    commit.writes = std::span(&write, 1);
+    commit.guards = guards;
+    commit.requirements = requirements;
+    commit.request = client_request_id;
+    const auto epoch = service.indexing().epoch();
+    write.search = &epoch->entries_of(write.type, facts_.resource);
+    storage::Submission submission = service.store().submit(commit);
+    search::Indexing::submitted(*epoch, submission.ticket);
+    if (stored != nullptr && submission.status == storage::Submission::Status::accepted) {
+        storage::append_body(pieces, write.outcome.version, write.outcome.instant, *stored);
+    }
+    write.body = {};
+    write.search = nullptr;
+    return submission;
+}
+
+Result<void> SubmittedResource::check_scopes(const Service& service, const Request& request,
+                                             const storage::VersionWrite& write) const {
+    ANNALS_TRY_VOID(check_written(service, request, write, facts_.resource));
+    for (std::size_t i = 0; i < references_.size(); ++i) {
+        if (!may_refer(service, request, references_[i].type, references_[i].id)) {
+            return missing_reference(i);
+        }
+    }
+    return {};
+}
+
+asio::awaitable<void> SubmittedResource::fetch_referred(const Service& service,
+                                                        const Request& request) const {
+    std::vector<std::pair<TypeId, std::string>> referred;
+    for (const Reference& reference : references_) {
+        referred.emplace_back(reference.type, reference.id);
+    }
+    co_await core::fetch_referred(service, request, std::move(referred));
+}
+
+Error SubmittedResource::missing_reference(std::size_t requirement) const {
+    const Reference& missing = references_[requirement];
+    return {Errc::conflict,
+            fmt::format("The resource refers to {}{}{}, which does not exist",
+                        resource_name(missing.type, missing.id),
+                        missing.version.empty() ? "" : kHistoryMark, missing.version),
+            missing.expression};
+}
+
+}  // namespace annals::core

@@ -1,0 +1,148 @@
+#include "core/interactions/transaction_answer.h"
+
+#include "core/interactions/answer.h"
+#include "core/interactions/bundle_entry.h"
+#include "core/interactions/delete.h"
+#include "core/interactions/write.h"
+#include "core/outcome.h"
+#include "core/scoped_view.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace annals::core {
+
+namespace {
+
+using Action = EntryDecision::Action;
+
+/// In the words of a deletion alone. `response`: has the version of the deletion, if there is one.
+std::string describe_removed(const TransactionEntry& entry, const TransactionAttempt& attempt,
+                             std::size_t index, const Response& response) {
+    const EntryDecision& decision = attempt.state().decision(index);
+    const TypeId type = entry.target.type;
+    if (decision.action == Action::none) {
+        return decision.id.empty() ? std::string(kNothingMatched)
+                                   : describe_no_deletion(type, decision.id, decision.head);
+    }
+    return describe_deletion(type, decision.id, response.etag.value_or(VersionNumber{}),
+                             attempt.versions_erased(index));
+}
+
+Response answer_removed(const TransactionEntry& entry, const TransactionAttempt& attempt,
+                        std::size_t index, const Preference& preference) {
+    const EntryDecision& decision = attempt.state().decision(index);
+    Response response;
+    response.status = 204;
+    if (decision.action == Action::write) {
+        const auto& outcome = attempt.written(index);
+        set_version(response, outcome.version, outcome.instant);
+    } else if (decision.action == Action::none && decision.head.exists) {
+        set_version(response, decision.head.version, decision.head.instant);
+    }
+    if (preference.return_form == Preference::Return::operation_outcome) {
+        response.status = 200;
+        response.body = Body(information(describe_removed(entry, attempt, index, response)));
+    }
+    return response;
+}
+
+/// Of what was created or updated, or found by a conditional create.
+Response answer_kept(const Service& service, const Request& request, const TransactionEntry& entry,
+                     const TransactionAttempt& attempt, std::size_t index,
+                     const Preference& preference) {
+    const TypeId type = entry.target.type;
+    const EntryDecision& decision = attempt.state().decision(index);
+    Response response;
+    std::optional<storage::VersionInfo> info;
+    std::string_view what = "found";
+    if (decision.action == Action::none) {
+        info = service.store().current(type, decision.id);
+        if (info && !ScopedView(service, request, kMaySearch, "search").shows(*info)) {
+            info.reset();  // changed a moment ago
+        }
+    } else {
+        const auto& outcome = attempt.written(index);
+        const bool live = outcome.previous.exists && !outcome.previous.deletion;
+        response.status = live ? 200 : 201;
+        what = live ? "updated" : "created";
+        response.location = version_url(request.base_url, type, decision.id, outcome.version);
+        set_version(response, outcome.version, outcome.instant);
+        if (preference.return_form == Preference::Return::minimal) {
+            return response;
+        }
+        info = service.store().version(type, decision.id, outcome.version);
+    }
+    if (info && !info->deletion) {
+        if (decision.action == Action::none) {
+            response.location = version_url(request.base_url, type, decision.id, info->version);
+            set_version(response, info->version, info->instant);
+        }
+        put_body(service, response, preference, info, type, decision.id, what);
+    }
+    return response;
+}
+
+}  // namespace
+
+asio::awaitable<Response> answer_transaction(const Service& service, const Request& request,
+                                             std::span<const TransactionEntry> entries,
+                                             const TransactionAttempt& attempt) {
+    ResponseBundle bundle("transaction-response", request.base_url, service.config().audited());
+    const Preference preference = read_preference(request);
+    const bool outcomes = preference.return_form == Preference::Return::operation_outcome;
+    AnswerBudget budget(service.config());
+    Turns turns(*request.loop);
+    for (std::size_t index = 0; index < entries.size(); ++index) {
+        const TransactionEntry& entry = entries[index];
+        Response response;
+        if (entry.kind == EntryKind::read) {
+            response = co_await answer_read_entry(service, request, entry, budget, turns);
+        } else {
+            response = entry.kind == EntryKind::remove
+                           ? answer_removed(entry, attempt, index, preference)
+                           : answer_kept(service, request, entry, attempt, index, preference);
+            fit_answer(entry.request, EntryUse::write, budget, response);
+        }
+        bundle.add(entry.value, entry.asked.method, std::move(response),
+                   outcomes && entry.kind != EntryKind::read);
+        if ((index + 1) % kEntriesPerTurn == 0) {
+            co_await turns.give_way();
+        }
+    }
+    Response response = bundle.finish();
+    if (!attempt.writes().empty()) {
+        response.position = attempt.writes().back().outcome.position;
+    } else if (attempt.has_erases()) {
+        response.position = service.store().last_position();
+    }
+    co_return response;
+}
+
+asio::awaitable<Response> answer_read_entry(const Service& service, const Request& request,
+                                            const TransactionEntry& entry, AnswerBudget& budget,
+                                            Turns& turns) {
+    if (budget.is_spent() && entry.asked.method == HttpMethod::get) {
+        co_return outcome_response(budget.error(), request);
+    }
+    if (turns.pace().is_over()) {
+        co_await turns.give_way();
+    }
+    Response response = co_await handle(service, entry.request);
+    if (response.more == nullptr) {
+        fit_answer(entry.request, EntryUse::read, budget, response);
+    } else {
+        co_await draw_answer(entry.request, EntryUse::read, budget, turns, response);
+    }
+    co_return response;
+}
+
+std::size_t answered_bytes(const Request& request, const TransactionAttempt& attempt) {
+    using enum Preference::Return;
+    const Preference::Return form = read_preference(request).return_form;
+    return form == unsaid || form == representation ? attempt.body_bytes() : 0;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,126 @@
+// TransactionAttempt: one decision of a whole transaction, and the commit that follows from it.
+//
+// Layer:   core/interactions.
+// Spec:    FHIR R4 http.html#trules; docs/api/transaction.md.
+// Threads: on the loop of its request.
+
+#pragma once
+
+#include "codec/json/substitution.h"
+#include "core/interactions/referrers.h"
+#include "core/interactions/transaction_entry.h"
+#include "core/interactions/transaction_links.h"
+#include "core/interactions/transaction_state.h"
+#include "core/service.h"
+#include "storage/types.h"
+
+#include <asio/awaitable.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace annals::core {
+
+/// Entries are decided one after the other by state(), and added to links(); then each one is built. Does not move: the
+/// parts point into each other.
+class TransactionAttempt {
+  public:
+    /// Lifetime: the arguments outlive it.
+    TransactionAttempt(const Service& service, const Request& request,
+                       std::span<const TransactionEntry> entries,
+                       TransactionState::References& references)
+        : service_(service),
+          request_(request),
+          entries_(entries),
+          links_(request.base_url),
+          state_(service, request, entries, links_, references),
+          referrers_(service, request),
+          epoch_(service.indexing().epoch()),
+          write_of_entry_(entries.size()) {}
+
+    /// Keeps memory for those of its thread that follow.
+    ~TransactionAttempt();
+
+    TransactionAttempt(const TransactionAttempt&) = delete;
+    TransactionAttempt& operator=(const TransactionAttempt&) = delete;
+
+    TransactionLinks& links() noexcept { return links_; }
+
+    TransactionState& state() noexcept { return state_; }
+
+    const TransactionState& state() const noexcept { return state_; }
+
+    /// Adds what the entry writes or erases, its links resolved. Nothing, if state().is_unread() then.
+    /// Requires: all entries are decided. Errors: those of the entry.
+    Result<void> build(std::size_t index);
+
+    /// All entries are built.
+    void end_building();
+
+    /// Whether nothing refers to what is deleted once the transaction is done; else whose fault that is.
+    asio::awaitable<std::optional<TransactionFault>> check_referrers();
+
+    storage::Submission submit();
+
+    /// Whose fault a refusal is that no other attempt can help.
+    TransactionFault fault_of(const storage::Submission& submission) const;
+
+    // What was submitted.
+
+    std::span<const storage::VersionWrite> writes() const noexcept { return writes_; }
+
+    bool has_erases() const noexcept { return !erases_.empty(); }
+
+    /// Whether its answer waits for an erasure.
+    bool erases_versions() const;
+
+    /// Requires: the entry's action is write.
+    const storage::VersionWrite::Outcome& written(std::size_t index) const {
+        return writes_[write_of_entry_[index]].outcome;
+    }
+
+    /// Versions that the entry erased.
+    std::uint64_t versions_erased(std::size_t index) const;
+
+    /// Of the bodies of all that is written, but for numbers and instants.
+    std::size_t body_bytes() const noexcept;
+
+  private:
+    Result<void> build_body(std::size_t index, storage::VersionWrite& write);
+    Result<const storage::SearchEntries*> extract(TypeId type, const EntryResource& resource);
+    bool substitute_links(const EntryResource& resource);
+    Result<void> require_references(std::size_t index, const std::vector<json::Edit>& edits);
+    storage::SearchEntries& add_entries();
+    std::size_t entry_of_write(std::size_t write) const;
+
+    const Service& service_;
+    const Request& request_;
+    std::span<const TransactionEntry> entries_;
+    TransactionLinks links_;
+    TransactionState state_;
+    Referrers referrers_;
+    std::vector<std::size_t> deleted_;  ///< entries whose resources `referrers_` has
+    std::vector<storage::Guard> guards_;
+    std::deque<std::vector<json::Edit>> edits_;
+    json::Substitution substitution_;
+    std::deque<json::BodyPlan> plans_;
+    std::shared_ptr<const search::Indexing::Epoch> epoch_;
+    std::deque<storage::SearchEntries> search_entries_;  ///< of each write but deletions
+    std::vector<storage::BodyPiece> pieces_;
+    std::vector<std::size_t> pieces_end_;  ///< of each write
+    std::vector<storage::VersionWrite> writes_;
+    std::vector<storage::Erase> erases_;
+    std::vector<std::size_t> write_of_entry_;         ///< index into writes_ or erases_
+    std::deque<std::string> required_names_;          ///< "Patient/1", "Patient/1/_history/2"
+    std::vector<storage::Requirement> requirements_;  ///< `writer` is an entry until all are built
+    std::vector<std::size_t> requirement_entries_;
+};
+
+}  // namespace annals::core
