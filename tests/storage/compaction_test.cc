@@ -33,6 +33,14 @@ StoreOptions options() {
     return options;
 }
 
+/// Segments are made when they are needed.
+StoreOptions segments_on_demand(std::uint64_t segment_bytes) {
+    StoreOptions options;
+    options.segment_bytes = segment_bytes;
+    options.prepare_segments = false;
+    return options;
+}
+
 std::string id_of(int i) {
     return fmt::format("p{}", i);
 }
@@ -133,9 +141,7 @@ TEST(Compaction, LetsReadersGoOn) {
 
 TEST(Compaction, WhoseNewNameIsNotSureLetsNothingBeErasedUntilTheNextStart) {
     test::SimFileSystem fs;
-    StoreOptions options;
-    options.segment_bytes = 64 << 10;
-    options.prepare_segments = false;
+    StoreOptions options = segments_on_demand(64 << 10);
     options.pack_segments = false;
     const std::string marker(1000, 'm');
     for (const Errc code : {Errc::io, Errc::no_store}) {
@@ -179,10 +185,7 @@ TEST(Compaction, WhoseNewNameIsNotSureLetsNothingBeErasedUntilTheNextStart) {
 
 TEST(Compaction, GoesOnWhereADeviceThatWasFullHasNoOpenSegmentYet) {
     test::SimFileSystem fs;
-    StoreOptions options;
-    options.segment_bytes = 16 << 10;
-    options.prepare_segments = false;
-    const auto store = *Store::open(fs, "/data", options);
+    const auto store = *Store::open(fs, "/data", segments_on_demand(16 << 10));
     for (int i = 0; i < 40; ++i) {
         put(*store, "Patient", id_of(i), std::string(1000, 'x'));
     }
@@ -214,10 +217,7 @@ TEST(Compaction, GoesOnWhereADeviceThatWasFullHasNoOpenSegmentYet) {
 
 TEST(Compaction, LeavesTheSegmentInWhichTheLogEnds) {
     test::SimFileSystem fs;
-    StoreOptions options;
-    options.segment_bytes = 16 << 10;
-    options.prepare_segments = false;
-    const auto store = *Store::open(fs, "/data", options);
+    const auto store = *Store::open(fs, "/data", segments_on_demand(16 << 10));
     put(*store, "Patient", "a", "small");
     // The next segment begins, but nothing comes into it.
     fs.fail_next(test::SimFileSystem::Call::write, Errc::no_store, 1, 2);

@@ -23,6 +23,20 @@ using test::SimFileSystem;
 
 const std::string kDirectory = "/data";
 
+/// Segments are made when they are needed.
+StoreOptions segments_on_demand() {
+    StoreOptions options;
+    options.segment_bytes = 64 << 10;
+    options.prepare_segments = false;
+    return options;
+}
+
+Submission submit_erase(Store& store, std::string_view id) {
+    CommitBuilder builder;
+    builder.erase("Patient", std::string(id));
+    return store.submit(builder.commit());
+}
+
 TEST(ErasureJournal, IsThereAfterAPowerCutAlsoIfItsFirstWriteFailed) {
     SimFileSystem fs;
     ASSERT_TRUE(fs.make_directory(kDirectory));
@@ -153,9 +167,7 @@ TEST(ErasureJournal, OfSomebodyElsesMakingTouchesNothingOutsideOfARecord) {
 /// Syncs that a lone hard delete makes, once there were others.
 std::uint64_t syncs_of_a_hard_delete(Durability durability) {
     SimFileSystem fs;
-    StoreOptions options;
-    options.segment_bytes = 64 << 10;
-    options.prepare_segments = false;
+    StoreOptions options = segments_on_demand();
     options.durability = durability;
     auto store = Store::open(fs, kDirectory, options);
     EXPECT_TRUE(store);
@@ -184,16 +196,12 @@ void erase_where_a_call_fails(SimFileSystem::Call call, Errc code, std::uint64_t
                  << "call " << static_cast<int>(call) << " after " << passed
                  << (code == Errc::io ? ", io" : "") << (linked ? ", linked" : ""));
     const std::string elsewhere = "/backup/1";
-    StoreOptions options;
-    options.segment_bytes = 64 << 10;
-    options.prepare_segments = false;
+    StoreOptions options = segments_on_demand();
     options.pack_segments = false;
     SimFileSystem fs;
     auto store = *Store::open(fs, kDirectory, options);
     const auto erase = [&](const char* id) {
-        CommitBuilder builder;
-        builder.erase("Patient", id);
-        const Submission submission = store->submit(builder.commit());
+        const Submission submission = submit_erase(*store, id);
         if (submission.status != Submission::Status::accepted || !store->wait(submission.ticket)) {
             return false;
         }
@@ -254,15 +262,11 @@ TEST(HardDelete, OfWhichACallFailsIsDoneWholeBeforeAnythingElse) {
 
 TEST(HardDelete, OutlivesAPowerCutAlsoIfTheNameOfACopyWasNotDurableAtFirst) {
     const std::string elsewhere = "/backup/1";
-    StoreOptions options;
-    options.segment_bytes = 64 << 10;
-    options.prepare_segments = false;
+    StoreOptions options = segments_on_demand();
     SimFileSystem fs;
     auto store = *Store::open(fs, kDirectory, options);
     const auto erase = [&](const char* id) {
-        CommitBuilder builder;
-        builder.erase("Patient", id);
-        const Ticket ticket = store->submit(builder.commit()).ticket;
+        const Ticket ticket = submit_erase(*store, id).ticket;
         EXPECT_TRUE(store->wait(ticket));
         return ticket;
     };
@@ -292,9 +296,7 @@ TEST(HardDelete, OutlivesAPowerCutAlsoIfTheNameOfACopyWasNotDurableAtFirst) {
 
 TEST(HardDelete, ThatAnOpeningCouldNotFinishIsDoneBeforeAnythingElse) {
     using Call = SimFileSystem::Call;
-    StoreOptions options;
-    options.segment_bytes = 64 << 10;
-    options.prepare_segments = false;
+    StoreOptions options = segments_on_demand();
     int openings = 0;
     for (std::uint64_t passed = 0; passed < 10; ++passed) {
         SCOPED_TRACE(passed);
@@ -303,9 +305,7 @@ TEST(HardDelete, ThatAnOpeningCouldNotFinishIsDoneBeforeAnythingElse) {
         test::put(*store, "Patient", "a", "marker-a");
         test::put(*store, "Patient", "b", "marker-b");
         fs.fail_next(Call::create, Errc::io);  // of the journal
-        CommitBuilder erase;
-        erase.erase("Patient", "b");
-        const Ticket ticket = store->submit(erase.commit()).ticket;
+        const Ticket ticket = submit_erase(*store, "b").ticket;
         ASSERT_TRUE(store->wait(ticket));
         ASSERT_FALSE(store->wait_erased(ticket));
         store.reset();
