@@ -5,6 +5,7 @@
 #include "codec/json/document.h"
 #include "core/base/pch.h"
 #include "core/exchange.h"
+#include "core/service.h"
 #include "storage/store.h"
 
 #include <asio/awaitable.hpp>

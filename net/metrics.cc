@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <string_view>
 
 namespace annals::net {
@@ -13,14 +12,13 @@ namespace {
 class Page {
   public:
     void family(std::string_view name, std::string_view kind, std::string_view help) {
-        fmt::format_to(std::back_inserter(text), "# HELP {} {}\n# TYPE {} {}\n", name, help, name,
-                       kind);
+        text += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, kind);
     }
 
     template <typename Number>
     void single(std::string_view name, std::string_view kind, std::string_view help, Number value) {
         family(name, kind, help);
-        fmt::format_to(std::back_inserter(text), "{} {}\n", name, value);
+        text += fmt::format("{} {}\n", name, value);
     }
 
     std::string text;
@@ -44,9 +42,9 @@ void add_requests(Page& page, std::span<const LoopMetrics* const> loops) {
                 return loop.methods[m].by_status_class[c];
             });
             if (count > 0) {
-                fmt::format_to(std::back_inserter(page.text),
-                               "annals_http_requests_total{{method=\"{}\",code=\"{}xx\"}} {}\n",
-                               method, c + 1, count);
+                page.text +=
+                    fmt::format("annals_http_requests_total{{method=\"{}\",code=\"{}xx\"}} {}\n",
+                                method, c + 1, count);
             }
         }
     }
@@ -69,18 +67,18 @@ void add_requests(Page& page, std::span<const LoopMetrics* const> loops) {
         std::uint64_t below = 0;
         for (std::size_t b = 0; b < kLatencyBucketsUs.size(); ++b) {
             below += counts[b];
-            fmt::format_to(std::back_inserter(page.text),
-                           "annals_http_request_seconds_bucket{{method=\"{}\",le=\"{}\"}} {}\n",
-                           method, static_cast<double>(kLatencyBucketsUs[b]) / 1e6, below);
+            page.text +=
+                fmt::format("annals_http_request_seconds_bucket{{method=\"{}\",le=\"{}\"}} {}\n",
+                            method, static_cast<double>(kLatencyBucketsUs[b]) / 1e6, below);
         }
         const std::uint64_t latency = sum(loops, [&](const LoopMetrics& loop) -> const auto& {
             return loop.methods[m].latency_us;
         });
-        fmt::format_to(std::back_inserter(page.text),
-                       "annals_http_request_seconds_bucket{{method=\"{0}\",le=\"+Inf\"}} {1}\n"
-                       "annals_http_request_seconds_sum{{method=\"{0}\"}} {2}\n"
-                       "annals_http_request_seconds_count{{method=\"{0}\"}} {1}\n",
-                       method, total, static_cast<double>(latency) / 1e6);
+        page.text += fmt::format(
+            "annals_http_request_seconds_bucket{{method=\"{0}\",le=\"+Inf\"}} {1}\n"
+            "annals_http_request_seconds_sum{{method=\"{0}\"}} {2}\n"
+            "annals_http_request_seconds_count{{method=\"{0}\"}} {1}\n",
+            method, total, static_cast<double>(latency) / 1e6);
     }
 }
 
@@ -148,9 +146,8 @@ void add_store(Page& page, const storage::Store& store) {
     for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
         const TypeId type{static_cast<std::uint16_t>(i)};
         if (const storage::Totals totals = store.totals(type); totals.versions > 0) {
-            fmt::format_to(std::back_inserter(page.text),
-                           "annals_store_resources{{type=\"{}\"}} {}\n", resource_type_name(type),
-                           totals.live);
+            page.text += fmt::format("annals_store_resources{{type=\"{}\"}} {}\n",
+                                     resource_type_name(type), totals.live);
         }
     }
     page.single("annals_store_writable", "gauge", "1 if the store takes writes.",
@@ -183,8 +180,8 @@ std::string subscription_metrics(const core::SubscriptionStats& stats) {
                 "Positions between what a subscription was told of and the newest; of those "
                 "furthest behind.");
     for (const auto& [id, lag] : stats.lags) {
-        fmt::format_to(std::back_inserter(page.text),
-                       "annals_subscription_lag_positions{{subscription=\"{}\"}} {}\n", id, lag);
+        page.text +=
+            fmt::format("annals_subscription_lag_positions{{subscription=\"{}\"}} {}\n", id, lag);
     }
     return std::move(page.text);
 }

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,14 +65,14 @@ std::string audit_metrics(const Auditor& audit) {
         "annals_audit_lines_waiting {}\n",
         audit.log().lines(), audit.log().waiting());
     if (audit.events() != nullptr) {
-        fmt::format_to(std::back_inserter(page),
-                       "# HELP annals_audit_resources_total Accesses that became resources.\n"
-                       "# TYPE annals_audit_resources_total counter\n"
-                       "annals_audit_resources_total {}\n"
-                       "# HELP annals_audit_resources_dropped_total Accesses that did not.\n"
-                       "# TYPE annals_audit_resources_dropped_total counter\n"
-                       "annals_audit_resources_dropped_total {}\n",
-                       audit.events()->written(), audit.events()->dropped());
+        page += fmt::format(
+            "# HELP annals_audit_resources_total Accesses that became resources.\n"
+            "# TYPE annals_audit_resources_total counter\n"
+            "annals_audit_resources_total {}\n"
+            "# HELP annals_audit_resources_dropped_total Accesses that did not.\n"
+            "# TYPE annals_audit_resources_dropped_total counter\n"
+            "annals_audit_resources_dropped_total {}\n",
+            audit.events()->written(), audit.events()->dropped());
     }
     return page;
 }
@@ -89,8 +88,7 @@ core::Response metrics_page(const Shared& shared) {
         page += audit_metrics(*shared.audit);
     }
     if (shared.token_endpoint != nullptr) {
-        fmt::format_to(
-            std::back_inserter(page),
+        page += fmt::format(
             "# HELP annals_tokens_total Requests for tokens of this server, by what came of them.\n"
             "# TYPE annals_tokens_total counter\n"
             "annals_tokens_total{{outcome=\"issued\"}} {}\n"

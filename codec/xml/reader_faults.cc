@@ -74,9 +74,9 @@ std::string Reader::expression_below(std::string out, schema::Type type, std::ui
             continue;
         }
         const schema::Element definition = type ? type.find(name) : schema::Element();
-        fmt::format_to(std::back_inserter(out), ".{}", name);
+        out += fmt::format(".{}", name);
         if (definition && definition.repeats()) {
-            fmt::format_to(std::back_inserter(out), "[{}]", before);
+            out += fmt::format("[{}]", before);
         }
         type = definition ? definition.type() : schema::Type();
     }

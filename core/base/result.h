@@ -8,10 +8,11 @@
 #include "core/base/check.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace annals {
@@ -76,13 +77,45 @@ class [[nodiscard]] Result {
   public:
     using value_type = T;
 
-    Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+    Result(T value) : value_(std::move(value)) {}
 
-    Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
+    Result(Error error) : error_(std::move(error)), failed_(true) {}
 
-    explicit operator bool() const noexcept { return state_.index() == 0; }
+    Result(const Result& other)
+        requires std::is_copy_constructible_v<T>
+        : failed_(other.failed_) {
+        if (failed_) {
+            std::construct_at(&error_, other.error_);
+        } else {
+            std::construct_at(&value_, other.value_);
+        }
+    }
 
-    bool has_value() const noexcept { return state_.index() == 0; }
+    Result(Result&& other) noexcept(std::is_nothrow_move_constructible_v<T>)
+        : failed_(other.failed_) {
+        if (failed_) {
+            std::construct_at(&error_, std::move(other.error_));
+        } else {
+            std::construct_at(&value_, std::move(other.value_));
+        }
+    }
+
+    Result& operator=(Result other) noexcept {
+        std::destroy_at(this);
+        return *std::construct_at(this, std::move(other));
+    }
+
+    ~Result() {
+        if (failed_) {
+            std::destroy_at(&error_);
+        } else {
+            std::destroy_at(&value_);
+        }
+    }
+
+    explicit operator bool() const noexcept { return !failed_; }
+
+    bool has_value() const noexcept { return !failed_; }
 
     T& operator*() & { return value(); }
 
@@ -95,27 +128,33 @@ class [[nodiscard]] Result {
     const T* operator->() const { return &value(); }
 
     T& value() & {
-        ANNALS_CHECK(has_value(), std::get<1>(state_).detail);
-        return *std::get_if<0>(&state_);
+        ANNALS_CHECK(!failed_, error_.detail);
+        return value_;
     }
 
     const T& value() const& {
-        ANNALS_CHECK(has_value(), std::get<1>(state_).detail);
-        return *std::get_if<0>(&state_);
+        ANNALS_CHECK(!failed_, error_.detail);
+        return value_;
     }
 
     Error& error() {
-        ANNALS_CHECK(!has_value());
-        return *std::get_if<1>(&state_);
+        ANNALS_CHECK(failed_);
+        return error_;
     }
 
     const Error& error() const {
-        ANNALS_CHECK(!has_value());
-        return *std::get_if<1>(&state_);
+        ANNALS_CHECK(failed_);
+        return error_;
     }
 
   private:
-    std::variant<T, Error> state_;
+    // std::variant would be the same, and a tenth of all that there is to compile.
+    union {
+        T value_;
+        Error error_;
+    };
+
+    bool failed_ = false;
 };
 
 /// Success without a value, or an Error.

@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <vector>
 
@@ -49,8 +48,7 @@ void append_entry(std::string& out, const storage::StoredVersion& version) {
     if (!info.deletion) {
         out.append(R"("resource":)").append(version.body) += ',';
     }
-    fmt::format_to(
-        std::back_inserter(out),
+    out += fmt::format(
         R"("request":{{"method":"{}","url":"{}/{}"}},"response":{{"status":"{}","etag":"W/\"{}\"","lastModified":"{}"}}}})",
         info.deletion ? "DELETE" : "PUT", resource_type_name(info.type), version.id,
         info.deletion ? "410" : "200", info.version.value, format_instant(info.instant));
