@@ -2,6 +2,7 @@
 
 #include "tests/support/child_process.h"
 #include "tests/support/temporary_directory.h"
+#include "tests/tools/annals_command.h"
 #include "tools/commands/http_client.h"
 
 #include <gtest/gtest.h>
@@ -16,12 +17,6 @@ namespace {
 using test::Finished;
 using test::RunningServer;
 using test::TemporaryDirectory;
-
-const std::string kBinary = ANNALS_BINARY;
-
-Finished annals(const std::vector<std::string>& arguments) {
-    return test::run_program(kBinary, arguments);
-}
 
 std::string version(const std::string& id, int number, const std::string& instant) {
     return R"({"resource":{"resourceType":"Patient","id":")" + id + R"(","meta":{"versionId":")" +
@@ -40,13 +35,6 @@ std::map<std::string, std::string> files_of(const std::string& directory) {
                                     : std::to_string(time);
     }
     return all;
-}
-
-std::string history_of(const std::string& data) {
-    const TemporaryDirectory directory;
-    const Finished done = annals({"export", "--data", data, "--to", directory.path(), "--history"});
-    EXPECT_EQ(done.exit_code, 0) << done.errors;
-    return test::read_whole_file(directory / "history.ndjson");
 }
 
 class BackupCommand : public ::testing::Test {

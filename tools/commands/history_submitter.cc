@@ -11,6 +11,22 @@ namespace annals::tools {
 
 using std::chrono::milliseconds;
 
+namespace {
+
+/// Which version an entry has: "http://source/fhir/Patient/1/_history/2".
+std::string version_in(json::Parser& parser, std::string_view entry) {
+    const auto read = parser.parse(entry);
+    if (!read) {
+        return {};
+    }
+    const std::string number = read->root()["resource"]["meta"]["versionId"].string();
+    const std::string url = read->root()["fullUrl"].string();
+    const bool is_of_version = number.empty() || url.find("/_history/") != std::string::npos;
+    return is_of_version ? url : fmt::format("{}/_history/{}", url, number);
+}
+
+}  // namespace
+
 Result<void> HistorySubmitter::submit(std::span<const std::string_view> entries,
                                       ReplicateCounts& counts, std::uint64_t reached) {
     while (!entries.empty()) {
@@ -58,9 +74,12 @@ Result<void> HistorySubmitter::submit_bundle(std::span<const std::string_view> e
             return submit(entries, counts, reached);
         }
         if (reply.status != 200) {
+            const std::string where =
+                entries.size() == 1 ? fmt::format(" of {}", version_in(parser_, entries.front()))
+                                    : "";
             return Error{Errc::processing,
-                         fmt::format("{}: POST: status {}: {}", client_.server().authority(),
-                                     reply.status, outcome_text(parser_, reply.body)),
+                         fmt::format("{}: POST{}: status {}: {}", client_.server().authority(),
+                                     where, reply.status, outcome_text(parser_, reply.body)),
                          ""};
         }
         ANNALS_TRY(const auto answers, read_answers(parser_, reply.body));

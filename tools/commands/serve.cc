@@ -30,6 +30,12 @@ sigset_t block_signals() {
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    struct sigaction hangup{};
+    sigaction(SIGHUP, nullptr, &hangup);
+    if (hangup.sa_handler != SIG_IGN) {
+        // With nohup it is to outlive the terminal.
+        sigaddset(&signals, SIGHUP);
+    }
     pthread_sigmask(SIG_BLOCK, &signals, nullptr);
     std::signal(SIGPIPE, SIG_IGN);
     return signals;
@@ -158,7 +164,7 @@ int serve(const ArgumentList& arguments) {
 
     int signal = 0;
     sigwait(&signals, &signal);
-    log_info(signal == SIGINT ? "SIGINT: stopping" : "SIGTERM: stopping");
+    log_info(fmt::format("SIG{}: stopping", sigabbrev_np(signal)));
     (*server)->stop();
     server->reset();
     service.reset();

@@ -1,0 +1,294 @@
+// annals replicate between two servers of the real binary.
+
+#include "tests/support/child_process.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/tools/annals_command.h"
+#include "tools/commands/http_client.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+
+namespace annals {
+namespace {
+
+using std::chrono::seconds;
+using test::Finished;
+using test::RunningServer;
+using test::TemporaryDirectory;
+
+TEST(Replicate, CopiesAndSaysWhatItDid) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    ASSERT_EQ(annals({"import", "--data", directory / "a", directory / "in.ndjson"}).exit_code, 0);
+    {
+        RunningServer source(kBinary, directory / "a");
+        RunningServer target(kBinary, directory / "b");
+        ASSERT_FALSE(source.url().empty() || target.url().empty());
+        const std::vector<std::string> arguments = {"replicate", "--from",     source.url(),
+                                                    "--to",      target.url(), "--page",
+                                                    "3",         "--state",    directory / "state"};
+        const Finished first = annals(arguments);
+        EXPECT_EQ(first.exit_code, 0) << first.errors;
+        EXPECT_NE(first.output.find("replicated 4 versions: 0 there already"), std::string::npos)
+            << first.output;
+        EXPECT_NE(first.output.find("\ncursor "), std::string::npos) << first.output;
+        const Finished second = annals(arguments);
+        EXPECT_EQ(second.exit_code, 0) << second.errors;
+        EXPECT_NE(second.output.find("replicated 0 versions"), std::string::npos) << second.output;
+        std::filesystem::remove(directory / "state");
+        const Finished third = annals(arguments);
+        EXPECT_EQ(third.exit_code, 0) << third.errors;
+        EXPECT_NE(third.output.find("replicated 4 versions: 4 there already"), std::string::npos)
+            << third.output;
+        for (RunningServer* server : {&source, &target}) {
+            server->process().kill(SIGTERM);
+            EXPECT_EQ(server->process().wait(seconds(20)), 0);
+        }
+    }
+    EXPECT_EQ(history_of(directory / "a"), history_of(directory / "b"));
+}
+
+/// The `_cursor` of the next link that `target` is answered with; empty if there is none.
+std::string next_cursor(const std::string& url, const std::string& target) {
+    tools::HttpClient client(*tools::parse_server_url(url));
+    tools::HttpRequest request;
+    request.target = target;
+    const auto reply = client.send(request);
+    const std::size_t next = reply ? reply->body.find(R"("relation":"next")") : std::string::npos;
+    if (next == std::string::npos) {
+        return {};
+    }
+    const std::size_t begin = reply->body.find("_cursor=", next) + 8;
+    return reply->body.substr(begin, reply->body.find_first_of("&\"", begin) - begin);
+}
+
+TEST(Replicate, BeginsAfterACursorOfCommitOrderAndNoOther) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    ASSERT_EQ(annals({"import", "--data", directory / "a", directory / "in.ndjson"}).exit_code, 0);
+    RunningServer source(kBinary, directory / "a");
+    RunningServer target(kBinary, directory / "b");
+    ASSERT_FALSE(source.url().empty() || target.url().empty());
+    const auto replicate = [&](const std::string& cursor) {
+        return annals({"replicate", "--from", source.url(), "--to", target.url(), "--since", cursor,
+                       "--state", directory / "state"});
+    };
+    // Newest first, and by an order in which later versions may come before what was read.
+    for (const char* query : {"", "&_sort=_lastUpdated"}) {
+        const std::string cursor =
+            next_cursor(source.url(), std::string("/fhir/_history?_count=1") + query);
+        ASSERT_FALSE(cursor.empty());
+        const Finished refused = replicate(cursor);
+        EXPECT_EQ(refused.exit_code, 2) << refused.output;
+        EXPECT_NE(refused.errors.find("a cursor of the source's _sort=_position history"),
+                  std::string::npos)
+            << refused.errors;
+        EXPECT_FALSE(std::filesystem::exists(directory / "state"));
+    }
+    const std::string cursor = next_cursor(source.url(), "/fhir/_history?_sort=_position&_count=1");
+    ASSERT_FALSE(cursor.empty());
+    const Finished done = replicate(cursor);
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_NE(done.output.find("replicated 3 versions"), std::string::npos) << done.output;
+    const std::size_t printed = done.output.find("\ncursor ");
+    ASSERT_NE(printed, std::string::npos) << done.output;
+    std::string end = done.output.substr(printed + 8);
+    end.resize(end.find('\n'));
+    const Finished again = replicate(end);
+    EXPECT_EQ(again.exit_code, 0) << again.errors;
+}
+
+/// A history of `count` patients with some flesh on them.
+std::string many_patients(int count) {
+    std::string lines;
+    for (int i = 0; i < count; ++i) {
+        const std::string id = "p" + std::to_string(i);
+        lines +=
+            R"({"resource":{"resourceType":"Patient","id":")" + id +
+            R"(","meta":{"versionId":"1","lastUpdated":"2020-01-01T00:00:00.000Z"},"name":[{"family":")" +
+            std::string(1000, 'f') + R"("}]},"request":{"method":"POST","url":"Patient/)" + id +
+            R"("},"response":{"status":"201","etag":"W/\"1\"","lastModified":"2020-01-01T00:00:00.000Z"}})" +
+            "\n";
+    }
+    return lines;
+}
+
+/// The history of `source`, of the store "a", goes to "x".
+void export_history_and_stop(const TemporaryDirectory& directory, RunningServer& source,
+                             RunningServer& target) {
+    const Finished exported = annals({"export", "--server", source.url(), "--to", directory / "x",
+                                      "--history", "--base-url", "ignored"});
+    EXPECT_EQ(exported.exit_code, 0) << exported.errors;
+    for (RunningServer* server : {&source, &target}) {
+        server->process().kill(SIGTERM);
+        EXPECT_EQ(server->process().wait(seconds(20)), 0);
+    }
+}
+
+/// The store "b", and one made of the history in "x", are what "a" is.
+void expect_copies(const TemporaryDirectory& directory) {
+    EXPECT_EQ(history_of(directory / "a"), history_of(directory / "b"));
+    const Finished back =
+        annals({"import", "--data", directory / "c", directory / "x/history.ndjson"});
+    EXPECT_EQ(back.exit_code, 0) << back.errors;
+    EXPECT_EQ(history_of(directory / "a"), history_of(directory / "c"));
+}
+
+TEST(Replicate, HalvesWhatIsTooLargeForTheTarget) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", many_patients(300));
+    ASSERT_EQ(annals({"import", "--data", directory / "a", directory / "in.ndjson"}).exit_code, 0);
+    {
+        RunningServer source(kBinary, directory / "a");
+        RunningServer target(kBinary, directory / "b", {"--set", "limits.max_body=20kB"});
+        ASSERT_FALSE(source.url().empty() || target.url().empty());
+        const Finished done = annals({"replicate", "--from", source.url(), "--to", target.url(),
+                                      "--state", directory / "state", "--retry-for", "5"});
+        EXPECT_EQ(done.exit_code, 0) << done.errors;
+        export_history_and_stop(directory, source, target);
+    }
+    expect_copies(directory);
+}
+
+TEST(Replicate, TakesWhateverTheSourceHasTaken) {
+    const TemporaryDirectory directory;
+    constexpr std::size_t kLimit = 20'000;
+    const std::vector<std::string> limits{"--set", "limits.max_body=20000"};
+    {
+        RunningServer source(kBinary, directory / "a", limits);
+        RunningServer target(kBinary, directory / "b", limits);
+        ASSERT_FALSE(source.url().empty() || target.url().empty());
+        tools::HttpClient writer(*tools::parse_server_url(source.url()));
+        const auto put = [&](const std::string& id, const std::string& x) {
+            const std::string body =
+                R"({"resourceType":"Patient","id":")" + id + R"(","x":)" + x + "}";
+            tools::HttpRequest request;
+            request.target = "/fhir/Patient/" + id;
+            request.method = "PUT";
+            request.body = body;
+            const auto written = writer.send(request);
+            return written ? written->status : 0;
+        };
+        EXPECT_EQ(put("deep", std::string(63, '[') + "1" + std::string(63, ']')), 201);
+        EXPECT_EQ(put("deeper", std::string(64, '[') + "1" + std::string(64, ']')), 400);
+        // As large as it can be: with what the server adds to it one byte more is too many.
+        std::size_t bytes = kLimit - 300;
+        while (put("large", '"' + std::string(bytes, 'x') + '"') < 300) {
+            ++bytes;
+        }
+        EXPECT_GT(bytes, kLimit - 300);
+        tools::HttpRequest request;
+        request.target = "/fhir/Patient/large";
+        const auto large = writer.send(request);
+        ASSERT_TRUE(large);
+        EXPECT_GT(large->body.size(), kLimit - 50);
+        const std::string body(large->body);
+        request.method = "PUT";
+        request.body = body;
+        const auto again = writer.send(request);
+        EXPECT_TRUE(again && again->status == 200) << "it can be written as it was read";
+
+        const Finished done = annals({"replicate", "--from", source.url(), "--to", target.url(),
+                                      "--state", directory / "state", "--retry-for", "5"});
+        EXPECT_EQ(done.exit_code, 0) << done.errors;
+        export_history_and_stop(directory, source, target);
+    }
+    expect_copies(directory);
+    // The same without the versions.
+    EXPECT_EQ(annals({"export", "--data", directory / "a", "--to", directory / "y"}).exit_code, 0);
+    RunningServer last(kBinary, directory / "d", limits);
+    const Finished plain = annals({"import", "--server", last.url(), directory / "y"});
+    EXPECT_EQ(plain.exit_code, 0) << plain.errors;
+}
+
+TEST(Replicate, NamesTheVersionThatIsTooLargeForTheTarget) {
+    const TemporaryDirectory directory;
+    RunningServer source(kBinary, directory / "a");
+    RunningServer target(kBinary, directory / "b", {"--set", "limits.max_body=20kB"});
+    ASSERT_FALSE(source.url().empty() || target.url().empty());
+    tools::HttpClient writer(*tools::parse_server_url(source.url()));
+    for (const std::size_t bytes : {std::size_t{10}, std::size_t{40'000}}) {
+        const std::string body = R"({"resourceType":"Basic","id":"1","code":{"text":")" +
+                                 std::string(bytes, 'x') + "\"}}";
+        tools::HttpRequest request;
+        request.method = "PUT";
+        request.target = "/fhir/Basic/1";
+        request.body = body;
+        const auto written = writer.send(request);
+        ASSERT_TRUE(written && written->status < 300);
+    }
+    const Finished done = annals({"replicate", "--from", source.url(), "--to", target.url(),
+                                  "--state", directory / "state", "--retry-for", "5"});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_NE(done.errors.find("/Basic/1/_history/2: status 413"), std::string::npos)
+        << done.errors;
+}
+
+TEST(Replicate, FollowsWhatIsWrittenLaterUntilItIsToldToStop) {
+    const TemporaryDirectory directory;
+    RunningServer source(kBinary, directory / "a");
+    RunningServer target(kBinary, directory / "b");
+    ASSERT_FALSE(source.url().empty() || target.url().empty());
+    test::ChildProcess follower(kBinary, {"replicate", "--from", source.url(), "--to", target.url(),
+                                          "--state", directory / "state", "--follow"});
+    tools::HttpClient writer(*tools::parse_server_url(source.url()));
+    tools::HttpClient reader(*tools::parse_server_url(target.url()));
+    for (const char* id : {"one", "two", "three"}) {
+        const std::string body = std::string(R"({"resourceType":"Patient","id":")") + id + "\"}";
+        tools::HttpRequest request;
+        request.target = std::string("/fhir/Patient/") + id;
+        request.method = "PUT";
+        request.body = body;
+        const auto written = writer.send(request);
+        ASSERT_TRUE(written);
+        ASSERT_EQ(written->status, 201);
+        request.method = "GET";
+        request.body = {};
+        std::string seen;
+        const auto end = std::chrono::steady_clock::now() + seconds(10);
+        while (seen.empty() && std::chrono::steady_clock::now() < end) {
+            const auto reply = reader.send(request);
+            ASSERT_TRUE(reply);
+            seen = reply->status == 200 ? reply->body : "";
+        }
+        EXPECT_EQ(seen, written->body);
+    }
+    follower.kill(SIGTERM);
+    EXPECT_EQ(follower.wait(seconds(10)), 0) << follower.errors();
+    EXPECT_NE(follower.output().find("replicated 3 versions"), std::string::npos)
+        << follower.output();
+}
+
+TEST(Replicate, ReportsAConflictAndKeepsWhatIsThere) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    std::string other = kHistory;
+    other.replace(other.find("\"active\":true"), 13, "\"active\":null");
+    other.replace(other.find("\"active\":null"), 13, "\"active\":false");
+    test::write_whole_file(directory / "other.ndjson", other);
+    ASSERT_EQ(annals({"import", "--data", directory / "a", directory / "in.ndjson"}).exit_code, 0);
+    ASSERT_EQ(annals({"import", "--data", directory / "b", directory / "other.ndjson"}).exit_code,
+              0);
+    RunningServer source(kBinary, directory / "a");
+    RunningServer target(kBinary, directory / "b");
+    ASSERT_FALSE(source.url().empty() || target.url().empty());
+    const Finished done = annals({"replicate", "--from", source.url(), "--to", target.url(),
+                                  "--state", directory / "state"});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_NE(done.errors.find("Patient/1/_history/5: conflict"), std::string::npos) << done.errors;
+    EXPECT_NE(done.output.find("1 conflicts"), std::string::npos) << done.output;
+}
+
+TEST(Replicate, GivesUpOnAServerThatIsNotThere) {
+    const TemporaryDirectory directory;
+    const Finished done =
+        annals({"replicate", "--from", "http://127.0.0.1:9/fhir", "--to", "http://127.0.0.1:9/fhir",
+                "--retry-for", "1", "--state", directory / "state"});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_NE(done.errors.find("127.0.0.1:9"), std::string::npos) << done.errors;
+}
+
+}  // namespace
+}  // namespace annals

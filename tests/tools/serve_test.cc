@@ -1,0 +1,220 @@
+// annals serve: what it starts with, what it refuses to start with, how it stops.
+
+#include "core/base/bytes.h"
+#include "core/base/digest.h"
+#include "tests/support/child_process.h"
+#include "tests/support/temporary_directory.h"
+#include "tests/tools/annals_command.h"
+#include "tools/commands/http_client.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+
+namespace annals {
+namespace {
+
+using std::chrono::seconds;
+using test::Finished;
+using test::RunningServer;
+using test::TemporaryDirectory;
+
+TEST(Serve, RefusesAnUnknownKeyAWrongTypeAndATakenPortAndTouchesNothing) {
+    const TemporaryDirectory directory;
+    RunningServer running(kBinary, directory / "other");
+    ASSERT_FALSE(running.url().empty()) << running.process().errors();
+    const std::string taken = "127.0.0.1:" + std::to_string(running.port());
+    const std::string data = directory / "data";
+    const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
+        {"no_such_key", {"--set", "no_such_key=1"}},
+        {"history_page_size", {"--set", "history_page_size=true"}},
+        {taken, {"--listen", taken}},
+        {"allow_damaged", {"--allow-damaged"}},
+        {"data", {"--data", ""}},
+        {"listen", {"--listen", ""}},
+        {"nowhere.toml", {"--config", directory / "nowhere.toml"}},
+    };
+    for (const auto& [named, more] : cases) {
+        std::vector<std::string> arguments = {"serve", "--data", data};
+        if (named != taken) {
+            arguments.insert(arguments.end(), {"--listen", "127.0.0.1:0"});
+        }
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Finished done = annals(arguments);
+        EXPECT_EQ(done.exit_code, 2) << named;
+        EXPECT_TRUE(one_line(done.errors)) << done.errors;
+        EXPECT_NE(done.errors.find(named), std::string::npos) << done.errors;
+        EXPECT_FALSE(std::filesystem::exists(data)) << named;
+    }
+}
+
+// With such a limit the system lays memory out as ThreadSanitizer can't take it, so that no program of its starts.
+#if !defined(__has_feature) || !__has_feature(thread_sanitizer)
+TEST(Serve, DoesNotStartWithoutThreadsAndSaysSo) {
+    const TemporaryDirectory directory;
+    // No address space has room for stacks that large.
+    const std::string refused =
+        "ulimit -s 400000000000 && exec \"$0\" serve --data \"$1\" "
+        "--listen 127.0.0.1:0";
+    const Finished done =
+        test::run_program("/bin/sh", {"-c", refused, kBinary, directory / "data"});
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_TRUE(one_line(done.errors)) << done.errors;
+    EXPECT_NE(done.errors.find("no thread"), std::string::npos) << done.errors;
+    EXPECT_TRUE(done.output.empty());
+    RunningServer running(kBinary, directory / "data");
+    EXPECT_FALSE(running.url().empty()) << running.process().errors();
+}
+#endif
+
+/// Changes one byte of the first segment where `found` stands first.
+void damage(const std::string& data, const std::string& found) {
+    const std::string path = data + "/segments/0000000001.seg";
+    std::string bytes = test::read_whole_file(path);
+    const std::size_t at = bytes.find(found);
+    ASSERT_NE(at, std::string::npos);
+    bytes[at] = static_cast<char>(bytes[at] ^ 1);
+    test::write_whole_file(path, bytes);
+}
+
+TEST(Serve, NamesSegmentAndOffsetOfDamageAndServesTheRestOnlyWhenTold) {
+    const TemporaryDirectory directory;
+    const std::string data = directory / "data";
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    ASSERT_EQ(annals({"import", "--data", data, directory / "in.ndjson"}).exit_code, 0);
+    damage(data, "\"valueQuantity\"");
+    const std::vector<std::string> plain = {"serve", "--data", data, "--listen", "127.0.0.1:0"};
+    const Finished refused = annals(plain);
+    EXPECT_EQ(refused.exit_code, 1);
+    EXPECT_TRUE(one_line(refused.errors)) << refused.errors;
+    EXPECT_NE(refused.errors.find("0000000001.seg"), std::string::npos) << refused.errors;
+    EXPECT_NE(refused.errors.find("offset"), std::string::npos) << refused.errors;
+    EXPECT_TRUE(refused.output.empty());
+
+    const Finished verified = annals({"verify", "--data", data});
+    EXPECT_EQ(verified.exit_code, 1);
+    EXPECT_NE(verified.output.find("damage in 0000000001.seg at offset "), std::string::npos)
+        << verified.output;
+
+    RunningServer server(kBinary, data, {"--read-only", "--allow-damaged"});
+    ASSERT_FALSE(server.url().empty()) << server.process().errors();
+    tools::HttpClient client(*tools::parse_server_url(server.url()));
+    tools::HttpRequest request;
+    request.target = "/fhir/Patient/1";
+    EXPECT_EQ(client.send(request)->status, 200);
+    request.method = "DELETE";
+    EXPECT_EQ(client.send(request)->status, 405);
+}
+
+TEST(Serve, RefusesANewerFormatAndTouchesNothing) {
+    const TemporaryDirectory directory;
+    const std::string data = directory / "data";
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    ASSERT_EQ(annals({"import", "--data", data, directory / "in.ndjson"}).exit_code, 0);
+    const std::string path = data + "/segments/0000000001.seg";
+    std::string bytes = test::read_whole_file(path);
+    constexpr std::size_t kFormatVersionAt = 8;
+    constexpr std::size_t kChecksumAt = 56;
+    bytes[kFormatVersionAt] = 99;
+    store_le(bytes.data() + kChecksumAt, hash64({bytes.data(), kChecksumAt}));
+    test::write_whole_file(path, bytes);
+    for (const char* command : {"serve", "verify", "import"}) {
+        const Finished refused = annals({command, "--data", data});
+        EXPECT_EQ(refused.exit_code, 2) << command;
+        EXPECT_TRUE(one_line(refused.errors)) << refused.errors;
+        EXPECT_NE(refused.errors.find("format"), std::string::npos) << refused.errors;
+    }
+    EXPECT_TRUE(test::read_whole_file(path) == bytes);
+}
+
+TEST(Serve, NamesAFlippedBitOfTheFormatVersionAsDamage) {
+    const TemporaryDirectory directory;
+    const std::string data = directory / "data";
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    ASSERT_EQ(annals({"import", "--data", data, directory / "in.ndjson"}).exit_code, 0);
+    const std::string path = data + "/segments/0000000001.seg";
+    std::string bytes = test::read_whole_file(path);
+    constexpr std::size_t kFormatVersionAt = 8;
+    bytes[kFormatVersionAt] = static_cast<char>(bytes[kFormatVersionAt] ^ 64);
+    test::write_whole_file(path, bytes);
+    for (const char* command : {"serve", "verify"}) {
+        const Finished met = annals({command, "--data", data});
+        EXPECT_EQ(met.exit_code, 1) << command;
+        EXPECT_NE((met.output + met.errors).find("0000000001.seg"), std::string::npos)
+            << met.output << met.errors;
+    }
+    EXPECT_TRUE(test::read_whole_file(path) == bytes);
+}
+
+TEST(Serve, PrintsOneLineAndIsSmallWhenEmpty) {
+    const TemporaryDirectory directory;
+    RunningServer server(kBinary, directory / "data");
+    ASSERT_FALSE(server.url().empty()) << server.process().errors();
+    EXPECT_EQ(server.process().output(), "annals ready on " + server.url() + "\n");
+    const std::string status =
+        test::read_whole_file("/proc/" + std::to_string(server.process().pid()) + "/status");
+    const std::size_t at = status.find("VmRSS:");
+    ASSERT_NE(at, std::string::npos);
+    const long resident_kb = std::atol(status.c_str() + at + 6);
+    RecordProperty("resident_kb", static_cast<int>(resident_kb));
+#if !defined(__has_feature) || \
+    !(__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+    EXPECT_LE(resident_kb, 30 * 1024);
+#endif
+    server.process().kill(SIGTERM);
+    EXPECT_EQ(server.process().wait(seconds(20)), 0);
+}
+
+TEST(Serve, TakesALimitOfTheSizeOfFilesForAFullDevice) {
+    const TemporaryDirectory directory;
+    test::ChildProcess server("/bin/sh",
+                              {"-c", "ulimit -f 300; exec \"$@\"", "sh", kBinary, "serve", "--data",
+                               directory / "data", "--listen", "127.0.0.1:0"});
+    const std::string prefix = "annals ready on ";
+    const auto line = server.wait_for_line(prefix, seconds(30));
+    ASSERT_TRUE(line) << server.errors();
+    tools::HttpClient client(*tools::parse_server_url(line->substr(prefix.size())));
+    tools::HttpRequest request;
+    request.method = "PUT";
+    request.target = "/fhir/Basic/1";
+    // More than the limit, whether the shell counts in 512 bytes or in 1024.
+    const std::string large = R"({"resourceType":"Basic","id":"1","code":{"text":")" +
+                              std::string(400 << 10, 'x') + "\"}}";
+    request.body = large;
+    const auto refused = client.send(request);
+    ASSERT_TRUE(refused) << server.errors();
+    EXPECT_EQ(refused->status, 503);
+    EXPECT_NE(refused->body.find("no-store"), std::string::npos) << refused->body;
+
+    request.body = R"({"resourceType":"Basic","id":"1","code":{"text":"x"}})";
+    tools::Patience patience;
+    patience.give_up_after = seconds(20);
+    const auto taken = client.send_patiently(request, patience);
+    ASSERT_TRUE(taken);
+    EXPECT_EQ(taken->status, 201);
+    server.kill(SIGTERM);
+    EXPECT_EQ(server.wait(seconds(20)), 0);
+}
+
+TEST(Serve, StopsInOrderWhenItsTerminalIsClosedUnlessItIsToOutliveIt) {
+    const TemporaryDirectory directory;
+    {
+        RunningServer server(kBinary, directory / "data");
+        ASSERT_FALSE(server.url().empty()) << server.process().errors();
+        server.process().kill(SIGHUP);
+        EXPECT_EQ(server.process().wait(seconds(20)), 0);
+        EXPECT_NE(server.process().errors().find("SIGHUP: stopping"), std::string::npos);
+    }
+    test::ChildProcess server("/bin/sh", {"-c", "trap '' HUP; exec \"$@\"", "sh", kBinary, "serve",
+                                          "--data", directory / "data", "--listen", "127.0.0.1:0"});
+    ASSERT_TRUE(server.wait_for_line("annals ready on ", seconds(30))) << server.errors();
+    server.kill(SIGHUP);
+    EXPECT_FALSE(server.wait(seconds(1)));
+    server.kill(SIGTERM);
+    EXPECT_EQ(server.wait(seconds(20)), 0);
+    EXPECT_NE(server.errors().find("SIGTERM: stopping"), std::string::npos) << server.errors();
+}
+
+}  // namespace
+}  // namespace annals
