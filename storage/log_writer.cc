@@ -127,7 +127,7 @@ void LogWriter::probe() {
     const auto found = segments_.probe(instant_);
     last_probe_ = Sequencer::Clock::now();
     if (found) {
-        sequencer_.recovered();
+        take_writes_again();
     } else if (found.error().code != Errc::no_store) {
         fail(found.error());
     }
@@ -201,7 +201,7 @@ Result<void> LogWriter::write_run(Batch& batch, std::size_t begin, std::size_t e
         ANNALS_TRY_VOID(sync());
     }
     publish(batch, begin, end, file_offset);
-    sequencer_.recovered();
+    take_writes_again();
     commits_.fetch_add(end - begin, std::memory_order_relaxed);
     bytes_.fetch_add(length, std::memory_order_relaxed);
     return {};
@@ -316,6 +316,12 @@ void LogWriter::erase(const Hint& record, Ticket ticket) {
         for (const Position position : erased_) {
             search_->erased(record.type, position);
         }
+    }
+}
+
+void LogWriter::take_writes_again() {
+    if (sequencer_.recovered()) {
+        log_info("log: there is space again: writes are taken");
     }
 }
 

@@ -66,6 +66,7 @@ class LogWriter {
     void publish_search(Batch& batch, std::size_t begin, std::size_t end);
     void add_to_index();
     void erase(const Hint& record, Ticket ticket);
+    void take_writes_again();
     void fail(const Error& error);
     void settle(Ticket through, bool ok);
     void probe();

@@ -468,10 +468,12 @@ Ticket Sequencer::drop(WriteState state) {
     return last_ticket_;
 }
 
-void Sequencer::recovered() noexcept {
-    if (state_.load(std::memory_order_relaxed) == WriteState::no_space) {
-        state_.store(WriteState::ready, std::memory_order_release);
+bool Sequencer::recovered() noexcept {
+    if (state_.load(std::memory_order_relaxed) != WriteState::no_space) {
+        return false;
     }
+    state_.store(WriteState::ready, std::memory_order_release);
+    return true;
 }
 
 std::optional<Sequencer::Clock::time_point> Sequencer::next_probe() const {
