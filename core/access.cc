@@ -160,6 +160,11 @@ void Principal::add_scope(std::string_view text) {
     }
 }
 
+bool Principal::may_nothing() const noexcept {
+    return everywhere_ == 0 && grants_.empty() &&
+           std::ranges::all_of(types_, [](std::uint8_t permissions) { return permissions == 0; });
+}
+
 bool Principal::may(std::uint8_t permissions, std::optional<TypeId> type) const noexcept {
     const std::uint8_t has = type ? types_[type->value] | everywhere_ : everywhere_;
     return (has & permissions) == permissions;

@@ -93,6 +93,9 @@ class Principal {
     /// The same on all of it or on a part.
     bool may_in_part(std::uint8_t permissions, std::optional<TypeId> type) const noexcept;
 
+    /// Whether the scopes permit nothing at all.
+    bool may_nothing() const noexcept;
+
     /// Whether anything is permitted in part only: what a request comes to must then be held to a ScopedView.
     bool is_held() const noexcept { return !grants_.empty(); }
 

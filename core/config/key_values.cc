@@ -76,7 +76,8 @@ std::string kind_of(const Field& field) {
         std::string operator()(Texts) const { return "a list of texts"; }
 
         std::string operator()(Duration) const {
-            return "a duration such as \"60s\" (ms, s, m, h, d)";
+            return "a duration such as \"60s\" (ms, s, m, h, d) of at least 1 ms and at most 366 "
+                   "days";
         }
 
         std::string operator()(Issuers) const {

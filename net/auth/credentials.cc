@@ -1,6 +1,9 @@
 #include "net/auth/credentials.h"
 
+#include "core/access.h"
 #include "core/base/log.h"
+#include "core/config/config_checks.h"
+#include "core/interactions/media_type.h"
 #include "net/auth/files.h"
 
 #include <fmt/format.h>
@@ -28,6 +31,21 @@ std::vector<core::Config::Auth::Issuer> all_issuers(const core::Config& config) 
     return all;
 }
 
+/// Whoever mistypes a scope should not have to find out from a 403.
+void warn_of_idle_scopes(const std::vector<core::ApiKey>& keys) {
+    for (const core::ApiKey& key : keys) {
+        std::string_view rest = key.scopes;
+        while (!rest.empty()) {
+            const std::string_view word = core::next_part(rest, ' ');
+            if (!word.empty() && core::Principal(key.id, word).may_nothing()) {
+                log_warning(fmt::format(
+                    "auth.api_keys_file: the scope '{}' of the key '{}' permits nothing",
+                    core::one_line(word), core::one_line(key.id)));
+            }
+        }
+    }
+}
+
 }  // namespace
 
 Credentials::Credentials(const core::Config& config, KeySet own_keys)
@@ -44,6 +62,7 @@ Result<std::unique_ptr<Credentials>> Credentials::open(const core::Config& confi
     std::unique_ptr<Credentials> credentials(new Credentials(config, std::move(own_keys)));
     credentials->times_ = credentials->times();
     ANNALS_TRY(Trusted trusted, credentials->read());
+    warn_of_idle_scopes(trusted.api_keys);
     {
         const std::lock_guard lock(credentials->mutex_);
         credentials->set(std::move(trusted));
@@ -125,6 +144,7 @@ void Credentials::reload_if_changed() {
         log_warning(fmt::format("credentials stay as they were: {}", trusted.error().detail));
         return;
     }
+    warn_of_idle_scopes(trusted->api_keys);
     {
         const std::lock_guard lock(mutex_);
         for (std::size_t i = 0; i < issuers_.size(); ++i) {

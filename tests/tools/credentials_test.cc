@@ -6,6 +6,7 @@
 #include "tests/support/child_process.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/support/tokens.h"
+#include "tests/tools/annals_command.h"
 
 #include <gtest/gtest.h>
 
@@ -19,15 +20,10 @@ using test::RunningServer;
 using test::TemporaryDirectory;
 using test::write_whole_file;
 
-const std::string kBinary = ANNALS_BINARY;
 const std::string kKey = "the key of the ward";
 const std::string kSecret = "a secret of at least thirty-two bytes";
 const std::string kPatient = R"({"resourceType":"Patient","id":"p","active":true})"
                              "\n";
-
-Finished annals(const std::vector<std::string>& arguments) {
-    return test::run_program(kBinary, arguments);
-}
 
 std::string token(const std::string& expiry) {
     return test::sign_hs256(kSecret,
@@ -76,6 +72,24 @@ TEST(Credentials, OfACommandThatAreOfNoUseAreAUsageFault) {
         EXPECT_NE(done.errors.find("usage: annals"), std::string::npos) << done.errors;
         EXPECT_EQ(done.errors.find("secret"), std::string::npos) << done.errors;
     }
+}
+
+TEST(Credentials, OfAKeyWithAScopeThatPermitsNothingAreWarnedOf) {
+    const TemporaryDirectory directory;
+    write_whole_file(
+        directory / "keys.toml",
+        "[[key]]\nid = \"ward\"\nsha256 = \"" + sha256_hex(kKey) +
+            "\"\nscopes = [\"system/Patient.rs\", \"system/Patinet.rs\", \"patient/*.rs\"]\n");
+    RunningServer server(
+        kBinary, directory / "a",
+        {"--set", "auth.mode=api_key", "--set", "auth.api_keys_file=" + (directory / "keys.toml")});
+    ASSERT_FALSE(server.url().empty()) << server.process().errors();
+    const std::string told = server.process().errors();
+    EXPECT_NE(told.find("the scope 'system/Patinet.rs' of the key 'ward' permits nothing"),
+              std::string::npos)
+        << told;
+    EXPECT_NE(told.find("the scope 'patient/*.rs'"), std::string::npos) << told;
+    EXPECT_EQ(told.find("'system/Patient.rs'"), std::string::npos) << told;
 }
 
 TEST(Credentials, LetImportExportAndReplicateIntoGuardedServers) {
