@@ -94,7 +94,12 @@ Result<Asked> read(const Service& service, const Request& request) {
     asked.count = config.max_page_size;
     std::string accept(request.header("Accept").value_or("*/*"));
     ANNALS_TRY(const Parameters parameters, parse_query(request.query));
+    std::vector<std::string_view> seen;
     for (const auto& [name, value] : parameters) {
+        if (name != "_type" && std::ranges::find(seen, name) != seen.end()) {
+            return invalid(fmt::format("{} is given more than once", name));
+        }
+        seen.push_back(name);
         if (name == "after") {
             ANNALS_TRY(asked.after, read_position(name, value));
         } else if (name == "_count") {

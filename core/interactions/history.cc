@@ -157,7 +157,9 @@ class Page {
         content.total = page.total;
         Links links(request_, target_, parameters_);
         add_self(links, parameters_);
-        if (page.versions.empty() && parameters_.offset > 0 && page.total > 0) {
+        const bool is_behind_the_end =
+            page.versions.empty() && parameters_.count > 0 && parameters_.offset > 0;
+        if (is_behind_the_end && page.total > 0) {
             links.add("first");
             HistoryCursor last = cursor;
             last.backwards = true;

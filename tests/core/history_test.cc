@@ -282,6 +282,9 @@ TEST_F(History, TakesAnOffsetOnAnInstance) {
     EXPECT_TRUE(behind.links.contains("first"));
     EXPECT_EQ(get(behind.links.at("previous")).versions,
               get(get("/Patient/1/_history?_count=2").links.at("last")).versions);
+    const Page counted = get("/Patient/1/_history?_offset=1&_count=0");
+    EXPECT_EQ(counted.total, 3U);
+    EXPECT_EQ(counted.links.size(), 1U) << "pages of nothing lead nowhere";
 }
 
 TEST_F(History, ShowsWhatHappenedSinceAnInstant) {
