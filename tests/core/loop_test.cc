@@ -52,6 +52,7 @@ TEST_F(Loops, WakeWhatWaitsInTheOrderOfItsArrival) {
     constexpr int kCount = 50;
     std::vector<std::promise<Errc>> done(kCount);
     std::vector<int> order;
+    std::promise<void> all_wait;
     disk_.hold_syncs();
     loop_->post([&] {
         for (int i = 0; i < kCount; ++i) {
@@ -60,8 +61,10 @@ TEST_F(Loops, WakeWhatWaitsInTheOrderOfItsArrival) {
             start(wait_for(loop_.get(), submission.ticket, i, &order,
                            &done[static_cast<std::size_t>(i)]));
         }
+        loop_->post([&] { all_wait.set_value(); });
     });
     disk_.await_held_sync();
+    all_wait.get_future().wait();  // Who begins once it has settled is answered at once.
     disk_.release_syncs();
     for (std::promise<Errc>& one : done) {
         EXPECT_EQ(one.get_future().get(), Errc::usage);
