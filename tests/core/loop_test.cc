@@ -41,6 +41,11 @@ class Loops : public testing::Test {
     std::thread thread_;
 };
 
+asio::awaitable<void> tell(std::promise<void>* begun) {
+    begun->set_value();
+    co_return;
+}
+
 asio::awaitable<void> wait_for(core::Loop* loop, storage::Ticket ticket, int number,
                                std::vector<int>* order, std::promise<Errc>* done) {
     const Result<void> settled = co_await loop->settled_ticket(ticket);
@@ -61,7 +66,7 @@ TEST_F(Loops, WakeWhatWaitsInTheOrderOfItsArrival) {
             start(wait_for(loop_.get(), submission.ticket, i, &order,
                            &done[static_cast<std::size_t>(i)]));
         }
-        loop_->post([&] { all_wait.set_value(); });
+        start(tell(&all_wait));  // begins after those
     });
     disk_.await_held_sync();
     all_wait.get_future().wait();  // Who begins once it has settled is answered at once.
