@@ -189,7 +189,7 @@ struct Work {
 class IndexAgainstModel : public testing::TestWithParam<Work> {};
 
 TEST_P(IndexAgainstModel, AnswersAlike) {
-    for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
         SCOPED_TRACE(seed);
         std::mt19937_64 random(seed);
         Pair pair;

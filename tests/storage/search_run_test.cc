@@ -94,7 +94,7 @@ TEST(SearchRun, RemembersWhoDied) {
 
 TEST(SearchRun, MergesIntoWhatOneRunOfAllWouldSay) {
     ModelMaker maker(3);
-    for (std::uint64_t round = 0; round < 12; ++round) {
+    for (std::uint64_t round = 0; round < 30; ++round) {
         std::deque<ModelDocument> documents = documents_of(maker, 1 + maker.below(1200));
         const auto all = pointers(documents);
         std::vector<std::shared_ptr<const SearchRun>> runs;
@@ -168,7 +168,7 @@ TEST(SearchRun, IsNotMergedWhenItIsToldToStop) {
 
 TEST(SearchRun, IsReadAsItWasWritten) {
     ModelMaker maker(5);
-    for (const std::size_t count : {1U, 2U, 50U, 300U, 2000U}) {
+    for (const std::size_t count : {1U, 2U, 50U, 300U, 5000U}) {
         const auto documents = documents_of(maker, count);
         const auto run = SearchRun::build(indexed(pointers(documents)));
         run->mark_died(0, {12345});  // isn't written
@@ -276,7 +276,7 @@ TEST(SearchRun, DamagedIsRefusedOrHarmless) {
     };
     ASSERT_TRUE(try_reading(bytes));
     std::size_t refused = 0;
-    for (std::size_t at = 0; at < bytes.size(); at += 1 + maker.below(100)) {
+    for (std::size_t at = 0; at < bytes.size(); at += 1 + maker.below(40)) {
         std::string damaged = bytes;
         damaged[at] = static_cast<char>(maker.below(256));
         refused += try_reading(damaged) ? 0 : 1;
