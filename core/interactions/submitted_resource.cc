@@ -160,6 +160,7 @@ asio::awaitable<Result<void>> SubmittedResource::read_fetched(const Service& ser
 Result<void> SubmittedResource::take(const Service& service, const Request& request, TypeId type,
                                      json::Document document, std::vector<Position>* unread) {
     document_ = std::move(document);
+    references_.clear();  // of a reading before what it goes by was fetched
     Result<json::ResourceFacts> facts = json::read_facts(document_.root());
     if (facts && facts->type != type) {
         return Error{Errc::invalid,
