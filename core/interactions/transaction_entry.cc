@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace annals::core {
 
 namespace {
@@ -82,9 +84,10 @@ Result<void> read_resource(const Service& service, std::size_t index, Transactio
     if (!resource) {
         return Error{Errc::required, "resource is missing", {}};
     }
-    const std::string prefix = fmt::format("Bundle.entry[{}].resource", index);
-    ANNALS_TRY(entry.resource,
-               read_entry_resource(service, resource, entry.target.type, prefix, unread));
+    std::array<char, 48> prefix;
+    const auto end = fmt::format_to(prefix.data(), "Bundle.entry[{}].resource", index);
+    ANNALS_TRY(entry.resource, read_entry_resource(service, resource, entry.target.type,
+                                                   {prefix.data(), end}, unread));
     ANNALS_TRY_VOID(check_subscriber(service, entry.request, resource));
     if (entry.kind == EntryKind::update) {
         ANNALS_TRY_VOID(check_whole(entry.resource.facts));
