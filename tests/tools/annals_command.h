@@ -40,4 +40,12 @@ inline const std::string kHistory =
 {"fullUrl":"http://a/fhir/Patient/1/_history/5","resource":{"resourceType":"Patient","id":"1","meta":{"versionId":"5","lastUpdated":"2020-01-01T00:00:03.000Z"},"active":true},"request":{"method":"PUT","url":"Patient/1"},"response":{"status":"200 OK","etag":"W/\"5\"","lastModified":"2020-01-01T00:00:03.000Z"}}
 )";
 
+/// Has a new store in `data` whose history is kHistory.
+inline void import_history(const std::string& data) {
+    const test::TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    const test::Finished done = annals({"import", "--data", data, directory / "in.ndjson"});
+    ASSERT_EQ(done.exit_code, 0) << done.errors;
+}
+
 }  // namespace annals

@@ -146,8 +146,7 @@ TEST(Import, NamesTheLinesThatAreRefusedAndTakesTheOthers) {
 
 TEST(Export, WritesLiveResourcesByTypeAndImportTakesThemBack) {
     const TemporaryDirectory directory;
-    test::write_whole_file(directory / "in.ndjson", kHistory);
-    ASSERT_EQ(annals({"import", "--data", directory / "a", directory / "in.ndjson"}).exit_code, 0);
+    import_history(directory / "a");
     const Finished done = annals({"export", "--data", directory / "a", "--to", directory / "out"});
     EXPECT_EQ(done.exit_code, 0) << done.errors;
     EXPECT_EQ(
@@ -174,9 +173,8 @@ TEST(Export, RefusesADirectoryThatIsNoStore) {
 TEST(CommandLine, RefusesAPlainFileForADirectoryWithCodeTwo) {
     const TemporaryDirectory directory;
     const std::string file = directory / "file";
-    test::write_whole_file(directory / "in.ndjson", kHistory);
     test::write_whole_file(file, "mine");
-    ASSERT_EQ(annals({"import", "--data", directory / "a", directory / "in.ndjson"}).exit_code, 0);
+    import_history(directory / "a");
     for (const std::string& to : {file, file + "/below"}) {
         for (const std::string command : {"export", "backup"}) {
             const Finished done = annals({command, "--data", directory / "a", "--to", to});

@@ -20,8 +20,7 @@ using test::TemporaryDirectory;
 
 TEST(Replicate, CopiesAndSaysWhatItDid) {
     const TemporaryDirectory directory;
-    test::write_whole_file(directory / "in.ndjson", kHistory);
-    ASSERT_EQ(annals({"import", "--data", directory / "a", directory / "in.ndjson"}).exit_code, 0);
+    import_history(directory / "a");
     {
         RunningServer source(kBinary, directory / "a");
         RunningServer target(kBinary, directory / "b");
@@ -66,8 +65,7 @@ std::string next_cursor(const std::string& url, const std::string& target) {
 
 TEST(Replicate, BeginsAfterACursorOfCommitOrderAndNoOther) {
     const TemporaryDirectory directory;
-    test::write_whole_file(directory / "in.ndjson", kHistory);
-    ASSERT_EQ(annals({"import", "--data", directory / "a", directory / "in.ndjson"}).exit_code, 0);
+    import_history(directory / "a");
     RunningServer source(kBinary, directory / "a");
     RunningServer target(kBinary, directory / "b");
     ASSERT_FALSE(source.url().empty() || target.url().empty());

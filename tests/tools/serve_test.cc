@@ -81,8 +81,7 @@ void damage(const std::string& data, const std::string& found) {
 TEST(Serve, NamesSegmentAndOffsetOfDamageAndServesTheRestOnlyWhenTold) {
     const TemporaryDirectory directory;
     const std::string data = directory / "data";
-    test::write_whole_file(directory / "in.ndjson", kHistory);
-    ASSERT_EQ(annals({"import", "--data", data, directory / "in.ndjson"}).exit_code, 0);
+    import_history(data);
     damage(data, "\"valueQuantity\"");
     const std::vector<std::string> plain = {"serve", "--data", data, "--listen", "127.0.0.1:0"};
     const Finished refused = annals(plain);
@@ -110,8 +109,7 @@ TEST(Serve, NamesSegmentAndOffsetOfDamageAndServesTheRestOnlyWhenTold) {
 TEST(Serve, RefusesANewerFormatAndTouchesNothing) {
     const TemporaryDirectory directory;
     const std::string data = directory / "data";
-    test::write_whole_file(directory / "in.ndjson", kHistory);
-    ASSERT_EQ(annals({"import", "--data", data, directory / "in.ndjson"}).exit_code, 0);
+    import_history(data);
     const std::string path = data + "/segments/0000000001.seg";
     std::string bytes = test::read_whole_file(path);
     constexpr std::size_t kFormatVersionAt = 8;
@@ -131,8 +129,7 @@ TEST(Serve, RefusesANewerFormatAndTouchesNothing) {
 TEST(Serve, NamesAFlippedBitOfTheFormatVersionAsDamage) {
     const TemporaryDirectory directory;
     const std::string data = directory / "data";
-    test::write_whole_file(directory / "in.ndjson", kHistory);
-    ASSERT_EQ(annals({"import", "--data", data, directory / "in.ndjson"}).exit_code, 0);
+    import_history(data);
     const std::string path = data + "/segments/0000000001.seg";
     std::string bytes = test::read_whole_file(path);
     constexpr std::size_t kFormatVersionAt = 8;
