@@ -51,8 +51,10 @@ class TransactionAttempt {
     TransactionAttempt(const TransactionAttempt&) = delete;
     TransactionAttempt& operator=(const TransactionAttempt&) = delete;
 
+    /// What the entries' references become.
     TransactionLinks& links() noexcept { return links_; }
 
+    /// What is decided of the entries so far.
     TransactionState& state() noexcept { return state_; }
 
     const TransactionState& state() const noexcept { return state_; }
@@ -67,6 +69,7 @@ class TransactionAttempt {
     /// Whether nothing refers to what is deleted once the transaction is done; else whose fault that is.
     asio::awaitable<std::optional<TransactionFault>> check_referrers();
 
+    /// Submits all of it as one commit. Requires: end_building(), and check_referrers() found nothing.
     storage::Submission submit();
 
     /// Whose fault a refusal is that no other attempt can help.

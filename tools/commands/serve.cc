@@ -87,7 +87,7 @@ Result<core::Config> read_config(const ArgumentList& arguments, std::optional<in
     std::vector<std::string> data;
     bool read_only = false;
     bool allow_damaged = false;
-    Arguments reader("serve", "Serves a data directory over HTTP until SIGTERM or SIGINT.");
+    Arguments reader("serve", "Serves a data directory over HTTP until SIGTERM, SIGINT or SIGHUP.");
     reader.text("--config", sources.file, "TOML file of settings");
     reader.texts("--data", data, "data directory");
     reader.texts("--listen", listen, "HOST:PORT; port 0 picks a free one");

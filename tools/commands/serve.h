@@ -8,7 +8,7 @@
 
 namespace annals::tools {
 
-/// Serves until SIGTERM or SIGINT.
+/// Serves until SIGTERM, SIGINT or SIGHUP.
 int serve(const ArgumentList& arguments);
 
 }  // namespace annals::tools
