@@ -23,8 +23,6 @@ constexpr std::size_t kChecksumBytes = 8;
 constexpr std::uint64_t kFileBytesMax = 64 << 20;
 constexpr std::size_t kBlockBytes = 4096;
 constexpr std::uint64_t kSaltAt = 40;
-constexpr std::uint64_t kFlagsAt = 14;
-constexpr char kFlagBodiless = 2;
 
 std::string file_of(const std::string& folder, std::uint64_t sequence) {
     return fmt::format("{}/{}.journal", folder, sequence % 2);
@@ -135,7 +133,7 @@ Result<std::string> read_at(const File& file, std::uint64_t offset, std::uint64_
 /// The start of a record, up to its body, as it is when the body is gone.
 void mark_blanked(char* record, const Blanking& blanking) {
     store_le(record, blanking.record_checksum);
-    record[kFlagsAt] = static_cast<char>(record[kFlagsAt] | kFlagBodiless);
+    record[kRecordFlagsAt] = static_cast<char>(record[kRecordFlagsAt] | kFlagBodiless);
 }
 
 }  // namespace

@@ -14,7 +14,6 @@ namespace {
 constexpr std::string_view kSegmentMagic = "ANNALSEG";
 constexpr std::uint32_t kFrameMagic = 0x4d52'4641;  // "AFRM"
 constexpr std::uint8_t kFlagDeletion = 1;
-constexpr std::uint8_t kFlagBodiless = 2;
 constexpr std::size_t kDecimalMax = 20;
 
 std::uint32_t header_check(const char* frame, std::uint64_t salt) noexcept {
@@ -184,8 +183,8 @@ void append_record(const Record& record, std::span<const BodyPiece> pieces, std:
     header[13] = record.kind == RecordKind::erase     ? static_cast<char>(record.scope)
                  : record.kind == RecordKind::version ? static_cast<char>(record.method)
                                                       : '\0';
-    header[14] = static_cast<char>((record.deletion ? kFlagDeletion : 0) |
-                                   (record.bodiless ? kFlagBodiless : 0));
+    header[kRecordFlagsAt] = static_cast<char>((record.deletion ? kFlagDeletion : 0) |
+                                               (record.bodiless ? kFlagBodiless : 0));
     header[15] = static_cast<char>(record.type.size());
     store_le(header + 16, record.version.value);
     store_le(header + 24, record.instant.us);
@@ -254,8 +253,8 @@ Result<Record> parse_record(std::string_view bytes, std::uint64_t offset) {
     }
     Record record;
     record.kind = static_cast<RecordKind>(kind);
-    record.deletion = (in[14] & char{kFlagDeletion}) != 0;
-    record.bodiless = (in[14] & char{kFlagBodiless}) != 0;
+    record.deletion = (in[kRecordFlagsAt] & char{kFlagDeletion}) != 0;
+    record.bodiless = (in[kRecordFlagsAt] & char{kFlagBodiless}) != 0;
     if (record.kind == RecordKind::erase) {
         record.scope = static_cast<Erase::Scope>(in[13]);
     } else if (record.kind == RecordKind::version) {
@@ -315,7 +314,7 @@ void blank_record(std::string& bytes, std::uint64_t offset) noexcept {
     char* record = bytes.data() + offset;
     const auto length = load_le<std::uint32_t>(record + 8);
     const auto body = load_le<std::uint32_t>(record + 36);
-    record[14] = static_cast<char>(record[14] | kFlagBodiless);
+    record[kRecordFlagsAt] = static_cast<char>(record[kRecordFlagsAt] | kFlagBodiless);
     std::memset(record + length - body, 0, body);
     store_le(record, hash64({record + 8, length - 8}));
 }

@@ -88,15 +88,6 @@ bool equivalent_quantities(const Quantity& a, const Quantity& b) {
     return converted && equivalent_decimals(*converted, to_a ? a.value : b.value);
 }
 
-Decimal decimal_of(const Item& number) {
-    return number.kind() == Item::Kind::integer ? Decimal(number.as_integer())
-                                                : number.as_decimal();
-}
-
-bool is_number(const Item& item) {
-    return item.kind() == Item::Kind::integer || item.kind() == Item::Kind::decimal;
-}
-
 bool is_date(Item::Kind kind) {
     return kind == Item::Kind::date || kind == Item::Kind::date_time;
 }

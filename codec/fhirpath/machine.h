@@ -25,6 +25,16 @@ namespace annals::fhirpath {
 /// FHIRPath's three-valued logic.
 enum class Truth : std::uint8_t { no, yes, unknown };
 
+inline bool is_number(const Item& item) {
+    return item.kind() == Item::Kind::integer || item.kind() == Item::Kind::decimal;
+}
+
+/// Requires: is_number().
+inline Decimal decimal_of(const Item& number) {
+    return number.kind() == Item::Kind::integer ? Decimal(number.as_integer())
+                                                : number.as_decimal();
+}
+
 class Machine {
   public:
     Machine();

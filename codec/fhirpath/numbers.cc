@@ -10,15 +10,6 @@
 namespace annals::fhirpath {
 namespace {
 
-bool is_number(const Item& item) {
-    return item.kind() == Item::Kind::integer || item.kind() == Item::Kind::decimal;
-}
-
-Decimal decimal_of(const Item& number) {
-    return number.kind() == Item::Kind::integer ? Decimal(number.as_integer())
-                                                : number.as_decimal();
-}
-
 std::optional<Decimal> power(const Decimal& base, const Decimal& exponent) {
     const std::optional<std::int64_t> whole = exponent.integer();
     if (whole && exponent.is_integral() && *whole >= 0 && *whole <= 1024) {

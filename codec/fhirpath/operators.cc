@@ -10,15 +10,6 @@
 namespace annals::fhirpath {
 namespace {
 
-bool is_number(const Item& item) {
-    return item.kind() == Item::Kind::integer || item.kind() == Item::Kind::decimal;
-}
-
-Decimal decimal_of(const Item& number) {
-    return number.kind() == Item::Kind::integer ? Decimal(number.as_integer())
-                                                : number.as_decimal();
-}
-
 std::string_view symbol(Op op) {
     switch (op) {
         case Op::multiply:

@@ -31,10 +31,6 @@ bool is_made(const Expectation& expectation) noexcept {
     return expectation.next != nullptr;
 }
 
-std::string_view name_of(const ElementRow& row) noexcept {
-    return {tables::kNames + row.name, row.name_size};
-}
-
 // What no key is like, since no text has the character.
 Expectation* nothing() noexcept {
     Expectation& own = table.nothing;

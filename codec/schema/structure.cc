@@ -67,10 +67,6 @@ std::string_view kind_name(Kind kind) noexcept {
     return "";
 }
 
-std::string_view name_of(const ElementRow& row) noexcept {
-    return {tables::kNames + row.name, row.name_size};
-}
-
 std::string_view base_name_of(const ElementRow& row) noexcept {
     return {tables::kNames + row.name, row.base_size};
 }

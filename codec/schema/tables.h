@@ -177,6 +177,10 @@ inline Name padded_name(const char* at, std::size_t size) noexcept {
     return {load_word(at) & mask, short_one ? 0 : last, size};
 }
 
+inline std::string_view name_of(const ElementRow& row) noexcept {
+    return {kNames + row.name, row.name_size};
+}
+
 inline Name name_of(std::string_view text) noexcept {
     if (text.size() >= 8) {
         return {load_word(text.data()), load_word(text.data() + text.size() - 8), text.size()};

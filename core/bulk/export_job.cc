@@ -34,11 +34,6 @@ constexpr std::chrono::seconds kTimePerCheckpoint{10};
 
 constexpr std::size_t kDeletionsPerBundle = 100;
 
-/// The work was asked to stop; what it returns is not looked at.
-Error stopped() {
-    return {Errc::timeout, "stopped", ""};
-}
-
 /// A position at which everything is there that was submitted before `time`, so that whoever asks for what came since
 /// then misses nothing.
 struct Moment {
@@ -160,7 +155,7 @@ class ExportJob {
         if (run_.stopping()) {
             static_cast<void>(
                 checkpoint());  // else what was written since the last one is written again
-            return stopped();
+            return job_stopped();
         }
         if (files_->bytes() - bytes_at_checkpoint_ >= kBytesPerCheckpoint ||
             std::chrono::steady_clock::now() - last_checkpoint_ >= kTimePerCheckpoint) {
@@ -202,7 +197,7 @@ class ExportJob {
             search::Pace pace(std::chrono::milliseconds(50));
             for (bool done = false; !done;) {
                 if (run_.stopping()) {
-                    return stopped();
+                    return job_stopped();
                 }
                 run_.say(fmt::format("0% (the index of {})", resource_type_name(type)));
                 pace.begin_turn();

@@ -37,15 +37,10 @@ constexpr std::size_t kBytesPerWindow = 4 << 20;
 constexpr std::size_t kHistoryEntriesMax = 1000;
 constexpr std::size_t kHistoryBytesMax = 8 << 20;
 
-constexpr std::chrono::seconds kTimePerCheckpoint{2};
+constexpr std::chrono::seconds kCheckpointInterval{2};
 constexpr std::chrono::milliseconds kPause{200};
 
 constexpr std::uint64_t kErrorFileBytesMax = 128 << 20;
-
-/// The work was asked to stop; what it returns is not looked at.
-Error stopped() {
-    return {Errc::timeout, "stopped", ""};
-}
 
 /// The id of a resource that came without one: the same each time that its line is taken.
 std::string id_of_line(std::string_view job, std::size_t input, std::uint64_t line) {
@@ -191,7 +186,7 @@ class ImportJob {
     Result<void> end_window(std::uint64_t size) {
         if (run_.stopping()) {
             static_cast<void>(checkpoint());
-            return stopped();
+            return job_stopped();
         }
         store_.flush();
         ANNALS_TRY_VOID(settle(window_ticket_));
@@ -199,7 +194,7 @@ class ImportJob {
         const std::uint64_t percent = size == 0 ? 100 : offset_ * 100 / size;
         run_.say(fmt::format("{}% of file {} of {} ({} lines)", percent, input_ + 1,
                              task_.inputs.size(), line_));
-        return std::chrono::steady_clock::now() - last_checkpoint_ >= kTimePerCheckpoint
+        return std::chrono::steady_clock::now() - last_checkpoint_ >= kCheckpointInterval
                    ? checkpoint()
                    : Result<void>();
     }
@@ -405,7 +400,7 @@ class ImportJob {
 
     Result<void> pause() {
         std::this_thread::sleep_for(kPause);
-        return run_.stopping() ? Result<void>(stopped()) : Result<void>();
+        return run_.stopping() ? Result<void>(job_stopped()) : Result<void>();
     }
 
     Result<void> add_error(const Error& error, std::uint64_t line) {

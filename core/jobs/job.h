@@ -54,6 +54,11 @@ struct JobResult {
     std::vector<JobFile> files;
 };
 
+/// What work returns that was asked to stop; nobody looks at it.
+inline Error job_stopped() {
+    return {Errc::timeout, "stopped", ""};
+}
+
 /// The job's thread between two saves: what to do, where it stood, where its files are.
 class JobRun {
   public:

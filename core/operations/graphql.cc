@@ -12,8 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <utility>
 
 namespace annals::core {
@@ -70,13 +68,6 @@ Result<void> take_text(std::string_view name, std::string text, Sent& sent) {
     }
     *into = std::move(text);
     return {};
-}
-
-/// Whether it says how answers look; this one looks as it does.
-bool is_of_representation(std::string_view name) {
-    static constexpr std::array<std::string_view, 4> kNames{"_format", "_pretty", "_summary",
-                                                            "_elements"};
-    return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
 /// {"query":...,"operationName":...,"variables":...,"_asOf":...}.

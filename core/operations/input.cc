@@ -11,10 +11,6 @@ namespace annals::core {
 
 namespace {
 
-bool is_of_representation(std::string_view name) {
-    return name == "_format" || name == "_pretty" || name == "_summary" || name == "_elements";
-}
-
 bool is_among(std::string_view name, std::initializer_list<std::string_view> names) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -27,7 +23,7 @@ std::string primitive_text(json::Value value) {
     return value.is_string() ? value.string() : std::string(value.raw());
 }
 
-Error fault(std::string_view name, std::string_view what) {
+Error parameter_fault(std::string_view name, std::string_view what) {
     return {Errc::invalid, fmt::format("The parameter '{}' {}", name, what), ""};
 }
 
@@ -38,7 +34,7 @@ Error not_parameters() {
 /// Has it a name, and exactly one of value[x], resource and parts?
 Result<void> check_parameter(json::Value parameter, std::size_t index) {
     const auto refused = [&](std::string_view what) {
-        Error error = fault(parameter["name"].string(), what);
+        Error error = parameter_fault(parameter["name"].string(), what);
         error.expression = fmt::format("Parameters.parameter[{}]", index);
         return error;
     };
@@ -72,6 +68,10 @@ Result<void> check_parameter(json::Value parameter, std::size_t index) {
 }
 
 }  // namespace
+
+bool is_of_representation(std::string_view name) noexcept {
+    return name == "_format" || name == "_pretty" || name == "_summary" || name == "_elements";
+}
 
 Result<OperationInput> OperationInput::read(const Request& request) {
     OperationInput input;
@@ -121,7 +121,7 @@ Result<void> OperationInput::read_body(const Request& request) {
     ANNALS_TRY(query_, parse_query(request.query));
     for (const auto& [name, value] : query_) {
         if (value.empty() && !is_of_representation(name)) {
-            return fault(name, "has no value");
+            return parameter_fault(name, "has no value");
         }
     }
     if (request.body.empty()) {
@@ -161,7 +161,7 @@ Result<std::vector<std::string>> OperationInput::texts(std::string_view name) co
         if (parameter["name"].equals(name)) {
             std::optional<std::string> text = text_of(parameter);
             if (!text) {
-                return fault(name, "is of the wrong type");
+                return parameter_fault(name, "is of the wrong type");
             }
             found.push_back(*std::move(text));
         }
@@ -175,7 +175,7 @@ Result<std::optional<std::string>> OperationInput::text(std::string_view name) c
         return std::optional<std::string>();
     }
     if (there > 1) {
-        return fault(name, "is given more than once");
+        return parameter_fault(name, "is given more than once");
     }
     ANNALS_TRY(std::vector<std::string> found, texts(name));
     return std::optional<std::string>(std::move(found.front()));
@@ -187,7 +187,7 @@ Result<std::optional<bool>> OperationInput::boolean(std::string_view name) const
         return std::optional<bool>();
     }
     if (*found != "true" && *found != "false") {
-        return fault(name, "is neither true nor false");
+        return parameter_fault(name, "is neither true nor false");
     }
     return std::optional<bool>(*found == "true");
 }
@@ -201,7 +201,7 @@ Result<std::optional<std::uint64_t>> OperationInput::number(std::string_view nam
     const char* const end = found->data() + found->size();
     const auto [last, error] = std::from_chars(found->data(), end, number);
     if (error != std::errc() || last != end) {
-        return fault(name, "is no integer from 0 on, or too large");
+        return parameter_fault(name, "is no integer from 0 on, or too large");
     }
     return std::optional<std::uint64_t>(number);
 }
@@ -213,7 +213,7 @@ Result<std::optional<Instant>> OperationInput::instant(std::string_view name) co
     }
     const Result<InstantRange> range = parse_date_time(*found);
     if (!range) {
-        return fault(name, "is no date and time");
+        return parameter_fault(name, "is no date and time");
     }
     return std::optional<Instant>(range->begin);
 }
@@ -303,7 +303,7 @@ Result<void> OperationInput::only_beside_resource(
 Result<void> OperationInput::once(std::initializer_list<std::string_view> names) const {
     for (const std::string_view name : names) {
         if (count(name) > 1) {
-            return fault(name, "is given more than once");
+            return parameter_fault(name, "is given more than once");
         }
     }
     return {};

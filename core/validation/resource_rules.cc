@@ -14,8 +14,6 @@ namespace annals::validation {
 
 namespace {
 
-constexpr std::string_view kSnomed = "http://snomed.info/sct";
-
 // ---- Questionnaire ----
 
 struct Item {

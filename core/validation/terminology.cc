@@ -15,7 +15,6 @@ using core::split_canonical;
 namespace {
 
 constexpr std::uint64_t kTerminologySteps = 5'000'000;
-constexpr std::string_view kSnomed = "http://snomed.info/sct";
 
 }  // namespace
 

@@ -14,6 +14,8 @@
 
 namespace annals::validation {
 
+inline constexpr std::string_view kSnomed = "http://snomed.info/sct";
+
 /// A code as it stands in an element; without a system where the element has none to give.
 struct Code {
     std::optional<std::string> system;

@@ -5,37 +5,30 @@
 
 namespace annals::net::auth {
 
-namespace {
-
-Error bad(std::string_view why) {
-    return {Errc::bad_credentials, std::string(why), ""};
-}
-
-}  // namespace
-
 Result<Assertion> check_assertion(std::string_view claims, const std::string& id,
                                   const std::string& url, std::chrono::milliseconds leeway,
                                   Instant now) {
     json::Parser parser;
     const auto document = parser.parse(claims);
     if (!document) {
-        return bad("The assertion's claims are no JSON");
+        return bad_credentials("The assertion's claims are no JSON");
     }
     const json::Value root = document->root();
     const auto checked = check_claims(root, {id, url, leeway, ""}, now);
     if (!checked) {
-        return checked.error().code == Errc::credentials_expired ? bad("The assertion has expired")
-                                                                 : checked.error();
+        return checked.error().code == Errc::credentials_expired
+                   ? bad_credentials("The assertion has expired")
+                   : checked.error();
     }
     if (!root["sub"].equals(id)) {
-        return bad("The assertion's sub is not its iss");
+        return bad_credentials("The assertion's sub is not its iss");
     }
     if (checked->expires.us - now.us > assertion_life_max(leeway).count()) {
-        return bad("The assertion's exp is more than five minutes ahead");
+        return bad_credentials("The assertion's exp is more than five minutes ahead");
     }
     Assertion assertion{root["jti"].string(), checked->expires};
     if (assertion.id.empty() || assertion.id.size() > kAssertionIdBytesMax) {
-        return bad("The assertion needs a jti of 512 bytes at most");
+        return bad_credentials("The assertion needs a jti of 512 bytes at most");
     }
     return assertion;
 }

@@ -1,6 +1,7 @@
 #include "net/auth/authenticator.h"
 
 #include "core/base/digest.h"
+#include "net/auth/claims.h"
 #include "net/auth/jwt.h"
 
 #include <openssl/crypto.h>
@@ -61,10 +62,6 @@ bool are_same(std::string_view one, std::string_view other) noexcept {
     return difference == 0;
 }
 
-Error bad(std::string_view why) {
-    return {Errc::bad_credentials, std::string(why), ""};
-}
-
 }  // namespace
 
 Authenticator::Authenticator(const core::Config::Auth& config, Credentials& credentials)
@@ -96,7 +93,7 @@ Result<std::shared_ptr<const core::Principal>> Authenticator::authenticate(
         return std::shared_ptr<const core::Principal>();
     }
     if (presented.headers > 1) {
-        return bad("More than one credential was sent");
+        return bad_credentials("More than one credential was sent");
     }
     if (memo.number == trusted_->number && memo.expires > now && memo.is_key == presented.is_key &&
         are_same(memo.credentials, presented.value)) {
@@ -117,7 +114,7 @@ Result<Authenticator::Known> Authenticator::by_bearer(std::string_view value,
     constexpr std::string_view kScheme = "Bearer ";
     if (value.size() < kScheme.size() ||
         ::strncasecmp(value.data(), kScheme.data(), kScheme.size()) != 0) {
-        return bad("The Authorization header must be: Bearer and a token");
+        return bad_credentials("The Authorization header must be: Bearer and a token");
     }
     value.remove_prefix(kScheme.size());
     while (value.starts_with(' ')) {
@@ -144,7 +141,7 @@ Result<Claims> Authenticator::verify(std::string_view token, std::string_view ad
             ++index;
         }
         if (index == issuers.size()) {
-            return bad("The token is of an unknown issuer");
+            return bad_credentials("The token is of an unknown issuer");
         }
     }
     const TrustedIssuer& issuer = issuers[index];
@@ -153,7 +150,7 @@ Result<Claims> Authenticator::verify(std::string_view token, std::string_view ad
         if (later != nullptr) {
             *later = credentials_.ask_for_keys(index, issuer.fetched);
         }
-        return bad(claims.error().detail);
+        return bad_credentials(claims.error().detail);
     }
     if (claims && several && !issuer.rules.issuer.empty()) {
         claims->name = issuer.rules.issuer + '|' + claims->name;
@@ -165,7 +162,7 @@ Result<Authenticator::Known> Authenticator::by_token(std::string_view token,
                                                      std::string_view address, Instant now,
                                                      Settled* later) {
     if (!takes_tokens_) {
-        return bad("Bearer tokens are not taken");
+        return bad_credentials("Bearer tokens are not taken");
     }
     if (const auto known = tokens_.find(token); known != tokens_.end()) {
         if (known->second.expires > now) {
@@ -188,10 +185,10 @@ Result<Authenticator::Known> Authenticator::by_token(std::string_view token,
 
 Result<Authenticator::Known> Authenticator::by_key(std::string_view key) const {
     if (!takes_keys_) {
-        return bad("API keys are not taken");
+        return bad_credentials("API keys are not taken");
     }
     if (key.size() > kApiKeyBytesMax) {
-        return bad("The API key is not known");
+        return bad_credentials("The API key is not known");
     }
     const std::string digest = sha256_hex(key);
     // All are looked at, however early one fits.
@@ -202,7 +199,7 @@ Result<Authenticator::Known> Authenticator::by_key(std::string_view key) const {
         }
     }
     if (found == key_holders_.size()) {
-        return bad("The API key is not known");
+        return bad_credentials("The API key is not known");
     }
     return Known{key_holders_[found], Instant{std::numeric_limits<std::int64_t>::max()}};
 }

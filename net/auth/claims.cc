@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::size_t kNameCharsMax = 256;
 
-Error bad(std::string_view why) {
-    return {Errc::bad_credentials, std::string(why), ""};
-}
-
 /// A NumericDate. Errors: bad_credentials.
 Result<std::optional<Instant>> read_date(json::Value claims, std::string_view name) {
     const json::Value value = claims[name];
@@ -30,7 +26,7 @@ Result<std::optional<Instant>> read_date(json::Value claims, std::string_view na
     constexpr double kSecondsMax = 253'402'300'799;  // the year 9999
     if (!value.is(json::Kind::number) || read.ec != std::errc() || !(seconds >= 0) ||
         seconds > kSecondsMax) {
-        return bad(fmt::format("The token's {} is no date", name));
+        return bad_credentials(fmt::format("The token's {} is no date", name));
     }
     return std::optional(Instant{static_cast<std::int64_t>(std::floor(seconds)) * 1'000'000});
 }
@@ -80,17 +76,21 @@ std::string patient_of(json::Value claims) {
 
 }  // namespace
 
+Error bad_credentials(std::string_view why) {
+    return {Errc::bad_credentials, std::string(why), ""};
+}
+
 Result<Claims> check_claims(json::Value claims, const TokenRules& rules, Instant now,
                             std::optional<Instant> expires_else) {
     if (!claims.is_object()) {
-        return bad("The token's claims are no object");
+        return bad_credentials("The token's claims are no object");
     }
     const std::int64_t leeway = rules.leeway.count() * 1000;
     ANNALS_TRY(const auto expires, read_date(claims, "exp"));
     ANNALS_TRY(const auto not_before, read_date(claims, "nbf"));
     ANNALS_TRY(const auto issued, read_date(claims, "iat"));
     if (!expires && !expires_else) {
-        return bad("The token has no exp");
+        return bad_credentials("The token has no exp");
     }
     const Instant end = expires ? Instant{expires->us + leeway} : *expires_else;
     if (end <= now) {
@@ -98,13 +98,13 @@ Result<Claims> check_claims(json::Value claims, const TokenRules& rules, Instant
     }
     if ((not_before && not_before->us - leeway > now.us) ||
         (issued && issued->us - leeway > now.us)) {
-        return bad("The token is not valid yet");
+        return bad_credentials("The token is not valid yet");
     }
     if (!rules.issuer.empty() && !claims["iss"].equals(rules.issuer)) {
-        return bad("The token is of another issuer");
+        return bad_credentials("The token is of another issuer");
     }
     if (!rules.audience.empty() && !names_audience(claims["aud"], rules.audience)) {
-        return bad("The token is for another audience");
+        return bad_credentials("The token is for another audience");
     }
     return Claims{name_of(claims), scopes_of(claims), end, patient_of(claims)};
 }

@@ -17,6 +17,9 @@
 
 namespace annals::net::auth {
 
+/// The error of credentials that are not taken. Its detail is for the client: it names nothing secret.
+Error bad_credentials(std::string_view why);
+
 struct TokenRules {
     std::string issuer;    ///< iss must be this; empty: any
     std::string audience;  ///< aud must name this; empty: any

@@ -44,10 +44,6 @@ constexpr auto kAlgorithms = std::to_array<Algorithm>({
     {"HS256", Signature::hmac, EVP_sha256, KeyKind::rsa, 0},
 });
 
-Error bad(std::string_view why) {
-    return {Errc::bad_credentials, std::string(why), ""};
-}
-
 const unsigned char* bytes(std::string_view text) noexcept {
     return reinterpret_cast<const unsigned char*>(text.data());
 }
@@ -127,14 +123,14 @@ Result<void> check_signature(const Algorithm& algorithm, json::Value header, std
     if (algorithm.signature == Signature::hmac) {
         // The secret alone: a public key is never taken for one.
         if (rules.secret.empty() || !is_signed_with(rules.secret, text, signature)) {
-            return bad("The token's signature is wrong");
+            return bad_credentials("The token's signature is wrong");
         }
         return {};
     }
     const json::Value id = header["kid"];
     const std::string name = id.string();
     if (id && name.empty()) {
-        return bad("The token's kid is no text");
+        return bad_credentials("The token's kid is no text");
     }
     if (id && !keys.has(name)) {
         return Error{Errc::not_found, "The token is signed with an unknown key", ""};
@@ -145,7 +141,7 @@ Result<void> check_signature(const Algorithm& algorithm, json::Value header, std
             return {};
         }
     }
-    return bad("The token's signature is wrong");
+    return bad_credentials("The token's signature is wrong");
 }
 
 struct Parts {
@@ -158,18 +154,18 @@ struct Parts {
 /// Lifetime: views point into `token`.
 Result<Parts> split(std::string_view token) {
     if (token.size() > kTokenBytesMax) {
-        return bad("The token is too long");
+        return bad_credentials("The token is too long");
     }
     const std::size_t first = token.find('.');
     const std::size_t second = first == std::string_view::npos ? first : token.find('.', first + 1);
     if (second == std::string_view::npos) {
-        return bad("The credentials are no JSON Web Token");
+        return bad_credentials("The credentials are no JSON Web Token");
     }
     auto header = decode_base64url(token.substr(0, first));
     auto claims = decode_base64url(token.substr(first + 1, second - first - 1));
     auto signature = decode_base64url(token.substr(second + 1));
     if (!header || !claims || !signature) {
-        return bad("The token is not written in base64url");
+        return bad_credentials("The token is not written in base64url");
     }
     return Parts{*std::move(header), *std::move(claims), *std::move(signature),
                  token.substr(0, second)};
@@ -190,7 +186,7 @@ Result<std::string> unverified_issuer(std::string_view token) {
     json::Parser parser;
     const auto claims = parser.parse(parts.claims);
     if (!claims) {
-        return bad("The token's claims are no JSON");
+        return bad_credentials("The token's claims are no JSON");
     }
     return claims->root()["iss"].string();
 }
@@ -201,7 +197,7 @@ Result<std::string> verify_signature(std::string_view token, const KeySet& keys,
     json::Parser parser;
     const auto header = parser.parse(parts.header);
     if (!header || !header->root().is_object()) {
-        return bad("The token's header is no JSON object");
+        return bad_credentials("The token's header is no JSON object");
     }
     // A header that brings its own key, or says where to get one, is the oldest trick; crit asks for what
     // isn't understood here.
@@ -210,12 +206,13 @@ Result<std::string> verify_signature(std::string_view token, const KeySet& keys,
         const bool known =
             member == std::string_view("jku") && !key_url.empty() && value.equals(key_url);
         if (value && !known) {
-            return bad(fmt::format("A token with {} in its header is not taken", member));
+            return bad_credentials(
+                fmt::format("A token with {} in its header is not taken", member));
         }
     }
     const Algorithm* const algorithm = find_algorithm(header->root()["alg"].string());
     if (algorithm == nullptr) {
-        return bad("The token's alg is not taken");
+        return bad_credentials("The token's alg is not taken");
     }
     ANNALS_TRY_VOID(check_signature(*algorithm, header->root(), parts.signed_text, parts.signature,
                                     keys, rules));
@@ -228,7 +225,7 @@ Result<Claims> verify_token(std::string_view token, const KeySet& keys, const To
     json::Parser parser;
     const auto claims = parser.parse(text);
     if (!claims) {
-        return bad("The token's claims are no JSON");
+        return bad_credentials("The token's claims are no JSON");
     }
     return check_claims(claims->root(), rules, now);
 }

@@ -2,6 +2,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/log.h"
+#include "net/auth/claims.h"
 #include "storage/whole_file.h"
 
 #include <fmt/format.h>
@@ -25,10 +26,6 @@ constexpr std::string_view kWhole = "whole";  ///< and has ended: nothing is mis
 constexpr std::uint64_t kFileBytesMax = 128 << 20;
 /// So many lines more than are needed are not worth a new file.
 constexpr std::size_t kLinesSpare = 1000;
-
-Error bad(std::string_view why) {
-    return {Errc::bad_credentials, std::string(why), ""};
-}
 
 std::string line_of(const std::string& client, const std::string& digest, Instant expires) {
     return fmt::format("{} {} {}\n", expires.us, digest, client);
@@ -136,10 +133,10 @@ Result<void> Replays::take(const std::string& client, const Assertion& assertion
     make_room(now);
     auto& seen = seen_[client];
     if (const auto found = seen.find(digest); found != seen.end() && found->second > now) {
-        return bad("The assertion was sent before");
+        return bad_credentials("The assertion was sent before");
     }
     if (assertion.expires < known_from_) {
-        return bad(
+        return bad_credentials(
             "The assertion may have been sent before this server began; make one that lives "
             "longer");
     }
