@@ -16,12 +16,12 @@ namespace annals::net {
 namespace {
 
 /// Events are gathered for so long before they are written, so many and of so many bytes by one commit.
-constexpr std::chrono::milliseconds kGather{100};
+constexpr std::chrono::milliseconds kEventGather{100};
 constexpr std::size_t kBatchMax = 500;
 constexpr std::size_t kBatchBytesMax = 8 << 20;
 
 /// How long is waited after a write that the store could not take.
-constexpr std::chrono::seconds kRetry{1};
+constexpr std::chrono::seconds kEventRetry{1};
 
 constexpr std::string_view kMayWrite = "system/AuditEvent.c";
 
@@ -95,11 +95,11 @@ void AuditEvents::run() {
     for (;;) {
         if (batch.empty()) {
             wake_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
-            wake_.wait_for(lock, kGather,
+            wake_.wait_for(lock, kEventGather,
                            [this] { return stopping_ || waiting_.size() >= batch_max_; });
             batch = take_batch();
         } else {
-            wake_.wait_for(lock, kRetry, [this] { return stopping_; });
+            wake_.wait_for(lock, kEventRetry, [this] { return stopping_; });
         }
         const bool last_try = stopping_;
         if (batch.empty() && last_try) {

@@ -8,7 +8,7 @@ namespace annals::net {
 namespace {
 
 /// Memory that a thread keeps for its next line.
-constexpr std::size_t kKeptBytesMax = 64 << 10;
+constexpr std::size_t kKeptLineBytesMax = 64 << 10;
 
 /// Who looks at the audit does not make it grow by that, but for its lines.
 bool is_about_audit(std::string_view path) {
@@ -47,7 +47,7 @@ void Auditor::write(const core::Request& request, const core::Response& response
         events_->add(line);
     }
     log_->add(line);
-    if (line.capacity() > kKeptBytesMax) {
+    if (line.capacity() > kKeptLineBytesMax) {
         line = std::string();
     }
 }

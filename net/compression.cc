@@ -9,8 +9,8 @@ namespace annals::net {
 namespace {
 
 constexpr std::size_t kBytesMin = 1 << 10;  // below, the headers weigh more than what is saved
-constexpr std::size_t kWholeBytesMax = 64 << 10;  // encoded at once, with a Content-Length
-constexpr std::size_t kTurnBytesMax = 128 << 10;  // encoded between two writes
+constexpr std::size_t kWholeBytesMax = 64 << 10;     // encoded at once, with a Content-Length
+constexpr std::size_t kEncodedBytesMax = 128 << 10;  // encoded between two writes
 
 // The pieces of a body and what follows it, encoded a turn's worth at a time.
 class EncodedSource final : public core::BodySource {
@@ -24,9 +24,9 @@ class EncodedSource final : public core::BodySource {
             draw();
         }
         std::size_t taken = 0;
-        while (piece_ < body_.piece_count() && taken < kTurnBytesMax) {
+        while (piece_ < body_.piece_count() && taken < kEncodedBytesMax) {
             const std::string_view piece = body_.piece(piece_);
-            const std::string_view part = piece.substr(offset_, kTurnBytesMax - taken);
+            const std::string_view part = piece.substr(offset_, kEncodedBytesMax - taken);
             encoder_->add(part, Encoder::Then::more, encoded);
             taken += part.size();
             offset_ += part.size();

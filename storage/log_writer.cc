@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kWriterNice = -10;
 constexpr std::uint64_t kRecentShare = 8;  // A new sync time counts 1/8 in the running mean.
-constexpr double kNanosecondsPerSecond = 1e9;
+constexpr double kNsPerSecond = 1e9;
 constexpr std::size_t kAddedAtOnce = 1024;  // That memory for them stays small.
 
 }  // namespace
@@ -65,9 +65,8 @@ void LogWriter::count(StoreMetrics& metrics) const noexcept {
     metrics.versions_written = versions_.load(relaxed);
     metrics.bytes_written = bytes_.load(relaxed);
     metrics.syncs = syncs_.load(relaxed);
-    metrics.sync_seconds = static_cast<double>(sync_ns_.load(relaxed)) / kNanosecondsPerSecond;
-    metrics.recent_sync_seconds =
-        static_cast<double>(recent_sync_ns_.load(relaxed)) / kNanosecondsPerSecond;
+    metrics.sync_seconds = static_cast<double>(sync_ns_.load(relaxed)) / kNsPerSecond;
+    metrics.recent_sync_seconds = static_cast<double>(recent_sync_ns_.load(relaxed)) / kNsPerSecond;
 }
 
 void LogWriter::run() {

@@ -14,7 +14,7 @@ using json::Value;
 // Bytes of a path that a message shows.
 constexpr std::size_t kPathBytesShown = 200;
 
-std::string shown(std::string text) {
+std::string shortened(std::string text) {
     if (text.size() > kPathBytesShown) {
         text.resize(kPathBytesShown);
         text += "...";
@@ -64,10 +64,10 @@ Result<Operation> read_operation(Value parameter) {
 }
 
 Error fault_of(Error error, std::size_t number, const Operation& operation) {
-    const std::string path = shown(operation.path.string());
+    const std::string path = shortened(operation.path.string());
     error.detail = operation.type.is_string()
                        ? fmt::format("operation {} ({} {}): {}", number,
-                                     shown(operation.type.string()), path, error.detail)
+                                     shortened(operation.type.string()), path, error.detail)
                        : fmt::format("operation {}: {}", number, error.detail);
     error.expression = path;
     return error;

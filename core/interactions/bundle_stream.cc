@@ -7,8 +7,8 @@ namespace annals::core {
 namespace {
 
 // A slice ends when it has so many entries or bytes: between slices other requests of the loop get their turn.
-constexpr std::size_t kSliceEntriesMax = 64;
-constexpr std::size_t kSliceBytesMax = 1 << 20;
+constexpr std::size_t kEntriesPerSlice = 64;
+constexpr std::size_t kBytesPerSlice = 1 << 20;
 
 // The entries from `next` on, slice by slice, and the Bundle's end.
 class Slices final : public BodySource {
@@ -17,7 +17,7 @@ class Slices final : public BodySource {
 
     bool next(Body& slice) override {
         for (std::size_t count = 0;
-             next_ < entries_->size() && count < kSliceEntriesMax && slice.size() < kSliceBytesMax;
+             next_ < entries_->size() && count < kEntriesPerSlice && slice.size() < kBytesPerSlice;
              ++count, ++next_) {
             begun_ = entries_->append(slice, next_, begun_ ? "," : R"(,"entry":[)") || begun_;
         }

@@ -79,7 +79,7 @@ class Groups {
     std::unordered_map<std::string, std::size_t> by_key_;  ///< an observation that has it
 };
 
-struct Asked {
+struct LastnAsked {
     std::vector<search::QueryPair> criteria;
     std::size_t max = 1;
     std::string url;
@@ -90,15 +90,15 @@ std::string_view parameter_of(std::string_view name) {
     return name.substr(0, name.find_first_of(":."));
 }
 
-Result<Asked> read_asked(const Service& service, const Request& request, TypeId type,
-                         const search::ParameterSet& parameters) {
+Result<LastnAsked> read_lastn_asked(const Service& service, const Request& request, TypeId type,
+                                    const search::ParameterSet& parameters) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY(const std::vector<std::string> names, input.names());
     if (names.size() > search::kSearchPairsMax) {
         return Error{Errc::too_costly,
                      fmt::format("There are more than {} parameters", search::kSearchPairsMax), ""};
     }
-    Asked asked;
+    LastnAsked asked;
     ANNALS_TRY(const auto max, input.number("max"));
     if (max && *max == 0) {
         return Error{Errc::invalid, "max is 1 at least", ""};
@@ -134,10 +134,10 @@ Result<Asked> read_asked(const Service& service, const Request& request, TypeId 
     return asked;
 }
 
-asio::awaitable<Result<Response>> run(const Service& service, const Request& request,
-                                      const Target& target) {
-    Result<Asked> asked =
-        read_asked(service, request, target.type, *service.indexing().parameters());
+asio::awaitable<Result<Response>> run_lastn(const Service& service, const Request& request,
+                                            const Target& target) {
+    Result<LastnAsked> asked =
+        read_lastn_asked(service, request, target.type, *service.indexing().parameters());
     if (!asked) {
         co_return std::move(asked.error());
     }
@@ -162,7 +162,7 @@ asio::awaitable<Result<Response>> run(const Service& service, const Request& req
 
 asio::awaitable<Response> lastn_operation(const Service& service, const Request& request,
                                           const Target& target) {
-    Result<Response> response = co_await run(service, request, target);
+    Result<Response> response = co_await run_lastn(service, request, target);
     if (!response) {
         co_return outcome_response(response.error(), request);
     }

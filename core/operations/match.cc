@@ -69,7 +69,7 @@ std::vector<search::QueryPair> criteria_of(json::Value patient) {
     return criteria;
 }
 
-struct Asked {
+struct MatchAsked {
     OperationInput input;
     json::Value patient;
     std::vector<search::QueryPair> criteria;
@@ -77,7 +77,7 @@ struct Asked {
     std::size_t count = 0;
 };
 
-Result<Asked> read_asked(const Service& service, const Request& request) {
+Result<MatchAsked> read_match_asked(const Service& service, const Request& request) {
     ANNALS_TRY(OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"resource", "onlyCertainMatches", "count"}));
     ANNALS_TRY_VOID(input.once({"resource"}));
@@ -100,8 +100,9 @@ Result<Asked> read_asked(const Service& service, const Request& request) {
             "The patient has no identifier, family name, birth date or telecom to match by", ""};
     }
     const std::uint64_t most = service.config().max_page_size;
-    return Asked{std::move(input), patient, std::move(criteria), only_certain.value_or(false),
-                 static_cast<std::size_t>(std::min<std::uint64_t>(count.value_or(most), most))};
+    return MatchAsked{
+        std::move(input), patient, std::move(criteria), only_certain.value_or(false),
+        static_cast<std::size_t>(std::min<std::uint64_t>(count.value_or(most), most))};
 }
 
 /// How the entry of a match ends.
@@ -113,7 +114,7 @@ std::string entry_end(int points) {
 }
 
 /// Puts the best of `scored` into the Bundle.
-void choose(std::vector<Scored> scored, const Asked& asked, SearchBundleContent& content) {
+void choose(std::vector<Scored> scored, const MatchAsked& asked, SearchBundleContent& content) {
     std::sort(scored.begin(), scored.end(), [](const Scored& a, const Scored& b) {
         return a.points != b.points ? a.points > b.points : a.info.position > b.info.position;
     });
@@ -133,9 +134,9 @@ void choose(std::vector<Scored> scored, const Asked& asked, SearchBundleContent&
     }
 }
 
-asio::awaitable<Result<Response>> run(const Service& service, const Request& request,
-                                      const Target& target) {
-    Result<Asked> asked = read_asked(service, request);
+asio::awaitable<Result<Response>> run_match(const Service& service, const Request& request,
+                                            const Target& target) {
+    Result<MatchAsked> asked = read_match_asked(service, request);
     if (!asked) {
         co_return std::move(asked.error());
     }
@@ -205,7 +206,7 @@ asio::awaitable<Result<Response>> run(const Service& service, const Request& req
 
 asio::awaitable<Response> match_operation(const Service& service, const Request& request,
                                           const Target& target) {
-    Result<Response> response = co_await run(service, request, target);
+    Result<Response> response = co_await run_match(service, request, target);
     if (!response) {
         co_return outcome_response(response.error(), request);
     }

@@ -57,15 +57,15 @@ Response failed(const RestoreRun::Status& status, const Request& request) {
     return outcome_response(error, request);
 }
 
-struct Asked {
+struct RestoreAsked {
     std::string name;
     RestoreBound bound;
 };
 
-Result<Asked> read_asked(const Request& request) {
+Result<RestoreAsked> read_restore_asked(const Request& request) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"from", "position", "instant"}));
-    Asked asked;
+    RestoreAsked asked;
     ANNALS_TRY(asked.name, read_backup_name(input, "from"));
     ANNALS_TRY(const std::optional<std::uint64_t> position, input.number("position"));
     if (position == 0U) {
@@ -79,7 +79,7 @@ Result<Asked> read_asked(const Request& request) {
 }
 
 asio::awaitable<Response> begin(const Service& service, const Request& request) {
-    const Result<Asked> asked = read_asked(request);
+    const Result<RestoreAsked> asked = read_restore_asked(request);
     if (!asked) {
         co_return outcome_response(asked.error(), request);
     }

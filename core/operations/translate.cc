@@ -30,7 +30,7 @@ struct Dependency {
     std::string text;  ///< of a concept without codings
 };
 
-struct Asked {
+struct TranslateAsked {
     std::optional<Meant> meant;
     std::vector<std::string> maps;  ///< urls of those that may do where none is meant
     std::vector<GivenCode> codes;
@@ -61,13 +61,14 @@ Result<std::vector<std::string>> maps_known(const Service& service,
     return maps;
 }
 
-Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Request& request,
-                                                const Target& target) {
+Result<std::shared_ptr<const TranslateAsked>> read_translate_asked(const Service& service,
+                                                                   const Request& request,
+                                                                   const Target& target) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only_beside_resource(
         {"url", "conceptMap", "conceptMapVersion", "code", "system", "version", "source", "coding",
          "codeableConcept", "target", "targetsystem", "dependency", "reverse"}));
-    auto asked = std::make_shared<Asked>();
+    auto asked = std::make_shared<TranslateAsked>();
     ANNALS_TRY(asked->meant,
                read_meant(service, target, input, "conceptMap", "url", "conceptMapVersion"));
     ANNALS_TRY(asked->codes, read_codes(input));
@@ -95,11 +96,11 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
         }
         asked->dependencies.push_back(std::move(dependency));
     }
-    return std::shared_ptr<const Asked>(asked);
+    return std::shared_ptr<const TranslateAsked>(asked);
 }
 
 /// Does what was sent fulfil all that a target depends on?
-bool fulfils(const Asked& asked, json::Value depends_on) {
+bool fulfils(const TranslateAsked& asked, json::Value depends_on) {
     for (const json::Value one : depends_on.elements()) {
         const auto fits = [&](const Dependency& dependency) {
             return one["property"].equals(dependency.element) &&
@@ -149,7 +150,7 @@ std::string coding_json(json::Value system, json::Value version, json::Value cod
 
 class Translation {
   public:
-    Translation(Session& session, const Asked& asked) : session_(session), asked_(asked) {}
+    Translation(Session& session, const TranslateAsked& asked) : session_(session), asked_(asked) {}
 
     Result<void> use(const terminology::Definition& map);
 
@@ -168,7 +169,7 @@ class Translation {
     bool add(std::string_view equivalence, const std::string& coding, json::Value products);
 
     Session& session_;
-    const Asked& asked_;
+    const TranslateAsked& asked_;
     std::vector<const json::Document*> used_;  // what one map leads to may be another one of them
     std::string map_;                          // url of the map in use
     std::size_t depth_ = 0;
@@ -309,7 +310,7 @@ std::string Translation::answer(std::string_view whose) const {
     return out.resource();
 }
 
-Result<std::string> answer(Session& session, const Asked& asked) {
+Result<std::string> answer(Session& session, const TranslateAsked& asked) {
     Translation translation(session, asked);
     if (asked.meant) {
         ANNALS_TRY(const auto map, find_meant(session, *asked.meant, "ConceptMap"));
@@ -332,8 +333,8 @@ Result<std::string> answer(Session& session, const Asked& asked) {
 asio::awaitable<Response> translate_operation(const Service& service, const Request& request,
                                               const Target& target) {
     co_await fetch_definitions(service, request, target);
-    Response response =
-        co_await answer_asked(service, request, read_asked(service, request, target), answer);
+    Response response = co_await answer_asked(
+        service, request, read_translate_asked(service, request, target), answer);
     co_return response;
 }
 

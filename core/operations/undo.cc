@@ -37,7 +37,7 @@ struct Range {
     std::uint64_t size() const { return to - from + 1; }
 };
 
-struct Asked {
+struct UndoAsked {
     Range range;
     std::string
         request_id;  ///< empty: all of the range; else the commits in it that this request made
@@ -79,7 +79,7 @@ Result<Range> read_range(const storage::Store& store, const OperationInput& inpu
     return range.size() > most ? Result<Range>(too_many(most)) : range;
 }
 
-Result<Asked> read_asked(const Service& service, const Request& request) {
+Result<UndoAsked> read_undo_asked(const Service& service, const Request& request) {
     ANNALS_TRY(const OperationInput input, OperationInput::read(request));
     ANNALS_TRY_VOID(input.only({"from", "to", "position", "transaction", "requestId", "dryRun"}));
     ANNALS_TRY(const auto request_id, input.text("requestId"));
@@ -88,7 +88,7 @@ Result<Asked> read_asked(const Service& service, const Request& request) {
         return Error{Errc::invalid,
                      fmt::format("A requestId has 1 to {} characters", kRequestIdBytesMax), ""};
     }
-    Asked asked;
+    UndoAsked asked;
     ANNALS_TRY(asked.range, read_range(service.store(), input));
     asked.request_id = request_id.value_or("");
     asked.dry_run = dry_run.value_or(false);
@@ -97,7 +97,7 @@ Result<Asked> read_asked(const Service& service, const Request& request) {
 
 /// The commits in `range` that a request made.
 asio::awaitable<Result<std::vector<Range>>> commits_of(const storage::Store& store,
-                                                       const Asked& asked, Turns& turns) {
+                                                       const UndoAsked& asked, Turns& turns) {
     std::vector<Range> found;
     std::uint64_t positions = 0;
     for (std::uint64_t at = asked.range.from; at <= asked.range.to;) {
@@ -316,7 +316,7 @@ std::string parameters_of(const std::vector<Step>& steps, bool done) {
 
 asio::awaitable<Response> undo_operation(const Service& service, const Request& request,
                                          const Target& /*target*/) {
-    const Result<Asked> asked = read_asked(service, request);
+    const Result<UndoAsked> asked = read_undo_asked(service, request);
     if (!asked) {
         co_return outcome_response(asked.error(), request);
     }

@@ -19,7 +19,7 @@ namespace annals::core {
 namespace {
 
 /// What is asked: by Parameters, by the query, or by the resource alone.
-struct Asked {
+struct ValidateAsked {
     json::Value resource;  ///< missing: the stored one
     std::string mode;
     std::vector<std::string> profiles;
@@ -27,7 +27,7 @@ struct Asked {
 
 constexpr std::size_t kProfilesAskedMax = 20;
 
-Result<void> take_mode(Asked& asked, std::string mode) {
+Result<void> take_mode(ValidateAsked& asked, std::string mode) {
     static constexpr std::string_view kModes[] = {"create", "update", "delete", "profile"};
     if (std::find(std::begin(kModes), std::end(kModes), mode) == std::end(kModes)) {
         return Error{Errc::invalid, fmt::format("There is no mode '{}'", mode), ""};
@@ -36,7 +36,7 @@ Result<void> take_mode(Asked& asked, std::string mode) {
     return {};
 }
 
-Result<void> take_profile(Asked& asked, std::string profile) {
+Result<void> take_profile(ValidateAsked& asked, std::string profile) {
     if (profile.empty() || asked.profiles.size() >= kProfilesAskedMax) {
         return Error{Errc::invalid, "A profile is empty, or there are too many", ""};
     }
@@ -44,7 +44,7 @@ Result<void> take_profile(Asked& asked, std::string profile) {
     return {};
 }
 
-Result<void> take(const OperationInput& input, Asked& asked) {
+Result<void> take(const OperationInput& input, ValidateAsked& asked) {
     ANNALS_TRY_VOID(input.only_beside_resource({"resource", "mode", "profile"}));
     ANNALS_TRY_VOID(input.once({"resource"}));
     asked.resource = input.bare_resource();
@@ -75,7 +75,8 @@ Response answer(const std::vector<Issue>& issues) {
 }
 
 /// A type or id that differs from the URL's.
-std::optional<Issue> mismatch(const Target& target, const Asked& asked, json::Value resource) {
+std::optional<Issue> mismatch(const Target& target, const ValidateAsked& asked,
+                              json::Value resource) {
     if (target.level == Level::system_operation) {
         return {};
     }
@@ -107,7 +108,7 @@ Result<std::vector<Issue>> run(const Service& service, const Request& request, c
                                std::vector<Position>* unread) {
     ANNALS_TRY(const OperationInput input,
                OperationInput::read_any(request, {"resource", "mode", "profile"}));
-    Asked asked;
+    ValidateAsked asked;
     ANNALS_TRY_VOID(take(input, asked));
     if (asked.mode == "profile" && asked.profiles.empty()) {
         return Error{Errc::required, "The mode profile demands a profile", ""};

@@ -100,10 +100,10 @@ void append_strings(json::Value value, bool is_narrative, std::string& out) {
 }
 
 // Alternatives of words and phrases that must all be there; each with a blank before and behind it.
-using Wanted = std::vector<std::vector<std::string>>;
+using WantedWords = std::vector<std::vector<std::string>>;
 
-Result<Wanted> read_wanted(std::string_view name, std::string_view value) {
-    Wanted wanted(1);
+Result<WantedWords> read_wanted(std::string_view name, std::string_view value) {
+    WantedWords wanted(1);
     std::size_t words = 0;
     const auto take = [&](std::string_view text) {
         std::string phrase = " ";
@@ -150,7 +150,7 @@ Result<Wanted> read_wanted(std::string_view name, std::string_view value) {
     return wanted;
 }
 
-bool is_found(const Wanted& wanted, const std::string& words) {
+bool is_found(const WantedWords& wanted, const std::string& words) {
     return std::any_of(wanted.begin(), wanted.end(), [&](const auto& alternative) {
         return std::all_of(alternative.begin(), alternative.end(), [&](const std::string& phrase) {
             return words.find(phrase) != std::string::npos;
@@ -162,14 +162,14 @@ bool is_found(const Wanted& wanted, const std::string& words) {
 
 // search.html#all: the server says what a text search is. Here: whole words, without regard to case and accents.
 Result<Plan> full_text_plan(std::string_view name, std::string_view value) {
-    Wanted wanted;
+    WantedWords wanted;
     for (const std::string_view alternative : split_unescaped(value, ',')) {
         const auto text = unescape(alternative);
         if (!text) {
             return Error{
                 Errc::invalid, fmt::format("search parameter '{}': unknown escape", name), {}};
         }
-        ANNALS_TRY(Wanted more, read_wanted(name, *text));
+        ANNALS_TRY(WantedWords more, read_wanted(name, *text));
         std::move(more.begin(), more.end(), std::back_inserter(wanted));
     }
     const bool narrative_only = name == "_text";

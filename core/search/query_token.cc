@@ -36,7 +36,7 @@ Result<Plan> in_value_set(const Asked& asked, std::string_view value) {
     return carrying(std::move(terms));
 }
 
-Result<Plan> by_hierarchy(const Asked& asked, std::string_view value) {
+Result<Plan> by_code_hierarchy(const Asked& asked, std::string_view value) {
     ANNALS_TRY(const TokenText token, read_token(asked, value));
     if (!token.system || token.system->empty() || token.code.empty()) {
         return asked.bad("system|code is needed");
@@ -123,7 +123,7 @@ Result<Plan> token_plan(const Asked& asked, std::string_view value) {
         return in_value_set(asked, value);
     }
     if (modifier == "above" || modifier == "below") {
-        return by_hierarchy(asked, value);
+        return by_code_hierarchy(asked, value);
     }
     if (modifier == "of-type") {
         return by_type(asked, value);

@@ -18,7 +18,7 @@ using storage::SearchRun;
 
 // Below this share of a column each document is looked up by itself.
 constexpr std::size_t kLookUpShare = 20;
-constexpr unsigned kBodiesPerLook = 16;
+constexpr unsigned kReadsPerLook = 16;
 constexpr std::size_t kBodiesFetched = 256;  // at once
 
 // What a key is sorted by.
@@ -238,7 +238,7 @@ bool Sorter::must_fetch(const Pace& pace) {
 bool Sorter::take_bodies(const Pace& pace) {
     BodyReader reader(snapshot_);
     for (; next_body_ < matches_.size(); ++next_body_) {
-        if (next_body_ % kBodiesPerLook == 0 && pace.is_over()) {
+        if (next_body_ % kReadsPerLook == 0 && pace.is_over()) {
             return false;
         }
         if (next_body_ == asked_about_ && must_fetch(pace)) {

@@ -14,7 +14,7 @@ namespace annals::core {
 namespace {
 
 /// How many Subscriptions are taken up between two looks at the store.
-constexpr std::size_t kVersionsPerStep = 64;
+constexpr std::size_t kSubscriptionsPerStep = 64;
 
 /// Positions are saved so long after a delivery, and so long after they moved on without one.
 constexpr std::chrono::seconds kSaveDelay{1};
@@ -91,13 +91,13 @@ void Dispatcher::take_up_changes(Clock::time_point time) {
     const bool first = seen_.value == 0;
     while (seen_ < store.last_position()) {
         const Position visible = store.last_position();
-        const auto versions = versions_after(store, types, seen_, visible, kVersionsPerStep);
+        const auto versions = versions_after(store, types, seen_, visible, kSubscriptionsPerStep);
         for (const storage::VersionInfo& info : versions) {
             if (const Result<void> done = take_up(info); !done) {
                 put_off_.push_back(info);
             }
         }
-        seen_ = versions.size() == kVersionsPerStep ? versions.back().position : visible;
+        seen_ = versions.size() == kSubscriptionsPerStep ? versions.back().position : visible;
     }
     if (first) {
         std::erase_if(positions_, [&](const auto& entry) {

@@ -11,7 +11,7 @@ namespace annals::terminology {
 
 namespace {
 
-constexpr std::size_t kKeptBytesMax = 512 << 20;
+constexpr std::size_t kKeptSystemBytesMax = 512 << 20;
 constexpr std::size_t kBytesPerConcept = 160;
 constexpr std::string_view kProperties = "http://hl7.org/fhir/concept-properties#";
 
@@ -239,7 +239,7 @@ std::vector<bool> CodeSystem::reached(Number number, bool upwards) const {
 }
 
 Result<CodeSystemPointer> code_system_of(const Definition& definition, Effort& effort) {
-    static Kept<CodeSystem> kept(kKeptBytesMax);
+    static Kept<CodeSystem> kept(kKeptSystemBytesMax);
     if (CodeSystemPointer known = kept.find(definition)) {
         return known;
     }

@@ -12,7 +12,7 @@ namespace annals::terminology {
 
 namespace {
 
-constexpr std::size_t kKeptBytesMax = 128 << 20;
+constexpr std::size_t kKeptExpansionBytesMax = 128 << 20;
 constexpr std::size_t kBytesPerEntry = sizeof(Expansion::Entry) + 48;
 
 Error not_here(std::string_view what, std::string_view name) {
@@ -369,8 +369,8 @@ struct Made {
 };
 
 Kept<Made>& kept_expansions(bool open_systems) {
-    static Kept<Made> closed(kKeptBytesMax);
-    static Kept<Made> open(kKeptBytesMax);
+    static Kept<Made> closed(kKeptExpansionBytesMax);
+    static Kept<Made> open(kKeptExpansionBytesMax);
     return open_systems ? open : closed;
 }
 

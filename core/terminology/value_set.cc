@@ -9,7 +9,7 @@ namespace annals::terminology {
 
 namespace {
 
-constexpr std::size_t kKeptBytesMax = 256 << 20;
+constexpr std::size_t kKeptValueSetBytesMax = 256 << 20;
 constexpr std::size_t kBytesPerCode = 120;
 constexpr std::size_t kIncludesMax = 1000;
 
@@ -89,7 +89,7 @@ Result<void> ValueSet::read_contained(json::Value contains, std::size_t depth, E
 }
 
 Result<ValueSetPointer> value_set_of(const Definition& definition, Effort& effort) {
-    static Kept<ValueSet> kept(kKeptBytesMax);
+    static Kept<ValueSet> kept(kKeptValueSetBytesMax);
     if (ValueSetPointer known = kept.find(definition)) {
         return known;
     }

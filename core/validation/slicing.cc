@@ -15,15 +15,15 @@ constexpr std::size_t kDiscriminatorsMax = 16;
 constexpr std::size_t kSliceDepthMax = 32;
 
 /// One step of a discriminator's path.
-struct Step {
+struct DiscriminatorStep {
     enum class Kind : std::uint8_t { member, extension, of_type, resolve };
     Kind kind = Kind::member;
     std::string_view text;  ///< the member's name, the extension's url, the type's name
 };
 
 /// The steps of a path of the restricted FHIRPath that discriminators may have; nothing of another.
-std::optional<std::vector<Step>> steps_of(std::string_view path) {
-    std::vector<Step> steps;
+std::optional<std::vector<DiscriminatorStep>> discriminator_steps(std::string_view path) {
+    std::vector<DiscriminatorStep> steps;
     while (!path.empty()) {
         std::size_t depth = 0;
         bool quoted = false;
@@ -42,7 +42,7 @@ std::optional<std::vector<Step>> steps_of(std::string_view path) {
         const std::size_t open = step.find('(');
         if (open == std::string_view::npos) {
             if (step != "$this" && !step.empty()) {
-                steps.push_back({Step::Kind::member, step.substr(0, step.find('['))});
+                steps.push_back({DiscriminatorStep::Kind::member, step.substr(0, step.find('['))});
             }
             continue;
         }
@@ -55,11 +55,11 @@ std::optional<std::vector<Step>> steps_of(std::string_view path) {
             argument = argument.substr(1, argument.size() - 2);
         }
         if (name == "resolve") {
-            steps.push_back({Step::Kind::resolve, {}});
+            steps.push_back({DiscriminatorStep::Kind::resolve, {}});
         } else if (name == "extension") {
-            steps.push_back({Step::Kind::extension, argument});
+            steps.push_back({DiscriminatorStep::Kind::extension, argument});
         } else if (name == "ofType") {
-            steps.push_back({Step::Kind::of_type, argument});
+            steps.push_back({DiscriminatorStep::Kind::of_type, argument});
         } else {
             return std::nullopt;
         }
@@ -94,18 +94,20 @@ json::Value fixed_part(json::Value whole, std::string_view name) {
 }
 
 /// What the profile says one step further in.
-Rule step_rule(Context& context, const Rule& rule, const Step& step, bool follow = true) {
+Rule step_rule(Context& context, const Rule& rule, const DiscriminatorStep& step,
+               bool follow = true) {
     Rule next;
-    if (step.kind == Step::Kind::of_type) {
+    if (step.kind == DiscriminatorStep::Kind::of_type) {
         return rule;
     }
-    if (step.kind == Step::Kind::resolve) {
+    if (step.kind == DiscriminatorStep::Kind::resolve) {
         next = rule;
         next.expected = {};
         next.is_resolved = true;
         return next;
     }
-    const std::string_view name = step.kind == Step::Kind::extension ? "extension" : step.text;
+    const std::string_view name =
+        step.kind == DiscriminatorStep::Kind::extension ? "extension" : step.text;
     if (rule.expected) {
         next.expected = fixed_part(rule.expected, name);
     }
@@ -117,7 +119,7 @@ Rule step_rule(Context& context, const Rule& rule, const Step& step, bool follow
         next.expected = fixed_part(own, name);
     }
     const Node* child = rule.profile->find(*rule.node, name);
-    if (child != nullptr && step.kind == Step::Kind::extension) {
+    if (child != nullptr && step.kind == DiscriminatorStep::Kind::extension) {
         const Node* found = nullptr;
         for (const std::uint32_t index : child->slices) {
             const Node& slice = rule.profile->node(index);
@@ -149,14 +151,15 @@ Rule step_rule(Context& context, const Rule& rule, const Step& step, bool follow
     return next;
 }
 
-std::vector<Spot> step_spots(const Frame& frame, const std::vector<Spot>& spots, const Step& step) {
+std::vector<Spot> step_spots(const Frame& frame, const std::vector<Spot>& spots,
+                             const DiscriminatorStep& step) {
     std::vector<Spot> next;
     for (const Spot& spot : spots) {
         switch (step.kind) {
-            case Step::Kind::member:
+            case DiscriminatorStep::Kind::member:
                 collect(spot, step.text, next);
                 break;
-            case Step::Kind::extension: {
+            case DiscriminatorStep::Kind::extension: {
                 std::vector<Spot> all;
                 collect(spot, "extension", all);
                 for (const Spot& extension : all) {
@@ -166,12 +169,12 @@ std::vector<Spot> step_spots(const Frame& frame, const std::vector<Spot>& spots,
                 }
                 break;
             }
-            case Step::Kind::of_type:
+            case DiscriminatorStep::Kind::of_type:
                 if (spot.type.name() == step.text) {
                     next.push_back(spot);
                 }
                 break;
-            case Step::Kind::resolve: {
+            case DiscriminatorStep::Kind::resolve: {
                 Target target = resolve(frame, spot.value()["reference"]);
                 if (!target.resource.type) {
                     target.resource.type = target.type;  // the type may be all that is known
@@ -279,7 +282,7 @@ std::optional<bool> fits(Context& context, const Frame& frame, const Profile& pr
                          const Node& slice, json::Value discriminator, const Spot& spot) {
     const std::string kind = discriminator["type"].string();
     const std::string path = discriminator["path"].string();
-    const auto steps = steps_of(path);
+    const auto steps = discriminator_steps(path);
     if (!steps) {
         return std::nullopt;
     }
@@ -287,9 +290,9 @@ std::optional<bool> fits(Context& context, const Frame& frame, const Profile& pr
     rule.profile = &profile;
     rule.node = &slice;
     std::vector<Spot> spots{spot};
-    for (const Step& step : *steps) {
-        const bool is_url =
-            step.kind == Step::Kind::member && step.text == "url" && rule.node != nullptr;
+    for (const DiscriminatorStep& step : *steps) {
+        const bool is_url = step.kind == DiscriminatorStep::Kind::member && step.text == "url" &&
+                            rule.node != nullptr;
         if (is_url && rule.profile->find(*rule.node, "url") == nullptr &&
             rule.node->type == schema::extension_type()) {
             // The slice of an extension is named by its profile.

@@ -14,7 +14,7 @@ namespace annals::validation {
 namespace {
 
 /// R4's own invariants, parsed once. Those that other code checks, or that are advice, have no expression.
-struct Rule {
+struct InvariantRule {
     std::optional<fhirpath::Expression> expression;
 };
 
@@ -25,14 +25,14 @@ constexpr auto kElsewhere =
     std::to_array<std::string_view>({"ele-1", "ext-1", "ref-1", "dom-2", "dom-3", "dom-4", "dom-5",
                                      "dom-6", "txt-1", "txt-2", "que-7", "que-12", "con-3"});
 
-const std::vector<Rule>& rules() {
-    static const std::vector<Rule> all = [] {
-        std::vector<Rule> made;
+const std::vector<InvariantRule>& rules() {
+    static const std::vector<InvariantRule> all = [] {
+        std::vector<InvariantRule> made;
         const auto add = [&made](schema::Invariant invariant) {
             if (invariant.index() >= made.size()) {
                 made.resize(invariant.index() + std::size_t{1});
             }
-            Rule& rule = made[invariant.index()];
+            InvariantRule& rule = made[invariant.index()];
             const bool elsewhere = std::find(kElsewhere.begin(), kElsewhere.end(),
                                              invariant.key()) != kElsewhere.end();
             if (rule.expression || elsewhere) {
@@ -61,7 +61,7 @@ const std::vector<Rule>& rules() {
 void check_invariants(Context& context, const Frame& frame, const Spot& spot,
                       schema::List<schema::Invariant> invariants) {
     for (const schema::Invariant invariant : invariants) {
-        const Rule& rule = rules()[invariant.index()];
+        const InvariantRule& rule = rules()[invariant.index()];
         if (!rule.expression || !context.spend()) {
             continue;
         }
