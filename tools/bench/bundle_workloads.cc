@@ -18,7 +18,7 @@ namespace {
 
 // Answers as short as they can be: what was stored is known.
 constexpr std::string_view kMinimal = "Prefer: return=minimal\r\n";
-constexpr std::uint64_t kVerifyEvery = 16;
+constexpr std::uint64_t kVerifyBundleEvery = 16;
 
 // True if the answer to a bundle of `entries` has at least as many successful entries.
 bool all_done(std::string_view body, std::size_t entries) {
@@ -38,7 +38,7 @@ class Entries {
     Verdict heard(const Answer& answer) {
         const std::uint32_t entries = entries_[heard_ % entries_.size()];
         bool ok = answer.status == 200;
-        if (heard_++ % kVerifyEvery == 0) {
+        if (heard_++ % kVerifyBundleEvery == 0) {
             ok = ok && all_done(answer.body, entries);
         }
         return {.ok = ok, .units = entries};

@@ -12,9 +12,6 @@
 namespace annals::bench {
 namespace {
 
-constexpr std::size_t kBodyBytes = 1400;
-constexpr std::size_t kBodies = 256;
-
 using Extras = std::vector<std::pair<std::string, double>>;
 
 // What conversations refer to; stays until they have ended.

@@ -7,8 +7,6 @@
 namespace annals::bench {
 namespace {
 
-constexpr std::uint64_t kVerifyEvery = 64;
-
 enum Operation : std::uint8_t { kCreate, kRead, kUpdate, kDelete };
 
 class Mix : public Conversation {

@@ -17,8 +17,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kBodyBytes = 1400;
-constexpr std::size_t kBodies = 256;
 constexpr std::chrono::milliseconds kTick{10};
 constexpr std::chrono::seconds kCatchUpMax{60};
 constexpr std::string_view kVersions = "annals_store_versions";

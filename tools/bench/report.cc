@@ -44,10 +44,6 @@ std::string limits_table(const Limits& limits) {
     return text;
 }
 
-std::string quoted(std::string_view text) {
-    return json::quoted(text);
-}
-
 std::string latency_json(const Histogram& latency) {
     std::string text =
         fmt::format(R"({{"count":{},"mean_us":{:.1f})", latency.count(), latency.mean() / 1e3);
@@ -78,9 +74,10 @@ std::string measurement_json(const Measurement& measurement) {
     std::string text = fmt::format(
         R"({{"workload":{},"connections":{},"unit":{},"rate":{:.1f},"seconds":{:.3f},"requests":{},)"
         R"("units":{},"errors":{},"bytes_received":{},"client_busy":{:.3f},"latency":{})",
-        quoted(measurement.asked.workload->name), measurement.asked.connections,
-        quoted(measurement.asked.workload->unit), measurement.rate(), load.seconds, load.requests,
-        load.units, load.errors, load.bytes_received, load.busy, latency_json(load.all()));
+        json::quoted(measurement.asked.workload->name), measurement.asked.connections,
+        json::quoted(measurement.asked.workload->unit), measurement.rate(), load.seconds,
+        load.requests, load.units, load.errors, load.bytes_received, load.busy,
+        latency_json(load.all()));
     if (measurement.asked.workload->name == "history-apply") {
         text += fmt::format(R"(,"bundle_entries":{})", measurement.asked.bundle_entries);
     }
@@ -89,16 +86,18 @@ std::string measurement_json(const Measurement& measurement) {
             fmt::format(R"(,"rate_asked":{:.1f},"unsent":{})", measurement.rate_asked, load.unsent);
     }
     if (!load.first_error.empty()) {
-        text += fmt::format(R"(,"first_error":{})", quoted(load.first_error));
+        text += fmt::format(R"(,"first_error":{})", json::quoted(load.first_error));
     }
     for (std::size_t i = 0; i < measurement.operations.size(); ++i) {
-        text += fmt::format(R"({}{}:{})", i == 0 ? R"(,"operations":{)" : ",",
-                            quoted(measurement.operations[i]), latency_json(load.operations[i]));
+        text +=
+            fmt::format(R"({}{}:{})", i == 0 ? R"(,"operations":{)" : ",",
+                        json::quoted(measurement.operations[i]), latency_json(load.operations[i]));
     }
     text += measurement.operations.empty() ? "" : "}";
     for (std::size_t i = 0; i < measurement.extras.size(); ++i) {
-        text += fmt::format(R"({}{}:{:.3f})", i == 0 ? R"(,"extras":{)" : ",",
-                            quoted(measurement.extras[i].first), measurement.extras[i].second);
+        text +=
+            fmt::format(R"({}{}:{:.3f})", i == 0 ? R"(,"extras":{)" : ",",
+                        json::quoted(measurement.extras[i].first), measurement.extras[i].second);
     }
     text += measurement.extras.empty() ? "" : "}";
     for (std::size_t i = 0; i < measurement.lags.size(); ++i) {
@@ -108,7 +107,7 @@ std::string measurement_json(const Measurement& measurement) {
     text += measurement.lags.empty() ? "" : "]";
     if (measurement.limit > 0) {
         text += fmt::format(R"(,"limit":{{"name":{},"rate":{:.1f},"ratio":{:.3f}}})",
-                            quoted(measurement.limit_name), measurement.limit,
+                            json::quoted(measurement.limit_name), measurement.limit,
                             measurement.rate() / measurement.limit);
     }
     return text + "}";
@@ -185,11 +184,12 @@ std::string json_of(const Report& report) {
         R"({{"machine":{{"cpu":{},"cores":{},"memory_bytes":{},"kernel":{},"file_system":{}}},)"
         R"("version":{},"build":{},"date":{},"settings":{{"seed":{},"seconds":{},"warm_up":{},)"
         R"("rate":{},"server_cpu":{},"client_cpu":{},"client_threads":{},"preload":{},"server":{}}})",
-        quoted(machine.cpu), machine.cores, machine.memory_bytes, quoted(machine.kernel),
-        quoted(machine.file_system), quoted(machine.version), quoted(machine.build),
-        quoted(machine.date), settings.seed, settings.seconds, settings.warm_up, settings.rate,
-        settings.server_cpu, settings.client_cpu, settings.client_threads, settings.preload,
-        quoted(settings.server));
+        json::quoted(machine.cpu), machine.cores, machine.memory_bytes,
+        json::quoted(machine.kernel), json::quoted(machine.file_system),
+        json::quoted(machine.version), json::quoted(machine.build), json::quoted(machine.date),
+        settings.seed, settings.seconds, settings.warm_up, settings.rate, settings.server_cpu,
+        settings.client_cpu, settings.client_threads, settings.preload,
+        json::quoted(settings.server));
     if (report.limits) {
         text += R"(,"limits":)" + limits_json(*report.limits);
     }

@@ -8,7 +8,6 @@
 namespace annals::bench {
 namespace {
 
-constexpr std::uint64_t kVerifyEvery = 64;
 constexpr std::uint64_t kPage = 20;
 
 std::uint64_t occurrences(std::string_view text, std::string_view what) {

@@ -10,8 +10,6 @@
 namespace annals::bench {
 namespace {
 
-constexpr std::uint64_t kVerifyEvery = 64;
-
 class FixedGets : public Conversation {
   public:
     FixedGets(const Site& site, std::string_view target) {

@@ -24,6 +24,13 @@ struct Body {
     std::string text;
 };
 
+/// What most workloads send: so many bodies of about so many bytes.
+inline constexpr std::size_t kBodyBytes = 1400;
+inline constexpr std::size_t kBodies = 256;
+
+/// One answer of so many is looked into.
+inline constexpr std::uint64_t kVerifyEvery = 64;
+
 /// `count` generated resources of all sorts whose sizes lie closest to `bytes`.
 std::vector<Body> bodies_near(std::size_t bytes, std::size_t count, std::uint64_t seed);
 

@@ -9,11 +9,6 @@
 namespace annals::generate {
 namespace {
 
-constexpr std::int64_t kMillisecond = 1'000;
-constexpr std::int64_t kSecond = 1'000 * kMillisecond;
-constexpr std::int64_t kMinute = 60 * kSecond;
-constexpr std::int64_t kHour = 60 * kMinute;
-constexpr std::int64_t kDay = 24 * kHour;
 constexpr int kAgeMax = 100;
 
 std::uint64_t item_seed(std::uint64_t chart_seed, std::size_t index) {
@@ -118,7 +113,7 @@ class Planner {
     void visit(Instant recorded, Instant when) {
         base_ = recorded;
         when_ = when;
-        age_ = static_cast<int>((when.us - chart_.birth.us) / (365 * kDay));
+        age_ = static_cast<int>((when.us - chart_.birth.us) / kYear);
         house_ = dice_.chance(800) ? home_ : static_cast<std::uint16_t>(dice_.below(world_.houses));
         encounter_ = kNone;
         const std::size_t kind = draw_visit();

@@ -14,6 +14,14 @@
 
 namespace annals::generate {
 
+/// Durations, in the microseconds of an Instant; a year is one of 365 days.
+inline constexpr std::int64_t kMillisecond = 1'000;
+inline constexpr std::int64_t kSecond = 1'000 * kMillisecond;
+inline constexpr std::int64_t kMinute = 60 * kSecond;
+inline constexpr std::int64_t kHour = 60 * kMinute;
+inline constexpr std::int64_t kDay = 24 * kHour;
+inline constexpr std::int64_t kYear = 365 * kDay;
+
 enum class Kind : std::uint8_t {
     organization,
     location,

@@ -13,7 +13,6 @@ namespace {
 constexpr std::uint64_t kVersionsPerPatient = 225;
 constexpr std::uint64_t kBytesPerPatient = 350'000;
 constexpr std::int64_t kOpenChartsMax = 512;
-constexpr std::int64_t kHour = 3'600'000'000;
 constexpr std::string_view kBase = "https://generated.example/fhir/";
 
 std::uint64_t expected_patients(const Options& options) {
@@ -295,7 +294,7 @@ std::vector<Sample> make_samples(std::uint64_t seed, const std::vector<Kind>& ki
                            [&](const auto& list) { return list.size() < count; });
     };
     for (std::uint64_t number = 0; missing(); ++number) {
-        take(make_patient(seed, number, world, Schedule{start, 365LL * 24 * kHour}));
+        take(make_patient(seed, number, world, Schedule{start, kYear}));
     }
     std::vector<Sample> samples;
     for (std::size_t k = 0; k < kinds.size(); ++k) {

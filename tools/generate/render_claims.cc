@@ -3,9 +3,6 @@
 namespace annals::generate {
 namespace {
 
-constexpr std::int64_t kMinute = 60'000'000;
-constexpr std::int64_t kYear = 365LL * 24 * 60 * kMinute;
-
 std::string_view payer(const Page& page) {
     Dice draw(page.scene.chart.seed ^ 0x7061796572);
     return draw.pick(payers());
@@ -190,8 +187,8 @@ void render_explanation_of_benefit(Page& page) {
     money(page, total);
     page.add("}]");
     if (!queued) {
-        page.add(R"(,"payment":{"date":")",
-                 Date{Instant{page.item.when.us + 30 * 24 * 60 * kMinute}}, R"(","amount":)");
+        page.add(R"(,"payment":{"date":")", Date{Instant{page.item.when.us + 30 * kDay}},
+                 R"(","amount":)");
         money(page, paid);
         page.add("}");
     }

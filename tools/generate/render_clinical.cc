@@ -5,9 +5,6 @@
 namespace annals::generate {
 namespace {
 
-constexpr std::int64_t kMinute = 60'000'000;
-constexpr std::int64_t kYear = 365 * 24 * 60 * kMinute;
-
 // The last state but the first is final; a third one is a correction.
 std::string_view result_status(const Page& page) {
     if (page.state == 2) {
@@ -235,10 +232,8 @@ void render_condition(Page& page) {
     page.encounter();
     page.add(R"(,"onsetDateTime":")", DateTime{page.item.when}, "\"");
     if (resolved) {
-        page.add(
-            R"(,"abatementDateTime":")",
-            DateTime{Instant{page.item.when.us + page.dice.between(3, 40) * 24 * 60 * kMinute}},
-            "\"");
+        page.add(R"(,"abatementDateTime":")",
+                 DateTime{Instant{page.item.when.us + page.dice.between(3, 40) * kDay}}, "\"");
     }
     page.add(R"(,"recordedDate":")", DateTime{page.item.when}, R"(","recorder":)");
     page.doctor();

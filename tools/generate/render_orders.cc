@@ -1,11 +1,6 @@
 #include "tools/generate/render_parts.h"
 
 namespace annals::generate {
-namespace {
-
-constexpr std::int64_t kDay = 24LL * 60 * 60 * 1'000'000;
-
-}  // namespace
 
 void render_medication_request(Page& page) {
     const Drug& drug = drugs()[page.item.code];
