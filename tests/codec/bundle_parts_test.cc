@@ -8,10 +8,10 @@
 namespace annals::json {
 namespace {
 
-using Kind = BundlePart::Kind;
+using PartKind = BundlePart::Kind;
 
 struct Part {
-    Kind kind;
+    PartKind kind;
     std::string text;
 
     bool operator==(const Part&) const = default;
@@ -35,10 +35,10 @@ std::vector<Part> parts_of(std::string_view text, std::size_t portion) {
 
 TEST(BundleParts, AreHeadEntriesAndTail) {
     const std::vector<Part> expected{
-        {Kind::head, R"({"resourceType":"Bundle","total":2,"entry":[)"},
-        {Kind::entry, R"({"fullUrl":"a]}","resource":{"x":[1,{}]}})"},
-        {Kind::entry, R"({"entry":[{"b":"\"}\\"}]})"},
-        {Kind::tail, R"(],"signature":{"entry":[1]}})"}};
+        {PartKind::head, R"({"resourceType":"Bundle","total":2,"entry":[)"},
+        {PartKind::entry, R"({"fullUrl":"a]}","resource":{"x":[1,{}]}})"},
+        {PartKind::entry, R"({"entry":[{"b":"\"}\\"}]})"},
+        {PartKind::tail, R"(],"signature":{"entry":[1]}})"}};
     std::string text;
     for (const Part& part : expected) {
         text += part.text;
@@ -53,13 +53,14 @@ TEST(BundleParts, AreAHeadAloneWithoutEntries) {
     constexpr std::string_view kText =
         R"({"resourceType":"Bundle","link":[{"entry":[1]}],"x\"entry":[2],"total":0})";
     for (std::size_t portion = 1; portion <= kText.size(); ++portion) {
-        EXPECT_EQ(parts_of(kText, portion), (std::vector<Part>{{Kind::head, std::string(kText)}}));
+        EXPECT_EQ(parts_of(kText, portion),
+                  (std::vector<Part>{{PartKind::head, std::string(kText)}}));
     }
 }
 
 TEST(BundleParts, KnowAnEmptyListOfEntries) {
     EXPECT_EQ(parts_of(R"({"entry":[]})", 5),
-              (std::vector<Part>{{Kind::head, R"({"entry":[)"}, {Kind::tail, "]}"}}));
+              (std::vector<Part>{{PartKind::head, R"({"entry":[)"}, {PartKind::tail, "]}"}}));
 }
 
 }  // namespace

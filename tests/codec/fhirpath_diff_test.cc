@@ -3,6 +3,7 @@
 #include "codec/patch/fhirpath_diff.h"
 
 #include "codec/patch/fhirpath_patch.h"
+#include "tests/codec/parse.h"
 #include "tests/support/child_process.h"
 
 #include <fmt/format.h>
@@ -18,13 +19,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-json::Document parse(std::string_view text) {
-    json::Parser parser;
-    Result<json::Document> document = parser.parse(text);
-    EXPECT_TRUE(document) << text;
-    return *std::move(document);
-}
 
 /// With members in the order of their names; of the resource itself without id and meta.
 std::string canonical(json::Value value, bool top = true) {

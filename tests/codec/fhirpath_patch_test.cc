@@ -3,6 +3,8 @@
 
 #include "codec/patch/fhirpath_patch.h"
 
+#include "tests/codec/parse.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -12,13 +14,6 @@
 
 namespace annals::patch {
 namespace {
-
-json::Document parse(std::string_view text) {
-    json::Parser parser;
-    Result<json::Document> document = parser.parse(text);
-    EXPECT_TRUE(document) << text;
-    return *std::move(document);
-}
 
 // {"name":"value",...}: a part.
 std::string part(std::string_view name, std::string_view value) {

@@ -2,6 +2,8 @@
 
 #include "codec/patch/json_patch.h"
 
+#include "tests/codec/parse.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,13 +11,6 @@
 
 namespace annals::patch {
 namespace {
-
-json::Document parse(std::string_view text) {
-    json::Parser parser;
-    Result<json::Document> document = parser.parse(text);
-    EXPECT_TRUE(document) << text;
-    return *std::move(document);
-}
 
 Result<std::string> patched(std::string_view document, std::string_view patch,
                             const Limits& limits = {}) {

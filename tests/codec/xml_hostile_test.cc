@@ -4,6 +4,7 @@
 #include "codec/xml/narrative.h"
 #include "codec/xml/reader.h"
 #include "codec/xml/writer.h"
+#include "tests/codec/xml_patient.h"
 
 #include <gtest/gtest.h>
 
@@ -14,12 +15,6 @@ namespace annals::xml {
 namespace {
 
 using namespace std::string_literals;
-
-constexpr std::string_view kHead = R"(<Patient xmlns="http://hl7.org/fhir">)";
-
-std::string patient(std::string_view inside) {
-    return std::string(kHead).append(inside) + "</Patient>";
-}
 
 Errc code_of(std::string_view xml) {
     const Result<std::string> json = json_from_xml(xml);
@@ -57,10 +52,10 @@ TEST(HostileXml, MustBeWellFormed) {
                                    "<>"s,
                                    "< Patient/>"s,
                                    "<Patient"s,
-                                   std::string(kHead),
-                                   std::string(kHead) + "</Patien>",
-                                   std::string(kHead) + "</Patientt>",
-                                   std::string(kHead) + "</Patient",
+                                   std::string(kPatientTag),
+                                   std::string(kPatientTag) + "</Patien>",
+                                   std::string(kPatientTag) + "</Patientt>",
+                                   std::string(kPatientTag) + "</Patient",
                                    patient("") + patient(""),
                                    patient("") + "x",
                                    "x" + patient(""),

@@ -1,6 +1,7 @@
 // FHIR XML to JSON: what each construct becomes, and where an error is said to be.
 
 #include "codec/xml/reader.h"
+#include "tests/codec/xml_patient.h"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +11,6 @@
 
 namespace annals::xml {
 namespace {
-
-std::string patient(std::string_view inside) {
-    return std::string(R"(<Patient xmlns="http://hl7.org/fhir">)").append(inside) + "</Patient>";
-}
 
 // What is inside of the Patient's braces behind resourceType.
 std::string json_of(std::string_view inside) {

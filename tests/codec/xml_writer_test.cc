@@ -22,7 +22,7 @@ std::string xml_of(std::string_view json, bool pretty = false) {
 }
 
 // What is inside of the Patient that has these members.
-std::string patient(std::string_view members) {
+std::string inside_of_patient(std::string_view members) {
     const std::string xml =
         xml_of(std::string(R"({"resourceType":"Patient",)").append(members) + "}");
     const std::string head = std::string(kDeclaration) + R"(<Patient xmlns="http://hl7.org/fhir">)";
@@ -32,7 +32,7 @@ std::string patient(std::string_view members) {
 
 TEST(XmlWriter, WritesElementsInTheOrderOfTheDefinitions) {
     EXPECT_EQ(
-        patient(
+        inside_of_patient(
             R"("gender":"male","name":[{"given":["A","B"],"family":"C"}],"id":"p","active":true)"),
         R"(<id value="p"/><active value="true"/><name><family value="C"/><given value="A"/><given value="B"/></name><gender value="male"/>)");
 }
@@ -45,63 +45,65 @@ TEST(XmlWriter, WritesNumbersWithTheirDigits) {
 }
 
 TEST(XmlWriter, WritesIdsAndUrlsAsAttributes) {
-    EXPECT_EQ(
-        patient(R"("extension":[{"url":"u","valueString":"x","id":"e"}],"name":[{"id":"n"}])"),
-        R"(<extension id="e" url="u"><valueString value="x"/></extension><name id="n"/>)");
+    EXPECT_EQ(inside_of_patient(
+                  R"("extension":[{"url":"u","valueString":"x","id":"e"}],"name":[{"id":"n"}])"),
+              R"(<extension id="e" url="u"><valueString value="x"/></extension><name id="n"/>)");
 }
 
 TEST(XmlWriter, WritesWhatStandsBesideAPrimitive) {
     EXPECT_EQ(
-        patient(
+        inside_of_patient(
             R"("_birthDate":{"id":"b","extension":[{"url":"u"}]},"gender":"male","birthDate":"1974")"),
         R"(<gender value="male"/><birthDate id="b" value="1974"><extension url="u"/></birthDate>)");
-    EXPECT_EQ(patient(R"("name":[{"given":["A",null],"_given":[null,{"id":"g"},{"id":"h"}]}])"),
-              R"(<name><given value="A"/><given id="g"/><given id="h"/></name>)");
+    EXPECT_EQ(
+        inside_of_patient(R"("name":[{"given":["A",null],"_given":[null,{"id":"g"},{"id":"h"}]}])"),
+        R"(<name><given value="A"/><given id="g"/><given id="h"/></name>)");
 }
 
 TEST(XmlWriter, WritesResourcesInsideOfResources) {
     EXPECT_EQ(
-        patient(
+        inside_of_patient(
             R"("contained":[{"id":"o","resourceType":"Organization"},{"resourceType":"Basic"}])"),
         R"(<contained><Organization><id value="o"/></Organization></contained><contained><Basic/></contained>)");
 }
 
 TEST(XmlWriter, EscapesWhatXmlMustHaveEscaped) {
-    EXPECT_EQ(patient(R"("id":"<&>\"'\\\/\n\r\t\u0041\u00e9\ud83d\ude00")"),
+    EXPECT_EQ(inside_of_patient(R"("id":"<&>\"'\\\/\n\r\t\u0041\u00e9\ud83d\ude00")"),
               "<id value=\"&lt;&amp;&gt;&quot;'\\/&#10;&#13;&#9;A\xc3\xa9\xf0\x9f\x98\x80\"/>");
     EXPECT_EQ(
-        patient("\"id\":\"a\\u0000\\u001f\\uFFFE\xef\xbf\xbf\xef\xbf\xbd\xef\xbc\x81\""),
+        inside_of_patient("\"id\":\"a\\u0000\\u001f\\uFFFE\xef\xbf\xbf\xef\xbf\xbd\xef\xbc\x81\""),
         "<id "
         "value=\"a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbc\x81\"/>");
 }
 
 TEST(XmlWriter, CopiesNarratives) {
     EXPECT_EQ(
-        patient(
+        inside_of_patient(
             R"("text":{"div":"<div xmlns=\"http://www.w3.org/1999/xhtml\">\n <p class='a'>x &amp; y</p></div>","status":"generated"})"),
         "<text><status value=\"generated\"/><div xmlns=\"http://www.w3.org/1999/xhtml\">\n <p "
         "class='a'>x &amp; y</p></div></text>");
-    EXPECT_EQ(patient(R"("text":{"div":"<div>a</div>"})"),
+    EXPECT_EQ(inside_of_patient(R"("text":{"div":"<div>a</div>"})"),
               R"(<text><div xmlns="http://www.w3.org/1999/xhtml">a</div></text>)");
 }
 
 TEST(XmlWriter, ShowsWhatIsNoNarrativeAsText) {
     const std::string head = R"(<text><div xmlns="http://www.w3.org/1999/xhtml">)";
-    EXPECT_EQ(patient(R"("text":{"div":"<div><p>a</div>"})"),
+    EXPECT_EQ(inside_of_patient(R"("text":{"div":"<div><p>a</div>"})"),
               head + "&lt;div&gt;&lt;p&gt;a&lt;/div&gt;</div></text>");
-    EXPECT_EQ(patient(R"("text":{"div":"<div><script>a</script></div>"})"),
+    EXPECT_EQ(inside_of_patient(R"("text":{"div":"<div><script>a</script></div>"})"),
               head + "&lt;div&gt;&lt;script&gt;a&lt;/script&gt;&lt;/div&gt;</div></text>");
-    EXPECT_EQ(patient(R"("text":{"div":"</div></text><id value='x'/><text>"})"),
+    EXPECT_EQ(inside_of_patient(R"("text":{"div":"</div></text><id value='x'/><text>"})"),
               head + "&lt;/div&gt;&lt;/text&gt;&lt;id value='x'/&gt;&lt;text&gt;</div></text>");
 }
 
 TEST(XmlWriter, LeavesOutWhatXmlHasNoPlaceFor) {
     EXPECT_EQ(
-        patient(
+        inside_of_patient(
             R"("unknown":1,"_unknown":{"id":"a"},"deceased":true,"value":2,"id":"a","nested":{"a":[{}]})"),
         R"(<id value="a"/>)");
-    EXPECT_EQ(patient(R"("contained":[{"resourceType":"Nothing"},{"id":"a"},1,null],"id":"a")"),
-              R"(<id value="a"/>)");
+    EXPECT_EQ(
+        inside_of_patient(R"("contained":[{"resourceType":"Nothing"},{"id":"a"},1,null],"id":"a")"),
+        R"(<id value="a"/>)");
 }
 
 TEST(XmlWriter, IsWellFormedWhateverTheJsonIs) {

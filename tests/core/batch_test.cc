@@ -6,7 +6,7 @@ namespace {
 
 TEST(Batch, AnswersEveryEntryByItselfAndInOrder) {
     TestService server;
-    const Answer answer = server.submit(bundle_of(
+    const Received answer = server.submit(bundle_of(
         "batch", {entry_of("POST", "Patient", patient("ignored"), R"("fullUrl":"urn:uuid:1")"),
                   entry_of("GET", "Patient/absent"), entry_of("PUT", "Patient/2", patient("2")),
                   entry_of("PUT", "Patient/3", patient("4")), entry_of("GET", "metadata"),
@@ -41,7 +41,7 @@ TEST(Batch, GivesAVersionedLocationForAnUpdate) {
 
 TEST(Batch, GoesOnAfterEntriesThatAreNone) {
     TestService server;
-    const Answer answer = server.submit(bundle_of(
+    const Received answer = server.submit(bundle_of(
         "batch",
         {"1", "null", "{}", R"({"request":1})", R"({"request":{}})",
          R"({"request":{"method":"GET"}})", R"({"request":{"method":1,"url":"Patient/1"}})",
@@ -184,7 +184,7 @@ TEST(Batch, AnswersNoMoreThanThereIsRoomFor) {
     entries.push_back(entry_of("GET", "Patient/absent"));
     entries.push_back(entry_of("HEAD", "Patient/1"));
     entries.push_back(entry_of("PUT", "Patient/2", patient("other")));
-    const Answer answer = server.submit(bundle_of("batch", entries));
+    const Received answer = server.submit(bundle_of("batch", entries));
     EXPECT_EQ(answer.status, 200);
     EXPECT_LT(answer.body.size(), 80U << 10);
     const Json bundle(answer.body);
@@ -219,7 +219,7 @@ TEST(Batch, DrawsLongAnswersAsFarAsThereIsRoom) {
 
     TestService small(with_little_room());
     small.submit(bundle_of("batch", patients));
-    const Answer answer = small.submit(searches);
+    const Received answer = small.submit(searches);
     EXPECT_LT(answer.body.size(), 8U << 10);
     const Json cut(answer.body);
     EXPECT_EQ(cut.statuses(), "422 422 200 422");
@@ -232,7 +232,7 @@ TEST(Batch, LetsOthersHaveTheirTurnsBetweenItsReads) {
     server.submit(bundle_of(
         "batch", std::vector<std::string>(500, entry_of("POST", "Patient", patient("")))));
     const std::vector<std::string> searches(100, entry_of("GET", "Patient?_count=500"));
-    const std::vector<Answer> answers =
+    const std::vector<Received> answers =
         server.send_all({{HttpMethod::post, "", {}, bundle_of("batch", searches)},
                          {HttpMethod::get, "/Patient/1"}});
     EXPECT_EQ(answers[0].status, 200);

@@ -35,7 +35,7 @@ struct Sent {
     bool oversized = false;
 };
 
-struct Answer {
+struct Received {
     int status = 0;
     std::string body;
     std::optional<VersionNumber> etag;
@@ -74,8 +74,8 @@ class TestService {
     const Service& service() const { return *service_; }
 
     /// Starts all requests at once and waits for all answers.
-    std::vector<Answer> send_all(const std::vector<Sent>& all) {
-        std::vector<std::promise<Answer>> promises(all.size());
+    std::vector<Received> send_all(const std::vector<Sent>& all) {
+        std::vector<std::promise<Received>> promises(all.size());
         std::promise<void> started;
         loop_->post([&] {
             for (std::size_t i = 0; i < all.size(); ++i) {
@@ -84,27 +84,27 @@ class TestService {
             started.set_value();
         });
         started.get_future().wait();
-        std::vector<Answer> answers;
+        std::vector<Received> answers;
         for (auto& promise : promises) {
             answers.push_back(promise.get_future().get());
         }
         return answers;
     }
 
-    Answer send(Sent sent) { return send_all({std::move(sent)}).front(); }
+    Received send(Sent sent) { return send_all({std::move(sent)}).front(); }
 
-    Answer get(std::string path) { return send({HttpMethod::get, std::move(path)}); }
+    Received get(std::string path) { return send({HttpMethod::get, std::move(path)}); }
 
-    Answer put(std::string path, std::string body) {
+    Received put(std::string path, std::string body) {
         return send({HttpMethod::put, std::move(path), {}, std::move(body)});
     }
 
-    Answer submit(std::string bundle) {
+    Received submit(std::string bundle) {
         return send({HttpMethod::post, "", {}, std::move(bundle)});
     }
 
   private:
-    asio::awaitable<void> answer(const Sent& sent, std::promise<Answer>& promise) {
+    asio::awaitable<void> answer(const Sent& sent, std::promise<Received>& promise) {
         Request request;
         request.method = sent.method;
         request.path = sent.path;
@@ -118,7 +118,7 @@ class TestService {
             request.headers.push_back({name, value});
         }
         Response response = co_await handle(*service_, request);
-        Answer answer;
+        Received answer;
         answer.status = response.status;
         answer.etag = response.etag;
         bool more = response.more != nullptr;

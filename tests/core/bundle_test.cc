@@ -25,7 +25,7 @@ TEST(Bundle, IsRefusedAsAWholeWhenItIsNoBundleToSubmit) {
         {bundle_of("batch", {entry_of("POST", "Patient", std::string(200, '['))}), "invalid"},
     };
     for (const auto& [body, code] : cases) {
-        const Answer answer = server.submit(body);
+        const Received answer = server.submit(body);
         EXPECT_EQ(answer.status, 400) << body;
         EXPECT_EQ(Json(answer.body).issue("code"), code) << body;
     }
@@ -34,7 +34,7 @@ TEST(Bundle, IsRefusedAsAWholeWhenItIsNoBundleToSubmit) {
 TEST(Bundle, MayBeEmpty) {
     TestService server;
     for (const std::string type : {"batch", "transaction", "history"}) {
-        const Answer answer = server.submit(bundle_of(type, {}));
+        const Received answer = server.submit(bundle_of(type, {}));
         EXPECT_EQ(answer.status, 200);
         const Json bundle(answer.body);
         EXPECT_EQ(bundle.root()["entry"].size(), 0U);
@@ -48,7 +48,7 @@ TEST(Bundle, IsRefusedBeyondTheLimitOfEntries) {
     config.limits.max_bundle_entries = 50'000;
     TestService server(config);
     for (const std::string_view type : {"batch", "transaction", "history"}) {
-        const Answer answer = server.submit(
+        const Received answer = server.submit(
             bundle_of(type, std::vector<std::string>(50'001, entry_of("GET", "Patient/1"))));
         EXPECT_EQ(answer.status, 413);
         EXPECT_EQ(Json(answer.body).issue("code"), "too-costly");
@@ -62,7 +62,7 @@ TEST(Bundle, OfTypeHistoryIsRefusedWhereItIsSwitchedOff) {
     by_interaction.interactions.system_history_bundle = false;
     for (const Config& config : {by_body, by_interaction}) {
         TestService server(config);
-        const Answer answer = server.submit(bundle_of("history", {}));
+        const Received answer = server.submit(bundle_of("history", {}));
         EXPECT_EQ(answer.status, 405);
         EXPECT_EQ(Json(answer.body).issue("code"), "not-supported");
         EXPECT_EQ(server.submit(bundle_of("batch", {})).status, 200);
@@ -82,7 +82,7 @@ std::string xml_bundle(std::string_view type, std::string_view wrong = "<wrong/>
            put("a", "") + put("b", wrong) + put("c", "") + "</Bundle>";
 }
 
-Answer submit_xml(TestService& server, std::string body) {
+Received submit_xml(TestService& server, std::string body) {
     return server.send(
         {HttpMethod::post, "", {}, std::move(body), {{"Content-Type", "application/fhir+xml"}}});
 }
@@ -93,7 +93,7 @@ TEST(Bundle, InXmlHasItsUnreadableEntriesFailAlone) {
              {"<wrong/>", R"(<active value="x"/>)", R"(<contained><Nothing/></contained>)", "text",
               R"(<active value="true" x="1"/>)"}) {
             TestService server;
-            const Answer answer = submit_xml(server, xml_bundle(type, wrong));
+            const Received answer = submit_xml(server, xml_bundle(type, wrong));
             EXPECT_EQ(answer.status, 200) << answer.body;
             const Json bundle(answer.body);
             EXPECT_EQ(bundle.statuses(), "201 400 201") << type << wrong;
@@ -109,7 +109,7 @@ TEST(Bundle, InXmlHasItsUnreadableEntriesFailAlone) {
 
 TEST(Bundle, InXmlFailsAsAWholeWhereItIsATransactionOrMalformed) {
     TestService server;
-    const Answer transaction = submit_xml(server, xml_bundle("transaction"));
+    const Received transaction = submit_xml(server, xml_bundle("transaction"));
     EXPECT_EQ(transaction.status, 400);
     const Json outcome(transaction.body);
     EXPECT_EQ(outcome.issue("code"), "structure");

@@ -53,7 +53,7 @@ class CriteriaTest : public testing::Test {
     /// Sends it so often at once; how often each status came back.
     std::map<int, std::size_t> statuses(const Sent& request, std::size_t times) {
         std::map<int, std::size_t> counts;
-        for (const Answer& answer : server_.send_all(std::vector<Sent>(times, request))) {
+        for (const Received& answer : server_.send_all(std::vector<Sent>(times, request))) {
             ++counts[answer.status];
         }
         return counts;
@@ -157,7 +157,7 @@ TEST_F(CriteriaTest, LetExactlyOneOfManyConditionalCreatesCreate) {
             {{"If-None-Exist", std::string(criteria)}}};
         TestService fresh;
         std::map<int, std::size_t> counts;
-        for (const Answer& answer : fresh.send_all(std::vector<Sent>(64, create))) {
+        for (const Received& answer : fresh.send_all(std::vector<Sent>(64, create))) {
             ++counts[answer.status];
         }
         EXPECT_EQ(counts, (Counts{{200, 63}, {201, 1}})) << criteria;
@@ -195,7 +195,7 @@ TEST_F(CriteriaTest, AreNotMadeVoidByWritesThatDoNotConcernThem) {
         }
         TestService fresh;
         for (const int status : {201, 200}) {
-            for (const Answer& answer : fresh.send_all(creates)) {
+            for (const Received& answer : fresh.send_all(creates)) {
                 ASSERT_EQ(answer.status, status);
             }
         }

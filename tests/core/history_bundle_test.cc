@@ -34,7 +34,7 @@ std::string deletion_entry(std::string_view id, int version) {
 }
 
 Json post_history(TestService& server, const std::vector<std::string>& entries) {
-    const Answer answer = server.submit(bundle_of("history", entries));
+    const Received answer = server.submit(bundle_of("history", entries));
     EXPECT_EQ(answer.status, 200) << answer.body;
     Json bundle(answer.body);
     EXPECT_TRUE(bundle.root()["type"].equals("batch-response"));
@@ -74,7 +74,7 @@ TEST(HistoryBundle, TakesWhateverWasStoredElsewhereHoweverDeepItIs) {
 
     // Whoever asks for it in another form is told of it as well.
     for (const char* query : {"_pretty=true", "_elements=active"}) {
-        const Answer told = target.send({HttpMethod::get, "/_history", query});
+        const Received told = target.send({HttpMethod::get, "/_history", query});
         EXPECT_EQ(told.status, 200);
         EXPECT_EQ(Json(told.body).entry(0)["resource"]["id"].string(), "c") << query;
     }
@@ -260,7 +260,7 @@ TEST(HistoryBundle, LeavesAResourceAtTheLastNumberThatOnlyTakesNoMoreVersions) {
     post_history(server,
                  {R"({"resource":{"resourceType":"Patient","id":"1","meta":{"versionId":")" + max +
                   R"("}}})"});
-    const auto refused = [&](const Answer& answer, int status) {
+    const auto refused = [&](const Received& answer, int status) {
         EXPECT_EQ(answer.status, status) << answer.body;
         const Json outcome(answer.body);
         EXPECT_EQ(outcome.issue("code"), "conflict");
@@ -274,7 +274,7 @@ TEST(HistoryBundle, LeavesAResourceAtTheLastNumberThatOnlyTakesNoMoreVersions) {
                          R"([{"op":"add","path":"/active","value":true}])",
                          {{"Content-Type", "application/json-patch+json"}}}),
             409);
-    const Answer transaction = server.submit(bundle_of(
+    const Received transaction = server.submit(bundle_of(
         "transaction", {entry_of("POST", "Patient", patient("")), entry_of("GET", "Patient/1"),
                         entry_of("PUT", "Patient/1", patient("1"))}));
     refused(transaction, 400);
@@ -357,8 +357,8 @@ TEST(HistoryBundle, StoresNothingOfAMalformedBody) {
 
 TEST(HistoryBundle, MayNameItsTypeAfterItsEntries) {
     TestService server;
-    const Answer answer = server.submit(R"({"entry":[)" + version_entry("1", 1) +
-                                        R"(],"type":"history","resourceType":"Bundle"})");
+    const Received answer = server.submit(R"({"entry":[)" + version_entry("1", 1) +
+                                          R"(],"type":"history","resourceType":"Bundle"})");
     EXPECT_EQ(Json(answer.body).statuses(), "201");
 }
 
@@ -443,7 +443,7 @@ TEST(HistoryBundle, AnswersNoStoreAsAWholeWhenTheStoreStopsTakingWrites) {
     test::SimFileSystem disk;
     TestService server({}, disk);
     disk.fail_next(test::SimFileSystem::Call::sync, Errc::io);
-    const Answer answer =
+    const Received answer =
         server.submit(bundle_of("history", {version_entry("1", 1), version_entry("2", 1)}));
     EXPECT_EQ(answer.status, 503);
     EXPECT_EQ(Json(answer.body).issue("code"), "no-store");
@@ -466,7 +466,7 @@ TEST(HistoryBundle, LosesNoVersionWhenTheDeviceFillsUpAndTheBundleComesAgain) {
     }
     const std::string bundle = bundle_of("history", entries);
     std::size_t refused = 0;
-    Answer answer = server.submit(bundle);
+    Received answer = server.submit(bundle);
     const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (answer.status == 503 && std::chrono::steady_clock::now() < patience) {
         ++refused;
@@ -487,7 +487,7 @@ std::string history_of(TestService& server, std::size_t count, TestService* othe
     std::string cursor;
     while (true) {
         std::string query = "_sort=_position&_count=" + std::to_string(count) + cursor;
-        const Answer page = server.send({HttpMethod::get, "/_history", query});
+        const Received page = server.send({HttpMethod::get, "/_history", query});
         EXPECT_EQ(page.status, 200);
         const Json bundle(page.body);
         for (const json::Value entry : bundle.root()["entry"].elements()) {

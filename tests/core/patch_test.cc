@@ -412,7 +412,7 @@ bool is_active(TestService& server, std::string path) {
 TEST(PatchInABatch, IsAnsweredAsAlone) {
     TestService server;
     server.put("/Patient/1", patient("1", R"("identifier":[{"value":"7"}])"));
-    const Answer answer = server.submit(bundle_of(
+    const Received answer = server.submit(bundle_of(
         "batch",
         {patch_entry("Patient/1", kActivate), patch_entry("Patient/2", kActivate),
          patch_entry("Patient?identifier=7", "[]"),
@@ -453,10 +453,10 @@ TEST(PatchInABatch, MayBeParameters) {
     TestService server;
     server.put("/Patient/1", patient("1"));
     server.put("/Patient/2", patient("2"));
-    const Answer batch =
+    const Received batch =
         server.submit(bundle_of("batch", {entry_of("PATCH", "Patient/1", kParameters)}));
     EXPECT_EQ(Json(batch.body).statuses(), "200");
-    const Answer transaction =
+    const Received transaction =
         server.submit(bundle_of("transaction", {entry_of("PATCH", "Patient/2", kParameters)}));
     EXPECT_EQ(Json(transaction.body).statuses(), "200") << transaction.body;
     EXPECT_TRUE(is_active(server, "/Patient/1") && is_active(server, "/Patient/2"));
@@ -465,7 +465,7 @@ TEST(PatchInABatch, MayBeParameters) {
 TEST(PatchInATransaction, IsPartOfItsCommit) {
     TestService server;
     server.put("/Patient/1", patient("1"));
-    const Answer answer = server.submit(bundle_of(
+    const Received answer = server.submit(bundle_of(
         "transaction",
         {patch_entry("Patient/1",
                      R"([{"op":"add","path":"/managingOrganization","value":)"
@@ -492,7 +492,7 @@ TEST(PatchInATransaction, FindsItsResourceByCriteria) {
         200);
     EXPECT_TRUE(is_active(server, "/Patient/1"));
     // Later criteria see what it made.
-    const Answer answer = server.submit(bundle_of(
+    const Received answer = server.submit(bundle_of(
         "transaction",
         {patch_entry("Patient/1", R"([{"op":"replace","path":"/identifier/0/value","value":"8"}])"),
          entry_of("POST", "Observation",
@@ -539,7 +539,7 @@ TEST(PatchInATransaction, FailsTheWhole) {
     for (const Case& one : cases) {
         std::vector<std::string> entries = {entry_of("PUT", "Patient/new", patient("new"))};
         entries.insert(entries.end(), one.entries.begin(), one.entries.end());
-        const Answer answer = server.submit(bundle_of("transaction", entries));
+        const Received answer = server.submit(bundle_of("transaction", entries));
         EXPECT_EQ(answer.status, 400);
         const Json outcome(answer.body);
         EXPECT_EQ(outcome.issue("code"), one.code) << answer.body;
@@ -563,7 +563,7 @@ TEST(PatchInATransaction, LosesNoneOfManyAtOnce) {
                                                                        R"({{"value":"{}"}}}}])",
                                                                        i))})});
     }
-    for (const Answer& answer : server.send_all(all)) {
+    for (const Received& answer : server.send_all(all)) {
         EXPECT_EQ(answer.status, 200) << answer.body;
     }
     EXPECT_EQ(Json(server.get("/Patient/1").body).root()["identifier"].size(), 41U);

@@ -63,7 +63,7 @@ TEST_P(ReferrersTest, HoldWhatTheyReferToInWhateverWay) {
           R"("contained":[{"resourceType":"Basic","id":"x","code":{"text":"d"},)" +
               reference_to("Patient/p") + "}]"}) {
         ASSERT_LT(server_.put("/Basic/b", basic("b", members)).status, 300) << members;
-        const Answer refused = server_.send(delete_of("/Patient/p"));
+        const Received refused = server_.send(delete_of("/Patient/p"));
         EXPECT_EQ(refused.status, 409) << members;
         EXPECT_THAT(refused.body, HasSubstr("Patient/p is referred to by Basic/b")) << members;
         EXPECT_THAT(refused.body, HasSubstr(R"("code":"conflict")"));
@@ -109,7 +109,7 @@ TEST_P(ReferrersTest, AreNamedUpToThree) {
                       .status,
                   201);
     }
-    const Answer refused = server_.send(delete_of("/Patient/p"));
+    const Received refused = server_.send(delete_of("/Patient/p"));
     EXPECT_EQ(refused.status, 409);
     EXPECT_THAT(refused.body,
                 HasSubstr("Patient/p is referred to by Basic/4, Basic/3, Basic/2 and others"));
@@ -122,7 +122,7 @@ TEST_P(ReferrersTest, HoldWhatCriteriaMatch) {
             201);
     }
     ASSERT_EQ(server_.put("/Basic/b", basic("b", reference_to("Patient/2"))).status, 201);
-    const Answer refused = server_.send(delete_of("/Patient", "gender=male"));
+    const Received refused = server_.send(delete_of("/Patient", "gender=male"));
     EXPECT_EQ(refused.status, 409);
     EXPECT_THAT(refused.body, HasSubstr("Patient/2 is referred to by Basic/b"));
     EXPECT_EQ(server_.get("/Patient/1").status, 200);
@@ -136,7 +136,7 @@ TEST_P(ReferrersTest, ThatAreDeletedWithItDoNotHold) {
     ASSERT_EQ(server_.put("/Basic/1", basic("1", extension_to("Basic/2"))).status, 201);
     ASSERT_EQ(server_.put("/Basic/2", basic("2", extension_to("Basic/1"))).status, 201);
     EXPECT_EQ(server_.send(delete_of("/Basic/1")).status, 409);
-    const Answer done =
+    const Received done =
         server_.submit(transaction({entry_of("DELETE", "Basic/1"), entry_of("DELETE", "Basic/2")}));
     EXPECT_EQ(done.status, 200) << done.body;
     EXPECT_NE(server_.get("/Basic/1").status, 200);
@@ -145,7 +145,7 @@ TEST_P(ReferrersTest, ThatAreDeletedWithItDoNotHold) {
 TEST_P(ReferrersTest, OfATransactionCountAsItLeavesThem) {
     ASSERT_EQ(server_.put("/Patient/p", patient("p")).status, 201);
     ASSERT_EQ(server_.put("/Basic/b", basic("b", reference_to("Patient/p"))).status, 201);
-    Answer answer = server_.submit(transaction({entry_of("DELETE", "Patient/p")}));
+    Received answer = server_.submit(transaction({entry_of("DELETE", "Patient/p")}));
     EXPECT_EQ(answer.status, 400);
     EXPECT_THAT(answer.body, HasSubstr("409 Patient/p is referred to by Basic/b"));
     EXPECT_THAT(answer.body, HasSubstr("Bundle.entry[0]"));
@@ -168,7 +168,7 @@ TEST_P(ReferrersTest, OfATransactionCountAsItLeavesThem) {
 TEST_P(ReferrersTest, DoNotHoldAgainstHistoryBundles) {
     ASSERT_EQ(server_.put("/Patient/p", patient("p")).status, 201);
     ASSERT_EQ(server_.put("/Basic/b", basic("b", reference_to("Patient/p"))).status, 201);
-    const Answer done = server_.submit(
+    const Received done = server_.submit(
         R"({"resourceType":"Bundle","type":"history","entry":[{"request":{"method":"DELETE",)"
         R"("url":"Patient/p"},"response":{"status":"410","etag":"W/\"2\""}}]})");
     EXPECT_EQ(done.status, 200);
@@ -263,7 +263,7 @@ TEST_P(ReferrersRace, NeverLeavesALiveReferenceToWhatIsDeleted) {
             }
         }
     }
-    const std::vector<Answer> answers = server.send_all(requests);
+    const std::vector<Received> answers = server.send_all(requests);
     for (std::size_t i = 0; i < answers.size(); ++i) {
         // Refused one way or the other, or done; never out of attempts.
         EXPECT_THAT((std::set{200, 201, 204, 400, 409}), testing::Contains(answers[i].status))

@@ -35,7 +35,7 @@ std::string subject_of(TestService& server, const std::string& name) {
     return Json(server.get("/" + name).body).root()["subject"]["reference"].string();
 }
 
-void expect_failure(const Answer& answer, std::string_view code, std::string_view diagnostics) {
+void expect_failure(const Received& answer, std::string_view code, std::string_view diagnostics) {
     EXPECT_EQ(answer.status, 400);
     const Json outcome(answer.body);
     EXPECT_EQ(outcome.issue("code"), code);
@@ -46,7 +46,7 @@ void expect_failure(const Answer& answer, std::string_view code, std::string_vie
 TEST(Transaction, AppliesAllEntriesAtOneInstant) {
     TestService server;
     server.put("/Patient/old", patient("old"));
-    const Answer answer = server.submit(
+    const Received answer = server.submit(
         bundle_of("transaction",
                   {entry_of("GET", "Patient/new"), entry_of("PUT", "Patient/new", patient("new")),
                    entry_of("POST", "Patient", patient("ignored"), full_url("urn:uuid:1")),
@@ -203,7 +203,7 @@ TEST(Transaction, IsFoundByWhatItsLinksWereResolvedTo) {
                 .body);
         EXPECT_EQ(bundle.statuses(), "201 201");
         const auto total = [&](const std::string& member) {
-            const Answer answer = server.send({HttpMethod::get, "/Group", "member=" + member});
+            const Received answer = server.send({HttpMethod::get, "/Group", "member=" + member});
             return std::string(Json(answer.body).root()["total"].raw());
         };
         EXPECT_EQ(total("Patient/" + id), "1");
@@ -264,7 +264,7 @@ TEST(Transaction, FollowsChainsOverWhatItWrites) {
             server.put("/PractitionerRole/r", role("r", "Practitioner/p"));
             std::vector<std::string> entries = c.entries;
             entries.push_back(referring(has ? reversed : chained));
-            const Answer answer = server.submit(bundle_of("transaction", entries));
+            const Received answer = server.submit(bundle_of("transaction", entries));
             const std::string& expected = has ? c.by_has : c.by_chain;
             EXPECT_EQ(answer.status, expected.empty() ? 400 : 200) << i << has << answer.body;
             if (!expected.empty()) {
@@ -298,7 +298,7 @@ TEST(Transaction, FollowsCanonicalsOverWhatItWrites) {
             entries.push_back(entry_of(
                 "PUT", "Observation/2",
                 observation("2", "Questionnaire?_has:QuestionnaireResponse:questionnaire:_id=r")));
-            const Answer answer = server.submit(bundle_of("transaction", entries));
+            const Received answer = server.submit(bundle_of("transaction", entries));
             EXPECT_EQ(answer.status, 200) << stored << other_stored << answer.body;
             EXPECT_EQ(subject_of(server, "Observation/1"), "QuestionnaireResponse/r");
             EXPECT_EQ(subject_of(server, "Observation/2"), "Questionnaire/q");
@@ -390,7 +390,7 @@ TEST(Transaction, UpdatesAndDeletesByCriteria) {
 TEST(Transaction, NamesTheEntryWhoseIfMatchFailsAndAppliesNothing) {
     TestService server;
     server.put("/Patient/9", patient("9"));
-    const Answer answer = server.submit(bundle_of(
+    const Received answer = server.submit(bundle_of(
         "transaction", {entry_of("POST", "Patient", patient("")), entry_of("DELETE", "Patient/9"),
                         entry_of("PUT", "Patient/1", patient("1"), {}, R"("ifMatch":"W/\"2\"")")}));
     expect_failure(answer, "conflict", "Bundle.entry[2] PUT Patient/1: 412 If-Match");
@@ -603,7 +603,7 @@ TEST(Transaction, RequiresTheVersionsThatItRefersToWhereThatIsConfigured) {
                                       entry_of("PUT", "Patient/1", patient("1"))}));
     };
     for (const std::string_view reference : {"Patient/9/_history/2", "Patient/1/_history/3"}) {
-        const Answer refused = refer(reference);
+        const Received refused = refer(reference);
         expect_failure(refused, "conflict", "Bundle.entry[0] POST Observation: 409 ");
         EXPECT_NE(refused.body.find(reference), std::string::npos) << refused.body;
     }
@@ -624,7 +624,7 @@ TEST(Transaction, LetsExactlyOneOfManyWithOneConditionCreate) {
                    entry_of("POST", "Observation", observation("", "urn:uuid:p"))})};
     const auto answers = server.send_all(std::vector<Sent>(32, sent));
     std::size_t created = 0;
-    for (const Answer& answer : answers) {
+    for (const Received& answer : answers) {
         EXPECT_EQ(answer.status, 200);
         created += Json(answer.body).status(0) == "201" ? 1 : 0;
     }
@@ -640,7 +640,7 @@ TEST(Transaction, CountsEachOfManyOverlappingUpdatesOnce) {
                     {},
                     bundle_of("transaction", {entry_of("PUT", "Patient/1", patient("1")),
                                               entry_of("PUT", "Patient/2", patient("2"))})};
-    for (const Answer& answer : server.send_all(std::vector<Sent>(64, sent))) {
+    for (const Received& answer : server.send_all(std::vector<Sent>(64, sent))) {
         EXPECT_EQ(answer.status, 200);
     }
     EXPECT_EQ(server.get("/Patient/1").etag, VersionNumber{64});
@@ -651,7 +651,7 @@ TEST(Transaction, AnswersNoStoreWhenItsCommitCannotBeStored) {
     test::SimFileSystem disk;
     TestService server({}, disk);
     disk.fail_next(test::SimFileSystem::Call::sync, Errc::io);
-    const Answer answer =
+    const Received answer =
         server.submit(bundle_of("transaction", {entry_of("POST", "Patient", patient(""))}));
     EXPECT_EQ(answer.status, 503);
     EXPECT_EQ(Json(answer.body).issue("code"), "no-store");
@@ -693,7 +693,7 @@ TEST(Transaction, StoresSyntheaPatientsWithEveryReferenceResolved) {
     const auto folder = std::filesystem::path(data) / "synthea-2019-dev" / "SYNTHEA";
     for (const auto& file : std::filesystem::directory_iterator(folder)) {
         const std::string text = contents(file.path());
-        const Answer answer = server.submit(text);
+        const Received answer = server.submit(text);
         ASSERT_EQ(answer.status, 200) << file.path() << answer.body.substr(0, 1000);
         entries += Json(text).root()["entry"].size();
         if (++bundles == 20) {

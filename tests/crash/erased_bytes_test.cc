@@ -17,8 +17,6 @@ using std::chrono::seconds;
 using test::RunningServer;
 using test::TemporaryDirectory;
 
-const std::string kBinary = ANNALS_BINARY;
-
 /// Files below `directory` that hold `text`, lower case or upper.
 std::vector<std::string> files_with(const std::string& directory, const std::string& text) {
     std::vector<std::string> found;
@@ -69,7 +67,7 @@ TEST(ErasedBytes, AreInNoFileOnceTheDeletionIsAnswered) {
     const std::string data = directory / "data";
     const std::vector<std::string> arguments{"--set", "hard_delete=true"};
     {
-        RunningServer server(kBinary, data, arguments);
+        RunningServer server(ANNALS_BINARY, data, arguments);
         ASSERT_FALSE(server.url().empty()) << server.process().errors();
         const Client client(server);
         for (int i = 0; i < 20; ++i) {
@@ -81,7 +79,7 @@ TEST(ErasedBytes, AreInNoFileOnceTheDeletionIsAnswered) {
     }
     ASSERT_GE(files_with(data, "marker0x").size(), 2U);
     {
-        RunningServer server(kBinary, data, arguments);
+        RunningServer server(ANNALS_BINARY, data, arguments);
         ASSERT_FALSE(server.url().empty()) << server.process().errors();
         const Client client(server);
         ASSERT_EQ(client.remove("Patient/p0"), 204);
@@ -94,12 +92,12 @@ TEST(ErasedBytes, AreInNoFileOnceTheDeletionIsAnswered) {
         EXPECT_EQ(server.process().wait(seconds(10)), -SIGKILL);
     }
     EXPECT_TRUE(files_with(data, "marker0x").empty());
-    const auto verified = test::run_program(kBinary, {"verify", "--data", data});
+    const auto verified = test::run_program(ANNALS_BINARY, {"verify", "--data", data});
     EXPECT_EQ(verified.exit_code, 0) << verified.output << verified.errors;
     EXPECT_NE(verified.output.find("erased versions whose body is gone 2, yet to go 0"),
               std::string::npos)
         << verified.output;
-    RunningServer server(kBinary, data, arguments);
+    RunningServer server(ANNALS_BINARY, data, arguments);
     ASSERT_FALSE(server.url().empty()) << server.process().errors();
     const Client client(server);
     EXPECT_EQ(client.get("Patient/p0").status, 404);

@@ -16,6 +16,7 @@ namespace {
 
 using test::CommitBuilder;
 using test::expect_sound;
+using test::kDirectory;
 using test::on_disk;
 using test::SimFileSystem;
 using test::type_of;
@@ -23,7 +24,6 @@ using Scope = Erase::Scope;
 
 constexpr std::uint64_t kSegmentBytes = 8 << 10;
 constexpr int kSeeds = 5;
-const std::string kDirectory = "/data";
 
 /// Whether what the script compacts is packed, too.
 enum class Packing : bool { off, on };

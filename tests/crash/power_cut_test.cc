@@ -15,11 +15,11 @@ namespace annals::storage {
 namespace {
 
 using test::CommitBuilder;
+using test::kDirectory;
 using test::SimFileSystem;
 using test::type_of;
 
-constexpr std::uint64_t kSegmentBytes = 8 << 10;
-const std::string kDirectory = "/data";
+constexpr std::uint64_t kSmallSegment = 8 << 10;
 
 /// What a version should be.
 struct Expected {
@@ -66,7 +66,7 @@ class Workload {
             }
             if (round == 3) {
                 going = going && step(store, [&](CommitBuilder& b) {
-                            b.put("Binary", "large", std::string(3 * kSegmentBytes, 'L'));
+                            b.put("Binary", "large", std::string(3 * kSmallSegment, 'L'));
                         });
             }
             if (!going) {
@@ -165,7 +165,7 @@ class Workload {
 
 StoreOptions options(bool prepare, Durability durability = Durability::commit) {
     StoreOptions options;
-    options.segment_bytes = kSegmentBytes;
+    options.segment_bytes = kSmallSegment;
     options.prepare_segments = prepare;
     options.durability = durability;
     options.sync_interval_ms = 20;

@@ -17,7 +17,6 @@
 #include <functional>
 #include <set>
 #include <sstream>
-#include <thread>
 
 namespace annals::test {
 namespace {
@@ -25,14 +24,6 @@ namespace {
 using net::AuditLog;
 using testing::HasSubstr;
 using testing::Not;
-
-template <typename Condition>
-bool becomes_true(const Condition& condition) {
-    for (int i = 0; i < 1000 && !condition(); ++i) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return condition();
-}
 
 std::vector<std::string> lines_of(const std::string& path) {
     std::ifstream file(path);

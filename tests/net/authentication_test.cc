@@ -143,14 +143,6 @@ TEST(Authentication, RefusesSeveralCredentialsAtOnce) {
     EXPECT_EQ(server.get("/Patient/1", {token, token}).status, 401);
 }
 
-template <typename Condition>
-bool becomes_true(Condition condition) {
-    for (int i = 0; i < 100 && !condition(); ++i) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-    return condition();
-}
-
 TEST(Authentication, ReadsFilesAgainThatHaveChangedAndKeepsWhatItHasIfTheyAreOfNoUse) {
     const SigningKey key("ES256", "old");
     const SigningKey next("ES256", "new");

@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::string_view kGet = "GET /fhir/text HTTP/1.1\r\nHost: a\r\n\r\n";
 
-std::string get(const std::string& target) {
+std::string get_request(const std::string& target) {
     return "GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n";
 }
 
@@ -172,7 +172,7 @@ TEST(TimeLimits, AnswerForAHandlerThatTakesTooLong) {
     FakeServer server(
         [](core::Config& config) { config.limits.request_timeout = milliseconds(100); });
     Connection connection(server.port());
-    ASSERT_TRUE(connection.send(get("/fhir/wait?1000") + std::string(kGet)));
+    ASSERT_TRUE(connection.send(get_request("/fhir/wait?1000") + std::string(kGet)));
     const auto begin = Clock::now();
     const auto response = connection.receive();
     ASSERT_TRUE(response);
@@ -188,7 +188,7 @@ TEST(TimeLimits, DropAClientThatDoesNotRead) {
         [](core::Config& config) { config.limits.idle_timeout = milliseconds(1000); });
     RawSocket slow(server.port(), 4096);
     ASSERT_TRUE(slow.connected());
-    slow.send(get("/fhir/view?60000000"));
+    slow.send(get_request("/fhir/view?60000000"));
     const auto end = Clock::now() + std::chrono::seconds(5);
     std::uint64_t open = 0;
     while (open == 0 && Clock::now() < end) {
@@ -241,7 +241,7 @@ TEST(Connections, OverTheLimitLeaveHealthAndMetricsToBeAsked) {
         return response ? response->status : 0;
     };
     for (const char* path : {"/healthz", "/readyz", "/metrics"}) {
-        EXPECT_EQ(ask(get(path)), 200) << path;
+        EXPECT_EQ(ask(get_request(path)), 200) << path;
     }
     EXPECT_EQ(ask(kGet), 503);
     EXPECT_EQ(ask("POST /healthz HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc"), 503);
@@ -257,7 +257,8 @@ TEST(Connections, MayBeManyAtOnce) {
     }
     for (int round = 0; round < 3; ++round) {
         for (const auto& connection : connections) {
-            ASSERT_TRUE(connection->send(round == 1 ? get("/fhir/wait?5") : std::string(kGet)));
+            ASSERT_TRUE(
+                connection->send(round == 1 ? get_request("/fhir/wait?5") : std::string(kGet)));
         }
         for (const auto& connection : connections) {
             const auto response = connection->receive();
@@ -278,11 +279,11 @@ TEST(Connections, ThatBreakOffDoNoHarm) {
         RawSocket in_body(server.port());
         in_body.send("POST /fhir/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc");
         RawSocket in_handler(server.port());
-        in_handler.send(get("/fhir/wait?20"));
+        in_handler.send(get_request("/fhir/wait?20"));
         RawSocket in_response(server.port(), 4096);
-        in_response.send(get("/fhir/view?60000000"));
+        in_response.send(get_request("/fhir/view?60000000"));
         RawSocket in_slices(server.port(), 4096);
-        in_slices.send(get("/fhir/slices?10000"));
+        in_slices.send(get_request("/fhir/slices?10000"));
         std::array<char, 1000> some;
         EXPECT_GT(in_response.receive(some.data(), some.size()), 0);
         EXPECT_GT(in_slices.receive(some.data(), some.size()), 0);
@@ -299,7 +300,7 @@ TEST(Stopping, FinishesWhatIsInFlightAndClosesTheIdle) {
     ASSERT_TRUE(idle.send(kGet));
     ASSERT_TRUE(idle.receive());
     Connection busy(server.port());
-    ASSERT_TRUE(busy.send(get("/fhir/wait?300")));
+    ASSERT_TRUE(busy.send(get_request("/fhir/wait?300")));
     std::this_thread::sleep_for(milliseconds(50));
 
     const auto begin = Clock::now();
@@ -318,7 +319,7 @@ TEST(Stopping, IsBoundedByItsTimeout) {
     Connection slow(server.port());
     ASSERT_TRUE(slow.send("POST /fhir/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc"));
     Connection waiting(server.port());
-    ASSERT_TRUE(waiting.send(get("/fhir/wait?1000")));
+    ASSERT_TRUE(waiting.send(get_request("/fhir/wait?1000")));
     std::this_thread::sleep_for(milliseconds(50));
     const auto begin = Clock::now();
     server.server().stop();
@@ -340,7 +341,7 @@ TEST(Stopping, UnderLoadLosesNoResponse) {
                 }
                 Connection connection(server.port());
                 for (;;) {
-                    if (!connection.send(get("/fhir/wait?1"))) {
+                    if (!connection.send(get_request("/fhir/wait?1"))) {
                         break;
                     }
                     const auto response = connection.receive();

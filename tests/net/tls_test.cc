@@ -338,14 +338,6 @@ TEST(Tls, AsksClientsForACertificateOfItsAuthority) {
     }
 }
 
-template <typename Condition>
-bool becomes_true(Condition condition) {
-    for (int i = 0; i < 100 && !condition(); ++i) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-    return condition();
-}
-
 TEST(Tls, TakesANewCertificateWithoutARestart) {
     const TlsServer server{Certificate("old")};
     Peer open(server.port());

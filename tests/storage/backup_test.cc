@@ -12,6 +12,7 @@
 #include "storage/verify.h"
 #include "tests/support/commits.h"
 #include "tests/support/sim_file_system.h"
+#include "tests/support/store_files.h"
 #include "tests/support/temporary_directory.h"
 
 #include <fmt/format.h>
@@ -24,6 +25,7 @@ namespace annals::storage {
 namespace {
 
 using test::CommitBuilder;
+using test::expect_sound;
 using test::put;
 using test::SimFileSystem;
 using test::type_of;
@@ -74,7 +76,7 @@ void commit(Store& store, const std::vector<std::string>& ids, const std::string
 }
 
 /// About three segments' worth, a commit of three among each ten.
-void fill(Store& store, int round = 0) {
+void fill_segments(Store& store, int round = 0) {
     const std::string text(700, 'x');
     for (int i = 0; i < 60; ++i) {
         const std::string id = fmt::format("p{}-{}", round, i);
@@ -102,17 +104,9 @@ void erase(Store& store, const std::string& id) {
     ASSERT_TRUE(store.wait_erased(done.ticket));
 }
 
-void expect_sound(FileSystem& fs, const std::string& directory) {
-    const auto verified = verify(fs, directory);
-    ASSERT_TRUE(verified) << verified.error().detail;
-    for (const Damage& damage : verified->damages) {
-        ADD_FAILURE() << damage.segment << " offset " << damage.offset << ": " << damage.reason;
-    }
-}
-
 class BackupTest : public ::testing::Test {
   protected:
-    BackupTest() : store_(open_store(fs_, data_)) { fill(*store_); }
+    BackupTest() : store_(open_store(fs_, data_)) { fill_segments(*store_); }
 
     Result<BackupReport> back_up_now() { return back_up_store(fs_, *store_, data_, backup_); }
 
@@ -137,7 +131,7 @@ TEST_F(BackupTest, HasAllOfAStoreThatGoesOn) {
     EXPECT_EQ(report->linked, report->segments - 1);
     EXPECT_EQ(report->copied, 1U);
     const std::string then = content(*store_);
-    fill(*store_, 1);
+    fill_segments(*store_, 1);
     EXPECT_EQ(content_of_backup(), then);
     const auto verified = verify(fs_, backup_);
     ASSERT_TRUE(verified);
@@ -149,7 +143,7 @@ TEST_F(BackupTest, TakesOnlyWhatIsNew) {
     const auto same = back_up_now();
     ASSERT_TRUE(same) << same.error().detail;
     EXPECT_EQ(same->kept, same->segments);
-    fill(*store_, 1);
+    fill_segments(*store_, 1);
     const auto more = back_up_now();
     ASSERT_TRUE(more) << more.error().detail;
     EXPECT_GE(more->kept, same->segments - 1);
@@ -192,7 +186,7 @@ TEST_F(BackupTest, WhileWritersAreAtWorkIsWhole) {
     std::atomic<bool> stop = false;
     std::thread writer([&] {
         for (int round = 1; !stop; ++round) {
-            fill(*store_, round);
+            fill_segments(*store_, round);
         }
     });
     for (int i = 0; i < 5; ++i) {
@@ -298,7 +292,7 @@ TEST_F(BackupTest, OnlyAnOlderBackupGoesBackBehindAnErasure) {
     const Submission erased = store_->submit(builder.commit());
     ASSERT_TRUE(store_->wait(erased.ticket));
     ASSERT_TRUE(store_->wait_erased(erased.ticket));
-    fill(*store_, 1);
+    fill_segments(*store_, 1);
     ASSERT_TRUE(back_up_now());
     RestoreOptions options;
     options.to_position = position;
@@ -356,7 +350,7 @@ class CopiedBackup : public ::testing::Test {
     CopiedBackup() {
         EXPECT_TRUE(fs_.make_directory("/data"));
         store_ = open_store(fs_, "/data");
-        fill(*store_);
+        fill_segments(*store_);
         put(*store_, "Patient", "doomed", "x");
         erase(*store_, "doomed");
         const auto report = back_up_store(fs_, *store_, "/data", "/backup");
@@ -433,7 +427,7 @@ TEST_F(CopiedBackup, WithZerosInThePlaceOfItsEndIsRefused) {
 TEST_F(CopiedBackup, UnderTheManifestOfAnotherOneIsRefused) {
     const std::string manifest = "/backup/" + std::string(kBackupManifest);
     const std::string older = fs_.content(manifest);
-    fill(*store_, 1);
+    fill_segments(*store_, 1);
     ASSERT_TRUE(back_up_store(fs_, *store_, "/data", "/backup"));
     fs_.set_content(manifest, older);
     expect_refused(last_);
@@ -480,7 +474,7 @@ TEST_F(CopiedBackup, WithADamagedManifestIsNotSound) {
 
 /// Until the next one is finished, the manifest is of the one before, and has less.
 TEST_F(CopiedBackup, AnInterruptedOneIsNotComparedWithTheManifestBefore) {
-    fill(*store_, 1);
+    fill_segments(*store_, 1);
     fs_.fail_next(SimFileSystem::Call::rename, Errc::io, 1, 1);
     ASSERT_FALSE(back_up_store(fs_, *store_, "/data", "/backup"));
     expect_sound(fs_, "/backup");
@@ -526,7 +520,7 @@ TEST(Backup, IsCopiedWhereNothingCanBeLinked) {
     SimFileSystem fs;
     ASSERT_TRUE(fs.make_directory("/data"));
     const auto store = open_store(fs, "/data");
-    fill(*store);
+    fill_segments(*store);
     fs.fail_next(SimFileSystem::Call::link, Errc::io, 1000);
     const auto report = back_up_store(fs, *store, "/data", "/backup");
     ASSERT_TRUE(report) << report.error().detail;
@@ -561,7 +555,7 @@ TEST(Backup, IsOfOnePositionAlsoWhereVersionsAreErasedMeanwhile) {
         SimFileSystem fs;
         ASSERT_TRUE(fs.make_directory("/data"));
         const auto store = open_store(fs, "/data");
-        fill(*store);
+        fill_segments(*store);
         fs.fail_next(SimFileSystem::Call::link, Errc::io, linked ? 0 : 1000);
         BackupOptions options;
         options.files = &store->segment_files();
@@ -587,7 +581,7 @@ TEST(Backup, IsNotWrittenToByWhoLookedBeforeItCame) {
     ASSERT_TRUE(fs.make_directory("/data"));
     const auto store = open_store(fs, "/data");
     put(*store, "Patient", "gone", "unmistakable");
-    fill(*store);
+    fill_segments(*store);
     std::thread backup;
     std::atomic<bool> made = false;
     fs.after_links([&] {
@@ -620,7 +614,7 @@ TEST(Backup, KeepsWhatIsErasedLater) {
     ASSERT_TRUE(fs.make_directory("/data"));
     const auto store = open_store(fs, "/data");
     put(*store, "Patient", "gone", "unmistakable");
-    fill(*store);
+    fill_segments(*store);
     ASSERT_TRUE(back_up_store(fs, *store, "/data", "/backup"));
     const std::string before = content(*open_store(fs, "/backup", true));
     erase(*store, "gone");
@@ -659,7 +653,7 @@ TEST(Backup, OnAFullDeviceGoesOnWhenThereIsSpace) {
     SimFileSystem fs;
     ASSERT_TRUE(fs.make_directory("/data"));
     const auto store = open_store(fs, "/data");
-    fill(*store);
+    fill_segments(*store);
     fs.fail_next(SimFileSystem::Call::link, Errc::io, 2);
     fs.fail_next(SimFileSystem::Call::write, Errc::no_store, 1);
     const auto report = back_up_store(fs, *store, "/data", "/backup");
@@ -676,10 +670,10 @@ TEST(Backup, SurvivesAPowerCutAtEveryBoundary) {
         SimFileSystem fs;
         ASSERT_TRUE(fs.make_directory("/data"));
         auto store = open_store(fs, "/data");
-        fill(*store);
+        fill_segments(*store);
         ASSERT_TRUE(back_up_store(fs, *store, "/data", "/backup"));
         const std::string first = content(*store);
-        fill(*store, 1);
+        fill_segments(*store, 1);
         const std::string second = content(*store);
         fs.power_off_at(n);
         const auto report = back_up_store(fs, *store, "/data", "/backup");
@@ -717,7 +711,7 @@ TEST(Restore, SurvivesAPowerCutAtEveryBoundary) {
         SimFileSystem fs;
         ASSERT_TRUE(fs.make_directory("/data"));
         auto store = open_store(fs, "/data");
-        fill(*store);
+        fill_segments(*store);
         ASSERT_TRUE(back_up_store(fs, *store, "/data", "/backup"));
         const std::string all = content(*store);
         fs.power_off_at(n);

@@ -15,10 +15,10 @@ namespace {
 
 using test::CommitBuilder;
 using test::expect_sound;
+using test::kDirectory;
 using test::on_disk;
 using test::SimFileSystem;
 
-const std::string kDirectory = "/data";
 constexpr int kCommits = 200;
 
 StoreOptions options(bool packed) {

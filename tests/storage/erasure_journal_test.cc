@@ -19,9 +19,8 @@ namespace annals::storage {
 namespace {
 
 using test::CommitBuilder;
+using test::kDirectory;
 using test::SimFileSystem;
-
-const std::string kDirectory = "/data";
 
 /// Segments are made when they are needed.
 StoreOptions segments_on_demand() {

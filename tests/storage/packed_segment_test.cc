@@ -28,12 +28,12 @@ namespace {
 
 using test::CommitBuilder;
 using test::expect_sound;
+using test::kDirectory;
 using test::on_disk;
 using test::put;
 using test::SimFileSystem;
 using test::type_of;
 
-const std::string kDirectory = "/data";
 constexpr int kResources = 300;
 
 std::string segment_path(int number) {

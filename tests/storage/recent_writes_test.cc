@@ -10,8 +10,8 @@
 namespace annals::storage {
 namespace {
 
-constexpr TypeId kPatient{1};
-constexpr TypeId kObservation{2};
+constexpr TypeId kFirstType{1};
+constexpr TypeId kSecondType{2};
 constexpr std::uint64_t kIdentity = 1'000'000;
 
 SearchEntries entries(std::vector<std::uint64_t> terms, std::vector<std::uint64_t> targets = {}) {
@@ -31,10 +31,10 @@ TEST(RecentWrites, FindTheNewestVersionThatAGuardForbids) {
     RecentWrites recent({10});
     const SearchEntries a = entries({1, 5, 9});
     const SearchEntries b = entries({2, 5}, {77});
-    recent.add(kPatient, {101}, kIdentity, &a);       // 11
-    recent.add(kPatient, {102}, kIdentity, &b);       // 12
-    recent.add(kPatient, {103}, kIdentity, nullptr);  // 13
-    recent.add(kObservation, {104}, kIdentity, &a);   // 14
+    recent.add(kFirstType, {101}, kIdentity, &a);       // 11
+    recent.add(kFirstType, {102}, kIdentity, &b);       // 12
+    recent.add(kFirstType, {103}, kIdentity, nullptr);  // 13
+    recent.add(kSecondType, {104}, kIdentity, &a);      // 14
     const std::vector<std::uint64_t> five = {4, 5};
     const std::vector<std::uint64_t> target = {77};
     const std::vector<std::uint64_t> none = {3, 4, 6};
@@ -42,16 +42,16 @@ TEST(RecentWrites, FindTheNewestVersionThatAGuardForbids) {
         const auto hit = recent.find(guard);
         return hit ? hit->position.value : 0;
     };
-    EXPECT_EQ(at(guard(kPatient, five, {10})), 12U);
-    EXPECT_EQ(recent.find(guard(kPatient, five, {10}))->ticket, Ticket{102});
-    EXPECT_EQ(at(guard(kPatient, five, {11})), 12U);
-    EXPECT_FALSE(recent.find(guard(kPatient, five, {12})));
+    EXPECT_EQ(at(guard(kFirstType, five, {10})), 12U);
+    EXPECT_EQ(recent.find(guard(kFirstType, five, {10}))->ticket, Ticket{102});
+    EXPECT_EQ(at(guard(kFirstType, five, {11})), 12U);
+    EXPECT_FALSE(recent.find(guard(kFirstType, five, {12})));
     EXPECT_EQ(at(guard({}, five, {12})), 14U);
     EXPECT_EQ(at(guard({}, target, {10})), 12U);
     EXPECT_FALSE(recent.find(guard({}, none, {10})));
     const std::vector<std::uint64_t> identity = {kIdentity};
-    EXPECT_EQ(at(guard(kPatient, identity, {10})), 13U);
-    EXPECT_EQ(at(guard(kPatient, {}, {10})), 13U);
+    EXPECT_EQ(at(guard(kFirstType, identity, {10})), 13U);
+    EXPECT_EQ(at(guard(kFirstType, {}, {10})), 13U);
     EXPECT_EQ(at(guard({}, {}, {13})), 14U);
     EXPECT_FALSE(recent.find(guard({}, {}, {14})));
 }
@@ -68,17 +68,17 @@ TEST(RecentWrites, ForgetOnlyWhatIsSettled) {
     RecentWrites recent({0});
     const std::vector<std::uint64_t> term = {42};
     const SearchEntries carrier = entries({42});
-    recent.add(kPatient, {1}, kIdentity, &carrier);
+    recent.add(kFirstType, {1}, kIdentity, &carrier);
     constexpr std::uint64_t kMany = 4 * RecentWrites::kWritesKept;
     for (std::uint64_t i = 2; i <= kMany; ++i) {
-        recent.add(kObservation, {i}, kIdentity, nullptr);
+        recent.add(kSecondType, {i}, kIdentity, nullptr);
     }
     recent.settle({0});
-    EXPECT_EQ(recent.find(guard(kPatient, term, {0}))->position, Position{1});
+    EXPECT_EQ(recent.find(guard(kFirstType, term, {0}))->position, Position{1});
     recent.settle({kMany});
-    EXPECT_EQ(recent.find(guard(kPatient, term, {0}))->position, Position{0});
+    EXPECT_EQ(recent.find(guard(kFirstType, term, {0}))->position, Position{0});
     // Of what is settled the newest stay.
-    EXPECT_FALSE(recent.find(guard(kPatient, term, {kMany - RecentWrites::kWritesKept})));
+    EXPECT_FALSE(recent.find(guard(kFirstType, term, {kMany - RecentWrites::kWritesKept})));
 }
 
 TEST(RecentWrites, KeepLittleOfVersionsWithManyTerms) {
@@ -88,7 +88,7 @@ TEST(RecentWrites, KeepLittleOfVersionsWithManyTerms) {
         heavy.terms.push_back(2 * i);
     }
     for (std::uint64_t i = 1; i <= 100; ++i) {
-        recent.add(kPatient, {i}, kIdentity, &heavy);
+        recent.add(kFirstType, {i}, kIdentity, &heavy);
         recent.settle({i});
     }
     const std::vector<std::uint64_t> odd = {1};
@@ -105,10 +105,10 @@ TEST(RecentWrites, ForgetWhatWasDropped) {
             const SearchEntries old = entries({1});
             const SearchEntries now = entries({2});
             for (std::uint64_t i = 1; i <= count; ++i) {
-                recent.add(kPatient, {i}, kIdentity, &old);
+                recent.add(kFirstType, {i}, kIdentity, &old);
             }
             recent.drop_after({kept});
-            recent.add(kPatient, {9'999}, kIdentity, &now);
+            recent.add(kFirstType, {9'999}, kIdentity, &now);
             const std::vector<std::uint64_t> first = {1};
             const std::vector<std::uint64_t> second = {2};
             const auto hit = recent.find(guard({}, first, {0}));

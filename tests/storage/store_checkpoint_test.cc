@@ -25,7 +25,8 @@ using Call = SimFileSystem::Call;
 const std::vector<std::string> kWords = {"red", "green", "blue", "secret"};
 const std::string kFolder(test::kSearchFiles);
 
-Submission put(Store& store, std::string_view type, std::string_view id, std::string_view text) {
+Submission submit_put(Store& store, std::string_view type, std::string_view id,
+                      std::string_view text) {
     SearchableCommit commit(store);
     commit.put(type, id, text);
     const Submission submission = store.submit(commit.builder.commit());
@@ -58,9 +59,9 @@ TEST(StoreCheckpoint, DamagedAnywhereIsNotTrusted) {
     SimFileSystem fs;
     {
         const auto store = open_store(fs);
-        put(*store, "Patient", "a", "red 7 >b");
-        put(*store, "Observation", "o", "green >a");
-        put(*store, "Patient", "a", "blue");
+        submit_put(*store, "Patient", "a", "red 7 >b");
+        submit_put(*store, "Observation", "o", "green >a");
+        submit_put(*store, "Patient", "a", "blue");
     }
     const std::string expected = found_anew(fs);
     OpenReport report;
@@ -97,16 +98,16 @@ TEST(StoreCheckpoint, PowerCutAtAnyPointOfItsWritingDoesNoHarm) {
         {
             const auto store = open_store(fs);
             for (int i = 0; i < 5; ++i) {
-                put(*store, "Patient", "p" + std::to_string(i), "red");
+                submit_put(*store, "Patient", "p" + std::to_string(i), "red");
             }
         }
         std::string last;
         bool reached = false;
         {
             auto store = open_store(fs);
-            put(*store, "Patient", "p1", "green");
+            submit_put(*store, "Patient", "p1", "green");
             erase(*store, "Patient", "p2");
-            put(*store, "Observation", "o", "blue >p1");
+            submit_put(*store, "Observation", "o", "blue >p1");
             last = describe_search(*store, kWords, store->last_position());
             const std::uint64_t calls = fs.changing_calls();
             fs.power_off_at(n);
@@ -122,7 +123,7 @@ TEST(StoreCheckpoint, PowerCutAtAnyPointOfItsWritingDoesNoHarm) {
             auto store = open_store(*after);
             ASSERT_EQ(describe_search(*store, kWords, store->last_position()), last)
                 << "call " << n << ", seed " << seed;
-            put(*store, "Patient", "p9", "red");
+            submit_put(*store, "Patient", "p9", "red");
             const std::string now = describe_search(*store, kWords, store->last_position());
             store.reset();
             ASSERT_EQ(found(*after), now);
@@ -139,19 +140,19 @@ TEST(StoreSearchAfterAPowerCut, FindsWhatTheLogHas) {
             StoreOptions options = searchable();
             options.segment_bytes = 2 << 10;
             auto store = open_store(fs, options);
-            put(*store, "Patient", "a", "red");
+            submit_put(*store, "Patient", "a", "red");
             store.reset();
             store = open_store(fs, options);
             fs.power_off_at(n);
             const std::uint64_t calls = fs.changing_calls();
             const std::string text(600, 'x');
             for (const char* id : {"a", "b", "c", "b"}) {
-                put(*store, "Patient", id, "green " + text);
+                submit_put(*store, "Patient", id, "green " + text);
             }
             CommitBuilder removal;
             removal.erase("Patient", "c");
             (void)store->wait(store->submit(removal.commit()).ticket);
-            put(*store, "Observation", "o", "blue >b");
+            submit_put(*store, "Observation", "o", "blue >b");
             reached = fs.changing_calls() >= calls + n;
         }
         if (!reached) {
@@ -173,9 +174,9 @@ TEST(StoreCheckpoint, IsVerifiedAsFarAsItIsThere) {
     SimFileSystem fs;
     {
         const auto store = open_store(fs);
-        put(*store, "Patient", "a", "red 7 >b");
-        put(*store, "Patient", "b", "blue");
-        put(*store, "Observation", "o", "green >a");
+        submit_put(*store, "Patient", "a", "red 7 >b");
+        submit_put(*store, "Patient", "b", "blue");
+        submit_put(*store, "Observation", "o", "green >a");
     }
     const auto sound = verify(fs, "/data");
     ASSERT_TRUE(sound);
@@ -208,7 +209,7 @@ TEST(StoreCheckpoint, IsVerifiedAsFarAsItIsThere) {
 TEST(StoreCheckpoint, ThatWasNotSyncedIsNothingThatVerifyLooksAt) {
     SimFileSystem fs;
     {
-        put(*open_store(fs), "Patient", "a", "red");
+        submit_put(*open_store(fs), "Patient", "a", "red");
     }
     fs.set_content(kFolder + "/" + std::string(kSearchRecentName), "half of it");
     const auto report = verify(fs, "/data");
@@ -222,7 +223,7 @@ TEST(StoreCheckpoint, OfVersionsThatAPowerCutTookIsNotTrusted) {
     options.durability = Durability::none;
     options.search_checkpoint_versions = 1;
     auto store = open_store(fs, options);
-    put(*store, "Patient", "a", "red");
+    submit_put(*store, "Patient", "a", "red");
     for (int i = 0; i < 100 && store->metrics().search_checkpoints == 0; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
@@ -231,7 +232,7 @@ TEST(StoreCheckpoint, OfVersionsThatAPowerCutTookIsNotTrusted) {
     const auto again = open_store(*after);
     ASSERT_EQ(again->last_position(), Position{0});
     EXPECT_EQ(describe_search(*again, kWords), "");
-    put(*again, "Patient", "b", "green");
+    submit_put(*again, "Patient", "b", "green");
     EXPECT_EQ(test::find_word(*again, "Patient", "green"), std::set<std::uint64_t>{1});
     EXPECT_EQ(test::find_word(*again, "Patient", "red"), std::set<std::uint64_t>{});
 }
@@ -243,7 +244,8 @@ TEST(StoreCheckpoint, AfterAKillOnlyWhatCameSinceAShareOfItsVersionsIsExtracted)
     const auto store = open_store(fs, options);
     const auto stored = [&](int versions) {
         for (int i = 0; i < versions; ++i) {
-            put(*store, i % 3 == 0 ? "Observation" : "Patient", "p" + std::to_string(i), "red");
+            submit_put(*store, i % 3 == 0 ? "Observation" : "Patient", "p" + std::to_string(i),
+                       "red");
         }
     };
     stored(20);
@@ -285,7 +287,7 @@ TEST(StoreCheckpoint, IsNotWrittenAgainWithinHalfASecond) {
     const auto change = [&](std::string_view prefix) {
         const std::string before = manifest();
         for (int i = 0; i < 110; ++i) {
-            put(*store, "Patient", std::string(prefix) + std::to_string(i), "red");
+            submit_put(*store, "Patient", std::string(prefix) + std::to_string(i), "red");
         }
         while (manifest() == before) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -302,13 +304,13 @@ TEST(StoreCheckpoint, IsLeftOutWhereTheDeviceIsFull) {
     SimFileSystem fs;
     {
         const auto store = open_store(fs);
-        put(*store, "Patient", "a", "red");
+        submit_put(*store, "Patient", "a", "red");
     }
     const auto before = checkpoint_files(fs);
     std::string last;
     {
         const auto store = open_store(fs);
-        put(*store, "Patient", "a", "green");
+        submit_put(*store, "Patient", "a", "green");
         last = describe_search(*store, kWords);
         fs.fail_next(Call::write, Errc::no_store, 100);
     }
@@ -321,8 +323,8 @@ TEST(StoreCheckpoint, SaysNothingOfWhatWasErased) {
     SimFileSystem fs;
     {
         const auto store = open_store(fs);
-        put(*store, "Patient", "a", "secret");
-        put(*store, "Patient", "b", "red");
+        submit_put(*store, "Patient", "a", "secret");
+        submit_put(*store, "Patient", "b", "red");
     }
     EXPECT_TRUE(mentions(fs, "secret"));
     {
@@ -337,7 +339,7 @@ TEST(StoreCheckpoint, SaysNothingOfWhatWasErased) {
 TEST(StoreCheckpoint, LeavesNoLitter) {
     SimFileSystem fs;
     {
-        put(*open_store(fs), "Patient", "a", "red");
+        submit_put(*open_store(fs), "Patient", "a", "red");
     }
     const auto before = checkpoint_files(fs);
     for (const char* name : {"/manifest.tmp", "/0000000077.run", "/0000000078.run"}) {

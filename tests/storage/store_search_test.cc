@@ -37,7 +37,8 @@ void done(Store& store, CommitBuilder& builder) {
     EXPECT_TRUE(store.wait(submit(store, builder).ticket));
 }
 
-void put(Store& store, std::string_view type, std::string_view id, std::string_view text) {
+void put_searchable(Store& store, std::string_view type, std::string_view id,
+                    std::string_view text) {
     SearchableCommit commit(store);
     commit.put(type, id, text);
     done(store, commit.builder);
@@ -46,11 +47,11 @@ void put(Store& store, std::string_view type, std::string_view id, std::string_v
 TEST(StoreSearch, FindsWhatWasAcknowledged) {
     SimFileSystem fs;
     const auto store = open_store(fs);
-    put(*store, "Patient", "a", "red green");
+    put_searchable(*store, "Patient", "a", "red green");
     EXPECT_EQ(find_word(*store, "Patient", "red"), Found{1});
     EXPECT_EQ(find_word(*store, "Patient", "blue"), Found{});
     EXPECT_EQ(find_word(*store, "Observation", "red"), Found{});
-    put(*store, "Patient", "a", "blue");
+    put_searchable(*store, "Patient", "a", "blue");
     EXPECT_EQ(find_word(*store, "Patient", "red"), Found{});
     EXPECT_EQ(find_word(*store, "Patient", "blue"), Found{2});
     EXPECT_EQ(find_term(*store, type_of("Patient"), word_term("red"), {1}), Found{1});
@@ -64,7 +65,7 @@ TEST(StoreSearch, FindsWhatWasAcknowledged) {
 TEST(StoreSearch, AddsTheInstantAndTheResource) {
     SimFileSystem fs;
     const auto store = open_store(fs);
-    put(*store, "Patient", "a", "red");
+    put_searchable(*store, "Patient", "a", "red");
     const TypeId patient = type_of("Patient");
     const std::uint64_t key = store->search_key(patient, "a");
     EXPECT_EQ(find_term(*store, patient, ~key, {1}), Found{1});
@@ -82,7 +83,7 @@ TEST(StoreSearch, FindsNothingWithoutASetup) {
     StoreOptions options = searchable();
     options.search = {};
     const auto store = open_store(fs, options);
-    put(*store, "Patient", "a", "red");
+    put_searchable(*store, "Patient", "a", "red");
     EXPECT_TRUE(store->search(type_of("Patient"))->runs.empty());
     EXPECT_EQ(store->metrics().search.documents, 0U);
     EXPECT_FALSE(fs.exists("/data/search"));
@@ -91,7 +92,7 @@ TEST(StoreSearch, FindsNothingWithoutASetup) {
 TEST(StoreSearch, FindsOnlyTheLastOfSeveralVersionsInOneBatch) {
     SimFileSystem fs;
     const auto store = open_store(fs);
-    put(*store, "Patient", "a", "first");
+    put_searchable(*store, "Patient", "a", "first");
     fs.hold_syncs();
     SearchableCommit plug(*store);
     plug.put("Patient", "z", "plug");
@@ -124,7 +125,7 @@ TEST(StoreSearch, FindsOnlyTheLastOfSeveralVersionsInOneBatch) {
 TEST(StoreSearch, TakesWhatComesLateForTheNewest) {
     SimFileSystem fs;
     const auto store = open_store(fs);
-    put(*store, "Patient", "a", "now");
+    put_searchable(*store, "Patient", "a", "now");
     SearchableCommit late(*store);
     VersionWrite& write = late.put("Patient", "a", "then");
     write.expect = Expect::older;
@@ -139,9 +140,9 @@ TEST(StoreSearch, TakesWhatComesLateForTheNewest) {
 TEST(StoreSearch, ForgetsWhatIsErasedInEverySnapshot) {
     SimFileSystem fs;
     const auto store = open_store(fs);
-    put(*store, "Patient", "a", "one");
-    put(*store, "Patient", "a", "two");
-    put(*store, "Patient", "a", "three");
+    put_searchable(*store, "Patient", "a", "one");
+    put_searchable(*store, "Patient", "a", "two");
+    put_searchable(*store, "Patient", "a", "three");
     CommitBuilder old;
     old.erase("Patient", "a", Erase::Scope::version, {1});
     done(*store, old);
@@ -154,7 +155,7 @@ TEST(StoreSearch, ForgetsWhatIsErasedInEverySnapshot) {
     done(*store, all);
     EXPECT_EQ(find_term(*store, patient, word_term("two"), {2}), Found{});
     EXPECT_EQ(find_word(*store, "Patient", "three"), Found{});
-    put(*store, "Patient", "a", "four");
+    put_searchable(*store, "Patient", "a", "four");
     EXPECT_EQ(find_word(*store, "Patient", "four"), Found{4});
 }
 
@@ -165,10 +166,10 @@ TEST(StoreSearch, FindsTheSameAfterReopening) {
     for (const bool with_checkpoint : {true, false}) {
         {
             const auto store = open_store(fs);
-            put(*store, "Patient", "a", "red 7 >b");
-            put(*store, "Patient", "b", "green red");
-            put(*store, "Observation", "o", "red >a");
-            put(*store, "Patient", "a", "red 8");
+            put_searchable(*store, "Patient", "a", "red 7 >b");
+            put_searchable(*store, "Patient", "b", "green red");
+            put_searchable(*store, "Observation", "o", "red >a");
+            put_searchable(*store, "Patient", "a", "red 8");
             before = describe_search(*store, words);
         }
         EXPECT_TRUE(fs.exists("/data/search/manifest"));
@@ -186,7 +187,7 @@ TEST(StoreSearch, FindsTheSameAfterReopening) {
 TEST(StoreSearch, ExtractsAnewWhenParametersHaveChanged) {
     SimFileSystem fs;
     {
-        put(*open_store(fs), "Patient", "a", "red");
+        put_searchable(*open_store(fs), "Patient", "a", "red");
     }
     OpenReport report;
     open_store(fs, searchable(1), &report);
@@ -205,7 +206,7 @@ TEST(StoreSearch, LeavesOutWhatCannotBeExtracted) {
         CommitBuilder builder;
         builder.put("Patient", "a", "x").body = {&piece, 1};
         done(*store, builder);
-        put(*store, "Patient", "b", "red");
+        put_searchable(*store, "Patient", "b", "red");
     }
     ASSERT_TRUE(fs.remove("/data/search/manifest"));
     const auto store = open_store(fs);
@@ -221,7 +222,7 @@ TEST(StoreSearch, VacuumsWhatWasSupersededLongAgoWhenItExtractsAnew) {
     {
         const auto store = open_store(fs, options);
         for (int i = 0; i < 50; ++i) {
-            put(*store, "Patient", "a", "v" + std::to_string(i));
+            put_searchable(*store, "Patient", "a", "v" + std::to_string(i));
         }
     }
     ASSERT_TRUE(fs.remove("/data/search/manifest"));
@@ -419,7 +420,7 @@ TEST(StoreSearch, FindsWhatDiedBeforeARunWasMadeOfItAtThePositionsBetween) {
     const auto store = open_store(fs);
     const std::vector<std::string> words = {"one", "two", "three", "four", "five"};
     for (const std::string& word : words) {
-        put(*store, "Patient", "a", word);
+        put_searchable(*store, "Patient", "a", word);
     }
     EXPECT_EQ(store->metrics().search.documents_pending, 5U);
     const TypeId patient = type_of("Patient");

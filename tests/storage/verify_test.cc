@@ -19,7 +19,7 @@ using test::CommitBuilder;
 
 constexpr int kResources = 200;
 
-void submit(Store& store, CommitBuilder& builder) {
+void commit_and_wait(Store& store, CommitBuilder& builder) {
     const Submission submission = store.submit(builder.commit());
     ASSERT_EQ(submission.status, Submission::Status::accepted);
     ASSERT_TRUE(store.wait(submission.ticket));
@@ -46,13 +46,13 @@ class StoredHistory : public testing::Test {
                         commit.put("Patient", id, text, {std::uint64_t(i) + 1, 7});
                     }
                 }
-                submit(**store, commit);
+                commit_and_wait(**store, commit);
             }
         }
         for (int i = 0; i < 10; ++i) {
             CommitBuilder commit;
             commit.erase("Patient", "p" + std::to_string(i));
-            submit(**store, commit);
+            commit_and_wait(**store, commit);
         }
         for (const auto& entry :
              std::filesystem::directory_iterator(directory_.path() + std::string("/segments"))) {

@@ -33,6 +33,9 @@
 
 namespace annals::test {
 
+/// Where tests have a store on such a disk.
+inline const std::string kDirectory = "/data";
+
 class SimFileSystem final : public storage::FileSystem {
   public:
     enum class Call : std::uint8_t {

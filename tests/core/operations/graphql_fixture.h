@@ -15,7 +15,7 @@ namespace annals::core {
 class Graphql : public testing::Test {
   protected:
     void add(std::string_view type, std::string_view id, std::string_view members) {
-        const Answer answer =
+        const Received answer =
             server_.put(fmt::format("/{}/{}", type, id),
                         fmt::format(R"({{"resourceType":"{}","id":"{}",{}}})", type, id, members));
         ASSERT_EQ(answer.status, 201) << answer.body;
@@ -40,7 +40,7 @@ class Graphql : public testing::Test {
         }
     }
 
-    Answer post(std::string path, std::string body, std::string type = "application/json") {
+    Received post(std::string path, std::string body, std::string type = "application/json") {
         return server_.send({HttpMethod::post,
                              std::move(path),
                              "",
@@ -49,7 +49,7 @@ class Graphql : public testing::Test {
     }
 
     /// What `data` is, or the first error's message and path if there are errors.
-    static std::string told(const Answer& answer) {
+    static std::string told(const Received& answer) {
         EXPECT_EQ(answer.status, 200) << answer.body;
         const Json json(answer.body);
         for (const json::Value error : json.root()["errors"].elements()) {
@@ -70,7 +70,7 @@ class Graphql : public testing::Test {
     std::string ask_patient(std::string_view query) { return ask_of("/Patient/p", query); }
 
     std::string data(std::string_view query) {
-        const Answer answer = post("/$graphql", std::string(query), "application/graphql");
+        const Received answer = post("/$graphql", std::string(query), "application/graphql");
         return std::string(Json(answer.body).root()["data"].raw());
     }
 

@@ -52,12 +52,12 @@ TEST_F(Graphql, BoundsWhatItDoes) {
 
 TEST_F(Graphql, IsCalledByGetAndPost) {
     add_example();
-    const Answer got = server_.send({HttpMethod::get, "/Patient/p/$graphql", "query=%7Bid%7D"});
+    const Received got = server_.send({HttpMethod::get, "/Patient/p/$graphql", "query=%7Bid%7D"});
     EXPECT_EQ(got.status, 200);
     EXPECT_EQ(got.body, R"({"data":{"id":"p"}})");
-    const Answer with = server_.send({HttpMethod::get, "/$graphql",
-                                      "query=query%20A(%24i:ID)%7BPatient(id:%24i)%7Bid%7D%7D&"
-                                      "operationName=A&variables=%7B%22i%22:%22p%22%7D"});
+    const Received with = server_.send({HttpMethod::get, "/$graphql",
+                                        "query=query%20A(%24i:ID)%7BPatient(id:%24i)%7Bid%7D%7D&"
+                                        "operationName=A&variables=%7B%22i%22:%22p%22%7D"});
     EXPECT_EQ(with.body, R"({"data":{"Patient":{"id":"p"}}})");
     EXPECT_EQ(
         told(post(
@@ -248,7 +248,7 @@ TEST_F(Graphql, ReachesBackBehindWhatTheIndexKeeps) {
 
 TEST_F(Graphql, IsABinaryInsideOfABundle) {
     add_example();
-    const Answer answer =
+    const Received answer =
         server_.submit(bundle_of("batch", {entry_of("GET", "Patient/p/$graphql?query=%7Bid%7D")}));
     const Json json(answer.body);
     EXPECT_EQ(json.statuses(), "200");

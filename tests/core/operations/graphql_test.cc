@@ -156,11 +156,11 @@ TEST_F(Graphql, EndsWithItsTime) {
     }
     ASSERT_EQ(hurried.put("/Patient/p", patient("p", "\"name\":[" + names + "]")).status, 201);
     for (const char* field : {"name(fhirpath: \"family.length() > 2\")", "name"}) {
-        const Answer answer = hurried.send({HttpMethod::post,
-                                            "/Patient/p/$graphql",
-                                            "",
-                                            fmt::format("{{ {} {{ family }} }}", field),
-                                            {{"Content-Type", "application/graphql"}}});
+        const Received answer = hurried.send({HttpMethod::post,
+                                              "/Patient/p/$graphql",
+                                              "",
+                                              fmt::format("{{ {} {{ family }} }}", field),
+                                              {{"Content-Type", "application/graphql"}}});
         EXPECT_EQ(answer.status, 503) << answer.body.substr(0, 300);
         EXPECT_EQ(Json(answer.body).issue("code"), "timeout");
     }
@@ -220,7 +220,7 @@ TEST_F(Graphql, FindsWhatRefersToAResource) {
 TEST_F(Graphql, GoesThroughPagesByCursors) {
     add_example();
     const auto page = [&](const std::string& arguments) {
-        const Answer answer = post(
+        const Received answer = post(
             "/$graphql",
             fmt::format(
                 "{{ c: ObservationConnection({}) {{ count offset pagesize first previous next last "
@@ -418,7 +418,7 @@ TEST_F(Graphql, RefusesWhatIsNotThereToBeSelected) {
     }
     EXPECT_EQ(ask("{ Patient(id: p) { name(fhirpath: \"(\") { use } } }").substr(0, 9),
               "fhirpath:");
-    const Answer answer = post("/$graphql", "{\n  Foo { id }\n}", "application/graphql");
+    const Received answer = post("/$graphql", "{\n  Foo { id }\n}", "application/graphql");
     EXPECT_NE(
         answer.body.find(
             R"({"data":null,"errors":[{"message":"Query has no field 'Foo'","locations":[{"line":2,"column":3}])"),

@@ -16,7 +16,7 @@ class Lastn : public testing::Test {
     }
 
     void add_coded(std::string_view id, std::string_view codings, std::string_view effective) {
-        const Answer answer = server_.put(
+        const Received answer = server_.put(
             fmt::format("/Observation/{}", id),
             fmt::format(R"({{"resourceType":"Observation","id":"{}","status":"final","code":)"
                         R"({{"coding":[{}]}},"subject":{{"reference":"Patient/p"}},)"
@@ -25,13 +25,13 @@ class Lastn : public testing::Test {
         ASSERT_EQ(answer.status, 201) << answer.body;
     }
 
-    Answer ask(std::string query) {
+    Received ask(std::string query) {
         return server_.send({HttpMethod::get, "/Observation/$lastn", std::move(query)});
     }
 
     /// "a b": the ids of the answer's entries, or its status if it isn't 200.
     std::string found(std::string query) {
-        const Answer answer = ask(std::move(query));
+        const Received answer = ask(std::move(query));
         if (answer.status != 200) {
             return std::to_string(answer.status);
         }

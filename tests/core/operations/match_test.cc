@@ -12,26 +12,26 @@ namespace {
 class Match : public testing::Test {
   protected:
     void add(std::string_view id, std::string_view members) {
-        const Answer answer =
+        const Received answer =
             server_.put(fmt::format("/Patient/{}", id),
                         fmt::format(R"({{"resourceType":"Patient","id":"{}",{}}})", id, members));
         ASSERT_EQ(answer.status, 201) << answer.body;
     }
 
-    Answer ask_with(std::string parameters) {
+    Received ask_with(std::string parameters) {
         return server_.send(
             {HttpMethod::post, "/Patient/$match", "",
              fmt::format(R"({{"resourceType":"Parameters","parameter":[{}]}})", parameters)});
     }
 
-    Answer ask(std::string_view members, std::string_view more = "") {
+    Received ask(std::string_view members, std::string_view more = "") {
         return ask_with(
             fmt::format(R"({{"name":"resource","resource":{{"resourceType":"Patient",{}}}}}{})",
                         members, more));
     }
 
     /// "a certain 1.00, b possible 0.40": the entries, or the status if it isn't 200.
-    static std::string found(const Answer& answer) {
+    static std::string found(const Received& answer) {
         if (answer.status != 200) {
             return std::to_string(answer.status);
         }
@@ -97,7 +97,7 @@ TEST_F(Match, GivesNoneWhenSeveralAreCertainAndOnlyThatIsWanted) {
     add("ann", kAnn);
     EXPECT_EQ(found(ask(kAnn, kCertainOnly)), "ann certain 1.00");
     add("twin", kAnn);
-    const Answer answer = ask(kAnn, kCertainOnly);
+    const Received answer = ask(kAnn, kCertainOnly);
     EXPECT_EQ(found(answer), "");
     EXPECT_NE(answer.body.find("multiple-matches"), std::string::npos) << answer.body;
     EXPECT_EQ(found(ask(kAnn)), "twin certain 1.00, ann certain 1.00");

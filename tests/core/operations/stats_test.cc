@@ -23,7 +23,7 @@ class Stats : public testing::Test {
 
     void add(std::string_view id, std::string_view rest, std::string_view status = "final",
              std::string_view effective = "2022-01-01") {
-        const Answer answer = server_.put(
+        const Received answer = server_.put(
             fmt::format("/Observation/{}", id),
             fmt::format(R"({{"resourceType":"Observation","id":"{}","status":"{}",)"
                         R"("subject":{{"reference":"Patient/p"}},"effectiveDateTime":"{}",{}}})",
@@ -36,12 +36,12 @@ class Stats : public testing::Test {
         add(id, code("weight") + "," + quantity(value, unit), status, effective);
     }
 
-    Answer get(std::string_view more) {
+    Received get(std::string_view more) {
         return server_.send({HttpMethod::get, "/Observation/$stats",
                              fmt::format("subject=Patient/p&system=http://l&{}", more)});
     }
 
-    Answer post(std::string_view more) {
+    Received post(std::string_view more) {
         return server_.send({HttpMethod::post,
                              "/Observation/$stats",
                              {},
@@ -55,7 +55,7 @@ class Stats : public testing::Test {
     static json::Value first(json::Value list) { return *list.elements().begin(); }
 
     /// "weight: 1 kg, -; height: ...": codes, and the values and units of the components; then the sources' ids.
-    static std::string said(const Answer& answer) {
+    static std::string said(const Received& answer) {
         if (answer.status != 200) {
             return std::to_string(answer.status);
         }
@@ -90,7 +90,7 @@ TEST_F(Stats, AreOfAllNumbersOfACode) {
     for (const int value : {10, 20, 30, 40}) {
         add_weight(fmt::format("w{}", value), std::to_string(value));
     }
-    const Answer answer =
+    const Received answer =
         get("code=weight&statistic=average&statistic=maximum&statistic=minimum&statistic=count&"
             "statistic=total-count&statistic=median&statistic=sum&statistic=variance&"
             "statistic=20-percent&statistic=4-upper&statistic=4-dev&statistic=skew");
@@ -165,14 +165,14 @@ TEST_F(Stats, SquareAUnitWhereThereIsASquare) {
               "glucose: 0.5 (mg/dL).(mg/dL), 0.7071067811865476 mg/dL");
     add("c", code("temperature") + "," + quantity("37", "Cel"));
     add("d", code("temperature") + "," + quantity("38", "Cel"));
-    const Answer answer = get("code=temperature&statistic=variance");
+    const Received answer = get("code=temperature&statistic=variance");
     EXPECT_EQ(said(answer), "temperature: 0.5");
     EXPECT_NE(answer.body.find(R"("unit":"Cel.Cel")"), std::string::npos);
 }
 
 TEST_F(Stats, SayWhyAValueIsMissing) {
     add_weight("a", "70");
-    const Answer answer = get("code=weight&statistic=std-dev");
+    const Received answer = get("code=weight&statistic=std-dev");
     EXPECT_EQ(said(answer), "weight: -");
     EXPECT_NE(answer.body.find(R"("code":"not-applicable")"), std::string::npos);
 }
@@ -184,7 +184,7 @@ TEST_F(Stats, AreOfATime) {
     add_weight("first", "2", "kg", "final", "2022-01-01T10:00:00Z");
     add_weight("last", "4", "kg", "final", "2022-01-31");
     add_weight("after", "8", "kg", "final", "2022-02-01");
-    const Answer month =
+    const Received month =
         post(day + R"({"name":"period","valuePeriod":{"start":"2022-01-01","end":"2022-01-31"}})");
     EXPECT_EQ(said(month), "weight: 2, 6 kg");
     EXPECT_NE(month.body.find(R"("effectivePeriod":{"start":"2022-01-01","end":"2022-01-31"})"),

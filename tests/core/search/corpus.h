@@ -10,7 +10,10 @@
 #include "core/search/ranges.h"
 #include "storage/index.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -150,5 +153,17 @@ class Corpus final : public StoredResources {
     Extractor extractor_;
     std::vector<Stored> stored_;
 };
+
+/// A query, and what Corpus::ask() says to it.
+struct QueryCase {
+    const char* query;
+    const char* expected;
+};
+
+inline void check(const Corpus& corpus, const char* type, std::initializer_list<QueryCase> cases) {
+    for (const QueryCase& c : cases) {
+        EXPECT_EQ(corpus.ask(type, c.query), c.expected) << type << '?' << c.query;
+    }
+}
 
 }  // namespace annals::core::search

@@ -29,7 +29,7 @@ using fhirpath::Item;
 using schema::SearchType;
 using storage::SearchEntries;
 
-constexpr std::uint64_t kSeed = 42;
+constexpr std::uint64_t kKeySeed = 42;
 
 std::string slurp(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -71,7 +71,7 @@ schema::Element definition_of(json::Value value, schema::Type type, std::uint32_
 /// The slow way: each parameter's whole expression, as R4 has it, by the evaluator.
 class Naive {
   public:
-    Naive() : writer_(kSeed, "http://example.org/fhir") {
+    Naive() : writer_(kKeySeed, "http://example.org/fhir") {
         hooks_.resolve = [](std::string_view text) -> Result<std::optional<Item>> {
             const auto type = read_reference(text, "http://example.org/fhir").type;
             return type ? std::optional(Item::of_type(schema::Type(*type))) : std::nullopt;
@@ -268,7 +268,7 @@ class Suite {
                                          naive.links.end());
             }
         }
-        append_names(resource, kSeed, naive_whole);
+        append_names(resource, kKeySeed, naive_whole);
         EXPECT_EQ(facts(whole), facts(naive_whole)) << file;
     }
 
@@ -276,7 +276,7 @@ class Suite {
     std::map<std::string, int> found;
 
   private:
-    Extractor extractor_{ParameterSet::standard(), kSeed, "http://example.org/fhir"};
+    Extractor extractor_{ParameterSet::standard(), kKeySeed, "http://example.org/fhir"};
     Naive naive_;
 };
 

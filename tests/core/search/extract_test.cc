@@ -7,6 +7,7 @@
 #include "core/search/ranges.h"
 #include "core/search/values.h"
 #include "storage/index.h"
+#include "tests/support/commits.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,6 +20,7 @@ namespace annals::core::search {
 namespace {
 
 using storage::SearchEntries;
+using test::type_of;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
@@ -28,12 +30,8 @@ constexpr std::string_view kBase = "http://example.org/fhir";
 constexpr std::int64_t kNever = INT64_MIN;
 constexpr std::int64_t kForever = INT64_MAX;
 
-TypeId type(std::string_view name) {
-    return find_resource_type(name).value();
-}
-
 std::uint64_t key(std::string_view of, std::string_view id) {
-    return storage::resource_key(kSeed, type(of), id).low;
+    return storage::resource_key(kSeed, type_of(of), id).low;
 }
 
 /// A resource and what it can be found by.
@@ -45,7 +43,7 @@ class Found {
         auto parsed = parser_.parse(text);
         EXPECT_TRUE(parsed) << text;
         document_ = std::move(*parsed);
-        type_ = type(document_.root()["resourceType"].string());
+        type_ = type_of(document_.root()["resourceType"].string());
         extractor_.extract(type_, document_.root(), entries_);
     }
 
@@ -153,8 +151,8 @@ TEST(Extract, ForARunHasTheSameInAnyOrder) {
     Extractor extractor(ParameterSet::standard(), kSeed, std::string(kBase));
     SearchEntries ordered;
     SearchEntries for_run;
-    extractor.extract(type("Observation"), document->root(), ordered);
-    extractor.extract_for_run(type("Observation"), document->root(), for_run);
+    extractor.extract(type_of("Observation"), document->root(), ordered);
+    extractor.extract_for_run(type_of("Observation"), document->root(), for_run);
     std::ranges::sort(for_run.terms);
     const auto repeated = std::ranges::unique(for_run.terms);
     for_run.terms.erase(repeated.begin(), repeated.end());
@@ -458,11 +456,11 @@ TEST(ExtractOne, GivesThatParameterAlone) {
     Found found(R"({"resourceType":"Patient","id":"p","gender":"male","birthDate":"1974"})");
     SearchEntries entries;
     const auto standard = ParameterSet::standard();
-    found.extractor().extract(*standard->find(type("Patient"), "birthdate"), type("Patient"),
+    found.extractor().extract(*standard->find(type_of("Patient"), "birthdate"), type_of("Patient"),
                               found.resource(), entries);
     EXPECT_EQ(entries.intervals.size(), 1u);
     EXPECT_THAT(entries.terms, ElementsAre(present(column_of("birthdate"))));
-    found.extractor().extract(*standard->find(type("Patient"), "_id"), type("Patient"),
+    found.extractor().extract(*standard->find(type_of("Patient"), "_id"), type_of("Patient"),
                               found.resource(), entries);
     EXPECT_THAT(entries.terms, ::testing::Contains(token(column_of("_id"), "p")));
 }
@@ -473,9 +471,9 @@ TEST(ExtractComposite, KeepsTheValuesOfAnElementTogether) {
         {"code":{"coding":[{"code":"systolic"}]},"valueQuantity":{"value":107}},
         {"code":{"coding":[{"code":"diastolic"}]},"valueQuantity":{"value":60}}]})");
     const auto& parameter =
-        *ParameterSet::standard()->find(type("Observation"), "combo-code-value-quantity");
+        *ParameterSet::standard()->find(type_of("Observation"), "combo-code-value-quantity");
     const auto elements =
-        found.extractor().extract_composite(parameter, type("Observation"), found.resource());
+        found.extractor().extract_composite(parameter, type_of("Observation"), found.resource());
     ASSERT_EQ(elements.size(), 3u);
     const Column code = column_of("combo-code");
     const Column value = beside(column_of("combo-value-quantity"), "=\x1F\x1F");
@@ -527,10 +525,10 @@ TEST(ExtractComposite, KeepsSoManyValuesOfAnElement) {
 TEST(ExtractComposite, ReachesOutOfTheElement) {
     Found found(R"({"resourceType":"MolecularSequence","referenceSeq":{"chromosome":{"coding":
         [{"code":"1"}]}},"variant":[{"start":5,"end":6}]})");
-    const auto& parameter =
-        *ParameterSet::standard()->find(type("MolecularSequence"), "chromosome-variant-coordinate");
-    const auto elements =
-        found.extractor().extract_composite(parameter, type("MolecularSequence"), found.resource());
+    const auto& parameter = *ParameterSet::standard()->find(type_of("MolecularSequence"),
+                                                            "chromosome-variant-coordinate");
+    const auto elements = found.extractor().extract_composite(
+        parameter, type_of("MolecularSequence"), found.resource());
     ASSERT_EQ(elements.size(), 1u);
     ASSERT_EQ(elements[0].size(), 3u);
     EXPECT_THAT(elements[0][0].terms, ::testing::Contains(token(column_of("chromosome"), "1")));
@@ -540,9 +538,10 @@ TEST(ExtractComposite, ReachesOutOfTheElement) {
 TEST(ExtractComposite, FindsDatesOfEitherType) {
     Found found(
         R"({"resourceType":"Observation","code":{"text":"x"},"valueDateTime":"2020-01-01"})");
-    const auto& parameter = *ParameterSet::standard()->find(type("Observation"), "code-value-date");
+    const auto& parameter =
+        *ParameterSet::standard()->find(type_of("Observation"), "code-value-date");
     const auto elements =
-        found.extractor().extract_composite(parameter, type("Observation"), found.resource());
+        found.extractor().extract_composite(parameter, type_of("Observation"), found.resource());
     ASSERT_EQ(elements.size(), 1u);
     EXPECT_EQ(elements[0][1].intervals.size(), 1u);
 }

@@ -8,13 +8,14 @@
 namespace annals::core::search {
 namespace {
 
-struct Case {
+struct FilterCase {
     const char* filter;
     const char* expected;
 };
 
-void check(const Corpus& corpus, const char* type, std::initializer_list<Case> cases) {
-    for (const Case& c : cases) {
+void check_filters(const Corpus& corpus, const char* type,
+                   std::initializer_list<FilterCase> cases) {
+    for (const FilterCase& c : cases) {
         EXPECT_EQ(corpus.ask(type, "_filter=" + percent_encode(c.filter)), c.expected)
             << type << ": " << c.filter;
     }
@@ -33,44 +34,45 @@ void add_patients(Corpus& corpus) {
 TEST(Filter, TestsStrings) {
     Corpus corpus;
     add_patients(corpus);
-    check(corpus, "Patient",
-          {{"name co \"pet\"", "peter petra"},
-           {"given eq \"peter\"", "peter"},
-           {"given eq Peter", "peter"},
-           {"given eq pete", ""},
-           {"given ne peter", "peter petra"},  // James is another
-           {"given ne petra", "peter"},
-           {"given sw pet", "peter petra"},
-           {"given ew er", "peter"},
-           {"given ew mes", "peter"},
-           {"family co str", "petra"},
-           {"family sw ast", "petra"},
-           {"family gt b", "peter"},
-           {"family lt b", "petra"},
-           {"family ge chalmers", "peter"},
-           {"family le chalmers", "peter petra"},
-           {"name eq \"(a]\\\"\"", ""},
-           {"name eq \" \"", ""},
-           {"name ne \" \"", "peter petra"},
-           {"name co \" \"",
-            "invalid: search parameter 'name': a text is needed that is more than white space and "
-            "marks"},
-           {"name sw \" \"",
-            "invalid: search parameter 'name': a text is needed that is more than white space and "
-            "marks"},
-           {"name ew \" \"",
-            "invalid: search parameter 'name': a text is needed that is more than white space and "
-            "marks"},
-           {"family pr true", "peter petra"},
-           {"family pr false", "none"},
-           {"name sa x", "not-supported: _filter: 'name' can't be asked for with this operation"},
-           {"name po x", "not-supported: _filter: 'name' can't be asked for with this operation"}});
+    check_filters(
+        corpus, "Patient",
+        {{"name co \"pet\"", "peter petra"},
+         {"given eq \"peter\"", "peter"},
+         {"given eq Peter", "peter"},
+         {"given eq pete", ""},
+         {"given ne peter", "peter petra"},  // James is another
+         {"given ne petra", "peter"},
+         {"given sw pet", "peter petra"},
+         {"given ew er", "peter"},
+         {"given ew mes", "peter"},
+         {"family co str", "petra"},
+         {"family sw ast", "petra"},
+         {"family gt b", "peter"},
+         {"family lt b", "petra"},
+         {"family ge chalmers", "peter"},
+         {"family le chalmers", "peter petra"},
+         {"name eq \"(a]\\\"\"", ""},
+         {"name eq \" \"", ""},
+         {"name ne \" \"", "peter petra"},
+         {"name co \" \"",
+          "invalid: search parameter 'name': a text is needed that is more than white space and "
+          "marks"},
+         {"name sw \" \"",
+          "invalid: search parameter 'name': a text is needed that is more than white space and "
+          "marks"},
+         {"name ew \" \"",
+          "invalid: search parameter 'name': a text is needed that is more than white space and "
+          "marks"},
+         {"family pr true", "peter petra"},
+         {"family pr false", "none"},
+         {"name sa x", "not-supported: _filter: 'name' can't be asked for with this operation"},
+         {"name po x", "not-supported: _filter: 'name' can't be asked for with this operation"}});
 }
 
 TEST(Filter, TestsDatesTokensAndReferences) {
     Corpus corpus;
     add_patients(corpus);
-    check(
+    check_filters(
         corpus, "Patient",
         {{"given eq \"peter\" and birthdate ge 2014-10-10", "peter"},
          {"birthdate eq 2014-10-12", "peter"},
@@ -119,32 +121,33 @@ TEST(Filter, ComparesQuantitiesNumbersAndComposites) {
         "subject":{"reference":"Patient/1"},"prediction":[{"probabilityDecimal":0.7}]})");
     corpus.add(R"({"resourceType":"ValueSet","id":"vs","status":"draft",
         "url":"http://acme.org/ValueSet/1"})");
-    check(corpus, "Observation",
-          {{"code eq loinc|12907-2", "na"},
-           {"code eq http://loinc.org|12907-2", "na"},
-           {"code eq snomed|12907-2", ""},
-           {"value-quantity gt 150|http://unitsofmeasure.org|mmol/L", "na"},
-           {"value-quantity gt 0.15|http://unitsofmeasure.org|mol/L", "na"},
-           {"value-quantity lt 150", ""},
-           {"value-quantity eq 155||mmol/L", "na"},
-           {"subject.id eq 3425 and code eq loinc|12907-2", ""},  // there is no such Patient
-           {"code-value-quantity eq http://loinc.org|12907-2$ge150", "na"},
-           {"code-value-quantity ne http://loinc.org|12907-2$ge150", ""},
-           {"code-value-quantity ne http://loinc.org|12907-2$ge160", "na"},
-           {"code-value-quantity pr true", "na"},
-           {"value-quantity po 1",
-            "not-supported: _filter: 'value-quantity' can't be asked for with this operation"}});
-    check(corpus, "RiskAssessment",
-          {{"probability gt 0.5", "risk"},
-           {"probability eq 0.7", "risk"},
-           {"probability le 0.5", ""}});
-    check(corpus, "ValueSet",
-          {{"url eq http://acme.org/ValueSet/1", "vs"},
-           {"url eq http://acme.org/ValueSet", ""},
-           {"url sw http://acme.org/", "vs"},
-           {"url co acme", "vs"},
-           {"url ew /1", "vs"},
-           {"url ne http://acme.org/", "vs"}});
+    check_filters(
+        corpus, "Observation",
+        {{"code eq loinc|12907-2", "na"},
+         {"code eq http://loinc.org|12907-2", "na"},
+         {"code eq snomed|12907-2", ""},
+         {"value-quantity gt 150|http://unitsofmeasure.org|mmol/L", "na"},
+         {"value-quantity gt 0.15|http://unitsofmeasure.org|mol/L", "na"},
+         {"value-quantity lt 150", ""},
+         {"value-quantity eq 155||mmol/L", "na"},
+         {"subject.id eq 3425 and code eq loinc|12907-2", ""},  // there is no such Patient
+         {"code-value-quantity eq http://loinc.org|12907-2$ge150", "na"},
+         {"code-value-quantity ne http://loinc.org|12907-2$ge150", ""},
+         {"code-value-quantity ne http://loinc.org|12907-2$ge160", "na"},
+         {"code-value-quantity pr true", "na"},
+         {"value-quantity po 1",
+          "not-supported: _filter: 'value-quantity' can't be asked for with this operation"}});
+    check_filters(corpus, "RiskAssessment",
+                  {{"probability gt 0.5", "risk"},
+                   {"probability eq 0.7", "risk"},
+                   {"probability le 0.5", ""}});
+    check_filters(corpus, "ValueSet",
+                  {{"url eq http://acme.org/ValueSet/1", "vs"},
+                   {"url eq http://acme.org/ValueSet", ""},
+                   {"url sw http://acme.org/", "vs"},
+                   {"url co acme", "vs"},
+                   {"url ew /1", "vs"},
+                   {"url ne http://acme.org/", "vs"}});
 }
 
 TEST(Filter, KnowsWhatSubsumesWhat) {
@@ -156,8 +159,8 @@ TEST(Filter, KnowsWhatSubsumesWhat) {
                    R"(","status":"final","code":{"coding":[{"system":"http://s","code":")" + code +
                    R"("}]}})");
     }
-    check(corpus, "Observation",
-          {{"code ss http://s|a1", "a1 a11"}, {"code sb http://s|a1", "a a1"}});
+    check_filters(corpus, "Observation",
+                  {{"code ss http://s|a1", "a1 a11"}, {"code sb http://s|a1", "a a1"}});
 }
 
 TEST(Filter, FollowsPathsThatFiltersNarrow) {
@@ -168,28 +171,29 @@ TEST(Filter, FollowsPathsThatFiltersNarrow) {
         "subject":{"reference":"Patient/peter"}})");
     corpus.add(R"({"resourceType":"Observation","id":"o2","status":"final","code":{"text":"x"},
         "subject":{"reference":"Patient/petra"}})");
-    check(corpus, "Observation",
-          {{"subject.name co \"pet\"", "o1 o2"},
-           {"code eq http://loinc.org|1234-5 and subject.name co \"pet\"", "o1"},
-           {"subject:Patient.name co pet", "o1 o2"},
-           {"subject.general-practitioner.name eq joe", "o1"},
-           {"subject[gender eq male].name co pet", "o1"},
-           {"subject[gender eq female or active eq true].name co pet", "o1 o2"},
-           {"subject[name eq \"joe\"].general-practitioner pr true", ""},
-           {"subject[name co pet].general-practitioner[name eq joe].id eq joe", "o1"},
-           {"subject.nothing eq 1",
-            "invalid: _filter: 'nothing' is not a search parameter of Patient"},
-           {"subject:Patient.nothing eq 1",
-            "invalid: _filter: 'nothing' is not a search parameter of Patient"},
-           {"code.name eq x", "invalid: search parameter 'code': only references can be followed"},
-           {"status:not eq x",
-            "not-supported: search parameter 'status:not': the modifier ':not' is not supported"}});
-    check(corpus, "Patient",
-          {{"given eq \"peter\" and birthdate ge 2014-10-10 and "
-            "_has:Observation:patient:code eq http://loinc.org|1234-5",
-            "peter"},
-           {"_has:Observation:patient:status eq final", "peter petra"},
-           {"not (_has:Observation:patient:code eq loinc|1234-5)", "petra none"}});
+    check_filters(
+        corpus, "Observation",
+        {{"subject.name co \"pet\"", "o1 o2"},
+         {"code eq http://loinc.org|1234-5 and subject.name co \"pet\"", "o1"},
+         {"subject:Patient.name co pet", "o1 o2"},
+         {"subject.general-practitioner.name eq joe", "o1"},
+         {"subject[gender eq male].name co pet", "o1"},
+         {"subject[gender eq female or active eq true].name co pet", "o1 o2"},
+         {"subject[name eq \"joe\"].general-practitioner pr true", ""},
+         {"subject[name co pet].general-practitioner[name eq joe].id eq joe", "o1"},
+         {"subject.nothing eq 1",
+          "invalid: _filter: 'nothing' is not a search parameter of Patient"},
+         {"subject:Patient.nothing eq 1",
+          "invalid: _filter: 'nothing' is not a search parameter of Patient"},
+         {"code.name eq x", "invalid: search parameter 'code': only references can be followed"},
+         {"status:not eq x",
+          "not-supported: search parameter 'status:not': the modifier ':not' is not supported"}});
+    check_filters(corpus, "Patient",
+                  {{"given eq \"peter\" and birthdate ge 2014-10-10 and "
+                    "_has:Observation:patient:code eq http://loinc.org|1234-5",
+                    "peter"},
+                   {"_has:Observation:patient:status eq final", "peter petra"},
+                   {"not (_has:Observation:patient:code eq loinc|1234-5)", "petra none"}});
 }
 
 TEST(Filter, TestsWhatEveryTypeHas) {
@@ -200,40 +204,41 @@ TEST(Filter, TestsWhatEveryTypeHas) {
     corpus.add(R"({"resourceType":"Patient","id":"b"})");
     corpus.add(R"({"resourceType":"List","id":"l","status":"current","mode":"working","entry":[
         {"item":{"reference":"Patient/b"}}]})");
-    check(corpus, "Patient",
-          {{"_lastUpdated ge 2020", "a"},
-           {"_tag eq http://t|x", "a"},
-           {"_tag pr false", "b"},
-           {"_profile eq http://p/A", "a"},
-           {"_text co heart", "a"},
-           {"_text eq \"heart attack\"", "a"},
-           {"_content co attack", "a"},
-           {"_list eq l", "b"},
-           {"_list in l", "b"},
-           {"_list gt l", "not-supported: _filter: '_list' can't be asked for with this operation"},
-           {"_query eq x", "invalid: _filter: '_query' is not a search parameter of Patient"},
-           {"_filter eq x", "invalid: _filter: '_filter' is not a search parameter of Patient"}});
+    check_filters(
+        corpus, "Patient",
+        {{"_lastUpdated ge 2020", "a"},
+         {"_tag eq http://t|x", "a"},
+         {"_tag pr false", "b"},
+         {"_profile eq http://p/A", "a"},
+         {"_text co heart", "a"},
+         {"_text eq \"heart attack\"", "a"},
+         {"_content co attack", "a"},
+         {"_list eq l", "b"},
+         {"_list in l", "b"},
+         {"_list gt l", "not-supported: _filter: '_list' can't be asked for with this operation"},
+         {"_query eq x", "invalid: _filter: '_query' is not a search parameter of Patient"},
+         {"_filter eq x", "invalid: _filter: '_filter' is not a search parameter of Patient"}});
 }
 
 TEST(Filter, CombinesFromTheLeft) {
     Corpus corpus;
     add_patients(corpus);
-    check(corpus, "Patient",
-          {{"_id eq peter or _id eq petra and gender eq female", "petra"},
-           {"_id eq peter or (_id eq petra and gender eq female)", "peter petra"},
-           {"_id eq petra and gender eq male or _id eq none", "none"},
-           {"not(_id eq peter)", "petra none"},
-           {"not ( _id eq peter or _id eq petra )", "none"},
-           {"not(not(_id eq peter))", "peter"},
-           {"((_id eq peter))", "peter"},
-           {"  _id  eq  peter  ", "peter"},
-           {"not(_id eq none) and not(_id eq petra)", "peter"}});
+    check_filters(corpus, "Patient",
+                  {{"_id eq peter or _id eq petra and gender eq female", "petra"},
+                   {"_id eq peter or (_id eq petra and gender eq female)", "peter petra"},
+                   {"_id eq petra and gender eq male or _id eq none", "none"},
+                   {"not(_id eq peter)", "petra none"},
+                   {"not ( _id eq peter or _id eq petra )", "none"},
+                   {"not(not(_id eq peter))", "peter"},
+                   {"((_id eq peter))", "peter"},
+                   {"  _id  eq  peter  ", "peter"},
+                   {"not(_id eq none) and not(_id eq petra)", "peter"}});
 }
 
 TEST(Filter, SaysWhereItIsMalformed) {
     Corpus corpus;
     add_patients(corpus);
-    check(
+    check_filters(
         corpus, "Patient",
         {{"name", "invalid: _filter: at character 5: a blank and an operation are expected"},
          {"name co", "invalid: _filter: at character 8: a blank and a value are expected"},

@@ -1,6 +1,7 @@
 #include "core/search/indexing.h"
 
 #include "core/search/terms.h"
+#include "tests/support/commits.h"
 #include "tests/support/service_fixture.h"
 
 #include <gmock/gmock.h>
@@ -13,20 +14,17 @@
 namespace annals::core::search {
 namespace {
 
+using test::type_of;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
-
-TypeId type(std::string_view name) {
-    return find_resource_type(name).value();
-}
 
 class Indexing : public test::ServiceFixture {
   protected:
     /// Keys of the live versions with a term.
     std::vector<std::uint64_t> found(std::string_view of, Term term) {
         std::vector<std::uint64_t> keys;
-        const auto runs = store().search(type(of));
+        const auto runs = store().search(type_of(of));
         for (const auto& run : runs->runs) {
             const auto postings = run->postings(term);
             for (std::uint32_t document = 0; document < run->size(); ++document) {
@@ -40,7 +38,7 @@ class Indexing : public test::ServiceFixture {
     }
 
     std::uint64_t key(std::string_view of, std::string_view id) {
-        return store().search_key(type(of), id);
+        return store().search_key(type_of(of), id);
     }
 
     std::vector<std::uint64_t> families(std::string_view family) {
@@ -52,7 +50,7 @@ class Indexing : public test::ServiceFixture {
     }
 
     const Parameter* eyes_parameter() {
-        return service().indexing().parameters()->find(type("Patient"), "eyes");
+        return service().indexing().parameters()->find(type_of("Patient"), "eyes");
     }
 
     int put_eyes(std::string_view id, std::string_view color) {
@@ -197,7 +195,7 @@ TEST_F(Indexing, SaysWhatIsWrongWithASearchParameter) {
                    "expression":"Patient.("})")
                   .status,
               201);
-    EXPECT_EQ(service().indexing().parameters()->find(type("Patient"), "bad"), nullptr);
+    EXPECT_EQ(service().indexing().parameters()->find(type_of("Patient"), "bad"), nullptr);
     ASSERT_EQ(service().indexing().faults().size(), 1u);
     EXPECT_EQ(service().indexing().faults()[0].expression, "SearchParameter/bad");
 }
@@ -220,7 +218,7 @@ TEST_F(Indexing, IndexesAnewWhileOthersWrite) {
 
 TEST_F(Indexing, IsAskedForOneReindexAtATime) {
     ASSERT_EQ(put_patient("a", "Chalmers"), 201);
-    const std::vector<TypeId> types = {type("Patient")};
+    const std::vector<TypeId> types = {type_of("Patient")};
     EXPECT_TRUE(service().indexing().reindex(types));
     service().indexing().wait_until_idle();
     EXPECT_FALSE(service().indexing().progress().running);

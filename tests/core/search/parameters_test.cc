@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/search/layout.h"
+#include "tests/support/commits.h"
 
 #include <gtest/gtest.h>
 
@@ -13,9 +14,7 @@
 namespace annals::core::search {
 namespace {
 
-TypeId type(std::string_view name) {
-    return find_resource_type(name).value();
-}
+using test::type_of;
 
 json::Document parse(std::string_view text) {
     json::Parser parser;
@@ -24,18 +23,18 @@ json::Document parse(std::string_view text) {
 
 const Parameter& standard(std::string_view of, std::string_view code) {
     static const auto set = ParameterSet::standard();
-    return *set->find(type(of), code);
+    return *set->find(type_of(of), code);
 }
 
 TEST(Parameters, OfATypeIncludeThoseOfResource) {
     const auto set = ParameterSet::standard();
     for (const char* code : {"_id", "_lastUpdated", "_profile", "_tag", "birthdate", "name"}) {
-        EXPECT_NE(set->find(type("Patient"), code), nullptr) << code;
+        EXPECT_NE(set->find(type_of("Patient"), code), nullptr) << code;
     }
-    EXPECT_NE(set->find(type("Patient"), "_text"), nullptr);
-    EXPECT_EQ(set->find(type("Bundle"), "_text"), nullptr);
-    EXPECT_EQ(set->find(type("Patient"), "no-such"), nullptr);
-    EXPECT_EQ(set->find(type("Patient"), "BIRTHDATE"), nullptr);
+    EXPECT_NE(set->find(type_of("Patient"), "_text"), nullptr);
+    EXPECT_EQ(set->find(type_of("Bundle"), "_text"), nullptr);
+    EXPECT_EQ(set->find(type_of("Patient"), "no-such"), nullptr);
+    EXPECT_EQ(set->find(type_of("Patient"), "BIRTHDATE"), nullptr);
 }
 
 TEST(Parameters, AreOrderedByCodeAndHaveOneOfEach) {
@@ -128,15 +127,15 @@ TEST(Parameters, AddWhatSearchParameterResourcesSay) {
     std::vector<Error> faults;
     const auto set = ParameterSet::with(std::vector{document.root()}, {}, &faults);
     EXPECT_TRUE(faults.empty());
-    const Parameter* const added = set->find(type("Patient"), "eye-color");
+    const Parameter* const added = set->find(type_of("Patient"), "eye-color");
     ASSERT_NE(added, nullptr);
     EXPECT_FALSE(added->standard);
     EXPECT_TRUE(added->ready);
-    EXPECT_EQ(set->find(type("Group"), "eye-color"), nullptr);
+    EXPECT_EQ(set->find(type_of("Group"), "eye-color"), nullptr);
     EXPECT_NE(set->fingerprint(), ParameterSet::standard()->fingerprint());
     const std::vector<std::string> unready = {"http://example.org/eyes"};
     const auto waiting = ParameterSet::with(std::vector{document.root()}, unready);
-    EXPECT_FALSE(waiting->find(type("Patient"), "eye-color")->ready);
+    EXPECT_FALSE(waiting->find(type_of("Patient"), "eye-color")->ready);
     EXPECT_EQ(waiting->fingerprint(), set->fingerprint());
 }
 

@@ -9,17 +9,6 @@
 namespace annals::core::search {
 namespace {
 
-struct Case {
-    const char* query;
-    const char* expected;
-};
-
-void check(const Corpus& corpus, const char* type, std::initializer_list<Case> cases) {
-    for (const Case& c : cases) {
-        EXPECT_EQ(corpus.ask(type, c.query), c.expected) << type << '?' << c.query;
-    }
-}
-
 /// Two patients, what was done for them, and by whom.
 void fill(Corpus& corpus) {
     corpus.add(R"({"resourceType":"Organization","id":"good","name":"Good Health"})");
