@@ -7,10 +7,11 @@ namespace {
 TEST(Batch, AnswersEveryEntryByItselfAndInOrder) {
     TestService server;
     const Received answer = server.submit(bundle_of(
-        "batch", {entry_of("POST", "Patient", patient("ignored"), R"("fullUrl":"urn:uuid:1")"),
-                  entry_of("GET", "Patient/absent"), entry_of("PUT", "Patient/2", patient("2")),
-                  entry_of("PUT", "Patient/3", patient("4")), entry_of("GET", "metadata"),
-                  entry_of("DELETE", "Patient/2"), entry_of("GET", "Patient/2")}));
+        "batch",
+        {entry_of("POST", "Patient", patient_json("ignored"), R"("fullUrl":"urn:uuid:1")"),
+         entry_of("GET", "Patient/absent"), entry_of("PUT", "Patient/2", patient_json("2")),
+         entry_of("PUT", "Patient/3", patient_json("4")), entry_of("GET", "metadata"),
+         entry_of("DELETE", "Patient/2"), entry_of("GET", "Patient/2")}));
     EXPECT_EQ(answer.status, 200);
     const Json bundle(answer.body);
     EXPECT_TRUE(bundle.root()["type"].equals("batch-response"));
@@ -31,9 +32,9 @@ TEST(Batch, AnswersEveryEntryByItselfAndInOrder) {
 
 TEST(Batch, GivesAVersionedLocationForAnUpdate) {
     TestService server;
-    server.put("/Patient/1", patient("1"));
+    server.put("/Patient/1", patient_json("1"));
     const Json bundle(
-        server.submit(bundle_of("batch", {entry_of("PUT", "Patient/1", patient("1"))})).body);
+        server.submit(bundle_of("batch", {entry_of("PUT", "Patient/1", patient_json("1"))})).body);
     EXPECT_EQ(bundle.statuses(), "200");
     EXPECT_EQ(bundle.entry(0)["response"]["location"].string(),
               "http://test/fhir/Patient/1/_history/2");
@@ -47,9 +48,9 @@ TEST(Batch, GoesOnAfterEntriesThatAreNone) {
          R"({"request":{"method":"GET"}})", R"({"request":{"method":1,"url":"Patient/1"}})",
          entry_of("get", "Patient/1"), entry_of("GET", "http://elsewhere/fhir/Patient/1"),
          entry_of("GET", "%%%"), entry_of("POST", "Patient"), entry_of("POST", "Patient", "[1]"),
-         entry_of("POST", "", bundle_of("batch", {})), entry_of("POST", "/", patient("")),
+         entry_of("POST", "", bundle_of("batch", {})), entry_of("POST", "/", patient_json("")),
          entry_of("GET", "Patient/1", {}, {}, R"("ifModifiedSince":"yesterday")"),
-         entry_of("POST", "Patient", patient("1"))}));
+         entry_of("POST", "Patient", patient_json("1"))}));
     EXPECT_EQ(answer.status, 200);
     const Json bundle(answer.body);
     EXPECT_EQ(bundle.statuses(), "400 400 400 400 400 400 400 400 400 404 400 400 400 400 400 201");
@@ -58,7 +59,7 @@ TEST(Batch, GoesOnAfterEntriesThatAreNone) {
 
 TEST(Batch, TakesUrlsBelowItsOwnBase) {
     TestService server;
-    server.put("/Patient/1", patient("1"));
+    server.put("/Patient/1", patient_json("1"));
     const Json bundle(server
                           .submit(bundle_of("batch", {entry_of("GET", "http://test/fhir/Patient/1"),
                                                       entry_of("GET", "/Patient/1"),
@@ -77,20 +78,21 @@ TEST(Batch, SaysWhyAHeadFailed) {
 
 TEST(Batch, HonoursTheConditionsOfItsEntries) {
     TestService server;
-    server.put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));
+    server.put("/Patient/1", patient_json("1", R"("identifier":[{"value":"x"}])"));
     const Json bundle(
         server
             .submit(bundle_of(
                 "batch",
-                {entry_of("PUT", "Patient/1", patient("1"), {}, R"("ifMatch":"W/\"7\"")"),
+                {entry_of("PUT", "Patient/1", patient_json("1"), {}, R"("ifMatch":"W/\"7\"")"),
                  entry_of("GET", "Patient/1", {}, {}, R"("ifNoneMatch":"W/\"1\"")"),
                  entry_of("GET", "Patient/1", {}, {},
                           R"("ifModifiedSince":"2999-01-01T00:00:00Z")"),
-                 entry_of("POST", "Patient", patient(""), {}, R"("ifNoneExist":"identifier=x")"),
-                 entry_of("POST", "Patient", patient(""), {}, R"("ifNoneExist":"")"),
-                 entry_of("PUT", "Patient/1", patient("1"), {}, R"("ifNoneMatch":"*")"),
+                 entry_of("POST", "Patient", patient_json(""), {},
+                          R"("ifNoneExist":"identifier=x")"),
+                 entry_of("POST", "Patient", patient_json(""), {}, R"("ifNoneExist":"")"),
+                 entry_of("PUT", "Patient/1", patient_json("1"), {}, R"("ifNoneMatch":"*")"),
                  entry_of("DELETE", "Patient/1", {}, {}, R"("ifNoneMatch":"W/\"1\"")"),
-                 entry_of("PUT", "Patient/1", patient("1"), {}, R"("ifMatch":"W/\"1\"")")}))
+                 entry_of("PUT", "Patient/1", patient_json("1"), {}, R"("ifMatch":"W/\"1\"")")}))
             .body);
     EXPECT_EQ(bundle.statuses(), "412 304 304 200 400 412 412 200");
 }
@@ -99,7 +101,7 @@ TEST(Batch, LetsAnEntrySeeWhatEarlierOnesDid) {
     TestService server;
     std::vector<std::string> entries;
     for (int i = 0; i < 300; ++i) {
-        entries.push_back(entry_of("PUT", "Patient/1", patient("1")));
+        entries.push_back(entry_of("PUT", "Patient/1", patient_json("1")));
         entries.push_back(entry_of("GET", "Patient/1"));
     }
     const Json bundle(server.submit(bundle_of("batch", entries)).body);
@@ -111,14 +113,14 @@ TEST(Batch, LetsAnEntrySeeWhatEarlierOnesDid) {
 
 TEST(Batch, LetsConditionalCreatesSeeEarlierCreates) {
     TestService server;
-    const std::string body = patient("", R"("identifier":[{"value":"x"}])");
+    const std::string body = patient_json("", R"("identifier":[{"value":"x"}])");
     const Json bundle(
         server
             .submit(bundle_of(
                 "batch",
                 {entry_of("POST", "Patient", body),
                  entry_of("POST", "Patient", body, {}, R"("ifNoneExist":"identifier=x")"),
-                 entry_of("PUT", "Patient?identifier=x", patient("", R"("active":true)")),
+                 entry_of("PUT", "Patient?identifier=x", patient_json("", R"("active":true)")),
                  entry_of("POST", "Patient", body, {}, R"("ifNoneExist":"identifier=x")")}))
             .body);
     EXPECT_EQ(bundle.statuses(), "201 200 200 201");
@@ -126,7 +128,7 @@ TEST(Batch, LetsConditionalCreatesSeeEarlierCreates) {
 
 TEST(Batch, SharesSyncsBetweenItsEntries) {
     TestService server;
-    std::vector<std::string> entries(1000, entry_of("POST", "Patient", patient("")));
+    std::vector<std::string> entries(1000, entry_of("POST", "Patient", patient_json("")));
     const auto before = server.store().metrics().syncs;
     const Json bundle(server.submit(bundle_of("batch", entries)).body);
     EXPECT_EQ(server.store().totals().live, 1000U);
@@ -138,7 +140,7 @@ TEST(Batch, LeavesTheResourcesOutWhenTheClientPrefersLittle) {
     Sent sent{HttpMethod::post,
               "",
               {},
-              bundle_of("batch", {entry_of("POST", "Patient", patient(""))}),
+              bundle_of("batch", {entry_of("POST", "Patient", patient_json(""))}),
               {{"Prefer", "return=minimal"}}};
     Json bundle(server.send(sent).body);
     EXPECT_EQ(bundle.statuses(), "201");
@@ -153,19 +155,19 @@ TEST(Batch, LeavesLinksBetweenItsEntriesAlone) {
     TestService server;
     const std::string observation =
         R"({"resourceType":"Observation","id":"o","status":"final","code":{"text":"c"},"subject":{"reference":"urn:uuid:1"}})";
-    server.submit(
-        bundle_of("batch", {entry_of("POST", "Patient", patient(""), R"("fullUrl":"urn:uuid:1")"),
-                            entry_of("PUT", "Observation/o", observation)}));
+    server.submit(bundle_of(
+        "batch", {entry_of("POST", "Patient", patient_json(""), R"("fullUrl":"urn:uuid:1")"),
+                  entry_of("PUT", "Observation/o", observation)}));
     EXPECT_NE(server.get("/Observation/o").body.find("\"urn:uuid:1\""), std::string::npos);
 }
 
 TEST(Batch, SaysNoStoreInTheEntriesThatCouldNotBeStored) {
     test::SimFileSystem disk;
     TestService server({}, disk);
-    server.put("/Patient/1", patient("1"));
+    server.put("/Patient/1", patient_json("1"));
     disk.fail_next(test::SimFileSystem::Call::sync, Errc::io);
     const Json bundle(server
-                          .submit(bundle_of("batch", {entry_of("POST", "Patient", patient("")),
+                          .submit(bundle_of("batch", {entry_of("POST", "Patient", patient_json("")),
                                                       entry_of("GET", "Patient/1")}))
                           .body);
     EXPECT_EQ(bundle.statuses(), "503 200");
@@ -179,11 +181,11 @@ TEST(Batch, AnswersNoMoreThanThereIsRoomFor) {
     }
     std::vector<std::string> entries(7, entry_of("GET", "Patient/1"));
     entries.push_back(entry_of("PUT", "Patient/2", long_patient("2", 10'000)));
-    entries.push_back(entry_of("POST", "Patient", patient("")));
+    entries.push_back(entry_of("POST", "Patient", patient_json("")));
     entries.push_back(entry_of("DELETE", "Patient/3"));
     entries.push_back(entry_of("GET", "Patient/absent"));
     entries.push_back(entry_of("HEAD", "Patient/1"));
-    entries.push_back(entry_of("PUT", "Patient/2", patient("other")));
+    entries.push_back(entry_of("PUT", "Patient/2", patient_json("other")));
     const Received answer = server.submit(bundle_of("batch", entries));
     EXPECT_EQ(answer.status, 200);
     EXPECT_LT(answer.body.size(), 80U << 10);
@@ -228,9 +230,9 @@ TEST(Batch, DrawsLongAnswersAsFarAsThereIsRoom) {
 
 TEST(Batch, LetsOthersHaveTheirTurnsBetweenItsReads) {
     TestService server;
-    server.put("/Patient/1", patient("1"));
+    server.put("/Patient/1", patient_json("1"));
     server.submit(bundle_of(
-        "batch", std::vector<std::string>(500, entry_of("POST", "Patient", patient("")))));
+        "batch", std::vector<std::string>(500, entry_of("POST", "Patient", patient_json("")))));
     const std::vector<std::string> searches(100, entry_of("GET", "Patient?_count=500"));
     const std::vector<Received> answers =
         server.send_all({{HttpMethod::post, "", {}, bundle_of("batch", searches)},
@@ -242,7 +244,7 @@ TEST(Batch, LetsOthersHaveTheirTurnsBetweenItsReads) {
 
 TEST(Batch, ResolvesEscapesInPathsAsHttpDoes) {
     TestService server;
-    server.put("/Patient/1", patient("1"));
+    server.put("/Patient/1", patient_json("1"));
     const Json bundle(server
                           .submit(bundle_of("batch", {entry_of("GET", "Patient/1/%24meta"),
                                                       entry_of("GET", "Patient/%31/%5Fhistory"),
@@ -253,7 +255,7 @@ TEST(Batch, ResolvesEscapesInPathsAsHttpDoes) {
 
 TEST(Batch, TakesIfModifiedSinceToItsFractionOfASecond) {
     TestService server;
-    server.put("/Patient/1", patient("1"));
+    server.put("/Patient/1", patient_json("1"));
     const std::string updated =
         Json(server.get("/Patient/1").body).root()["meta"]["lastUpdated"].string();
     const Instant written = *parse_instant(updated);

@@ -231,7 +231,7 @@ inline std::string entry_of(std::string_view method, std::string_view url,
     return text + "}}";
 }
 
-inline std::string patient(std::string_view id, std::string_view more = {}) {
+inline std::string patient_json(std::string_view id, std::string_view more = {}) {
     std::string text = R"({"resourceType":"Patient")";
     if (!id.empty()) {
         text += R"(,"id":")" + std::string(id) + '"';
@@ -244,13 +244,13 @@ inline std::string patient(std::string_view id, std::string_view more = {}) {
 
 /// A Patient that nests so deep.
 inline std::string deep_patient(std::string_view id, std::size_t levels) {
-    return patient(id,
-                   R"("x":)" + std::string(levels - 1, '[') + "1" + std::string(levels - 1, ']'));
+    return patient_json(
+        id, R"("x":)" + std::string(levels - 1, '[') + "1" + std::string(levels - 1, ']'));
 }
 
 /// A Patient of about so many bytes.
 inline std::string long_patient(std::string_view id, std::size_t bytes) {
-    return patient(id, R"("name":[{"text":")" + std::string(bytes, 'x') + R"("}])");
+    return patient_json(id, R"("name":[{"text":")" + std::string(bytes, 'x') + R"("}])");
 }
 
 }  // namespace annals::core

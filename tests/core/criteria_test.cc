@@ -91,12 +91,12 @@ TEST_F(CriteriaTest, FindByAnySearchParameter) {
 
 TEST_F(CriteriaTest, FindLiveResourcesByTheirNewestVersion) {
     const auto with_x = [](std::string_view id) {
-        return patient(id, R"("identifier":[{"value":"x"}])");
+        return patient_json(id, R"("identifier":[{"value":"x"}])");
     };
     put("/Patient/1", with_x("1"));
     put("/Patient/2", with_x("2"));
     put("/Patient/3", with_x("3"));
-    EXPECT_EQ(server_.put("/Patient/2", patient("2")).status, 200);
+    EXPECT_EQ(server_.put("/Patient/2", patient_json("2")).status, 200);
     EXPECT_EQ(server_.send({HttpMethod::delete_, "/Patient/3"}).status, 204);
     EXPECT_EQ(found("identifier=x"), Ids{"1"});
     EXPECT_EQ(found("_id=1,2,3,4"), (Ids{"1", "2"}));
@@ -121,7 +121,7 @@ TEST_F(CriteriaTest, RefuseWhatWouldMatchEverything) {
 }
 
 TEST_F(CriteriaTest, AreReadFromIfNoneExistInEveryForm) {
-    put("/Patient/1", patient("1", R"("identifier":[{"value":"x?y"}])"));
+    put("/Patient/1", patient_json("1", R"("identifier":[{"value":"x?y"}])"));
     for (const std::string_view text :
          {"identifier=x?y", "?identifier=x?y", "Patient?identifier=x?y",
           "http://a/fhir/Patient?identifier=x?y", "Patient/?identifier=x?y"}) {
@@ -166,7 +166,7 @@ TEST_F(CriteriaTest, LetExactlyOneOfManyConditionalCreatesCreate) {
 }
 
 TEST_F(CriteriaTest, ThatFollowChainsWatchWhatTheyLookAt) {
-    put("/Patient/1", patient("1", R"("name":[{"family":"Sauer"}])"));
+    put("/Patient/1", patient_json("1", R"("name":[{"family":"Sauer"}])"));
     const Sent create{HttpMethod::post,
                       "/Observation",
                       {},
@@ -189,8 +189,8 @@ TEST_F(CriteriaTest, AreNotMadeVoidByWritesThatDoNotConcernThem) {
                 {HttpMethod::post,
                  "/Patient",
                  {},
-                 patient("",
-                         R"("birthDate":")" + date + R"(","name":[{"family":")" + name + R"("}])"),
+                 patient_json(
+                     "", R"("birthDate":")" + date + R"(","name":[{"family":")" + name + R"("}])"),
                  {{"If-None-Exist", by_name ? "family=" + name : "birthdate=" + date}}});
         }
         TestService fresh;
@@ -237,11 +237,11 @@ TEST(Criteria, ThatFollowChainsWatchHardDeletesOfWhatTheyLookAt) {
 }
 
 TEST_F(CriteriaTest, OfAnUpdateHoldForTheVersionThatIsReplaced) {
-    put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));
+    put("/Patient/1", patient_json("1", R"("identifier":[{"value":"x"}])"));
     const Sent update{HttpMethod::put,
                       "/Patient",
                       "identifier=x",
-                      patient("", R"("identifier":[{"value":"x"}])"),
+                      patient_json("", R"("identifier":[{"value":"x"}])"),
                       {}};
     const Counts counts = statuses(update, 32);
     EXPECT_EQ(counts, (Counts{{200, 32}}));

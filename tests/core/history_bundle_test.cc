@@ -90,8 +90,8 @@ TEST(HistoryBundle, OfOneEntryMayBeLargerThanOtherRequests) {
     };
     EXPECT_EQ(status("history", {small}), 200);
     EXPECT_EQ(status("history", {small, small}), 413);
-    EXPECT_EQ(status("batch", {entry_of("PUT", "Patient/2", patient("2"))}), 200);
-    EXPECT_EQ(status("transaction", {entry_of("PUT", "Patient/3", patient("3"))}), 413);
+    EXPECT_EQ(status("batch", {entry_of("PUT", "Patient/2", patient_json("2"))}), 200);
+    EXPECT_EQ(status("transaction", {entry_of("PUT", "Patient/3", patient_json("3"))}), 413);
 }
 
 TEST(HistoryBundle, StoresNoParameters) {
@@ -167,7 +167,7 @@ TEST(HistoryBundle, KeepsADeletionOfWhatIsAbsentSoThatNothingOlderComesBack) {
 
 TEST(HistoryBundle, DoesNotUndoALocalDeletionByOlderVersions) {
     TestService server;
-    server.put("/Patient/1", patient("1"));
+    server.put("/Patient/1", patient_json("1"));
     server.send({HttpMethod::delete_, "/Patient/1"});
     EXPECT_EQ(post_history(server, {version_entry("1", 2)}).statuses(), "200");
     EXPECT_EQ(server.get("/Patient/1").status, 410);
@@ -266,7 +266,7 @@ TEST(HistoryBundle, LeavesAResourceAtTheLastNumberThatOnlyTakesNoMoreVersions) {
         EXPECT_EQ(outcome.issue("code"), "conflict");
         EXPECT_NE(outcome.issue("diagnostics").find(max), std::string::npos) << answer.body;
     };
-    refused(server.put("/Patient/1", patient("1")), 409);
+    refused(server.put("/Patient/1", patient_json("1")), 409);
     refused(server.send({HttpMethod::delete_, "/Patient/1"}), 409);
     refused(server.send({HttpMethod::patch,
                          "/Patient/1",
@@ -275,8 +275,8 @@ TEST(HistoryBundle, LeavesAResourceAtTheLastNumberThatOnlyTakesNoMoreVersions) {
                          {{"Content-Type", "application/json-patch+json"}}}),
             409);
     const Received transaction = server.submit(bundle_of(
-        "transaction", {entry_of("POST", "Patient", patient("")), entry_of("GET", "Patient/1"),
-                        entry_of("PUT", "Patient/1", patient("1"))}));
+        "transaction", {entry_of("POST", "Patient", patient_json("")), entry_of("GET", "Patient/1"),
+                        entry_of("PUT", "Patient/1", patient_json("1"))}));
     refused(transaction, 400);
     EXPECT_NE(transaction.body.find("Bundle.entry[2] PUT Patient/1: 409"), std::string::npos)
         << transaction.body;
@@ -520,8 +520,8 @@ TEST(HistoryBundle, ReproducesAnotherServerFromItsHistory) {
             if ((id + round) % 4 == 3) {
                 source.send({HttpMethod::delete_, path});
             } else {
-                source.put(path, patient(std::to_string(id),
-                                         R"("identifier":[{"value":"1.00 é"}],"x":1.00)"));
+                source.put(path, patient_json(std::to_string(id),
+                                              R"("identifier":[{"value":"1.00 é"}],"x":1.00)"));
             }
         }
     }

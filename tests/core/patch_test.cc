@@ -411,7 +411,7 @@ bool is_active(TestService& server, std::string path) {
 
 TEST(PatchInABatch, IsAnsweredAsAlone) {
     TestService server;
-    server.put("/Patient/1", patient("1", R"("identifier":[{"value":"7"}])"));
+    server.put("/Patient/1", patient_json("1", R"("identifier":[{"value":"7"}])"));
     const Received answer = server.submit(bundle_of(
         "batch",
         {patch_entry("Patient/1", kActivate), patch_entry("Patient/2", kActivate),
@@ -433,7 +433,7 @@ TEST(PatchInABatch, IsAnsweredAsAlone) {
 
 TEST(PatchInABatch, LosesNoneOfMany) {
     TestService server;
-    server.put("/Patient/1", patient("1", R"("identifier":[{"value":"first"}])"));
+    server.put("/Patient/1", patient_json("1", R"("identifier":[{"value":"first"}])"));
     std::vector<std::string> entries;
     for (int i = 0; i < 100; ++i) {
         entries.push_back(patch_entry("Patient/1", fmt::format(R"([{{"op":"add","path":)"
@@ -451,8 +451,8 @@ TEST(PatchInABatch, MayBeParameters) {
         R"({"name":"type","valueCode":"add"},{"name":"path","valueString":"Patient"},)"
         R"({"name":"name","valueString":"active"},{"name":"value","valueBoolean":true}]}]})";
     TestService server;
-    server.put("/Patient/1", patient("1"));
-    server.put("/Patient/2", patient("2"));
+    server.put("/Patient/1", patient_json("1"));
+    server.put("/Patient/2", patient_json("2"));
     const Received batch =
         server.submit(bundle_of("batch", {entry_of("PATCH", "Patient/1", kParameters)}));
     EXPECT_EQ(Json(batch.body).statuses(), "200");
@@ -464,7 +464,7 @@ TEST(PatchInABatch, MayBeParameters) {
 
 TEST(PatchInATransaction, IsPartOfItsCommit) {
     TestService server;
-    server.put("/Patient/1", patient("1"));
+    server.put("/Patient/1", patient_json("1"));
     const Received answer = server.submit(bundle_of(
         "transaction",
         {patch_entry("Patient/1",
@@ -485,7 +485,7 @@ TEST(PatchInATransaction, IsPartOfItsCommit) {
 
 TEST(PatchInATransaction, FindsItsResourceByCriteria) {
     TestService server;
-    server.put("/Patient/1", patient("1", R"("identifier":[{"value":"7"}])"));
+    server.put("/Patient/1", patient_json("1", R"("identifier":[{"value":"7"}])"));
     EXPECT_EQ(
         server.submit(bundle_of("transaction", {patch_entry("Patient?identifier=7", kActivate)}))
             .status,
@@ -503,8 +503,8 @@ TEST(PatchInATransaction, FindsItsResourceByCriteria) {
 
 TEST(PatchInATransaction, FailsTheWhole) {
     TestService server;
-    server.put("/Patient/1", patient("1"));
-    server.put("/Patient/gone", patient("gone"));
+    server.put("/Patient/1", patient_json("1"));
+    server.put("/Patient/gone", patient_json("gone"));
     server.send({HttpMethod::delete_, "/Patient/gone"});
 
     struct Case {
@@ -529,7 +529,7 @@ TEST(PatchInATransaction, FailsTheWhole) {
         {{patch_entry("Patient/1", "[]"), patch_entry("Patient/1", "[]")},
          "invalid",
          "written by Bundle.entry[1] already"},
-        {{entry_of("PUT", "Patient/1", patient("1")), patch_entry("Patient/1", "[]")},
+        {{entry_of("PUT", "Patient/1", patient_json("1")), patch_entry("Patient/1", "[]")},
          "invalid",
          "written by Bundle.entry[1] already"},
         {{entry_of("DELETE", "Patient/1"), patch_entry("Patient/1", "[]")},
@@ -537,7 +537,7 @@ TEST(PatchInATransaction, FailsTheWhole) {
          "written by Bundle.entry[1] already"},
     };
     for (const Case& one : cases) {
-        std::vector<std::string> entries = {entry_of("PUT", "Patient/new", patient("new"))};
+        std::vector<std::string> entries = {entry_of("PUT", "Patient/new", patient_json("new"))};
         entries.insert(entries.end(), one.entries.begin(), one.entries.end());
         const Received answer = server.submit(bundle_of("transaction", entries));
         EXPECT_EQ(answer.status, 400);
@@ -551,7 +551,7 @@ TEST(PatchInATransaction, FailsTheWhole) {
 
 TEST(PatchInATransaction, LosesNoneOfManyAtOnce) {
     TestService server;
-    server.put("/Patient/1", patient("1", R"("identifier":[{"value":"first"}])"));
+    server.put("/Patient/1", patient_json("1", R"("identifier":[{"value":"first"}])"));
     std::vector<Sent> all;
     for (int i = 0; i < 40; ++i) {
         all.push_back({HttpMethod::post,

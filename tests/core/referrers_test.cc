@@ -55,7 +55,7 @@ class ReferrersTest : public testing::TestWithParam<bool> {
 INSTANTIATE_TEST_SUITE_P(SoftAndHard, ReferrersTest, testing::Bool());
 
 TEST_P(ReferrersTest, HoldWhatTheyReferToInWhateverWay) {
-    ASSERT_EQ(server_.put("/Patient/p", patient("p")).status, 201);
+    ASSERT_EQ(server_.put("/Patient/p", patient_json("p")).status, 201);
     const std::string absolute = std::string(kBase) + "/Patient/p";
     for (const std::string& members :
          {reference_to("Patient/p"), reference_to("Patient/p/_history/1"), reference_to(absolute),
@@ -74,7 +74,7 @@ TEST_P(ReferrersTest, HoldWhatTheyReferToInWhateverWay) {
 }
 
 TEST_P(ReferrersTest, AreLiveOnes) {
-    ASSERT_EQ(server_.put("/Patient/p", patient("p")).status, 201);
+    ASSERT_EQ(server_.put("/Patient/p", patient_json("p")).status, 201);
     ASSERT_EQ(server_.put("/Basic/b", basic("b", reference_to("Patient/p"))).status, 201);
     ASSERT_EQ(server_.send(delete_of("/Patient/p")).status, 409);
     ASSERT_EQ(server_.send(delete_of("/Basic/b")).status, 204);
@@ -87,7 +87,7 @@ TEST_P(ReferrersTest, DoNotHoldThemselves) {
 }
 
 TEST_P(ReferrersTest, OfOtherServersAndOtherIdsDoNotCount) {
-    ASSERT_EQ(server_.put("/Patient/p", patient("p")).status, 201);
+    ASSERT_EQ(server_.put("/Patient/p", patient_json("p")).status, 201);
     int n = 0;
     for (const std::string_view other :
          {"http://elsewhere/fhir/Patient/p", "Patient/P", "Patient/p2", "Group/p", "#p"}) {
@@ -101,7 +101,7 @@ TEST_P(ReferrersTest, OfOtherServersAndOtherIdsDoNotCount) {
 }
 
 TEST_P(ReferrersTest, AreNamedUpToThree) {
-    ASSERT_EQ(server_.put("/Patient/p", patient("p")).status, 201);
+    ASSERT_EQ(server_.put("/Patient/p", patient_json("p")).status, 201);
     for (int i = 0; i < 5; ++i) {
         ASSERT_EQ(server_
                       .put(fmt::format("/Basic/{}", i),
@@ -118,7 +118,8 @@ TEST_P(ReferrersTest, AreNamedUpToThree) {
 TEST_P(ReferrersTest, HoldWhatCriteriaMatch) {
     for (const std::string_view id : {"1", "2", "3"}) {
         ASSERT_EQ(
-            server_.put(fmt::format("/Patient/{}", id), patient(id, R"("gender":"male")")).status,
+            server_.put(fmt::format("/Patient/{}", id), patient_json(id, R"("gender":"male")"))
+                .status,
             201);
     }
     ASSERT_EQ(server_.put("/Basic/b", basic("b", reference_to("Patient/2"))).status, 201);
@@ -143,7 +144,7 @@ TEST_P(ReferrersTest, ThatAreDeletedWithItDoNotHold) {
 }
 
 TEST_P(ReferrersTest, OfATransactionCountAsItLeavesThem) {
-    ASSERT_EQ(server_.put("/Patient/p", patient("p")).status, 201);
+    ASSERT_EQ(server_.put("/Patient/p", patient_json("p")).status, 201);
     ASSERT_EQ(server_.put("/Basic/b", basic("b", reference_to("Patient/p"))).status, 201);
     Received answer = server_.submit(transaction({entry_of("DELETE", "Patient/p")}));
     EXPECT_EQ(answer.status, 400);
@@ -166,7 +167,7 @@ TEST_P(ReferrersTest, OfATransactionCountAsItLeavesThem) {
 }
 
 TEST_P(ReferrersTest, DoNotHoldAgainstHistoryBundles) {
-    ASSERT_EQ(server_.put("/Patient/p", patient("p")).status, 201);
+    ASSERT_EQ(server_.put("/Patient/p", patient_json("p")).status, 201);
     ASSERT_EQ(server_.put("/Basic/b", basic("b", reference_to("Patient/p"))).status, 201);
     const Received done = server_.submit(
         R"({"resourceType":"Bundle","type":"history","entry":[{"request":{"method":"DELETE",)"
@@ -177,7 +178,7 @@ TEST_P(ReferrersTest, DoNotHoldAgainstHistoryBundles) {
 }
 
 TEST_P(ReferrersTest, BeyondWhatSearchKeepsHoldAsWell) {
-    ASSERT_EQ(server_.put("/Patient/p", patient("p")).status, 201);
+    ASSERT_EQ(server_.put("/Patient/p", patient_json("p")).status, 201);
     std::string members;
     for (int i = 0; i < 12'000; ++i) {
         members += fmt::format(R"({{"entity":{{"reference":"Practitioner/{}"}}}},)", i);
@@ -194,7 +195,7 @@ TEST_P(ReferrersTest, BeyondWhatSearchKeepsHoldAsWell) {
 
 TEST(Referrers, AreNotAskedForByDefault) {
     TestService server;
-    ASSERT_EQ(server.put("/Patient/p", patient("p")).status, 201);
+    ASSERT_EQ(server.put("/Patient/p", patient_json("p")).status, 201);
     ASSERT_EQ(server.put("/Basic/b", basic("b", reference_to("Patient/p"))).status, 201);
     EXPECT_EQ(server.send(delete_of("/Patient/p")).status, 204);
 }
@@ -236,7 +237,7 @@ TEST_P(ReferrersRace, NeverLeavesALiveReferenceToWhatIsDeleted) {
     constexpr int kPatients = 60;
     constexpr int kEach = 4;
     for (int i = 0; i < kPatients; ++i) {
-        ASSERT_EQ(server.put(fmt::format("/Patient/{}", i), patient(std::to_string(i))).status,
+        ASSERT_EQ(server.put(fmt::format("/Patient/{}", i), patient_json(std::to_string(i))).status,
                   201);
     }
     std::vector<Sent> requests;

@@ -45,12 +45,12 @@ void expect_failure(const Received& answer, std::string_view code, std::string_v
 
 TEST(Transaction, AppliesAllEntriesAtOneInstant) {
     TestService server;
-    server.put("/Patient/old", patient("old"));
-    const Received answer = server.submit(
-        bundle_of("transaction",
-                  {entry_of("GET", "Patient/new"), entry_of("PUT", "Patient/new", patient("new")),
-                   entry_of("POST", "Patient", patient("ignored"), full_url("urn:uuid:1")),
-                   entry_of("DELETE", "Patient/old")}));
+    server.put("/Patient/old", patient_json("old"));
+    const Received answer = server.submit(bundle_of(
+        "transaction",
+        {entry_of("GET", "Patient/new"), entry_of("PUT", "Patient/new", patient_json("new")),
+         entry_of("POST", "Patient", patient_json("ignored"), full_url("urn:uuid:1")),
+         entry_of("DELETE", "Patient/old")}));
     EXPECT_EQ(answer.status, 200);
     const Json bundle(answer.body);
     EXPECT_TRUE(bundle.root()["type"].equals("transaction-response"));
@@ -74,10 +74,10 @@ TEST(Transaction, ResolvesLinksInEitherDirection) {
                 "transaction",
                 {entry_of("POST", "Observation", observation("", "urn:uuid:p"),
                           full_url("urn:uuid:o")),
-                 entry_of("POST", "Patient", patient(""), full_url("urn:uuid:p")),
+                 entry_of("POST", "Patient", patient_json(""), full_url("urn:uuid:p")),
                  entry_of("POST", "Observation", observation("", "urn:oid:1.2.3"),
                           full_url("urn:uuid:o2")),
-                 entry_of("PUT", "Patient/put", patient("put"), full_url("urn:oid:1.2.3"))}))
+                 entry_of("PUT", "Patient/put", patient_json("put"), full_url("urn:oid:1.2.3"))}))
             .body);
     EXPECT_EQ(bundle.statuses(), "201 201 201 201");
     EXPECT_EQ(subject_of(server, name_in(bundle, 0)), name_in(bundle, 1));
@@ -90,7 +90,8 @@ TEST(Transaction, ResolvesFullUrlsOfAnotherServer) {
         server
             .submit(bundle_of(
                 "transaction",
-                {entry_of("POST", "Patient", patient("7"), full_url("http://a/fhir/Patient/7")),
+                {entry_of("POST", "Patient", patient_json("7"),
+                          full_url("http://a/fhir/Patient/7")),
                  entry_of("POST", "Observation", observation("", "http://a/fhir/Patient/7"),
                           full_url("http://a/fhir/Observation/1")),
                  entry_of("POST", "Observation", observation("", "Patient/7"),
@@ -112,9 +113,9 @@ TEST(Transaction, ResolvesLinksInUrisAndNarrativesButNotInCanonicals) {
         R"({"url":"http://x","valueCanonical":"urn:uuid:2"}]})";
     const Json bundle(
         server
-            .submit(bundle_of("transaction",
-                              {entry_of("PUT", "Patient/1", body),
-                               entry_of("PUT", "Patient/2", patient("2"), full_url("urn:uuid:2"))}))
+            .submit(bundle_of("transaction", {entry_of("PUT", "Patient/1", body),
+                                              entry_of("PUT", "Patient/2", patient_json("2"),
+                                                       full_url("urn:uuid:2"))}))
             .body);
     EXPECT_EQ(bundle.statuses(), "201 201");
     const std::string stored = server.get("/Patient/1").body;
@@ -137,8 +138,8 @@ TEST(Transaction, LeavesTheEntriesOfABundleThatItStoresAlone) {
         server
             .submit(bundle_of(
                 "transaction",
-                {entry_of("POST", "Patient", patient(""), full_url("urn:uuid:p")),
-                 entry_of("POST", "Patient", patient("7"), full_url("http://a/Patient/7")),
+                {entry_of("POST", "Patient", patient_json(""), full_url("urn:uuid:p")),
+                 entry_of("POST", "Patient", patient_json("7"), full_url("http://a/Patient/7")),
                  entry_of("POST", "Bundle", document, full_url("http://a/Bundle/1"))}))
             .body);
     ASSERT_EQ(bundle.statuses(), "201 201 201");
@@ -154,9 +155,9 @@ TEST(Transaction, KeepsEverythingButLinksByteForByte) {
     const std::string body =
         R"({"resourceType":"Observation","id":"1","status":"final","code":{"text":"c"},"valueQuantity":{"value":1.00},)"
         R"("unknown":{"x":[1e3,"\u00e9"]},"subject":{"reference":"urn:uuid:p","display":"d"}})";
-    server.submit(bundle_of("transaction",
-                            {entry_of("PUT", "Observation/1", body),
-                             entry_of("PUT", "Patient/p", patient("p"), full_url("urn:uuid:p"))}));
+    server.submit(bundle_of(
+        "transaction", {entry_of("PUT", "Observation/1", body),
+                        entry_of("PUT", "Patient/p", patient_json("p"), full_url("urn:uuid:p"))}));
     const std::string stored = server.get("/Observation/1").body;
     EXPECT_NE(
         stored.find(
@@ -167,7 +168,7 @@ TEST(Transaction, KeepsEverythingButLinksByteForByte) {
 
 TEST(Transaction, ResolvesConditionalReferences) {
     TestService server;
-    server.put("/Patient/1", patient("1", R"("identifier":[{"system":"urn:a","value":"x"}])"));
+    server.put("/Patient/1", patient_json("1", R"("identifier":[{"system":"urn:a","value":"x"}])"));
     const Json bundle(
         server
             .submit(bundle_of(
@@ -175,7 +176,8 @@ TEST(Transaction, ResolvesConditionalReferences) {
                 {entry_of("PUT", "Observation/1", observation("1", "Patient?identifier=urn:a|x")),
                  entry_of("PUT", "Observation/2", observation("2", "Patient?identifier=y")),
                  entry_of("PUT", "Observation/3", observation("3", "Patient?_id=1")),
-                 entry_of("PUT", "Patient/2", patient("2", R"("identifier":[{"value":"y"}])"))}))
+                 entry_of("PUT", "Patient/2",
+                          patient_json("2", R"("identifier":[{"value":"y"}])"))}))
             .body);
     EXPECT_EQ(bundle.statuses(), "201 201 201 201");
     EXPECT_EQ(subject_of(server, "Observation/1"), "Patient/1");
@@ -198,7 +200,7 @@ TEST(Transaction, IsFoundByWhatItsLinksWereResolvedTo) {
         const Json bundle(
             server
                 .submit(bundle_of("transaction", {entry_of("PUT", "Group/1", group),
-                                                  entry_of("PUT", "Patient/" + id, patient(id),
+                                                  entry_of("PUT", "Patient/" + id, patient_json(id),
                                                            full_url("urn:oid:1.2"))}))
                 .body);
         EXPECT_EQ(bundle.statuses(), "201 201");
@@ -310,13 +312,14 @@ TEST(Transaction, FindsWhatItWritesByItsResolvedLinks) {
     TestService server;
     const Json bundle(
         server
-            .submit(bundle_of("transaction",
-                              {entry_of("PUT", "Patient/p", patient("p"), full_url("urn:uuid:p")),
-                               entry_of("POST", "Observation", observation("", "urn:uuid:p"), {},
-                                        R"("ifNoneExist":"subject=Patient/p")"),
-                               entry_of("PUT", "Observation/o", observation("o", "urn:uuid:p")),
-                               entry_of("PUT", "Observation/q",
-                                        observation("q", "Observation?subject=Patient/p&_id=o"))}))
+            .submit(
+                bundle_of("transaction",
+                          {entry_of("PUT", "Patient/p", patient_json("p"), full_url("urn:uuid:p")),
+                           entry_of("POST", "Observation", observation("", "urn:uuid:p"), {},
+                                    R"("ifNoneExist":"subject=Patient/p")"),
+                           entry_of("PUT", "Observation/o", observation("o", "urn:uuid:p")),
+                           entry_of("PUT", "Observation/q",
+                                    observation("q", "Observation?subject=Patient/p&_id=o"))}))
             .body);
     EXPECT_EQ(bundle.statuses(), "201 201 201 201");
     EXPECT_EQ(subject_of(server, "Observation/q"), "Observation/o");
@@ -324,11 +327,11 @@ TEST(Transaction, FindsWhatItWritesByItsResolvedLinks) {
 
 TEST(Transaction, FailsWhenAConditionalReferenceNamesNoneOrSeveral) {
     TestService server;
-    server.put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));
-    server.put("/Patient/2", patient("2", R"("identifier":[{"value":"x"}])"));
+    server.put("/Patient/1", patient_json("1", R"("identifier":[{"value":"x"}])"));
+    server.put("/Patient/2", patient_json("2", R"("identifier":[{"value":"x"}])"));
     const auto submit = [&](std::string_view reference) {
         return server.submit(bundle_of(
-            "transaction", {entry_of("PUT", "Patient/3", patient("3")),
+            "transaction", {entry_of("PUT", "Patient/3", patient_json("3")),
                             entry_of("POST", "Observation", observation("", reference))}));
     };
     expect_failure(submit("Patient?identifier=x"), "multiple-matches",
@@ -341,8 +344,8 @@ TEST(Transaction, FailsWhenAConditionalReferenceNamesNoneOrSeveral) {
 
 TEST(Transaction, LinksToTheResourceThatAConditionalCreateFinds) {
     TestService server;
-    const std::string body = patient("", R"("identifier":[{"value":"x"}])");
-    server.put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));
+    const std::string body = patient_json("", R"("identifier":[{"value":"x"}])");
+    server.put("/Patient/1", patient_json("1", R"("identifier":[{"value":"x"}])"));
     const Json bundle(
         server
             .submit(bundle_of("transaction",
@@ -358,8 +361,8 @@ TEST(Transaction, LinksToTheResourceThatAConditionalCreateFinds) {
 
 TEST(Transaction, AppliesConditionsAfterTheEntriesBeforeThem) {
     TestService server;
-    const std::string body = patient("", R"("identifier":[{"value":"x"}])");
-    server.put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));
+    const std::string body = patient_json("", R"("identifier":[{"value":"x"}])");
+    server.put("/Patient/1", patient_json("1", R"("identifier":[{"value":"x"}])"));
     const std::string create = entry_of("POST", "Patient", body, full_url("urn:uuid:a"),
                                         R"("ifNoneExist":"identifier=x")");
     const std::string again = entry_of("POST", "Patient", body, full_url("urn:uuid:b"),
@@ -373,15 +376,16 @@ TEST(Transaction, AppliesConditionsAfterTheEntriesBeforeThem) {
 
 TEST(Transaction, UpdatesAndDeletesByCriteria) {
     TestService server;
-    server.put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));
-    server.put("/Patient/2", patient("2", R"("identifier":[{"value":"y"}])"));
-    const Json bundle(server
-                          .submit(bundle_of("transaction",
-                                            {entry_of("PUT", "Patient?identifier=x", patient("")),
-                                             entry_of("PUT", "Patient?identifier=new", patient("")),
-                                             entry_of("DELETE", "Patient?identifier=y"),
-                                             entry_of("DELETE", "Patient?identifier=none")}))
-                          .body);
+    server.put("/Patient/1", patient_json("1", R"("identifier":[{"value":"x"}])"));
+    server.put("/Patient/2", patient_json("2", R"("identifier":[{"value":"y"}])"));
+    const Json bundle(
+        server
+            .submit(bundle_of("transaction",
+                              {entry_of("PUT", "Patient?identifier=x", patient_json("")),
+                               entry_of("PUT", "Patient?identifier=new", patient_json("")),
+                               entry_of("DELETE", "Patient?identifier=y"),
+                               entry_of("DELETE", "Patient?identifier=none")}))
+            .body);
     EXPECT_EQ(bundle.statuses(), "200 201 204 204");
     EXPECT_EQ(name_in(bundle, 0), "Patient/1");
     EXPECT_EQ(server.get("/Patient/2").status, 410);
@@ -389,10 +393,11 @@ TEST(Transaction, UpdatesAndDeletesByCriteria) {
 
 TEST(Transaction, NamesTheEntryWhoseIfMatchFailsAndAppliesNothing) {
     TestService server;
-    server.put("/Patient/9", patient("9"));
-    const Received answer = server.submit(bundle_of(
-        "transaction", {entry_of("POST", "Patient", patient("")), entry_of("DELETE", "Patient/9"),
-                        entry_of("PUT", "Patient/1", patient("1"), {}, R"("ifMatch":"W/\"2\"")")}));
+    server.put("/Patient/9", patient_json("9"));
+    const Received answer = server.submit(
+        bundle_of("transaction",
+                  {entry_of("POST", "Patient", patient_json("")), entry_of("DELETE", "Patient/9"),
+                   entry_of("PUT", "Patient/1", patient_json("1"), {}, R"("ifMatch":"W/\"2\"")")}));
     expect_failure(answer, "conflict", "Bundle.entry[2] PUT Patient/1: 412 If-Match");
     const Json outcome(answer.body);
     EXPECT_NE(answer.body.find(R"("expression":["Bundle.entry[2]"])"), std::string::npos);
@@ -402,9 +407,10 @@ TEST(Transaction, NamesTheEntryWhoseIfMatchFailsAndAppliesNothing) {
 
 TEST(Transaction, HonoursIfMatch) {
     TestService server;
-    server.put("/Patient/1", patient("1"));
-    const std::string bundle = bundle_of(
-        "transaction", {entry_of("PUT", "Patient/1", patient("1"), {}, R"("ifMatch":"W/\"1\"")")});
+    server.put("/Patient/1", patient_json("1"));
+    const std::string bundle =
+        bundle_of("transaction",
+                  {entry_of("PUT", "Patient/1", patient_json("1"), {}, R"("ifMatch":"W/\"1\"")")});
     EXPECT_EQ(Json(server.submit(bundle).body).statuses(), "200");
     expect_failure(server.submit(bundle), "conflict", "expected version 1, actual version 2");
 }
@@ -415,8 +421,8 @@ TEST(Transaction, HonoursIfNoneMatch) {
         return server.submit(bundle_of(
             "transaction", {entry_of(method, "Patient/1", body, {}, R"("ifNoneMatch":"*")")}));
     };
-    EXPECT_EQ(Json(one("PUT", patient("1")).body).statuses(), "201");
-    expect_failure(one("PUT", patient("1")), "conflict", "Patient/1 exists as version 1");
+    EXPECT_EQ(Json(one("PUT", patient_json("1")).body).statuses(), "201");
+    expect_failure(one("PUT", patient_json("1")), "conflict", "Patient/1 exists as version 1");
     expect_failure(one("DELETE", ""), "conflict", "Patient/1 exists as version 1");
     EXPECT_EQ(server.store().totals().versions, 1U);
 }
@@ -425,27 +431,28 @@ TEST(Transaction, FailsWithTheStatusOfTheFaultInside) {
     Config config;
     config.update_create = false;
     TestService server(config);
-    const std::string good = entry_of("POST", "Patient", patient(""));
+    const std::string good = entry_of("POST", "Patient", patient_json(""));
     const std::vector<std::tuple<std::string, std::string, std::string>> cases{
-        {entry_of("PUT", "Patient/1", patient("1")), "not-found",
+        {entry_of("PUT", "Patient/1", patient_json("1")), "not-found",
          "Bundle.entry[1] PUT Patient/1: 404 "},
         {entry_of("DELETE", "Patient/1"), "not-found", "Bundle.entry[1] DELETE Patient/1: 404 "},
         {entry_of("GET", "Patient/1"), "not-found", "Bundle.entry[1] GET Patient/1: 404 "},
         {entry_of("GET", "Nothing/1"), "not-found", ": 404 "},
-        {entry_of("PUT", "Patient/1", patient("2")), "invalid", ": 400 "},
-        {entry_of("PUT", "Patient/1", patient("")), "required", ": 400 "},
-        {entry_of("PUT", "Patient/a_b", patient("a_b")), "value", ": 400 "},
-        {entry_of("PUT", "Patient", patient("")), "invalid", ": 400 "},
+        {entry_of("PUT", "Patient/1", patient_json("2")), "invalid", ": 400 "},
+        {entry_of("PUT", "Patient/1", patient_json("")), "required", ": 400 "},
+        {entry_of("PUT", "Patient/a_b", patient_json("a_b")), "value", ": 400 "},
+        {entry_of("PUT", "Patient", patient_json("")), "invalid", ": 400 "},
         {entry_of("DELETE", "Patient"), "invalid", ": 400 "},
-        {entry_of("POST", "Patient/1", patient("1")), "not-supported", ": 405 "},
+        {entry_of("POST", "Patient/1", patient_json("1")), "not-supported", ": 405 "},
         {entry_of("POST", "", bundle_of("batch", {})), "not-supported", ": 405 "},
-        {entry_of("PATCH", "Patient/1", patient("1")), "invalid", ": 400 "},
+        {entry_of("PATCH", "Patient/1", patient_json("1")), "invalid", ": 400 "},
         {entry_of("POST", "Patient"), "required", ": 400 "},
         {entry_of("POST", "Patient", observation("", "Patient/1")), "invalid", ": 400 "},
         {entry_of("POST", "Patient", R"({"resourceType":"Patient","meta":1})"), "structure",
          ": 400 "},
-        {entry_of("POST", "Patient", patient(""), {}, R"("ifNoneExist":"")"), "invalid", ": 400 "},
-        {entry_of("POST", "Patient", patient(""), R"("fullUrl":1)"), "structure", ": 400 "},
+        {entry_of("POST", "Patient", patient_json(""), {}, R"("ifNoneExist":"")"), "invalid",
+         ": 400 "},
+        {entry_of("POST", "Patient", patient_json(""), R"("fullUrl":1)"), "structure", ": 400 "},
         {"{}", "required", "Bundle.entry[1]: 400 "},
         {"7", "structure", "Bundle.entry[1]: 400 "},
     };
@@ -458,29 +465,29 @@ TEST(Transaction, FailsWithTheStatusOfTheFaultInside) {
 
 TEST(Transaction, RefusesToWriteOneResourceTwice) {
     TestService server;
-    server.put("/Patient/1", patient("1", R"("identifier":[{"value":"x"}])"));
-    const std::string put = entry_of("PUT", "Patient/1", patient("1"));
+    server.put("/Patient/1", patient_json("1", R"("identifier":[{"value":"x"}])"));
+    const std::string put = entry_of("PUT", "Patient/1", patient_json("1"));
     for (const std::string& other : {put, entry_of("DELETE", "Patient/1"),
-                                     entry_of("PUT", "Patient?identifier=x", patient(""))}) {
+                                     entry_of("PUT", "Patient?identifier=x", patient_json(""))}) {
         expect_failure(server.submit(bundle_of("transaction", {other, put})), "invalid",
                        "Patient/1 is written by Bundle.entry[0] already");
     }
-    expect_failure(
-        server.submit(bundle_of(
-            "transaction", {entry_of("POST", "Patient", patient(""), full_url("urn:uuid:1")),
-                            entry_of("POST", "Patient", patient(""), full_url("urn:uuid:1"))})),
-        "invalid", "Bundle.entry[1]");
+    expect_failure(server.submit(bundle_of(
+                       "transaction",
+                       {entry_of("POST", "Patient", patient_json(""), full_url("urn:uuid:1")),
+                        entry_of("POST", "Patient", patient_json(""), full_url("urn:uuid:1"))})),
+                   "invalid", "Bundle.entry[1]");
     EXPECT_EQ(server.store().totals().versions, 1U);
 }
 
 TEST(Transaction, JudgesItsReadsByTheStateAfter) {
     TestService server;
-    server.put("/Patient/1", patient("1"));
+    server.put("/Patient/1", patient_json("1"));
     const Json bundle(
         server
             .submit(bundle_of("transaction",
                               {entry_of("GET", "Patient/1"), entry_of("GET", "Patient/1/_history"),
-                               entry_of("PUT", "Patient/1", patient("1"))}))
+                               entry_of("PUT", "Patient/1", patient_json("1"))}))
             .body);
     EXPECT_EQ(bundle.statuses(), "200 200 200");
     EXPECT_EQ(bundle.entry(0)["response"]["etag"].string(), "W/\"2\"");
@@ -495,7 +502,7 @@ TEST(Transaction, IsNotAppliedWhereThereIsNoRoomForWhatItReads) {
     TestService server(with_little_room());
     server.put("/Patient/1", long_patient("1", 10'000));
     std::vector<std::string> entries(8, entry_of("GET", "Patient/1"));
-    entries[0] = entry_of("PUT", "Patient/2", patient("2"));
+    entries[0] = entry_of("PUT", "Patient/2", patient_json("2"));
     expect_failure(server.submit(bundle_of("transaction", entries)), "too-costly",
                    "Bundle.entry[7] GET Patient/1: 422 ");
     entries[0] = entry_of("PUT", "Patient/2", long_patient("2", 10'000));
@@ -533,11 +540,11 @@ TEST(Transaction, DeletesForGoodWhereThatIsConfigured) {
     Config config;
     config.hard_delete = true;
     TestService server(config);
-    server.put("/Patient/1", patient("1"));
+    server.put("/Patient/1", patient_json("1"));
     const Json bundle(
         server
             .submit(bundle_of("transaction", {entry_of("DELETE", "Patient/1"),
-                                              entry_of("PUT", "Patient/2", patient("2"))}))
+                                              entry_of("PUT", "Patient/2", patient_json("2"))}))
             .body);
     EXPECT_EQ(bundle.statuses(), "204 201");
     EXPECT_EQ(server.get("/Patient/1").status, 404);
@@ -545,7 +552,7 @@ TEST(Transaction, DeletesForGoodWhereThatIsConfigured) {
 
 TEST(Transaction, DeletesWhatIsDeletedWithoutANewVersion) {
     TestService server;
-    server.put("/Patient/1", patient("1"));
+    server.put("/Patient/1", patient_json("1"));
     server.send({HttpMethod::delete_, "/Patient/1"});
     const Json bundle(
         server.submit(bundle_of("transaction", {entry_of("DELETE", "Patient/1")})).body);
@@ -559,10 +566,11 @@ TEST(Transaction, DeletesWhatIsDeletedWithoutANewVersion) {
 
 TEST(Transaction, BringsADeletedResourceBack) {
     TestService server;
-    server.put("/Patient/1", patient("1"));
+    server.put("/Patient/1", patient_json("1"));
     server.send({HttpMethod::delete_, "/Patient/1"});
     const Json bundle(
-        server.submit(bundle_of("transaction", {entry_of("PUT", "Patient/1", patient("1"))})).body);
+        server.submit(bundle_of("transaction", {entry_of("PUT", "Patient/1", patient_json("1"))}))
+            .body);
     EXPECT_EQ(bundle.statuses(), "201");
     EXPECT_EQ(bundle.entry(0)["response"]["etag"].string(), "W/\"3\"");
 }
@@ -573,34 +581,34 @@ TEST(Transaction, RequiresWhatItRefersToWhereThatIsConfigured) {
     TestService server(config);
     expect_failure(
         server.submit(bundle_of("transaction",
-                                {entry_of("PUT", "Patient/2", patient("2")),
+                                {entry_of("PUT", "Patient/2", patient_json("2")),
                                  entry_of("POST", "Observation", observation("", "Patient/1"))})),
         "conflict", "Bundle.entry[1] POST Observation: 409 ");
     expect_failure(
         server.submit(bundle_of("transaction",
                                 {entry_of("POST", "Observation", observation("", "/Patient/1"))})),
         "conflict", "Bundle.entry[0] POST Observation: 409 ");
-    EXPECT_EQ(
-        server
-            .submit(bundle_of("transaction",
-                              {entry_of("PUT", "Patient/1", patient("1")),
-                               entry_of("POST", "Observation", observation("", "Patient/1")),
-                               entry_of("POST", "Observation", observation("", "urn:uuid:2")),
-                               entry_of("POST", "Patient", patient(""), full_url("urn:uuid:2"))}))
-            .status,
-        200);
+    EXPECT_EQ(server
+                  .submit(bundle_of(
+                      "transaction",
+                      {entry_of("PUT", "Patient/1", patient_json("1")),
+                       entry_of("POST", "Observation", observation("", "Patient/1")),
+                       entry_of("POST", "Observation", observation("", "urn:uuid:2")),
+                       entry_of("POST", "Patient", patient_json(""), full_url("urn:uuid:2"))}))
+                  .status,
+              200);
 }
 
 TEST(Transaction, RequiresTheVersionsThatItRefersToWhereThatIsConfigured) {
     Config config;
     config.integrity_on_write = true;
     TestService server(config);
-    server.put("/Patient/1", patient("1"));
-    server.put("/Patient/9", patient("9"));
+    server.put("/Patient/1", patient_json("1"));
+    server.put("/Patient/9", patient_json("9"));
     const auto refer = [&](std::string_view reference) {
         return server.submit(
             bundle_of("transaction", {entry_of("POST", "Observation", observation("", reference)),
-                                      entry_of("PUT", "Patient/1", patient("1"))}));
+                                      entry_of("PUT", "Patient/1", patient_json("1"))}));
     };
     for (const std::string_view reference : {"Patient/9/_history/2", "Patient/1/_history/3"}) {
         const Received refused = refer(reference);
@@ -619,7 +627,7 @@ TEST(Transaction, LetsExactlyOneOfManyWithOneConditionCreate) {
         "",
         {},
         bundle_of("transaction",
-                  {entry_of("POST", "Patient", patient("", R"("identifier":[{"value":"x"}])"),
+                  {entry_of("POST", "Patient", patient_json("", R"("identifier":[{"value":"x"}])"),
                             full_url("urn:uuid:p"), R"("ifNoneExist":"identifier=x")"),
                    entry_of("POST", "Observation", observation("", "urn:uuid:p"))})};
     const auto answers = server.send_all(std::vector<Sent>(32, sent));
@@ -638,8 +646,8 @@ TEST(Transaction, CountsEachOfManyOverlappingUpdatesOnce) {
     const Sent sent{HttpMethod::post,
                     "",
                     {},
-                    bundle_of("transaction", {entry_of("PUT", "Patient/1", patient("1")),
-                                              entry_of("PUT", "Patient/2", patient("2"))})};
+                    bundle_of("transaction", {entry_of("PUT", "Patient/1", patient_json("1")),
+                                              entry_of("PUT", "Patient/2", patient_json("2"))})};
     for (const Received& answer : server.send_all(std::vector<Sent>(64, sent))) {
         EXPECT_EQ(answer.status, 200);
     }
@@ -652,7 +660,7 @@ TEST(Transaction, AnswersNoStoreWhenItsCommitCannotBeStored) {
     TestService server({}, disk);
     disk.fail_next(test::SimFileSystem::Call::sync, Errc::io);
     const Received answer =
-        server.submit(bundle_of("transaction", {entry_of("POST", "Patient", patient(""))}));
+        server.submit(bundle_of("transaction", {entry_of("POST", "Patient", patient_json(""))}));
     EXPECT_EQ(answer.status, 503);
     EXPECT_EQ(Json(answer.body).issue("code"), "no-store");
     EXPECT_EQ(server.store().totals().versions, 0U);

@@ -113,7 +113,8 @@ TEST_F(Graphql, AnswersAsTheStoreStoodThen) {
         server_.put("/Organization/o", R"({"resourceType":"Organization","id":"o","name":"After"})")
             .status,
         200);
-    ASSERT_EQ(server_.put("/Patient/p", patient("p", R"("name":[{"family":"New"}])")).status, 200);
+    ASSERT_EQ(server_.put("/Patient/p", patient_json("p", R"("name":[{"family":"New"}])")).status,
+              200);
     add("Patient", "later", R"("name":[{"family":"Old"}])");
 
     const auto ask_then = [&](std::string_view query, std::uint64_t position,
@@ -163,7 +164,8 @@ TEST_F(Graphql, AnswersAsTheStoreStoodThen) {
 
 TEST_F(Graphql, TakesAnInstantWhereverItsQueryMayStand) {
     add("Patient", "p", R"("name":[{"family":"Old"}])");
-    ASSERT_EQ(server_.put("/Patient/p", patient("p", R"("name":[{"family":"New"}])")).status, 200);
+    ASSERT_EQ(server_.put("/Patient/p", patient_json("p", R"("name":[{"family":"New"}])")).status,
+              200);
     const std::string old = R"({"name":[{"family":"Old"}]})";
     const std::string path = "/Patient/p/$graphql";
     for (const char* as_of : {"1", R"("1")"}) {
@@ -204,7 +206,7 @@ TEST_F(Graphql, ReachesBackBehindWhatTheIndexKeeps) {
     const auto put = [&](std::string_view id, std::string_view family) {
         return server
             .put(fmt::format("/Patient/{}", id),
-                 patient(id, fmt::format(R"("name":[{{"family":"{}"}}])", family)))
+                 patient_json(id, fmt::format(R"("name":[{{"family":"{}"}}])", family)))
             .status;
     };
     for (const char* id : {"a", "b", "c"}) {

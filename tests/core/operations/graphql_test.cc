@@ -65,7 +65,7 @@ TEST_F(Graphql, RefusesAListThatIsTooLong) {
     config.max_page_size = 2;
     TestService small(config);
     for (const char* id : {"a", "b", "c"}) {
-        ASSERT_EQ(small.put(fmt::format("/Patient/{}", id), patient(id)).status, 201);
+        ASSERT_EQ(small.put(fmt::format("/Patient/{}", id), patient_json(id)).status, 201);
     }
     const auto ask_small = [&](std::string query) {
         return told(small.send({HttpMethod::post,
@@ -154,7 +154,7 @@ TEST_F(Graphql, EndsWithItsTime) {
     for (int i = 0; i < 20'000; ++i) {
         names += fmt::format(R"({}{{"family":"f{}"}})", i == 0 ? "" : ",", i);
     }
-    ASSERT_EQ(hurried.put("/Patient/p", patient("p", "\"name\":[" + names + "]")).status, 201);
+    ASSERT_EQ(hurried.put("/Patient/p", patient_json("p", "\"name\":[" + names + "]")).status, 201);
     for (const char* field : {"name(fhirpath: \"family.length() > 2\")", "name"}) {
         const Received answer = hurried.send({HttpMethod::post,
                                               "/Patient/p/$graphql",
