@@ -186,7 +186,8 @@ Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
     std::optional<Error> fault;
     bool known = false;
     for (const TypeId type : types) {
-        ANNALS_TRY_VOID(asked.reading.spend());
+        const std::size_t followed = asked.reading.followed;
+        ANNALS_TRY_VOID(asked.reading.follow());
         Result<MaybePlan> plan = target(type, asked.depth + 1);
         if (!plan && plan.error().code == Errc::too_costly) {
             return std::move(plan.error());
@@ -195,6 +196,8 @@ Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
             fault = fault ? std::move(fault) : std::move(plan.error());
         } else if (*plan) {
             known = true;
+            // Kept twice, with all that it follows itself.
+            ANNALS_TRY_VOID(asked.reading.follow(asked.reading.followed - followed));
             targets.types.push_back(type);
             targets.plans.push_back(**plan);
             plans.push_back(chain(asked.parameter.column, type,

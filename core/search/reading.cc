@@ -19,6 +19,18 @@ Result<void> Reading::spend(std::size_t conditions) {
     return {};
 }
 
+Result<void> Reading::follow(std::size_t targets) {
+    followed += targets;
+    if (followed > kSearchTargetsMax) {
+        return Error{Errc::too_costly,
+                     fmt::format("The search's chains lead to more than {} types, all in all; say "
+                                 "which are meant (subject:Patient.name)",
+                                 kSearchTargetsMax),
+                     {}};
+    }
+    return {};
+}
+
 Error Asked::bad(std::string_view why) const {
     return {Errc::invalid, fmt::format("search parameter '{}': {}", name, why), {}};
 }

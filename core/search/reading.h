@@ -21,10 +21,14 @@ namespace annals::core::search {
 /// One query while it is read.
 struct Reading {
     const QueryContext& context;
-    std::size_t spent = 0;  ///< conditions that were made
+    std::size_t spent = 0;     ///< conditions that were made
+    std::size_t followed = 0;  ///< targets of chains that conditions were made for
 
     /// Errors: too_costly beyond kSearchConditionsMax.
     Result<void> spend(std::size_t conditions = 1);
+
+    /// Errors: too_costly beyond kSearchTargetsMax.
+    Result<void> follow(std::size_t targets = 1);
 };
 
 /// One parameter of a type as it is asked for.

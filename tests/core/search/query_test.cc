@@ -430,7 +430,10 @@ TEST(Query, IsBounded) {
     }
     EXPECT_TRUE(refused("Patient", chain + ".name=x"));
     // References that lead to any type, among them several with such references, again and again.
-    EXPECT_TRUE(refused("Composition", "subject.subject.subject.subject.subject.subject._id=1"));
+    EXPECT_TRUE(refused("Composition", "subject.subject.subject.subject._id=1"));
+    EXPECT_FALSE(refused("Composition", "subject.subject._id=1"));
+    EXPECT_FALSE(refused("Provenance", "target.subject.link.name=x"));
+    EXPECT_FALSE(refused("Provenance", "target:Observation.subject:Patient.link:Patient.name=x"));
     std::string has;
     for (std::size_t i = 0; i < 2000; ++i) {
         has += "_has:Patient:link:";
