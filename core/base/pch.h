@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include "core/base/digest.h"
+#include "core/base/result.h"
+
 #include <fmt/format.h>
 
 #include <immintrin.h>
