@@ -75,6 +75,8 @@ inline constexpr std::size_t kTextBytesMax = 1 << 20;
 inline constexpr std::size_t kUriBytesMax = 1000;
 /// Of one element's component of a composite.
 inline constexpr std::size_t kPairedMax = 100;
+/// Among so many contained resources a reference's is looked for.
+inline constexpr std::size_t kContainedMax = 1000;
 
 /// Where a reference leads, by its text alone.
 struct ReferenceText {

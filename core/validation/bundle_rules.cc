@@ -54,7 +54,7 @@ void check_in_bundle(Context& context, const Frame& frame, const Spot& spot) {
     if (text.empty() || text.starts_with('#')) {
         return;
     }
-    const std::optional<std::size_t> count = count_in_bundle(frame, text);
+    const std::optional<std::size_t> count = count_in_bundle(context, frame, text);
     if (count == std::size_t{0}) {
         context.error("invalid", spot, fmt::format("{} is not in the bundle", text));
     } else if (count && *count > 1) {

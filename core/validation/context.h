@@ -81,6 +81,9 @@ struct Context {
     std::unordered_map<std::string, std::shared_ptr<const Profile>> profiles{};
     /// Made when it is first needed (terminology.cc).
     std::shared_ptr<Terminology> terminology{};
+    /// Of a resource's node: what it contains by id, or what is in a Bundle by fullUrl. Made when first needed (references.cc).
+    std::unordered_map<std::uint32_t, std::unordered_map<std::string, std::vector<json::Value>>>
+        within{};
     /// Pairs of profile and place that are being checked, so that profiles may refer to each other.
     std::vector<std::pair<const Profile*, std::uint32_t>> open{};
 
@@ -160,9 +163,10 @@ struct Target {
     Frame frame;
 };
 
-Target resolve(const Frame& frame, json::Value reference);
+Target resolve(Context& context, const Frame& frame, json::Value reference);
 
 /// How many resources of the Bundle around `frame` the reference means; nothing if there is no Bundle around it.
-std::optional<std::size_t> count_in_bundle(const Frame& frame, std::string_view reference);
+std::optional<std::size_t> count_in_bundle(Context& context, const Frame& frame,
+                                           std::string_view reference);
 
 }  // namespace annals::validation

@@ -171,7 +171,7 @@ void check_types(Context& context, const Frame& frame, const Profile& profile, c
     if (targets.empty() || spot.type != schema::reference_type()) {
         return;
     }
-    const Target target = resolve(frame, spot.value()["reference"]);
+    const Target target = resolve(context, frame, spot.value()["reference"]);
     schema::Type type = target.type;
     if (!type && spot.value()["type"]) {
         type = schema::find_type(spot.value()["type"].string());

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
+#include <utility>
 
 namespace annals::validation {
 
@@ -57,9 +59,26 @@ const Frame* bundle_around(const Frame& frame) {
     return nullptr;
 }
 
+/// The elements of `holder`'s `list` that say `name` of themselves in `member`, in order.
+std::span<const json::Value> named(Context& context, json::Value holder, std::string_view list,
+                                   std::string_view member, const std::string& name) {
+    const auto [place, missing] = context.within.try_emplace(holder.index());
+    auto& by_name = place->second;
+    if (missing) {
+        for (const json::Value element : holder[list].elements()) {
+            if (!context.spend()) {
+                break;
+            }
+            by_name[element[member].string()].push_back(element);
+        }
+    }
+    const auto found = by_name.find(name);
+    return found == by_name.end() ? std::span<const json::Value>() : found->second;
+}
+
 template <typename See>
-void for_each_match(const Frame& frame, const Frame& bundle, std::string_view reference,
-                    const See& see) {
+void for_each_match(Context& context, const Frame& frame, const Frame& bundle,
+                    std::string_view reference, const See& see) {
     std::string_view version;
     if (const std::size_t history = reference.find("/_history/");
         history != std::string_view::npos) {
@@ -74,24 +93,19 @@ void for_each_match(const Frame& frame, const Frame& bundle, std::string_view re
         }
         wanted = base + wanted;
     }
-    for (const json::Value entry : bundle.resource.value()["entry"].elements()) {
+    for (const json::Value entry :
+         named(context, bundle.resource.value(), "entry", "fullUrl", wanted)) {
         const json::Value resource = entry["resource"];
-        if (!entry["fullUrl"].equals(wanted) || !resource.is_object()) {
-            continue;
-        }
-        if (version.empty() || resource["meta"]["versionId"].equals(version)) {
+        if (resource.is_object() &&
+            (version.empty() || resource["meta"]["versionId"].equals(version))) {
             see(entry, resource);
         }
     }
 }
 
-json::Value find_contained(const Frame& frame, std::string_view id) {
-    for (const json::Value contained : frame.container.value()["contained"].elements()) {
-        if (contained["id"].equals(id)) {
-            return contained;
-        }
-    }
-    return {};
+json::Value find_contained(Context& context, const Frame& frame, const std::string& id) {
+    const auto found = named(context, frame.container.value(), "contained", "id", id);
+    return found.empty() ? json::Value() : found.front();
 }
 
 /// Whether a relative reference has one of the forms that there are: Type/id, Type?criteria.
@@ -107,7 +121,7 @@ bool is_relative_form(std::string_view text) {
 
 }  // namespace
 
-Target resolve(const Frame& frame, json::Value reference) {
+Target resolve(Context& context, const Frame& frame, json::Value reference) {
     Target target;
     if (!reference.is_string()) {
         return target;
@@ -116,7 +130,7 @@ Target resolve(const Frame& frame, json::Value reference) {
     target.frame = frame;
     if (text.starts_with('#')) {
         const json::Value found =
-            text == "#" ? frame.container.value() : find_contained(frame, text.substr(1));
+            text == "#" ? frame.container.value() : find_contained(context, frame, text.substr(1));
         if (found) {
             target.resource = resource_spot(found);
             target.type = target.resource.type;
@@ -126,7 +140,7 @@ Target resolve(const Frame& frame, json::Value reference) {
     }
     for (const Frame* bundle = bundle_around(frame); bundle != nullptr && !target.resource.type;
          bundle = bundle_around(*bundle)) {
-        for_each_match(frame, *bundle, text, [&](json::Value entry, json::Value resource) {
+        for_each_match(context, frame, *bundle, text, [&](json::Value entry, json::Value resource) {
             if (!target.resource.type) {
                 target.resource = resource_spot(resource);
                 target.type = target.resource.type;
@@ -143,13 +157,14 @@ Target resolve(const Frame& frame, json::Value reference) {
     return target;
 }
 
-std::optional<std::size_t> count_in_bundle(const Frame& frame, std::string_view reference) {
+std::optional<std::size_t> count_in_bundle(Context& context, const Frame& frame,
+                                           std::string_view reference) {
     const Frame* const bundle = bundle_around(frame);
     if (bundle == nullptr) {
         return std::nullopt;
     }
     std::size_t count = 0;
-    for_each_match(frame, *bundle, reference, [&](json::Value, json::Value) { ++count; });
+    for_each_match(context, frame, *bundle, reference, [&](json::Value, json::Value) { ++count; });
     return count;
 }
 
@@ -157,7 +172,7 @@ void check_reference(Context& context, const Frame& frame, const Spot& spot) {
     const json::Value reference = spot.value()["reference"];
     const std::string text = reference.string();
     if (text.starts_with('#')) {
-        if (text != "#" && !find_contained(frame, text.substr(1))) {
+        if (text != "#" && !find_contained(context, frame, text.substr(1))) {
             context.error("invariant", spot,
                           fmt::format("There is no contained resource {} (ref-1)", text));
             return;
@@ -167,7 +182,7 @@ void check_reference(Context& context, const Frame& frame, const Spot& spot) {
                       fmt::format("A relative reference is Type/id, and not {}", text));
         return;
     }
-    const Target target = resolve(frame, reference);
+    const Target target = resolve(context, frame, reference);
     schema::Type type = target.type;
     if (const json::Value stated = spot.value()["type"]) {
         const schema::Type named = schema::find_type(stated.string());

@@ -151,7 +151,7 @@ Rule step_rule(Context& context, const Rule& rule, const DiscriminatorStep& step
     return next;
 }
 
-std::vector<Spot> step_spots(const Frame& frame, const std::vector<Spot>& spots,
+std::vector<Spot> step_spots(Context& context, const Frame& frame, const std::vector<Spot>& spots,
                              const DiscriminatorStep& step) {
     std::vector<Spot> next;
     for (const Spot& spot : spots) {
@@ -175,7 +175,7 @@ std::vector<Spot> step_spots(const Frame& frame, const std::vector<Spot>& spots,
                 }
                 break;
             case DiscriminatorStep::Kind::resolve: {
-                Target target = resolve(frame, spot.value()["reference"]);
+                Target target = resolve(context, frame, spot.value()["reference"]);
                 if (!target.resource.type) {
                     target.resource.type = target.type;  // the type may be all that is known
                 }
@@ -303,7 +303,7 @@ std::optional<bool> fits(Context& context, const Frame& frame, const Profile& pr
             }
         }
         rule = step_rule(context, rule, step);
-        spots = step_spots(frame, spots, step);
+        spots = step_spots(context, frame, spots, step);
     }
     if (kind == "exists") {
         if (rule.node == nullptr) {
