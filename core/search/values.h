@@ -75,8 +75,8 @@ inline constexpr std::size_t kTextBytesMax = 1 << 20;
 inline constexpr std::size_t kUriBytesMax = 1000;
 /// Of one element's component of a composite.
 inline constexpr std::size_t kPairedMax = 100;
-/// Among so many contained resources a reference's is looked for.
-inline constexpr std::size_t kContainedMax = 1000;
+/// So many contained resources are looked at for those of its references, all in all.
+inline constexpr std::size_t kContainedLooksMax = 1'000'000;
 
 /// Where a reference leads, by its text alone.
 struct ReferenceText {
@@ -107,6 +107,7 @@ class ValueWriter {
     void begin(json::Value root, storage::SearchEntries& entries) noexcept {
         root_ = root;
         out_ = &entries;
+        contained_looks_ = 0;
     }
 
     /// What `value` yields for each of `uses`. `system` is that of a bare code, or empty.
@@ -162,7 +163,7 @@ class ValueWriter {
     /// A link to whatever has the url.
     void canonical(std::string_view text, std::span<const Use> uses);
     void reference_resource(json::Value value, std::span<const Use> uses);
-    std::optional<TypeId> contained_type(std::string_view id) const;
+    std::optional<TypeId> contained_type(std::string_view id);
     void period(json::Value value, std::span<const Use> uses);
     void timing(json::Value value, std::span<const Use> uses);
     void date(std::string_view text, std::span<const Use> uses);
@@ -193,6 +194,7 @@ class ValueWriter {
     std::string base_url_;
     json::Value root_;
     storage::SearchEntries* out_ = nullptr;
+    std::size_t contained_looks_ = 0;
     bool presence_ = false;
     std::array<std::string, kScratch> scratch_;
     std::string unit_;

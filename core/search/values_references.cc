@@ -61,14 +61,14 @@ ReferenceText read_reference(std::string_view text, std::string_view base_url) n
     return target;
 }
 
-std::optional<TypeId> ValueWriter::contained_type(std::string_view id) const {
-    std::size_t seen = 0;
+std::optional<TypeId> ValueWriter::contained_type(std::string_view id) {
     for (const json::Value contained : root_["contained"].elements()) {
+        if (contained_looks_ == kContainedLooksMax) {
+            break;
+        }
+        ++contained_looks_;
         if (contained["id"].equals(id)) {
             return find_resource_type(contained["resourceType"].string());
-        }
-        if (++seen == kContainedMax) {
-            break;
         }
     }
     return {};

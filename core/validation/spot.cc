@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace annals::validation {
 
 namespace {
@@ -27,23 +30,29 @@ void Context::tell(Severity severity, std::string_view code, std::uint32_t node,
         return;
     }
     report.valid = report.valid && severity != Severity::error;
-    std::string expression = json::expression_of(root, node);
+    auto place = report.issues.end();
+    if (report.issues.size() >= options.issues_max) {
+        // An error is never crowded out by what is less.
+        place =
+            severity == Severity::error
+                ? std::ranges::find_if(report.issues,
+                                       [](const auto& issue) { return issue.severity != "error"; })
+                : place;
+        if (place == report.issues.end()) {
+            return;  // before the whole resource is gone through for the expression
+        }
+    }
+    core::Issue told{kNames[static_cast<int>(severity)], code, std::move(text),
+                     json::expression_of(root, node)};
     for (const core::Issue& issue : report.issues) {
-        if (issue.expression == expression && issue.diagnostics == text) {
+        if (issue.expression == told.expression && issue.diagnostics == told.diagnostics) {
             return;
         }
     }
-    if (report.issues.size() < options.issues_max) {
-        report.issues.push_back(
-            {kNames[static_cast<int>(severity)], code, std::move(text), std::move(expression)});
-    } else if (severity == Severity::error) {
-        // An error is never crowded out by what is less.
-        for (core::Issue& issue : report.issues) {
-            if (issue.severity != "error") {
-                issue = {"error", code, std::move(text), std::move(expression)};
-                return;
-            }
-        }
+    if (place == report.issues.end()) {
+        report.issues.push_back(std::move(told));
+    } else {
+        *place = std::move(told);
     }
 }
 
