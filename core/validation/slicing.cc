@@ -14,6 +14,9 @@ namespace {
 constexpr std::size_t kDiscriminatorsMax = 16;
 constexpr std::size_t kSliceDepthMax = 32;
 
+/// What it takes to try one slice on one element, in steps of a validation.
+constexpr std::uint64_t kSliceSteps = 10;
+
 /// One step of a discriminator's path.
 struct DiscriminatorStep {
     enum class Kind : std::uint8_t { member, extension, of_type, resolve };
@@ -412,7 +415,7 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
     for (const Spot& spot : spots) {
         std::size_t matched = node.slices.size();
         bool unsure = false;
-        for (std::size_t i = 0; i < node.slices.size() && context.spend(); ++i) {
+        for (std::size_t i = 0; i < node.slices.size() && context.spend(kSliceSteps); ++i) {
             const Node& slice = profile.node(node.slices[i]);
             // A slice of a slice ("a/b") narrows what is in the first.
             const bool narrower = slice.slice.find('/') != std::string::npos;
