@@ -102,7 +102,7 @@ inline constexpr std::size_t kSearchValueBytesMax = 1 << 20;  ///< of one value
 inline constexpr std::size_t kSearchChainMax = 10;            ///< links of a chain, _has among them
 inline constexpr std::size_t kSearchConditionsMax = 100'000;  ///< values and codes, all in all
 /// Types that links of chains may lead to, all in all: each of those that a link leads to once more behind that link.
-inline constexpr std::size_t kSearchTargetsMax = 5'000;
+inline constexpr std::size_t kSearchTargetsMax = 50'000;
 inline constexpr std::size_t kFilterDepthMax = 50;  ///< parentheses, brackets and negations
 
 }  // namespace annals::core::search

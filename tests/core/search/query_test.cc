@@ -431,7 +431,8 @@ TEST(Query, IsBounded) {
     EXPECT_TRUE(refused("Patient", chain + ".name=x"));
     // References that lead to any type, among them several with such references, again and again.
     EXPECT_TRUE(refused("Composition", "subject.subject.subject.subject._id=1"));
-    EXPECT_FALSE(refused("Composition", "subject.subject._id=1"));
+    EXPECT_FALSE(refused("Composition", "subject.subject.subject._id=1"));
+    EXPECT_FALSE(refused("AuditEvent", "entity.target.subject.name=x"));
     EXPECT_FALSE(refused("Provenance", "target.subject.link.name=x"));
     EXPECT_FALSE(refused("Provenance", "target:Observation.subject:Patient.link:Patient.name=x"));
     std::string has;
