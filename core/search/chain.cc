@@ -187,6 +187,7 @@ Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
     bool known = false;
     for (const TypeId type : types) {
         const std::size_t followed = asked.reading.followed;
+        ANNALS_TRY_VOID(asked.reading.spend());
         ANNALS_TRY_VOID(asked.reading.follow());
         Result<MaybePlan> plan = target(type, asked.depth + 1);
         if (!plan && plan.error().code == Errc::too_costly) {

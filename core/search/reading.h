@@ -22,7 +22,7 @@ namespace annals::core::search {
 struct Reading {
     const QueryContext& context;
     std::size_t spent = 0;     ///< conditions that were made
-    std::size_t followed = 0;  ///< targets of chains that conditions were made for
+    std::size_t followed = 0;  ///< targets of chains that plans were made for, and copied
 
     /// Errors: too_costly beyond kSearchConditionsMax.
     Result<void> spend(std::size_t conditions = 1);

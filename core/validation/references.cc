@@ -60,8 +60,9 @@ const Frame* bundle_around(const Frame& frame) {
 }
 
 /// The elements of `holder`'s `list` that say `name` of themselves in `member`, in order.
-std::span<const json::Value> named(Context& context, json::Value holder, std::string_view list,
-                                   std::string_view member, const std::string& name) {
+std::span<const json::Value> elements_named(Context& context, json::Value holder,
+                                            std::string_view list, std::string_view member,
+                                            const std::string& name) {
     const auto [place, missing] = context.within.try_emplace(holder.index());
     auto& by_name = place->second;
     if (missing) {
@@ -94,7 +95,7 @@ void for_each_match(Context& context, const Frame& frame, const Frame& bundle,
         wanted = base + wanted;
     }
     for (const json::Value entry :
-         named(context, bundle.resource.value(), "entry", "fullUrl", wanted)) {
+         elements_named(context, bundle.resource.value(), "entry", "fullUrl", wanted)) {
         const json::Value resource = entry["resource"];
         if (resource.is_object() &&
             (version.empty() || resource["meta"]["versionId"].equals(version))) {
@@ -104,7 +105,7 @@ void for_each_match(Context& context, const Frame& frame, const Frame& bundle,
 }
 
 json::Value find_contained(Context& context, const Frame& frame, const std::string& id) {
-    const auto found = named(context, frame.container.value(), "contained", "id", id);
+    const auto found = elements_named(context, frame.container.value(), "contained", "id", id);
     return found.empty() ? json::Value() : found.front();
 }
 
