@@ -187,6 +187,7 @@ Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
     bool known = false;
     for (const TypeId type : types) {
         const std::size_t followed = asked.reading.followed;
+        const std::size_t spent = asked.reading.spent;
         ANNALS_TRY_VOID(asked.reading.spend());
         ANNALS_TRY_VOID(asked.reading.follow());
         Result<MaybePlan> plan = target(type, asked.depth + 1);
@@ -197,7 +198,8 @@ Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
             fault = fault ? std::move(fault) : std::move(plan.error());
         } else if (*plan) {
             known = true;
-            // Kept twice, with all that it follows itself.
+            // Kept twice, with all its conditions and all that it follows itself.
+            ANNALS_TRY_VOID(asked.reading.spend(asked.reading.spent - spent));
             ANNALS_TRY_VOID(asked.reading.follow(asked.reading.followed - followed));
             targets.types.push_back(type);
             targets.plans.push_back(**plan);

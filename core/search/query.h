@@ -101,7 +101,7 @@ inline constexpr std::size_t kSearchNameBytesMax = 1000;      ///< of one name, 
 inline constexpr std::size_t kSearchValueBytesMax = 1 << 20;  ///< of one value
 inline constexpr std::size_t kSearchChainMax = 10;            ///< links of a chain, _has among them
 inline constexpr std::size_t kSearchConditionsMax =
-    100'000;  ///< values, codes and targets, all in all
+    100'000;  ///< values, codes and targets, all in all, copies too
 /// Targets of chains that plans are made for, copies of a plan (link_plan keeps two) counted with all that is in them.
 inline constexpr std::size_t kSearchTargetsMax = 50'000;
 inline constexpr std::size_t kFilterDepthMax = 50;  ///< parentheses, brackets and negations

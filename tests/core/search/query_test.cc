@@ -429,6 +429,18 @@ TEST(Query, IsBounded) {
         chain += ".link:Patient";
     }
     EXPECT_TRUE(refused("Patient", chain + ".name=x"));
+    // Each link keeps two plans of what is behind it: 20,000 names behind nine links took 12 s and 4.6 GB.
+    std::string names = "a";
+    for (std::size_t i = 0; i < 1000; ++i) {
+        names += ",a" + std::to_string(i);
+    }
+    std::string links;
+    for (int i = 0; i < 9; ++i) {
+        links += "link:Patient.";
+    }
+    EXPECT_TRUE(refused("Patient", links + "name=" + names));
+    EXPECT_FALSE(refused("Patient", links + "name=a,b"));
+    EXPECT_FALSE(refused("Patient", "link:Patient.link:Patient.name=" + names));
     // References that lead to any type, among them several with such references, again and again.
     EXPECT_TRUE(refused("Composition", "subject.subject.subject.subject._id=1"));
     EXPECT_FALSE(refused("Composition", "subject.subject.subject._id=1"));
