@@ -161,7 +161,7 @@ bool is_public(const Config& config, const Interaction& row, Access access);
 bool everybody_may_read(const Service& service);
 
 /// Adds WWW-Authenticate to the answer to `error`, if it is about who somebody is (RFC 6750 section 3). What is about scopes has
-/// it from outcome_response().
+/// it from tell_failure().
 void add_challenge(const Service& service, const Error& error, Response& response);
 
 }  // namespace annals::core

@@ -92,6 +92,11 @@ struct EntryTrace {
 
 /// One response. What FHIR clients read is typed, so that a batch can put it into an entry.
 struct Response {
+    Response() = default;
+
+    /// A failure, with the status that its code means. What returns a Response may return an Error.
+    Response(Error error);
+
     int status = 200;
     ContentType content_type = ContentType::fhir_json;  ///< meaningless while the body is empty
     std::string media_type;  ///< Content-Type where none of ContentType fits; else empty
@@ -107,7 +112,7 @@ struct Response {
     std::string allow;                 ///< with 405
     std::vector<std::pair<std::string, std::string>> headers;  ///< any others
     std::vector<EntryTrace> entries;  ///< of a bundle, where accesses are audited
-    std::optional<Error> failure;     ///< set by outcome_response(): what `body` says
+    std::optional<Error> failure;     ///< what `body` says once tell_failure() has put it there
     /// A plain handler's: it has not answered, since what stands at these positions is on the device only. To be asked again,
     /// with Request::may_block, when that was fetched.
     std::vector<Position> unread;

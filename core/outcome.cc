@@ -179,39 +179,38 @@ std::string outcome_json(const std::vector<Issue>& issues) {
     return out;
 }
 
-Response outcome_response(const Error& error, const Request& request) {
-    const ErrorMeaning meaning = meaning_of(error.code);
-    Response response;
-    response.status = meaning.status;
+Response::Response(Error error) : status(meaning_of(error.code).status), failure(std::move(error)) {
+}
 
-    std::string diagnostics;
-    if (meaning.status == 500 || meaning.status == 503) {
-        diagnostics = own_fault(meaning, request.request_id);
-        if (meaning.status == 500) {
-            log_error(fmt::format("request {}: {}", request.request_id, error.detail));
-        } else {
-            response.headers.emplace_back("Retry-After", "1");
-        }
-    } else {
-        diagnostics = error.detail.empty() ? std::string(meaning.text) : error.detail;
+void tell_untold_failure(const Request& request, Response& response) {
+    Error& error = *response.failure;
+    const ErrorMeaning meaning = meaning_of(error.code);
+    if (response.status == 500) {
+        log_error(fmt::format("request {}: {}", request.request_id, error.detail));
+    }
+    if (response.status == 500 || response.status == 503) {
+        error.detail = own_fault(meaning, request.request_id);
+    } else if (error.detail.empty()) {
+        error.detail = meaning.text;
     }
 
-    if (error.code == Errc::unsupported_media) {
+    if (response.status == 503) {
+        response.headers.emplace_back("Retry-After", "1");
+    } else if (response.status == 415) {
         add_accepted(request, response);
-    } else if (error.code == Errc::insufficient_scope) {
+    } else if (response.status == 403 && error.code == Errc::insufficient_scope) {
         add_scope_challenge(error, response);
     }
 
     std::vector<Issue> issues;
     issues.reserve(1 + error.others.size());
-    issues.push_back({"error", meaning.issue_code, diagnostics, error.expression});
+    issues.push_back({"error", meaning.issue_code, error.detail, error.expression});
     for (const Error& other : error.others) {
         issues.push_back(
             {"error", meaning_of(other.code).issue_code, other.detail, other.expression});
     }
+    response.content_type = ContentType::fhir_json;
     response.body = Body(outcome_json(issues));
-    response.failure = Error{error.code, std::move(diagnostics), error.expression, error.others};
-    return response;
 }
 
 std::string_view status_text(int status) noexcept {

@@ -33,10 +33,17 @@ struct Issue {
 /// The JSON of an OperationOutcome.
 std::string outcome_json(const std::vector<Issue>& issues);
 
-/// The response for `error`: status by its code, the OperationOutcome as body, Error kept in `failure`.
-/// 5xx get the text of the table and the request id instead of the detail, which is logged; 415 says what is taken, and
-/// 403 for want of a scope which one is needed.
-Response outcome_response(const Error& error, const Request& request);
+/// Does what tell_failure() says where there is a failure to be told.
+void tell_untold_failure(const Request& request, Response& response);
+
+/// Makes the OperationOutcome of Response::failure the body, unless there is one already. Whoever answers a request calls it, and nobody
+/// else needs to. 500 and 503 get the text of the table and the request id instead of the detail, which is logged; 415 says what is
+/// taken, 503 when to ask again, and 403 for want of a scope which one is needed.
+inline void tell_failure(const Request& request, Response& response) {
+    if (response.failure && response.body.empty()) {
+        tell_untold_failure(request, response);
+    }
+}
 
 /// "201 Created": a status as Bundle.entry.response has it.
 std::string_view status_text(int status) noexcept;

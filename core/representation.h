@@ -12,6 +12,7 @@
 #include "core/base/result.h"
 #include "core/exchange.h"
 #include "core/interactions/negotiation.h"
+#include "core/outcome.h"
 #include "core/subset.h"
 #include "core/target.h"
 
@@ -49,10 +50,11 @@ Result<void> read_representation(const Request& request, const Target& target, R
 /// What represent() does when there is something to do.
 void represent_changed(const Representation& asked, const Request& request, Response& response);
 
-/// Makes of `response`, which holds JSON, what was asked for. A body that is large or streamed is made slice by
+/// Tells a failure, and makes of `response`, which holds JSON, what was asked for. A body that is large or streamed is made slice by
 /// slice while it is sent, and no more of it is in memory than a Bundle's entry and a slice; a resource that
 /// must be taken apart (all but `_pretty`) as a whole.
 inline void represent(const Representation& asked, const Request& request, Response& response) {
+    tell_failure(request, response);
     if (!asked.plain()) {
         represent_changed(asked, request, response);
     }

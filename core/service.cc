@@ -41,8 +41,8 @@ HttpMethod as_dispatched(HttpMethod method) noexcept {
 }
 
 // The answer to `error` in what the request asked for, as far as that can be told.
-Response refusal_of(const Error& error, const Request& request) {
-    Response response = outcome_response(error, request);
+Response refusal_of(Error error, const Request& request) {
+    Response response = std::move(error);
     represent_error(request, response);
     return response;
 }
@@ -114,7 +114,7 @@ asio::awaitable<Response> handle_later(const Service& service, const Request& re
     co_return response;
 }
 
-// Where the request's body or form is not what the row reads, or the answer not what it writes.
+// Awaits the row's answer to what was sent, which may stand in another format or in a form.
 asio::awaitable<Response> handle_converted(const Service& service, const Request& request,
                                            const Route& route,
                                            Result<std::unique_ptr<ConvertedRequest>> converted) {
@@ -133,12 +133,8 @@ asio::awaitable<Response> handle_converted(const Service& service, const Request
             co_return refusal_of(read.error(), as_read);
         }
     }
-    Response response;
-    if (converted) {
-        response = co_await route.row->awaiting(service, as_read, route.target);
-    } else {
-        response = outcome_response(converted.error(), request);
-    }
+    Response response = converted ? co_await route.row->awaiting(service, as_read, route.target)
+                                  : Response(converted.error());
     represent(asked, as_read, response);
     co_return response;
 }
@@ -244,7 +240,12 @@ std::optional<Response> handle_early(const Service& service, const Request& requ
                                      const Route& route) {
     const bool as_it_is = route.row != nullptr && route.row->early != nullptr &&
                           !request.min_position && route.asked.plain() && is_json_or_none(request);
-    return as_it_is ? route.row->early(service, request, route.target) : std::nullopt;
+    std::optional<Response> response =
+        as_it_is ? route.row->early(service, request, route.target) : std::nullopt;
+    if (response) {
+        tell_failure(request, *response);
+    }
+    return response;
 }
 
 asio::awaitable<Response> handle_routed(const Service& service, const Request& request,
@@ -252,12 +253,7 @@ asio::awaitable<Response> handle_routed(const Service& service, const Request& r
     if (route.row->plain != nullptr) {
         return handle_later(service, request, route);
     }
-    auto converted = convert_body(request, route.target);
-    const bool as_it_is = converted && *converted == nullptr && route.asked.plain();
-    if (as_it_is && !request.min_position) {
-        return route.row->awaiting(service, request, route.target);
-    }
-    return handle_converted(service, request, route, std::move(converted));
+    return handle_converted(service, request, route, convert_body(request, route.target));
 }
 
 asio::awaitable<Response> handle(const Service& service, const Request& request) {

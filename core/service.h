@@ -111,6 +111,7 @@ class Service {
 /// StoreOptions::search for the store of a service with this configuration.
 std::function<storage::SearchSetup(const storage::Store&)> search_setup(const Config& config);
 
+/// Handlers return the Error that a request comes to; who called them tells it (tell_failure()).
 using PlainHandler = Response (*)(const Service&, const Request&, const Target&);
 using AwaitingHandler = asio::awaitable<Response> (*)(const Service&, const Request&,
                                                       const Target&);

@@ -465,7 +465,8 @@ asio::awaitable<Connection::Turn> Connection::settle() {
     if (!durable) {
         output_.clear();
         early_turn_.reset();
-        early_ = core::outcome_response(durable.error(), reader_.request());
+        early_ = durable.error();
+        core::tell_failure(reader_.request(), *early_);
     }
     record(reader_.request(), *early_);
     if (abandoned_) {
@@ -546,10 +547,11 @@ Connection::Turn Connection::refuse(const Error& error, int status) {
     request.loop = &worker_.loop;
     take_request_id(request);
     cors_lines_ = worker_.shared.cors.lines(request);
-    core::Response response = core::outcome_response(error, request);
+    core::Response response = error;
     if (status != 0) {
         response.status = status;
     }
+    core::represent_error(request, response);
     if (error.code == Errc::unsupported_media) {
         // It is the coding that is not taken, whatever the type.
         response.headers = {{"Accept-Encoding", std::string(kCodingsTaken)}};
@@ -560,7 +562,6 @@ Connection::Turn Connection::refuse(const Error& error, int status) {
     if (error.code == Errc::method_not_allowed) {
         response.allow = allowed_at(reader_.refusal().path);
     }
-    core::represent_error(request, response);
     record_refusal(request, response, error.code == Errc::overloaded);
     closing_ = true;
     worker_.metrics.answered(core::HttpMethod::other, response.status, 0);
@@ -570,8 +571,7 @@ Connection::Turn Connection::refuse(const Error& error, int status) {
 }
 
 void Connection::answer_late() {
-    core::Response response =
-        core::outcome_response(Error{Errc::timeout, "", ""}, reader_.request());
+    core::Response response = Error{Errc::timeout, "", ""};
     core::represent_error(reader_.request(), response);
     worker_.metrics.answered(reader_.request().method, response.status,
                              microseconds(Clock::now() - request_begin_));

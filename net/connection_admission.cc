@@ -88,8 +88,8 @@ std::optional<core::Response> Connection::admit(core::Request& request) {
             return {};
         }
         if (!line_reserved_) {
-            core::Response response = core::outcome_response(
-                Error{Errc::overloaded, "The audit log takes no more at present", ""}, request);
+            core::Response response =
+                Error{Errc::overloaded, "The audit log takes no more at present", ""};
             core::represent_error(request, response);
             return response;
         }
@@ -210,7 +210,7 @@ asio::awaitable<bool> Connection::wait_for_audit() {
 }
 
 core::Response Connection::challenge(const Error& error, const core::Request& request) const {
-    core::Response response = core::outcome_response(error, request);
+    core::Response response = error;
     if (error.code == Errc::throttled) {
         response.headers.emplace_back("Retry-After", "1");
         worker_.metrics.throttled.add();

@@ -2,7 +2,6 @@
 
 #include "core/base/text.h"
 #include "core/interactions/media_type.h"
-#include "core/outcome.h"
 #include "core/representation.h"
 #include "core/subscriptions/subscription.h"
 #include "net/connection.h"
@@ -62,7 +61,6 @@ Result<void> Connection::judge_websocket(const core::Request& request) const {
 
 /// None if the connection may become a websocket.
 std::optional<core::Response> Connection::refuse_websocket(const core::Request& request) {
-    core::Response response;
     if (const Result<void> allowed = judge_websocket(request); !allowed) {
         return challenge(allowed.error(), request);
     }
@@ -73,12 +71,11 @@ std::optional<core::Response> Connection::refuse_websocket(const core::Request& 
     if (upgrades && version && websocket_accept(request.header("Sec-WebSocket-Key").value_or(""))) {
         return {};
     }
-    response = core::outcome_response(
+    core::Response response =
         Error{Errc::invalid,
               upgrades && version ? "Sec-WebSocket-Key must be 16 bytes in base64"
                                   : "This is a websocket: version 13 of RFC 6455 is expected",
-              ""},
-        request);
+              ""};
     core::represent_error(request, response);
     if (!upgrades || !version) {
         response.status = 426;

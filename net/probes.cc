@@ -107,12 +107,10 @@ core::Response answer_outside(const Shared& shared, const core::Request& request
     const bool health = request.path == "/healthz";
     const bool ready = request.path == "/readyz";
     if (!health && !ready && request.path != "/metrics") {
-        return core::outcome_response(
-            Error{Errc::not_found, "nothing is served here; FHIR is below /fhir", ""}, request);
+        return Error{Errc::not_found, "nothing is served here; FHIR is below /fhir", ""};
     }
     if (request.method != core::HttpMethod::get && request.method != core::HttpMethod::head) {
-        core::Response response = core::outcome_response(
-            Error{Errc::method_not_allowed, "this page is only read", ""}, request);
+        core::Response response = Error{Errc::method_not_allowed, "this page is only read", ""};
         response.allow = "GET, HEAD";
         return response;
     }

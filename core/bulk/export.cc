@@ -5,7 +5,6 @@
 #include "core/interactions/negotiation.h"
 #include "core/interactions/turns.h"
 #include "core/jobs/answers.h"
-#include "core/outcome.h"
 
 #include <utility>
 #include <vector>
@@ -38,7 +37,7 @@ asio::awaitable<Response> export_operation(const Service& service, const Request
         *request.loop,
         [&](std::vector<Position>* unread) { return read(service, request, target, unread); });
     if (!task) {
-        co_return outcome_response(task.error(), request);
+        co_return task.error();
     }
     Response response =
         co_await begin_job(service, request, "export", task_json(*task), "_export-status");

@@ -2,7 +2,6 @@
 
 #include "core/bulk/import_task.h"
 #include "core/jobs/answers.h"
-#include "core/outcome.h"
 
 #include <utility>
 
@@ -13,7 +12,7 @@ asio::awaitable<Response> import_operation(const Service& service, const Request
     std::vector<JobInput> uploads;
     const Result<ImportTask> task = read_import_task(service, request, uploads);
     if (!task) {
-        co_return outcome_response(task.error(), request);
+        co_return task.error();
     }
     Response response = co_await begin_job(service, request, "import", task_json(*task), "_jobs",
                                            std::move(uploads));

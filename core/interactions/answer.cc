@@ -29,7 +29,7 @@ Response answer_version(const Service& service, const Request& request,
     Result<storage::StoredVersion> stored =
         request.may_block ? service.store().load(info) : service.store().load_resident(info);
     if (!stored) {
-        return outcome_response(stored.error(), request);
+        return stored.error();
     }
     if (stored->unread) {
         Response later;
@@ -77,12 +77,11 @@ asio::awaitable<void> fetch_newest(const Service& service, const Request& reques
     }
 }
 
-Response answer_absent(const Request& request, TypeId type, std::string_view id) {
-    return outcome_response(
-        {Errc::not_found, fmt::format("{} does not exist", resource_name(type, id)), ""}, request);
+Error no_such_resource(TypeId type, std::string_view id) {
+    return Error{Errc::not_found, fmt::format("{} does not exist", resource_name(type, id)), ""};
 }
 
-Response answer_deleted(const Service& service, const Request& request, std::string_view id,
+Response answer_deleted(const Service& service, std::string_view id,
                         const storage::VersionInfo& deletion) {
     std::string detail = fmt::format("{} was deleted at {}", resource_name(deletion.type, id),
                                      format_instant(deletion.instant));
@@ -90,7 +89,7 @@ Response answer_deleted(const Service& service, const Request& request, std::str
     if (const auto content = deleted_by(service.store(), deletion, id)) {
         detail += fmt::format("; last content is version {}", content->version.value);
     }
-    Response response = outcome_response({Errc::deleted, std::move(detail), ""}, request);
+    Response response = Error{Errc::deleted, std::move(detail), ""};
     set_version(response, deletion.version, deletion.instant);
     return response;
 }

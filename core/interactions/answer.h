@@ -49,10 +49,10 @@ asio::awaitable<void> fetch_newest(const Service& service, const Request& reques
                                    std::string_view id);
 
 /// 404: the resource has no version.
-Response answer_absent(const Request& request, TypeId type, std::string_view id);
+Error no_such_resource(TypeId type, std::string_view id);
 
 /// 410 with the ETag and Last-Modified of `deletion`.
-Response answer_deleted(const Service& service, const Request& request, std::string_view id,
+Response answer_deleted(const Service& service, std::string_view id,
                         const storage::VersionInfo& deletion);
 
 /// An OperationOutcome with one issue, severity information.

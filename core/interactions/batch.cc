@@ -113,8 +113,8 @@ class Batch {
         for (Error& other : failure.others) {
             rename(other.expression);
         }
-        entry.response.body = outcome_response(failure, outer_).body;
         entry.response.failure = std::move(failure);
+        entry.response.body = Body();  // what it says now is to be told
     }
 
     /// Of resources: what an operation answers is its result, also where that is an OperationOutcome.
@@ -139,6 +139,7 @@ class Batch {
     /// Makes the answer that `entry` has got the one that goes into the Bundle.
     void fit(Entry& entry) {
         name_entry(entry);
+        tell_failure(outer_, entry.response);
         fit_answer(entry.request, use_of(entry), budget_, entry.response);
         entry.response.failure.reset();
     }
@@ -159,7 +160,7 @@ class Batch {
     bool prepare(Entry& entry) {
         auto asked = read(entry);
         if (!asked) {
-            entry.response = outcome_response(asked.error(), outer_);
+            entry.response = asked.error();
             return false;
         }
         entry.asked = *std::move(asked);
@@ -169,8 +170,8 @@ class Batch {
             entry.asked, outer_, has_body ? entry.value["resource"].raw() : std::string_view{});
         const auto target = parse_target(entry.asked.path);
         if (target && target->level == Level::root && entry.asked.method == HttpMethod::post) {
-            entry.response = outcome_response(
-                {Errc::invalid, "a Bundle can't be submitted inside of a batch", {}}, outer_);
+            entry.response =
+                Error{Errc::invalid, "a Bundle can't be submitted inside of a batch", {}};
             return false;
         }
         if (target) {
@@ -217,7 +218,7 @@ class Batch {
             co_await change();
         }
         if (budget_.is_spent() && entry.asked.method == HttpMethod::get) {
-            entry.response = outcome_response(budget_.error(), outer_);
+            entry.response = budget_.error();
         } else if (auto response = handle_plain(service_, entry.request, entry.route)) {
             entry.response = *std::move(response);
         } else if (entry.order == Order::alone) {

@@ -5,7 +5,6 @@
 #include "core/interactions/min_position.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/submitted_resource.h"
-#include "core/outcome.h"
 
 #include <fmt/format.h>
 
@@ -91,17 +90,17 @@ void note_source(const Service& service, const Request& request, const Response&
 asio::awaitable<Response> submit_bundle(const Service& service, const Request& request,
                                         const Target& target) {
     if (Result<void> media = check_content_type(request); !media) {
-        co_return outcome_response(media.error(), request);
+        co_return media.error();
     }
     thread_local json::Parser parser(kJsonWrappedDepthMax);
     Result<json::Document> parsed = parse_submitted(service.config(), parser, request.body);
     if (!parsed) {
-        co_return outcome_response(parsed.error(), request);
+        co_return parsed.error();
     }
     json::Document bundle = *std::move(parsed);
     Result<BundleType> type = check_bundle(service.config(), bundle.root(), request.oversized);
     if (!type) {
-        Response refusal = outcome_response(type.error(), request);
+        Response refusal = type.error();
         if (type.error().code == Errc::method_not_allowed) {
             // Of the path: other Bundles are taken by POST all the same.
             static_cast<void>(
@@ -114,8 +113,7 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
         if (Result<void> allowed =
                 require(service, request, kMayCreate | kMayUpdate | kMayDelete, std::nullopt);
             !allowed) {
-            response = outcome_response(allowed.error(), request);
-            co_return response;
+            co_return allowed.error();
         }
     }
     if (read_preference(request).respond_async) {

@@ -257,6 +257,7 @@ Result<Response> run_bundle(const Service& service, const JobRun& run, const Bun
         place.record(request, cut_off, run.id());
         return response;
     }
+    tell_failure(request, *response);
     place.record(request, *response, run.id());
     return response;
 }

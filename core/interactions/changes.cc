@@ -4,7 +4,6 @@
 #include "core/interactions/change_source.h"
 #include "core/interactions/media_type.h"
 #include "core/interactions/min_position.h"
-#include "core/outcome.h"
 #include "core/representation.h"
 
 #include <fmt/format.h>
@@ -147,7 +146,7 @@ asio::awaitable<Response> changes(const Service& service, const Request& request
                                   const Target& /*target*/) {
     const Result<Asked> asked = read(service, request);
     if (!asked) {
-        Response refusal = outcome_response(asked.error(), request);
+        Response refusal = asked.error();
         represent_error(request, refusal);
         co_return refusal;
     }

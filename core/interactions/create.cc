@@ -7,7 +7,6 @@
 #include "core/interactions/preconditions.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/write.h"
-#include "core/outcome.h"
 
 #include <fmt/format.h>
 
@@ -83,7 +82,7 @@ asio::awaitable<Response> create_by_turns(const Service& service, const Request&
         });
     }
     if (!conditions) {
-        co_return outcome_response(conditions.error(), request);
+        co_return conditions.error();
     }
     const std::optional<Criteria>& criteria = *conditions;
     SubmittedResource resource;
@@ -92,7 +91,7 @@ asio::awaitable<Response> create_by_turns(const Service& service, const Request&
         fit = co_await resource.read_fetched(service, request, target.type);
     }
     if (!fit) {
-        co_return outcome_response(fit.error(), request);
+        co_return fit.error();
     }
 
     const std::string id = make_uuid();
@@ -102,11 +101,11 @@ asio::awaitable<Response> create_by_turns(const Service& service, const Request&
             Result<CriteriaMatches> found =
                 co_await find_matches(service, *request.loop, *criteria);
             if (!found) {
-                co_return outcome_response(found.error(), request);
+                co_return found.error();
             }
             matches = *std::move(found);
             if (matches.more) {
-                co_return outcome_response(several_matches(*criteria, matches.count), request);
+                co_return several_matches(*criteria, matches.count);
             }
             if (matches.found.size() == 1) {
                 co_return answer_existing(request, matches.found.front());
@@ -119,7 +118,7 @@ asio::awaitable<Response> create_by_turns(const Service& service, const Request&
             co_return *std::move(response);
         }
     }
-    co_return outcome_response(too_many_attempts(), request);
+    co_return too_many_attempts();
 }
 
 }  // namespace
@@ -135,7 +134,7 @@ std::optional<Response> create_early(const Service& service, const Request& requ
         return std::nullopt;
     }
     if (!fit) {
-        return outcome_response(fit.error(), request);
+        return fit.error();
     }
     const std::string id = make_uuid();
     return commit_early(service, request, resource, write_of(target.type, id));

@@ -6,7 +6,6 @@
 #include "core/interactions/preconditions.h"
 #include "core/interactions/referrers.h"
 #include "core/interactions/write.h"
-#include "core/outcome.h"
 #include "core/scoped_view.h"
 
 #include <fmt/format.h>
@@ -159,7 +158,7 @@ asio::awaitable<Response> answer_deleted(const Service& service, const Request& 
         durable = co_await request.loop->settled_ticket(done.submission.ticket);
     }
     if (!durable) {
-        co_return outcome_response(durable.error(), request);
+        co_return durable.error();
     }
     co_return answer_of(service, request, type, first, count, done);
 }
@@ -174,7 +173,7 @@ asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
                                                          std::vector<storage::Guard> guards) {
     const Result<void> free = co_await referrers.check();
     if (!free) {
-        co_return outcome_response(free.error(), request);
+        co_return free.error();
     }
     referrers.guard(guards);
     const Submitted done = submit(service, type, all, guards, request.client_request_id);
@@ -182,7 +181,7 @@ asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
         const std::optional<Error> refusal =
             co_await settle_refusal(*request.loop, done.submission);
         if (refusal) {
-            co_return outcome_response(*refusal, request);
+            co_return *refusal;
         }
         co_return std::nullopt;
     }
@@ -192,11 +191,11 @@ asio::awaitable<std::optional<Response>> commit_deletion(const Service& service,
 asio::awaitable<Response> delete_by_turns(const Service& service, const Request& request,
                                           const Target& target) {
     if (const Result<void> fit = check_no_body(request); !fit) {
-        co_return outcome_response(fit.error(), request);
+        co_return fit.error();
     }
     const Result<Preconditions> conditions = read_preconditions(request);
     if (!conditions) {
-        co_return outcome_response(conditions.error(), request);
+        co_return conditions.error();
     }
 
     const ScopedView view(service, request, kMayDelete);
@@ -219,7 +218,7 @@ asio::awaitable<Response> delete_by_turns(const Service& service, const Request&
                 continue;
             }
             if (deletion.refusal) {
-                co_return outcome_response(*deletion.refusal, request);
+                co_return *deletion.refusal;
             }
             Response response = answer_done(
                 request, [&] { return describe_no_deletion(target.type, target.id, head); });
@@ -240,7 +239,7 @@ asio::awaitable<Response> delete_by_turns(const Service& service, const Request&
             co_return *std::move(response);
         }
     }
-    co_return outcome_response(too_many_attempts(), request);
+    co_return too_many_attempts();
 }
 
 }  // namespace
@@ -292,16 +291,16 @@ asio::awaitable<Response> delete_resource(const Service& service, const Request&
 asio::awaitable<Response> conditional_delete(const Service& service, const Request& request,
                                              const Target& target) {
     if (const Result<void> fit = check_no_body(request); !fit) {
-        co_return outcome_response(fit.error(), request);
+        co_return fit.error();
     }
     const Result<Criteria> criteria =
         co_await read_criteria(service, request, target.type, request.query);
     if (!criteria) {
-        co_return outcome_response(criteria.error(), request);
+        co_return criteria.error();
     }
     const Result<Preconditions> conditions = read_preconditions(request);
     if (!conditions) {
-        co_return outcome_response(conditions.error(), request);
+        co_return conditions.error();
     }
     // Which version If-Match is about can only be told of a single match.
     const bool several = service.config().conditional_delete == "multiple" && !conditions->match;
@@ -312,7 +311,7 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
         const Result<CriteriaMatches> matches =
             co_await find_matches(service, *request.loop, *criteria, limit);
         if (!matches) {
-            co_return outcome_response(matches.error(), request);
+            co_return matches.error();
         }
         if (matches->found.empty()) {
             co_return answer_done(request, [] { return kNothingMatched; });
@@ -325,14 +324,14 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
                     "deleted at once: nothing deleted",
                     limit, resource_type_name(target.type));
             }
-            co_return outcome_response(error, request);
+            co_return error;
         }
         // The criteria were seen to hold for these versions and no others.
         std::vector<Doomed> all;
         Referrers referrers(service, request);
         for (const storage::StoredVersion& found : matches->found) {
             if (!view.shows(found.info)) {
-                co_return outcome_response(beyond_scopes(kMayDelete, target.type), request);
+                co_return beyond_scopes(kMayDelete, target.type);
             }
             Head head;
             head.exists = true;
@@ -341,7 +340,7 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
             if (const Result<void> fit =
                     check_preconditions(*conditions, target.type, found.id, head);
                 !fit) {
-                co_return outcome_response(fit.error(), request);
+                co_return fit.error();
             }
             all.push_back({found.id, found.info.version});
             referrers.add_deleted(target.type, found.id);
@@ -358,7 +357,7 @@ asio::awaitable<Response> conditional_delete(const Service& service, const Reque
             co_return *std::move(response);
         }
     }
-    co_return outcome_response(too_many_attempts(), request);
+    co_return too_many_attempts();
 }
 
 }  // namespace annals::core

@@ -40,7 +40,8 @@ void leave_body_out(const Request& request, EntryUse use, const AnswerBudget& bu
                 Body(outcome_json({{"error", meaning.issue_code, std::string(meaning.text), ""}}));
         }
     } else if (use == EntryUse::read) {
-        response = outcome_response(budget.error(), request);
+        response = budget.error();
+        tell_failure(request, response);
     } else {
         drop_body(response);
     }

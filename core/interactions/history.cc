@@ -5,7 +5,6 @@
 #include "core/interactions/history_parameters.h"
 #include "core/interactions/shown_history.h"
 #include "core/interactions/turns.h"
-#include "core/outcome.h"
 #include "core/scoped_view.h"
 #include "storage/history_walk.h"
 
@@ -205,7 +204,7 @@ asio::awaitable<Response> answer_many(const Service& service, const Request& req
                                       const Target& target) {
     Result<HistoryParameters> parameters = read_parameters(service, request, target);
     if (!parameters) {
-        co_return outcome_response(parameters.error(), request);
+        co_return parameters.error();
     }
     const Page page(service, request, target, *parameters);
     const ScopedView view(service, request, kMaySearch, "history");
@@ -215,7 +214,7 @@ asio::awaitable<Response> answer_many(const Service& service, const Request& req
         while (!walk.advance(kVersionsPerTurn)) {
             const Result<void> in_time = co_await turns.next();
             if (!in_time) {
-                co_return outcome_response(in_time.error(), request);
+                co_return in_time.error();
             }
         }
         co_await request.loop->fetched(walk.page().versions);
@@ -225,7 +224,7 @@ asio::awaitable<Response> answer_many(const Service& service, const Request& req
     ShownHistory shown(service.store(), view, page.query(), parameters->cursor.at);
     const Result<void> done = co_await turns.finish(shown);
     if (!done) {
-        co_return outcome_response(done.error(), request);
+        co_return done.error();
     }
     co_await request.loop->fetched(shown.page().versions);
     co_return page.answer(std::move(shown.page()), true);
@@ -254,7 +253,7 @@ Result<bool> shows_any(const storage::Store& store, const ScopedView& view, cons
 Response instance_history(const Service& service, const Request& request, const Target& target) {
     const Result<HistoryParameters> parameters = read_parameters(service, request, target);
     if (!parameters) {
-        return outcome_response(parameters.error(), request);
+        return parameters.error();
     }
     const ScopedView view(service, request, kMayRead, "history");
     const auto newest = service.store().current(target.type, target.id);
@@ -270,10 +269,10 @@ Response instance_history(const Service& service, const Request& request, const 
     const Result<bool> known =
         newest ? shows_any(service.store(), view, target, *newest) : Result<bool>(false);
     if (!known) {
-        return outcome_response(known.error(), request);
+        return known.error();
     }
     if (!*known) {
-        return answer_absent(request, target.type, target.id);
+        return no_such_resource(target.type, target.id);
     }
     if (!parameters->cursor.at) {
         const Page page(service, request, target, *parameters);

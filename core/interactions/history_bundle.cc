@@ -147,13 +147,13 @@ class HistoryRun {
                              : Result<bool>(Error{Errc::no_store, {}, {}});
             }
             if (!done) {
-                co_return outcome_response(done.error(), request_);
+                co_return done.error();
             }
             if (++index % kEntriesPerTurn == 0) {
                 service_.store().flush();
                 co_await request_.loop->yield();
                 if (!still_there()) {
-                    co_return outcome_response({Errc::no_store, {}, {}}, request_);
+                    co_return Error{Errc::no_store, {}, {}};
                 }
             }
         }
@@ -162,7 +162,7 @@ class HistoryRun {
             settled = co_await request_.loop->erased_ticket(last_erase_);
         }
         if (!settled) {
-            co_return outcome_response(settled.error(), request_);
+            co_return settled.error();
         }
         if (!ignored_.empty()) {
             co_await compare_ignored();
@@ -447,7 +447,8 @@ class HistoryRun {
                                  "version of the same number");
                 break;
             case Fate::refused: {
-                const Response response = outcome_response(*record.fault, request_);
+                Response response = *record.fault;
+                tell_failure(request_, response);
                 append_entry_response(text, kRefused, {}, {}, {});
                 text += R"(,"outcome":)";
                 text += response.body.str();

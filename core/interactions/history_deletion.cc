@@ -5,7 +5,6 @@
 #include "core/interactions/preconditions.h"
 #include "core/interactions/vread.h"
 #include "core/interactions/write.h"
-#include "core/outcome.h"
 
 #include <fmt/format.h>
 
@@ -145,12 +144,12 @@ asio::awaitable<Response> answer_deletion(const Service& service, const Request&
                                           const Target& target, Erase::Scope scope,
                                           VersionNumber version) {
     if (!request.body.empty()) {
-        co_return outcome_response({Errc::invalid, "DELETE takes no body", ""}, request);
+        co_return Error{Errc::invalid, "DELETE takes no body", ""};
     }
     const Result<std::uint64_t> erased =
         co_await erase_versions(service, request, target, scope, version);
     if (!erased) {
-        co_return outcome_response(erased.error(), request);
+        co_return erased.error();
     }
     Response response;
     response.status = 204;
@@ -170,7 +169,7 @@ asio::awaitable<Response> delete_version(const Service& service, const Request& 
                                          const Target& target) {
     const std::optional<VersionNumber> number = read_version_number(target.version);
     if (!number) {
-        co_return outcome_response(no_such_version(target), request);
+        co_return no_such_version(target);
     }
     Response response =
         co_await answer_deletion(service, request, target, Erase::Scope::version, *number);

@@ -2,7 +2,6 @@
 
 #include "core/descriptions.h"
 #include "core/interactions/preconditions.h"
-#include "core/outcome.h"
 
 #include <fmt/format.h>
 
@@ -40,16 +39,15 @@ Response answer(const Service& service, const Request& request,
 
 Response metadata(const Service& service, const Request& request, const Target&) {
     if (const Result<void> known = check_mode(request.query); !known) {
-        return outcome_response(known.error(), request);
+        return known.error();
     }
     return answer(service, request, service.descriptions().capability_statement(request.base_url));
 }
 
 Response openapi(const Service& service, const Request& request, const Target&) {
     if (request.inside_bundle) {
-        return outcome_response(
-            {Errc::not_supported, "The OpenAPI document is no resource; ask for it alone", ""},
-            request);
+        return Error{Errc::not_supported, "The OpenAPI document is no resource; ask for it alone",
+                     ""};
     }
     Response response = answer(service, request, service.descriptions().openapi(request.base_url));
     response.content_type = ContentType::json;

@@ -3,7 +3,6 @@
 #include "core/interactions/criteria.h"
 #include "core/interactions/patch_document.h"
 #include "core/interactions/rewrite.h"
-#include "core/outcome.h"
 
 namespace annals::core {
 
@@ -13,7 +12,7 @@ asio::awaitable<Response> run_patch(const Service& service, const Request& reque
                                     const Target& target, const Criteria* criteria) {
     PatchDocument patch;
     if (const Result<void> read = patch.read(request); !read) {
-        co_return outcome_response(read.error(), request);
+        co_return read.error();
     }
     Rewrite rewrite;
     rewrite.type = target.type;
@@ -42,7 +41,7 @@ asio::awaitable<Response> conditional_patch(const Service& service, const Reques
     const Result<Criteria> criteria =
         co_await read_criteria(service, request, target.type, request.query);
     if (!criteria) {
-        co_return outcome_response(criteria.error(), request);
+        co_return criteria.error();
     }
     Response response = co_await run_patch(service, request, target, &*criteria);
     co_return response;

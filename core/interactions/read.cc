@@ -4,7 +4,6 @@
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
 #include "core/operations/definition.h"
-#include "core/outcome.h"
 #include "core/scoped_view.h"
 
 #include <optional>
@@ -50,19 +49,19 @@ Response read(const Service& service, const Request& request, const Target& targ
     if (!request.query.empty()) {
         Result<std::optional<Position>> found = find_as_of(service.store(), request.query);
         if (!found) {
-            return outcome_response(found.error(), request);
+            return found.error();
         }
         as_of = *found;
     }
     if (as_of && as_of->value == 0) {
-        return answer_absent(request, target.type, target.id);
+        return no_such_resource(target.type, target.id);
     }
     const auto info = service.store().current(target.type, target.id, as_of.value_or(Position{}));
     if (!info) {
         std::optional<Response> carried = as_of || !shows_carried(service, request, target.type)
                                               ? std::nullopt
                                               : answer_carried(service, request, target);
-        return carried ? *std::move(carried) : answer_absent(request, target.type, target.id);
+        return carried ? *std::move(carried) : Response(no_such_resource(target.type, target.id));
     }
     if (is_held(request)) {
         if (auto later =
@@ -71,10 +70,10 @@ Response read(const Service& service, const Request& request, const Target& targ
         }
     }
     if (!is_shown(service, request, *info)) {
-        return answer_absent(request, target.type, target.id);
+        return no_such_resource(target.type, target.id);
     }
     if (info->deletion) {
-        return answer_deleted(service, request, target.id, *info);
+        return answer_deleted(service, target.id, *info);
     }
     return answer_version(service, request, *info);
 }

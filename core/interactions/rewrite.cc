@@ -6,7 +6,6 @@
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
-#include "core/outcome.h"
 #include "core/scoped_view.h"
 #include "core/subscriptions/subscriber.h"
 
@@ -43,13 +42,13 @@ asio::awaitable<Base> find_by_id(const Service& service, const Request& request,
         co_await fetch_version(service, request, rewrite.id, *info);
     }
     if (!info || !ScopedView(service, request, kMayUpdate).shows(*info)) {
-        base.refusal = answer_absent(request, rewrite.type, rewrite.id);
+        base.refusal = no_such_resource(rewrite.type, rewrite.id);
     } else if (info->deletion && !rewrite.deleted_too) {
-        base.refusal = answer_deleted(service, request, rewrite.id, *info);
+        base.refusal = answer_deleted(service, rewrite.id, *info);
     } else if (auto stored = service.store().load(*info)) {
         base.version = *std::move(stored);
     } else {
-        base.refusal = outcome_response(stored.error(), request);
+        base.refusal = stored.error();
     }
     co_return base;
 }
@@ -59,18 +58,17 @@ asio::awaitable<Base> find_by_criteria(const Service& service, const Request& re
     Base base;
     Result<CriteriaMatches> matches = co_await find_matches(service, *request.loop, criteria);
     if (!matches) {
-        base.refusal = outcome_response(matches.error(), request);
+        base.refusal = matches.error();
         co_return base;
     }
     if (matches->found.empty()) {
-        base.refusal = outcome_response(
-            {Errc::not_found,
-             fmt::format("No {} matches the criteria", resource_type_name(criteria.type)), ""},
-            request);
+        base.refusal =
+            Error{Errc::not_found,
+                  fmt::format("No {} matches the criteria", resource_type_name(criteria.type)), ""};
     } else if (matches->more) {
-        base.refusal = outcome_response(several_matches(criteria, matches->count), request);
+        base.refusal = several_matches(criteria, matches->count);
     } else if (!ScopedView(service, request, kMayUpdate).shows(matches->found.front().info)) {
-        base.refusal = outcome_response(beyond_scopes(kMayUpdate, criteria.type), request);
+        base.refusal = beyond_scopes(kMayUpdate, criteria.type);
     } else {
         base.version = std::move(matches->found.front());
         base.guards = std::move(matches->guards);
@@ -104,7 +102,7 @@ asio::awaitable<Response> rewrite_resource(const Service& service, const Request
                                            const Rewrite& rewrite) {
     const Result<Preconditions> conditions = read_preconditions(request);
     if (!conditions) {
-        co_return outcome_response(conditions.error(), request);
+        co_return conditions.error();
     }
     int applied_in_vain = 0;
     for (int turn = 0; turn < kTurnsMax && applied_in_vain < kAppliedMax; ++turn) {
@@ -132,7 +130,7 @@ asio::awaitable<Response> rewrite_resource(const Service& service, const Request
         if (const Result<void> fit =
                 check_preconditions(*conditions, info.type, base.version.id, head);
             !fit) {
-            co_return outcome_response(fit.error(), request);
+            co_return fit.error();
         }
         SubmittedResource resource;
         std::vector<Position> unread;
@@ -144,7 +142,7 @@ asio::awaitable<Response> rewrite_resource(const Service& service, const Request
             });
         }
         if (!made) {
-            co_return outcome_response(made.error(), request);
+            co_return made.error();
         }
         if (!*made) {
             Response unchanged;
@@ -164,7 +162,7 @@ asio::awaitable<Response> rewrite_resource(const Service& service, const Request
         }
         ++applied_in_vain;
     }
-    co_return outcome_response(too_many_attempts(), request);
+    co_return too_many_attempts();
 }
 
 }  // namespace annals::core

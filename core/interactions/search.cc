@@ -8,7 +8,6 @@
 #include "core/interactions/search_contained.h"
 #include "core/interactions/search_includes.h"
 #include "core/interactions/search_page.h"
-#include "core/outcome.h"
 #include "core/scoped_view.h"
 #include "core/search/compartments.h"
 #include "core/search/snapshot_resources.h"
@@ -78,7 +77,7 @@ class Search {
           parameters_(view_.is_whole() ? service.indexing().parameters() : view_.parameters()),
           turns_(*request.loop, service.config().limits.request_timeout) {}
 
-    asio::awaitable<Result<Response>> run() {
+    asio::awaitable<Response> run() {
         Result<void> read = read_request();
         while (!unread_.empty()) {
             co_await request_.loop->fetched(std::exchange(unread_, {}));
@@ -521,11 +520,7 @@ class Search {
 asio::awaitable<Response> search_resources(const Service& service, const Request& request,
                                            const Target& target) {
     Search search(service, request, target);
-    Result<Response> response = co_await search.run();
-    if (!response) {
-        co_return outcome_response(response.error(), request);
-    }
-    co_return *std::move(response);
+    co_return co_await search.run();
 }
 
 }  // namespace annals::core

@@ -9,7 +9,6 @@
 #include "core/interactions/transaction_entry.h"
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
-#include "core/outcome.h"
 
 #include <fmt/format.h>
 
@@ -71,9 +70,9 @@ class TransactionRun {
             }
         }
         if (fit) {
-            co_return outcome_response(too_many_attempts(), request_);
+            co_return too_many_attempts();
         }
-        co_return transaction_failed(fault_, entries_[fault_.entry].value, request_);
+        co_return transaction_failed(fault_, entries_[fault_.entry].value);
     }
 
   private:
@@ -269,7 +268,7 @@ class TransactionRun {
             settled = co_await request_.loop->settled_ticket(ticket);
         }
         if (!settled) {
-            co_return outcome_response(settled.error(), request_);
+            co_return settled.error();
         }
         Response response = co_await answer_transaction(service_, request_, entries_, attempt);
         co_return response;

@@ -4,7 +4,6 @@
 #include "core/interactions/bundle_entry.h"
 #include "core/interactions/delete.h"
 #include "core/interactions/write.h"
-#include "core/outcome.h"
 #include "core/scoped_view.h"
 
 #include <optional>
@@ -125,7 +124,7 @@ asio::awaitable<Response> answer_read_entry(const Service& service, const Reques
                                             const TransactionEntry& entry, AnswerBudget& budget,
                                             Turns& turns) {
     if (budget.is_spent() && entry.asked.method == HttpMethod::get) {
-        co_return outcome_response(budget.error(), request);
+        co_return budget.error();
     }
     if (turns.pace().is_over()) {
         co_await turns.give_way();

@@ -163,12 +163,10 @@ Result<void> read_transaction_entry(const Service& service, json::Value value, s
                                                    : read_resource(service, index, entry, unread);
 }
 
-Response transaction_failed(const TransactionFault& fault, json::Value entry,
-                            const Request& request) {
+Response transaction_failed(const TransactionFault& fault, json::Value entry) {
     const ErrorMeaning meaning = meaning_of(fault.error.code);
-    Response response = outcome_response(fault.error, request);
     if (meaning.status >= 500) {
-        return response;
+        return fault.error;
     }
     const json::Value asked = entry["request"];
     std::string url = asked["url"].string();
@@ -176,21 +174,19 @@ Response transaction_failed(const TransactionFault& fault, json::Value entry,
         url = url.substr(0, kUrlCharsShown) + "...";
     }
     const std::string place = fmt::format("Bundle.entry[{}]", fault.entry);
-    const std::string& detail = response.failure->detail;
+    const std::string_view detail =
+        fault.error.detail.empty() ? meaning.text : std::string_view(fault.error.detail);
     std::string diagnostics =
         fmt::format("{}{}{}{}{}: {} {}{}{}; transaction rolled back", place,
                     asked["method"].is_string() ? " " : "", asked["method"].string(),
                     url.empty() ? "" : " ", url, meaning.status, detail,
                     fault.error.expression.empty() ? "" : " at ", fault.error.expression);
-    response.status = 400;
-    response.headers.clear();  // they are about the entry's own status
     // Faults of structure say which element of the entry it is.
     std::string expression =
         fault.error.expression.starts_with(place + ".") ? fault.error.expression : place;
-    Error error{fault.error.code, std::move(diagnostics), std::move(expression),
-                fault.error.others};
-    response.body = outcome_response(error, request).body;
-    response.failure = std::move(error);
+    Response response =
+        Error{fault.error.code, std::move(diagnostics), std::move(expression), fault.error.others};
+    response.status = 400;  // the entry's own is told in words
     return response;
 }
 

@@ -73,7 +73,6 @@ struct TransactionFault {
 
 /// 400 that names the entry: "Bundle.entry[3] PUT Patient/9: 412 ...; transaction rolled back". Faults of the
 /// server itself keep their own status.
-Response transaction_failed(const TransactionFault& fault, json::Value entry,
-                            const Request& request);
+Response transaction_failed(const TransactionFault& fault, json::Value entry);
 
 }  // namespace annals::core

@@ -6,7 +6,6 @@
 #include "core/interactions/preconditions.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/write.h"
-#include "core/outcome.h"
 #include "core/scoped_view.h"
 
 #include <fmt/format.h>
@@ -68,7 +67,7 @@ asio::awaitable<Response> update_by_turns(const Service& service, const Request&
                                           const Target& target) {
     const Result<Preconditions> conditions = read_preconditions(request);
     if (!conditions) {
-        co_return outcome_response(conditions.error(), request);
+        co_return conditions.error();
     }
     SubmittedResource resource;
     Result<void> fit = resource.read(service, request, target.type);
@@ -76,11 +75,11 @@ asio::awaitable<Response> update_by_turns(const Service& service, const Request&
         fit = co_await resource.read_fetched(service, request, target.type);
     }
     if (!fit) {
-        co_return outcome_response(fit.error(), request);
+        co_return fit.error();
     }
     fit = check_update(resource, target);
     if (!fit) {
-        co_return outcome_response(fit.error(), request);
+        co_return fit.error();
     }
 
     const ScopedView view(service, request, kMayUpdate);
@@ -105,7 +104,7 @@ asio::awaitable<Response> update_by_turns(const Service& service, const Request&
                 if (!durable) {
                     continue;
                 }
-                co_return outcome_response(decided.error(), request);
+                co_return decided.error();
             }
         }
 
@@ -115,7 +114,7 @@ asio::awaitable<Response> update_by_turns(const Service& service, const Request&
             co_return *std::move(response);
         }
     }
-    co_return outcome_response(too_many_attempts(), request);
+    co_return too_many_attempts();
 }
 
 }  // namespace
@@ -135,8 +134,10 @@ std::optional<Response> update_early(const Service& service, const Request& requ
     if (fit) {
         fit = check_update(resource, target);
     }
-    return fit ? commit_early(service, request, resource, write_of(target))
-               : outcome_response(fit.error(), request);
+    if (!fit) {
+        return fit.error();
+    }
+    return commit_early(service, request, resource, write_of(target));
 }
 
 asio::awaitable<Response> update(const Service& service, const Request& request,
@@ -243,11 +244,11 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
     const Result<Criteria> criteria =
         co_await read_criteria(service, request, target.type, request.query);
     if (!criteria) {
-        co_return outcome_response(criteria.error(), request);
+        co_return criteria.error();
     }
     const Result<Preconditions> conditions = read_preconditions(request);
     if (!conditions) {
-        co_return outcome_response(conditions.error(), request);
+        co_return conditions.error();
     }
     SubmittedResource resource;
     Result<void> fit = resource.read(service, request, target.type);
@@ -255,11 +256,11 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
         fit = co_await resource.read_fetched(service, request, target.type);
     }
     if (!fit) {
-        co_return outcome_response(fit.error(), request);
+        co_return fit.error();
     }
     fit = resource.check_whole();
     if (!fit) {
-        co_return outcome_response(fit.error(), request);
+        co_return fit.error();
     }
 
     const ScopedView view(service, request, kMayUpdate);
@@ -267,7 +268,7 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
         const Result<CriteriaMatches> matches =
             co_await find_matches(service, *request.loop, *criteria);
         if (!matches) {
-            co_return outcome_response(matches.error(), request);
+            co_return matches.error();
         }
         if (!view.is_whole() && matches->found.empty() && resource.id()) {
             co_await fetch_newest(service, request, target.type, *resource.id());
@@ -279,7 +280,7 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
             if (!durable || decided.again) {
                 continue;
             }
-            co_return outcome_response(*decided.refusal, request);
+            co_return *decided.refusal;
         }
 
         decided.write.id = decided.id;
@@ -289,7 +290,7 @@ asio::awaitable<Response> conditional_update(const Service& service, const Reque
             co_return *std::move(response);
         }
     }
-    co_return outcome_response(too_many_attempts(), request);
+    co_return too_many_attempts();
 }
 
 }  // namespace annals::core

@@ -1,7 +1,6 @@
 #include "core/interactions/vread.h"
 
 #include "core/interactions/answer.h"
-#include "core/outcome.h"
 #include "core/scoped_view.h"
 
 #include <fmt/format.h>
@@ -45,21 +44,19 @@ Response vread(const Service& service, const Request& request, const Target& tar
             }
         }
         if (!newest || !view.shows(*newest)) {
-            return answer_absent(request, target.type, target.id);
+            return no_such_resource(target.type, target.id);
         }
-        return outcome_response({Errc::not_found,
-                                 fmt::format("{} has no version '{}'",
-                                             resource_name(target.type, target.id), target.version),
-                                 ""},
-                                request);
+        return Error{Errc::not_found,
+                     fmt::format("{} has no version '{}'", resource_name(target.type, target.id),
+                                 target.version),
+                     ""};
     }
     if (info->deletion) {
-        Response response = outcome_response(
-            {Errc::deleted,
-             fmt::format("Version {} of {} is its deletion at {}", info->version.value,
-                         resource_name(target.type, target.id), format_instant(info->instant)),
-             ""},
-            request);
+        Response response =
+            Error{Errc::deleted,
+                  fmt::format("Version {} of {} is its deletion at {}", info->version.value,
+                              resource_name(target.type, target.id), format_instant(info->instant)),
+                  ""};
         set_version(response, info->version, info->instant);
         return response;
     }

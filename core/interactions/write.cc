@@ -3,7 +3,6 @@
 #include "core/interactions/answer.h"
 #include "core/interactions/references.h"
 #include "core/interactions/submitted_resource.h"
-#include "core/outcome.h"
 #include "core/scoped_view.h"
 
 #include <fmt/format.h>
@@ -82,7 +81,7 @@ asio::awaitable<Response> answer_written(const Service& service, const Request& 
                                          storage::VersionWrite::Outcome outcome) {
     const Result<void> durable = co_await request.loop->settled_ticket(ticket);
     if (!durable) {
-        co_return outcome_response(durable.error(), request);
+        co_return durable.error();
     }
     Response response = answer_of(request, type, id, outcome);
     put_body(service, response, read_preference(request), service.store().at(outcome.position),
@@ -204,7 +203,7 @@ std::optional<Response> commit_early(const Service& service, const Request& requ
     storage::Submission submission;
     if (const std::optional<Error> refusal =
             submit(service, request, resource, write, {}, body ? &stored : nullptr, submission)) {
-        return outcome_response(*refusal, request);
+        return *refusal;
     }
     if (submission.status != storage::Submission::Status::accepted) {
         return std::nullopt;
@@ -222,7 +221,7 @@ std::optional<Response> commit_early(const Service& service, const Request& requ
 asio::awaitable<Response> answer_settled(const Request& request, Response early) {
     const Result<void> durable = co_await request.loop->settled_ticket(early.unsettled);
     if (!durable) {
-        co_return outcome_response(durable.error(), request);
+        co_return durable.error();
     }
     early.unsettled = {};
     co_return early;
@@ -239,7 +238,7 @@ asio::awaitable<std::optional<Response>> commit_resource(const Service& service,
     storage::Submission submission;
     if (const std::optional<Error> refusal =
             submit(service, request, resource, write, guards, nullptr, submission)) {
-        co_return outcome_response(*refusal, request);
+        co_return *refusal;
     }
     if (submission.status == storage::Submission::Status::accepted) {
         resource.release();

@@ -138,9 +138,8 @@ std::optional<Range> read_range(std::string_view header, std::uint64_t size) {
     return range;
 }
 
-Response refused_range(const Request& request, std::uint64_t size) {
-    Response response =
-        outcome_response({Errc::invalid, "The range lies outside of the file", ""}, request);
+Response refused_range(std::uint64_t size) {
+    Response response = Error{Errc::invalid, "The range lies outside of the file", ""};
     response.status = 416;
     response.headers.emplace_back("Content-Range", fmt::format("bytes */{}", size));
     return response;
@@ -165,7 +164,7 @@ asio::awaitable<Response> begin_job(const Service& service, const Request& reque
     Result<std::string> id =
         co_await service.jobs().begin(*request.loop, std::move(order), std::move(inputs));
     if (!id) {
-        Response refusal = outcome_response(id.error(), request);
+        Response refusal = id.error();
         if (id.error().code == Errc::throttled) {
             refusal.headers.emplace_back("Retry-After", "10");
         }
@@ -181,7 +180,7 @@ asio::awaitable<Response> job_status(const Service& service, const Request& requ
                                      const Target& target) {
     const Result<JobView> view = find(service, request, target.id, true);
     if (!view) {
-        Response refusal = outcome_response(view.error(), request);
+        Response refusal = view.error();
         if (view.error().code == Errc::throttled) {
             refusal.headers.emplace_back("Retry-After", "1");
         }
@@ -205,7 +204,7 @@ asio::awaitable<Response> job_status(const Service& service, const Request& requ
             if (has_answer(*view)) {
                 Result<MappedFile> answer = map_answer(service, target.id);
                 if (!answer) {
-                    co_return outcome_response(answer.error(), request);
+                    co_return answer.error();
                 }
                 co_await put_mapped(*request.loop, answer->bytes, std::move(answer->pin), response);
                 break;
@@ -223,12 +222,12 @@ asio::awaitable<Response> delete_job(const Service& service, const Request& requ
                                      const Target& target) {
     const Result<JobView> view = find(service, request, target.id, false);
     if (!view) {
-        co_return outcome_response(view.error(), request);
+        co_return view.error();
     }
     const Result<void> removed =
         co_await service.jobs().remove(*request.loop, std::string(target.id));
     if (!removed) {
-        co_return outcome_response(removed.error(), request);
+        co_return removed.error();
     }
     Response response;
     response.status = 202;
@@ -240,19 +239,18 @@ asio::awaitable<Response> job_file(const Service& service, const Request& reques
                                    const Target& target) {
     const Result<JobView> view = find(service, request, target.id, false);
     if (!view) {
-        co_return outcome_response(view.error(), request);
+        co_return view.error();
     }
     if (has_answer(*view)) {
-        co_return outcome_response(
-            {Errc::not_found, "The job has no files: ask for its status", ""}, request);
+        co_return Error{Errc::not_found, "The job has no files: ask for its status", ""};
     }
     const auto file = service.jobs().open(target.id, target.member);
     if (!file) {
-        co_return outcome_response(file.error(), request);
+        co_return file.error();
     }
     const Result<std::uint64_t> size = (*file)->size();
     if (!size) {
-        co_return outcome_response(size.error(), request);
+        co_return size.error();
     }
     Response response;
     response.media_type = "application/fhir+ndjson";
@@ -267,7 +265,7 @@ asio::awaitable<Response> job_file(const Service& service, const Request& reques
     if (const auto header = request.header("Range"); header && (!condition || *condition == tag)) {
         if (const std::optional<Range> asked = read_range(*header, *size)) {
             if (asked->first == asked->last) {
-                co_return refused_range(request, *size);
+                co_return refused_range(*size);
             }
             range = *asked;
             response.status = 206;
@@ -280,7 +278,7 @@ asio::awaitable<Response> job_file(const Service& service, const Request& reques
     }
     const auto bytes = (*file)->map(*size);
     if (!bytes) {
-        co_return outcome_response(bytes.error(), request);
+        co_return bytes.error();
     }
     const std::string_view whole(bytes->get(), static_cast<std::size_t>(*size));
     co_await put_mapped(*request.loop, whole.substr(range.first, range.last - range.first), *bytes,

@@ -117,7 +117,7 @@ class JobRun {
 
 /// Does a job, on a thread of its own that may block. After a restart it is called again, with what it saved. What
 /// succeeds counts, also when it was to stop.
-/// Errors: end the job; the text may reach the client as outcome_response() says.
+/// Errors: end the job; the text may reach the client as tell_failure() says.
 using JobWork = Result<JobResult> (*)(const Service& service, JobRun& run);
 
 /// The work of a kind; null if there is no such kind.

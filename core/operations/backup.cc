@@ -49,7 +49,7 @@ Response done(const BackupRun::Status& status) {
 }
 
 /// What went wrong, in words that are a client's to read.
-Response failed(const BackupRun::Status& status, const Request& request) {
+Error failed(const BackupRun::Status& status) {
     Error error = *status.error;
     if (error.code == Errc::usage) {
         error = {
@@ -59,7 +59,7 @@ Response failed(const BackupRun::Status& status, const Request& request) {
                         status.name),
             ""};
     }
-    return outcome_response(error, request);
+    return error;
 }
 
 }  // namespace
@@ -96,28 +96,28 @@ asio::awaitable<Response> backup_operation(const Service& service, const Request
     if (request.method == HttpMethod::post) {
         const Result<std::string> name = read_target(request);
         if (!name) {
-            co_return outcome_response(name.error(), request);
+            co_return name.error();
         }
         if (service.store().write_state() == storage::WriteState::read_only) {
-            co_return outcome_response({Errc::no_store, "", ""}, request);
+            co_return Error{Errc::no_store, "", ""};
         }
         if (const Result<void> begun = run.start(*name); !begun) {
-            co_return outcome_response(begun.error(), request);
+            co_return begun.error();
         }
         co_return under_way(request, run.status());
     }
     if (const Result<void> fit = OperationInput::none(request); !fit) {
-        co_return outcome_response(fit.error(), request);
+        co_return fit.error();
     }
     const BackupRun::Status status = run.status();
     if (status.name.empty()) {
-        co_return outcome_response(
-            {Errc::not_found, "No backup has been made since the server was started", ""}, request);
+        co_return Error{Errc::not_found, "No backup has been made since the server was started",
+                        ""};
     }
     if (status.running) {
         co_return under_way(request, status);
     }
-    co_return status.report ? done(status) : failed(status, request);
+    co_return status.report ? done(status) : failed(status);
 }
 
 }  // namespace annals::core

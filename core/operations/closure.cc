@@ -7,7 +7,6 @@
 #include "core/operations/coded_input.h"
 #include "core/operations/input.h"
 #include "core/operations/terminology.h"
-#include "core/outcome.h"
 
 #include <fmt/format.h>
 
@@ -249,24 +248,23 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
                                             const Target& /*target*/) {
     const Result<Asked> asked = read_asked(request);
     if (!asked) {
-        co_return outcome_response(asked.error(), request);
+        co_return asked.error();
     }
     const std::string id = id_of(asked->name);
     for (int tries = 0; tries < kTriesMax; ++tries) {
         const Result<Table> table =
             co_await read_table(service, request, service.store().current(map_type(), id));
         if (!table) {
-            co_return outcome_response(table.error(), request);
+            co_return table.error();
         }
         const bool begins = asked->concepts.empty() && !asked->version;
         if (!begins && !table->live) {
-            co_return outcome_response(
-                {Errc::not_found, "The closure table has not been begun", ""}, request);
+            co_return Error{Errc::not_found, "The closure table has not been begun", ""};
         }
         if (asked->version) {
             Result<std::string> body = co_await since(service, request, *asked, *table, id);
             if (!body) {
-                co_return outcome_response(body.error(), request);
+                co_return body.error();
             }
             co_return answer(*std::move(body));
         }
@@ -274,7 +272,7 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
             *request.loop,
             [&](std::vector<Position>* unread) { return added(service, *asked, *table, unread); });
         if (!rows) {
-            co_return outcome_response(rows.error(), request);
+            co_return rows.error();
         }
         if (!begins && rows->empty()) {
             co_return answer(map_json(*asked, table->version, {}, false, false));
@@ -293,7 +291,7 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
         co_return answer(map_json(*asked, written.etag ? written.etag->value : table->version + 1,
                                   *rows, false, false));
     }
-    co_return outcome_response({Errc::overloaded, "", ""}, request);
+    co_return Error{Errc::overloaded, "", ""};
 }
 
 }  // namespace annals::core

@@ -78,11 +78,11 @@ asio::awaitable<Response> compact_operation(const Service& service, const Reques
     storage::Store& store = service.store();
     if (request.method != HttpMethod::post) {
         if (const Result<void> fit = OperationInput::none(request); !fit) {
-            co_return outcome_response(fit.error(), request);
+            co_return fit.error();
         }
         const Progress progress = store.compaction();
         if (progress.ended) {
-            co_return outcome_response(ended(), request);
+            co_return ended();
         }
         if (progress.running) {
             co_return under_way(request, progress, "Being compacted");
@@ -94,25 +94,25 @@ asio::awaitable<Response> compact_operation(const Service& service, const Reques
     }
     const Result<OperationInput> input = OperationInput::read(request);
     if (!input) {
-        co_return outcome_response(input.error(), request);
+        co_return input.error();
     }
     const Result<void> known = input->only({"dryRun"});
     if (!known) {
-        co_return outcome_response(known.error(), request);
+        co_return known.error();
     }
     const Result<std::optional<bool>> dry_run = input->boolean("dryRun");
     if (!dry_run) {
-        co_return outcome_response(dry_run.error(), request);
+        co_return dry_run.error();
     }
     if (dry_run->value_or(false)) {
         Response response = co_await foresee(service, request);
         co_return response;
     }
     if (store.write_state() != storage::WriteState::ready) {
-        co_return outcome_response({Errc::no_store, "Nothing can be written now", ""}, request);
+        co_return Error{Errc::no_store, "Nothing can be written now", ""};
     }
     if (store.compaction().ended) {
-        co_return outcome_response(ended(), request);
+        co_return ended();
     }
     store.compact();
     co_return under_way(request, store.compaction(), "Segments are compacted");

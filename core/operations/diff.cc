@@ -7,7 +7,6 @@
 #include "core/interactions/turns.h"
 #include "core/interactions/vread.h"
 #include "core/operations/input.h"
-#include "core/outcome.h"
 #include "core/scoped_view.h"
 
 #include <fmt/format.h>
@@ -183,7 +182,7 @@ asio::awaitable<Response> diff_operation(const Service& service, const Request& 
         const ScopedView view(service, request, kMayRead);
         const auto newest = service.store().current(target.type, target.id);
         if (!newest || !view.shows(*newest)) {
-            co_return answer_absent(request, target.type, target.id);
+            co_return no_such_resource(target.type, target.id);
         }
     }
     const Result<Sides> sides =
@@ -193,13 +192,13 @@ asio::awaitable<Response> diff_operation(const Service& service, const Request& 
             return read_sides(service, request, view, target);
         });
     if (!sides) {
-        co_return outcome_response(sides.error(), request);
+        co_return sides.error();
     }
     const VersionInfo both[] = {sides->from, sides->to};
     co_await request.loop->fetched(both);
     Result<std::string> parameters = compare(service, *sides);
     if (!parameters) {
-        co_return outcome_response(parameters.error(), request);
+        co_return parameters.error();
     }
     Response response;
     response.body = Body(*std::move(parameters));

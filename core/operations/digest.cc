@@ -91,7 +91,7 @@ asio::awaitable<Response> digest_operation(const Service& service, const Request
                                            const Target& /*target*/) {
     const Result<Prefix> prefix = read_prefix(request);
     if (!prefix) {
-        co_return outcome_response(prefix.error(), request);
+        co_return prefix.error();
     }
     DigestTree& tree = service.digest_tree();
     const auto end = std::chrono::steady_clock::now() + kWaitMax;
@@ -99,7 +99,7 @@ asio::awaitable<Response> digest_operation(const Service& service, const Request
     // What is written all the time need not be waited for: a look that began after the request is new enough.
     const Result<bool> refreshed = tree.refresh();
     if (!refreshed) {
-        co_return outcome_response(refreshed.error(), request);
+        co_return refreshed.error();
     }
     bool read = *refreshed;
     bool fetched = false;

@@ -15,7 +15,6 @@
 #include "core/operations/document_references.h"
 #include "core/operations/input.h"
 #include "core/operations/referred.h"
-#include "core/outcome.h"
 #include "core/scoped_view.h"
 #include "core/search/snapshot.h"
 #include "core/search/snapshot_resources.h"
@@ -72,10 +71,14 @@ class Document {
           view_(service, request, kMayRead, "read"),
           turns_(*request.loop, service.config().limits.request_timeout) {}
 
-    asio::awaitable<Result<Response>> run() {
+    asio::awaitable<Response> run() {
         Result<void> done = read_request();
         if (!done) {
-            co_return std::move(done.error());
+            Response refusal = std::move(done.error());
+            if (refusal.status == 405) {
+                refusal.allow = "POST";
+            }
+            co_return refusal;
         }
         const auto composition =
             snapshot_->position().value == 0
@@ -85,10 +88,10 @@ class Document {
             co_await fetch_version(service_, request_, id_, *composition);
         }
         if (!composition || !view_.shows(*composition)) {
-            co_return answer_absent(request_, target_.type, id_);
+            co_return no_such_resource(target_.type, id_);
         }
         if (composition->deletion) {
-            co_return answer_deleted(service_, request_, id_, *composition);
+            co_return answer_deleted(service_, id_, *composition);
         }
         const Result<std::vector<DocumentReference>> references = read_references(*composition);
         if (!references) {
@@ -383,7 +386,7 @@ class Document {
         };
         const Result<void> fit = co_await fetch_and_look(*request_.loop, take);
         if (!fit) {
-            co_return outcome_response(fit.error(), request_);
+            co_return fit.error();
         }
         for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
             storage::VersionWrite write;
@@ -400,7 +403,7 @@ class Document {
                 co_return *std::move(response);
             }
         }
-        co_return outcome_response(too_many_attempts(), request_);
+        co_return too_many_attempts();
     }
 
     const Service& service_;
@@ -424,15 +427,7 @@ class Document {
 asio::awaitable<Response> document_operation(const Service& service, const Request& request,
                                              const Target& target) {
     Document document(service, request, target);
-    Result<Response> response = co_await document.run();
-    if (!response) {
-        Response refusal = outcome_response(response.error(), request);
-        if (response.error().code == Errc::method_not_allowed) {
-            refusal.allow = "POST";
-        }
-        co_return refusal;
-    }
-    co_return *std::move(response);
+    co_return co_await document.run();
 }
 
 }  // namespace annals::core

@@ -9,7 +9,6 @@
 #include "core/operations/everything_parts.h"
 #include "core/operations/input.h"
 #include "core/operations/referred.h"
-#include "core/outcome.h"
 #include "core/scoped_view.h"
 #include "core/search/compartments.h"
 #include "core/search/cursor.h"
@@ -46,7 +45,7 @@ class Everything {
           view_(target.type, target.level == Level::type_operation ? searched_ : read_, searched_),
           turns_(*request.loop, service.config().limits.request_timeout) {}
 
-    asio::awaitable<Result<Response>> run() {
+    asio::awaitable<Response> run() {
         Result<void> done = read_request();
         if (!done) {
             co_return std::move(done.error());
@@ -203,10 +202,10 @@ class Everything {
         }
         const auto info = service_.store().current(target_.type, target_.id, snapshot_->position());
         if (!info || snapshot_->position().value == 0 || !read_.shows(*info)) {
-            return answer_absent(request_, target_.type, target_.id);
+            return no_such_resource(target_.type, target_.id);
         }
         if (info->deletion) {
-            return answer_deleted(service_, request_, target_.id, *info);
+            return answer_deleted(service_, target_.id, *info);
         }
         return {};
     }
@@ -453,11 +452,7 @@ class Everything {
 asio::awaitable<Response> everything_operation(const Service& service, const Request& request,
                                                const Target& target) {
     Everything everything(service, request, target);
-    Result<Response> response = co_await everything.run();
-    if (!response) {
-        co_return outcome_response(response.error(), request);
-    }
-    co_return *std::move(response);
+    co_return co_await everything.run();
 }
 
 }  // namespace annals::core

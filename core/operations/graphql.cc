@@ -7,7 +7,6 @@
 #include "core/interactions/negotiation.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/operations/input.h"
-#include "core/outcome.h"
 #include "core/scoped_view.h"
 
 #include <fmt/format.h>
@@ -151,14 +150,14 @@ asio::awaitable<Response> graphql_operation(const Service& service, const Reques
                                             const Target& target) {
     Result<Sent> sent = read_sent(request);
     if (!sent) {
-        co_return outcome_response(sent.error(), request);
+        co_return sent.error();
     }
     Result<Position> position = service.store().last_position();
     if (sent->as_of) {
         position = read_as_of(service.store(), *sent->as_of);
     }
     if (!position) {
-        co_return outcome_response(position.error(), request);
+        co_return position.error();
     }
     search::Snapshot snapshot(service.store(), *position);
     std::optional<storage::VersionInfo> focus;
@@ -169,17 +168,17 @@ asio::awaitable<Response> graphql_operation(const Service& service, const Reques
         }
         if (!focus || snapshot.position().value == 0 ||
             !ScopedView(service, request, kMayRead).shows(*focus)) {
-            co_return answer_absent(request, target.type, target.id);
+            co_return no_such_resource(target.type, target.id);
         }
         if (focus->deletion) {
-            co_return answer_deleted(service, request, target.id, *focus);
+            co_return answer_deleted(service, target.id, *focus);
         }
     }
     const graphql::Query query{*std::move(sent->query),
                                std::move(sent->operation).value_or(std::string()), sent->variables};
     Result<std::string> json = co_await graphql::execute(service, request, query, snapshot, focus);
     if (!json) {
-        co_return outcome_response(json.error(), request);
+        co_return json.error();
     }
     co_return answer(request, *std::move(json));
 }

@@ -4,7 +4,6 @@
 #include "core/definitions.h"
 #include "core/operations/input.h"
 #include "core/operations/terminology.h"
-#include "core/outcome.h"
 
 #include <fmt/format.h>
 
@@ -65,7 +64,7 @@ asio::awaitable<Response> install_package_operation(const Service& service, cons
                                                     const Target& /*target*/) {
     Result<packages::Wanted> wanted = read_wanted(request);
     if (!wanted) {
-        co_return outcome_response(wanted.error(), request);
+        co_return wanted.error();
     }
     const Definitions& definitions = service.definitions();
     const auto made = std::make_shared<std::optional<Result<packages::Installation>>>();
@@ -74,10 +73,10 @@ asio::awaitable<Response> install_package_operation(const Service& service, cons
         *request.loop,
         [asked, made, &definitions] { made->emplace(definitions.packages().install(*asked)); });
     if (!ran) {
-        co_return outcome_response(ran.error(), request);
+        co_return ran.error();
     }
     if (!**made) {
-        co_return outcome_response((*made)->error(), request);
+        co_return (*made)->error();
     }
     co_return answer(***made);
 }

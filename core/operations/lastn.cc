@@ -3,7 +3,6 @@
 #include "core/interactions/search_bundle.h"
 #include "core/operations/input.h"
 #include "core/operations/observations.h"
-#include "core/outcome.h"
 #include "core/search/query.h"
 
 #include <fmt/format.h>
@@ -134,8 +133,8 @@ Result<LastnAsked> read_lastn_asked(const Service& service, const Request& reque
     return asked;
 }
 
-asio::awaitable<Result<Response>> run_lastn(const Service& service, const Request& request,
-                                            const Target& target) {
+asio::awaitable<Response> run_lastn(const Service& service, const Request& request,
+                                    const Target& target) {
     Result<LastnAsked> asked =
         read_lastn_asked(service, request, target.type, *service.indexing().parameters());
     if (!asked) {
@@ -162,11 +161,7 @@ asio::awaitable<Result<Response>> run_lastn(const Service& service, const Reques
 
 asio::awaitable<Response> lastn_operation(const Service& service, const Request& request,
                                           const Target& target) {
-    Result<Response> response = co_await run_lastn(service, request, target);
-    if (!response) {
-        co_return outcome_response(response.error(), request);
-    }
-    co_return *std::move(response);
+    co_return co_await run_lastn(service, request, target);
 }
 
 }  // namespace annals::core

@@ -4,7 +4,6 @@
 #include "core/interactions/turns.h"
 #include "core/operations/input.h"
 #include "core/operations/match_score.h"
-#include "core/outcome.h"
 #include "core/scoped_view.h"
 #include "core/search/execute.h"
 #include "core/search/query.h"
@@ -134,8 +133,8 @@ void choose(std::vector<Scored> scored, const MatchAsked& asked, SearchBundleCon
     }
 }
 
-asio::awaitable<Result<Response>> run_match(const Service& service, const Request& request,
-                                            const Target& target) {
+asio::awaitable<Response> run_match(const Service& service, const Request& request,
+                                    const Target& target) {
     Result<MatchAsked> asked = read_match_asked(service, request);
     if (!asked) {
         co_return std::move(asked.error());
@@ -206,11 +205,7 @@ asio::awaitable<Result<Response>> run_match(const Service& service, const Reques
 
 asio::awaitable<Response> match_operation(const Service& service, const Request& request,
                                           const Target& target) {
-    Result<Response> response = co_await run_match(service, request, target);
-    if (!response) {
-        co_return outcome_response(response.error(), request);
-    }
-    co_return *std::move(response);
+    co_return co_await run_match(service, request, target);
 }
 
 }  // namespace annals::core

@@ -8,7 +8,6 @@
 #include "core/interactions/vread.h"
 #include "core/operations/input.h"
 #include "core/operations/meta_set.h"
-#include "core/outcome.h"
 #include "core/scoped_view.h"
 #include "core/search/execute.h"
 #include "core/search/query.h"
@@ -41,11 +40,11 @@ asio::awaitable<Response> answer_meta(const Service& service, const Request& req
     co_await request.loop->fetched(std::span(&info, 1));
     const Result<storage::StoredVersion> stored = service.store().load(info);
     if (!stored) {
-        co_return outcome_response(stored.error(), request);
+        co_return stored.error();
     }
     const Result<json::Document> document = thread_parser().parse(stored->body);
     if (!document) {
-        co_return outcome_response(document.error(), request);
+        co_return document.error();
     }
     Response response;
     set_version(response, info.version, info.instant);
@@ -194,7 +193,7 @@ asio::awaitable<Response> change(const Service& service, const Request& request,
     }
     const auto info = service.store().version(target.type, target.id, *written.etag);
     if (!info) {
-        co_return answer_absent(request, target.type, target.id);  // erased a moment ago
+        co_return no_such_resource(target.type, target.id);  // erased a moment ago
     }
     co_return co_await answer_meta(service, request, *info);
 }
@@ -214,16 +213,15 @@ asio::awaitable<Response> read_and_change(const Service& service, const Request&
                                           const Target& target, MetaChange what) {
     if (Result<void> allowed = require(service, request, kMayUpdate, target.type, Extent::part);
         !allowed) {
-        Response response = outcome_response(allowed.error(), request);
-        co_return response;
+        co_return allowed.error();
     }
     const Result<OperationInput> input = read_change(request);
     if (!input) {
         const auto newest = service.store().current(target.type, target.id);
         if (!newest || !ScopedView(service, request, kMayUpdate).shows(*newest)) {
-            co_return answer_absent(request, target.type, target.id);
+            co_return no_such_resource(target.type, target.id);
         }
-        co_return outcome_response(input.error(), request);
+        co_return input.error();
     }
     Response response = co_await change(service, request, target, *input, what);
     co_return response;
@@ -238,11 +236,11 @@ asio::awaitable<Response> meta_of_instance(const Service& service, const Request
         co_await fetch_version(service, request, target.id, *newest);
     }
     if (!newest || (target.level == Level::instance_operation && !view.shows(*newest))) {
-        co_return answer_absent(request, target.type, target.id);
+        co_return no_such_resource(target.type, target.id);
     }
     if (target.level == Level::instance_operation) {
         if (newest->deletion) {
-            co_return answer_deleted(service, request, target.id, *newest);
+            co_return answer_deleted(service, target.id, *newest);
         }
         co_return co_await answer_meta(service, request, *newest);
     }
@@ -254,17 +252,15 @@ asio::awaitable<Response> meta_of_instance(const Service& service, const Request
     }
     if (!info || !view.shows(*info)) {
         if (!view.shows(*newest)) {
-            co_return answer_absent(request, target.type, target.id);
+            co_return no_such_resource(target.type, target.id);
         }
-        co_return outcome_response(
-            {Errc::not_found,
-             fmt::format("{} has no version '{}'", resource_name(target.type, target.id),
-                         target.version),
-             ""},
-            request);
+        co_return Error{Errc::not_found,
+                        fmt::format("{} has no version '{}'", resource_name(target.type, target.id),
+                                    target.version),
+                        ""};
     }
     if (info->deletion) {
-        co_return answer_deleted(service, request, target.id, *info);
+        co_return answer_deleted(service, target.id, *info);
     }
     co_return co_await answer_meta(service, request, *info);
 }
@@ -280,7 +276,7 @@ asio::awaitable<Response> meta_operation(const Service& service, const Request& 
     const Result<OperationInput> input = OperationInput::read(request);
     const Result<void> fit = input ? input->only({}) : Result<void>(input.error());
     if (!fit) {
-        co_return outcome_response(fit.error(), request);
+        co_return fit.error();
     }
     if (target.level == Level::instance_operation || target.level == Level::version_operation) {
         co_return co_await meta_of_instance(service, request, target);
@@ -288,7 +284,7 @@ asio::awaitable<Response> meta_operation(const Service& service, const Request& 
     MetaScan scan(service, request, target);
     const Result<std::string> meta = co_await scan.run();
     if (!meta) {
-        co_return outcome_response(meta.error(), request);
+        co_return meta.error();
     }
     Response response;
     response.body = meta_body(*meta);

@@ -9,7 +9,6 @@
 #include "core/operations/input.h"
 #include "core/operations/purge_scan.h"
 #include "core/operations/terminology.h"
-#include "core/outcome.h"
 
 #include <fmt/format.h>
 
@@ -70,13 +69,13 @@ class Purge {
           turns_(*request.loop, service.config().limits.request_timeout),
           found_(store_, service.indexing().parameters(), request.base_url, target.id) {}
 
-    asio::awaitable<Result<Response>> run() {
+    asio::awaitable<Response> run() {
         for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
             const storage::Head head = store_.head(target_.type, target_.id);
             if (!head.exists) {
                 const Result<void> durable = co_await request_.loop->settled_ticket(head.ticket);
                 if (durable) {
-                    co_return answer_absent(request_, target_.type, target_.id);
+                    co_return no_such_resource(target_.type, target_.id);
                 }
                 continue;
             }
@@ -399,14 +398,10 @@ asio::awaitable<Response> purge_operation(const Service& service, const Request&
                                           const Target& target) {
     const Result<Asked> asked = read_asked(request);
     if (!asked) {
-        co_return outcome_response(asked.error(), request);
+        co_return asked.error();
     }
     Purge purge(service, request, target, *asked);
-    Result<Response> response = co_await purge.run();
-    if (!response) {
-        co_return outcome_response(response.error(), request);
-    }
-    co_return *std::move(response);
+    co_return co_await purge.run();
 }
 
 }  // namespace annals::core

@@ -2,7 +2,6 @@
 
 #include "core/interactions/history_deletion.h"
 #include "core/operations/input.h"
-#include "core/outcome.h"
 
 #include <fmt/format.h>
 
@@ -11,11 +10,11 @@ namespace annals::core {
 asio::awaitable<Response> purge_history_operation(const Service& service, const Request& request,
                                                   const Target& target) {
     if (const Result<void> fit = OperationInput::none(request); !fit) {
-        co_return outcome_response(fit.error(), request);
+        co_return fit.error();
     }
     const Result<std::uint64_t> erased = co_await erase_history(service, request, target);
     if (!erased) {
-        co_return outcome_response(erased.error(), request);
+        co_return erased.error();
     }
     Response response;
     response.position = service.store().last_position();

@@ -104,18 +104,17 @@ asio::awaitable<Response> reindex_operation(const Service& service, const Reques
     Indexing& indexing = service.indexing();
     if (request.method != HttpMethod::post) {
         if (const Result<void> fit = OperationInput::none(request); !fit) {
-            co_return outcome_response(fit.error(), request);
+            co_return fit.error();
         }
         const Indexing::Progress progress = indexing.progress();
         co_return progress.running ? under_way(request, progress, "Being indexed") : done(service);
     }
     const Result<std::vector<TypeId>> types = read(service, request);
     if (!types) {
-        co_return outcome_response(types.error(), request);
+        co_return types.error();
     }
     if (!indexing.reindex(*types)) {
-        co_return outcome_response({Errc::conflict, "What is stored is being indexed already", ""},
-                                   request);
+        co_return Error{Errc::conflict, "What is stored is being indexed already", ""};
     }
     co_return under_way(request, indexing.progress(),
                         fmt::format("{} types are indexed anew", types->size()));

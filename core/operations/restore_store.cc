@@ -47,14 +47,14 @@ Response done(const RestoreRun::Status& status) {
 }
 
 /// What went wrong, in words that are a client's to read.
-Response failed(const RestoreRun::Status& status, const Request& request) {
+Error failed(const RestoreRun::Status& status) {
     Error error = *status.error;
     if (error.code == Errc::usage) {
         error = {Errc::conflict,
                  fmt::format("'{}' can't be read by this server; the log says more", status.name),
                  ""};
     }
-    return outcome_response(error, request);
+    return error;
 }
 
 struct RestoreAsked {
@@ -81,15 +81,15 @@ Result<RestoreAsked> read_restore_asked(const Request& request) {
 asio::awaitable<Response> begin(const Service& service, const Request& request) {
     const Result<RestoreAsked> asked = read_restore_asked(request);
     if (!asked) {
-        co_return outcome_response(asked.error(), request);
+        co_return asked.error();
     }
     if (service.store().write_state() != storage::WriteState::ready) {
-        co_return outcome_response({Errc::no_store, "", ""}, request);
+        co_return Error{Errc::no_store, "", ""};
     }
     RestoreRun& run = service.restore_run();
     const Result<std::uint64_t> number = run.start(asked->name, asked->bound);
     if (!number) {
-        co_return outcome_response(number.error(), request);
+        co_return number.error();
     }
     RestoreRun::Status status = run.status();
     while (status.number == *number && status.running && !status.found) {
@@ -97,7 +97,7 @@ asio::awaitable<Response> begin(const Service& service, const Request& request) 
         status = run.status();
     }
     const bool refused = status.number == *number && !status.found;
-    co_return refused ? failed(status, request) : under_way(request, status);
+    co_return refused ? Response(failed(status)) : under_way(request, status);
 }
 
 }  // namespace
@@ -108,18 +108,17 @@ asio::awaitable<Response> restore_store_operation(const Service& service, const 
         co_return co_await begin(service, request);
     }
     if (const Result<void> fit = OperationInput::none(request); !fit) {
-        co_return outcome_response(fit.error(), request);
+        co_return fit.error();
     }
     const RestoreRun::Status status = service.restore_run().status();
     if (status.number == 0) {
-        co_return outcome_response(
-            {Errc::not_found, "No backup has been restored since the server was started", ""},
-            request);
+        co_return Error{Errc::not_found, "No backup has been restored since the server was started",
+                        ""};
     }
     if (status.running) {
         co_return under_way(request, status);
     }
-    co_return status.error ? failed(status, request) : done(status);
+    co_return status.error ? failed(status) : done(status);
 }
 
 }  // namespace annals::core

@@ -5,7 +5,6 @@
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/vread.h"
 #include "core/operations/input.h"
-#include "core/outcome.h"
 
 #include <fmt/format.h>
 
@@ -45,16 +44,16 @@ Result<storage::VersionInfo> find_version(const Service& service, const Request&
 asio::awaitable<Response> restore_operation(const Service& service, const Request& request,
                                             const Target& target) {
     if (!service.store().current(target.type, target.id)) {
-        co_return answer_absent(request, target.type, target.id);
+        co_return no_such_resource(target.type, target.id);
     }
     const Result<storage::VersionInfo> found = find_version(service, request, target);
     if (!found) {
-        co_return outcome_response(found.error(), request);
+        co_return found.error();
     }
     co_await request.loop->fetched(std::span(&*found, 1));
     const Result<storage::StoredVersion> wanted = service.store().load(*found);
     if (!wanted) {
-        co_return outcome_response(wanted.error(), request);
+        co_return wanted.error();
     }
     Rewrite rewrite;
     rewrite.type = target.type;

@@ -5,7 +5,6 @@
 #include "core/operations/measurements.h"
 #include "core/operations/observations.h"
 #include "core/operations/stats_input.h"
-#include "core/outcome.h"
 
 #include <fmt/format.h>
 
@@ -229,7 +228,7 @@ asio::awaitable<Result<void>> add_sources(const Service& service, const Request&
     co_return Result<void>();
 }
 
-asio::awaitable<Result<Response>> run(const Service& service, const Request& request) {
+asio::awaitable<Response> run(const Service& service, const Request& request) {
     Result<StatsInput> asked = StatsInput::read(request, service.config().max_page_size);
     if (!asked) {
         co_return std::move(asked.error());
@@ -279,11 +278,7 @@ asio::awaitable<Result<Response>> run(const Service& service, const Request& req
 
 asio::awaitable<Response> stats_operation(const Service& service, const Request& request,
                                           const Target& /*target*/) {
-    Result<Response> response = co_await run(service, request);
-    if (!response) {
-        co_return outcome_response(response.error(), request);
-    }
-    co_return *std::move(response);
+    co_return co_await run(service, request);
 }
 
 }  // namespace annals::core

@@ -5,7 +5,6 @@
 #include "core/interactions/answer.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/turns.h"
-#include "core/outcome.h"
 
 #include <fmt/format.h>
 
@@ -194,12 +193,12 @@ asio::awaitable<Response> make_answer(const Service& service, const Request& req
                 made->emplace(answer(own));
             });
         if (!ran) {
-            co_return outcome_response(ran.error(), request);
+            co_return ran.error();
         }
         body = *std::move(*made);
     }
     if (!body) {
-        co_return outcome_response(body.error(), request);
+        co_return body.error();
     }
     Response response;
     response.body = Body(*std::move(body));

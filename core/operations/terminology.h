@@ -7,7 +7,6 @@
 #pragma once
 
 #include "core/operations/input.h"
-#include "core/outcome.h"
 #include "core/service.h"
 #include "core/terminology/session.h"
 
@@ -66,7 +65,7 @@ asio::awaitable<Response> answer_asked(const Service& service, const Request& re
                                        Result<std::string> (*answer)(terminology::Session& session,
                                                                      const Asked& asked)) {
     if (!asked) {
-        co_return outcome_response(asked.error(), request);
+        co_return asked.error();
     }
     Response response = co_await make_answer(
         service, request, [asked = *asked, answer](terminology::Session& session) {

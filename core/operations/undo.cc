@@ -6,7 +6,6 @@
 #include "core/interactions/bundle.h"
 #include "core/interactions/turns.h"
 #include "core/operations/input.h"
-#include "core/outcome.h"
 
 #include <fmt/format.h>
 
@@ -253,12 +252,12 @@ class Plan {
     std::vector<std::string> conflicts_;
 };
 
-Response conflict(const std::vector<std::string>& conflicts, const Request& request) {
+Error conflict(const std::vector<std::string>& conflicts) {
     Error error{Errc::conflict, conflicts.front(), ""};
     for (std::size_t i = 1; i < std::min(conflicts.size(), kConflictsToldMax); ++i) {
         error.others.push_back({Errc::conflict, conflicts[i], ""});
     }
-    return outcome_response(error, request);
+    return error;
 }
 
 /// The steps as a transaction: all of it or nothing, if each resource is still as it was looked at.
@@ -318,29 +317,29 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
                                          const Target& /*target*/) {
     const Result<UndoAsked> asked = read_undo_asked(service, request);
     if (!asked) {
-        co_return outcome_response(asked.error(), request);
+        co_return asked.error();
     }
     Turns turns(*request.loop, service.config().limits.request_timeout);
     std::vector<Range> ranges{asked->range};
     if (!asked->request_id.empty()) {
         Result<std::vector<Range>> found = co_await commits_of(service.store(), *asked, turns);
         if (!found) {
-            co_return outcome_response(found.error(), request);
+            co_return found.error();
         }
         ranges = *std::move(found);
     }
     Plan plan(service);
     const Result<void> made = co_await plan.make(ranges, turns);
     if (!made) {
-        co_return outcome_response(made.error(), request);
+        co_return made.error();
     }
     if (!plan.conflicts().empty()) {
-        co_return conflict(plan.conflicts(), request);
+        co_return conflict(plan.conflicts());
     }
     if (!asked->dry_run && !plan.steps().empty()) {
         const Result<std::string> bundle = co_await transaction_of(service, turns, plan.steps());
         if (!bundle) {
-            co_return outcome_response(bundle.error(), request);
+            co_return bundle.error();
         }
         Request submitted = request;
         submitted.path = "/";
@@ -352,7 +351,7 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
             // Someone was faster, or what it would leave is refused: nothing has changed.
             if (written.failure && written.status == 400) {
                 written.failure->code = Errc::conflict;
-                co_return outcome_response(*written.failure, request);
+                co_return *written.failure;
             }
             co_return written;
         }

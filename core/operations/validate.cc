@@ -155,10 +155,10 @@ asio::awaitable<Response> validate_operation(const Service& service, const Reque
         co_await fetch_newest(service, request, target.type, target.id);
         stored = service.store().current(target.type, target.id);
         if (!stored || !ScopedView(service, request, kMayRead).shows(*stored)) {
-            co_return answer_absent(request, target.type, target.id);
+            co_return no_such_resource(target.type, target.id);
         }
         if (stored->deletion) {
-            co_return answer_deleted(service, request, target.id, *stored);
+            co_return answer_deleted(service, target.id, *stored);
         }
     }
     co_await fetch_definitions(service, request, target);
@@ -167,7 +167,7 @@ asio::awaitable<Response> validate_operation(const Service& service, const Reque
             return run(service, request, target, stored, unread);
         });
     if (!issues) {
-        co_return outcome_response(issues.error(), request);
+        co_return issues.error();
     }
     co_return answer(*issues);
 }

@@ -2,7 +2,6 @@
 
 #include "core/interactions/negotiation.h"
 #include "core/operations/input.h"
-#include "core/outcome.h"
 
 namespace annals::core {
 
@@ -11,7 +10,7 @@ asio::awaitable<Response> versions_operation(const Service& /*service*/, const R
     const Result<OperationInput> input = OperationInput::read(request);
     const Result<void> fit = input ? input->only({}) : Result<void>(input.error());
     if (!fit) {
-        co_return outcome_response(fit.error(), request);
+        co_return fit.error();
     }
     Response response;
     const Result<AnswerFormat> format = read_accept(request);

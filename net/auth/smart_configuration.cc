@@ -2,7 +2,6 @@
 
 #include "codec/json/document.h"
 #include "core/access.h"
-#include "core/outcome.h"
 #include "core/representation.h"
 
 #include <string>
@@ -122,15 +121,13 @@ std::optional<core::Response> answer_smart_configuration(const core::Config& con
     }
     core::Response response;
     if (!config.auth.takes_tokens()) {
-        response = core::outcome_response(
-            Error{Errc::not_found, "No tokens are taken here: there is no SMART configuration", ""},
-            request);
+        response =
+            Error{Errc::not_found, "No tokens are taken here: there is no SMART configuration", ""};
         core::represent_error(request, response);
         return response;
     }
     if (request.method != core::HttpMethod::get && request.method != core::HttpMethod::head) {
-        response = core::outcome_response(
-            Error{Errc::method_not_allowed, "The SMART configuration is only read", ""}, request);
+        response = Error{Errc::method_not_allowed, "The SMART configuration is only read", ""};
         core::represent_error(request, response);
         response.allow = "GET, HEAD";
         return response;

@@ -210,11 +210,16 @@ TEST(Outcome, GivesEveryCodeAStatusAndAnIssueCode) {
     EXPECT_EQ(core::reason_phrase(410), "Gone");
 }
 
+core::Response told(const core::Request& request, core::Response response) {
+    core::tell_failure(request, response);
+    return response;
+}
+
 TEST(Outcome, KeepsTheServersOwnFaultsToItself) {
     core::Request request;
     request.request_id = "r-7";
     const core::Response response =
-        core::outcome_response({Errc::io, "/srv/annals/000001.seg: errno 5", ""}, request);
+        told(request, Error{Errc::io, "/srv/annals/000001.seg: errno 5", ""});
     EXPECT_EQ(response.status, 500);
     const std::string body = response.body.str();
     EXPECT_EQ(body.find("/srv"), std::string::npos);
@@ -222,16 +227,30 @@ TEST(Outcome, KeepsTheServersOwnFaultsToItself) {
     ASSERT_TRUE(response.failure.has_value());
     EXPECT_EQ(response.failure->detail.find("/srv"), std::string::npos);
 
-    const core::Response full = core::outcome_response({Errc::no_store, "/dev/sda", ""}, request);
+    const core::Response full = told(request, Error{Errc::no_store, "/dev/sda", ""});
     EXPECT_EQ(full.status, 503);
     EXPECT_NE(full.body.str().find(R"("code":"no-store")"), std::string::npos);
     EXPECT_EQ(full.headers.at(0).first, "Retry-After");
 }
 
+TEST(Outcome, IsToldOnceAndLeavesOtherStatusesAlone) {
+    const core::Request request;
+    core::Response response = Error{Errc::insufficient_scope, "it takes system/Patient.r", ""};
+    EXPECT_EQ(response.status, 403);
+    EXPECT_TRUE(response.body.empty());
+    response.status = 400;  // of a transaction, whose entry came to that
+    response = told(request, told(request, std::move(response)));
+    EXPECT_EQ(response.status, 400);
+    EXPECT_TRUE(response.headers.empty());
+    EXPECT_TRUE(response.body.str().find("system/Patient.r") != std::string::npos);
+
+    EXPECT_TRUE(told(request, core::Response()).body.empty());
+}
+
 TEST(Outcome, NamesThePlace) {
     core::Request request;
     const core::Response response =
-        core::outcome_response({Errc::value, "not a \"date\"", "Patient.birthDate"}, request);
+        told(request, Error{Errc::value, "not a \"date\"", "Patient.birthDate"});
     EXPECT_EQ(response.body.str(),
               R"({"resourceType":"OperationOutcome","issue":[{"severity":"error","code":"value",)"
               R"("diagnostics":"not a \"date\"","expression":["Patient.birthDate"]}]})");
