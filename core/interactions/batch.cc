@@ -5,7 +5,6 @@
 #include "core/interactions/negotiation.h"
 #include "core/interactions/turns.h"
 #include "core/operations/operations.h"
-#include "core/outcome.h"
 #include "core/target.h"
 
 #include <asio/redirect_error.hpp>
@@ -139,7 +138,6 @@ class Batch {
     /// Makes the answer that `entry` has got the one that goes into the Bundle.
     void fit(Entry& entry) {
         name_entry(entry);
-        tell_failure(outer_, entry.response);
         fit_answer(entry.request, use_of(entry), budget_, entry.response);
         entry.response.failure.reset();
     }

@@ -83,6 +83,7 @@ Error AnswerBudget::error() const {
 
 void fit_answer(const Request& request, EntryUse use, AnswerBudget& budget, Response& response) {
     ANNALS_CHECK(response.more == nullptr);
+    tell_failure(request, response);
     if (!has_place(request, response)) {
         drop_body(response);
         return;

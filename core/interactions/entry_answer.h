@@ -51,7 +51,7 @@ enum class EntryUse : std::uint8_t {
     write,  ///< what it did is done: the answer stays as it is, without a resource
 };
 
-/// Takes the body of `response` to `request`, an entry's, from `budget`, and drops what a bundle has no place for. An
+/// Tells a failure, takes the body of `response` to `request`, an entry's, from `budget`, and drops what a bundle has no place for. An
 /// error keeps its status, and its outcome too unless that is long.
 /// Requires: nothing is to come (Response::more).
 void fit_answer(const Request& request, EntryUse use, AnswerBudget& budget, Response& response);

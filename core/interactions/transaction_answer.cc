@@ -123,13 +123,15 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
 asio::awaitable<Response> answer_read_entry(const Service& service, const Request& request,
                                             const TransactionEntry& entry, AnswerBudget& budget,
                                             Turns& turns) {
+    Response response;
     if (budget.is_spent() && entry.asked.method == HttpMethod::get) {
-        co_return budget.error();
+        response = budget.error();
+    } else {
+        if (turns.pace().is_over()) {
+            co_await turns.give_way();
+        }
+        response = co_await handle(service, entry.request);
     }
-    if (turns.pace().is_over()) {
-        co_await turns.give_way();
-    }
-    Response response = co_await handle(service, entry.request);
     if (response.more == nullptr) {
         fit_answer(entry.request, EntryUse::read, budget, response);
     } else {
