@@ -1,6 +1,6 @@
 #include "codec/fhirpath/lexer.h"
 
-#include "codec/json/unicode.h"
+#include "codec/fhirpath/text.h"
 
 #include <algorithm>
 
@@ -164,36 +164,9 @@ Result<void> Lexer::take_quoted(char quote) {
         return {};
     }
     std::string& out = strings_.emplace_back();
-    for (std::size_t i = 0; i < inside.size(); ++i) {
-        if (inside[i] != '\\') {
-            out += inside[i];
-            continue;
-        }
-        const char c = inside[++i];
-        constexpr std::string_view kEscapes = "'\"`/\\rntf";
-        constexpr std::string_view kMeanings = "'\"`/\\\r\n\t\f";
-        const std::size_t which = kEscapes.find(c);
-        if (which != std::string_view::npos) {
-            out += kMeanings[which];
-            continue;
-        }
-        if (c != 'u') {
-            return error_at(begin + i - 1, "an escape that doesn't exist");
-        }
-        std::int32_t unit = json::hex_quad(inside.data() + i + 1);
-        i += 4;
-        if (unit >= 0 && json::is_high_surrogate(unit) && i + 2 < inside.size() &&
-            inside[i + 1] == '\\' && inside[i + 2] == 'u') {
-            const std::int32_t low = json::hex_quad(inside.data() + i + 3);
-            if (low >= 0 && json::is_low_surrogate(low)) {
-                unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
-                i += 6;
-            }
-        }
-        if (unit < 0 || json::is_high_surrogate(unit) || json::is_low_surrogate(unit)) {
-            return error_at(begin + i, "an escape that is no character");
-        }
-        json::append_utf8(out, static_cast<std::uint32_t>(unit));
+    if (const auto fault = unescape(inside, {"'\"`/\\rntf", "'\"`/\\\r\n\t\f"}, out)) {
+        return error_at(begin + fault->at, fault->unknown ? "an escape that doesn't exist"
+                                                          : "an escape that is no character");
     }
     token_.text = out;
     return {};

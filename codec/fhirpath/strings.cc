@@ -6,6 +6,7 @@
 #include "codec/fhirpath/machine.h"
 #include "codec/fhirpath/text.h"
 #include "codec/json/unicode.h"
+#include "core/base/base64.h"
 
 #include <algorithm>
 
@@ -34,50 +35,27 @@ std::unique_ptr<re2::RE2> compile(std::string_view pattern, bool full) {
     return std::make_unique<re2::RE2>(whole, options);
 }
 
-constexpr std::string_view kBase64 =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 constexpr std::string_view kHex = "0123456789abcdef";
 
+/// "urlbase64" is written with padding, which base64url proper has none of, and read with and without.
 std::string encode_base64(std::string_view text, bool url) {
     std::string out;
-    for (std::size_t i = 0; i < text.size(); i += 3) {
-        std::uint32_t bits = 0;
-        const std::size_t count = std::min<std::size_t>(3, text.size() - i);
-        for (std::size_t k = 0; k < 3; ++k) {
-            bits = bits << 8 | (k < count ? static_cast<unsigned char>(text[i + k]) : 0U);
-        }
-        for (std::size_t k = 0; k < 4; ++k) {
-            const char c = kBase64[bits >> (18 - 6 * k) & 63];
-            out += k > count ? '=' : url && c == '+' ? '-' : url && c == '/' ? '_' : c;
-        }
+    append_base64(text, out);
+    if (url) {
+        std::ranges::replace(out, '+', '-');
+        std::ranges::replace(out, '/', '_');
     }
     return out;
 }
 
 std::optional<std::string> decode_base64(std::string_view text, bool url) {
-    std::string out;
-    while (text.ends_with('=')) {
-        text.remove_suffix(1);
+    text = text.substr(0, text.find_last_not_of('=') + 1);
+    if (url) {
+        return decode_base64url(text);
     }
-    if (text.size() % 4 == 1) {
-        return std::nullopt;
-    }
-    std::uint32_t bits = 0;
-    int count = 0;
-    for (char c : text) {
-        c = url && c == '-' ? '+' : url && c == '_' ? '/' : c;
-        const std::size_t value = kBase64.find(c);
-        if (value == std::string_view::npos) {
-            return std::nullopt;
-        }
-        bits = bits << 6 | static_cast<std::uint32_t>(value);
-        count += 6;
-        if (count >= 8) {
-            count -= 8;
-            out += static_cast<char>(bits >> count & 0xff);
-        }
-    }
-    return out;
+    std::string padded(text);
+    padded.append((4 - padded.size() % 4) % 4, '=');
+    return annals::decode_base64(padded);
 }
 
 std::optional<std::string> decode_hex(std::string_view text) {
@@ -134,40 +112,8 @@ std::string unescape_html(std::string_view text) {
 
 std::optional<std::string> unescape_json(std::string_view text) {
     std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '\\') {
-            out += text[i];
-            continue;
-        }
-        if (++i == text.size()) {
-            return std::nullopt;
-        }
-        constexpr std::string_view kEscapes = "\"\\/bfnrt";
-        constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
-        const std::size_t which = kEscapes.find(text[i]);
-        if (which != std::string_view::npos) {
-            out += kMeanings[which];
-            continue;
-        }
-        if (text[i] != 'u' || i + 4 >= text.size()) {
-            return std::nullopt;
-        }
-        std::int32_t unit = json::hex_quad(text.data() + i + 1);
-        i += 4;
-        if (unit >= 0 && json::is_high_surrogate(unit) && i + 6 < text.size() &&
-            text[i + 1] == '\\' && text[i + 2] == 'u') {
-            const std::int32_t low = json::hex_quad(text.data() + i + 3);
-            if (low >= 0 && json::is_low_surrogate(low)) {
-                unit = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
-                i += 6;
-            }
-        }
-        if (unit < 0 || json::is_high_surrogate(unit) || json::is_low_surrogate(unit)) {
-            return std::nullopt;
-        }
-        json::append_utf8(out, static_cast<std::uint32_t>(unit));
-    }
-    return out;
+    const bool sound = !unescape(text, {"\"\\/bfnrt", "\"\\/\b\f\n\r\t"}, out);
+    return sound ? std::optional(std::move(out)) : std::nullopt;
 }
 
 bool is_utf8(std::string_view text) {

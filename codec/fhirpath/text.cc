@@ -190,6 +190,50 @@ bool equivalent_strings(std::string_view a, std::string_view b) {
     return i == a.size() && k == b.size();
 }
 
+std::optional<EscapeFault> unescape(std::string_view text, const Escapes& escapes,
+                                    std::string& out) {
+    // The UTF-16 unit of \uXXXX at `at`; negative if there is none.
+    const auto unit_at = [text](std::size_t at) -> std::int32_t {
+        return text.size() - at >= 6 && text.substr(at).starts_with("\\u")
+                   ? json::hex_quad(text.data() + at + 2)
+                   : -1;
+    };
+    std::size_t at = 0;
+    while (at < text.size()) {
+        if (text[at] != '\\') {
+            out += text[at++];
+            continue;
+        }
+        const char letter = at + 1 < text.size() ? text[at + 1] : '\0';
+        if (const std::size_t which = escapes.letters.find(letter);
+            which != std::string_view::npos) {
+            out += escapes.meanings[which];
+            at += 2;
+            continue;
+        }
+        if (letter != 'u') {
+            return EscapeFault{at, true};
+        }
+        const std::int32_t first = unit_at(at);
+        if (first < 0 || json::is_low_surrogate(first)) {
+            return EscapeFault{at, false};
+        }
+        if (!json::is_high_surrogate(first)) {
+            json::append_utf8(out, static_cast<std::uint32_t>(first));
+            at += 6;
+            continue;
+        }
+        const std::int32_t second = unit_at(at + 6);
+        if (second < 0 || !json::is_low_surrogate(second)) {
+            return EscapeFault{at, false};
+        }
+        json::append_utf8(out, static_cast<std::uint32_t>(0x10000 + ((first - 0xd800) << 10) +
+                                                          (second - 0xdc00)));
+        at += 12;
+    }
+    return std::nullopt;
+}
+
 std::string_view trimmed(std::string_view text) {
     const auto space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
     while (!text.empty() && space(text.front())) {

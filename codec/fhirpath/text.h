@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,23 @@ void append_case(std::string& out, std::string_view text, bool upper);
 
 /// True if they are the same but for case and the kind of white space.
 bool equivalent_strings(std::string_view a, std::string_view b);
+
+/// What a backslash and one of `letters` mean: the character at the same place of `meanings`.
+struct Escapes {
+    std::string_view letters;
+    std::string_view meanings;
+};
+
+/// An escape that can't be read: where its backslash stands.
+struct EscapeFault {
+    std::size_t at = 0;
+    bool unknown =
+        false;  ///< no such escape; else it is no character (half a pair, too few digits)
+};
+
+/// Appends what `text` stands for, \uXXXX and pairs of them resolved; what is wrong with it, if anything is.
+std::optional<EscapeFault> unescape(std::string_view text, const Escapes& escapes,
+                                    std::string& out);
 
 /// Without white space at both ends.
 std::string_view trimmed(std::string_view text);

@@ -68,6 +68,45 @@ std::optional<std::size_t> base64_size(std::string_view text) noexcept {
     return digits * 3 / 4;
 }
 
+std::optional<std::string> decode_base64(std::string_view text) {
+    const std::optional<std::size_t> size = base64_size(text);
+    if (!size) {
+        return std::nullopt;
+    }
+    std::string bytes;
+    bytes.reserve(*size);
+    Base64Decoder().add(text, bytes);
+    return bytes;
+}
+
+std::string encode_base64url(std::string_view bytes) {
+    std::string text;
+    append_base64(bytes, text);
+    while (text.ends_with('=')) {
+        text.pop_back();
+    }
+    for (char& c : text) {
+        c = c == '+' ? '-' : c == '/' ? '_' : c;
+    }
+    return text;
+}
+
+std::optional<std::string> decode_base64url(std::string_view text) {
+    std::string base64(text);
+    for (char& c : base64) {
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+        if (c == '-') {
+            c = '+';
+        } else if (c == '_') {
+            c = '/';
+        } else if (!letter && !(c >= '0' && c <= '9')) {
+            return std::nullopt;
+        }
+    }
+    base64.append((4 - base64.size() % 4) % 4, '=');
+    return decode_base64(base64);
+}
+
 void Base64Decoder::add(std::string_view text, std::string& out) {
     for (const char c : text) {
         const std::uint8_t value = value_of(c);

@@ -1,7 +1,7 @@
-// Base64 with the standard alphabet and padding.
+// Base64 with the standard alphabet and padding, and base64url without.
 //
 // Layer:   core/base.
-// Spec:    RFC 4648 section 4; FHIR R4 datatypes.html#base64Binary, which allows white space between groups.
+// Spec:    RFC 4648 sections 4 and 5; RFC 7515 section 2; FHIR R4 datatypes.html#base64Binary, which allows white space between groups.
 // Threads: plain functions.
 
 #pragma once
@@ -18,6 +18,15 @@ void append_base64(std::string_view bytes, std::string& out);
 
 /// How many bytes `text` stands for; none if it is not base64. Blanks, tabs and line ends are passed over.
 std::optional<std::size_t> base64_size(std::string_view text) noexcept;
+
+/// The bytes that `text` stands for; none if it is not base64.
+std::optional<std::string> decode_base64(std::string_view text);
+
+/// `bytes` in base64url.
+std::string encode_base64url(std::string_view bytes);
+
+/// The bytes that `text` stands for; none if it is no base64url (padding and white space are not allowed).
+std::optional<std::string> decode_base64url(std::string_view text);
 
 /// Decodes a text piece by piece.
 class Base64Decoder {

@@ -62,11 +62,12 @@ std::string Searcher::cursor_text(const Asked& asked, const search::Cursor& curs
 
 Result<void> Searcher::take_cursor(std::string_view text, Asked& asked) const {
     const Error malformed{Errc::invalid, "The cursor is none of this search", ""};
-    std::string bytes;
-    if (text.size() > kDocumentBytesMax || !base64_size(text)) {
+    const std::optional<std::string> decoded =
+        text.size() > kDocumentBytesMax ? std::nullopt : decode_base64(text);
+    if (!decoded) {
         return malformed;
     }
-    Base64Decoder().add(text, bytes);
+    const std::string_view bytes = *decoded;
     const std::size_t first = bytes.find(kSeparator);
     const std::size_t second =
         first == std::string::npos ? first : bytes.find(kSeparator, first + 1);

@@ -75,12 +75,12 @@ Result<void> read_patch(json::Value resource, EntryRequest& asked) {
         return {};
     }
     asked.patch_type = resource["contentType"].string();
-    const std::string data = resource["data"].string();
-    if (asked.patch_type.empty() || data.empty() || !base64_size(data)) {
+    std::optional<std::string> data = decode_base64(resource["data"].string());
+    if (asked.patch_type.empty() || !data || data->empty()) {
         return Error{
             Errc::value, "the Binary with the patch needs a contentType, and data in base64", {}};
     }
-    Base64Decoder().add(data, asked.patch);
+    asked.patch = *std::move(data);
     return {};
 }
 

@@ -32,14 +32,10 @@ Result<packages::Wanted> read_wanted(const Request& request) {
     wanted.version = version.value_or("");
     wanted.with_dependencies = with_dependencies.value_or(false);
     if (archive) {
-        const auto size = base64_size(*archive);
-        if (!size) {
+        wanted.archive = decode_base64(*archive);
+        if (!wanted.archive) {
             return Error{Errc::invalid, "The package is not in base64", ""};
         }
-        std::string bytes;
-        bytes.reserve(*size);
-        Base64Decoder().add(*archive, bytes);
-        wanted.archive = std::move(bytes);
     }
     return wanted;
 }

@@ -72,32 +72,19 @@ std::string write_cursor(const Cursor& cursor) {
     }
     bytes += check_of(bytes);
 
-    std::string text;
-    append_base64(bytes, text);
-    std::replace(text.begin(), text.end(), '+', '-');
-    std::replace(text.begin(), text.end(), '/', '_');
-    text.erase(std::min(text.find('='), text.size()));
-    return text;
+    return encode_base64url(bytes);
 }
 
 Result<Cursor> read_cursor(std::string_view text) {
     if (text.size() > kTextMax) {
         return malformed_cursor();
     }
-    std::string standard(text);
-    std::replace(standard.begin(), standard.end(), '-', '+');
-    std::replace(standard.begin(), standard.end(), '_', '/');
-    standard.append((4 - standard.size() % 4) % 4, '=');
-    if (!base64_size(standard)) {
+    const std::optional<std::string> bytes = decode_base64url(text);
+    if (!bytes || bytes->size() < 2 + kCheckBytes) {
         return malformed_cursor();
     }
-    std::string bytes;
-    Base64Decoder().add(standard, bytes);
-    if (bytes.size() < 2 + kCheckBytes) {
-        return malformed_cursor();
-    }
-    std::string_view rest = std::string_view(bytes).substr(0, bytes.size() - kCheckBytes);
-    if (check_of(rest) != std::string_view(bytes).substr(rest.size()) || rest[0] != kVersion) {
+    std::string_view rest = std::string_view(*bytes).substr(0, bytes->size() - kCheckBytes);
+    if (check_of(rest) != std::string_view(*bytes).substr(rest.size()) || rest[0] != kVersion) {
         return malformed_cursor();
     }
     const auto flags = static_cast<unsigned char>(rest[1]);

@@ -1,7 +1,7 @@
 #include "net/auth/jwt.h"
 
 #include "codec/json/document.h"
-#include "net/auth/base64url.h"
+#include "core/base/base64.h"
 
 #include <fmt/format.h>
 #include <openssl/crypto.h>

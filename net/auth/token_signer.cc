@@ -1,6 +1,6 @@
 #include "net/auth/token_signer.h"
 
-#include "net/auth/base64url.h"
+#include "core/base/base64.h"
 
 #include <fmt/format.h>
 #include <openssl/bio.h>

@@ -202,6 +202,12 @@ TEST_F(FhirPath, CountsCharactersAndNotBytes) {
     EXPECT_EQ(eval("'abc'.substring(1, 0) = ''"), "[true]");
     EXPECT_EQ(eval("'abc'.substring(3)"), "");
     EXPECT_EQ(eval("'x'.decode('base64') | 'ff'.decode('hex') | '0'.decode('hex')"), "");
+    EXPECT_EQ(eval("'\u00ff\u00bf\u00fe'.encode('base64')"), "[w7/Cv8O+]");
+    EXPECT_EQ(eval("'\u00ff\u00bf\u00fe'.encode('urlbase64')"), "[w7_Cv8O-]");
+    EXPECT_EQ(eval("'a'.encode('base64') | 'a'.encode('urlbase64')"), "[YQ==]");
+    EXPECT_EQ(eval("'w7_Cv8O-'.decode('urlbase64') = 'w7/Cv8O+'.decode('base64')"), "[true]");
+    EXPECT_EQ(eval("'YQ'.decode('base64') | 'YQ=='.decode('urlbase64')"), "[a]");
+    EXPECT_EQ(eval("'w7/Cv8O+'.decode('urlbase64')"), "");
     EXPECT_EQ(eval("'a.b'.replaceMatches('(\\\\w).(\\\\w)', '$2-$1')"), "[b-a]");
 }
 

@@ -1,7 +1,7 @@
 // Tokens that the server itself gives, over a socket: to whom, for what, and what is refused.
 
 #include "codec/json/document.h"
-#include "net/auth/base64url.h"
+#include "core/base/base64.h"
 #include "tests/support/child_process.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/http_endpoint.h"

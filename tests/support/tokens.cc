@@ -1,7 +1,7 @@
 #include "tests/support/tokens.h"
 
+#include "core/base/base64.h"
 #include "core/base/check.h"
-#include "net/auth/base64url.h"
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
@@ -44,7 +44,7 @@ int field_bytes(const std::string& algorithm) {
 }  // namespace
 
 std::string base64url(std::string_view bytes) {
-    return net::auth::encode_base64url(bytes);
+    return encode_base64url(bytes);
 }
 
 SigningKey::SigningKey(std::string algorithm, std::string id, unsigned bits, std::string curve)
