@@ -270,6 +270,9 @@ class Evaluator {
     Result<std::optional<bool>> evaluate_boolean(const Expression& expression, const Item& input,
                                                  const Environment& environment = {});
 
+    /// What the last evaluation took, in the unit of Limits::steps; also where it was given up.
+    std::uint64_t steps() const noexcept;
+
   private:
     std::unique_ptr<class Machine> machine_;
 };

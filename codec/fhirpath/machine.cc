@@ -334,6 +334,10 @@ Evaluator::Evaluator() : machine_(std::make_unique<Machine>()) {
 
 Evaluator::~Evaluator() = default;
 
+std::uint64_t Evaluator::steps() const noexcept {
+    return machine_->steps();
+}
+
 Result<std::span<const Item>> Evaluator::evaluate(const Expression& expression, const Item& input,
                                                   const Environment& environment) {
     return machine_->run(expression.program(), input, environment);

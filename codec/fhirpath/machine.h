@@ -43,6 +43,8 @@ class Machine {
     Result<std::span<const Item>> run(const Program& program, const Item& input,
                                       const Environment& environment);
 
+    std::uint64_t steps() const noexcept { return steps_; }
+
   private:
     /// A collection: items from begin to end of the stack.
     struct Range {

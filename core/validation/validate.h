@@ -60,8 +60,9 @@ struct Options {
     bool refuse_unknown_codes = true;
     /// The structure has been checked already, without a fault.
     bool structure_is_checked = false;
-    std::size_t issues_max = 100;      ///< further ones are not told
-    std::uint64_t steps = 20'000'000;  ///< elements and expressions looked at; beyond: too-costly
+    std::size_t issues_max = 100;  ///< further ones are not told
+    std::uint64_t steps =
+        20'000'000;  ///< elements, rules and their nodes looked at; beyond: too-costly
 };
 
 /// What `$validate` goes by, as the official validator does: elements that FHIR does not have, and displays that are none of the

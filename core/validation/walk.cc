@@ -132,13 +132,8 @@ std::optional<bool> holds(Context& context, const Frame& frame, const Spot& spot
     environment.limits.steps = std::min<std::uint64_t>(context.steps_left + 1, 2'000'000);
     const Result<std::optional<bool>> result =
         context.evaluator.evaluate_boolean(rule, spot.item(), environment);
-    if (!result) {
-        if (result.error().code == Errc::too_costly) {
-            context.spend(1'000'000);
-        }
-        return std::nullopt;
-    }
-    return *result;
+    context.spend(context.evaluator.steps());
+    return result ? *result : std::nullopt;
 }
 
 void check_resource(Context& context, const Frame& frame) {
