@@ -43,8 +43,9 @@ core::Response readiness(const Shared& shared) {
             return text_response(core::ContentType::text, "ready\n");
         case storage::WriteState::no_space:
             return not_ready("no-store",
-                             "not ready: the device is full; writes come back by "
-                             "themselves when there is space");
+                             "not ready: there is too little space, or too few descriptors, for "
+                             "what is written; writes come back by themselves when there is "
+                             "enough");
         case storage::WriteState::failed:
             return not_ready("no-store",
                              "not ready: a write or sync failed; writes come back with "

@@ -210,6 +210,7 @@ Result<std::optional<Segment>> SegmentRewrite::finish() {
     }
     ANNALS_TRY_VOID(fs_.rename(draft_, segments_ + "/" + segment_name(header_.number)));
     finished_ = true;
+    file_.reset();  // The directory needs a descriptor, and there is no way back.
     ANNALS_TRY_VOID(fs_.sync_directory(segments_));
     return std::optional(std::move(segment));
 }

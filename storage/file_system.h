@@ -4,6 +4,8 @@
 //          tests/support/sim_file_system.h tears, drops, reorders and fails.
 // Threads: a FileSystem from any thread; a File from any thread, but writes to one file and sync of it
 //          from one thread at a time. These calls block.
+//
+// The error no_store stands for whatever there is too little of and may be more of later: space, a quota, descriptors, memory.
 
 #pragma once
 
@@ -27,7 +29,7 @@ class File {
   public:
     virtual ~File() = default;
 
-    /// Writes all of `bytes` at `offset`. Errors: no_store (device full), io.
+    /// Writes all of `bytes` at `offset`. Errors: no_store, io.
     virtual Result<void> write(std::uint64_t offset, std::string_view bytes) = 0;
 
     /// The same, and zeros behind them to the end of their last page. A page of which only a part is written has to be
@@ -130,7 +132,8 @@ class FileSystem {
     /// Removes a directory that is empty. Errors: not_found, io.
     virtual Result<void> remove_directory(const std::string& path) = 0;
 
-    /// Makes durable which names a directory has. Errors: not_found, io, no_store.
+    /// Makes durable which names a directory has. Errors: not_found; no_store: it was not tried; io: what the device has of
+    /// them is unknown.
     virtual Result<void> sync_directory(const std::string& path) = 0;
 
     /// Locks a directory to this process. Errors: usage (held by another), io.

@@ -320,23 +320,24 @@ void LogWriter::erase(const Hint& record, Ticket ticket) {
 
 void LogWriter::take_writes_again() {
     if (sequencer_.recovered()) {
-        log_info("log: there is space again: writes are taken");
+        log_info("log: writes are taken again");
     }
 }
 
 void LogWriter::fail(const Error& error) {
-    const bool space = error.code == Errc::no_store;
-    if (sequencer_.state() == WriteState::ready) {
-        log_error(fmt::format("log: {}: {}", error.detail,
-                              space ? "writes are refused until there is space"
-                                    : "writes are refused until the store is opened again"));
-    }
-    WriteState state = space ? WriteState::no_space : WriteState::failed;
-    if (space) {
+    Error cause = error;
+    if (cause.code == Errc::no_store) {
         // Dropped commits must not come back after a crash, so what they left goes at once if it can.
         if (auto cleaned = segments_.clean(); !cleaned && cleaned.error().code != Errc::no_store) {
-            state = WriteState::failed;
+            cause = cleaned.error();
         }
+    }
+    const bool passing = cause.code == Errc::no_store;
+    const WriteState state = passing ? WriteState::no_space : WriteState::failed;
+    if (sequencer_.state() != state) {
+        log_error(fmt::format("log: {}: {}", cause.detail,
+                              passing ? "writes are refused until that is over"
+                                      : "writes are refused until the store is opened again"));
     }
     settle(sequencer_.drop(state), false);
 }

@@ -25,8 +25,8 @@ namespace annals::storage {
 /// Takes what the sequencer gathered, writes it with one write, syncs once, publishes to the indexes and
 /// tells listeners once.
 ///
-/// After a write that found the device full, everything not yet durable is dropped and the log goes on
-/// when there is space, which it looks for by itself too: where nobody submits, nobody else would. Any
+/// After a write that found the device full, or no descriptor for the next segment, everything not yet durable is dropped and
+/// the log goes on when there is enough again, which it looks for by itself too: where nobody submits, nobody else would. Any
 /// other failed write or any failed sync ends writing for good: what the device holds is unknown until
 /// recovery has read it.
 class LogWriter {

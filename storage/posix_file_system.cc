@@ -31,10 +31,16 @@ constexpr std::uint64_t kWriteBackBytes = 8 << 20;
 /// Of so many pages it is asked at once whether they are in memory.
 constexpr std::size_t kPagesAtOnce = 64;
 
+/// What there may be more of later, without anybody having to look after the device.
+bool is_shortage(int error) noexcept {
+    return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EMFILE ||
+           error == ENFILE || error == ENOMEM;
+}
+
 Error os_error(std::string_view call, std::string_view path, int error) {
-    const Errc code = error == ENOSPC || error == EDQUOT || error == EFBIG ? Errc::no_store
-                      : error == ENOENT                                    ? Errc::not_found
-                                                                           : Errc::io;
+    const Errc code = is_shortage(error) ? Errc::no_store
+                      : error == ENOENT  ? Errc::not_found
+                                         : Errc::io;
     return {code, fmt::format("{} {}: {}", call, path, std::generic_category().message(error)), {}};
 }
 
@@ -45,6 +51,14 @@ auto retried(Call call) {
         result = call();
     }
     return result;
+}
+
+/// The path that the file of a descriptor has by now, which may have been renamed since it was opened at `path`.
+std::string present_path(int fd, const std::string& path) {
+    std::error_code error;
+    const std::string now =
+        std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", fd), error).string();
+    return error || now.ends_with(" (deleted)") ? path : now;
 }
 
 /// Numbers of the first page of `bytes`, and of the one behind the last.
@@ -112,7 +126,7 @@ class PosixFile final : public File {
                                static_cast<off_t>(offset + total));
             });
             if (done < 0) {
-                return os_error("read", path_, errno);
+                return failed("read", errno);
             }
             if (done == 0) {
                 break;
@@ -136,7 +150,7 @@ class PosixFile final : public File {
     Result<std::uint64_t> size() const override {
         struct stat info{};
         if (::fstat(fd_, &info) != 0) {
-            return os_error("stat", path_, errno);
+            return failed("stat", errno);
         }
         return static_cast<std::uint64_t>(info.st_size);
     }
@@ -144,7 +158,7 @@ class PosixFile final : public File {
     Result<std::uint64_t> links() const override {
         struct stat info{};
         if (::fstat(fd_, &info) != 0) {
-            return os_error("stat", path_, errno);
+            return failed("stat", errno);
         }
         return static_cast<std::uint64_t>(info.st_nlink);
     }
@@ -181,16 +195,22 @@ class PosixFile final : public File {
         const bool sound = verify(begin);
         unguard_mapping(begin);
         if (!sound) {
-            return Error{Errc::corrupt, path_ + ": the bytes are not those that were written", {}};
+            return Error{Errc::corrupt,
+                         present_path(fd_, path_) + ": the bytes are not those that were written",
+                         {}};
         }
         return mapped;
     }
 
   private:
+    Error failed(std::string_view call, int error) const {
+        return os_error(call, present_path(fd_, path_), error);
+    }
+
     Result<const char*> map_pages(std::uint64_t bytes) const {
         void* const address = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, fd_, 0);
         if (address == MAP_FAILED) {
-            return os_error("mmap", path_, errno);
+            return failed("mmap", errno);
         }
         return static_cast<const char*>(address);
     }
@@ -205,7 +225,7 @@ class PosixFile final : public File {
                 return ::pwritev(fd_, parts.data(), parts.size(), static_cast<off_t>(offset));
             });
             if (done < 0) {
-                return os_error("write", path_, errno);
+                return failed("write", errno);
             }
             const auto count = static_cast<std::size_t>(done);
             const std::size_t first = std::min(count, bytes.size());
@@ -224,14 +244,14 @@ class PosixFile final : public File {
 
     Result<void> check(std::string_view call, int result) const {
         if (result != 0) {
-            return os_error(call, path_, errno);
+            return failed(call, errno);
         }
         return {};
     }
 
     int fd_;
-    int direct_ = kNotTried;  ///< the same file past the page cache, once it was wanted
-    std::string path_;
+    int direct_ = kNotTried;       ///< the same file past the page cache, once it was wanted
+    std::string path_;             ///< at which it was opened
     std::uint64_t unstarted_ = 0;  ///< bytes written since the device was last told to begin
 };
 
@@ -356,7 +376,10 @@ class PosixFileSystem final : public FileSystem {
         const int error = errno;
         ::close(fd);
         if (result != 0) {
-            return os_error("fsync", path, error);
+            // What the device has of the names is unknown now, whatever there was too little of.
+            Error failed = os_error("fsync", path, error);
+            failed.code = Errc::io;
+            return failed;
         }
         return {};
     }

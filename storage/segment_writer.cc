@@ -257,6 +257,9 @@ Result<void> SegmentWriter::try_new_file() {
     if (written) {
         written = file->sync();
     }
+    if (written) {
+        written = fs_.sync_directory(directory_);  // A segment needs a descriptor more for it.
+    }
     file.reset();
     (void)fs_.remove(path);  // Whatever is left, the next segment's file takes the place of.
     return written;
@@ -327,6 +330,19 @@ Result<std::unique_ptr<File>> SegmentWriter::make_file(std::uint64_t& bytes, std
     }
 }
 
+/// Gives the next segment its name, durably. With no_store it has not got it.
+Result<void> SegmentWriter::give_name(const std::string& path, const std::string& name) {
+    ANNALS_TRY_VOID(fs_.rename(path, name));
+    auto durable = fs_.sync_directory(directory_);
+    if (!durable && durable.error().code == Errc::no_store) {
+        // Nothing is in it yet: the next attempt makes another. If this one outlives a crash, it is an empty last segment.
+        if (const auto removed = fs_.remove(name); !removed) {
+            return Error{Errc::io, removed.error().detail, {}};
+        }
+    }
+    return durable;
+}
+
 Result<void> SegmentWriter::begin_with(std::uint64_t least, bool zeros, Position first_position,
                                        Instant last_instant) {
     if (next_number_ > SegmentTable::kSlotMax) {
@@ -353,8 +369,7 @@ Result<void> SegmentWriter::begin_with(std::uint64_t least, bool zeros, Position
     ANNALS_TRY_VOID(file->write(0, {encoded, sizeof encoded}));
     ANNALS_TRY_VOID(final_if_failed(file->sync()));
     ANNALS_TRY(std::shared_ptr<const char> data, file->map(bytes));
-    ANNALS_TRY_VOID(final_if_failed(fs_.rename(path, name)));
-    ANNALS_TRY_VOID(final_if_failed(fs_.sync_directory(directory_)));
+    ANNALS_TRY_VOID(give_name(path, name));
     const std::uint32_t slot = table_.insert({header, std::move(data), bytes});
     open_ = std::make_unique<OpenSegment>(OpenSegment{.header = header,
                                                       .slot = slot,

@@ -71,8 +71,8 @@ struct OpenSegment {
     bool marked = false;  ///< the last frame is a mark
 };
 
-/// Appends frames to the newest segment. A result with no_store leaves everything as it was and may be
-/// tried again; after any other error the log must not be written any more.
+/// Appends frames to the newest segment. A result with no_store (too little space, too few descriptors) leaves everything as
+/// it was and may be tried again; after any other error the log must not be written any more.
 class SegmentWriter {
   public:
     struct Options {
@@ -120,7 +120,7 @@ class SegmentWriter {
     /// Overwrites with zeros what a failed write may have left.
     Result<void> clean();
 
-    /// Finds out whether a device that was full takes writes again, and leaves nothing but zeros behind end(). A segment
+    /// Finds out whether writes work again for which there was too little of something, and leaves nothing but zeros behind end(). A segment
     /// that is full is sealed, but none is begun. `last_instant`: of the last commit.
     Result<void> probe(Instant last_instant);
 
@@ -165,6 +165,7 @@ class SegmentWriter {
   private:
     Result<void> seal(Instant last_instant);
     Result<void> try_new_file();
+    Result<void> give_name(const std::string& path, const std::string& name);
     Result<std::unique_ptr<File>> make_file(std::uint64_t& bytes, std::uint64_t least, bool zeros,
                                             std::string& path);
     Result<void> begin_with(std::uint64_t least, bool zeros, Position first_position,

@@ -129,10 +129,10 @@ class Sequencer {
     /// `state` is failed, for a while if no_space. Returns the newest ticket given out.
     Ticket drop(WriteState state);
 
-    /// Writing works (again). Returns whether it did not before, for want of space.
+    /// Writing works (again). Returns whether it did not before, for want of space or descriptors.
     bool recovered() noexcept;
 
-    /// From when on a commit may try a full device again; none unless the state is no_space.
+    /// From when on a commit may try the device again; none unless the state is no_space.
     std::optional<Clock::time_point> next_probe() const;
 
     /// Instant of the newest commit taken or gathered.

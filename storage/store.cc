@@ -267,7 +267,7 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
             clock);
         if (!begun) {
             log_warning(
-                fmt::format("log: {}: reading only, until there is space", begun.error().detail));
+                fmt::format("log: {}: reading only, until that is over", begun.error().detail));
             impl->sequencer->drop(WriteState::no_space);
         }
         ANNALS_TRY_VOID(impl->keep_house(

@@ -189,7 +189,7 @@ struct StoreMetrics {
     std::uint64_t search_checkpoint_bytes = 0;  ///< now, on disk
 };
 
-/// Can the store take writes?
+/// Can the store take writes? no_space: not while there is too little space, or too few descriptors.
 enum class WriteState : std::uint8_t { ready, no_space, failed, read_only };
 
 class Store {

@@ -164,7 +164,7 @@ struct Submission {
         busy,       ///< decide again on a newer snapshot once `ticket` has settled (0: now)
         overloaded,  ///< too much is gathered already; nothing to do but come back
         too_large,   ///< the commit cannot be stored
-        no_space,    ///< the device is full; comes back by itself
+        no_space,    ///< too little space, or too few descriptors; comes back by itself
         failed,      ///< a write or sync failed: no writes until the store is reopened
         read_only,
     };

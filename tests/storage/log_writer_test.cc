@@ -3,7 +3,10 @@
 #include "storage/file_system.h"
 #include "storage/store.h"
 #include "tests/support/commits.h"
+#include "tests/support/no_descriptors.h"
 #include "tests/support/sim_file_system.h"
+#include "tests/support/store_files.h"
+#include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
 
@@ -375,6 +378,102 @@ TEST(LogWriter, ComesBackToAFullSegmentWithoutACommit) {
         const auto after = fs.after_power_cut(0);
         EXPECT_EQ(open_store(*after, 16 << 10)->last_position(), Position{last.value + 1});
     }
+}
+
+/// Which calls make the next segment, of which each may lack a descriptor, memory or room in the directory.
+TEST(LogWriter, ComesBackWhereTheNextSegmentCouldNotBeBegun) {
+    using Call = SimFileSystem::Call;
+    for (const Call call : {Call::create, Call::allocate, Call::write, Call::map, Call::rename,
+                            Call::sync_directory}) {
+        SCOPED_TRACE(static_cast<int>(call));
+        SimFileSystem fs;
+        auto store = open_store(fs, 16 << 10);
+        const std::string text(1000, 'x');
+        const auto segments = [&] { return fs.paths().size(); };
+        while (segments() < 2) {
+            put(*store, "Patient", "a", text);
+        }
+        int refused = 0;
+        while (segments() == 2 && refused == 0) {
+            // Of a segment that is only allocated smaller ones are tried.
+            fs.fail_next(call, Errc::no_store, call == Call::allocate ? 8 : 1);
+            const Submission submission = submit(*store, "a", text);
+            ASSERT_EQ(submission.status, Status::accepted);
+            refused += store->wait(submission.ticket) ? 0 : 1;
+        }
+        ASSERT_EQ(refused, 1);
+        EXPECT_EQ(store->write_state(), WriteState::no_space);
+        const Position last = store->last_position();
+        for (std::uint64_t seed = 0; seed < 8; ++seed) {
+            const auto after = fs.after_power_cut(seed);
+            EXPECT_EQ(open_store(*after, 16 << 10)->last_position(), last) << seed;
+        }
+        fs.fail_next(call, Errc::no_store, 0);
+        EXPECT_TRUE(becomes_ready(*store));
+        put(*store, "Patient", "b", text);
+        EXPECT_EQ(store->last_position(), Position{last.value + 1});
+        for (std::uint64_t seed = 0; seed < 8; ++seed) {
+            const auto after = fs.after_power_cut(seed);
+            EXPECT_EQ(open_store(*after, 16 << 10)->last_position(), Position{last.value + 1})
+                << seed;
+        }
+        store.reset();
+        test::expect_sound(fs, "/data");
+    }
+}
+
+TEST(LogWriter, SaysWhyAPassingRefusalHasBecomeFinal) {
+    SimFileSystem fs;
+    auto store = open_store(fs);
+    fs.fail_next(SimFileSystem::Call::write, Errc::no_store, 2);
+    EXPECT_FALSE(store->wait(submit(*store, "a").ticket));
+    ASSERT_EQ(store->write_state(), WriteState::no_space);
+    testing::internal::CaptureStderr();
+    fs.fail_next(SimFileSystem::Call::sync, Errc::io);
+    while (store->write_state() == WriteState::no_space) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    store.reset();
+    const std::string told = testing::internal::GetCapturedStderr();
+    EXPECT_NE(told.find("until the store is opened again"), std::string::npos) << told;
+}
+
+TEST(LogWriter, PoisonsItselfWhereTheNameOfTheNextSegmentMayNotBeDurable) {
+    SimFileSystem fs;
+    auto store = open_store(fs, 16 << 10);
+    fs.fail_next(SimFileSystem::Call::sync_directory, Errc::io);
+    while (store->wait(submit(*store, "a", std::string(1000, 'x')).ticket)) {
+    }
+    EXPECT_EQ(store->write_state(), WriteState::failed);
+}
+
+TEST(LogWriter, RefusesWritesWhileThereAreTooFewDescriptors) {
+    const test::TemporaryDirectory directory;
+    StoreOptions options;
+    options.segment_bytes = 16 << 10;
+    options.prepare_segments = false;
+    auto store = *Store::open(posix_file_system(), directory / "data", options);
+    while (store->metrics().segments < 2) {
+        put(*store, "Patient", "a", std::string(1000, 'x'));
+    }
+    Position last;
+    {
+        // The segment that is sealed leaves one, for the next one's file, but none for its name.
+        const test::NoDescriptors none;
+        while (store->wait(submit(*store, "a", std::string(1000, 'x')).ticket)) {
+            ASSERT_LT(store->last_position(), Position{1000});
+        }
+        EXPECT_EQ(store->write_state(), WriteState::no_space);
+        last = store->last_position();
+        EXPECT_TRUE(store->load(*store->current(type_of("Patient"), "a")));
+        std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+        EXPECT_EQ(store->write_state(), WriteState::no_space);
+    }
+    EXPECT_TRUE(becomes_ready(*store));
+    put(*store, "Patient", "a", "x");
+    EXPECT_EQ(store->last_position(), Position{last.value + 1});
+    store.reset();
+    test::expect_sound(posix_file_system(), directory / "data");
 }
 
 TEST(LogWriter, TriesTheOpenSegmentWithZerosOnlyAndNotOnceItIsReady) {

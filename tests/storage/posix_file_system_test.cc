@@ -1,4 +1,5 @@
 #include "storage/file_system.h"
+#include "tests/support/no_descriptors.h"
 #include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
@@ -56,6 +57,21 @@ TEST_F(PosixFileSystemTest, ReadsBackWhatItWrote) {
     char bytes[20];
     EXPECT_EQ(*open("f", Mode::read)->read(3, bytes), 7U);
     EXPECT_EQ(std::string_view(bytes, 7), std::string_view("\0\0hello", 7));
+}
+
+TEST_F(PosixFileSystemTest, CallsAFileByTheNameThatItHas) {
+    const auto made = open("new.tmp", Mode::create);
+    const auto file = open("new.tmp", Mode::read);
+    ASSERT_TRUE(fs_.rename(directory_ / "new.tmp", directory_ / "named"));
+    EXPECT_NE(file->write(0, "x").error().detail.find("/named: "), std::string::npos);
+    ASSERT_TRUE(fs_.remove(directory_ / "named"));
+    EXPECT_NE(file->write(0, "x").error().detail.find("/new.tmp: "), std::string::npos);
+}
+
+TEST_F(PosixFileSystemTest, TakesTooFewDescriptorsForAShortage) {
+    const test::NoDescriptors none;
+    EXPECT_EQ(fs_.open(directory_ / "f", Mode::create).error().code, Errc::no_store);
+    EXPECT_EQ(fs_.sync_directory(directory_ / "").error().code, Errc::no_store);
 }
 
 TEST_F(PosixFileSystemTest, ShowsLaterWritesThroughAMappingThatOutlivesItsFile) {

@@ -105,6 +105,7 @@ class SimFileSystem::SimFile final : public storage::File {
 
     Result<std::size_t> read(std::uint64_t offset, std::span<char> into) const override {
         const std::lock_guard lock(fs_.mutex_);
+        ANNALS_TRY_VOID(fs_.fail_if_told(Call::read));
         if (offset >= inode_->size) {
             return std::size_t{0};
         }
@@ -163,6 +164,7 @@ class SimFileSystem::SimFile final : public storage::File {
 
     Result<std::shared_ptr<const char>> map(std::uint64_t bytes) const override {
         const std::lock_guard lock(fs_.mutex_);
+        ANNALS_TRY_VOID(fs_.fail_if_told(Call::map));
         if (bytes > inode_->size) {
             return failed(Errc::io, "a mapping beyond the end");
         }
@@ -333,6 +335,12 @@ std::vector<SimFileSystem::Forgotten> SimFileSystem::forgotten() const {
     return forgotten_;
 }
 
+std::uint64_t SimFileSystem::calls(Call call) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = calls_.find(call);
+    return found == calls_.end() ? 0 : found->second;
+}
+
 std::uint64_t SimFileSystem::file_syncs() const {
     const std::lock_guard lock(mutex_);
     return file_syncs_;
@@ -382,6 +390,11 @@ Result<void> SimFileSystem::begin_call(Call call, std::unique_lock<std::mutex>&)
         off_ = true;
         return failed(Errc::io, "the power goes");
     }
+    return fail_if_told(call);
+}
+
+Result<void> SimFileSystem::fail_if_told(Call call) {
+    ++calls_[call];
     if (const auto found = failures_.find(call); found != failures_.end()) {
         Failures& failures = found->second;
         if (failures.passed > 0) {
@@ -434,6 +447,7 @@ Result<std::unique_ptr<storage::File>> SimFileSystem::open(const std::string& pa
     std::unique_lock lock(mutex_);
     const auto found = entries_.find(path);
     if (mode != Mode::create) {
+        ANNALS_TRY_VOID(fail_if_told(Call::open));
         if (found == entries_.end()) {
             return failed(Errc::not_found, path);
         }
@@ -450,6 +464,7 @@ Result<std::unique_ptr<storage::File>> SimFileSystem::open(const std::string& pa
 
 Result<std::vector<std::string>> SimFileSystem::list(const std::string& directory) {
     const std::lock_guard lock(mutex_);
+    ANNALS_TRY_VOID(fail_if_told(Call::list));
     if (!directories_.contains(directory)) {
         return failed(Errc::not_found, directory);
     }

@@ -47,7 +47,12 @@ class SimFileSystem final : public storage::FileSystem {
         rename,
         remove,
         link,
-        sync_directory
+        sync_directory,
+        // These change nothing.
+        open,
+        list,
+        read,
+        map
     };
 
     /// A call of File::forget().
@@ -109,6 +114,10 @@ class SimFileSystem final : public storage::FileSystem {
     // ---- looking and touching from outside ----
 
     std::uint64_t changing_calls() const;
+
+    /// Calls of a kind so far, those that failed among them.
+    std::uint64_t calls(Call call) const;
+
     std::uint64_t file_syncs() const;
     std::vector<Forgotten> forgotten() const;
     std::vector<std::string> paths() const;
@@ -172,6 +181,7 @@ class SimFileSystem final : public storage::FileSystem {
     using Entries = std::map<std::string, std::shared_ptr<Inode>>;
 
     Result<void> begin_call(Call call, std::unique_lock<std::mutex>& lock);
+    Result<void> fail_if_told(Call call);
     void change_entry(const std::string& path, std::shared_ptr<Inode> inode);
     Result<void> grow(Inode& inode, std::uint64_t size);
     void wait_for_sync(std::unique_lock<std::mutex>& lock);
@@ -191,6 +201,7 @@ class SimFileSystem final : public storage::FileSystem {
     };
 
     std::map<Call, Failures> failures_;
+    std::map<Call, std::uint64_t> calls_;
     std::optional<std::uint64_t> space_;
     std::uint64_t changing_calls_ = 0;
     std::uint64_t file_syncs_ = 0;
