@@ -24,10 +24,6 @@ constexpr std::uint64_t kFileBytesMax = 64 << 20;
 constexpr std::size_t kBlockBytes = 4096;
 constexpr std::uint64_t kSaltAt = 40;
 
-std::string file_of(const std::string& folder, std::uint64_t sequence) {
-    return fmt::format("{}/{}.journal", folder, sequence % 2);
-}
-
 std::string encode(const ErasureJournal::Content& content, std::uint64_t sequence) {
     std::string out(kMagic);
     append_le(out, kVersion);
@@ -162,11 +158,14 @@ std::shared_ptr<const char> ErasureJournal::Content::applied(std::uint64_t numbe
     return copy == nullptr ? std::move(data) : std::shared_ptr<const char>(std::move(copy));
 }
 
+std::string ErasureJournal::path_of(std::uint64_t sequence) {
+    return fmt::format("{}/{}.journal", kFolder, sequence % 2);
+}
+
 Result<ErasureJournal::Content> ErasureJournal::read(FileSystem& fs, const std::string& directory) {
-    const std::string folder = directory + "/erase";
     Content newest;
     for (std::uint64_t which = 0; which < 2; ++which) {
-        const std::string path = file_of(folder, which);
+        const std::string path = fmt::format("{}/{}", directory, path_of(which));
         if (!fs.exists(path)) {
             continue;
         }
@@ -181,15 +180,32 @@ Result<ErasureJournal::Content> ErasureJournal::read(FileSystem& fs, const std::
     return newest;
 }
 
+Result<void> ErasureJournal::remove(FileSystem& fs, const std::string& directory) {
+    const std::string folder = fmt::format("{}/{}", directory, kFolder);
+    if (!fs.exists(folder)) {
+        return {};
+    }
+    for (std::uint64_t which = 0; which < 2; ++which) {
+        if (const std::string path = fmt::format("{}/{}", directory, path_of(which));
+            fs.exists(path)) {
+            ANNALS_TRY_VOID(fs.remove(path));
+        }
+    }
+    return fs.sync_directory(folder);
+}
+
 ErasureJournal::ErasureJournal(FileSystem& fs, const std::string& directory, std::uint64_t sequence)
-    : fs_(fs), directory_(directory), folder_(directory + "/erase"), sequence_(sequence) {
+    : fs_(fs),
+      directory_(directory),
+      folder_(fmt::format("{}/{}", directory, kFolder)),
+      sequence_(sequence) {
 }
 
 Result<void> ErasureJournal::write(const Content& content) {
     std::unique_ptr<File>& file = files_[(sequence_ + 1) % files_.size()];
     const bool first = file == nullptr;
     if (first) {
-        const std::string path = file_of(folder_, sequence_ + 1);
+        const std::string path = fmt::format("{}/{}", directory_, path_of(sequence_ + 1));
         if (!fs_.exists(folder_)) {
             ANNALS_TRY_VOID(fs_.make_directory(folder_));
             ANNALS_TRY_VOID(fs_.sync_directory(directory_));

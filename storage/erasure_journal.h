@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace annals::storage {
@@ -32,6 +33,11 @@ struct Blanking {
 
 class ErasureJournal {
   public:
+    static constexpr std::string_view kFolder = "erase";  ///< in the directory of the store
+
+    /// Where writing number `sequence` goes, in the directory of the store: one of two files.
+    static std::string path_of(std::uint64_t sequence);
+
     /// What was written last.
     struct Content {
         std::uint64_t sequence = 0;  ///< 0: nothing ever was
@@ -48,6 +54,9 @@ class ErasureJournal {
 
     /// Reads the journal of the store in `directory`. Errors: usage (a newer format), io.
     static Result<Content> read(FileSystem& fs, const std::string& directory);
+
+    /// Removes the journal of a log that is no more from `directory`, durably. Errors: no_store, io.
+    static Result<void> remove(FileSystem& fs, const std::string& directory);
 
     /// Goes on after `content`, what read() gave.
     ErasureJournal(FileSystem& fs, const std::string& directory, std::uint64_t sequence);

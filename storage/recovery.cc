@@ -2,8 +2,10 @@
 
 #include "core/base/log.h"
 #include "core/base/start_thread.h"
+#include "storage/lost_segments.h"
 #include "storage/packed_segment.h"
 #include "storage/parallel.h"
+#include "storage/whole_file.h"
 
 #include <fmt/format.h>
 
@@ -77,6 +79,7 @@ class Recovery {
             ANNALS_TRY_VOID(judge(source));
         }
         std::erase_if(sources, [](const Source& source) { return source.fault.has_value(); });
+        ANNALS_TRY_VOID(check_reach(sources));
         const std::jthread toucher = reserve(sources);
         for (std::size_t i = 0; i < sources.size(); ++i) {
             ANNALS_TRY_VOID(load(sources[i], i + 1 == sources.size()));
@@ -180,6 +183,26 @@ class Recovery {
         }
         source.parts.reset();
         return {};
+    }
+
+    /// A log that ends sooner than what was made from it has lost segments, unless a power cut may have taken its end.
+    Result<void> check_reach(const std::vector<Source>& sources) {
+        std::string why;
+        if (result_.last_number == 0) {
+            why = why_all_are_lost(fs_, directory_of(segments_));
+        } else if (!sources.empty() && sources.back().footer &&
+                   sources.back().segment.header.number == result_.last_number) {
+            const Source& last = sources.back();
+            why = why_more_are_lost(
+                fs_, directory_of(segments_), result_.store_id,
+                {last.segment.header.first_position.value + last.footer->versions() - 1});
+        }
+        const std::string next = segment_name(result_.last_number + 1);
+        // A process that writes may have made it since.
+        if (why.empty() || fs_.exists(segments_ + "/" + next)) {
+            return {};
+        }
+        return damaged(next, 0, why);
     }
 
     /// Goes on with the image of a packed segment whose footer is not whole, as far as there is one.

@@ -1,7 +1,9 @@
 #include "storage/restore.h"
 
 #include "storage/backup_manifest.h"
+#include "storage/erasure_journal.h"
 #include "storage/recovery.h"
+#include "storage/search_checkpoint.h"
 #include "storage/segment_check.h"
 #include "storage/verify.h"
 #include "storage/whole_file.h"
@@ -139,6 +141,9 @@ class Restoration {
         begun_ = true;
         ANNALS_TRY_VOID(marked->sync());
         ANNALS_TRY_VOID(fs_.sync_directory(to_));
+        // What a log that is gone has left of itself would be taken for this one's.
+        ANNALS_TRY_VOID(SearchCheckpoint::remove_all(fs_, to_));
+        ANNALS_TRY_VOID(ErasureJournal::remove(fs_, to_));
         ANNALS_TRY_VOID(fs_.make_directory(segments));
         return fs_.sync_directory(to_);
     }

@@ -22,14 +22,21 @@ std::string search_file_name(std::uint64_t number) {
     return fmt::format("{:010}.run", number);
 }
 
+Result<SearchManifest> read_search_manifest(FileSystem& fs, const std::string& directory,
+                                            std::string_view name) {
+    const std::string path = fmt::format("{}/{}/{}", directory, kSearchFolder, name);
+    ANNALS_TRY(const std::string bytes, read_whole(fs, path, kManifestBytesMax));
+    return decode_manifest(bytes);
+}
+
 SearchCheckpointReader::SearchCheckpointReader(FileSystem& fs, const std::string& directory,
                                                Which which)
     : fs_(fs),
       folder_(fmt::format("{}/{}", directory, kSearchFolder)),
-      synced_(read_manifest(kSearchManifestName)),
+      synced_(read_search_manifest(fs, directory, kSearchManifestName)),
       content_{.manifest = unfit("not read"), .runs = {}} {
     Result<SearchManifest> recent = which == Which::newest
-                                        ? read_manifest(kSearchRecentName)
+                                        ? read_search_manifest(fs, directory, kSearchRecentName)
                                         : Result<SearchManifest>(unfit("not asked for"));
     recent_ = recent && (!synced_ || recent->witness.position > synced_->witness.position);
     begin({.manifest = recent_ ? std::move(recent) : synced_, .runs = {}});
@@ -91,12 +98,6 @@ void SearchCheckpointReader::work() {
     for (std::size_t i = next_++; i < tasks_.size(); i = next_++) {
         *tasks_[i].result = read_run(*tasks_[i].place);
     }
-}
-
-Result<SearchManifest> SearchCheckpointReader::read_manifest(std::string_view name) const {
-    const std::string path = fmt::format("{}/{}", folder_, name);
-    ANNALS_TRY(const std::string bytes, read_whole(fs_, path, kManifestBytesMax));
-    return decode_manifest(bytes);
 }
 
 SearchCheckpointReader::Run SearchCheckpointReader::read_run(

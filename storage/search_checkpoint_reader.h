@@ -29,6 +29,10 @@ inline constexpr std::string_view kSearchRecentName = "manifest.recent";
 /// The name of the file of runs with this number.
 std::string search_file_name(std::uint64_t number);
 
+/// The manifest of this name of the store in `directory`. Errors: not_found, io, no_store; corrupt (it isn't whole).
+Result<SearchManifest> read_search_manifest(FileSystem& fs, const std::string& directory,
+                                            std::string_view name);
+
 class SearchCheckpointReader {
   public:
     using Run = Result<std::shared_ptr<const SearchRun>>;
@@ -65,7 +69,6 @@ class SearchCheckpointReader {
         Run* result = nullptr;
     };
 
-    Result<SearchManifest> read_manifest(std::string_view name) const;
     Run read_run(const SearchManifest::Place& place) const;
     void begin(Content content);
     Content end();

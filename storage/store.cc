@@ -13,6 +13,7 @@
 #include "storage/housekeeper.h"
 #include "storage/index.h"
 #include "storage/log_writer.h"
+#include "storage/lost_segments.h"
 #include "storage/recovery.h"
 #include "storage/resident_pages.h"
 #include "storage/search_recovery.h"
@@ -129,6 +130,9 @@ Result<void> prepare_directory(FileSystem& fs, const std::string& directory,
     }
     if (fs.exists(segments)) {
         ANNALS_TRY_VOID(check_format(fs, segments));
+    } else if (const std::string lost = why_all_are_lost(fs, directory); !lost.empty()) {
+        return Error{
+            Errc::corrupt, fmt::format("segments/{}: offset 0: {}", segment_name(1), lost), {}};
     } else if (options.read_only) {
         return Error{Errc::usage, fmt::format("{}: no store is here", directory), {}};
     }

@@ -4,6 +4,7 @@
 #include "storage/backup_manifest.h"
 #include "storage/erasure_journal.h"
 #include "storage/index.h"
+#include "storage/lost_segments.h"
 #include "storage/packed_segment.h"
 #include "storage/recovery.h"
 #include "storage/segment.h"
@@ -69,6 +70,14 @@ class Verification {
         }
         if (manifest_) {
             miss(manifest_->parts.size() + 1);
+        }
+        const std::string lost = numbers.empty() ? why_all_are_lost(fs_, directory)
+                                 : sealed_
+                                     ? why_more_are_lost(fs_, directory, store_id_, {next_ - 1})
+                                     : std::string();
+        if (!lost.empty()) {
+            name_ = segment_name(expected);
+            damage(0, lost);
         }
         // Where records are missing, the erase may be among them.
         const bool complete = report_.damages.empty();
@@ -178,6 +187,7 @@ class Verification {
 
     Result<void> verify_segment(std::uint64_t number, bool last) {
         name_ = segment_name(number);
+        sealed_ = false;
         ++report_.segments;
         if (!read_file(number)) {
             lost_ = true;
@@ -224,6 +234,7 @@ class Verification {
             return Error{Errc::usage, fmt::format("{}: {}", name_, footer.error().detail), {}};
         }
         hints_.clear();
+        sealed_ = footer.has_value();
         if (footer) {
             verify_frames(footer->offset());
             if (report_.damages.size() == damages_before) {
@@ -496,6 +507,7 @@ class Verification {
     std::string name_;
     std::string part_fault_;  ///< why it is not the one of the backup
     std::string bytes_;
+    bool sealed_ = false;
     SegmentHeader header_;
     std::vector<Hint> hints_;
 };

@@ -251,6 +251,26 @@ TEST_F(BackupTest, ARestoredStoreIsTheSameAndGoesOn) {
     EXPECT_EQ(content_of_backup(), content(*store_)) << "the backup is as it was";
 }
 
+TEST_F(BackupTest, ARestoreTakesAwayWhatALogThatIsGoneHasLeft) {
+    ASSERT_TRUE(back_up_now());
+    const std::string all = content(*store_);
+    erase(*store_, "p0-0");
+    store_.reset();
+    ASSERT_TRUE(fs_.make_directory(data_ + "/search"));
+    ASSERT_TRUE(fs_.open(data_ + "/search/manifest", FileSystem::Mode::create));
+    for (const std::string& name : *fs_.list(data_ + "/segments")) {
+        ASSERT_TRUE(fs_.remove(data_ + "/segments/" + name));
+    }
+    ASSERT_TRUE(fs_.exists(data_ + "/erase/1.journal"));
+    EXPECT_FALSE(Store::open(fs_, data_, {}));
+
+    const auto report = restore(fs_, backup_, data_, {});
+    ASSERT_TRUE(report) << report.error().detail;
+    EXPECT_EQ(fs_.list(data_ + "/search")->size(), 0U);
+    EXPECT_EQ(fs_.list(data_ + "/erase")->size(), 0U);
+    EXPECT_EQ(content(*open_store(fs_, data_)), all);
+}
+
 TEST_F(BackupTest, ARestoreEndsAtTheCommitBeforeAPosition) {
     ASSERT_TRUE(back_up_now());
     for (std::uint64_t i = 1; i <= store_->last_position().value; ++i) {
