@@ -495,9 +495,30 @@ class Recovery {
     /// read is zeros there, which would be written for good.
     Result<void> make_durable(Source& source, std::uint64_t from, std::uint64_t to) {
         std::string chunk;
+        std::uint64_t unreadable_pages = 0;
+        std::uint64_t pages_until = 0;  // up to here page by page: something can't be read
         for (std::uint64_t at = from; at < to; at += chunk.size()) {
-            ANNALS_TRY_VOID(read_some(source, at, to - at, chunk));
+            const std::uint64_t page = std::min(to - at, kPageBytes - at % kPageBytes);
+            auto read = read_some(source, at, at < pages_until ? page : to - at, chunk);
+            if (!read && source.footer && at >= pages_until) {
+                pages_until = at + chunk.size();
+                read = read_some(source, at, page, chunk);
+            }
+            if (!read && source.footer) {
+                // The system doesn't have it in memory, and it was durable before there was a footer: it is damaged, like
+                // what can't be read of any other sealed segment, and told to whoever reads it.
+                if (++unreadable_pages == 1) {
+                    log_error(fmt::format("{}: versions there are answered as damaged",
+                                          read.error().detail));
+                }
+                continue;
+            }
+            ANNALS_TRY_VOID(std::move(read));
             ANNALS_TRY_VOID(source.file->write(at, chunk));
+        }
+        if (unreadable_pages > 1) {
+            log_error(
+                fmt::format("segments/{}: {} pages can't be read", source.name, unreadable_pages));
         }
         return source.file->sync();
     }

@@ -362,13 +362,54 @@ TEST(Recovery, TakesNoUnreadablePageOfALargeCommitForATornTail) {
     }
 }
 
-TEST(Recovery, WritesNoZerosForWhatItCannotReadOfASealedLastSegment) {
+TEST(Recovery, GoesOnBehindASealedLastSegmentOfWhichAPageCannotBeRead) {
     auto fs = patients(kTwoSegments);
     ASSERT_TRUE(fs->remove(kSecond));
-    const int last = 30;
-    const std::uint64_t offset = find_in(*fs, kFirst, "marker-" + std::to_string(last) + ";");
+    const std::string before = fs->content(kFirst);
+    constexpr int kThere = 30;
+    const std::uint64_t offset = find_in(*fs, kFirst, "marker-" + std::to_string(kThere) + ";");
     ASSERT_GT(offset, kPageBytes);
-    expect_refused_while_unreadable(*fs, offset, last);
+    fs->set_readable(kFirst, offset, false);
+    {
+        const auto store = Store::open(*fs, "/data", options());
+        ASSERT_TRUE(store) << store.error().detail;
+        const auto damaged = (*store)->current(type_of("Patient"), "p" + std::to_string(kThere));
+        ASSERT_TRUE(damaged);
+        EXPECT_EQ((*store)->load(*damaged).error().code, Errc::corrupt);
+        EXPECT_TRUE((*store)->load(*(*store)->current(type_of("Patient"), "p0")));
+        put(**store, "Patient", "next", "x");
+    }
+    // No zeros were written for it.
+    EXPECT_EQ(fs->content(kFirst), before);
+    fs->set_readable(kFirst, offset, true);
+    const auto store = Store::open(*fs, "/data", options());
+    ASSERT_TRUE(store) << store.error().detail;
+    EXPECT_TRUE(
+        (*store)->load(*(*store)->current(type_of("Patient"), "p" + std::to_string(kThere))));
+    EXPECT_TRUE((*store)->load(*(*store)->current(type_of("Patient"), "next")));
+}
+
+TEST(Recovery, MakesTheOtherPagesOfSuchASegmentDurable) {
+    auto fs = patients(kTwoSegments);
+    ASSERT_TRUE(fs->remove(kSecond));
+    ASSERT_TRUE(fs->sync_directory("/data/segments"));
+    const std::string whole = fs->content(kFirst);
+    const std::string frames = whole.substr(kSegmentHeaderBytes);
+    {
+        // What was there is seen, but only zeros are on the device, and the system takes them for the same.
+        const auto file = fs->open(kFirst, FileSystem::Mode::read_write);
+        ASSERT_TRUE((*file)->write(kSegmentHeaderBytes, std::string(frames.size(), '\0')));
+        ASSERT_TRUE((*file)->sync());
+        ASSERT_TRUE((*file)->write(kSegmentHeaderBytes, frames));
+        fs->lose_on_failed_sync();
+        fs->fail_next(SimFileSystem::Call::sync, Errc::io);
+        ASSERT_FALSE((*file)->sync());
+    }
+    fs->set_readable(kFirst, kPageBytes, false);
+    ASSERT_TRUE(Store::open(*fs, "/data", options()));
+    std::string expected = whole;
+    expected.replace(kPageBytes, kPageBytes, kPageBytes, '\0');
+    EXPECT_TRUE(fs->after_power_cut(0)->content(kFirst) == expected);
 }
 
 TEST(Recovery, GoesOnInNoPackedSegment) {
