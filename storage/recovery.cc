@@ -131,6 +131,10 @@ class Recovery {
         }
         ANNALS_TRY(source.segment.data, source.file->map(bytes));
         source.segment.bytes = bytes;
+        if (!last) {
+            source.file
+                .reset();  // A store may have more segments than a process may have descriptors.
+        }
         if (options_.read_only) {
             source.segment.data = journal_.applied(number, std::move(source.segment.data), bytes);
         }

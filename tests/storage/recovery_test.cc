@@ -7,7 +7,9 @@
 #include "storage/format.h"
 #include "storage/store.h"
 #include "tests/support/commits.h"
+#include "tests/support/no_descriptors.h"
 #include "tests/support/sim_file_system.h"
+#include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
 
@@ -299,6 +301,26 @@ TEST(Recovery, GoesOnBehindASealedLastSegment) {
     put(**store, "Patient", "next", "x");
     EXPECT_EQ((*store)->current(type_of("Patient"), "next")->position.value, last.value + 1);
     EXPECT_TRUE(fs->exists(kSecond));
+}
+
+TEST(Recovery, NeedsFewDescriptorsForManySegments) {
+    const test::TemporaryDirectory directory;
+    constexpr std::size_t kSegments = 12;
+    for (const bool read_only : {false, true}) {
+        if (!read_only) {
+            const auto store = Store::open(posix_file_system(), directory / "data", options());
+            ASSERT_TRUE(store);
+            while ((*store)->metrics().segments < kSegments) {
+                put(**store, "Patient", "p", std::string(1000, 'x'));
+            }
+        }
+        const test::NoDescriptors few(4);
+        OpenReport report;
+        const auto store =
+            Store::open(posix_file_system(), directory / "data", options(read_only), &report);
+        ASSERT_TRUE(store) << store.error().detail;
+        EXPECT_EQ(report.segments, kSegments);
+    }
 }
 
 /// Opening refuses with io and leaves the file as it is; once the page can be read, all is there.
