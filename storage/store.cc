@@ -149,6 +149,25 @@ Result<void> prepare_directory(FileSystem& fs, const std::string& directory,
     return fs.sync_directory(directory);
 }
 
+/// A copy of a backup may lack its end, and look like a store that ended sooner.
+Result<void> check_backup(FileSystem& fs, const std::string& directory, bool allow_damaged,
+                          OpenReport& report) {
+    const auto manifest = read_backup_manifest(fs, directory);
+    const Result<void> whole = !manifest    ? Result<void>(manifest.error())
+                               : !*manifest ? Result<void>()
+                                            : check_backup_parts(fs, directory, **manifest);
+    // While it is made, and when it was not finished, the manifest is of the one before.
+    if (whole || fs.exists(fmt::format("{}/{}", directory, kBackupPartial))) {
+        return {};
+    }
+    if (whole.error().code != Errc::corrupt || !allow_damaged) {
+        return whole;
+    }
+    log_error(whole.error().detail);
+    report.damages.push_back({std::string(kBackupManifest), 0, whole.error().detail});
+    return {};
+}
+
 }  // namespace
 
 void Store::Impl::recover_search(FileSystem& fs, const std::string& directory,
@@ -219,6 +238,9 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
     Impl* const impl = owned.get();
     const std::string segments = directory + "/segments";
     ANNALS_TRY_VOID(prepare_directory(fs, directory, segments, options, impl->lock));
+    if (options.read_only) {
+        ANNALS_TRY_VOID(check_backup(fs, directory, options.allow_damaged, found));
+    }
     ANNALS_TRY(ErasureJournal::Content journal, ErasureJournal::read(fs, directory));
     if (!options.read_only) {
         ANNALS_TRY_VOID(replay(fs, segments, journal));

@@ -405,6 +405,22 @@ class CopiedBackup : public ::testing::Test {
         EXPECT_EQ(verified->damages.front().segment, segment_name(number));
     }
 
+    /// It is not looked into as it is, unless damage is allowed.
+    void expect_unread(std::uint64_t number) {
+        StoreOptions options;
+        options.read_only = true;
+        const auto refused = Store::open(fs_, "/backup", options);
+        ASSERT_FALSE(refused);
+        EXPECT_EQ(refused.error().code, Errc::corrupt);
+        EXPECT_NE(refused.error().detail.find(segment_name(number)), std::string::npos)
+            << refused.error().detail;
+        options.allow_damaged = true;
+        OpenReport report;
+        const auto rest = Store::open(fs_, "/backup", options, &report);
+        ASSERT_TRUE(rest) << rest.error().detail;
+        EXPECT_FALSE(report.damages.empty());
+    }
+
     SimFileSystem fs_;
     std::unique_ptr<Store> store_;
     std::uint64_t last_ = 0;  ///< number of the last segment
@@ -415,6 +431,7 @@ TEST_F(CopiedBackup, WithoutItsLastSegmentIsRefused) {
     ASSERT_GE(last_, 3U);
     ASSERT_TRUE(fs_.remove(segment(last_)));
     expect_refused(last_);
+    expect_unread(last_);
     RestoreOptions options;
     options.to_instant = Instant{4'000'000'000'000'000};
     expect_refused(last_, options);
@@ -432,6 +449,7 @@ TEST_F(CopiedBackup, CutWhereAFrameEndsIsRefused) {
     const std::string whole = fs_.content(segment(last_));
     fs_.set_content(segment(last_), whole.substr(0, ends[ends.size() - 2]));
     expect_refused(last_);
+    expect_unread(last_);
 }
 
 TEST_F(CopiedBackup, WithZerosInThePlaceOfItsEndIsRefused) {
