@@ -178,16 +178,20 @@ void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
         return;
     }
     const bool last_try = stopping_;
-    const bool again = outcome_ || outcome_.error().code == Errc::no_store;
+    const bool retries = !outcome_;
+    const bool again = !retries || outcome_.error().code == Errc::no_store;
     lock.unlock();
     const Result<std::optional<Error>> done =
         again ? work(task) : Result<std::optional<Error>>(outcome_.error());
     if (!done && again) {
-        log_error(
-            fmt::format("erase: {}: what was erased is not read any more, but its bytes are "
-                        "still there",
-                        done.error().detail));
-        if (done.error().code != Errc::no_store) {
+        const bool passing = done.error().code == Errc::no_store;
+        if (!retries || !passing) {  // Not once a second for as long as a device is full.
+            log_error(
+                fmt::format("erase: {}: what was erased is not read any more, but its bytes are "
+                            "still there",
+                            done.error().detail));
+        }
+        if (!passing) {
             // The journal may have what a segment has not yet: a copy with another salt would never get it.
             compaction_.end();
         }
@@ -195,6 +199,9 @@ void Housekeeper::erase(Task& task, std::unique_lock<std::mutex>& lock) {
     // The listeners know the ticket as failed from then on, also if a later attempt succeeds.
     const std::optional<Error> failure = done ? *done : std::optional(done.error());
     listeners_.erased(task.ticket, !failure, failure ? failure->code : Errc::internal);
+    if (done && retries) {
+        log_info("erase: what was left is taken out");
+    }
     lock.lock();
     if (done) {
         outcome_ = {};

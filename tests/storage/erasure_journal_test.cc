@@ -293,6 +293,26 @@ TEST(HardDelete, OutlivesAPowerCutAlsoIfTheNameOfACopyWasNotDurableAtFirst) {
     EXPECT_NE(after->content(elsewhere).find("marker-c"), std::string::npos);
 }
 
+TEST(HardDelete, SaysOnceThatItWaits) {
+    SimFileSystem fs;
+    const auto store = *Store::open(fs, kDirectory, segments_on_demand());
+    test::put(*store, "Patient", "a", "marker-a");
+    testing::internal::CaptureStderr();
+    fs.fail_next(SimFileSystem::Call::create, Errc::no_store, 2);  // of the journal
+    const Ticket ticket = submit_erase(*store, "a").ticket;
+    ASSERT_TRUE(store->wait(ticket));
+    EXPECT_FALSE(store->wait_erased(ticket));
+    for (int i = 0; i < 1000 && !store->wait_erased(ticket); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    const std::string told = testing::internal::GetCapturedStderr();
+    EXPECT_TRUE(store->wait_erased(ticket));
+    const std::size_t first = told.find("its bytes are still there");
+    ASSERT_NE(first, std::string::npos) << told;
+    EXPECT_EQ(told.find("its bytes are still there", first + 1), std::string::npos) << told;
+    EXPECT_NE(told.find("what was left is taken out", first), std::string::npos) << told;
+}
+
 TEST(HardDelete, ThatAnOpeningCouldNotFinishIsDoneBeforeAnythingElse) {
     using Call = SimFileSystem::Call;
     StoreOptions options = segments_on_demand();
