@@ -88,6 +88,10 @@ Result<std::shared_ptr<const core::Principal>> Authenticator::authenticate(
     const core::Request& request, std::string_view address, Instant now, Settled* later,
     Memo& memo) {
     catch_up();
+    if (now < last_now_) {
+        tokens_.clear();  // The clock went back: for how long they have been known can't be told.
+    }
+    last_now_ = now;
     const Presented presented = presented_by(request);
     if (presented.headers == 0) {
         return std::shared_ptr<const core::Principal>();
@@ -95,14 +99,18 @@ Result<std::shared_ptr<const core::Principal>> Authenticator::authenticate(
     if (presented.headers > 1) {
         return bad_credentials("More than one credential was sent");
     }
-    if (memo.number == trusted_->number && memo.expires > now && memo.is_key == presented.is_key &&
-        are_same(memo.credentials, presented.value)) {
+    if (memo.number == trusted_->number && memo.learned <= now && memo.expires > now &&
+        memo.is_key == presented.is_key && are_same(memo.credentials, presented.value)) {
         return memo.principal;
     }
     ANNALS_TRY(Known known, presented.is_key ? by_key(presented.value)
                                              : by_bearer(presented.value, address, now, later));
     if (presented.value.size() <= kMemoBytesMax) {
-        memo = {std::string(presented.value), presented.is_key, trusted_->number, known.expires,
+        memo = {std::string(presented.value),
+                presented.is_key,
+                trusted_->number,
+                now,
+                known.expires,
                 known.principal};
     }
     return known.principal;

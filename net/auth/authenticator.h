@@ -26,6 +26,7 @@ class Authenticator {
         std::string credentials;
         bool is_key = false;
         std::uint64_t number = 0;  ///< Trusted::number
+        Instant learned;
         Instant expires;
         std::shared_ptr<const core::Principal> principal;
     };
@@ -74,6 +75,7 @@ class Authenticator {
     std::shared_ptr<const Trusted> trusted_;
     std::vector<std::shared_ptr<const core::Principal>> key_holders_;  ///< as trusted_->api_keys
     std::unordered_map<std::string, Known, Hash, std::equal_to<>> tokens_;  ///< good ones
+    Instant last_now_;
 };
 
 }  // namespace annals::net::auth

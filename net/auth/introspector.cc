@@ -20,6 +20,8 @@ constexpr std::chrono::seconds kWarningInterval{10};
 /// How long a token that is no good is not asked about again, and one of which nothing could be found out.
 constexpr std::chrono::seconds kRefusedFor{10};
 constexpr std::chrono::seconds kUnknownFor{2};
+/// Threads that look at the clock one after the other may come here the other way round.
+constexpr std::chrono::seconds kClockMayDiffer{1};
 
 Instant after(Instant now, std::chrono::microseconds time) {
     return {now.us + time.count()};
@@ -93,6 +95,7 @@ Result<Claims> Introspector::find_out(std::string_view token, std::string_view a
     }
     std::string digest = sha256_hex(token);
     const std::lock_guard lock(mutex_);
+    forget_if_back(now);
     if (const auto found = good_.find(digest);
         found != good_.end() && found->second.expires > now) {
         return found->second;
@@ -157,6 +160,15 @@ void Introspector::keep(const std::string& digest, Result<Claims> answer) {
     const auto until =
         after(time, answer.error().code == Errc::overloaded ? kUnknownFor : kRefusedFor);
     refused_.insert_or_assign(digest, Refused{std::move(answer.error()), until});
+}
+
+/// Where the clock went back, for how long an answer has been known can't be told.
+void Introspector::forget_if_back(Instant now) {
+    if (after(now, kClockMayDiffer) < last_now_) {
+        good_.clear();
+        refused_.clear();
+    }
+    last_now_ = now;
 }
 
 /// Never says anything of the token, nor what the answer was.

@@ -67,6 +67,7 @@ class Introspector {
     void run();
     Result<Claims> ask(const std::string& token, const std::string& secret);
     void keep(const std::string& digest, Result<Claims> answer);  ///< under the mutex
+    void forget_if_back(Instant now);                             ///< under the mutex
     Error warn(std::string_view what);
 
     const core::Config::Auth::Introspection config_;
@@ -81,6 +82,7 @@ class Introspector {
     // By the SHA-256 of the token: neither its length nor it itself is kept.
     std::unordered_map<std::string, Claims> good_;
     std::unordered_map<std::string, Refused> refused_;
+    Instant last_now_;
     std::unordered_map<std::string, Settled> asked_;  ///< waiting or under way
     std::deque<Question> waiting_;
     std::chrono::steady_clock::time_point next_warning_;

@@ -1,10 +1,13 @@
 // Tokens that say nothing themselves: what the authorization server says of them is believed, for a while.
 
+#include "net/auth/authenticator.h"
+#include "net/auth/credentials.h"
 #include "net/auth/introspector.h"
 #include "net/auth/jwt.h"
 #include "tests/support/child_process.h"
 #include "tests/support/guarded_server.h"
 #include "tests/support/http_endpoint.h"
+#include "tests/support/temporary_directory.h"
 #include "tests/support/tokens.h"
 
 #include <gmock/gmock.h>
@@ -160,6 +163,59 @@ TEST(Introspection, DoesNotHoldAnAnswerLongerThanTheTokenLives) {
     ASSERT_TRUE(claims);
     EXPECT_EQ(claims->expires.us, end.us);
     EXPECT_EQ(introspector.find_out("token", "a", end, nullptr).error().code, Errc::overloaded);
+}
+
+void await(const net::auth::Settled& settled) {
+    ASSERT_TRUE(settled);
+    while (!*settled) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
+TEST(Introspection, AsksAgainWhereTheClockHasGoneBack) {
+    AuthorizationServer issuer(kActive);
+    core::Config config;
+    config.auth.introspection.url = issuer.url();
+    net::auth::Introspector introspector(config.auth, "secret");
+    net::auth::Settled later;
+    const Instant time = now();
+    EXPECT_FALSE(introspector.find_out("token", "a", time, &later));
+    await(later);
+    EXPECT_TRUE(introspector.find_out("token", "a", time, nullptr));
+    EXPECT_TRUE(introspector.find_out("token", "a", Instant{time.us - 500'000}, nullptr));
+    EXPECT_FALSE(introspector.find_out("token", "a", Instant{time.us - 3'600'000'000}, nullptr));
+}
+
+TEST(Introspection, IsNotBelievedByAnyThreadForLongerWhereTheClockHasGoneBack) {
+    AuthorizationServer issuer(kActive);
+    const TemporaryDirectory directory;
+    write_whole_file(directory / "secret", "secret");
+    core::Config config;
+    config.auth.mode = "jwt";
+    config.auth.introspection.url = issuer.url();
+    config.auth.introspection.client_secret_file = directory / "secret";
+    const auto credentials = net::auth::Credentials::open(config, {});
+    ASSERT_TRUE(credentials) << credentials.error().detail;
+    net::auth::Authenticator authenticator(config.auth, **credentials);
+    core::Request request;
+    request.headers.push_back({"Authorization", "Bearer token"});
+    net::auth::Authenticator::Memo memo;
+    net::auth::Settled later;
+    const Instant time = now();
+    const auto taken = [&](Instant when, net::auth::Authenticator::Memo& of_connection) {
+        const auto who = authenticator.authenticate(request, "a", when, &later, of_connection);
+        return who && *who != nullptr;
+    };
+    EXPECT_FALSE(taken(time, memo));
+    await(later);
+    net::auth::Authenticator::Memo other;
+    EXPECT_TRUE(taken(time, memo));
+    EXPECT_TRUE(taken(time, other));
+    const Instant before{time.us - 3'600'000'000};
+    EXPECT_FALSE(taken(before, memo));
+    await(later);
+    EXPECT_TRUE(taken(before, memo));
+    EXPECT_EQ(issuer.requests(), 2);
 }
 
 TEST(Introspection, SaysThatItDoesNotKnowWhereNothingCanBeFoundOut) {
