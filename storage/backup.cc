@@ -1,7 +1,9 @@
 #include "storage/backup.h"
 
+#include "storage/lost_segments.h"
 #include "storage/recovery.h"
 #include "storage/segment_check.h"
+#include "storage/segment_footer.h"
 #include "storage/whole_file.h"
 
 #include <fmt/format.h>
@@ -19,6 +21,11 @@ constexpr int kAttemptsMax = 3;
 
 Error usage(std::string detail) {
     return {Errc::usage, std::move(detail), {}};
+}
+
+Error missing(const std::string& segments, std::uint64_t number, std::string_view why) {
+    return {
+        Errc::corrupt, fmt::format("{}/{}: offset 0: {}", segments, segment_name(number), why), {}};
 }
 
 class Backup {
@@ -207,7 +214,7 @@ class Backup {
             return {};
         }
         ANNALS_TRY(const std::string draft, draft_of(end_.segment));
-        ANNALS_TRY(const auto file, copy(source(end_.segment), draft, end_.offset));
+        ANNALS_TRY(const auto file, copy_open(draft));
         if (lock.owns_lock()) {
             lock.unlock();
         }
@@ -266,6 +273,18 @@ class Backup {
         return copy_file(fs_, from, to, bytes, [this] { return go_on(); });
     }
 
+    /// The last segment as an open one. Durability: none before the sync of what it returns.
+    Result<std::unique_ptr<File>> copy_open(const std::string& to) {
+        ANNALS_TRY(const SegmentHeader header, read_header(end_.segment));
+        if (header.format != SegmentFormat::packed) {
+            return copy(source(end_.segment), to, end_.offset);
+        }
+        ANNALS_TRY(const CheckedSegment last, check_segment(fs_, source(end_.segment)));
+        ANNALS_TRY(std::unique_ptr<File> file, fs_.open(to, FileSystem::Mode::create));
+        ANNALS_TRY_VOID(write_large(*file, last.view().substr(0, end_.offset)));
+        return file;
+    }
+
     void tell(std::uint64_t bytes) {
         report_.bytes += bytes;
         if (options_.progress) {
@@ -316,17 +335,30 @@ Result<LogEnd> find_log_end(FileSystem& fs, const std::string& directory) {
     }
     ANNALS_TRY(const auto numbers, segment_numbers(fs, segments));
     if (numbers.empty()) {
-        return usage(fmt::format("{}: no store there", directory));
+        const std::string lost = why_all_are_lost(fs, directory);
+        return lost.empty() ? usage(fmt::format("{}: no store there", directory))
+                            : missing(segments, 1, lost);
     }
     LogEnd end;
     end.segment = numbers.back();
-    // A torn tail was never acknowledged: it is left behind.
     const std::string path = segments + "/" + segment_name(end.segment);
     ANNALS_TRY(const auto file, fs.open(path, FileSystem::Mode::read));
     ANNALS_TRY(const std::uint64_t bytes, file->size());
     ANNALS_TRY(const auto data, file->map(bytes));
-    ANNALS_TRY(const SegmentHeader header, decode_segment_header({data.get(), bytes}, path));
-    const SegmentScan scan = scan_segment({data.get(), bytes}, header);
+    const std::string_view view(data.get(), bytes);
+    ANNALS_TRY(const SegmentHeader header, decode_segment_header(view, path));
+    const bool packed = header.format == SegmentFormat::packed;
+    if (packed || FooterReader::open(view, header)) {
+        ANNALS_TRY(const CheckedSegment sealed, check_segment(fs, path));
+        const std::string lost =
+            why_more_are_lost(fs, directory, header.store_id, sealed.last_position);
+        if (!lost.empty()) {
+            return missing(segments, end.segment + 1, lost);
+        }
+        return LogEnd{end.segment, sealed.end, sealed.last_position, sealed.last_instant};
+    }
+    // A torn tail was never acknowledged: it is left behind.
+    const SegmentScan scan = scan_segment(view, header);
     if (scan.witness) {
         return Error{Errc::corrupt,
                      fmt::format("{}: offset {}: no whole frame, but a later one", path, scan.end),
@@ -336,7 +368,7 @@ Result<LogEnd> find_log_end(FileSystem& fs, const std::string& directory) {
     end.position = {header.first_position.value - 1};
     end.instant = header.last_instant;
     for (const FrameAt& frame : scan.frames) {
-        RecordReader reader({data.get(), bytes}, frame.offset, frame.header);
+        RecordReader reader(view, frame.offset, frame.header);
         while (true) {
             ANNALS_TRY(const auto record, reader.next());
             if (!record) {

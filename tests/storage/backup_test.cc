@@ -182,6 +182,39 @@ TEST_F(BackupTest, OfAStoreThatNobodyWritesNeedsNoStore) {
     EXPECT_EQ(report->position.value, 72U);
 }
 
+/// As after a restore that ended where a segment begins, or where the next one could not be begun.
+TEST(Backup, OfAStoreThatEndsWithASealedSegmentHasAllOfIt) {
+    for (const bool packed : {false, true}) {
+        SCOPED_TRACE(packed);
+        SimFileSystem fs;
+        {
+            StoreOptions options;
+            options.segment_bytes = kSegmentBytes;
+            options.prepare_segments = false;
+            options.pack_segments = packed;
+            const auto store = *Store::open(fs, "/data", options);
+            fill_segments(*store);
+            if (packed) {
+                store->compact(true);
+                ASSERT_TRUE(store->wait_compacted());
+                ASSERT_GT(store->metrics().segments_packed, 0U);
+            }
+        }
+        for (std::uint64_t number = 3; fs.exists("/data/segments/" + segment_name(number));
+             ++number) {
+            ASSERT_TRUE(fs.remove("/data/segments/" + segment_name(number)));
+        }
+        const std::string all = content(*open_store(fs, "/data", true));
+        const auto report =
+            back_up(fs, "/data", "/backup", [&] { return find_log_end(fs, "/data"); });
+        ASSERT_TRUE(report) << report.error().detail;
+        expect_sound(fs, "/backup");
+        EXPECT_EQ(content(*open_store(fs, "/backup", true)), all);
+        ASSERT_TRUE(restore(fs, "/backup", "/restored", {}));
+        EXPECT_EQ(content(*open_store(fs, "/restored")), all);
+    }
+}
+
 TEST_F(BackupTest, WhileWritersAreAtWorkIsWhole) {
     std::atomic<bool> stop = false;
     std::thread writer([&] {

@@ -1,5 +1,6 @@
 // Logs that end sooner than what was made from them.
 
+#include "storage/backup.h"
 #include "storage/store.h"
 #include "storage/verify.h"
 #include "tests/support/search_store.h"
@@ -65,6 +66,10 @@ void expect_refused(SimFileSystem& fs, const std::string& segment, const std::st
     ASSERT_EQ(verified->damages.size(), 1U);
     EXPECT_EQ(verified->damages[0].segment, segment);
     EXPECT_THAT(verified->damages[0].reason, HasSubstr(why));
+    const auto end = find_log_end(fs, "/data");
+    ASSERT_FALSE(end);
+    EXPECT_EQ(end.error().code, Errc::corrupt);
+    EXPECT_THAT(end.error().detail, HasSubstr(segment + ": offset 0: "));
     EXPECT_EQ(fs.paths(), paths);
 }
 
