@@ -133,8 +133,10 @@ Result<LastnAsked> read_lastn_asked(const Service& service, const Request& reque
     return asked;
 }
 
-asio::awaitable<Response> run_lastn(const Service& service, const Request& request,
-                                    const Target& target) {
+}  // namespace
+
+asio::awaitable<Response> lastn_operation(const Service& service, const Request& request,
+                                          const Target& target) {
     Result<LastnAsked> asked =
         read_lastn_asked(service, request, target.type, *service.indexing().parameters());
     if (!asked) {
@@ -155,13 +157,6 @@ asio::awaitable<Response> run_lastn(const Service& service, const Request& reque
     content.matches = groups.last(asked->max);
     content.total = content.matches.size();
     co_return answer_search(service, request.base_url, std::move(content));
-}
-
-}  // namespace
-
-asio::awaitable<Response> lastn_operation(const Service& service, const Request& request,
-                                          const Target& target) {
-    co_return co_await run_lastn(service, request, target);
 }
 
 }  // namespace annals::core

@@ -133,8 +133,10 @@ void choose(std::vector<Scored> scored, const MatchAsked& asked, SearchBundleCon
     }
 }
 
-asio::awaitable<Response> run_match(const Service& service, const Request& request,
-                                    const Target& target) {
+}  // namespace
+
+asio::awaitable<Response> match_operation(const Service& service, const Request& request,
+                                          const Target& target) {
     Result<MatchAsked> asked = read_match_asked(service, request);
     if (!asked) {
         co_return std::move(asked.error());
@@ -199,13 +201,6 @@ asio::awaitable<Response> run_match(const Service& service, const Request& reque
     content.links.emplace_back("self", fmt::format("{}/Patient/$match", request.base_url));
     choose(std::move(scored), *asked, content);
     co_return answer_search(service, request.base_url, std::move(content));
-}
-
-}  // namespace
-
-asio::awaitable<Response> match_operation(const Service& service, const Request& request,
-                                          const Target& target) {
-    co_return co_await run_match(service, request, target);
 }
 
 }  // namespace annals::core

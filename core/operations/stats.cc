@@ -228,7 +228,10 @@ asio::awaitable<Result<void>> add_sources(const Service& service, const Request&
     co_return Result<void>();
 }
 
-asio::awaitable<Response> run(const Service& service, const Request& request) {
+}  // namespace
+
+asio::awaitable<Response> stats_operation(const Service& service, const Request& request,
+                                          const Target& /*target*/) {
     Result<StatsInput> asked = StatsInput::read(request, service.config().max_page_size);
     if (!asked) {
         co_return std::move(asked.error());
@@ -272,13 +275,6 @@ asio::awaitable<Response> run(const Service& service, const Request& request) {
     }
     response.body.append("]}");
     co_return response;
-}
-
-}  // namespace
-
-asio::awaitable<Response> stats_operation(const Service& service, const Request& request,
-                                          const Target& /*target*/) {
-    co_return co_await run(service, request);
 }
 
 }  // namespace annals::core
