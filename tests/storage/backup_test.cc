@@ -291,7 +291,8 @@ TEST_F(BackupTest, ARestoreTakesAwayWhatALogThatIsGoneHasLeft) {
     store_.reset();
     ASSERT_TRUE(fs_.make_directory(data_ + "/search"));
     ASSERT_TRUE(fs_.open(data_ + "/search/manifest", FileSystem::Mode::create));
-    for (const std::string& name : *fs_.list(data_ + "/segments")) {
+    const auto segments = fs_.list(data_ + "/segments");
+    for (const std::string& name : *segments) {
         ASSERT_TRUE(fs_.remove(data_ + "/segments/" + name));
     }
     ASSERT_TRUE(fs_.exists(data_ + "/erase/1.journal"));

@@ -12,7 +12,6 @@
 namespace annals::storage {
 namespace {
 
-using test::open_store;
 using test::searchable;
 using test::SearchableCommit;
 using test::SimFileSystem;
@@ -58,7 +57,7 @@ void expect_refused(SimFileSystem& fs, const std::string& segment, const std::st
     }
     options.allow_damaged = true;
     OpenReport report;
-    ASSERT_NE(open_store(fs, options, &report), nullptr);
+    ASSERT_NE(test::open_store(fs, options, &report), nullptr);
     ASSERT_EQ(report.damages.size(), 1U);
     EXPECT_EQ(report.damages[0].segment, segment);
     const auto verified = verify(fs, "/data");
@@ -77,7 +76,7 @@ class LostSegments : public testing::Test {
   protected:
     /// Fills `count` segments, and begins the next.
     void fill(std::size_t count) {
-        const auto store = open_store(fs_);
+        const auto store = test::open_store(fs_);
         for (int i = 0; i == 0 || segments(fs_).size() <= count; ++i) {
             put(*store, "p" + std::to_string(i), "red " + std::string(500, 'x'));
         }
@@ -91,7 +90,7 @@ TEST_F(LostSegments, AreNotTakenForANewStore) {
     remove_below(fs_, kSegments);
     expect_refused(fs_, "0000000001.seg", "search/manifest");
     remove_below(fs_, "/data/search/");
-    EXPECT_EQ(open_store(fs_)->last_position(), Position{0});
+    EXPECT_EQ(test::open_store(fs_)->last_position(), Position{0});
 }
 
 TEST_F(LostSegments, AreMissedByWhateverIsLeft) {
@@ -128,7 +127,7 @@ TEST_F(LostSegments, AtTheEndAreMissedByTheSearchIndex) {
     const std::string next = "000000000" + std::to_string(segments(fs_).size() + 1) + ".seg";
     expect_refused(fs_, next, "was made from a log that had position");
     remove_below(fs_, "/data/search/");
-    const auto store = open_store(fs_);
+    const auto store = test::open_store(fs_);
     EXPECT_GT(store->last_position(), Position{0});
     put(*store, "next");
 }
@@ -138,30 +137,30 @@ TEST_F(LostSegments, AreNotMissedByTheSearchIndexOfAnotherStore) {
     ASSERT_TRUE(fs_.remove(segments(fs_).back()));
     SimFileSystem other;
     {
-        const auto store = open_store(other);
+        const auto store = test::open_store(other);
         for (int i = 0; i < 200; ++i) {
             put(*store, "p" + std::to_string(i));
         }
     }
     fs_.set_content("/data/search/manifest", other.content("/data/search/manifest"));
-    put(*open_store(fs_), "next");
+    put(*test::open_store(fs_), "next");
 }
 
 /// As where the power goes and the device had told of more than it had.
 TEST_F(LostSegments, AreNotMissedWhereTheEndOfTheOpenOneWasLost) {
     {
-        const auto store = open_store(fs_);
+        const auto store = test::open_store(fs_);
         put(*store, "a");
     }
     const std::string path = segments(fs_).back();
     const std::string before = fs_.content(path);
     {
-        const auto store = open_store(fs_);
+        const auto store = test::open_store(fs_);
         put(*store, "b");
         put(*store, "c");
     }
     fs_.set_content(path, before);
-    const auto store = open_store(fs_);
+    const auto store = test::open_store(fs_);
     ASSERT_NE(store, nullptr);
     EXPECT_EQ(store->last_position(), Position{1});
     put(*store, "d", "blue");
