@@ -49,13 +49,15 @@ std::string encode_base64(std::string_view text, bool url) {
 }
 
 std::optional<std::string> decode_base64(std::string_view text, bool url) {
-    text = text.substr(0, text.find_last_not_of('=') + 1);
-    if (url) {
-        return decode_base64url(text);
+    std::string digits(text.substr(0, text.find_last_not_of('=') + 1));
+    if (!url) {
+        if (digits.find_first_of("-_") != std::string::npos) {
+            return std::nullopt;
+        }
+        std::ranges::replace(digits, '+', '-');
+        std::ranges::replace(digits, '/', '_');
     }
-    std::string padded(text);
-    padded.append((4 - padded.size() % 4) % 4, '=');
-    return annals::decode_base64(padded);
+    return decode_base64url(digits);
 }
 
 std::optional<std::string> decode_hex(std::string_view text) {

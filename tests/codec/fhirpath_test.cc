@@ -208,6 +208,7 @@ TEST_F(FhirPath, CountsCharactersAndNotBytes) {
     EXPECT_EQ(eval("'w7_Cv8O-'.decode('urlbase64') = 'w7/Cv8O+'.decode('base64')"), "[true]");
     EXPECT_EQ(eval("'YQ'.decode('base64') | 'YQ=='.decode('urlbase64')"), "[a]");
     EXPECT_EQ(eval("'w7/Cv8O+'.decode('urlbase64')"), "");
+    EXPECT_EQ(eval("'w7_Cv8O-'.decode('base64') | 'YW I='.decode('base64')"), "");
     EXPECT_EQ(eval("'a.b'.replaceMatches('(\\\\w).(\\\\w)', '$2-$1')"), "[b-a]");
 }
 
