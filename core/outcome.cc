@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace annals::core {
 
 namespace {
@@ -57,6 +59,15 @@ void add_accepted(const Request& request, Response& response) {
         response.headers.emplace_back("Accept", "application/x-www-form-urlencoded");
     } else {
         response.headers.emplace_back("Accept", "application/fhir+json, application/fhir+xml");
+    }
+}
+
+// In a second, unless who made the error knows better.
+void ask_again_later(Response& response) {
+    const bool told = std::ranges::any_of(
+        response.headers, [](const auto& header) { return header.first == "Retry-After"; });
+    if (!told) {
+        response.headers.emplace_back("Retry-After", "1");
     }
 }
 
@@ -194,8 +205,8 @@ void tell_untold_failure(const Request& request, Response& response) {
         error.detail = meaning.text;
     }
 
-    if (response.status == 503) {
-        response.headers.emplace_back("Retry-After", "1");
+    if (response.status == 503 || response.status == 429 || response.status == 408) {
+        ask_again_later(response);
     } else if (response.status == 415) {
         add_accepted(request, response);
     } else if (response.status == 403 && error.code == Errc::insufficient_scope) {

@@ -38,7 +38,7 @@ void tell_untold_failure(const Request& request, Response& response);
 
 /// Makes the OperationOutcome of Response::failure the body, unless there is one already. Whoever answers a request calls it, and nobody
 /// else needs to. 500 and 503 get the text of the table and the request id instead of the detail, which is logged; 415 says what is
-/// taken, 503 when to ask again, and 403 for want of a scope which one is needed.
+/// taken, 503, 429 and 408 when to ask again, and 403 for want of a scope which one is needed.
 inline void tell_failure(const Request& request, Response& response) {
     if (response.failure && response.body.empty()) {
         tell_untold_failure(request, response);

@@ -556,9 +556,6 @@ Connection::Turn Connection::refuse(const Error& error, int status) {
         // It is the coding that is not taken, whatever the type.
         response.headers = {{"Accept-Encoding", std::string(kCodingsTaken)}};
     }
-    if (error.code == Errc::request_timeout) {
-        response.headers.emplace_back("Retry-After", "1");
-    }
     if (error.code == Errc::method_not_allowed) {
         response.allow = allowed_at(reader_.refusal().path);
     }

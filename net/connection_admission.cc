@@ -142,13 +142,10 @@ std::optional<core::Response> Connection::slow_down(const core::Request& request
     }
     worker_.metrics.throttled.add();
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(*wait).count();
-    core::Response response;
-    response.status = 429;
-    response.body = core::Body(
-        core::outcome_json({{"error", "throttled",
-                             fmt::format("More than {} requests a second; try again in {} s",
-                                         worker_.shared.config.limits.rate, seconds),
-                             ""}}));
+    core::Response response = Error{Errc::throttled,
+                                    fmt::format("More than {} requests a second; try again in {} s",
+                                                worker_.shared.config.limits.rate, seconds),
+                                    ""};
     worker_.shared.throttle.tell(response, *wait);
     core::represent_error(request, response);
     return response;
@@ -212,7 +209,6 @@ asio::awaitable<bool> Connection::wait_for_audit() {
 core::Response Connection::challenge(const Error& error, const core::Request& request) const {
     core::Response response = error;
     if (error.code == Errc::throttled) {
-        response.headers.emplace_back("Retry-After", "1");
         worker_.metrics.throttled.add();
     }
     core::represent_error(request, response);

@@ -180,11 +180,7 @@ asio::awaitable<Response> job_status(const Service& service, const Request& requ
                                      const Target& target) {
     const Result<JobView> view = find(service, request, target.id, true);
     if (!view) {
-        Response refusal = view.error();
-        if (view.error().code == Errc::throttled) {
-            refusal.headers.emplace_back("Retry-After", "1");
-        }
-        co_return refusal;
+        co_return view.error();
     }
     Response response;
     response.cache_control = "no-store";

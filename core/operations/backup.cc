@@ -4,7 +4,7 @@
 #include "core/base/plain_name.h"
 #include "core/operations/backup_run.h"
 #include "core/operations/input.h"
-#include "core/outcome.h"
+#include "core/operations/under_way.h"
 
 #include <fmt/format.h>
 
@@ -14,18 +14,11 @@ namespace {
 
 constexpr std::size_t kNameCharsMax = 64;
 
-Response under_way(const Request& request, const BackupRun::Status& status) {
+Response being_made(const Request& request, const BackupRun::Status& status) {
     const std::uint64_t share = status.total == 0 ? 0 : status.done * 100 / status.total;
-    Response response;
-    response.status = 202;
-    response.content_location = fmt::format("{}/$backup", request.base_url);
-    response.headers.emplace_back(
-        "X-Progress", fmt::format("{}% ({} of {} bytes)", share, status.done, status.total));
-    response.headers.emplace_back("Retry-After", "1");
-    response.body =
-        Body(outcome_json({{"information", "informational",
-                            fmt::format("The backup '{}' is being made", status.name), ""}}));
-    return response;
+    return under_way(request, "$backup",
+                     fmt::format("{}% ({} of {} bytes)", share, status.done, status.total),
+                     fmt::format("The backup '{}' is being made", status.name));
 }
 
 Response done(const BackupRun::Status& status) {
@@ -104,7 +97,7 @@ asio::awaitable<Response> backup_operation(const Service& service, const Request
         if (const Result<void> begun = run.start(*name); !begun) {
             co_return begun.error();
         }
-        co_return under_way(request, run.status());
+        co_return being_made(request, run.status());
     }
     if (const Result<void> fit = OperationInput::none(request); !fit) {
         co_return fit.error();
@@ -115,7 +108,7 @@ asio::awaitable<Response> backup_operation(const Service& service, const Request
                         ""};
     }
     if (status.running) {
-        co_return under_way(request, status);
+        co_return being_made(request, status);
     }
     co_return status.report ? done(status) : failed(status);
 }

@@ -2,7 +2,7 @@
 
 #include "core/config/history_limits.h"
 #include "core/operations/input.h"
-#include "core/outcome.h"
+#include "core/operations/under_way.h"
 
 #include <fmt/format.h>
 
@@ -22,17 +22,12 @@ Error ended() {
             "A fault of the device has ended compaction until the server is started again", ""};
 }
 
-Response under_way(const Request& request, const Progress& progress, std::string_view said) {
-    Response response;
-    response.status = 202;
-    response.content_location = fmt::format("{}/$compact", request.base_url);
-    response.headers.emplace_back(
-        "X-Progress",
+Response compacting(const Request& request, const Progress& progress, std::string_view said) {
+    return under_way(
+        request, "$compact",
         fmt::format("{} segments done, {} left, {} bytes freed", progress.segments_done,
-                    progress.segments_left, progress.bytes_freed));
-    response.headers.emplace_back("Retry-After", "1");
-    response.body = Body(outcome_json({{"information", "informational", std::string(said), ""}}));
-    return response;
+                    progress.segments_left, progress.bytes_freed),
+        said);
 }
 
 /// Parameters of whole numbers; R4's integers end at 2^31, so they are decimals.
@@ -85,7 +80,7 @@ asio::awaitable<Response> compact_operation(const Service& service, const Reques
             co_return ended();
         }
         if (progress.running) {
-            co_return under_way(request, progress, "Being compacted");
+            co_return compacting(request, progress, "Being compacted");
         }
         co_return figures({{"segmentsDone", progress.segments_done},
                            {"bytesFreed", progress.bytes_freed},
@@ -115,7 +110,7 @@ asio::awaitable<Response> compact_operation(const Service& service, const Reques
         co_return ended();
     }
     store.compact();
-    co_return under_way(request, store.compaction(), "Segments are compacted");
+    co_return compacting(request, store.compaction(), "Segments are compacted");
 }
 
 }  // namespace annals::core

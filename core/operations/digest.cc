@@ -3,7 +3,7 @@
 #include "codec/json/document.h"
 #include "core/operations/digest_tree.h"
 #include "core/operations/input.h"
-#include "core/outcome.h"
+#include "core/operations/under_way.h"
 
 #include <fmt/format.h>
 
@@ -72,19 +72,6 @@ Response answer(const Prefix& prefix, const DigestTree::Node& node) {
     return response;
 }
 
-Response under_way(const Service& service, const Request& request) {
-    const std::uint64_t all = service.store().last_position().value;
-    Response response;
-    response.status = 202;
-    response.content_location = fmt::format("{}/$digest", request.base_url);
-    response.headers.emplace_back(
-        "X-Progress", fmt::format("position {} of {}", service.digest_tree().reading().value, all));
-    response.headers.emplace_back("Retry-After", "1");
-    response.body =
-        Body(outcome_json({{"information", "informational", "The store is being read", ""}}));
-    return response;
-}
-
 }  // namespace
 
 asio::awaitable<Response> digest_operation(const Service& service, const Request& request,
@@ -121,7 +108,10 @@ asio::awaitable<Response> digest_operation(const Service& service, const Request
         }
         read = tree.idle();
     }
-    co_return under_way(service, request);
+    co_return under_way(request, "$digest",
+                        fmt::format("position {} of {}", tree.reading().value,
+                                    service.store().last_position().value),
+                        "The store is being read");
 }
 
 }  // namespace annals::core

@@ -1,7 +1,7 @@
 #include "core/operations/reindex.h"
 
 #include "core/operations/input.h"
-#include "core/outcome.h"
+#include "core/operations/under_way.h"
 
 #include <fmt/format.h>
 
@@ -63,22 +63,15 @@ Result<std::vector<TypeId>> read(const Service& service, const Request& request)
     return types;
 }
 
-std::string percent(const Indexing::Progress& progress) {
+Response being_indexed(const Request& request, const Indexing::Progress& progress,
+                       std::string_view said) {
     const std::uint64_t share =
         progress.documents == 0 ? 0 : progress.documents_done * 100 / progress.documents;
-    return fmt::format("{}% ({} of {} versions, {} types left)", share, progress.documents_done,
-                       progress.documents, progress.types.size());
-}
-
-Response under_way(const Request& request, const Indexing::Progress& progress,
-                   std::string_view said) {
-    Response response;
-    response.status = 202;
-    response.content_location = fmt::format("{}/$reindex", request.base_url);
-    response.headers.emplace_back("X-Progress", percent(progress));
-    response.headers.emplace_back("Retry-After", "1");
-    response.body = Body(outcome_json({{"information", "informational", std::string(said), ""}}));
-    return response;
+    return under_way(
+        request, "$reindex",
+        fmt::format("{}% ({} of {} versions, {} types left)", share, progress.documents_done,
+                    progress.documents, progress.types.size()),
+        said);
 }
 
 /// What is there by what has been indexed, and which SearchParameters can't be used.
@@ -107,7 +100,8 @@ asio::awaitable<Response> reindex_operation(const Service& service, const Reques
             co_return fit.error();
         }
         const Indexing::Progress progress = indexing.progress();
-        co_return progress.running ? under_way(request, progress, "Being indexed") : done(service);
+        co_return progress.running ? being_indexed(request, progress, "Being indexed")
+                                   : done(service);
     }
     const Result<std::vector<TypeId>> types = read(service, request);
     if (!types) {
@@ -116,8 +110,8 @@ asio::awaitable<Response> reindex_operation(const Service& service, const Reques
     if (!indexing.reindex(*types)) {
         co_return Error{Errc::conflict, "What is stored is being indexed already", ""};
     }
-    co_return under_way(request, indexing.progress(),
-                        fmt::format("{} types are indexed anew", types->size()));
+    co_return being_indexed(request, indexing.progress(),
+                            fmt::format("{} types are indexed anew", types->size()));
 }
 
 }  // namespace annals::core

@@ -3,7 +3,7 @@
 #include "core/operations/backup.h"
 #include "core/operations/input.h"
 #include "core/operations/restore_run.h"
-#include "core/outcome.h"
+#include "core/operations/under_way.h"
 
 #include <fmt/format.h>
 
@@ -16,20 +16,13 @@ namespace {
 /// Between two looks at whether there is such a backup, which takes the device.
 constexpr std::chrono::milliseconds kLook{2};
 
-Response under_way(const Request& request, const RestoreRun::Status& status) {
+Response being_restored(const Request& request, const RestoreRun::Status& status) {
     const std::uint64_t done = status.done.value;
     const std::uint64_t total = status.total.value;
-    Response response;
-    response.status = 202;
-    response.content_location = fmt::format("{}/$restore", request.base_url);
-    response.headers.emplace_back(
-        "X-Progress",
-        fmt::format("{}% (position {} of {})", total == 0 ? 0 : done * 100 / total, done, total));
-    response.headers.emplace_back("Retry-After", "1");
-    response.body =
-        Body(outcome_json({{"information", "informational",
-                            fmt::format("The backup '{}' is being restored", status.name), ""}}));
-    return response;
+    return under_way(
+        request, "$restore",
+        fmt::format("{}% (position {} of {})", total == 0 ? 0 : done * 100 / total, done, total),
+        fmt::format("The backup '{}' is being restored", status.name));
 }
 
 Response done(const RestoreRun::Status& status) {
@@ -97,7 +90,7 @@ asio::awaitable<Response> begin(const Service& service, const Request& request) 
         status = run.status();
     }
     const bool refused = status.number == *number && !status.found;
-    co_return refused ? Response(failed(status)) : under_way(request, status);
+    co_return refused ? Response(failed(status)) : being_restored(request, status);
 }
 
 }  // namespace
@@ -116,7 +109,7 @@ asio::awaitable<Response> restore_store_operation(const Service& service, const 
                         ""};
     }
     if (status.running) {
-        co_return under_way(request, status);
+        co_return being_restored(request, status);
     }
     co_return status.error ? failed(status) : done(status);
 }

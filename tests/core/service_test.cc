@@ -233,6 +233,20 @@ TEST(Outcome, KeepsTheServersOwnFaultsToItself) {
     EXPECT_EQ(full.headers.at(0).first, "Retry-After");
 }
 
+TEST(Outcome, SaysWhenToAskAgainUnlessThatIsSaidAlready) {
+    const std::vector<std::pair<std::string, std::string>> second{{"Retry-After", "1"}};
+    for (const Errc code : {Errc::overloaded, Errc::timeout, Errc::no_store, Errc::throttled,
+                            Errc::request_timeout}) {
+        EXPECT_EQ(told({}, Error{code, "", ""}).headers, second) << static_cast<int>(code);
+    }
+    EXPECT_TRUE(told({}, Error{Errc::conflict, "", ""}).headers.empty());
+
+    core::Response later = Error{Errc::throttled, "", ""};
+    later.headers.emplace_back("Retry-After", "10");
+    const auto ten = later.headers;
+    EXPECT_EQ(told({}, std::move(later)).headers, ten);
+}
+
 TEST(Outcome, IsToldOnceAndLeavesOtherStatusesAlone) {
     const core::Request request;
     core::Response response = Error{Errc::insufficient_scope, "it takes system/Patient.r", ""};
