@@ -1,0 +1,219 @@
+// Opening a store: what is there is recovered, and what writes is begun.
+
+#include "core/base/log.h"
+#include "core/base/random.h"
+#include "storage/backup_manifest.h"
+#include "storage/file_system.h"
+#include "storage/lost_segments.h"
+#include "storage/recovery.h"
+#include "storage/search_recovery.h"
+#include "storage/store_impl.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+namespace annals::storage {
+
+namespace {
+
+Result<void> prepare_directory(FileSystem& fs, const std::string& directory,
+                               const std::string& segments, const StoreOptions& options,
+                               std::unique_ptr<DirectoryLock>& lock) {
+    const auto has = [&](std::string_view name) {
+        return fs.exists(fmt::format("{}/{}", directory, name));
+    };
+    ANNALS_TRY_VOID(check_restored(fs, directory));
+    if (!options.read_only && (has(kBackupManifest) || has(kBackupPartial))) {
+        return Error{Errc::usage,
+                     fmt::format("{}: a backup: read it with --read-only, or restore it elsewhere",
+                                 directory),
+                     {}};
+    }
+    if (fs.exists(segments)) {
+        ANNALS_TRY_VOID(check_format(fs, segments));
+    } else if (const std::string lost = why_all_are_lost(fs, directory); !lost.empty()) {
+        return Error{
+            Errc::corrupt, fmt::format("segments/{}: offset 0: {}", segment_name(1), lost), {}};
+    } else if (options.read_only) {
+        return Error{Errc::usage, fmt::format("{}: no store is here", directory), {}};
+    }
+    if (options.read_only) {
+        return {};
+    }
+    if (auto made = fs.make_directory(directory); !made) {
+        // What is there isn't a store's fault.
+        made.error().code = made.error().code == Errc::io ? Errc::usage : made.error().code;
+        return made;
+    }
+    ANNALS_TRY(lock, fs.lock(directory));
+    ANNALS_TRY_VOID(fs.make_directory(segments));
+    return fs.sync_directory(directory);
+}
+
+/// A copy of a backup may lack its end, and look like a store that ended sooner.
+Result<void> check_backup(FileSystem& fs, const std::string& directory, bool allow_damaged,
+                          OpenReport& report) {
+    const auto manifest = read_backup_manifest(fs, directory);
+    const Result<void> whole = !manifest    ? Result<void>(manifest.error())
+                               : !*manifest ? Result<void>()
+                                            : check_backup_parts(fs, directory, **manifest);
+    // While it is made, and when it was not finished, the manifest is of the one before.
+    if (whole || fs.exists(fmt::format("{}/{}", directory, kBackupPartial))) {
+        return {};
+    }
+    if (whole.error().code != Errc::corrupt || !allow_damaged) {
+        return whole;
+    }
+    log_error(whole.error().detail);
+    report.damages.push_back({std::string(kBackupManifest), 0, whole.error().detail});
+    return {};
+}
+
+}  // namespace
+
+void Store::Impl::recover_search(FileSystem& fs, const std::string& directory,
+                                 const StoreOptions& options, SearchSetup with,
+                                 SearchCheckpointReader& saved, OpenReport& report) {
+    setup = std::move(with);
+    for (std::size_t i = 0; i < kResourceTypeCount; ++i) {
+        search_fingerprints[i] = setup.fingerprints[i];
+    }
+    search = std::make_unique<SearchIndex>(options.search_index);
+    feed = std::make_unique<SearchFeed>(*search, setup);
+    checkpoint = std::make_unique<SearchCheckpoint>(
+        fs, index,
+        SearchCheckpoint::Options{
+            .directory = directory, .store_id = store_id, .read_only = options.read_only});
+    report.versions_extracted = storage::recover_search(
+        index, segments, setup, saved, *checkpoint, options.search_index.positions_retained, *feed);
+    if (!options.read_only) {
+        saver = std::make_unique<SearchSaver>(
+            *checkpoint, *feed, [this] { return fingerprints(); },
+            options.search_checkpoint_versions);
+    }
+}
+
+Result<void> Store::Impl::keep_house(FileSystem& fs, const std::string& directory,
+                                     ErasureJournal::Content journal, const Recovered& recovered,
+                                     Durability durability, PackPolicy packing) {
+    const std::uint64_t erases = recovered.erases - journal.erases_done;  // Modulo 2^64.
+    eraser = std::make_unique<Eraser>(fs, directory, segments, index, *segment_writer,
+                                      std::move(journal), durability == Durability::commit,
+                                      segment_files);
+    auto forget_derived = [this, &fs, directory,
+                           removed = false](std::span<const Position> erased) mutable {
+        if (checkpoint != nullptr) {
+            return checkpoint->forget(erased);
+        }
+        auto done = removed ? Result<void>() : SearchCheckpoint::remove_all(fs, directory);
+        removed = done.has_value();
+        return done;
+    };
+    bool later = false;
+    if (erases != 0) {
+        ANNALS_TRY_VOID(forget_derived(recovered.unblanked));
+        const auto bodies = eraser->blank(recovered.unblanked, erases);
+        later = !bodies && bodies.error().code == Errc::no_store;
+        if (!bodies && !later) {
+            return bodies.error();
+        }
+        log_info(bodies ? fmt::format("erase: {} bodies of erased versions taken out", *bodies)
+                        : fmt::format("erase: {}", bodies.error().detail));
+        static_cast<void>(eraser->take_damage());  // which is in the log
+    }
+    compaction = std::make_unique<Compaction>(fs, directory, segments, index, *segment_writer,
+                                              *eraser, std::move(packing));
+    housekeeper = std::make_unique<Housekeeper>(
+        *eraser, *compaction, listeners, std::move(forget_derived), later ? erases : 0,
+        later ? recovered.unblanked : std::vector<Position>());
+    return {};
+}
+
+Result<void> Store::Impl::begin_writing(FileSystem& fs, const std::string& directory,
+                                        const StoreOptions& options, Recovered recovered,
+                                        ErasureJournal::Content journal) {
+    const std::function<Instant()> clock = options.clock ? options.clock : now;
+    segment_writer = std::make_unique<SegmentWriter>(
+        fs, directory + "/segments",
+        SegmentWriter::Options{options.segment_bytes, options.prepare_segments, options.kept_bytes},
+        store_id, segments);
+    segment_writer->add_log_bytes(recovered.log_bytes);
+    Result<void> begun;
+    if (recovered.open) {
+        segment_writer->resume(std::move(*recovered.open));
+    } else {
+        begun = segment_writer->begin(recovered.last_number + 1,
+                                      {recovered.last_position.value + 1}, recovered.last_instant);
+        const bool fresh = recovered.last_number == 0;
+        if (!begun && (fresh || begun.error().code != Errc::no_store)) {
+            return begun;
+        }
+    }
+    sequencer = std::make_unique<Sequencer>(
+        index,
+        Sequencer::Start{.store_id = store_id,
+                         .last_position = recovered.last_position,
+                         .last_instant = recovered.last_instant,
+                         .body_bytes_max = options.body_bytes_max,
+                         .search = search != nullptr,
+                         .identity = setup.identity,
+                         .last_updated_column = setup.last_updated_column},
+        clock);
+    if (!begun) {
+        log_warning(fmt::format("log: {}: reading only, until that is over", begun.error().detail));
+        sequencer->drop(WriteState::no_space);
+    }
+    ANNALS_TRY_VOID(keep_house(
+        fs, directory, std::move(journal), recovered, options.durability,
+        PackPolicy{.enabled = options.pack_segments, .after = options.pack_after, .clock = clock}));
+    log_writer = std::make_unique<LogWriter>(
+        *sequencer, *segment_writer, index, feed.get(), *housekeeper, listeners,
+        LogWriter::Options{options.durability, options.sync_interval_ms});
+    return {};
+}
+
+Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory,
+                                           StoreOptions options, OpenReport* report) {
+    const auto start = std::chrono::steady_clock::now();
+    OpenReport unused;
+    OpenReport& found = report != nullptr ? *report : unused;
+    found = {};
+    auto owned = std::make_unique<Impl>(fs);
+    Impl* const impl = owned.get();
+    const std::string segments = directory + "/segments";
+    ANNALS_TRY_VOID(prepare_directory(fs, directory, segments, options, impl->lock));
+    if (options.read_only) {
+        ANNALS_TRY_VOID(check_backup(fs, directory, options.allow_damaged, found));
+    }
+    ANNALS_TRY(ErasureJournal::Content journal, ErasureJournal::read(fs, directory));
+    if (!options.read_only) {
+        ANNALS_TRY_VOID(replay(fs, segments, journal));
+    }
+    std::optional<SearchCheckpointReader> saved;
+    if (options.search) {
+        saved.emplace(fs, directory);  // and reads on while the log is being read
+    }
+    ANNALS_TRY(Recovered recovered,
+               recover(fs, segments, options, journal, impl->index, impl->segments, found));
+    while (recovered.last_number == 0 && recovered.store_id == 0) {
+        recovered.store_id = random_u64();
+    }
+    impl->store_id = recovered.store_id;
+    impl->log_bytes = recovered.log_bytes;
+    std::unique_ptr<Store> store(new Store(std::move(owned)));
+    if (options.search) {
+        impl->recover_search(fs, directory, options, options.search(*store), *saved, found);
+    }
+
+    if (!options.read_only) {
+        ANNALS_TRY_VOID(
+            impl->begin_writing(fs, directory, options, std::move(recovered), std::move(journal)));
+    }
+    found.segments = impl->segments.size();
+    found.resources = impl->index.totals({}).resources;
+    found.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return store;
+}
+
+}  // namespace annals::storage
