@@ -41,6 +41,21 @@ inline constexpr std::uint64_t kInstantsAscend = 2;
 inline constexpr std::uint64_t kContinues = 4;
 inline constexpr std::uint64_t kErased = 8;
 inline constexpr unsigned kFlagBits = 4;
+inline constexpr std::uint64_t kFlags = (std::uint64_t{1} << kFlagBits) - 1;
+inline constexpr unsigned kOffsetBits = 36;
+inline constexpr unsigned kSegmentBits = 24;
+static_assert(kSegmentBits + kOffsetBits + kFlagBits == 64);
+
+/// A location as VersionEntry::place has it, without flags; and back.
+constexpr std::uint64_t place_of(const Location& location) noexcept {
+    return std::uint64_t{location.segment} << (kOffsetBits + kFlagBits) | location.offset
+                                                                              << kFlagBits;
+}
+
+constexpr Location location_of(std::uint64_t place) noexcept {
+    return {.segment = static_cast<std::uint32_t>(place >> (kOffsetBits + kFlagBits)),
+            .offset = place >> kFlagBits & ((std::uint64_t{1} << kOffsetBits) - 1)};
+}
 
 /// Where a version stands among those of its resource. Most resources have one version, for which none is kept.
 struct ChainLink {
@@ -67,6 +82,9 @@ struct ErasedVersions {
 };
 
 inline constexpr std::uint64_t kBlock = 1024;
+
+/// How far ahead add_batch() and links() reach for the resources of the versions to come.
+inline constexpr std::size_t kResourcesAhead = 16;
 
 /// What is known of kBlock consecutive members of a list. All atomic.
 struct BlockSummary {
