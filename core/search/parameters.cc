@@ -164,6 +164,32 @@ const Parameter* ParameterSet::find(TypeId type, std::string_view code) const no
     return found != own.end() && found->code == code ? &*found : nullptr;
 }
 
+/// Which definitions are of each type, in their order.
+std::vector<ParameterSet::Definitions> ParameterSet::by_type(
+    const std::vector<Definition>& definitions) {
+    std::vector<Definitions> of_type(kResourceTypeCount);
+    for (const Definition& definition : definitions) {
+        const auto add = [&](TypeId type) {
+            Definitions& own = of_type[type.value];
+            if (own.empty() || own.back() != &definition) {
+                own.push_back(&definition);
+            }
+        };
+        for (const schema::Type base : definition.bases) {
+            if (const auto type = base.resource_type()) {
+                add(*type);  // Of no type that there are resources of is another one made.
+                continue;
+            }
+            for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
+                if (schema::Type(type_id(t)).is_a(base)) {
+                    add(type_id(t));
+                }
+            }
+        }
+    }
+    return of_type;
+}
+
 /// Definitions of one code and type: the first stands. Faults go to the definition's own text.
 void ParameterSet::add(std::vector<Definition> definitions, std::vector<Error>* faults) {
     const auto fault = [&](const Definition& definition, std::string detail) {
@@ -172,17 +198,14 @@ void ParameterSet::add(std::vector<Definition> definitions, std::vector<Error>* 
         }
     };
     of_type_.resize(kResourceTypeCount);
+    const std::vector<Definitions> defined = by_type(definitions);
     std::size_t added = 0;
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
         const schema::Type type(type_id(t));
         std::vector<Parameter>& own = of_type_[t];
         std::vector<std::pair<std::string, const Definition*>> composites;
-        for (const Definition& definition : definitions) {
-            const bool applies = std::any_of(definition.bases.begin(), definition.bases.end(),
-                                             [&](schema::Type base) { return type.is_a(base); });
-            if (!applies) {
-                continue;
-            }
+        for (const Definition* const one : defined[t]) {
+            const Definition& definition = *one;
             if (std::any_of(own.begin(), own.end(), [&](const Parameter& parameter) {
                     return parameter.code == definition.code;
                 })) {
@@ -219,7 +242,7 @@ void ParameterSet::add(std::vector<Definition> definitions, std::vector<Error>* 
             }
             own.push_back(std::move(parameter));
             if (!definition.components.empty()) {
-                composites.emplace_back(definition.code, &definition);
+                composites.emplace_back(definition.code, one);
             }
         }
         std::sort(own.begin(), own.end(),

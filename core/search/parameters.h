@@ -81,7 +81,9 @@ class ParameterSet {
     ParameterSet() = default;
 
     struct Definition;
+    using Definitions = std::vector<const Definition*>;
     static std::vector<Definition> standard_definitions();
+    static std::vector<Definitions> by_type(const std::vector<Definition>& definitions);
     static Result<Definition> read(json::Value resource);
     void add(std::vector<Definition> definitions, std::vector<Error>* faults);
 
