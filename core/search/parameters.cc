@@ -130,6 +130,10 @@ struct ParameterSet::Definition {
     bool standard = true;
     bool ready = true;
     std::string expression_of_fault;
+
+    Error fault(std::string detail) const {
+        return {Errc::invalid, std::move(detail), expression_of_fault};
+    }
 };
 
 namespace {
@@ -190,99 +194,109 @@ std::vector<ParameterSet::Definitions> ParameterSet::by_type(
     return of_type;
 }
 
-/// Definitions of one code and type: the first stands. Faults go to the definition's own text.
-void ParameterSet::add(std::vector<Definition> definitions, std::vector<Error>* faults) {
-    const auto fault = [&](const Definition& definition, std::string detail) {
-        if (faults != nullptr) {
-            faults->push_back({Errc::invalid, std::move(detail), definition.expression_of_fault});
-        }
+/// What `definition` makes a parameter of `type`, without its components, or what keeps it from being one. `added` counts what is
+/// not R4's own.
+Result<Parameter> ParameterSet::parameter_of(const Definition& definition, schema::Type type,
+                                             std::size_t& added) {
+    Parameter parameter;
+    parameter.code = definition.code;
+    parameter.url = definition.url;
+    parameter.type = definition.type;
+    parameter.expression = expression_for(definition.expression, type);
+    parameter.targets = definition.targets;
+    parameter.column = column_of(definition.code);
+    parameter.standard = definition.standard;
+    parameter.ready = definition.ready;
+    if (definition.standard) {
+        return parameter;
+    }
+    if (parameter.expression.empty()) {
+        return definition.fault(fmt::format("the expression has no part for {}", type.name()));
+    }
+    if (++added > kAddedParametersMax) {
+        return definition.fault("there are too many search parameters");
+    }
+    const auto parsed = fhirpath::Expression::parse(parameter.expression);
+    const auto checked = parsed ? parsed->check(type) : Result<void>(parsed.error());
+    if (!checked) {
+        return definition.fault(
+            fmt::format("the expression for {}: {}", type.name(), checked.error().detail));
+    }
+    return parameter;
+}
+
+/// Gives the composites among `own`, which are ascending by code, their components. One that lacks any is left out, which
+/// moves others: those go first.
+void ParameterSet::add_components(schema::Type type, Definitions composites,
+                                  std::vector<Parameter>& own, std::vector<Error>& faults) {
+    const auto find_url = [&](std::string_view url) -> const Parameter* {
+        const auto found = std::find_if(own.begin(), own.end(), [&](const Parameter& parameter) {
+            return parameter.url == url && parameter.type != schema::SearchType::composite &&
+                   parameter.type != schema::SearchType::special;
+        });
+        return found == own.end() ? nullptr : &*found;
     };
+    std::erase_if(composites, [&](const Definition* composite) {
+        for (const Definition::Component& component : composite->components) {
+            if (find_url(component.url) == nullptr) {
+                faults.push_back(composite->fault(
+                    fmt::format("{} has no search parameter {}", type.name(), component.url)));
+                std::erase_if(own, [&](const Parameter& parameter) {
+                    return parameter.code == composite->code;
+                });
+                return true;
+            }
+        }
+        return false;
+    });
+    for (const Definition* const composite : composites) {
+        auto& parameter = *std::find_if(
+            own.begin(), own.end(), [&](const Parameter& p) { return p.code == composite->code; });
+        for (const Definition::Component& component : composite->components) {
+            const Parameter* of = find_url(component.url);
+            parameter.components.push_back(
+                {of, parameter.standard && is_path_below(parameter.expression, of->expression)
+                         ? of->expression.substr(parameter.expression.size() + 1)
+                         : component.expression});
+        }
+    }
+}
+
+/// Definitions of one code and type: the first stands.
+void ParameterSet::add(const std::vector<Definition>& definitions, std::vector<Error>& faults) {
     of_type_.resize(kResourceTypeCount);
     const std::vector<Definitions> defined = by_type(definitions);
     std::size_t added = 0;
     for (std::size_t t = 0; t < kResourceTypeCount; ++t) {
         const schema::Type type(type_id(t));
         std::vector<Parameter>& own = of_type_[t];
-        std::vector<std::pair<std::string, const Definition*>> composites;
-        for (const Definition* const one : defined[t]) {
-            const Definition& definition = *one;
+        Definitions composites;
+        for (const Definition* const definition : defined[t]) {
             if (std::any_of(own.begin(), own.end(), [&](const Parameter& parameter) {
-                    return parameter.code == definition.code;
+                    return parameter.code == definition->code;
                 })) {
-                fault(definition, fmt::format("{} has another search parameter {}", type.name(),
-                                              definition.code));
+                faults.push_back(definition->fault(fmt::format("{} has another search parameter {}",
+                                                               type.name(), definition->code)));
                 continue;
             }
-            Parameter parameter;
-            parameter.code = definition.code;
-            parameter.url = definition.url;
-            parameter.type = definition.type;
-            parameter.expression = expression_for(definition.expression, type);
-            parameter.targets = definition.targets;
-            parameter.column = column_of(definition.code);
-            parameter.standard = definition.standard;
-            parameter.ready = definition.ready;
-            if (!definition.standard) {
-                if (parameter.expression.empty()) {
-                    fault(definition,
-                          fmt::format("the expression has no part for {}", type.name()));
-                    continue;
-                }
-                if (++added > kAddedParametersMax) {
-                    fault(definition, "there are too many search parameters");
-                    continue;
-                }
-                const auto parsed = fhirpath::Expression::parse(parameter.expression);
-                const auto checked = parsed ? parsed->check(type) : Result<void>(parsed.error());
-                if (!checked) {
-                    fault(definition, fmt::format("the expression for {}: {}", type.name(),
-                                                  checked.error().detail));
-                    continue;
-                }
+            Result<Parameter> parameter = parameter_of(*definition, type, added);
+            if (!parameter) {
+                faults.push_back(std::move(parameter.error()));
+                continue;
             }
-            own.push_back(std::move(parameter));
-            if (!definition.components.empty()) {
-                composites.emplace_back(definition.code, one);
+            own.push_back(*std::move(parameter));
+            if (!definition->components.empty()) {
+                composites.push_back(definition);
             }
         }
         std::sort(own.begin(), own.end(),
                   [](const Parameter& a, const Parameter& b) { return a.code < b.code; });
-        // Components are found once everything has its place; a composite that lacks one is left out, which
-        // moves others, so those go first.
-        const auto find_url = [&](std::string_view url) -> const Parameter* {
-            const auto found =
-                std::find_if(own.begin(), own.end(), [&](const Parameter& parameter) {
-                    return parameter.url == url &&
-                           parameter.type != schema::SearchType::composite &&
-                           parameter.type != schema::SearchType::special;
-                });
-            return found == own.end() ? nullptr : &*found;
-        };
-        std::erase_if(composites, [&](const auto& composite) {
-            for (const Definition::Component& component : composite.second->components) {
-                if (find_url(component.url) == nullptr) {
-                    fault(*composite.second,
-                          fmt::format("{} has no search parameter {}", type.name(), component.url));
-                    std::erase_if(own, [&](const Parameter& parameter) {
-                        return parameter.code == composite.first;
-                    });
-                    return true;
-                }
-            }
-            return false;
-        });
-        for (const auto& [code, definition] : composites) {
-            auto& parameter = *std::find_if(own.begin(), own.end(),
-                                            [&](const Parameter& p) { return p.code == code; });
-            for (const Definition::Component& component : definition->components) {
-                const Parameter* of = find_url(component.url);
-                parameter.components.push_back(
-                    {of, parameter.standard && is_path_below(parameter.expression, of->expression)
-                             ? of->expression.substr(parameter.expression.size() + 1)
-                             : component.expression});
-            }
-        }
+        add_components(type, std::move(composites), own, faults);
     }
+    take_fingerprints();
+}
+
+void ParameterSet::take_fingerprints() {
     fingerprint_ = kVocabularyVersion;
     for (const std::vector<Parameter>& own : of_type_) {
         std::uint64_t fingerprint = kVocabularyVersion;
@@ -335,7 +349,8 @@ std::vector<ParameterSet::Definition> ParameterSet::standard_definitions() {
 std::shared_ptr<const ParameterSet> ParameterSet::standard() {
     static const std::shared_ptr<const ParameterSet> set = [] {
         const std::shared_ptr<ParameterSet> made(new ParameterSet);
-        made->add(standard_definitions(), nullptr);
+        std::vector<Error> faults;
+        made->add(standard_definitions(), faults);
         return made;
     }();
     return set;
@@ -348,11 +363,8 @@ Result<ParameterSet::Definition> ParameterSet::read(json::Value resource) {
     definition.url = resource["url"].string();
     definition.expression = resource["expression"].string();
     const std::string type = resource["type"].string();
-    const auto invalid = [&](std::string detail) {
-        return Error{Errc::invalid, std::move(detail),
-                     fmt::format("SearchParameter/{}", resource["id"].string())};
-    };
-    definition.expression_of_fault = invalid("").expression;
+    definition.expression_of_fault = fmt::format("SearchParameter/{}", resource["id"].string());
+    const auto invalid = [&](std::string detail) { return definition.fault(std::move(detail)); };
     if (definition.url.empty()) {
         return invalid("a search parameter has a url");
     }
@@ -401,6 +413,8 @@ std::shared_ptr<const ParameterSet> ParameterSet::with(std::span<const json::Val
                                                        std::span<const std::string> unready,
                                                        std::vector<Error>* faults,
                                                        References references) {
+    std::vector<Error> unsaid;
+    std::vector<Error>& found = faults != nullptr ? *faults : unsaid;
     std::vector<Definition> definitions = standard_definitions();
     const std::size_t standard_count = definitions.size();
     for (const json::Value resource : resources) {
@@ -409,9 +423,7 @@ std::shared_ptr<const ParameterSet> ParameterSet::with(std::span<const json::Val
         }
         Result<Definition> definition = read(resource);
         if (!definition) {
-            if (faults != nullptr) {
-                faults->push_back(std::move(definition.error()));
-            }
+            found.push_back(std::move(definition.error()));
             continue;
         }
         // One that R4 has already, published again with its own package, changes nothing.
@@ -427,7 +439,7 @@ std::shared_ptr<const ParameterSet> ParameterSet::with(std::span<const json::Val
     }
     const std::shared_ptr<ParameterSet> made(new ParameterSet);
     made->references_ = references;
-    made->add(std::move(definitions), faults);
+    made->add(definitions, found);
     return made;
 }
 

@@ -85,7 +85,12 @@ class ParameterSet {
     static std::vector<Definition> standard_definitions();
     static std::vector<Definitions> by_type(const std::vector<Definition>& definitions);
     static Result<Definition> read(json::Value resource);
-    void add(std::vector<Definition> definitions, std::vector<Error>* faults);
+    static Result<Parameter> parameter_of(const Definition& definition, schema::Type type,
+                                          std::size_t& added);
+    static void add_components(schema::Type type, Definitions composites,
+                               std::vector<Parameter>& own, std::vector<Error>& faults);
+    void add(const std::vector<Definition>& definitions, std::vector<Error>& faults);
+    void take_fingerprints();
 
     std::vector<std::vector<Parameter>> of_type_;  // by TypeId, by code
     std::vector<std::uint64_t> fingerprints_;
