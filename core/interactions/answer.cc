@@ -77,6 +77,21 @@ asio::awaitable<void> fetch_newest(const Service& service, const Request& reques
     }
 }
 
+asio::awaitable<std::optional<storage::Head>> newest_shown(const Service& service,
+                                                           const Request& request,
+                                                           const ScopedView& view, TypeId type,
+                                                           std::string_view id) {
+    const storage::Head head = service.store().head(type, id);
+    if (!view.is_whole() && head.ticket.value != 0) {
+        static_cast<void>(co_await request.loop->settled_ticket(head.ticket));
+        co_return std::nullopt;
+    }
+    if (!view.is_whole()) {
+        co_await fetch_newest(service, request, type, id);
+    }
+    co_return view.shown(type, id, head);
+}
+
 Error no_such_resource(TypeId type, std::string_view id) {
     return Error{Errc::not_found, fmt::format("{} does not exist", resource_name(type, id)), ""};
 }

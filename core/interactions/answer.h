@@ -19,6 +19,8 @@
 
 namespace annals::core {
 
+class ScopedView;
+
 /// "Patient/1".
 std::string resource_name(TypeId type, std::string_view id);
 
@@ -47,6 +49,13 @@ asio::awaitable<void> fetch_version(const Service& service, const Request& reque
 /// The same of a resource's newest version, if it has one.
 asio::awaitable<void> fetch_newest(const Service& service, const Request& request, TypeId type,
                                    std::string_view id);
+
+/// The newest version of a resource, on its way to the device or there, as far as `view` shows it. None: what it is could not be
+/// told before it was durable, which has been awaited; ask again.
+asio::awaitable<std::optional<storage::Head>> newest_shown(const Service& service,
+                                                           const Request& request,
+                                                           const ScopedView& view, TypeId type,
+                                                           std::string_view id);
 
 /// 404: the resource has no version.
 Error no_such_resource(TypeId type, std::string_view id);

@@ -200,20 +200,15 @@ asio::awaitable<Response> delete_by_turns(const Service& service, const Request&
 
     const ScopedView view(service, request, kMayDelete);
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
-        Head head = service.store().head(target.type, target.id);
-        if (!view.is_whole() && head.ticket.value != 0) {
-            // What it is can't be read before it is durable.
-            static_cast<void>(co_await request.loop->settled_ticket(head.ticket));
+        const std::optional<Head> head =
+            co_await newest_shown(service, request, view, target.type, target.id);
+        if (!head) {
             continue;
         }
-        if (!view.is_whole()) {
-            co_await fetch_newest(service, request, target.type, target.id);
-        }
-        head = view.shown(target.type, target.id, head);
         const Deletion deletion =
-            decide(service.config(), *conditions, target.type, target.id, head);
+            decide(service.config(), *conditions, target.type, target.id, *head);
         if (deletion.refusal || deletion.nothing) {
-            const Result<void> durable = co_await request.loop->settled_ticket(head.ticket);
+            const Result<void> durable = co_await request.loop->settled_ticket(head->ticket);
             if (!durable) {
                 continue;
             }
@@ -221,14 +216,14 @@ asio::awaitable<Response> delete_by_turns(const Service& service, const Request&
                 co_return *deletion.refusal;
             }
             Response response = answer_done(
-                request, [&] { return describe_no_deletion(target.type, target.id, head); });
-            if (head.exists) {
-                set_version(response, head.version, head.instant);
+                request, [&] { return describe_no_deletion(target.type, target.id, *head); });
+            if (head->exists) {
+                set_version(response, head->version, head->instant);
             }
             co_return response;
         }
 
-        const Doomed doomed{target.id, head.version};
+        const Doomed doomed{target.id, head->version};
         Referrers referrers(service, request);
         if (deletion.live) {
             referrers.add_deleted(target.type, target.id);

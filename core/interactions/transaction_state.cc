@@ -65,14 +65,10 @@ Result<void> TransactionState::decide_remove(const TransactionEntry& entry,
     const TypeId type = entry.target.type;
     decision.id = entry.target.id;
     if (entry.criteria) {
-        ANNALS_TRY(const auto found, find(*entry.criteria));
-        if (found.size() > 1) {
-            return several_matches(*entry.criteria, found.size());
-        }
-        if (found.empty()) {
+        ANNALS_TRY(decision.id, find_one(*entry.criteria));
+        if (decision.id.empty()) {
             return {};
         }
-        decision.id = found.front();
     }
     const storage::Head head = head_of(removed_, type, decision.id);
     decision.head = head;
@@ -99,12 +95,8 @@ Result<void> TransactionState::decide_remove(const TransactionEntry& entry,
 Result<void> TransactionState::decide_create(const TransactionEntry& entry,
                                              EntryDecision& decision) {
     if (entry.criteria) {
-        ANNALS_TRY(const auto found, find(*entry.criteria));
-        if (found.size() > 1) {
-            return several_matches(*entry.criteria, found.size());
-        }
-        if (found.size() == 1) {
-            decision.id = found.front();
+        ANNALS_TRY(decision.id, find_one(*entry.criteria));
+        if (!decision.id.empty()) {
             return {};
         }
     }
@@ -122,17 +114,13 @@ Result<void> TransactionState::decide_update(const TransactionEntry& entry,
     decision.id = entry.target.id;
     bool matched = false;
     if (entry.criteria) {
-        ANNALS_TRY(const auto found, find(*entry.criteria));
-        if (found.size() > 1) {
-            return several_matches(*entry.criteria, found.size());
-        }
-        matched = found.size() == 1;
+        ANNALS_TRY(decision.id, find_one(*entry.criteria));
+        matched = !decision.id.empty();
         if (!matched) {
             ANNALS_TRY_VOID(require(service_, entry.request, kMayCreate, type, Extent::part));
         }
         const auto& body_id = entry.resource.facts.id;
         if (matched) {
-            decision.id = found.front();
             if (body_id && *body_id != decision.id) {
                 return Error{
                     Errc::invalid,
@@ -163,16 +151,12 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     const TypeId type = entry.target.type;
     decision.id = entry.target.id;
     if (entry.criteria) {
-        ANNALS_TRY(const auto found, find(*entry.criteria));
-        if (found.size() > 1) {
-            return several_matches(*entry.criteria, found.size());
-        }
-        if (found.empty()) {
+        ANNALS_TRY(decision.id, find_one(*entry.criteria));
+        if (decision.id.empty()) {
             return Error{Errc::not_found,
                          fmt::format("no {} matches the criteria", resource_type_name(type)),
                          {}};
         }
-        decision.id = found.front();
     }
     const std::string name = resource_name(type, decision.id);
     const storage::Head head = head_of(updated_, type, decision.id);
@@ -297,6 +281,14 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
     return ids;
 }
 
+Result<std::string> TransactionState::find_one(const Criteria& criteria) {
+    ANNALS_TRY(const auto found, find(criteria));
+    if (found.size() > 1) {
+        return several_matches(criteria, found.size());
+    }
+    return found.empty() ? std::string() : found.front();
+}
+
 Error TransactionState::later(const void* asker, Unread unread) {
     ++fetched_[asker];
     unread_ = std::move(unread);
@@ -343,18 +335,21 @@ Result<std::string> TransactionState::resolve(std::string_view reference) {
         asked = references_.emplace(text, *std::move(parsed)).first;
     }
     const Criteria& criteria = asked->second;
-    ANNALS_TRY(const auto found, find(criteria));
-    if (found.empty()) {
+    Result<std::string> found = find_one(criteria);
+    if (!found) {
+        Error& error = found.error();
+        if (error.code == Errc::multiple_matches) {
+            error.detail =
+                fmt::format("the conditional reference '{}': {}", reference, error.detail);
+        }
+        return std::move(error);
+    }
+    if (found->empty()) {
         return Error{Errc::not_found,
                      fmt::format("the conditional reference '{}' matches nothing", reference),
                      {}};
     }
-    if (found.size() > 1) {
-        Error error = several_matches(criteria, found.size());
-        error.detail = fmt::format("the conditional reference '{}': {}", reference, error.detail);
-        return error;
-    }
-    std::string name = resource_name(criteria.type, found.front());
+    std::string name = resource_name(criteria.type, *found);
     resolved_.emplace(std::move(text), name);
     return name;
 }

@@ -138,6 +138,9 @@ class TransactionState {
     /// outlives the commit.
     Result<std::vector<std::string>> find(const Criteria& criteria);
 
+    /// The id of the only one; empty: none matches. Errors: multiple_matches, and those of find().
+    Result<std::string> find_one(const Criteria& criteria);
+
     /// The resource that an entry writes; links to what isn't decided yet, and conditional ones, are as they came.
     Result<json::Document> written(std::size_t index) const;
 

@@ -86,21 +86,16 @@ asio::awaitable<Response> update_by_turns(const Service& service, const Request&
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
         storage::VersionWrite write = write_of(target);
         if (!conditions->none() || !creates(service, view)) {
-            Head head = service.store().head(target.type, target.id);
-            if (!view.is_whole() && head.ticket.value != 0) {
-                // What it is can't be read before it is durable.
-                static_cast<void>(co_await request.loop->settled_ticket(head.ticket));
+            const std::optional<Head> head =
+                co_await newest_shown(service, request, view, target.type, target.id);
+            if (!head) {
                 continue;
             }
-            if (!view.is_whole()) {
-                co_await fetch_newest(service, request, target.type, target.id);
-            }
-            head = view.shown(target.type, target.id, head);
             const Result<void> decided =
-                decide(creates(service, view), *conditions, target.type, target.id, head, write);
+                decide(creates(service, view), *conditions, target.type, target.id, *head, write);
             if (!decided) {
                 // A refusal speaks of a version: it must not be one that a power cut can take back.
-                const Result<void> durable = co_await request.loop->settled_ticket(head.ticket);
+                const Result<void> durable = co_await request.loop->settled_ticket(head->ticket);
                 if (!durable) {
                     continue;
                 }
