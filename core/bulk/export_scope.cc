@@ -185,7 +185,7 @@ class ScopeFinder {
             for (const std::string& warning : query.warnings) {
                 scope_.warnings.push_back(fmt::format("_typeFilter: {}", warning));
             }
-            const std::vector<TypeId> others = search::guard_terms(query.types.front().plan).others;
+            const std::vector<TypeId> others = query.others();
             scope_.looked_at.insert(scope_.looked_at.end(), others.begin(), others.end());
             filters_[read.type].push_back(std::move(query.types.front().plan));
         }

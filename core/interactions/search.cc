@@ -204,10 +204,8 @@ class Search {
                                      .now = now_,
                                      .strict = read_preference(request_).strict};
         ANNALS_TRY(query_, search::parse_query(context, std::move(types), pairs));
-        for (const Query::TypePlan& one : query_.types) {
-            for (const TypeId other : search::guard_terms(one.plan).others) {
-                ANNALS_TRY_VOID(require_search(service_, request_, other, Extent::part));
-            }
+        for (const TypeId other : query_.others()) {
+            ANNALS_TRY_VOID(require_search(service_, request_, other, Extent::part));
         }
         ANNALS_TRY_VOID(enter_compartment());
         std::erase_if(query_.used, [](const QueryPair& pair) { return pair.first == "_cursor"; });

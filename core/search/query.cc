@@ -137,6 +137,18 @@ struct Reader {
 
 }  // namespace
 
+std::vector<TypeId> Query::others() const {
+    std::vector<TypeId> others;
+    for (const TypePlan& one : types) {
+        const std::vector<TypeId> of_plan = guard_terms(one.plan).others;
+        others.insert(others.end(), of_plan.begin(), of_plan.end());
+    }
+    if (lists) {
+        others.push_back(*find_resource_type("List"));
+    }
+    return others;
+}
+
 Result<std::vector<QueryPair>> decode_pairs(std::string_view text) {
     const auto ampersands = static_cast<std::size_t>(std::count(text.begin(), text.end(), '&'));
     if (ampersands >= kSearchPairsMax) {
@@ -178,6 +190,7 @@ Result<Query> parse_query(const QueryContext& asked, std::vector<TypeId> types,
         ANNALS_TRY_VOID(reader.take(pair));
     }
     Query query = std::move(reader.query);
+    query.lists = reader.reading.lists;
     if (query.subset.summary != Summary::none && !query.subset.elements.empty()) {
         return invalid("_summary and _elements cannot be combined");
     }

@@ -23,6 +23,7 @@ struct Reading {
     const QueryContext& context;
     std::size_t spent = 0;     ///< conditions that were made
     std::size_t followed = 0;  ///< targets of chains that plans were made for, and copied
+    bool lists = false;        ///< a List was asked for
 
     /// Errors: too_costly beyond kSearchConditionsMax.
     Result<void> spend(std::size_t conditions = 1);

@@ -28,6 +28,7 @@ struct Filter {
     TypeId type;
     std::shared_ptr<const search::ParameterSet> parameters;  ///< the plan asks of them
     search::Plan plan;
+    std::vector<TypeId> others{};  ///< the other types that the criteria look at
 };
 
 /// Reads criteria on `type` as a search, strictly. An empty `query` is every resource of the type.

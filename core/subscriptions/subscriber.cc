@@ -28,7 +28,7 @@ Result<void> check_subscriber(const Service& service, const Request& request,
     if (!filter) {
         return require(service, request, kMaySearch, std::nullopt);
     }
-    for (const TypeId other : search::guard_terms(filter->plan).others) {
+    for (const TypeId other : filter->others) {
         ANNALS_TRY_VOID(require_search(service, request, other, Extent::all));
     }
     return {};

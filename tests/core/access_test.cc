@@ -373,6 +373,14 @@ TEST_F(AccessTest, ASearchShowsNothingOfTypesThatAreNotPermitted) {
     EXPECT_FALSE(included.says("Sauer")) << included.body;
     EXPECT_EQ(send("GET", "/Observation?patient.family=sauer").status, 403);
     EXPECT_EQ(send("GET", "/Observation?_has:AuditEvent:entity:agent=x").status, 403);
+    EXPECT_EQ(send("GET", "/Observation/$lastn?patient=p&code:text=c").status, 200);
+    EXPECT_EQ(send("GET", "/Observation/$lastn?patient.family=sauer&code:text=c").status, 403);
+    // A List's entries are told by what they find, as a search of Lists would tell them.
+    for (const std::string_view query : {"_list=l", "_list=none", "_filter=_list%20eq%20l"}) {
+        const test::Answer listed = send("GET", fmt::format("/Observation?{}", query));
+        EXPECT_EQ(listed.status, 403) << query;
+        EXPECT_TRUE(listed.says("The scope system/List.s is needed")) << listed.body;
+    }
     EXPECT_EQ(
         send("POST", "/Observation",
              R"({"resourceType":"Observation","status":"final","code":{"text":"c"}})",
@@ -431,6 +439,10 @@ TEST_F(AccessTest, ASubscriptionNeedsWhatItsCriteriaNeed) {
     EXPECT_EQ(put("system/Subscription.cu system/Patient.rs", "requested",
                   "Patient?_has:Observation:patient:code=x"),
               403);
+    EXPECT_EQ(put("system/Subscription.cu system/Patient.rs", "requested", "Patient?_list=l"), 403);
+    EXPECT_EQ(put("system/Subscription.cu system/Patient.rs system/List.s", "requested",
+                  "Patient?_list=l"),
+              200);
     // What can't be told now may be something later.
     EXPECT_EQ(put("system/Subscription.cu system/Patient.rs", "requested", "Patient?later=x"), 403);
     EXPECT_EQ(put("system/Subscription.cu system/*.rs", "requested", "Patient?later=x"), 200);

@@ -185,6 +185,17 @@ TEST_F(DocumentGraph, ShowsNobodyWhatHeMayNotRead) {
     const Principal all("a", "system/*.r");
     send_as(&all);
     EXPECT_THAT(added(), ElementsAre("Organization/ward/1"));
+
+    // What its parameters ask of others than the target is a search of these.
+    const Principal writes("w", "system/GraphDefinition.u");
+    send_as(&writes);
+    put_graph(R"({"path":"subject","target":[{"type":"Patient","link":[
+        {"target":[{"type":"Observation","params":"patient={ref}&patient.active:missing=true"}]}]}]})");
+    send_as(&all);
+    EXPECT_EQ(ask().status, 403);
+    const Principal searches("t", "system/*.rs");
+    send_as(&searches);
+    EXPECT_THAT(added(), UnorderedElementsAre("Observation/o1/1", "Observation/o2/1"));
     send_as(nullptr);
 }
 
