@@ -248,8 +248,9 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
         overlaid.plan = std::move(plan);
         asked = &overlaid;
     }
-    // Those that the transaction writes itself don't count as they are, but as it leaves them.
-    const std::size_t limit = writers_.size() + 2;
+    // Those that the transaction writes itself don't count as they are, but as it leaves them. Of the others so many are
+    // found as are told.
+    const std::size_t limit = writers_.size() + kMatchesCountedMax + 1;
     ANNALS_TRY(auto matches, find_matches_now(service_, *asked, limit, may_block(&criteria)));
     if (!matches) {
         return later(&criteria, {.criteria = asked, .limit = limit});
