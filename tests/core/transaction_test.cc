@@ -341,9 +341,8 @@ TEST(Transaction, FailsWhenAConditionalReferenceNamesNoneOrSeveral) {
     expect_failure(submit("Patient?nothing=x"), "invalid", "nothing");
     EXPECT_EQ(server.get("/Patient/3").status, 404);
 
-    for (const char* id : {"4", "5", "6", "7", "8"}) {
-        server.put(fmt::format("/Patient/{}", id),
-                   patient_json(id, R"("identifier":[{"value":"x"}])"));
+    for (const std::string id : {"4", "5", "6", "7", "8"}) {
+        server.put("/Patient/" + id, patient_json(id, R"("identifier":[{"value":"x"}])"));
     }
     expect_failure(submit("Patient?identifier=x"), "multiple-matches",
                    "the criteria match 7 Patient resources");
