@@ -3,6 +3,7 @@
 #include "tests/support/child_process.h"
 #include "tests/support/temporary_directory.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <arpa/inet.h>
@@ -272,6 +273,30 @@ TEST(HttpClient, DoesNotRepeatARequestWhoseAnswerWasLostUnlessThatDoesNoHarm) {
     EXPECT_FALSE(client.send_patiently(request, patience));
     request.repeatable = true;
     EXPECT_TRUE(client.send_patiently(request, patience));
+}
+
+TEST(HttpClient, DoesNotRepeatARequestThatTheServerMayStillCarryOutUnlessThatDoesNoHarm) {
+    const std::string outcome =
+        R"({"resourceType":"OperationOutcome","issue":[{"severity":"error","code":"timeout","diagnostics":"too long"}]})";
+    const std::string given_up =
+        fmt::format("HTTP/1.1 503 Service Unavailable\r\nContent-Length: {}\r\n\r\n{}",
+                    outcome.size(), outcome);
+    ScriptedServer server({{given_up, given_up, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"}});
+    HttpClient client(server.url());
+    HttpRequest request = get("/fhir");
+    request.method = "POST";
+    request.body = "{}";
+    request.repeatable = false;
+    Patience patience;
+    patience.first_pause = std::chrono::milliseconds(1);
+    const auto given_up_reply = client.send_patiently(request, patience);
+    ASSERT_FALSE(given_up_reply);
+    EXPECT_EQ(given_up_reply.error().code, Errc::timeout);
+    EXPECT_TRUE(client.sent());
+    request.repeatable = true;
+    const auto reply = client.send_patiently(request, patience);
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(reply->status, 200);
 }
 
 }  // namespace

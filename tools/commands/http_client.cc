@@ -1,6 +1,7 @@
 #include "tools/commands/http_client.h"
 
 #include "core/base/text.h"
+#include "tools/commands/bundle_answers.h"
 #include "tools/commands/tls_client.h"
 
 #include <fmt/format.h>
@@ -120,6 +121,21 @@ milliseconds retry_after(const HttpReply& reply) {
     const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
     const bool whole = error == std::errc() && at == text.data() + text.size();
     return std::chrono::seconds(whole ? seconds : 0);
+}
+
+/// Whether the server has only given up waiting for what it does, and may well come to the end of it.
+bool is_given_up(const HttpReply& reply) {
+    json::Parser parser;
+    const auto outcome = parser.parse(reply.body);
+    if (reply.status != 503 || !outcome) {
+        return false;
+    }
+    for (const json::Value issue : outcome->root()["issue"].elements()) {
+        if (issue["code"].equals("timeout")) {
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace
@@ -465,8 +481,15 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
         std::string why;
         bool again = false;
         milliseconds asked{0};
+        if (reply && !request.repeatable && is_given_up(*reply)) {
+            json::Parser parser;
+            return Error{Errc::timeout,
+                         fmt::format("{}: status 503: {}", impl_->server.authority(),
+                                     outcome_text(parser, reply->body)),
+                         ""};
+        }
         if (reply) {
-            // 503 says that nothing was done; of other faults nobody knows.
+            // Any other 503 says that nothing was done; of other faults nobody knows.
             again = reply->status == 429 || reply->status == 503 ||
                     (reply->status >= 500 && reply->status != 501 && request.repeatable);
             again = again ||

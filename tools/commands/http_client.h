@@ -92,7 +92,8 @@ class HttpClient {
     /// 5xx, or 401 after it had let us in and the credentials are in files: these will be renewed. It waits as long as
     /// Retry-After says, up to longest_wait. A request that is not repeatable is sent again only if it certainly was not carried out.
     ///
-    /// Returns the last reply, also one that is no success. Errors: as send(), after the patience ended.
+    /// Returns the last reply, also one that is no success. Errors: as send(), after the patience ended; timeout also where the
+    ///         server has given up waiting for a request that is not repeatable, and may have carried it out.
     Result<HttpReply> send_patiently(const HttpRequest& request, const Patience& patience);
 
     /// Whether any of the last request went out: if not, it was certainly not carried out.
