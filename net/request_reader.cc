@@ -202,10 +202,16 @@ RequestReader::Step RequestReader::next() {
     if (parsed_ == end_) {
         return wait_for_bytes();
     }
-    const llhttp_errno_t error =
-        llhttp_execute(&parser_->state, buffer_.get() + parsed_, end_ - parsed_);
+    const std::size_t fed = parsed_;
+    const llhttp_errno_t error = llhttp_execute(&parser_->state, buffer_.get() + fed, end_ - fed);
     if (done_) {
         parsed_ = static_cast<std::size_t>(llhttp_get_error_pos(&parser_->state) - buffer_.get());
+        // llhttp takes a line feed alone for the end of the trailers, where others see one more of them.
+        const char before = parsed_ - fed > 1 ? buffer_.get()[parsed_ - 2] : last_byte_;
+        if (chunked_ && before != '\r') {
+            refuse(Errc::invalid, "the chunked body is malformed");
+            return Step::refused;
+        }
         if (decoder_ != nullptr && !decoder_->complete()) {
             refuse(Errc::invalid, "the body ends before its content coding does");
             return Step::refused;
@@ -240,6 +246,7 @@ RequestReader::Step RequestReader::next() {
     }
     if (chunked_ || decoder_ != nullptr) {
         // Chunk sizes have been read, and encoded bytes decoded: only the body's own bytes are kept.
+        last_byte_ = buffer_.get()[end_ - 1];
         parsed_ = end_ = body_end_;
     }
     return wait_for_bytes();

@@ -177,6 +177,7 @@ class RequestReader {
     bool http_1_0_ = false;
     std::uint64_t announced_bytes_ = 0;  ///< Content-Length
     std::size_t ignored_bytes_ = 0;      ///< chunk extensions and trailers
+    char last_byte_ = '\0';              ///< of what has been read of a chunked body
     std::size_t body_begin_ = 0;
     std::size_t body_end_ = 0;
     std::vector<HeaderPlace> places_;

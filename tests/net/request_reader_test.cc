@@ -71,6 +71,19 @@ TEST(RequestReader, GivesTheSameForEveryWayOfArriving) {
     }
 }
 
+TEST(RequestReader, TakesNoLineFeedAloneForTheEndOfAChunkedBody) {
+    const std::string head =
+        "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n";
+    const std::string next = "GET /b HTTP/1.1\r\nHost: x\r\n\r\n";
+    const std::vector<std::string> refused{"refused: the chunked body is malformed"};
+    for (const char* const trailers : {"", "A: b\r\n"}) {
+        for (std::size_t step = 1; step < 120; ++step) {
+            EXPECT_EQ(read_all(head + trailers + "\r\n" + next, step).size(), 2U) << step;
+            EXPECT_EQ(read_all(head + trailers + "\n" + next, step), refused) << step;
+        }
+    }
+}
+
 TEST(RequestReader, ResolvesWhatIsEscapedInAPathAndDoesNotPartIt) {
     const auto first = [](const std::string& target) {
         return read_all("GET " + target + " HTTP/1.1\r\nHost: x\r\n\r\n", 7).at(0);
