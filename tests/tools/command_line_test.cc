@@ -8,8 +8,12 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <csignal>
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 namespace annals {
 namespace {
@@ -221,6 +225,42 @@ TEST(CommandLine, ServesImportsAndReplicatesOverTls) {
     EXPECT_NE(test::read_whole_file(directory / "out/history.ndjson").find(R"("id":"p")"),
               std::string::npos);
     ::unsetenv("SSL_CERT_FILE");
+}
+
+TEST(Import, GoesOnWhereTheServerHasClosedAnIdleConnectionWithTls) {
+    const TemporaryDirectory directory;
+    const test::Certificate certificate("annals");
+    certificate.write(directory / "cert.pem", directory / "key.pem");
+    RunningServer server(
+        kBinary, directory / "data",
+        {"--set", "tls.cert_file=" + (directory / "cert.pem"), "--set",
+         "tls.key_file=" + (directory / "key.pem"), "--set", "limits.idle_timeout=1s"});
+    ASSERT_TRUE(server.url().starts_with("https://")) << server.process().errors();
+
+    // So many that a batch of them is sent before the pause.
+    const std::string line = R"({"resourceType":"Patient","name":[{"text":")" +
+                             std::string(8000, 'x') +
+                             R"("}]})"
+                             "\n";
+    const std::string lines = directory / "lines";
+    ASSERT_EQ(::mkfifo(lines.c_str(), 0600), 0);
+    std::signal(SIGPIPE, SIG_IGN);
+    std::thread writer([&] {
+        std::ofstream out(lines);
+        for (int i = 0; i < 800; ++i) {
+            out << line << std::flush;
+            if (i == 399) {
+                std::this_thread::sleep_for(seconds(3));
+            }
+        }
+    });
+    ::setenv("SSL_CERT_FILE", std::string(directory / "cert.pem").c_str(), 1);
+    const Finished done = test::run_program(
+        kBinary, {"import", "--server", server.url(), "--connections", "1"}, seconds(60), lines);
+    ::unsetenv("SSL_CERT_FILE");
+    writer.join();
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_TRUE(done.output.starts_with("imported 800: ")) << done.output;
 }
 
 TEST(CommandLine, SaysWhichCertificateIsOfNoUse) {

@@ -234,10 +234,7 @@ struct HttpClient::Impl {
     /// True if the server has closed (or spoiled) the idle connection.
     bool stale() const {
         if (tls != nullptr) {
-            // Session tickets may lie there and mean no harm.
-            char byte = 0;
-            const ssize_t there = ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-            return there == 0 || (there < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+            return tls->is_stale();
         }
         pollfd entry{fd, POLLIN, 0};
         return ::poll(&entry, 1, 0) != 0;

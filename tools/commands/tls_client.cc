@@ -7,6 +7,7 @@
 #include <openssl/x509v3.h>
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 
 #include <cerrno>
 #include <csignal>
@@ -126,6 +127,21 @@ ssize_t TlsClient::send(const char* bytes, std::size_t size) {
     std::size_t count = 0;
     const int result = SSL_write_ex(ssl_.get(), bytes, size, &count);
     return result_of(result, count);
+}
+
+bool TlsClient::is_stale() {
+    // What lies there may be session tickets, which mean no harm, or the server's farewell.
+    const int fd = SSL_get_fd(ssl_.get());
+    const int flags = ::fcntl(fd, F_GETFL);
+    ::fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    ERR_clear_error();
+    char byte = 0;
+    std::size_t count = 0;
+    const int result = SSL_peek_ex(ssl_.get(), &byte, 1, &count);
+    const bool quiet = result != 1 && SSL_get_error(ssl_.get(), result) == SSL_ERROR_WANT_READ;
+    ERR_clear_error();
+    ::fcntl(fd, F_SETFL, flags);
+    return !quiet;
 }
 
 bool TlsClient::has_more() const {
