@@ -165,8 +165,7 @@ std::string smart_extensions(const Config& config) {
         extensions += fmt::format(R"({{"url":"{}/capabilities","valueCode":{}}},)",
                                   kSmartDefinitions, json::quoted(capability));
     };
-    std::ranges::for_each(kScopeCapabilities, add);
-    std::ranges::for_each(smart.capabilities, add);
+    std::ranges::for_each(smart_capabilities(config), add);
     extensions.pop_back();
     return fmt::format(R"("extension":[{}],)", extensions);
 }
@@ -341,6 +340,18 @@ std::string make_capability_statement(const Described& described) {
         interaction_codes(config, {Level::root, Level::system_history, Level::system_search}),
         common_parameters(), operations_json(config, {}), compartments());
     return out;
+}
+
+std::vector<std::string> smart_capabilities(const Config& config) {
+    constexpr std::string_view kOfOwnTokens = "client-confidential-asymmetric";
+    const std::vector<std::string>& configured = config.auth.smart.capabilities;
+    std::vector<std::string> all(kScopeCapabilities.begin(), kScopeCapabilities.end());
+    if (config.auth.issues_tokens() &&
+        std::ranges::find(configured, kOfOwnTokens) == configured.end()) {
+        all.emplace_back(kOfOwnTokens);
+    }
+    all.insert(all.end(), configured.begin(), configured.end());
+    return all;
 }
 
 }  // namespace annals::core

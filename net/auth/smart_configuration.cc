@@ -1,7 +1,7 @@
 #include "net/auth/smart_configuration.h"
 
 #include "codec/json/document.h"
-#include "core/access.h"
+#include "core/capability_statement.h"
 #include "core/representation.h"
 
 #include <string>
@@ -101,14 +101,7 @@ std::string configuration(const core::Config& config) {
         scopes = {"system/*.cruds", "system/*.rs"};
     }
     add(text, "scopes_supported", scopes);
-    // What this server does with scopes; what its authorization server does, the configuration says.
-    std::vector<std::string> capabilities{core::kScopeCapabilities.begin(),
-                                          core::kScopeCapabilities.end()};
-    if (auth.issues_tokens()) {
-        capabilities.emplace_back("client-confidential-asymmetric");
-    }
-    capabilities.insert(capabilities.end(), smart.capabilities.begin(), smart.capabilities.end());
-    add(text, "capabilities", capabilities);
+    add(text, "capabilities", core::smart_capabilities(config));
     return text + "}";
 }
 

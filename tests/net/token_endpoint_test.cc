@@ -295,7 +295,9 @@ TEST(TokenEndpoint, PublishesItsKeysAndSaysWhereItIs) {
           R"("ES384")", R"("scopes_supported":[")", R"("client-confidential-asymmetric")"}) {
         EXPECT_THAT(smart.body, HasSubstr(part));
     }
-    EXPECT_THAT(server.get("/metadata").body, HasSubstr(kTokenUrl));
+    const std::string metadata = server.get("/metadata").body;
+    EXPECT_THAT(metadata, HasSubstr(kTokenUrl));
+    EXPECT_THAT(metadata, HasSubstr(R"("valueCode":"client-confidential-asymmetric")"));
 }
 
 TEST(TokenEndpoint, IsNotThereUnlessClientsAreNamed) {

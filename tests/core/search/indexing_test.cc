@@ -8,7 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace annals::core::search {
@@ -198,6 +200,30 @@ TEST_F(Indexing, SaysWhatIsWrongWithASearchParameter) {
     EXPECT_EQ(service().indexing().parameters()->find(type_of("Patient"), "bad"), nullptr);
     ASSERT_EQ(service().indexing().faults().size(), 1u);
     EXPECT_EQ(service().indexing().faults()[0].expression, "SearchParameter/bad");
+}
+
+TEST_F(Indexing, IsDoneOnlyWhereSearchParametersThatNobodyHasAskedByAreAsWell) {
+    ASSERT_EQ(put_eyes("a", "blue"), 201);
+    ASSERT_EQ(put_parameter(), 201);
+    test::Answer asked = send("GET", "/$reindex");
+    for (int i = 0; i < 1000 && asked.status == 202; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        asked = send("GET", "/$reindex");
+    }
+    ASSERT_EQ(asked.status, 200) << asked.body;
+    const auto found = send("GET", "/Patient?eyes=blue", {}, {{"Prefer", "handling=strict"}});
+    EXPECT_EQ(found.status, 200) << found.body;
+    EXPECT_TRUE(found.says(R"("total":1)")) << found.body;
+
+    ASSERT_EQ(send("PUT", "/SearchParameter/bad",
+                   R"({"resourceType":"SearchParameter","id":"bad","url":"http://q","name":"bad",
+                   "status":"active","description":"d","code":"bad","base":["Patient"],"type":"token",
+                   "expression":"Patient.("})")
+                  .status,
+              201);
+    asked = send("GET", "/$reindex");
+    EXPECT_EQ(asked.status, 200);
+    EXPECT_TRUE(asked.says("SearchParameter/bad")) << asked.body;
 }
 
 TEST_F(Indexing, IndexesAnewWhileOthersWrite) {
