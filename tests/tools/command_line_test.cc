@@ -148,6 +148,18 @@ TEST(Import, NamesTheLinesThatAreRefusedAndTakesTheOthers) {
         << done.output;
 }
 
+TEST(Import, TakesWhatItHasReadBeforeAFileThatItCannotRead) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    const std::string data = directory / "data";
+    const Finished done =
+        annals({"import", "--data", data, directory / "in.ndjson", "/proc/self/mem"});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_NE(done.errors.find("/proc/self/mem: cannot be read"), std::string::npos) << done.errors;
+    EXPECT_TRUE(done.output.starts_with("imported 4: ")) << done.output;
+    EXPECT_NE(history_of(data).find("Patient/1/_history/5"), std::string::npos);
+}
+
 TEST(Export, WritesLiveResourcesByTypeAndImportTakesThemBack) {
     const TemporaryDirectory directory;
     import_history(directory / "a");

@@ -118,6 +118,9 @@ Result<void> run(const ImportOptions& options, ImportReport& report) {
     }
     ImportPacker packer(lanes, report);
     auto done = read_files(options, packer, report);
+    if (!done) {
+        packer.finish();  // what was read before goes in all the same
+    }
     lanes.clear();
     return done;
 }
@@ -168,14 +171,18 @@ int import_files(const ArgumentList& arguments) {
     }
     report.files = std::move(*files);
     const auto done = run(options, report);
+    const bool ran = report.done_count() + report.ignored_count() + report.refused_count() > 0;
     if (!done) {
-        return fail(done.error().detail, exit_code_of(done.error()));
+        const int exit_code = fail(done.error().detail, exit_code_of(done.error()));
+        if (!ran) {
+            return exit_code;
+        }
     }
     std::printf("imported %llu: %llu there already, %llu refused\n",
                 static_cast<unsigned long long>(report.done_count()),
                 static_cast<unsigned long long>(report.ignored_count()),
                 static_cast<unsigned long long>(report.refused_count()));
-    return report.refused_count() > 0 || report.gave_up() ? kExitFaults : kExitDone;
+    return !done || report.refused_count() > 0 || report.gave_up() ? kExitFaults : kExitDone;
 }
 
 }  // namespace annals::tools
