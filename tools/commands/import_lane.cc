@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <unordered_set>
 
 namespace annals::tools {
 
@@ -33,6 +34,14 @@ std::string bundle_of(const Pack& pack) {
 
 bool passing(int status) {
     return status == 429 || status == 503;
+}
+
+/// What says whose version an entry of a batch writes; empty: it creates another.
+std::string_view target_of(const Pack::Entry& entry) {
+    const std::string_view text = entry.text;
+    const std::size_t request = text.rfind(R"(,"request":{)");
+    const std::string_view target = request == std::string_view::npos ? "" : text.substr(request);
+    return target.starts_with(R"(,"request":{"method":"PUT")") ? target : "";
 }
 
 }  // namespace
@@ -145,7 +154,7 @@ void ImportLane::submit(Pack pack) {
             if (again.empty()) {
                 return;
             }
-            trouble = fmt::format("{} entries were answered 503", again.size());
+            trouble = fmt::format("{} entries must be sent again", again.size());
             // History is repeated as a whole: an entry must not overtake an older one.
             if (!history) {
                 pack.entries = std::move(again);
@@ -172,11 +181,19 @@ void ImportLane::submit(Pack pack) {
 std::vector<Pack::Entry> ImportLane::judge(const Pack& pack,
                                            const std::vector<EntryAnswer>& answers) {
     std::vector<Pack::Entry> again;
+    std::vector<bool> goes_again(answers.size());
     const bool whole = pack.kind == Pack::Kind::whole;
     if (!whole) {
+        // Of one resource what came after goes again, too: it would not be the newest any more.
+        std::unordered_set<std::string_view> targets;
         for (std::size_t i = 0; i < answers.size(); ++i) {
-            if (passing(answers[i].status)) {
+            const std::string_view target = target_of(pack.entries[i]);
+            goes_again[i] = passing(answers[i].status) || targets.contains(target);
+            if (goes_again[i]) {
                 again.push_back(pack.entries[i]);
+            }
+            if (goes_again[i] && !target.empty()) {
+                targets.insert(target);
             }
         }
         if (pack.kind == Pack::Kind::history && !again.empty()) {
@@ -185,7 +202,7 @@ std::vector<Pack::Entry> ImportLane::judge(const Pack& pack,
     }
     for (std::size_t i = 0; i < answers.size(); ++i) {
         const EntryAnswer& answer = answers[i];
-        if (!whole && passing(answer.status)) {
+        if (goes_again[i]) {
             continue;
         }
         Origin origin = pack.entries[whole ? 0 : i].origin;

@@ -1,0 +1,77 @@
+#include "tools/commands/import_lane.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+
+namespace annals::tools {
+namespace {
+
+/// Gives the answers that were laid out for it, and keeps what it was asked.
+class ScriptedDestination final : public Destination {
+  public:
+    ScriptedDestination(std::deque<std::string> answers, std::vector<std::string>& asked)
+        : answers_(std::move(answers)), asked_(asked) {}
+
+    Result<DestinationReply> submit(std::string_view bundle, bool /*repeatable*/) override {
+        asked_.emplace_back(bundle);
+        if (answers_.empty()) {
+            return Error{Errc::no_store, "nothing more is expected", ""};
+        }
+        DestinationReply reply{200, std::move(answers_.front())};
+        answers_.pop_front();
+        return reply;
+    }
+
+  private:
+    std::deque<std::string> answers_;
+    std::vector<std::string>& asked_;
+};
+
+Pack::Entry put(const std::string& id, const std::string& active) {
+    return {R"({"resource":{"resourceType":"Patient","id":")" + id + R"(","active":)" + active +
+                R"(},"request":{"method":"PUT","url":"Patient/)" + id + R"("}})",
+            {}};
+}
+
+Pack::Entry post() {
+    return {
+        R"({"resource":{"resourceType":"Patient"},"request":{"method":"POST","url":"Patient"}})",
+        {}};
+}
+
+std::string answer(const std::vector<std::string>& statuses) {
+    std::string text = R"({"resourceType":"Bundle","type":"batch-response","entry":[)";
+    for (const std::string& status : statuses) {
+        text += (text.ends_with('[') ? "" : ",") + (R"({"response":{"status":")" + status) + "\"}}";
+    }
+    return text + "]}";
+}
+
+TEST(ImportLane, SendsAgainWhatCameAfterAnEntryOfTheSameResource) {
+    std::vector<std::string> asked;
+    ImportReport report;
+    report.files = {"in.ndjson"};
+    const Pack pack{Pack::Kind::batch,
+                    {put("a", "false"), post(), put("b", "true"), put("a", "true"), post()},
+                    0};
+    {
+        ImportLane lane(std::make_unique<ScriptedDestination>(
+                            std::deque{answer({"503", "503", "201", "200", "201"}),
+                                       answer({"201", "201", "200"})},
+                            asked),
+                        report);
+        lane.push(pack);
+        lane.drain();
+    }
+    ASSERT_EQ(asked.size(), 2U);
+    EXPECT_EQ(asked[1], R"({"resourceType":"Bundle","type":"batch","entry":[)" +
+                            pack.entries[0].text + "," + pack.entries[1].text + "," +
+                            pack.entries[3].text + "]}");
+    EXPECT_EQ(report.done_count(), 5U);
+    EXPECT_EQ(report.refused_count(), 0U);
+    EXPECT_FALSE(report.gave_up());
+}
+
+}  // namespace
+}  // namespace annals::tools
