@@ -10,7 +10,7 @@ namespace {
 /// Gives the answers that were laid out for it, and keeps what it was asked.
 class ScriptedDestination final : public Destination {
   public:
-    ScriptedDestination(std::deque<std::string> answers, std::vector<std::string>& asked)
+    ScriptedDestination(std::deque<DestinationReply> answers, std::vector<std::string>& asked)
         : answers_(std::move(answers)), asked_(asked) {}
 
     Result<DestinationReply> submit(std::string_view bundle, bool /*repeatable*/) override {
@@ -18,13 +18,13 @@ class ScriptedDestination final : public Destination {
         if (answers_.empty()) {
             return Error{Errc::no_store, "nothing more is expected", ""};
         }
-        DestinationReply reply{200, std::move(answers_.front())};
+        DestinationReply reply = std::move(answers_.front());
         answers_.pop_front();
         return reply;
     }
 
   private:
-    std::deque<std::string> answers_;
+    std::deque<DestinationReply> answers_;
     std::vector<std::string>& asked_;
 };
 
@@ -40,12 +40,12 @@ Pack::Entry post() {
         {}};
 }
 
-std::string answer(const std::vector<std::string>& statuses) {
+DestinationReply answer(const std::vector<std::string>& statuses) {
     std::string text = R"({"resourceType":"Bundle","type":"batch-response","entry":[)";
     for (const std::string& status : statuses) {
         text += (text.ends_with('[') ? "" : ",") + (R"({"response":{"status":")" + status) + "\"}}";
     }
-    return text + "]}";
+    return {200, text + "]}"};
 }
 
 TEST(ImportLane, SendsAgainWhatCameAfterAnEntryOfTheSameResource) {
@@ -71,6 +71,38 @@ TEST(ImportLane, SendsAgainWhatCameAfterAnEntryOfTheSameResource) {
     EXPECT_EQ(report.done_count(), 5U);
     EXPECT_EQ(report.refused_count(), 0U);
     EXPECT_FALSE(report.gave_up());
+}
+
+TEST(ImportLane, NamesAllThatIsLeftOutWhenTheImportStops) {
+    std::vector<std::string> asked;
+    ImportReport report;
+    report.files = {"in.ndjson"};
+    {
+        ImportLane lane(
+            std::make_unique<ScriptedDestination>(std::deque<DestinationReply>(), asked), report);
+        lane.push({Pack::Kind::batch, {put("a", "true"), post()}, 0});
+        lane.push({Pack::Kind::batch, {put("b", "true")}, 0});
+        lane.drain();
+    }
+    EXPECT_TRUE(report.gave_up());
+    EXPECT_EQ(asked.size(), 1U);
+    EXPECT_EQ(report.done_count(), 0U);
+    EXPECT_EQ(report.refused_count(), 3U);
+}
+
+TEST(ImportLane, SendsNothingOfWhatIsTooLargeBehindAPartThatWasLeftOut) {
+    std::vector<std::string> asked;
+    ImportReport report;
+    report.files = {"in.ndjson"};
+    {
+        ImportLane lane(
+            std::make_unique<ScriptedDestination>(std::deque<DestinationReply>{{413, ""}}, asked),
+            report);
+        lane.push({Pack::Kind::history, {put("a", "false"), put("a", "true")}, 0});
+        lane.drain();
+    }
+    EXPECT_TRUE(report.gave_up());
+    EXPECT_EQ(asked.size(), 2U) << "the whole, and its first half";
 }
 
 }  // namespace

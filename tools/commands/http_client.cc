@@ -486,7 +486,8 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
                          ""};
         }
         if (reply) {
-            // Any other 503 says that nothing was done; of other faults nobody knows.
+            // Any other 503 says that nothing was done (or that a sync failed, after which nothing more is before a restart);
+            // of other faults nobody knows.
             again = reply->status == 429 || reply->status == 503 ||
                     (reply->status >= 500 && reply->status != 501 && request.repeatable);
             again = again ||

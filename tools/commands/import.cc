@@ -91,6 +91,10 @@ Result<void> read_files(const ImportOptions& options, ImportPacker& packer, Impo
             progress.update(report.done_count(), bytes_before + reader.bytes_read());
         }
         bytes_before += reader.bytes_read();
+        if (report.gave_up()) {
+            report.read_through(Origin{number, reader.line(), -1});
+            break;
+        }
     }
     packer.finish();
     progress.update(report.done_count(), bytes_before);

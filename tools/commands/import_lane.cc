@@ -68,6 +68,10 @@ void ImportReport::give_up(const Origin& origin, const std::string& why) {
     }
 }
 
+void ImportReport::read_through(const Origin& origin) {
+    say(origin, "nothing behind this line was read");
+}
+
 // ---- ImportLane ----
 
 ImportLane::ImportLane(std::unique_ptr<Destination> destination, ImportReport& report)
@@ -108,13 +112,30 @@ void ImportLane::run() {
         busy_ = true;
         lock.unlock();
         changed_.notify_all();
-        if (!report_.gave_up()) {
+        if (report_.gave_up()) {
+            leave_out(pack);
+        } else {
             submit(std::move(pack));
         }
         lock.lock();
         busy_ = false;
         changed_.notify_all();
     }
+}
+
+/// Of history there is one lane: all from the line on that is said is left out. Of everything else others may have come further.
+void ImportLane::leave_out(const Pack& pack) {
+    if (pack.kind == Pack::Kind::history) {
+        return;
+    }
+    for (const Pack::Entry& entry : pack.entries) {
+        report_.refused(entry.origin, "left out when the import stopped");
+    }
+}
+
+void ImportLane::give_up(const Pack& pack, const std::string& why) {
+    report_.give_up(pack.entries.front().origin, why);
+    leave_out(pack);
 }
 
 void ImportLane::submit(Pack pack) {
@@ -126,7 +147,7 @@ void ImportLane::submit(Pack pack) {
         std::string trouble;
         if (!reply) {
             if (history || reply.error().code == Errc::no_store) {
-                return report_.give_up(first, reply.error().detail);
+                return give_up(pack, reply.error().detail);
             }
             for (const Pack::Entry& entry : pack.entries) {
                 report_.refused(entry.origin, reply.error().detail + "; it may have been stored");
@@ -140,15 +161,16 @@ void ImportLane::submit(Pack pack) {
             std::move(middle, pack.entries.end(), std::back_inserter(rest.entries));
             pack.entries.erase(middle, pack.entries.end());
             submit(std::move(pack));
-            return submit(std::move(rest));
+            // What is left must not be stored before what it comes after.
+            return report_.gave_up() ? leave_out(rest) : submit(std::move(rest));
         }
         if (reply->status == 200) {
             const auto answers = read_answers(parser_, reply->body);
             if (!answers) {
-                return report_.give_up(first, answers.error().detail);
+                return give_up(pack, answers.error().detail);
             }
             if (pack.kind != Pack::Kind::whole && answers->size() != pack.entries.size()) {
-                return report_.give_up(first, "the answer has another number of entries");
+                return give_up(pack, "the answer has another number of entries");
             }
             std::vector<Pack::Entry> again = judge(pack, *answers);
             if (again.empty()) {
@@ -166,12 +188,12 @@ void ImportLane::submit(Pack pack) {
                 fmt::format("{} {}", reply->status, outcome_text(parser_, reply->body));
             if (pack.kind != Pack::Kind::whole || reply->status == 401 || reply->status == 403 ||
                 reply->status == 405 || reply->status >= 500) {
-                return report_.give_up(first, why);
+                return give_up(pack, why);
             }
             return report_.refused(first, why);
         }
         if (attempt == kRetries) {
-            return report_.give_up(pack.entries.front().origin, trouble);
+            return give_up(pack, trouble);
         }
         std::this_thread::sleep_for(pause);
         pause = std::min(pause * 2, kLongestPause);

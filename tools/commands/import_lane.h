@@ -42,6 +42,9 @@ class ImportReport {
     /// Ends the import: nothing more can be stored.
     void give_up(const Origin& origin, const std::string& why);
 
+    /// After give_up(): how far the input had been read.
+    void read_through(const Origin& origin);
+
     std::uint64_t done_count() const noexcept { return done_; }
 
     std::uint64_t ignored_count() const noexcept { return ignored_; }
@@ -96,6 +99,8 @@ class ImportLane {
   private:
     void run();
     void submit(Pack pack);
+    void leave_out(const Pack& pack);
+    void give_up(const Pack& pack, const std::string& why);
 
     /// Returns the entries to submit again.
     std::vector<Pack::Entry> judge(const Pack& pack, const std::vector<EntryAnswer>& answers);
