@@ -1,5 +1,6 @@
 #include "storage/backup.h"
 
+#include "storage/erasure_journal.h"
 #include "storage/lost_segments.h"
 #include "storage/recovery.h"
 #include "storage/segment_check.h"
@@ -326,6 +327,13 @@ Result<BackupReport> back_up(FileSystem& fs, const std::string& from, const std:
                              const std::function<Result<LogEnd>()>& end,
                              const BackupOptions& options) {
     return Backup(fs, from, to, options).run(end);
+}
+
+Result<void> finish_erasures(FileSystem& fs, const std::string& directory) {
+    const std::string segments = directory + "/segments";
+    ANNALS_TRY_VOID(check_format(fs, segments));
+    ANNALS_TRY(const ErasureJournal::Content journal, ErasureJournal::read(fs, directory));
+    return replay(fs, segments, journal);
 }
 
 Result<LogEnd> find_log_end(FileSystem& fs, const std::string& directory) {

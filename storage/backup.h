@@ -54,6 +54,10 @@ Result<BackupReport> back_up(FileSystem& fs, const std::string& from, const std:
                              const std::function<Result<LogEnd>()>& end,
                              const BackupOptions& options = {});
 
+/// Finishes what a kill left half erased in the store in `directory`, which the caller has locked: a backup would find it
+/// damaged. Opening a store does the same. Errors: usage (a newer format), no_store, io.
+Result<void> finish_erasures(FileSystem& fs, const std::string& directory);
+
 /// Where the log of the store in `directory` ends, which nobody writes. Errors: usage (no store), corrupt, io.
 Result<LogEnd> find_log_end(FileSystem& fs, const std::string& directory);
 

@@ -696,6 +696,34 @@ TEST(Backup, KeepsWhatIsErasedLater) {
     expect_sound(fs, "/backup");
 }
 
+/// The process ends at every call of an erasure: the backup that is made then, by who does not open the store, is whole.
+TEST(Backup, OfAStoreThatWasKilledWhileItErasedIsWhole) {
+    for (std::uint64_t n = 1;; ++n) {
+        SimFileSystem fs;
+        ASSERT_TRUE(fs.make_directory("/data"));
+        auto store = open_store(fs, "/data");
+        put(*store, "Patient", "gone", "unmistakable");
+        fill_segments(*store);
+        CommitBuilder builder;
+        builder.erase("Patient", "gone");
+        fs.power_off_at(n);
+        const Submission done = store->submit(builder.commit());
+        ASSERT_EQ(done.status, Submission::Status::accepted);
+        const bool erased = store->wait(done.ticket) && store->wait_erased(done.ticket);
+        store.reset();
+        const auto after = fs.after_power_cut(1);
+        ASSERT_TRUE(finish_erasures(*after, "/data"));
+        const auto report =
+            back_up(*after, "/data", "/backup", [&] { return find_log_end(*after, "/data"); });
+        ASSERT_TRUE(report) << report.error().detail << " call " << n;
+        expect_sound(*after, "/backup");
+        if (erased) {
+            EXPECT_GT(n, 5U);
+            break;
+        }
+    }
+}
+
 /// Real files, real threads: backups one after the other while versions come and go.
 TEST_F(BackupTest, WhileOthersEraseIsWhole) {
     std::atomic<bool> stop = false;

@@ -29,6 +29,12 @@ int back_up_store(const ArgumentList& arguments) {
         return fail(made.error().detail, kExitUsage);
     }
     storage::FileSystem& files = storage::posix_file_system();
+    // Where no lock can be had nothing can be written either.
+    if (*lock != nullptr) {
+        if (const auto finished = storage::finish_erasures(files, data); !finished) {
+            return fail(finished.error().detail, exit_code_of(finished.error()));
+        }
+    }
     Progress progress("MiB", 0, quiet);
     storage::BackupOptions options;
     options.progress = [&](std::uint64_t done, std::uint64_t total) {
