@@ -331,6 +331,9 @@ Result<BackupReport> back_up(FileSystem& fs, const std::string& from, const std:
 
 Result<void> finish_erasures(FileSystem& fs, const std::string& directory) {
     const std::string segments = directory + "/segments";
+    if (!fs.exists(segments)) {
+        return {};
+    }
     ANNALS_TRY_VOID(check_format(fs, segments));
     ANNALS_TRY(const ErasureJournal::Content journal, ErasureJournal::read(fs, directory));
     return replay(fs, segments, journal);
