@@ -284,10 +284,10 @@ void LogWriter::publish_search(Batch& batch, std::size_t begin, std::size_t end)
             }
         }
     };
+    bool any_died_here = false;
     each_version([&](const Hint& record, const BatchDocument& document) {
         if (document.superseded >= first) {
-            // No snapshot stands between two versions of one publication.
-            document_of(document.superseded).entries = BatchDocument::kNone;
+            any_died_here = true;
         } else if (document.superseded.value != 0) {
             search_->died(record.type, document.superseded, record.position);
         }
@@ -299,6 +299,15 @@ void LogWriter::publish_search(Batch& batch, std::size_t begin, std::size_t end)
         }
     });
     search_->publish();
+    if (!any_died_here) {
+        return;
+    }
+    // Who asks how the store stood at a position may mean one between two versions of one publication.
+    each_version([&](const Hint& record, const BatchDocument& document) {
+        if (document.superseded >= first) {
+            search_->died(record.type, document.superseded, record.position);
+        }
+    });
 }
 
 /// What was gathered: many at once wait for memory less often.

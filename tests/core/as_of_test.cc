@@ -119,6 +119,28 @@ TEST_F(AsOfTest, FindsWhatWasFoundThen) {
     }
 }
 
+TEST_F(AsOfTest, IsOfAnyPositionAlsoWhereManyWereWrittenAtOnce) {
+    std::string entries;
+    for (int version = 1; version <= 8; ++version) {
+        entries += fmt::format(
+            R"({}{{"request":{{"method":"PUT","url":"Patient/a"}},)"
+            R"("resource":{{"resourceType":"Patient","id":"a","meta":{{"versionId":"{}"}}}}}})",
+            version == 1 ? "" : ",", version);
+    }
+    const std::uint64_t before = store().last_position().value;
+    ASSERT_EQ(
+        send("POST", "/",
+             fmt::format(R"({{"resourceType":"Bundle","type":"history","entry":[{}]}})", entries),
+             {{"Content-Type", "application/fhir+json"}})
+            .status,
+        200);
+    ASSERT_EQ(store().last_position().value, before + 8);
+    for (std::uint64_t version = 1; version <= 8; ++version) {
+        EXPECT_EQ(found(fmt::format("/Patient?_id=a&_asOf={}", before + version)),
+                  std::set{fmt::format("a/{}", version)});
+    }
+}
+
 TEST_F(AsOfTest, PagesStayInTheirState) {
     for (int i = 0; i < 5; ++i) {
         put_patient(std::to_string(i), "A");
