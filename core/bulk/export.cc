@@ -2,6 +2,7 @@
 
 #include "core/bulk/export_scope.h"
 #include "core/bulk/export_task.h"
+#include "core/definitions.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/turns.h"
 #include "core/jobs/answers.h"
@@ -23,8 +24,9 @@ Result<ExportTask> read(const Service& service, const Request& request, const Ta
     // What is wrong is said now and not by the job; it reads all of this again at its own snapshot.
     search::Snapshot snapshot(service.store(),
                               task.as_of.value_or(service.store().last_position()));
-    ANNALS_TRY(const ExportScope scope, find_scope(task, snapshot, service.indexing().parameters(),
-                                                   request.base_url, unread));
+    ANNALS_TRY(const ExportScope scope,
+               find_scope(task, snapshot, service.indexing().parameters(),
+                          service.definitions().carried(), request.base_url, unread));
     ANNALS_TRY_VOID(authorise_filters(service, request, scope));
     return task;
 }

@@ -4,6 +4,7 @@
 #include "core/bulk/export_scope.h"
 #include "core/bulk/export_task.h"
 #include "core/bulk/ndjson_files.h"
+#include "core/definitions.h"
 #include "core/interactions/history_bundle_entry.h"
 #include "core/jobs/job_folder.h"
 #include "core/outcome.h"
@@ -173,7 +174,8 @@ class ExportJob {
     }
 
     Result<void> take_scope() {
-        ANNALS_TRY(scope_, find_scope(task_, *snapshot_, parameters_, run_.order().base_url));
+        ANNALS_TRY(scope_, find_scope(task_, *snapshot_, parameters_,
+                                      service_.definitions().carried(), run_.order().base_url));
         if (snapshot_answers()) {
             return {};
         }
@@ -182,7 +184,8 @@ class ExportJob {
         }
         // What the index had of the snapshot went while nobody was here to hold it: from the beginning.
         ANNALS_TRY_VOID(begin_anew());
-        ANNALS_TRY(scope_, find_scope(task_, *snapshot_, parameters_, run_.order().base_url));
+        ANNALS_TRY(scope_, find_scope(task_, *snapshot_, parameters_,
+                                      service_.definitions().carried(), run_.order().base_url));
         return snapshot_answers() ? Result<void>() : search::expired_snapshot();
     }
 

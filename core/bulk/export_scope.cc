@@ -49,10 +49,12 @@ class ScopeFinder {
   public:
     ScopeFinder(const ExportTask& task, search::Snapshot& snapshot,
                 const std::shared_ptr<const search::ParameterSet>& parameters,
-                std::string_view base_url, std::vector<Position>* unread)
+                const terminology::Source& others, std::string_view base_url,
+                std::vector<Position>* unread)
         : task_(task),
           snapshot_(snapshot),
           parameters_(parameters),
+          others_(others),
           base_url_(base_url),
           unread_(unread) {}
 
@@ -134,8 +136,7 @@ class ScopeFinder {
             return Error{info ? Errc::deleted : Errc::not_found,
                          fmt::format("Group/{} {}", id, info ? "was deleted" : "is not known"), ""};
         }
-        const search::SnapshotResources resources(snapshot_, terminology::r4_definitions(),
-                                                  unread_);
+        const search::SnapshotResources resources(snapshot_, others_, unread_);
         ANNALS_TRY(const search::StoredDocument group, resources.read(group_type(), id));
         if (group == nullptr) {
             return {};
@@ -161,7 +162,7 @@ class ScopeFinder {
     }
 
     Result<void> read_filters() {
-        const search::SnapshotResources stored(snapshot_, terminology::r4_definitions(), unread_);
+        const search::SnapshotResources stored(snapshot_, others_, unread_);
         for (const std::string& filter : task_.filters) {
             ANNALS_TRY(const TypeFilter read, read_type_filter(filter));
             ANNALS_TRY(const std::vector<search::QueryPair> pairs,
@@ -226,6 +227,7 @@ class ScopeFinder {
     const ExportTask& task_;
     search::Snapshot& snapshot_;
     const std::shared_ptr<const search::ParameterSet>& parameters_;
+    const terminology::Source& others_;
     std::string_view base_url_;
     std::vector<Position>* unread_;
     ExportScope scope_;
@@ -237,8 +239,9 @@ class ScopeFinder {
 
 Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapshot,
                                const std::shared_ptr<const search::ParameterSet>& parameters,
-                               std::string_view base_url, std::vector<Position>* unread) {
-    return ScopeFinder(task, snapshot, parameters, base_url, unread).run();
+                               const terminology::Source& others, std::string_view base_url,
+                               std::vector<Position>* unread) {
+    return ScopeFinder(task, snapshot, parameters, others, base_url, unread).run();
 }
 
 Result<void> authorise_export(const Service& service, const Request& request,

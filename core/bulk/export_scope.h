@@ -11,6 +11,7 @@
 #include "core/search/plan.h"
 #include "core/search/snapshot.h"
 #include "core/service.h"
+#include "core/terminology/source.h"
 
 #include <array>
 #include <memory>
@@ -40,11 +41,12 @@ struct ExportScope {
 
 /// Reads the Group, the filters and whose compartments are meant, at the snapshot. The plans may be asked as long as
 /// `parameters` live.
-/// `unread`: as SnapshotResources takes it.
+/// `others`, `unread`: as SnapshotResources takes them.
 /// Errors: not_found, deleted (the Group); invalid (a patient who isn't there or in the Group); those of searches.
 Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapshot,
                                const std::shared_ptr<const search::ParameterSet>& parameters,
-                               std::string_view base_url, std::vector<Position>* unread = nullptr);
+                               const terminology::Source& others, std::string_view base_url,
+                               std::vector<Position>* unread = nullptr);
 
 /// Whether whoever asks may read all that the task is about. Errors: unauthenticated, forbidden.
 Result<void> authorise_export(const Service& service, const Request& request,

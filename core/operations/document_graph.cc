@@ -2,6 +2,7 @@
 
 #include "codec/fhirpath/fhirpath.h"
 #include "codec/json/resource.h"
+#include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
 #include "core/interactions/search_includes.h"
@@ -306,7 +307,7 @@ class Follower {
         }
         const Result<search::Query> query =
             co_await fetch_and_look(*request_.loop, [&](std::vector<Position>* unread) {
-                const search::SnapshotResources stored(snapshot_, terminology::r4_definitions(),
+                const search::SnapshotResources stored(snapshot_, service_.definitions().carried(),
                                                        unread);
                 const search::QueryContext context{.stored = stored,
                                                    .view = view_,

@@ -1,5 +1,6 @@
 #include "core/operations/observations.h"
 
+#include "core/definitions.h"
 #include "core/interactions/turns.h"
 #include "core/scoped_view.h"
 #include "core/search/execute.h"
@@ -37,7 +38,8 @@ asio::awaitable<Result<void>> for_each_observation(const Service& service, const
     const auto parameters = service.indexing().parameters();
     const Result<search::Query> query =
         co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
-            const search::SnapshotResources stored(snapshot, terminology::r4_definitions(), unread);
+            const search::SnapshotResources stored(snapshot, service.definitions().carried(),
+                                                   unread);
             const search::QueryContext context{.stored = stored,
                                                .view = view,
                                                .parameters = parameters,

@@ -1,4 +1,5 @@
 #include "core/base/base64.h"
+#include "core/jobs/jobs.h"
 #include "core/packages/package.h"
 #include "core/packages/tarball.h"
 #include "tests/core/operations/terminology_fixture.h"
@@ -88,6 +89,13 @@ TEST_F(InstallPackage, MakesWhatItDefinesKnownAndKeepsItOverARestart) {
         EXPECT_TRUE(
             send("GET", "/CodeSystem/$lookup?system=http://p/codes&code=a").says("display"));
         EXPECT_EQ(send("GET", "/Observation?code:in=http://p/set").status, 200);
+        EXPECT_EQ(send("GET", "/Observation/$lastn?patient=p&code:in=http://p/set").status, 200);
+        const Answer begun = send(
+            "GET", "/$export?_type=Observation&_typeFilter=Observation%3Fcode:in%3Dhttp://p/set",
+            {}, {{"Prefer", "respond-async"}});
+        ASSERT_EQ(begun.status, 202) << begun.body;
+        service().jobs().wait_until_idle();
+        EXPECT_EQ(send("GET", begun.content_location.substr(kBaseUrl.size())).status, 200);
         EXPECT_EQ(send("GET", "/_history?_count=0").body.substr(0, 60), before.substr(0, 60))
             << "nobody wrote anything";
         reopen();
