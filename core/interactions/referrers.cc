@@ -1,5 +1,6 @@
 #include "core/interactions/referrers.h"
 
+#include "core/access.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/turns.h"
 #include "core/scoped_view.h"
@@ -86,14 +87,17 @@ asio::awaitable<Result<std::vector<std::string>>> Referrers::find(std::vector<se
             }
         }
         co_await turns.fetched(referring);
+        const bool readable = everybody_may_read(service_) ||
+                              require(service_, request_, kMayRead, type, Extent::part).has_value();
         for (const storage::VersionInfo& info : referring) {
             const auto stored = store.load(info);
             if (!stored && stored.error().code != Errc::not_found) {
                 co_return stored.error();
             }
             if (stored) {
-                names.push_back(view.shows(info) ? resource_name(type, stored->id)
-                                                 : "a resource that is not shown to you");
+                names.push_back(readable && view.shows(info)
+                                    ? resource_name(type, stored->id)
+                                    : "a resource that is not shown to you");
             }
             if (names.size() == limit) {
                 co_return names;

@@ -176,6 +176,16 @@ TEST_F(ScopesTest, DoNotTellByReferencesWhatThereIs) {
     const Answer held = send("DELETE", "/Observation/m-o1");
     EXPECT_EQ(held.status, 409);
     EXPECT_THAT(held.body, Not(HasSubstr("t-of-m")));
+
+    // Nor to who has a whole type, and not that of the referrers.
+    const Principal patients("p", "system/Patient.cruds");
+    send_as(&patients);
+    const Answer unnamed = send("DELETE", "/Patient/m");
+    EXPECT_EQ(unnamed.status, 409);
+    EXPECT_THAT(unnamed.body, Not(HasSubstr("m-e")));
+    const Principal reads("r", "system/Patient.cruds system/Encounter.r");
+    send_as(&reads);
+    EXPECT_THAT(send("DELETE", "/Patient/m").body, HasSubstr("Encounter/m-e"));
 }
 
 }  // namespace
