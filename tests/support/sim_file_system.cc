@@ -362,6 +362,15 @@ std::string SimFileSystem::content(const std::string& path) const {
     return {found->second->memory.get(), found->second->size};
 }
 
+std::vector<std::string> SimFileSystem::contents() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> contents;
+    for (const auto& [path, inode] : entries_) {
+        contents.emplace_back(inode->memory.get(), inode->size);
+    }
+    return contents;
+}
+
 void SimFileSystem::set_content(const std::string& path, std::string_view bytes) {
     const std::lock_guard lock(mutex_);
     auto inode = std::make_shared<Inode>();

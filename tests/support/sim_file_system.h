@@ -122,6 +122,9 @@ class SimFileSystem final : public storage::FileSystem {
     std::vector<Forgotten> forgotten() const;
     std::vector<std::string> paths() const;
     std::string content(const std::string& path) const;
+
+    /// What all files hold at one moment: a store that is open may rename and remove some meanwhile.
+    std::vector<std::string> contents() const;
     void set_content(const std::string& path, std::string_view bytes);
 
     /// Gives the file another name, as a backup does; durable at once.

@@ -18,8 +18,8 @@ void expect_sound(storage::FileSystem& fs, const std::string& directory) {
 }
 
 bool on_disk(const SimFileSystem& fs, const std::string& text) {
-    return std::ranges::any_of(fs.paths(), [&](const std::string& path) {
-        return unpacked(fs.content(path)).find(text) != std::string::npos;
+    return std::ranges::any_of(fs.contents(), [&](const std::string& content) {
+        return unpacked(content).find(text) != std::string::npos;
     });
 }
 
