@@ -270,7 +270,7 @@ void LogWriter::publish(Batch& batch, std::size_t begin, std::size_t end,
 /// Before anything of the index is published: a search must find what a read finds.
 void LogWriter::publish_search(Batch& batch, std::size_t begin, std::size_t end) {
     const Position first = batch.frames[begin].first_position;
-    const auto document_of = [&](Position position) -> BatchDocument& {
+    const auto document_of = [&](Position position) -> const BatchDocument& {
         return batch.documents[position.value - batch.frames.front().first_position.value];
     };
     const auto each_version = [&](const auto& call) {

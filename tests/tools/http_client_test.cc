@@ -261,13 +261,18 @@ TEST(HttpClient, DoesNotRepeatWhatIsRefusedFromTheStart) {
     EXPECT_EQ(client.send_patiently(get("/"), Patience())->status, 401);
 }
 
-TEST(HttpClient, DoesNotRepeatARequestWhoseAnswerWasLostUnlessThatDoesNoHarm) {
-    ScriptedServer server({{""}, {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"}});
-    HttpClient client(server.url());
+HttpRequest unrepeatable_post() {
     HttpRequest request = get("/fhir");
     request.method = "POST";
     request.body = "{}";
     request.repeatable = false;
+    return request;
+}
+
+TEST(HttpClient, DoesNotRepeatARequestWhoseAnswerWasLostUnlessThatDoesNoHarm) {
+    ScriptedServer server({{""}, {"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"}});
+    HttpClient client(server.url());
+    HttpRequest request = unrepeatable_post();
     Patience patience;
     patience.first_pause = std::chrono::milliseconds(1);
     EXPECT_FALSE(client.send_patiently(request, patience));
@@ -283,10 +288,7 @@ TEST(HttpClient, DoesNotRepeatARequestThatTheServerMayStillCarryOutUnlessThatDoe
                     outcome.size(), outcome);
     ScriptedServer server({{given_up, given_up, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"}});
     HttpClient client(server.url());
-    HttpRequest request = get("/fhir");
-    request.method = "POST";
-    request.body = "{}";
-    request.repeatable = false;
+    HttpRequest request = unrepeatable_post();
     Patience patience;
     patience.first_pause = std::chrono::milliseconds(1);
     const auto given_up_reply = client.send_patiently(request, patience);

@@ -125,9 +125,12 @@ milliseconds retry_after(const HttpReply& reply) {
 
 /// Whether the server has only given up waiting for what it does, and may well come to the end of it.
 bool is_given_up(const HttpReply& reply) {
+    if (reply.status != 503) {
+        return false;
+    }
     json::Parser parser;
     const auto outcome = parser.parse(reply.body);
-    if (reply.status != 503 || !outcome) {
+    if (!outcome) {
         return false;
     }
     for (const json::Value issue : outcome->root()["issue"].elements()) {
@@ -233,11 +236,8 @@ struct HttpClient::Impl {
 
     /// True if the server has closed (or spoiled) the idle connection.
     bool stale() const {
-        if (tls != nullptr) {
-            return tls->is_stale();
-        }
         pollfd entry{fd, POLLIN, 0};
-        return ::poll(&entry, 1, 0) != 0;
+        return ::poll(&entry, 1, 0) != 0 && (tls == nullptr || tls->is_stale());
     }
 
     ssize_t receive() {

@@ -36,7 +36,7 @@ class TlsClient {
     ssize_t receive(char* room, std::size_t size);
     ssize_t send(const char* bytes, std::size_t size);
 
-    /// Whether the server has closed, or sent something that nobody has asked for. Does not wait.
+    /// Whether what has arrived says that the server has closed, or is something that nobody has asked for. Does not wait.
     bool is_stale();
 
     /// Whether bytes have arrived that receive() gives without looking at the socket.

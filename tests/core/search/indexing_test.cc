@@ -72,6 +72,15 @@ class Indexing : public test::ServiceFixture {
                         std::string(url) + R"(').value"})")
             .status;
     }
+
+    /// One whose expression is none.
+    int put_bad_parameter() {
+        return send("PUT", "/SearchParameter/bad",
+                    R"({"resourceType":"SearchParameter","id":"bad","url":"http://bad","name":"bad",
+                    "status":"active","description":"d","code":"bad","base":["Patient"],"type":"token",
+                    "expression":"Patient.("})")
+            .status;
+    }
 };
 
 TEST_F(Indexing, FindsWhatIsCreatedUpdatedAndPatched) {
@@ -191,12 +200,7 @@ TEST_F(Indexing, FollowsAChangedSearchParameter) {
 }
 
 TEST_F(Indexing, SaysWhatIsWrongWithASearchParameter) {
-    ASSERT_EQ(send("PUT", "/SearchParameter/bad",
-                   R"({"resourceType":"SearchParameter","id":"bad","url":"http://p","name":"bad",
-                   "status":"active","description":"d","code":"bad","base":["Patient"],"type":"token",
-                   "expression":"Patient.("})")
-                  .status,
-              201);
+    ASSERT_EQ(put_bad_parameter(), 201);
     EXPECT_EQ(service().indexing().parameters()->find(type_of("Patient"), "bad"), nullptr);
     ASSERT_EQ(service().indexing().faults().size(), 1u);
     EXPECT_EQ(service().indexing().faults()[0].expression, "SearchParameter/bad");
@@ -215,12 +219,7 @@ TEST_F(Indexing, IsDoneOnlyWhereSearchParametersThatNobodyHasAskedByAreAsWell) {
     EXPECT_EQ(found.status, 200) << found.body;
     EXPECT_TRUE(found.says(R"("total":1)")) << found.body;
 
-    ASSERT_EQ(send("PUT", "/SearchParameter/bad",
-                   R"({"resourceType":"SearchParameter","id":"bad","url":"http://q","name":"bad",
-                   "status":"active","description":"d","code":"bad","base":["Patient"],"type":"token",
-                   "expression":"Patient.("})")
-                  .status,
-              201);
+    ASSERT_EQ(put_bad_parameter(), 201);
     asked = send("GET", "/$reindex");
     EXPECT_EQ(asked.status, 200);
     EXPECT_TRUE(asked.says("SearchParameter/bad")) << asked.body;
