@@ -143,67 +143,6 @@ bool is_given_up(const HttpReply& reply) {
 
 }  // namespace
 
-// ---- URLs ----
-
-std::string ServerUrl::authority() const {
-    const bool v6 = host.find(':') != std::string::npos;
-    return fmt::format("{}{}{}:{}", v6 ? "[" : "", host, v6 ? "]" : "", port);
-}
-
-std::string ServerUrl::text() const {
-    return (tls ? "https://" : "http://") + authority() + base_path;
-}
-
-Result<ServerUrl> parse_server_url(std::string_view text) {
-    const auto refuse = [&](std::string_view why) {
-        return Error{Errc::usage, fmt::format("'{}': {}", text, why), ""};
-    };
-    const bool tls = text.starts_with("https://");
-    if (!tls && !text.starts_with("http://")) {
-        return refuse("a server's root is written http://HOST:PORT/fhir or https://HOST:PORT/fhir");
-    }
-    std::string_view rest = text.substr(text.find("//") + 2);
-    if (rest.find_first_of("?# ") != std::string_view::npos) {
-        return refuse("a server's root has neither query nor blanks");
-    }
-    const std::size_t slash = rest.find('/');
-    std::string_view authority = rest.substr(0, slash);
-    std::string_view path = slash == std::string_view::npos ? "" : rest.substr(slash);
-    while (path.ends_with('/')) {
-        path.remove_suffix(1);
-    }
-    ServerUrl url;
-    url.tls = tls;
-    url.base_path = path;
-    std::size_t host_end = authority.rfind(':');
-    if (authority.starts_with('[')) {
-        const std::size_t bracket = authority.find(']');
-        if (bracket == std::string_view::npos) {
-            return refuse("a bracket is missing");
-        }
-        url.host = authority.substr(1, bracket - 1);
-        host_end = bracket + 1 < authority.size() ? bracket + 1 : std::string_view::npos;
-    } else {
-        url.host = authority.substr(0, host_end);
-    }
-    url.port =
-        host_end == std::string_view::npos ? (tls ? "443" : "80") : authority.substr(host_end + 1);
-    if (url.host.empty() || url.port.empty() ||
-        url.port.find_first_not_of("0123456789") != std::string::npos) {
-        return refuse("host or port is missing");
-    }
-    return url;
-}
-
-std::string request_target(std::string_view link) {
-    const std::size_t scheme = link.find("://");
-    if (scheme == std::string_view::npos) {
-        return std::string(link);
-    }
-    const std::size_t path = link.find('/', scheme + 3);
-    return path == std::string_view::npos ? "/" : std::string(link.substr(path));
-}
-
 std::optional<std::string_view> HttpReply::header(std::string_view name) const {
     for (const auto& [key, value] : headers) {
         if (equal_ignoring_case(key, name)) {

@@ -1,0 +1,36 @@
+// ServerUrl: where a FHIR server is, as a command line names it.
+//
+// Layer:   tools (commands and tests).
+// Threads: plain values and functions.
+
+#pragma once
+
+#include "core/base/result.h"
+#include "tools/commands/credentials.h"
+
+#include <string>
+#include <string_view>
+
+namespace annals::tools {
+
+/// A server's root: "http://host:port/fhir".
+struct ServerUrl {
+    std::string host;
+    std::string port;
+    std::string base_path;      ///< "/fhir": no slash at the end, empty for the root
+    bool tls = false;           ///< https
+    Credentials credentials{};  ///< go with each request; no part of text()
+
+    /// "host:port" as Host has it; an IPv6 address in brackets.
+    std::string authority() const;
+    std::string text() const;
+};
+
+/// Reads a server's root. Errors: usage (neither http:// nor https://, no host, a query).
+Result<ServerUrl> parse_server_url(std::string_view text);
+
+/// Path and query of `link` (a URL that the server gave), to be asked of the same connection whatever
+/// name the server knows itself by; `link` itself if it is no absolute URL.
+std::string request_target(std::string_view link);
+
+}  // namespace annals::tools
