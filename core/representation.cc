@@ -70,6 +70,9 @@ Result<void> read_parameters(const Parameters& parameters, const Request& reques
                              Representation& out) {
     std::optional<std::string_view> summary;
     for (const auto& [name, value] : parameters) {
+        if (value.empty()) {
+            continue;  // Forms send what nobody has filled in.
+        }
         if (name == "_pretty" && !request.inside_bundle) {
             ANNALS_TRY(out.pretty, read_pretty(value));
         } else if (name == "_summary") {
@@ -97,7 +100,8 @@ void read_format_of_malformed(const Request& request, Representation& out) {
         const std::string_view part = rest.substr(0, rest.find('&'));
         rest.remove_prefix(std::min(part.size() + 1, rest.size()));
         const Result<Parameters> one = parse_query(part);
-        if (one && one->size() == 1 && one->front().first == "_format") {
+        if (one && one->size() == 1 && one->front().first == "_format" &&
+            !one->front().second.empty()) {
             chosen = read_format_parameter(one->front().second);
             break;
         }
@@ -173,7 +177,7 @@ Result<void> read_representation(const Request& request, const Target& target,
         }
         parameters = *std::move(parsed);
         for (const auto& [name, value] : parameters) {
-            if (name == "_format" && format == nullptr) {
+            if (name == "_format" && !value.empty() && format == nullptr) {
                 format = &value;
             }
         }

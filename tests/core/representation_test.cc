@@ -79,6 +79,23 @@ TEST_F(Representation, OfErrorsIsTheOneAskedFor) {
     EXPECT_NE(method.allow, "");
 }
 
+TEST_F(Representation, IsNotAskedForByParametersWithoutAValue) {
+    ASSERT_EQ(put_patient("1"), 201);
+    const std::string plain = get("/Patient/1").body;
+    for (const char* query : {"?_format=", "?_pretty=", "?_summary=", "?_elements=",
+                              "?_format=&_pretty=&_summary=true&_elements="}) {
+        for (const char* target : {"/Patient/1", "/Patient", "/Patient/_history", "/metadata"}) {
+            const Answer answer = get(std::string(target) + query, "application/fhir+xml");
+            EXPECT_EQ(answer.status, 200) << target << query << answer.body;
+            EXPECT_EQ(answer.content_type, kXml) << target << query;
+        }
+    }
+    EXPECT_EQ(get("/Patient/1?_pretty=&_elements=").body, plain);
+    EXPECT_TRUE(get("/Patient?_elements=").says("'_elements' has no value")) << "a warning";
+    EXPECT_EQ(send("GET", "/Patient?_elements=", "", {{"Prefer", "handling=strict"}}).status, 400);
+    EXPECT_EQ(get("/Patient?name=%zz&_format=", "application/fhir+xml").content_type, kXml);
+}
+
 TEST_F(Representation, OfAMalformedQueryIsTheOneAskedForAllTheSame) {
     for (const auto& answer :
          {get("/Patient?name=%zz", "application/fhir+xml"),
@@ -198,9 +215,9 @@ TEST_F(Representation, IsASummaryWhenAsked) {
 
 TEST_F(Representation, RefusesWordsThatItDoesNotKnow) {
     put_versions(1);
-    for (const char* query : {"_summary=yes", "_summary=", "_summary=true&_summary=text",
-                              "_summary=true&_elements=name", "_elements=", "_elements=a.b",
-                              "_summary=count", "_pretty=", "_summary=%zz"}) {
+    for (const char* query :
+         {"_summary=yes", "_summary=true&_summary=text", "_summary=true&_elements=name",
+          "_elements=a.b", "_summary=count", "_pretty=yes", "_summary=%zz"}) {
         EXPECT_EQ(get(std::string("/Patient/1?") + query).status, 400) << query;
     }
 }
