@@ -90,8 +90,7 @@ std::optional<Plan> ScopedView::read_query(TypeId type, std::string_view query) 
                                        .strict = true,
                                        .conditional = true};
     Result<search::Query> read = search::parse_query(context, {type}, *pairs);
-    if (!read || read->types.empty() ||
-        !search::guard_terms(read->types.front().plan).others.empty()) {
+    if (!read || read->types.empty() || !search::related_types(read->types.front().plan).empty()) {
         return {};
     }
     return std::move(read->types.front().plan);

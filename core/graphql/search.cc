@@ -126,7 +126,7 @@ asio::awaitable<Result<SearchPage>> Searcher::find(Asked& asked, std::uint64_t c
     }
     // A cursor of another state is good for as long as the index answers it.
     if (read && asked.snapshot == &snapshot_) {
-        std::vector<TypeId> types = search::guard_terms(asked.query.types.front().plan).others;
+        std::vector<TypeId> types = search::related_types(asked.query.types.front().plan);
         types.push_back(asked.type);
         read = co_await reach_back(service_.store(), parameters_, request_.base_url, types,
                                    snapshot_, turns_);

@@ -283,7 +283,7 @@ class Search {
         std::vector<TypeId> types;
         for (const Query::TypePlan& one : query_.types) {
             types.push_back(one.type);
-            const std::vector<TypeId> others = search::guard_terms(one.plan).others;
+            const std::vector<TypeId> others = search::related_types(one.plan);
             types.insert(types.end(), others.begin(), others.end());
         }
         for (const search::Include& include : query_.includes) {
@@ -304,7 +304,7 @@ class Search {
         };
         for (const Query::TypePlan& one : query_.types) {
             add(one.type);
-            std::ranges::for_each(search::guard_terms(one.plan).others, add);
+            std::ranges::for_each(search::related_types(one.plan), add);
         }
         for (const search::Include& include : query_.includes) {
             if (include.source) {

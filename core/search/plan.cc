@@ -347,12 +347,15 @@ bool may_match(const Plan& plan, const storage::SearchEntries& entries, Term ide
     return holds(plan, {entries, {}, {}, identity, {}});
 }
 
+std::vector<TypeId> related_types(const Plan& plan) {
+    std::vector<TypeId> types;
+    add_others(plan, types);
+    sort_unique(types);
+    return types;
+}
+
 Watch guard_terms(const Plan& plan) {
-    Watch watch;
-    watch.terms = terms_of(plan);
-    add_others(plan, watch.others);
-    sort_unique(watch.others);
-    return watch;
+    return {.terms = terms_of(plan), .others = related_types(plan)};
 }
 
 }  // namespace annals::core::search

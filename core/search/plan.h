@@ -148,11 +148,13 @@ struct Watch {
     /// A new version of the plan's own type can only match if it carries one of these (identity() terms among
     /// them); none: any version of the type may.
     std::optional<std::vector<Term>> terms;
-    /// Other types that chains and has look at, ascending, each once; the plan's own type only if they do.
-    std::vector<TypeId> others;
+    std::vector<TypeId> others;  ///< related_types()
 };
 
-/// The fewest terms that every match carries one of.
+/// Other types that chains and has look at, ascending, each once; the plan's own type only if they do.
+std::vector<TypeId> related_types(const Plan& plan);
+
+/// With the fewest terms that every match carries one of.
 Watch guard_terms(const Plan& plan);
 
 }  // namespace annals::core::search

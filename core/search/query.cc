@@ -140,7 +140,7 @@ struct Reader {
 std::vector<TypeId> Query::others() const {
     std::vector<TypeId> others;
     for (const TypePlan& one : types) {
-        const std::vector<TypeId> of_plan = guard_terms(one.plan).others;
+        const std::vector<TypeId> of_plan = related_types(one.plan);
         others.insert(others.end(), of_plan.begin(), of_plan.end());
     }
     if (lists) {
