@@ -91,7 +91,7 @@ Result<void> AuditLog::open_file() {
         ANNALS_TRY_VOID(file_->resize(end.size));
     }
     size_ = end.size;
-    is_new_ = !there;
+    is_named_ = false;
     is_torn_ = end.last != '\n';
     if (is_torn_ || end.size < size) {
         log_warning(fmt::format("audit: {}: its last line is not whole{}", path_,
@@ -167,7 +167,7 @@ Result<void> AuditLog::append(std::string_view text) {
 
 /// Makes what was written durable, and the file's name.
 Result<void> AuditLog::sync() {
-    if (unsynced_.empty() && !is_new_) {
+    if (unsynced_.empty() && is_named_) {
         return {};
     }
     if (std::exchange(sync_failed_, true)) {
@@ -175,10 +175,10 @@ Result<void> AuditLog::sync() {
         ANNALS_TRY_VOID(file_->write(size_ - unsynced_.size(), unsynced_));
     }
     ANNALS_TRY_VOID(file_->sync());
-    if (is_new_) {
+    if (!is_named_) {
         ANNALS_TRY_VOID(files_.sync_directory(storage::directory_of(path_)));
     }
-    is_new_ = false;
+    is_named_ = true;
     sync_failed_ = false;
     unsynced_.clear();
     if (unsynced_.capacity() > kKeptBytesMax) {

@@ -73,9 +73,9 @@ class AuditLog {
     // Of the writing thread, once it runs.
     std::unique_ptr<storage::File> file_;
     std::uint64_t size_ = 0;
-    bool is_new_ = false;   ///< its name may not be durable
-    bool is_torn_ = false;  ///< what is there does not end with a line's end
-    std::string unsynced_;  ///< the last of what was written: what no sync has covered
+    bool is_named_ = false;  ///< its name is durable; whoever made the file may not have seen to it
+    bool is_torn_ = false;   ///< what is there does not end with a line's end
+    std::string unsynced_;   ///< the last of what was written: what no sync has covered
     bool sync_failed_ = false;
     bool failing_ = false;  ///< that is said once
 

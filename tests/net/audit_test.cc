@@ -374,6 +374,20 @@ TEST(AuditLog, IsThereAfterAPowerCutThoughItsFileIsNew) {
     }
 }
 
+TEST(AuditLog, IsThereAfterAPowerCutThoughAKilledProcessHasMadeItsFile) {
+    SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("log"));
+    ASSERT_TRUE(files.open("log/audit", storage::FileSystem::Mode::create));
+    {
+        auto log = AuditLog::open(settings(), files);
+        ASSERT_TRUE(log);
+        add_line(**log, "line");
+    }
+    const auto after = files.after_power_cut(0);
+    ASSERT_TRUE(after->exists("log/audit"));
+    EXPECT_EQ(content(*after, "log/audit"), "line\n");
+}
+
 TEST(AuditLog, WritesAndSyncsAgainWhatAFailedSyncHasLost) {
     SimFileSystem files;
     ASSERT_TRUE(files.make_directory("log"));
