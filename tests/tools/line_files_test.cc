@@ -1,6 +1,7 @@
 #include "tools/commands/line_files.h"
 
 #include "tests/support/child_process.h"
+#include "tests/support/sim_file_system.h"
 #include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
@@ -75,6 +76,18 @@ TEST(LineWriter, WritesLinesAndNeverOverAFileThatIsThere) {
     EXPECT_EQ(test::read_whole_file(directory / "a"),
               "one\n" + std::string(2'000'000, 'y') + "\nthree\n");
     EXPECT_FALSE(LineWriter::create(directory / "a"));
+}
+
+TEST(LineWriter, HasMadeItsFileDurableWhenItIsFinished) {
+    test::SimFileSystem files;
+    ASSERT_TRUE(files.make_directory("/out"));
+    auto writer = LineWriter::create("/out/a", files);
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE(writer->line("one"));
+    ASSERT_TRUE(writer->finish());
+    const auto after = files.after_power_cut(0);
+    ASSERT_TRUE(after->exists("/out/a"));
+    EXPECT_EQ(after->content("/out/a"), "one\n");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "tools/commands/line_files.h"
 
 #include "core/base/limits.h"
+#include "storage/whole_file.h"
 
 #include <fmt/format.h>
 
@@ -73,18 +74,18 @@ bool blank(std::string_view text) {
 
 // ---- LineWriter ----
 
-LineWriter::LineWriter(std::string path, std::unique_ptr<storage::File> file)
-    : path_(std::move(path)), file_(std::move(file)) {
+LineWriter::LineWriter(storage::FileSystem& files, std::string path,
+                       std::unique_ptr<storage::File> file)
+    : files_(&files), path_(std::move(path)), file_(std::move(file)) {
     buffer_.reserve(kBufferBytes);
 }
 
-Result<LineWriter> LineWriter::create(const std::string& path) {
-    storage::FileSystem& files = storage::posix_file_system();
+Result<LineWriter> LineWriter::create(const std::string& path, storage::FileSystem& files) {
     if (files.exists(path)) {
         return Error{Errc::usage, path + " is there already", ""};
     }
     ANNALS_TRY(auto file, files.open(path, storage::FileSystem::Mode::create));
-    return LineWriter(path, std::move(file));
+    return LineWriter(files, path, std::move(file));
 }
 
 Result<void> LineWriter::line(std::string_view text) {
@@ -110,7 +111,8 @@ Result<void> LineWriter::drain() {
 
 Result<void> LineWriter::finish() {
     ANNALS_TRY_VOID(drain());
-    return file_->sync();
+    ANNALS_TRY_VOID(file_->sync());
+    return files_->sync_directory(storage::directory_of(path_));
 }
 
 // ---- TextReader ----

@@ -19,19 +19,21 @@ namespace annals::tools {
 /// Writes a new file through a buffer.
 class LineWriter {
   public:
-    /// Errors: usage (the file is there already), io.
-    static Result<LineWriter> create(const std::string& path);
+    /// Lifetime: `files` outlives the writer. Errors: usage (the file is there already), io.
+    static Result<LineWriter> create(const std::string& path,
+                                     storage::FileSystem& files = storage::posix_file_system());
 
     /// Adds `text` and a line feed. Errors: no_store, io; the writer is useless afterwards.
     Result<void> line(std::string_view text);
 
-    /// Writes out what is buffered and syncs.
+    /// Writes out what is buffered and syncs, the file's name too.
     Result<void> finish();
 
   private:
-    LineWriter(std::string path, std::unique_ptr<storage::File> file);
+    LineWriter(storage::FileSystem& files, std::string path, std::unique_ptr<storage::File> file);
     Result<void> drain();
 
+    storage::FileSystem* files_;
     std::string path_;
     std::unique_ptr<storage::File> file_;
     std::string buffer_;
