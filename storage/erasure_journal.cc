@@ -208,7 +208,6 @@ Result<void> ErasureJournal::write(const Content& content) {
         const std::string path = fmt::format("{}/{}", directory_, path_of(sequence_ + 1));
         if (!fs_.exists(folder_)) {
             ANNALS_TRY_VOID(fs_.make_directory(folder_));
-            ANNALS_TRY_VOID(fs_.sync_directory(directory_));
         }
         ANNALS_TRY(file, fs_.open(path, fs_.exists(path) ? FileSystem::Mode::read_write
                                                          : FileSystem::Mode::create));
@@ -220,9 +219,12 @@ Result<void> ErasureJournal::write(const Content& content) {
     if (written) {
         written = file->sync();
     }
-    // Whoever made the file may not have come to it.
+    // Whoever made the file, or its folder, may not have come to it.
     if (written && first) {
         written = fs_.sync_directory(folder_);
+        if (written) {
+            written = fs_.sync_directory(directory_);
+        }
     }
     if (!written) {
         file.reset();

@@ -53,6 +53,17 @@ TEST(ErasureJournal, IsThereAfterAPowerCutAlsoIfItsFirstWriteFailed) {
     EXPECT_EQ(read->blankings.front().segment, 7U);
 }
 
+TEST(ErasureJournal, SyncsAlsoWhatHoldsItsFolderThoughAnAttemptBeforeCameToMakeThat) {
+    SimFileSystem fs;
+    ASSERT_TRUE(fs.make_directory(kDirectory));
+    ErasureJournal journal(fs, kDirectory, 0);
+    fs.fail_next(SimFileSystem::Call::sync_directory, Errc::no_store);
+    ASSERT_FALSE(journal.write({}));
+    const std::uint64_t before = fs.calls(SimFileSystem::Call::sync_directory);
+    ASSERT_TRUE(journal.write({}));
+    EXPECT_EQ(fs.calls(SimFileSystem::Call::sync_directory), before + 2);
+}
+
 TEST(ErasureJournal, KeepsTheOneBeforeUntilTheNextIsWhole) {
     SimFileSystem fs;
     ASSERT_TRUE(fs.make_directory(kDirectory));
