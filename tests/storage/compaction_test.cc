@@ -183,6 +183,30 @@ TEST(Compaction, WhoseNewNameIsNotSureLetsNothingBeErasedUntilTheNextStart) {
     }
 }
 
+TEST(Compaction, NeedsOneDescriptorAtATime) {
+    test::SimFileSystem fs;
+    StoreOptions options = segments_on_demand(16 << 10);
+    for (const bool packed : {false, true}) {
+        options.pack_segments = packed;
+        const auto store = *Store::open(fs, packed ? "/packed" : "/plain", options);
+        for (int i = 0; i < 40; ++i) {
+            put(*store, "Patient", id_of(i), std::string(1000, 'x'));
+        }
+        CommitBuilder erase;  // Too little for it to be compacted without being asked.
+        erase.erase("Patient", id_of(0));
+        const Ticket ticket = store->submit(erase.commit()).ticket;
+        ASSERT_TRUE(store->wait(ticket));
+        ASSERT_TRUE(store->wait_erased(ticket));
+        fs.set_descriptors(fs.open_files() + 1);
+        store->compact(true);
+        const auto done = store->wait_compacted();
+        fs.set_descriptors({});
+        ASSERT_TRUE(done) << done.error().detail;
+        EXPECT_EQ(store->measure_compaction().dead_bytes, 0U);
+        EXPECT_EQ(store->compaction().segments_packed > 0, packed);
+    }
+}
+
 TEST(Compaction, GoesOnWhereADeviceThatWasFullHasNoOpenSegmentYet) {
     test::SimFileSystem fs;
     const auto store = *Store::open(fs, "/data", segments_on_demand(16 << 10));

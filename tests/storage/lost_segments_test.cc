@@ -132,6 +132,26 @@ TEST_F(LostSegments, AtTheEndAreMissedByTheSearchIndex) {
     put(*store, "next");
 }
 
+TEST_F(LostSegments, AreNotMissedByAReaderBesideAProcessThatMakesThem) {
+    fill(2);
+    const std::string newest = segments(fs_).back();
+    const std::string content = fs_.content(newest);
+    ASSERT_TRUE(fs_.remove(newest));
+    int lists = 0;
+    fs_.after_list([&] {
+        if (++lists == 2) {  // that of the format was the first
+            fs_.set_content(newest, content);
+        }
+    });
+    StoreOptions options = searchable();
+    options.read_only = true;
+    OpenReport report;
+    const auto store = test::open_store(fs_, options, &report);
+    ASSERT_NE(store, nullptr);
+    EXPECT_TRUE(fs_.exists(newest));
+    EXPECT_EQ(report.segments + 1, segments(fs_).size());
+}
+
 TEST_F(LostSegments, AreNotMissedByTheSearchIndexOfAnotherStore) {
     fill(2);
     ASSERT_TRUE(fs_.remove(segments(fs_).back()));

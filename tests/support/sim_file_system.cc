@@ -59,7 +59,8 @@ void apply_torn(std::string& content, std::uint64_t offset, std::string_view byt
 
 class SimFileSystem::SimFile final : public storage::File {
   public:
-    SimFile(SimFileSystem& fs, std::shared_ptr<Inode> inode) : fs_(fs), inode_(std::move(inode)) {}
+    SimFile(SimFileSystem& fs, std::shared_ptr<Inode> inode)
+        : fs_(fs), inode_(std::move(inode)), open_(fs.open_files_) {}
 
     Result<void> write(std::uint64_t offset, std::string_view bytes) override {
         std::unique_lock lock(fs_.mutex_);
@@ -201,6 +202,7 @@ class SimFileSystem::SimFile final : public storage::File {
 
     SimFileSystem& fs_;
     std::shared_ptr<Inode> inode_;
+    std::shared_ptr<int> open_;
 };
 
 class SimFileSystem::SimLock final : public storage::DirectoryLock {
@@ -286,6 +288,11 @@ void SimFileSystem::set_space(std::optional<std::uint64_t> bytes) {
     space_ = bytes;
 }
 
+void SimFileSystem::set_descriptors(std::optional<std::uint64_t> count) {
+    const std::lock_guard lock(mutex_);
+    descriptors_ = count;
+}
+
 void SimFileSystem::set_sync_ms(std::uint32_t ms) {
     const std::lock_guard lock(mutex_);
     sync_ms_ = ms;
@@ -294,6 +301,11 @@ void SimFileSystem::set_sync_ms(std::uint32_t ms) {
 void SimFileSystem::after_links(std::function<void()> hook) {
     const std::lock_guard lock(mutex_);
     after_links_ = std::move(hook);
+}
+
+void SimFileSystem::after_list(std::function<void()> hook) {
+    const std::lock_guard lock(mutex_);
+    after_list_ = std::move(hook);
 }
 
 void SimFileSystem::hold_syncs() {
@@ -344,6 +356,10 @@ std::uint64_t SimFileSystem::calls(Call call) const {
 std::uint64_t SimFileSystem::file_syncs() const {
     const std::lock_guard lock(mutex_);
     return file_syncs_;
+}
+
+std::uint64_t SimFileSystem::open_files() const {
+    return static_cast<std::uint64_t>(open_files_.use_count()) - 1;
 }
 
 std::vector<std::string> SimFileSystem::paths() const {
@@ -416,6 +432,13 @@ Result<void> SimFileSystem::fail_if_told(Call call) {
     return {};
 }
 
+Result<void> SimFileSystem::take_descriptor() const {
+    if (descriptors_ && open_files() >= *descriptors_) {
+        return failed(Errc::no_store, "no descriptor is left");
+    }
+    return {};
+}
+
 Result<void> SimFileSystem::grow(Inode& inode, std::uint64_t size) {
     if (size <= inode.size) {
         return {};
@@ -457,12 +480,14 @@ Result<std::unique_ptr<storage::File>> SimFileSystem::open(const std::string& pa
     const auto found = entries_.find(path);
     if (mode != Mode::create) {
         ANNALS_TRY_VOID(fail_if_told(Call::open));
+        ANNALS_TRY_VOID(take_descriptor());
         if (found == entries_.end()) {
             return failed(Errc::not_found, path);
         }
         return std::unique_ptr<storage::File>(std::make_unique<SimFile>(*this, found->second));
     }
     ANNALS_TRY_VOID(begin_call(Call::create, lock));
+    ANNALS_TRY_VOID(take_descriptor());
     if (found != entries_.end() || !directories_.contains(parent_of(path))) {
         return failed(Errc::io, path);
     }
@@ -472,7 +497,7 @@ Result<std::unique_ptr<storage::File>> SimFileSystem::open(const std::string& pa
 }
 
 Result<std::vector<std::string>> SimFileSystem::list(const std::string& directory) {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     ANNALS_TRY_VOID(fail_if_told(Call::list));
     if (!directories_.contains(directory)) {
         return failed(Errc::not_found, directory);
@@ -487,6 +512,11 @@ Result<std::vector<std::string>> SimFileSystem::list(const std::string& director
         if (path.size() > directory.size() && parent_of(path) == directory) {
             names.push_back(path.substr(directory.size() + 1));
         }
+    }
+    const auto hook = after_list_;
+    lock.unlock();
+    if (hook) {
+        hook();
     }
     return names;
 }
@@ -569,6 +599,7 @@ Result<void> SimFileSystem::remove_directory(const std::string& path) {
 Result<void> SimFileSystem::sync_directory(const std::string& path) {
     std::unique_lock lock(mutex_);
     ANNALS_TRY_VOID(begin_call(Call::sync_directory, lock));
+    ANNALS_TRY_VOID(take_descriptor());
     std::erase_if(unsynced_entries_, [&](const EntryChange& change) {
         if (parent_of(change.path) != path) {
             return false;

@@ -89,6 +89,9 @@ class SimFileSystem final : public storage::FileSystem {
     /// Files may hold so many bytes together; none: no bound.
     void set_space(std::optional<std::uint64_t> bytes);
 
+    /// So many files may be open at once, one that sync_directory() opens for itself among them; none: no bound.
+    void set_descriptors(std::optional<std::uint64_t> count);
+
     /// Every sync takes so long.
     void set_sync_ms(std::uint32_t ms);
 
@@ -111,6 +114,9 @@ class SimFileSystem final : public storage::FileSystem {
     /// Calls `hook` when somebody has asked how many names a file has, before he hears it; once.
     void after_links(std::function<void()> hook);
 
+    /// Calls `hook` whenever somebody has listed a directory, before he hears what is in it.
+    void after_list(std::function<void()> hook);
+
     // ---- looking and touching from outside ----
 
     std::uint64_t changing_calls() const;
@@ -119,6 +125,7 @@ class SimFileSystem final : public storage::FileSystem {
     std::uint64_t calls(Call call) const;
 
     std::uint64_t file_syncs() const;
+    std::uint64_t open_files() const;
     std::vector<Forgotten> forgotten() const;
     std::vector<std::string> paths() const;
     std::string content(const std::string& path) const;
@@ -185,6 +192,7 @@ class SimFileSystem final : public storage::FileSystem {
 
     Result<void> begin_call(Call call, std::unique_lock<std::mutex>& lock);
     Result<void> fail_if_told(Call call);
+    Result<void> take_descriptor() const;
     void change_entry(const std::string& path, std::shared_ptr<Inode> inode);
     Result<void> grow(Inode& inode, std::uint64_t size);
     void wait_for_sync(std::unique_lock<std::mutex>& lock);
@@ -206,6 +214,8 @@ class SimFileSystem final : public storage::FileSystem {
     std::map<Call, Failures> failures_;
     std::map<Call, std::uint64_t> calls_;
     std::optional<std::uint64_t> space_;
+    std::optional<std::uint64_t> descriptors_;
+    std::shared_ptr<int> open_files_ = std::make_shared<int>();  ///< each of them has it, too
     std::uint64_t changing_calls_ = 0;
     std::uint64_t file_syncs_ = 0;
     std::vector<Forgotten> forgotten_;
@@ -216,6 +226,7 @@ class SimFileSystem final : public storage::FileSystem {
     std::atomic<bool> lose_on_failed_sync_{false};
     std::uint32_t held_ = 0;
     std::function<void()> after_links_;
+    std::function<void()> after_list_;
     std::atomic<bool> forgotten_all_{false};
     mutable std::atomic<std::uint64_t> memory_looks_{0};
     std::function<void()> on_will_read_;
