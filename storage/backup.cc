@@ -350,6 +350,11 @@ Result<LogEnd> find_log_end(FileSystem& fs, const std::string& directory) {
         return lost.empty() ? usage(fmt::format("{}: no store there", directory))
                             : missing(segments, 1, lost);
     }
+    for (std::uint64_t number = 1; number <= numbers.size(); ++number) {
+        if (numbers[number - 1] != number) {
+            return missing(segments, number, "the segment is missing");
+        }
+    }
     LogEnd end;
     end.segment = numbers.back();
     const std::string path = segments + "/" + segment_name(end.segment);

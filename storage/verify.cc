@@ -21,6 +21,9 @@ namespace annals::storage {
 namespace {
 
 constexpr std::uint64_t kReadBytes = 4 << 20;
+
+/// So many missing segments side by side are named one by one.
+constexpr std::uint64_t kMissingNamedMax = 100;
 constexpr std::uint32_t kFrameMagic = 0x4d52'4641;  // "AFRM"
 
 bool known(Method method) noexcept {
@@ -53,9 +56,13 @@ class Verification {
         }
         std::uint64_t expected = 1;
         const auto miss = [&](std::uint64_t before) {
-            for (; expected < before; ++expected) {
+            for (std::uint64_t named = 1; expected < before; ++named) {
                 name_ = segment_name(expected);
-                damage(0, "the segment is missing");
+                const bool last = named == kMissingNamedMax && expected + 1 < before;
+                damage(0, last ? fmt::format("the segment is missing, and so are all up to {}",
+                                             segment_name(before - 1))
+                               : "the segment is missing");
+                expected = last ? before : expected + 1;
                 lost_ = true;
             }
         };

@@ -132,6 +132,16 @@ TEST_F(LostSegments, AtTheEndAreMissedByTheSearchIndex) {
     put(*store, "next");
 }
 
+TEST_F(LostSegments, BetweenOthersAreMissedBeforeABackupBegins) {
+    fill(2);
+    const std::string next = "000000000" + std::to_string(segments(fs_).size() + 1) + ".seg";
+    fs_.set_content(kSegments + "9999999999.seg", fs_.content(segments(fs_).front()));
+    const auto end = find_log_end(fs_, "/data");
+    ASSERT_FALSE(end);
+    EXPECT_EQ(end.error().code, Errc::corrupt);
+    EXPECT_THAT(end.error().detail, HasSubstr(next + ": offset 0: the segment is missing"));
+}
+
 TEST_F(LostSegments, AreNotMissedByAReaderBesideAProcessThatMakesThem) {
     fill(2);
     const std::string newest = segments(fs_).back();

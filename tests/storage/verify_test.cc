@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -119,6 +120,16 @@ TEST_F(StoredHistory, MissesNoSegment) {
     ASSERT_EQ(report.damages.size(), 1U);
     EXPECT_EQ(report.damages[0].segment, "0000000002.seg");
     EXPECT_EQ(report.damages[0].reason, "the segment is missing");
+}
+
+TEST_F(StoredHistory, SaysOfVeryManyMissingSegmentsWhereTheyEnd) {
+    set_content(directory_.path() + "/segments/9999999999.seg", "");
+    const VerifyReport report = verified();
+    EXPECT_GT(report.damages.size(), 10U);
+    EXPECT_LT(report.damages.size(), 200U);
+    EXPECT_TRUE(std::ranges::any_of(report.damages, [](const Damage& damage) {
+        return damage.reason == "the segment is missing, and so are all up to 9999999998.seg";
+    }));
 }
 
 TEST_F(StoredHistory, ReadsTheDataOfASegmentWithoutFooter) {
