@@ -51,6 +51,10 @@ Hash128 resource_key(std::uint64_t store_seed, TypeId type, std::string_view id)
 
 class Index {
   public:
+    /// There can be no more: whoever gives positions sees to it. What was erased counts.
+    static constexpr std::uint64_t kPositionMax = 0xffff'fffe;
+    static constexpr std::uint32_t kResourcesMax = 0x7fff'fffe;
+
     Index();
     ~Index();
     Index(const Index&) = delete;

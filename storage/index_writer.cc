@@ -6,9 +6,6 @@ namespace annals::storage {
 
 namespace {
 
-constexpr std::uint64_t kPositionMax = 0xffff'fffe;
-constexpr std::uint32_t kResourcesMax = 0x7fff'fffe;
-
 /// How far ahead add_batch() reaches for what the versions to come will touch.
 constexpr std::size_t kSlotsAhead = 24;
 constexpr std::size_t kVersionsAhead = 8;

@@ -122,6 +122,9 @@ Submission Sequencer::submit(Commit commit) {
     if (const auto why = refuse(commit)) {
         return refusal(*why);
     }
+    if (exceeds_index(commit)) {
+        return refusal({.status = Status::no_space});
+    }
 
     result.status = Status::accepted;
     result.instant = next_instant();
@@ -228,6 +231,14 @@ std::optional<Sequencer::Refusal> Sequencer::refuse(const Commit& commit) {
         }
     }
     return check_guards(commit);
+}
+
+/// What the index has no number for would end the process once it is durable, and each opening from then on.
+bool Sequencer::exceeds_index(const Commit& commit) const noexcept {
+    const std::uint64_t writes = commit.writes.size();
+    const std::uint64_t in_flight = last_position_.value - released_.value;
+    return writes > 0 && (last_position_.value + writes > Index::kPositionMax ||
+                          index_.resource_count() + in_flight + writes > Index::kResourcesMax);
 }
 
 Instant Sequencer::next_instant() {

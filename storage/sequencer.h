@@ -152,6 +152,7 @@ class Sequencer {
     std::optional<Refusal> unacceptable(const Commit& commit, std::uint64_t& bytes) const;
     void gather_document(const VersionWrite& write, std::uint64_t key, BatchFrame& frame);
     std::optional<Refusal> refuse(const Commit& commit);
+    bool exceeds_index(const Commit& commit) const noexcept;
     std::optional<Refusal> check_requirement(const Commit& commit, std::size_t index) const;
     std::optional<Refusal> check_guards(const Commit& commit) const;
     std::optional<RecentWrites::Hit> newest_against(const Guard& guard) const;

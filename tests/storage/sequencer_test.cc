@@ -648,5 +648,23 @@ TEST_F(SequencerBatches, AreTakenFromABusyLoopOnceTheyAreOld) {
     EXPECT_EQ(take_now(), 1U);
 }
 
+TEST(Sequencer, GivesNoPositionThatTheIndexHasNoPlaceFor) {
+    const Index index;
+    Sequencer::Start start;
+    start.last_position = {Index::kPositionMax - 1};
+    Sequencer sequencer(index, start, [] { return Instant{}; });
+    CommitBuilder two;
+    two.put("Patient", "a", "x");
+    two.put("Patient", "b", "x");
+    EXPECT_EQ(sequencer.submit(two.commit()).status, Status::no_space);
+    CommitBuilder last;
+    VersionWrite& write = last.put("Patient", "a", "x");
+    EXPECT_EQ(sequencer.submit(last.commit()).status, Status::accepted);
+    EXPECT_EQ(write.outcome.position, Position{Index::kPositionMax});
+    CommitBuilder more;
+    more.put("Patient", "b", "x");
+    EXPECT_EQ(sequencer.submit(more.commit()).status, Status::no_space);
+}
+
 }  // namespace
 }  // namespace annals::storage
