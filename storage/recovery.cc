@@ -361,19 +361,11 @@ class Recovery {
                                          source.name, record.type),
                              {}};
             }
-            Hint hint;
-            hint.kind = record.kind;
-            hint.key = resource_key(source.segment.header.store_id, *type, record.id);
-            hint.type = *type;
-            hint.method = record.method;
-            hint.scope = record.scope;
-            hint.deletion = record.deletion;
-            hint.version = record.version;
-            hint.instant = record.instant;
+            Hint hint = hint_of(record, *type,
+                                resource_key(source.segment.header.store_id, *type, record.id));
             hint.position = {result_.last_position.value + 1};
             hint.offset = reader.offset();
             hint.size = static_cast<std::uint32_t>(reader.size());
-            hint.terms = record.terms;
             builder.add(hint);
             feed(hint, source.slot);
         }

@@ -38,6 +38,21 @@ struct Hint {
     std::span<const std::uint64_t> terms;
 };
 
+/// What `record` says, but for its place. Lifetime: the terms are the record's.
+inline Hint hint_of(const Record& record, TypeId type, const Hash128& key) noexcept {
+    Hint hint;
+    hint.kind = record.kind;
+    hint.key = key;
+    hint.type = type;
+    hint.method = record.method;
+    hint.scope = record.scope;
+    hint.deletion = record.deletion;
+    hint.version = record.version;
+    hint.instant = record.instant;
+    hint.terms = record.terms;
+    return hint;
+}
+
 /// Collects hints while a segment fills and makes its footer.
 class FooterBuilder {
   public:

@@ -59,19 +59,6 @@ bool keeps_request(const Commit& commit) noexcept {
     return !commit.request.empty() && !commit.writes.empty();
 }
 
-Hint to_hint(const Record& record, TypeId type, const Hash128& key) {
-    Hint hint;
-    hint.kind = record.kind;
-    hint.key = key;
-    hint.type = type;
-    hint.method = record.method;
-    hint.scope = record.scope;
-    hint.deletion = record.deletion;
-    hint.version = record.version;
-    hint.instant = record.instant;
-    return hint;
-}
-
 }  // namespace
 
 Sequencer::Sequencer(const Index& index, Start start, std::function<Instant()> clock)
@@ -270,7 +257,7 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
         Record record = to_record(erase);
         record.instant = instant;
         const Hash128& key = keys_[commit.writes.size() + i];
-        Hint hint = to_hint(record, erase.type, key);
+        Hint hint = hint_of(record, erase.type, key);
         hint.position = frame.first_position;
         hint.offset = out.size();
         append_record(record, {}, out);
@@ -298,7 +285,7 @@ void Sequencer::append(const Commit& commit, Ticket ticket, Instant instant) {
         Record record = to_record(write);
         record.version = write.outcome.version;
         record.instant = write.outcome.instant;
-        Hint hint = to_hint(record, write.type, keys_[i]);
+        Hint hint = hint_of(record, write.type, keys_[i]);
         hint.position = write.outcome.position;
         hint.offset = out.size();
         append_record(record, write.body, out);

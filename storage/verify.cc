@@ -389,19 +389,10 @@ class Verification {
             damage(offset, "record that names no resource");
             return;
         }
-        Hint hint;
-        hint.kind = record.kind;
-        hint.key = resource_key(store_id_, *type, record.id);
-        hint.type = *type;
-        hint.method = record.method;
-        hint.scope = record.scope;
-        hint.deletion = record.deletion;
-        hint.version = record.version;
-        hint.instant = record.instant;
+        Hint hint = hint_of(record, *type, resource_key(store_id_, *type, record.id));
         hint.position = {next_};
         hint.offset = offset;
         hint.size = static_cast<std::uint32_t>(size);
-        hint.terms = record.terms;
         hints_.push_back(hint);
 
         const Head head = index_.head(hint.key);
