@@ -126,6 +126,17 @@ Result<std::string> read_at(const File& file, std::uint64_t offset, std::uint64_
     return out;
 }
 
+/// True if nothing is left to do of a blanking that fits.
+bool is_applied(const Blanking& blanking, std::string_view segment) {
+    const std::string_view record = segment.substr(blanking.record_offset, blanking.record_bytes);
+    return load_le<std::uint64_t>(segment.data() + blanking.frame_offset) ==
+               blanking.frame_checksum &&
+           load_le<std::uint64_t>(record.data()) == blanking.record_checksum &&
+           (record[kRecordFlagsAt] & kFlagBodiless) != 0 &&
+           record.substr(record.size() - blanking.body_bytes).find_first_not_of('\0') ==
+               std::string_view::npos;
+}
+
 /// The start of a record, up to its body, as it is when the body is gone.
 void mark_blanked(char* record, const Blanking& blanking) {
     store_le(record, blanking.record_checksum);
@@ -143,7 +154,8 @@ std::shared_ptr<const char> ErasureJournal::Content::applied(std::uint64_t numbe
         if (blanking.segment != number || bytes < kSegmentHeaderBytes ||
             blanking.frame_offset > bytes - kFrameHeaderBytes ||
             !fits(blanking, bytes, original.substr(0, kSegmentHeaderBytes),
-                  original.substr(blanking.frame_offset, kFrameHeaderBytes))) {
+                  original.substr(blanking.frame_offset, kFrameHeaderBytes)) ||
+            is_applied(blanking, original)) {
             continue;
         }
         if (copy == nullptr) {

@@ -47,7 +47,8 @@ class ErasureJournal {
         std::map<std::uint64_t, std::uint64_t>
             dead_bytes;  ///< by segment: what compaction can give back
 
-        /// `data`, of the whole segment `number`, with what concerns it applied: a copy if anything does.
+        /// `data`, of the whole segment `number`, with what concerns it applied: a copy if anything of that is
+        /// not there yet.
         std::shared_ptr<const char> applied(std::uint64_t number, std::shared_ptr<const char> data,
                                             std::uint64_t bytes) const;
     };

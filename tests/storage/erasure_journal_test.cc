@@ -64,6 +64,35 @@ TEST(ErasureJournal, SyncsAlsoWhatHoldsItsFolderThoughAnAttemptBeforeCameToMakeT
     EXPECT_EQ(fs.calls(SimFileSystem::Call::sync_directory), before + 2);
 }
 
+TEST(ErasureJournal, CopiesOnlyASegmentThatHasNotAllOfItYet) {
+    SimFileSystem fs;
+    const auto store = *Store::open(fs, kDirectory, segments_on_demand());
+    test::put(*store, "Patient", "a", "marker-a");
+    const std::string path = kDirectory + "/segments/" + segment_name(1);
+    const std::string before = fs.content(path);
+    const Ticket ticket = submit_erase(*store, "a").ticket;
+    ASSERT_TRUE(store->wait(ticket));
+    ASSERT_TRUE(store->wait_erased(ticket));
+    const std::string after = fs.content(path);
+    const auto journal = ErasureJournal::read(fs, kDirectory);
+    ASSERT_TRUE(journal);
+    ASSERT_EQ(journal->blankings.size(), 1U);
+    const Blanking& blanking = journal->blankings.front();
+    const auto copies = [&](const std::string& bytes) {
+        const std::shared_ptr<const char> data(bytes.data(), [](const char*) {});
+        return journal->applied(1, data, bytes.size()) != data;
+    };
+    EXPECT_TRUE(copies(before));
+    EXPECT_FALSE(copies(after));
+    for (const std::uint64_t at :
+         {blanking.frame_offset, blanking.record_offset,
+          blanking.record_offset + blanking.record_bytes - blanking.body_bytes}) {
+        std::string half = after;
+        half.replace(at, 8, before, at, 8);
+        EXPECT_TRUE(copies(half)) << at;
+    }
+}
+
 TEST(ErasureJournal, KeepsTheOneBeforeUntilTheNextIsWhole) {
     SimFileSystem fs;
     ASSERT_TRUE(fs.make_directory(kDirectory));
