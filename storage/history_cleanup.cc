@@ -74,6 +74,7 @@ class Cleanup {
         TypeId type;
         std::string id;
         VersionNumber through;
+        Position position;  ///< of `through`
     };
 
     /// The versions in (after, through] that are too many, by resource.
@@ -124,7 +125,8 @@ class Cleanup {
     Result<void> add(const VersionInfo& info, std::vector<Going>& going) const {
         const auto version = store_.load(info);
         if (version) {
-            going.push_back({info.resource, info.type, std::string(version->id), info.version});
+            going.push_back(
+                {info.resource, info.type, std::string(version->id), info.version, info.position});
             return {};
         }
         if (version.error().code == Errc::corrupt) {
@@ -149,6 +151,7 @@ class Cleanup {
             erase.scope = Erase::Scope::through;
             erase.version = one.through;
             erase.expect = Expect::exists;
+            erase.expected_position = one.position;
         }
         Commit commit;
         commit.erases = erases;
@@ -162,7 +165,7 @@ class Cleanup {
             submission = store_.submit(commit);
         }
         if (submission.status == Status::busy || submission.status == Status::expectation_failed) {
-            // Somebody writes one of them just now: the others one by one, that one in the next cycle.
+            // Somebody writes one of them just now, or has erased it: the others one by one, that one in the next cycle.
             for (std::size_t i = 0; going.size() > 1 && i < going.size() && !stopped_; ++i) {
                 ANNALS_TRY_VOID(this->commit(going.subspan(i, 1)));
             }

@@ -203,7 +203,12 @@ std::optional<Sequencer::Refusal> Sequencer::refuse(const Commit& commit) {
         }
         const bool current = erase.scope == Erase::Scope::version && head.exists &&
                              !head.deletion && erase.version == head.version;
-        if (current || !met(erase.expect, head, erase.expected_version, {})) {
+        bool another = false;
+        if (erase.expected_position.value != 0) {
+            const auto named = index_.version(keys_.back(), erase.version);
+            another = !named || named->position != erase.expected_position;
+        }
+        if (current || another || !met(erase.expect, head, erase.expected_version, {})) {
             return Refusal{.status = Status::expectation_failed, .failed = place, .head = head};
         }
         erase.outcome.versions_erased = index_.erasable({keys_.back(), erase.scope, erase.version});

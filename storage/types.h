@@ -109,6 +109,9 @@ struct Erase {
     VersionNumber version;
     Expect expect = Expect::exists;  ///< exists, live or version
     VersionNumber expected_version;
+    /// Unless 0: `version` must be there, and of this position: a resource that was erased may have begun again with the
+    /// same numbers.
+    Position expected_position;
 
     struct Outcome {
         std::uint64_t versions_erased = 0;

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace annals::storage {
 namespace {
 
@@ -98,6 +100,31 @@ TEST_F(HistoryCleanupTest, CountsOnlyWhatIsLeftWhereSomeWereErased) {
     }
     ASSERT_TRUE(clean_history(*store_, limits_, false, no_pause));
     EXPECT_EQ(versions("Patient", "a"), (Numbers{8, 6, 4}));
+}
+
+TEST_F(HistoryCleanupTest, LeavesAResourceThatWasErasedAndBeganAgainMeanwhile) {
+    // More than go by one commit, so that there is a pause in which some are known to go and haven't yet.
+    constexpr int kResources = 300;
+    for (int i = 0; i < kResources; ++i) {
+        write("Patient", fmt::format("p{}", i), 5);
+    }
+    const std::string last = fmt::format("p{}", kResources - 1);
+    bool begun_again = false;
+    const auto pause = [&](std::chrono::milliseconds) {
+        if (!std::exchange(begun_again, true)) {
+            CommitBuilder erase;
+            erase.erase("Patient", last);
+            EXPECT_TRUE(store_->wait(store_->submit(erase.commit()).ticket));
+            write("Patient", last, 3);
+        }
+        return false;
+    };
+    const auto did = clean_history(*store_, limits_, false, pause);
+    ASSERT_TRUE(did) << did.error().detail;
+    EXPECT_TRUE(begun_again);
+    EXPECT_EQ(versions("Patient", last), (Numbers{3, 2, 1}));
+    EXPECT_EQ(versions("Patient", "p0"), (Numbers{5, 4, 3}));
+    EXPECT_EQ(versions("Patient", "p280"), (Numbers{5, 4, 3}));
 }
 
 TEST_F(HistoryCleanupTest, CountsADeletionAsAVersionAndBringsNothingBack) {
