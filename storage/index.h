@@ -150,6 +150,9 @@ class Index {
                                         std::uint32_t& from, std::uint32_t count_scanned) const;
     std::uint32_t resource_count() const noexcept;
 
+    /// As Store::before().
+    Position before(Instant instant) const;
+
     /// As Store::was_live_at().
     bool was_live_at(const VersionInfo& info, Instant instant, Position bound) const;
 

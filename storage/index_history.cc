@@ -371,6 +371,26 @@ std::vector<VersionInfo> Index::current_at(std::optional<TypeId> type, Instant i
     return found;
 }
 
+Position Index::before(Instant instant) const {
+    HistoryQuery query;
+    query.order = HistoryOrder::oldest_first;
+    query.since = instant;
+    query.bound = last_position();
+    query.count = 1;
+    query.total = 0;  // It isn't asked for.
+    const HistoryPage page = history(query, {});
+    std::uint64_t position =
+        page.versions.empty() ? query.bound.value : page.versions.front().position.value - 1;
+    const Impl& my = *impl_;
+    while (position > 0 && my.erased(position) && my.entry(position).instant >= instant.us) {
+        const BlockSummary& block = my.all.blocks[(position - 1) / kBlock];
+        const bool passes_over = position % kBlock == 0 && erased_in(block) == kBlock &&
+                                 load_relaxed(block.min) >= instant.us;
+        position -= passes_over ? kBlock : 1;
+    }
+    return {position};
+}
+
 bool Index::was_live_at(const VersionInfo& info, Instant instant, Position bound) const {
     if (info.deletion || info.instant > instant) {
         return false;

@@ -217,6 +217,10 @@ std::vector<VersionInfo> Store::current_at(std::optional<TypeId> type, Instant i
     return impl_->index.current_at(type, instant, bound, from, count_scanned);
 }
 
+Position Store::before(Instant instant) const {
+    return impl_->index.before(instant);
+}
+
 bool Store::was_live_at(const VersionInfo& info, Instant instant, Position bound) const {
     return impl_->index.was_live_at(info, instant, bound);
 }

@@ -355,6 +355,10 @@ class Store {
                                         std::uint32_t& from, std::uint32_t count_scanned) const;
     std::uint32_t resource_count() const noexcept;
 
+    /// The position at which the store stood just before the first version of `instant` or later that is not erased; where
+    /// erased ones of then stand right before that, before them, for they would hide what was. The newest if there is none.
+    Position before(Instant instant) const;
+
     /// Whether a version of the index is what its resource was at `instant`, as far as `bound` knows: so for one version of
     /// each resource that was live then. Cost: a look at the resource's chain.
     bool was_live_at(const VersionInfo& info, Instant instant, Position bound) const;

@@ -30,15 +30,7 @@ Result<Position> read_as_of(const storage::Store& store, std::string_view text) 
         return bad_as_of("it is neither a date and time nor a position");
     }
     // All that was committed before the first version from then on.
-    const Position last = store.last_position();
-    storage::HistoryQuery query;
-    query.order = storage::HistoryOrder::oldest_first;
-    query.since = range->end;
-    query.bound = last;
-    query.count = 1;
-    query.total = 0;  // It isn't asked for.
-    const storage::HistoryPage page = store.history(query);
-    return page.versions.empty() ? last : Position{page.versions.front().position.value - 1};
+    return store.before(range->end);
 }
 
 Result<std::optional<Position>> find_as_of(const storage::Store& store, std::string_view query) {

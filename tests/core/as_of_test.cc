@@ -141,6 +141,29 @@ TEST_F(AsOfTest, IsOfAnyPositionAlsoWhereManyWereWrittenAtOnce) {
     }
 }
 
+TEST_F(AsOfTest, OfAnInstantIsNotHiddenByWhatCameLaterAndWasErased) {
+    Config config;
+    config.hard_delete = true;
+    restart(config);
+    ASSERT_EQ(send("POST", "/",
+                   R"({"resourceType":"Bundle","type":"history","entry":[)"
+                   R"({"resource":{"resourceType":"Patient","id":"a","meta":)"
+                   R"({"versionId":"1","lastUpdated":"2020-01-01T10:00:00Z"}}},)"
+                   R"({"resource":{"resourceType":"Patient","id":"a","meta":)"
+                   R"({"versionId":"2","lastUpdated":"2020-01-01T11:00:00Z"}}},)"
+                   R"({"resource":{"resourceType":"Patient","id":"a","meta":)"
+                   R"({"versionId":"3","lastUpdated":"2020-01-01T12:00:00Z"}}}]})",
+                   {{"Content-Type", "application/fhir+json"}})
+                  .status,
+              200);
+    ASSERT_EQ(send("DELETE", "/Patient/a/_history/2").status, 204);
+    EXPECT_EQ(send("GET", "/Patient/a?_asOf=2020-01-01T10:30:00Z").etag, 1u);
+    EXPECT_EQ(found("/Patient?_asOf=2020-01-01T10:30:00Z"), std::set<std::string>{"a/1"});
+    EXPECT_EQ(send("GET", "/Patient/a?_asOf=2020-01-01T11:30:00Z").status, 404);
+    EXPECT_EQ(found("/Patient?_asOf=2020-01-01T11:30:00Z"), std::set<std::string>{});
+    EXPECT_EQ(send("GET", "/Patient/a?_asOf=2020-01-01T12:30:00Z").etag, 3u);
+}
+
 TEST_F(AsOfTest, PagesStayInTheirState) {
     for (int i = 0; i < 5; ++i) {
         put_patient(std::to_string(i), "A");

@@ -300,6 +300,27 @@ TEST(Index, ShowsTheStoreAsOfAnInstant) {
     EXPECT_EQ(pair.index.current_at(kPatient, {50}, {1}, from, 100).front().version.value, 1U);
 }
 
+TEST(Index, StandsBeforeAnInstantWhereNothingErasedHidesWhatWas) {
+    Pair pair;
+    pair.add(1, kPatient, 1, 10);
+    for (std::uint64_t number = 1; number <= 5000; ++number) {
+        pair.add(2, kObservation, number, number < 500 ? 10 : 20);
+    }
+    pair.add(1, kPatient, 2, 30);
+    pair.publish();
+    EXPECT_EQ(pair.index.before({10}), Position{});
+    EXPECT_EQ(pair.index.before({20}), Position{500});
+    EXPECT_EQ(pair.index.before({30}), Position{5001});
+    EXPECT_EQ(pair.index.before({31}), Position{5002});
+    pair.erase(2, Scope::all_but_current);
+    EXPECT_EQ(pair.index.before({10}), Position{});
+    EXPECT_EQ(pair.index.before({20}), Position{500});
+    EXPECT_EQ(pair.index.before({30}), Position{5001});
+    pair.erase(2, Scope::everything);
+    EXPECT_EQ(pair.index.before({20}), Position{500});
+    EXPECT_EQ(pair.index.before({30}), Position{5001});
+}
+
 std::vector<std::uint64_t> scanned(const Index& index, const LogScan& what, std::uint64_t step) {
     std::vector<std::uint64_t> positions;
     std::vector<VersionInfo> found;
