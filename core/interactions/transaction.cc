@@ -41,7 +41,8 @@ class TransactionRun {
                 const storage::Ticket ticket =
                     std::max(attempt.state().pending(), attempt.state().seen());
                 const Result<void> settled = co_await request_.loop->settled_ticket(ticket);
-                fit = fit || !settled || attempt.state().pending().value != 0;
+                fit = fit || !settled || attempt.state().pending().value != 0 ||
+                      attempt.state().is_torn();
                 continue;
             }
             if (tries == 0) {

@@ -230,6 +230,7 @@ Result<void> TransactionState::check_head(const TransactionEntry& entry, EntryDe
 storage::Head TransactionState::head_of(const ScopedView& view, TypeId type, std::string_view id) {
     const storage::Head head = store_.head(type, id);
     seen_ = std::max(seen_, head.ticket);
+    torn_ = torn_ || (looked_ && head.position > *looked_);
     if (!view.is_whole() && head.ticket.value != 0) {
         pending_ = std::max(pending_, head.ticket);
         return head;
@@ -241,6 +242,7 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
     // Whatever is read after this, the guards are about what came after it.
     const std::uint64_t hard_deletes = store_.hard_deletes();
     const Position as_of = store_.last_position();
+    looked_ = looked_.value_or(as_of);
     const Criteria* asked = &criteria;
     if (writes_.concern(criteria.plan)) {
         ANNALS_TRY(search::Plan plan, writes_.overlaid(criteria.plan));

@@ -218,6 +218,8 @@ ConditionalWrite decide_conditional(const Service& service, const Request& reque
     }
     head = view.shown(type, out.id, head);
     if (head.exists && !head.deletion) {
+        // What was written after the criteria were looked at may match them.
+        out.again = head.position > matches.as_of;
         out.refusal = Error{
             Errc::conflict,
             fmt::format("{} exists and does not match the criteria", resource_name(type, out.id)),

@@ -249,6 +249,24 @@ TEST_F(CriteriaTest, OfAnUpdateHoldForTheVersionThatIsReplaced) {
     EXPECT_EQ(server_.store().current(type_of("Patient"), "1")->version.value, 33U);
 }
 
+TEST_F(CriteriaTest, OfUpdatesWithAnIdAreNotMissedByWhatTheyCreateThemselves) {
+    const std::string body = patient_json("1", R"("identifier":[{"value":"x"}])");
+    const Sent update{HttpMethod::put, "/Patient", "identifier=x", body, {}};
+    EXPECT_EQ(statuses(update, 32), (Counts{{200, 31}, {201, 1}}));
+    EXPECT_EQ(server_.store().current(type_of("Patient"), "1")->version.value, 32U);
+}
+
+TEST_F(CriteriaTest, OfTransactionsAreNotMissedByWhatTheyCreateThemselves) {
+    const std::string body = patient_json("1", R"("identifier":[{"value":"x"}])");
+    const Sent transaction{
+        HttpMethod::post,
+        "",
+        {},
+        bundle_of("transaction", {entry_of("PUT", "Patient?identifier=x", body)})};
+    EXPECT_EQ(statuses(transaction, 32), (Counts{{200, 32}}));
+    EXPECT_EQ(server_.store().current(type_of("Patient"), "1")->version.value, 32U);
+}
+
 class CriteriaByHttp : public test::ServiceFixture {};
 
 TEST_F(CriteriaByHttp, AreRefusedWhereTheResourceIsNamedOrCreated) {
