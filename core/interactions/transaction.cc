@@ -25,13 +25,18 @@ using Status = storage::Submission::Status;
 /// A transaction under way.
 class TransactionRun {
   public:
-    TransactionRun(const Service& service, const Request& request, json::Value list)
-        : service_(service), request_(request), list_(list), entries_(list.size()) {}
+    TransactionRun(const Service& service, const Request& request, json::Value list,
+                   ConditionalReferences conditional_references)
+        : service_(service),
+          request_(request),
+          list_(list),
+          entries_(list.size()),
+          resolves_(conditional_references == ConditionalReferences::resolved) {}
 
     asio::awaitable<Response> run() {
         bool fit = co_await read_entries();
         for (int tries = 0; fit && tries < kAttemptsMax; ++tries) {
-            TransactionAttempt attempt(service_, request_, entries_, references_);
+            TransactionAttempt attempt(service_, request_, entries_, references_, resolves_);
             fit = co_await decide(attempt);
             if (fit && attempt.state().pending().value == 0) {
                 fit = co_await build(attempt);
@@ -281,14 +286,16 @@ class TransactionRun {
     std::vector<TransactionEntry> entries_;  ///< never grows: entries point into themselves
     std::vector<std::size_t> order_;         ///< FHIR's processing order
     TransactionState::References references_;
+    bool resolves_;  ///< conditional references
     TransactionFault fault_;
 };
 
 }  // namespace
 
 asio::awaitable<Response> run_transaction(const Service& service, const Request& request,
-                                          const json::Document& bundle) {
-    TransactionRun run(service, request, bundle.root()["entry"]);
+                                          const json::Document& bundle,
+                                          ConditionalReferences conditional_references) {
+    TransactionRun run(service, request, bundle.root()["entry"], conditional_references);
     Response response = co_await run.run();
     co_return response;
 }

@@ -12,14 +12,23 @@
 
 #include <asio/awaitable.hpp>
 
+#include <cstdint>
+
 namespace annals::core {
+
+/// What becomes of references of the form Type?criteria.
+enum class ConditionalReferences : std::uint8_t {
+    resolved,
+    kept,  ///< nobody sent them: they stand in what was stored before
+};
 
 /// Answers a transaction: 200 with one response entry per entry, in order, once its commit is durable; or 400
 /// with an OperationOutcome that names the entry at fault, and nothing is applied.
 ///
 /// Requires: `bundle` has the type transaction with an array `entry`, or none.
 /// Lifetime: `bundle` lives in the caller's frame.
-asio::awaitable<Response> run_transaction(const Service& service, const Request& request,
-                                          const json::Document& bundle);
+asio::awaitable<Response> run_transaction(
+    const Service& service, const Request& request, const json::Document& bundle,
+    ConditionalReferences conditional_references = ConditionalReferences::resolved);
 
 }  // namespace annals::core

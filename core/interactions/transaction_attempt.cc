@@ -93,8 +93,10 @@ Result<void> TransactionAttempt::build(std::size_t index) {
 Result<void> TransactionAttempt::build_body(std::size_t index, storage::VersionWrite& write) {
     const EntryResource& resource = state_.resource(index);
     ANNALS_TRY(auto edits,
-               links_.edits(resource, entries_[index].full_url,
-                            [&](std::string_view reference) { return state_.resolve(reference); }));
+               links_.edits(resource, entries_[index].full_url, [&](std::string_view reference) {
+                   return resolves_ ? state_.resolve(reference)
+                                    : Result<std::string>(std::string(reference));
+               }));
     edits_.push_back(std::move(edits));
     if (service_.config().integrity_on_write) {
         ANNALS_TRY_VOID(require_references(index, edits_.back()));

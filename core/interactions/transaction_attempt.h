@@ -32,15 +32,16 @@ namespace annals::core {
 /// parts point into each other.
 class TransactionAttempt {
   public:
-    /// Lifetime: the arguments outlive it.
+    /// `resolves`: conditional references are resolved. Lifetime: the arguments outlive it.
     TransactionAttempt(const Service& service, const Request& request,
                        std::span<const TransactionEntry> entries,
-                       TransactionState::References& references)
+                       TransactionState::References& references, bool resolves)
         : service_(service),
           request_(request),
           entries_(entries),
           links_(request.base_url),
           state_(service, request, entries, links_, references),
+          resolves_(resolves),
           referrers_(service, request),
           epoch_(service.indexing().epoch()),
           write_of_entry_(entries.size()) {}
@@ -108,6 +109,7 @@ class TransactionAttempt {
     std::span<const TransactionEntry> entries_;
     TransactionLinks links_;
     TransactionState state_;
+    bool resolves_;
     Referrers referrers_;
     std::vector<std::size_t> deleted_;  ///< entries whose resources `referrers_` has
     std::vector<storage::Guard> guards_;

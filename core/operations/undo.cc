@@ -3,7 +3,8 @@
 #include "codec/json/document.h"
 #include "core/base/limits.h"
 #include "core/interactions/answer.h"
-#include "core/interactions/bundle.h"
+#include "core/interactions/submitted_resource.h"
+#include "core/interactions/transaction.h"
 #include "core/interactions/turns.h"
 #include "core/operations/input.h"
 
@@ -346,7 +347,14 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
         submitted.query = {};
         submitted.headers.clear();
         submitted.body = *bundle;
-        Response written = co_await submit_bundle(service, submitted, Target());
+        json::Parser parser(kJsonWrappedDepthMax);
+        const Result<json::Document> parsed =
+            parse_submitted(service.config(), parser, submitted.body);
+        if (!parsed) {
+            co_return parsed.error();
+        }
+        Response written =
+            co_await run_transaction(service, submitted, *parsed, ConditionalReferences::kept);
         if (written.status != 200) {
             // Someone was faster, or what it would leave is refused: nothing has changed.
             if (written.failure && written.status == 400) {
