@@ -17,7 +17,7 @@ constexpr std::string_view kIfUnmodifiedSince = "If-Unmodified-Since";
 
 // HTTP dates are whole seconds: a version of the same second is the one the client saw.
 bool is_no_later(Instant written, Instant date) {
-    return written.us / kSecond <= date.us / kSecond;
+    return written.us < date.us + kSecond;
 }
 
 bool fits(const EntityTags& tags, const storage::Head& head) {

@@ -110,6 +110,22 @@ TEST_F(Read, ComparesIfModifiedSinceBySeconds) {
     EXPECT_EQ(send("GET", "/Patient/1", "", {{"If-Modified-Since", "yesterday"}}).status, 200);
 }
 
+TEST_F(Read, IsNotModifiedSinceItsSecondBefore1970Either) {
+    ASSERT_EQ(send("POST", "/",
+                   R"({"resourceType":"Bundle","type":"history","entry":[{"resource":)"
+                   R"({"resourceType":"Patient","id":"1","meta":)"
+                   R"({"versionId":"1","lastUpdated":"1969-12-31T23:59:58.5Z"}}}]})",
+                   {{"Content-Type", "application/fhir+json"}})
+                  .status,
+              200);
+    const auto at = [&](std::string_view name, std::string date) {
+        return send("GET", "/Patient/1", "", {{std::string(name), std::move(date)}}).status;
+    };
+    EXPECT_EQ(at("If-Modified-Since", "Wed, 31 Dec 1969 23:59:57 GMT"), 200);
+    EXPECT_EQ(at("If-Modified-Since", "Wed, 31 Dec 1969 23:59:58 GMT"), 304);
+    EXPECT_EQ(at("If-Modified-Since", "Wed, 31 Dec 1969 23:59:59 GMT"), 304);
+}
+
 TEST_F(Read, LetsIfNoneMatchBeatIfModifiedSince) {
     ASSERT_EQ(put_patient("1"), 201);
     const std::string later = format_http_date(Instant{now().us + 100'000'000});
