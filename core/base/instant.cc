@@ -260,7 +260,11 @@ std::string format_instant(Instant instant) {
 }
 
 Result<Instant> parse_instant(std::string_view text) {
-    if (const auto usual = read_usual(text)) {
+    // What is kept must be written with four digits of a year.
+    const auto is_kept = [](Instant instant) {
+        return instant.us >= days_of(1, 1, 1) * kDay && instant.us < days_of(10'000, 1, 1) * kDay;
+    };
+    if (const auto usual = read_usual(text); usual && is_kept(usual->begin)) {
         return usual->begin;
     }
     // The shortest instant is a full date, a time to the second and a zone.
@@ -274,11 +278,7 @@ Result<Instant> parse_instant(std::string_view text) {
         text.substr(10).find_first_of("Z+-") == std::string_view::npos) {
         return bad(text, "FHIR instant");
     }
-    if (range->begin.us < days_of(1, 1, 1) * kDay ||
-        range->begin.us >= days_of(10'000, 1, 1) * kDay) {
-        return bad(text, "FHIR instant");  // It could not be written with four digits of a year.
-    }
-    return range->begin;
+    return is_kept(range->begin) ? Result<Instant>(range->begin) : bad(text, "FHIR instant");
 }
 
 Result<InstantRange> parse_date_time(std::string_view text) {
