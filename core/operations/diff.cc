@@ -121,7 +121,13 @@ Result<Sides> sides_of_instance(const Service& service, const ScopedView& view,
     if (texts[1]) {
         ANNALS_TRY(sides.to, find_version(service, view, target.type, target.id, *texts[1]));
     } else {
-        ANNALS_TRY(sides.to, with_content(*service.store().current(target.type, target.id)));
+        const auto newest = service.store().current(target.type, target.id);
+        if (!newest) {  // Erased since it was looked for.
+            return Error{Errc::not_found,
+                         fmt::format("{} does not exist", resource_name(target.type, target.id)),
+                         ""};
+        }
+        ANNALS_TRY(sides.to, with_content(*newest));
     }
     if (texts[0]) {
         ANNALS_TRY(sides.from, find_version(service, view, target.type, target.id, *texts[0]));

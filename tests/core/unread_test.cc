@@ -249,6 +249,30 @@ class UnreadApart : public Unread {
         std::string(3 * storage::kPageBytes, 'x') + R"(</div>"})";
 };
 
+TEST_F(UnreadApart, IsNotComparedOnceItIsErased) {
+    EXPECT_EQ(send("PUT", "/Observation/1",
+                   R"({"resourceType":"Observation","id":"1","status":"amended",)" + kFiller +
+                       R"(,"code":{"text":"x"},"subject":{"reference":"Patient/a"}})")
+                  .status,
+              200);
+    core::Config config;
+    config.auth.mode = "jwt";
+    restart(config);
+    const core::Principal held("x", "patient/*.cruds", "a");
+    const core::Principal administrator("y", "system/*.cruds");
+    send_as(&held);
+    EXPECT_EQ(send("GET", "/Observation/1").status, 200);
+    hold_first_read();  // that of the version before: whether it is the patient's
+    Answer slow;
+    std::thread reader([&] { slow = send("GET", "/Observation/1/$diff"); });
+    EXPECT_EQ(reading_.get_future().wait_for(30s), std::future_status::ready);
+    send_as(&administrator);
+    EXPECT_EQ(send("POST", "/Patient/a/$purge").status, 200);
+    go_on_.set_value();
+    reader.join();
+    EXPECT_EQ(slow.status, 404) << slow.body;
+}
+
 /// What has to look at stored bodies before it writes or answers.
 struct Looking {
     const char* name;
