@@ -51,27 +51,25 @@ asio::awaitable<Response> restore_operation(const Service& service, const Reques
         co_return found.error();
     }
     co_await request.loop->fetched(std::span(&*found, 1));
-    const Result<storage::StoredVersion> wanted = service.store().load(*found);
-    if (!wanted) {
-        co_return wanted.error();
-    }
     Rewrite rewrite;
     rewrite.type = target.type;
     rewrite.id = target.id;
     rewrite.deleted_too = true;
     rewrite.make =
         [&](const storage::StoredVersion& base) -> Result<std::optional<json::Document>> {
-        if (base.info.version == wanted->info.version) {
+        if (base.info.version == found->version) {
             return std::optional<json::Document>();
         }
-        ANNALS_TRY(json::Document document, thread_parser().parse(wanted->body));
+        // Only now: while others were waited for it may have been erased.
+        ANNALS_TRY(const storage::StoredVersion wanted, service.store().load(*found));
+        ANNALS_TRY(json::Document document, thread_parser().parse(wanted.body));
         return std::optional<json::Document>(std::move(document));
     };
     Response response = co_await rewrite_resource(service, request, rewrite);
-    if (response.status == 200 && response.body.empty() && response.etag == wanted->info.version) {
+    if (response.status == 200 && response.body.empty() && response.etag == found->version) {
         Request waiting = request;
         waiting.may_block = true;
-        co_return answer_version(service, waiting, wanted->info);
+        co_return answer_version(service, waiting, *found);
     }
     co_return response;
 }

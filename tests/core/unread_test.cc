@@ -249,6 +249,25 @@ class UnreadApart : public Unread {
         std::string(3 * storage::kPageBytes, 'x') + R"(</div>"})";
 };
 
+TEST_F(UnreadApart, IsNotRestoredOnceItIsErased) {
+    core::Config config;
+    config.hard_delete = true;
+    restart(config);
+    EXPECT_EQ(
+        send("PUT", "/Patient/a", R"({"resourceType":"Patient","id":"a",)" + kFiller + "}").status,
+        200);
+    restart(config);  // nothing is known to be in memory
+    EXPECT_EQ(send("GET", "/Patient/a/_history/1").status, 200);
+    hold_first_read();  // that of the newest version
+    Answer slow;
+    std::thread writer([&] { slow = send("POST", "/Patient/a/$restore?version=1"); });
+    EXPECT_EQ(reading_.get_future().wait_for(30s), std::future_status::ready);
+    EXPECT_EQ(send("DELETE", "/Patient/a/_history/1").status, 204);
+    go_on_.set_value();
+    writer.join();
+    EXPECT_EQ(slow.status, 404) << slow.body;
+}
+
 TEST_F(UnreadApart, IsNotComparedOnceItIsErased) {
     EXPECT_EQ(send("PUT", "/Observation/1",
                    R"({"resourceType":"Observation","id":"1","status":"amended",)" + kFiller +
