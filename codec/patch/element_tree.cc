@@ -130,6 +130,7 @@ void ElementTree::replace_element(const Way& way, const std::string& name, std::
         const Slot list = padded_list(way, key, index + 1);
         tree_.replace(tree_.element(list, index), tree_.from_text(text.empty() ? "null" : text));
     }
+    drop_if_all_null(way, name);
     drop_if_all_null(way, "_" + name);
 }
 
@@ -213,15 +214,17 @@ void ElementTree::prune(Way way) {
     }
     const std::string key = way.back().key;
     way.pop_back();
-    if (key.starts_with('_')) {
-        // Its place in the list is that of the value beside it.
-        tree_.replace(tree_.element(tree_.member(slot_at(way), key), last.index),
-                      tree_.from_text("null"));
-        drop_if_all_null(way, key);
-        prune(std::move(way));
-    } else {
-        remove_element(way, key, last.index);
+    const std::string name = key.starts_with('_') ? key.substr(1) : key;
+    const Slot values = name == key ? nullptr : tree_.member(slot_at(way), name);
+    const Slot value = values == nullptr ? nullptr : tree_.element(values, last.index);
+    if (value == nullptr || tree_.kind(*value) == Kind::null) {
+        remove_element(way, name, last.index);
+        return;
     }
+    // Its place in the list is that of the value beside it.
+    tree_.replace(tree_.element(tree_.member(slot_at(way), key), last.index),
+                  tree_.from_text("null"));
+    drop_if_all_null(way, key);
 }
 
 void ElementTree::drop_if_all_null(const Way& way, const std::string& key) {

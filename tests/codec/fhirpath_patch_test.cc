@@ -195,6 +195,9 @@ TEST(FhirpathPatch, KeepsExtensionsOfPrimitivesInStep) {
               R"(,"name":[{"given":["A","C","B"],"_given":[null,null,{"id":"b"}]}]})");
     EXPECT_EQ(applied(given, {replace("Patient.name.given[1]", R"("valueString":"X")")}),
               R"(,"name":[{"given":["A","X","C"]}]})");
+    EXPECT_EQ(applied(R"("name":[{"given":["A"]}])",
+                      {replace("Patient.name.given[0]", R"("_valueString":{"id":"x"})")}),
+              R"(,"name":[{"_given":[{"id":"x"}]}]})");
     EXPECT_EQ(
         applied(given, {add("Patient.name", "given", R"("_valueString":{"id":"d"})")}),
         R"(,"name":[{"given":["A","B","C",null],"_given":[null,{"id":"b"},null,{"id":"d"}]}]})");
@@ -243,6 +246,18 @@ TEST(FhirpathPatch, TakesAwayWhatBecomesEmpty) {
     EXPECT_EQ(applied(R"("name":[{"given":["A"]},{"family":"B"}])",
                       {operation("delete", "Patient.name[0].given[0]")}),
               R"(,"name":[{"family":"B"}]})");
+    // An element that has no value is nothing without its extensions.
+    const std::string extension = operation("delete", "Patient.name.given[0].extension[0]");
+    EXPECT_EQ(
+        applied(R"("name":[{"_given":[{"extension":[{"url":"u"}]},{"id":"b"}]}])", {extension}),
+        R"(,"name":[{"_given":[{"id":"b"}]}]})");
+    EXPECT_EQ(
+        applied(R"("name":[{"given":[null,"B"],"_given":[{"extension":[{"url":"u"}]},null]}])",
+                {extension}),
+        R"(,"name":[{"given":["B"]}]})");
+    EXPECT_EQ(
+        applied(R"("name":[{"_given":[{"extension":[{"url":"u"}]}]}],"active":true)", {extension}),
+        R"(,"active":true})");
 }
 
 TEST(FhirpathPatch, DeletesNothingWhereNothingIs) {
