@@ -321,7 +321,8 @@ void ResponseBundle::add(json::Value entry, HttpMethod method, Response response
 
     std::string location = std::move(response.location);
     if (location.empty() && !response.content_location.empty()) {
-        location = origin_ + response.content_location;
+        location = response.content_location.starts_with('/') ? origin_ + response.content_location
+                                                              : response.content_location;
     }
     if (traced_) {
         trace(method, response.status, traced_reference(entry, location, response));

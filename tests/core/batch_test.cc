@@ -1,3 +1,4 @@
+#include "core/interactions/bundle_entry.h"
 #include "tests/core/bundle_fixture.h"
 #include "tests/support/sim_file_system.h"
 
@@ -38,6 +39,17 @@ TEST(Batch, GivesAVersionedLocationForAnUpdate) {
     EXPECT_EQ(bundle.statuses(), "200");
     EXPECT_EQ(bundle.entry(0)["response"]["location"].string(),
               "http://test/fhir/Patient/1/_history/2");
+}
+
+TEST(Batch, GivesTheLocationOfWhatIsUnderWayAsItIs) {
+    const Json entry(entry_of("POST", "$reindex"));
+    ResponseBundle answer("batch-response", kBase, false);
+    Response begun;
+    begun.status = 202;
+    begun.content_location = std::string(kBase) + "/$reindex";
+    answer.add(entry.root(), HttpMethod::post, std::move(begun), false);
+    const Json bundle(answer.finish().body.str());
+    EXPECT_EQ(bundle.entry(0)["response"]["location"].string(), "http://test/fhir/$reindex");
 }
 
 TEST(Batch, GoesOnAfterEntriesThatAreNone) {
