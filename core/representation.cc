@@ -263,11 +263,14 @@ Result<std::unique_ptr<ConvertedRequest>> convert_body(const Request& request,
                                                        const Target& target) {
     const bool writes = request.method == HttpMethod::post || request.method == HttpMethod::put ||
                         request.method == HttpMethod::patch;
-    if (!writes || request.inside_bundle) {
+    if (!writes) {
         return std::unique_ptr<ConvertedRequest>();
     }
     if (target.level == Level::type_search || target.level == Level::system_search) {
         return convert_form(request);
+    }
+    if (request.inside_bundle) {
+        return std::unique_ptr<ConvertedRequest>();
     }
     ANNALS_TRY(const BodyFormat format, read_content_type(request));
     std::unique_ptr<ConvertedRequest> converted;

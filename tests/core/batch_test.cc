@@ -216,6 +216,20 @@ TEST(Batch, AnswersNoMoreThanThereIsRoomFor) {
     EXPECT_EQ(server.get("/Patient/3").status, 410);
 }
 
+TEST(Batch, PassesOverNoBodyOfASearch) {
+    constexpr std::string_view kParameters =
+        R"({"resourceType":"Parameters","parameter":[{"name":"_id","valueId":"2"}]})";
+    TestService server;
+    server.put("/Patient/1", patient_json("1"));
+    const Json bundle(
+        server
+            .submit(bundle_of("batch", {entry_of("POST", "Patient/_search", kParameters),
+                                        entry_of("POST", "Patient/_search?_id=1")}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "415 200");
+    EXPECT_EQ(bundle.entry(1)["resource"]["entry"].size(), 1U);
+}
+
 TEST(Batch, DrawsLongAnswersAsFarAsThereIsRoom) {
     const std::vector<std::string> patients(
         120, entry_of("POST", "Patient", long_patient("", 500)));  // two slices
