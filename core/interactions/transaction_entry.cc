@@ -33,6 +33,9 @@ Result<void> read_kind(const Service& service, TransactionEntry& entry,
         case HttpMethod::get:
         case HttpMethod::head:
             entry.kind = EntryKind::read;
+            if (entry.target.operation == "$export") {
+                return not_here(asked, ": what it begins can't be rolled back");
+            }
             return {};
         case HttpMethod::post:
             entry.kind = EntryKind::create;

@@ -451,6 +451,8 @@ TEST(Transaction, FailsWithTheStatusOfTheFaultInside) {
         {entry_of("DELETE", "Patient"), "invalid", ": 400 "},
         {entry_of("POST", "Patient/1", patient_json("1")), "not-supported", ": 405 "},
         {entry_of("POST", "", bundle_of("batch", {})), "not-supported", ": 405 "},
+        {entry_of("POST", "Patient/$validate", patient_json("")), "not-supported", ": 405 "},
+        {entry_of("GET", "Patient/$export"), "not-supported", ": 405 "},
         {entry_of("PATCH", "Patient/1", patient_json("1")), "invalid", ": 400 "},
         {entry_of("POST", "Patient"), "required", ": 400 "},
         {entry_of("POST", "Patient", observation("", "Patient/1")), "invalid", ": 400 "},
