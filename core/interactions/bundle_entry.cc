@@ -4,6 +4,7 @@
 #include "core/base/base64.h"
 #include "core/base/check.h"
 #include "core/base/ids.h"
+#include "core/interactions/negotiation.h"
 #include "core/outcome.h"
 #include "core/target.h"
 
@@ -81,6 +82,12 @@ Result<void> read_patch(json::Value resource, EntryRequest& asked) {
             Errc::value, "the Binary with the patch needs a contentType, and data in base64", {}};
     }
     asked.patch = *std::move(data);
+    Request alone;
+    alone.headers.push_back({"Content-Type", asked.patch_type});
+    if (const auto format = read_content_type(alone); format && *format == BodyFormat::xml) {
+        ANNALS_TRY(asked.patch, xml::json_from_xml(asked.patch));
+        asked.patch_type = "application/fhir+json";
+    }
     return {};
 }
 

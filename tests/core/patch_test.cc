@@ -462,6 +462,28 @@ TEST(PatchInABatch, MayBeParameters) {
     EXPECT_TRUE(is_active(server, "/Patient/1") && is_active(server, "/Patient/2"));
 }
 
+TEST(PatchInABatch, MayBeXmlInABinary) {
+    constexpr std::string_view kParameters =
+        R"(<Parameters xmlns="http://hl7.org/fhir"><parameter><name value="operation"/>)"
+        R"(<part><name value="type"/><valueCode value="add"/></part>)"
+        R"(<part><name value="path"/><valueString value="Patient"/></part>)"
+        R"(<part><name value="name"/><valueString value="active"/></part>)"
+        R"(<part><name value="value"/><valueBoolean value="true"/></part>)"
+        R"(</parameter></Parameters>)";
+    constexpr std::string_view kXml = "application/fhir+xml";
+    TestService server;
+    server.put("/Patient/1", patient_json("1"));
+    server.put("/Patient/2", patient_json("2"));
+    const Received batch =
+        server.submit(bundle_of("batch", {patch_entry("Patient/1", kParameters, {}, kXml),
+                                          patch_entry("Patient/1", "<Parameters", {}, kXml)}));
+    EXPECT_EQ(Json(batch.body).statuses(), "200 400");
+    const Received transaction =
+        server.submit(bundle_of("transaction", {patch_entry("Patient/2", kParameters, {}, kXml)}));
+    EXPECT_EQ(Json(transaction.body).statuses(), "200") << transaction.body;
+    EXPECT_TRUE(is_active(server, "/Patient/1") && is_active(server, "/Patient/2"));
+}
+
 TEST(PatchInATransaction, IsPartOfItsCommit) {
     TestService server;
     server.put("/Patient/1", patient_json("1"));
