@@ -188,8 +188,8 @@ class Batch {
             entry.resource += target.id;
         } else if (target.level == Level::type && method == HttpMethod::post) {
             entry.order = entry.asked.if_none_exist ? Order::conditional_create : Order::create;
-        } else if (target.level == Level::type &&
-                   (method == HttpMethod::put || method == HttpMethod::patch)) {
+        } else if (target.level == Level::type && method == HttpMethod::put) {
+            // A patch goes alone: where it finds nothing it writes nothing, and no commit tells it of a create before it.
             entry.order = Order::conditional_update;
         }
     }

@@ -138,6 +138,21 @@ TEST(Batch, LetsConditionalCreatesSeeEarlierCreates) {
     EXPECT_EQ(bundle.statuses(), "201 200 200 201");
 }
 
+TEST(Batch, LetsConditionalPatchesSeeEarlierCreates) {
+    const std::string patch =
+        R"({"resourceType":"Parameters","parameter":[{"name":"operation","part":[)"
+        R"({"name":"type","valueCode":"delete"},{"name":"path","valueString":"Patient.name"}]}]})";
+    TestService server;
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "batch",
+                {entry_of("POST", "Patient", patient_json("", R"("identifier":[{"value":"x"}])")),
+                 entry_of("PATCH", "Patient?identifier=x", patch)}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "201 200");
+}
+
 TEST(Batch, SharesSyncsBetweenItsEntries) {
     TestService server;
     std::vector<std::string> entries(1000, entry_of("POST", "Patient", patient_json("")));
