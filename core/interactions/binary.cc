@@ -185,7 +185,6 @@ bool make_raw(const Request& request, const AnswerFormat* asked, Response& respo
     }
 
     response.media_type = std::move(type);
-    response.headers.emplace_back("X-Content-Type-Options", "nosniff");
     response.headers.emplace_back("Content-Security-Policy", "default-src 'none'; sandbox");
     if (!is_inert(name)) {
         response.headers.emplace_back("Content-Disposition", "attachment");
