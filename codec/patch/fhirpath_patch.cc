@@ -237,7 +237,8 @@ class Application {
         const Item& first = items.front();
         ListPlace list;
         list.name = name_of(first);
-        list.type = first.type();
+        // A list of resources takes any.
+        list.type = first.type().is_resource() ? schema::resource_base_type() : first.type();
         bool whole = first.place().parent != Place::kNone;
         for (const Item& item : items) {
             whole = whole && item.place().index != Place::kNone &&

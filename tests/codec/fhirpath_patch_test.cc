@@ -173,6 +173,11 @@ TEST(FhirpathPatch, AddsContainedResources) {
                                R"("resource":{"resourceType":"Organization","id":"o"})"),
                            add("Patient.contained[0]", "name", R"("valueString":"O")")}),
               R"(,"contained":[{"resourceType":"Organization","id":"o","name":"O"}]})");
+    EXPECT_EQ(
+        applied(R"("contained":[{"resourceType":"Patient","id":"p"}])",
+                {insert("Patient.contained", 0,
+                        R"("resource":{"resourceType":"Organization","id":"o","name":"O"})")}),
+        R"(,"contained":[{"resourceType":"Organization","id":"o","name":"O"},{"resourceType":"Patient","id":"p"}]})");
     EXPECT_EQ(failed("", {add("Patient", "contained", R"("valueString":"x")")}).code,
               Errc::invalid);
     EXPECT_EQ(failed("", {add("Patient", "name", R"("resource":{"resourceType":"Patient"})")}).code,
