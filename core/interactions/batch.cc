@@ -65,7 +65,7 @@ class Batch {
             } else {
                 fit(entry);
             }
-            if (++index % kEntriesPerTurn == 0) {
+            if (++index % kEntriesPerTurn == 0 || turns_.pace().is_over()) {
                 co_await turns_.give_way();
             }
         }
@@ -237,9 +237,6 @@ class Batch {
             fit(entry);
         } else {
             co_await draw(entry);
-        }
-        if (turns_.pace().is_over()) {
-            co_await turns_.give_way();
         }
     }
 

@@ -9,10 +9,12 @@
 #include "core/interactions/transaction_entry.h"
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
+#include "core/search/execute.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <vector>
 
@@ -21,6 +23,9 @@ namespace annals::core {
 namespace {
 
 using Status = storage::Submission::Status;
+
+/// Longer than most transactions take: what is written between their decisions and their commits may make them decide again.
+constexpr std::chrono::milliseconds kTurn{10};
 
 /// A transaction under way.
 class TransactionRun {
@@ -31,7 +36,9 @@ class TransactionRun {
           request_(request),
           list_(list),
           entries_(list.size()),
-          resolves_(conditional_references == ConditionalReferences::resolved) {}
+          resolves_(conditional_references == ConditionalReferences::resolved) {
+        pace_.begin_turn();
+    }
 
     asio::awaitable<Response> run() {
         bool fit = co_await read_entries();
@@ -109,6 +116,12 @@ class TransactionRun {
         return of_structure;
     }
 
+    /// Lets others have their turns.
+    asio::awaitable<void> give_way() {
+        co_await request_.loop->yield();
+        pace_.begin_turn();
+    }
+
     asio::awaitable<bool> read_entries() {
         std::size_t index = 0;
         for (const json::Value value : list_.elements()) {
@@ -129,8 +142,8 @@ class TransactionRun {
             if (!read && !add_fault(index, std::move(read.error()))) {
                 co_return false;
             }
-            if (++index % kEntriesPerTurn == 0) {
-                co_await request_.loop->yield();
+            if (++index % kEntriesPerTurn == 0 || pace_.is_over()) {
+                co_await give_way();
             }
         }
         if (!fault_.error.detail.empty()) {
@@ -174,6 +187,9 @@ class TransactionRun {
                     co_return fail(index, std::move(added.error()));
                 }
             }
+            if (pace_.is_over()) {
+                co_await give_way();
+            }
         }
         co_return true;
     }
@@ -200,8 +216,8 @@ class TransactionRun {
             if (!built) {
                 co_return fail(index, std::move(built.error()));
             }
-            if (++count % kEntriesPerTurn == 0) {
-                co_await request_.loop->yield();
+            if (++count % kEntriesPerTurn == 0 || pace_.is_over()) {
+                co_await give_way();
             }
         }
         attempt.end_building();
@@ -288,6 +304,7 @@ class TransactionRun {
     TransactionState::References references_;
     bool resolves_;  ///< conditional references
     TransactionFault fault_;
+    search::Pace pace_{kTurn};  ///< few entries take long: patches, criteria, full validation
 };
 
 }  // namespace

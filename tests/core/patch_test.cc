@@ -484,6 +484,46 @@ TEST(PatchInABatch, MayBeXmlInABinary) {
     EXPECT_TRUE(is_active(server, "/Patient/1") && is_active(server, "/Patient/2"));
 }
 
+/// Compares a patient's names with one another, which takes milliseconds. `negation`: ".not()", so that it leads nowhere.
+std::string slow_patch(std::string_view negation) {
+    const std::string path = fmt::format(
+        "Patient.active.where(%resource.name.given.all($this in %resource.name.given){})",
+        negation);
+    return fmt::format(
+        R"({{"resourceType":"Parameters","parameter":[{{"name":"operation","part":[)"
+        R"({{"name":"type","valueCode":"replace"}},{{"name":"path","valueString":"{}"}},)"
+        R"({{"name":"value","valueBoolean":false}}]}}]}})",
+        path);
+}
+
+TEST(PatchInABundle, LetsOthersHaveTheirTurnsBetweenTheEntries) {
+    std::string names = R"("active":true,"name":[{"given":["a")";
+    for (int i = 0; i < 300; ++i) {
+        names += fmt::format(R"(,"{}")", i);
+    }
+    names += "]}]";
+    TestService server;
+    std::vector<std::string> batch;
+    std::vector<std::string> transaction;
+    for (int i = 0; i < 15; ++i) {
+        const std::string id = std::to_string(i);
+        server.put("/Patient/" + id, patient_json(id, names));
+        batch.push_back(entry_of("PATCH", "Patient/" + id, slow_patch(".not()")));
+        transaction.push_back(entry_of("PATCH", "Patient/" + id, slow_patch("")));
+    }
+    transaction.push_back(entry_of("PATCH", "Patient/absent", slow_patch("")));
+    // Neither waits for the device.
+    const std::vector<std::pair<std::string, int>> cases{
+        {bundle_of("batch", batch), 200}, {bundle_of("transaction", transaction), 400}};
+    for (const auto& [bundle, status] : cases) {
+        const std::vector<Received> answers =
+            server.send_all({{HttpMethod::post, "", {}, bundle}, {HttpMethod::get, "/Patient/1"}});
+        EXPECT_EQ(answers[0].status, status) << answers[0].body.substr(0, 500);
+        EXPECT_EQ(answers[1].status, 200);
+        EXPECT_LT(answers[1].place, answers[0].place);
+    }
+}
+
 TEST(PatchInATransaction, IsPartOfItsCommit) {
     TestService server;
     server.put("/Patient/1", patient_json("1"));
