@@ -47,13 +47,15 @@ struct Entry {
 /// The entries of one batch under way, all on one loop.
 class Batch {
   public:
-    Batch(const Service& service, const Request& outer, std::size_t count)
+    Batch(const Service& service, const Request& outer, json::Value list)
         : service_(service),
           outer_(outer),
           changed_(outer.loop->context()),
           budget_(service.config()),
           turns_(*outer.loop),
-          entries_(count) {}
+          entries_(list.size()),
+          erases_(service.config().hard_delete ||
+                  list.raw().find("$purge") != std::string_view::npos) {}
 
     asio::awaitable<Response> run(json::Value list) {
         std::size_t index = 0;
@@ -139,13 +141,21 @@ class Batch {
     void fit(Entry& entry) {
         name_entry(entry);
         fit_answer(entry.request, use_of(entry), budget_, entry.response);
-        entry.response.failure.reset();
+        finish(entry.response);
     }
 
     /// The same where there is more to come.
     asio::awaitable<void> draw(Entry& entry) {
         co_await draw_answer(entry.request, use_of(entry), budget_, turns_, entry.response);
-        entry.response.failure.reset();
+        finish(entry.response);
+    }
+
+    void finish(Response& response) const {
+        response.failure.reset();
+        if (erases_) {
+            // Where it views a version that an entry after it erases, zeros would be sent.
+            response.body = Body(response.body.str());
+        }
     }
 
     Result<EntryRequest> read(const Entry& entry) const {
@@ -271,6 +281,7 @@ class Batch {
     AnswerBudget budget_;
     Turns turns_;                 ///< each entry's work has an end of its own
     std::vector<Entry> entries_;  ///< never grows: requests point into it
+    bool erases_;                 ///< perhaps: bytes of versions
     std::size_t in_flight_ = 0;
     std::size_t creates_ = 0;  ///< conditional ones in flight
     std::size_t updates_ = 0;  ///< conditional ones in flight
@@ -282,7 +293,7 @@ class Batch {
 asio::awaitable<Response> run_batch(const Service& service, const Request& request,
                                     const json::Document& bundle) {
     const json::Value list = bundle.root()["entry"];
-    Batch batch(service, request, list.size());
+    Batch batch(service, request, list);
     Response response = co_await batch.run(list);
     co_return response;
 }

@@ -245,6 +245,24 @@ TEST(Batch, PassesOverNoBodyOfASearch) {
     EXPECT_EQ(bundle.entry(1)["resource"]["entry"].size(), 1U);
 }
 
+TEST(Batch, AnswersWithWhatEntriesAfterThoseErase) {
+    Config config;
+    config.hard_delete = true;
+    TestService server(config);
+    server.put("/Patient/1", patient_json("1"));
+    const Json bundle(
+        server
+            .submit(
+                bundle_of("batch", {entry_of("GET", "Patient/1"), entry_of("GET", "Patient?_id=1"),
+                                    entry_of("PUT", "Patient/1", patient_json("1")),
+                                    entry_of("DELETE", "Patient/1"), entry_of("GET", "Patient/1")}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "200 200 200 204 404");
+    EXPECT_EQ(bundle.entry(0)["resource"]["id"].string(), "1");
+    EXPECT_EQ(bundle.entry(1)["resource"]["entry"].size(), 1U);
+    EXPECT_EQ(bundle.entry(2)["resource"]["meta"]["versionId"].string(), "2");
+}
+
 TEST(Batch, DrawsLongAnswersAsFarAsThereIsRoom) {
     const std::vector<std::string> patients(
         120, entry_of("POST", "Patient", long_patient("", 500)));  // two slices
