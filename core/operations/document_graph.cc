@@ -5,6 +5,7 @@
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
+#include "core/interactions/references.h"
 #include "core/interactions/search_includes.h"
 #include "core/interactions/turns.h"
 #include "core/outcome.h"
@@ -222,6 +223,8 @@ class Follower {
     asio::awaitable<Result<void>> take(const Step& step) {
         const Link& link = *step.link;
         std::unordered_set<std::uint64_t> reached;
+        // Whether it may lead to what the caller may not read: how much of that there is isn't told either.
+        bool withheld = false;
         if (link.path) {
             Result<std::vector<std::string>> references = evaluate(step);
             if (!references) {
@@ -229,8 +232,11 @@ class Follower {
             }
             std::vector<VersionInfo> versions;
             for (const std::string& reference : *references) {
-                if (const auto info = referred_version(snapshot_.store(), reference,
-                                                       request_.base_url, snapshot_.position())) {
+                const auto named = local_reference(reference, request_.base_url);
+                withheld = withheld || (named && !wanted_(named->first));
+                const auto info = referred_version(snapshot_.store(), reference, request_.base_url,
+                                                   snapshot_.position());
+                if (info && wanted_(info->type)) {
                     versions.push_back(*info);
                 }
             }
@@ -244,13 +250,17 @@ class Follower {
             }
         } else {
             for (const LinkTarget& target : link.targets) {
+                if (!wanted_(*target.type)) {
+                    withheld = true;
+                    continue;
+                }
                 Result<void> done = co_await find(step, target, reached);
                 if (!done) {
                     co_return std::move(done.error());
                 }
             }
         }
-        if (reached.size() < link.min || (link.max && reached.size() > *link.max)) {
+        if ((reached.size() < link.min && !withheld) || (link.max && reached.size() > *link.max)) {
             co_return Error{
                 Errc::processing,
                 fmt::format("{} has {} targets of this link, which is not from {} to {}",
@@ -356,9 +366,6 @@ class Follower {
             return;
         }
         reached.insert(info.position.value);
-        if (!wanted_(info.type)) {
-            return;
-        }
         if (seen_.insert(info.position.value).second) {
             found_.push_back(info);
         }

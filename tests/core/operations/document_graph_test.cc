@@ -199,6 +199,33 @@ TEST_F(DocumentGraph, ShowsNobodyWhatHeMayNotRead) {
     send_as(nullptr);
 }
 
+TEST_F(DocumentGraph, CountsNothingForWhoMayNotReadIt) {
+    Config config;
+    config.auth.mode = "jwt";
+    const Principal writes("w", "system/*.cruds");
+    const Principal blind("b",
+                          "system/Composition.r system/Patient.r system/Practitioner.r "
+                          "system/GraphDefinition.r");
+    // By what refers to something, and by what something refers to.
+    const std::string of_observations =
+        R"({{"path":"subject","target":[{{"type":"Patient","link":[{{"min":{},"max":"{}",)"
+        R"("target":[{{"type":"Observation","params":"subject={{ref}}"}}]}}]}}]}})";
+    const std::string of_organizations =
+        R"({{"path":"subject","target":[{{"type":"Patient","link":[{{"min":{},"max":"{}",)"
+        R"("path":"managingOrganization","target":[{{"type":"Organization"}}]}}]}}]}})";
+    restart(config);
+    for (const std::string& link : {of_observations, of_organizations}) {
+        for (const auto& [min, max] : {std::pair(0, "0"), std::pair(3, "*")}) {
+            send_as(&writes);
+            put_graph(fmt::format(fmt::runtime(link), min, max));
+            EXPECT_EQ(ask().status, 422) << link << min << max;
+            send_as(&blind);
+            EXPECT_THAT(added(), ElementsAre()) << link << min << max;
+        }
+    }
+    send_as(nullptr);
+}
+
 TEST_F(DocumentGraph, IsOfTheStateThatIsAskedFor) {
     put_graph(R"({"path":"subject","target":[{"type":"Patient","link":[
         {"target":[{"type":"Observation","params":"patient={ref}"}]}]}]})");
