@@ -88,7 +88,8 @@ std::optional<Plan> belonging(const QueryContext& context, const EverythingScope
                               TypeId type) {
     return scope.key
                ? search::in_compartment(*context.parameters, scope.compartment, *scope.key, type)
-               : search::in_any_compartment(*context.parameters, scope.compartment, type);
+               : search::in_any_compartment(*context.parameters, scope.compartment, type,
+                                            context.view.of(scope.compartment));
 }
 
 }  // namespace

@@ -357,7 +357,7 @@ std::optional<Plan> in_compartments(const ParameterSet& parameters, TypeId compa
 }
 
 std::optional<Plan> in_any_compartment(const ParameterSet& parameters, TypeId compartment,
-                                       TypeId type) {
+                                       TypeId type, const Plan& of) {
     const Compartment* const found = find_compartment(compartment);
     if (found == nullptr) {
         return {};
@@ -367,7 +367,7 @@ std::optional<Plan> in_any_compartment(const ParameterSet& parameters, TypeId co
     }
     std::vector<Plan> any;
     for (const Parameter* const parameter : members_by(parameters, *found, type)) {
-        any.push_back(chain(parameter->column, compartment, everything()));
+        any.push_back(chain(parameter->column, compartment, of));
     }
     if (any.empty()) {
         return {};

@@ -43,9 +43,9 @@ std::optional<Plan> in_compartment(const ParameterSet& parameters, TypeId compar
 std::optional<Plan> in_compartments(const ParameterSet& parameters, TypeId compartment,
                                     std::span<const std::uint64_t> keys, TypeId type);
 
-/// What resources of `type` match that belong to the compartment of any live resource; none if the type has no part in
-/// such compartments. Of the compartment's own type that is everything.
+/// What resources of `type` match that belong to the compartment of any live resource that matches `of`; none if the type
+/// has no part in such compartments. Of the compartment's own type that is everything.
 std::optional<Plan> in_any_compartment(const ParameterSet& parameters, TypeId compartment,
-                                       TypeId type);
+                                       TypeId type, const Plan& of = everything());
 
 }  // namespace annals::core::search

@@ -195,5 +195,22 @@ TEST_F(EverythingTest, ShowsOnlyTypesThatArePermitted) {
     EXPECT_FALSE(answer.says("Practitioner\",\"id\""));
 }
 
+TEST_F(EverythingTest, OfAllPatientsIsOfThoseThatAreShown) {
+    put("Patient", "a", "");
+    put("Patient", "b", "");
+    put_observation("oa", "a");
+    put_observation("ob", "b");
+    put_observation("nobody", "gone");
+    Config config;
+    config.auth.mode = "jwt";
+    restart(config);
+    const Principal part("p", "system/Patient.rs?_id=a system/Observation.rs");
+    send_as(&part);
+    // By ob would be told that there is a Patient b.
+    const Page page = get("/Patient/$everything");
+    EXPECT_THAT(page.ids, testing::ElementsAre("a", "oa"));
+    EXPECT_EQ(page.total, "2");
+}
+
 }  // namespace
 }  // namespace annals::core
