@@ -39,8 +39,9 @@ bool read_port(std::string_view text, std::string& port) {
     return true;
 }
 
-// "." and "..", with their dots as they are or as %2e.
+// "." and "..", with their dots as they are or as %2e, also with parameters, which some servers take off first.
 bool is_dots(std::string_view segment) noexcept {
+    segment = segment.substr(0, segment.find(';'));
     std::size_t dots = 0;
     while (!segment.empty()) {
         if (segment.front() == '.') {
@@ -56,14 +57,28 @@ bool is_dots(std::string_view segment) noexcept {
     return dots == 1 || dots == 2;
 }
 
+// How long the slash is that `path` begins with: as it is, or as %2f or %5c, for whoever decodes before he takes it apart.
+std::size_t slash_size(std::string_view path) noexcept {
+    if (path.starts_with('/')) {
+        return 1;
+    }
+    const bool hidden =
+        path.size() >= 3 && path[0] == '%' &&
+        ((path[1] == '2' && lower(path[2]) == 'f') || (path[1] == '5' && lower(path[2]) == 'c'));
+    return hidden ? 3 : 0;
+}
+
 bool has_dots(std::string_view path) noexcept {
-    while (!path.empty()) {
-        path.remove_prefix(1);
-        const std::size_t slash = std::min(path.find('/'), path.size());
-        if (is_dots(path.substr(0, slash))) {
+    std::size_t begin = 0;
+    for (std::size_t at = 0; at <= path.size(); ++at) {
+        const std::size_t slash = slash_size(path.substr(at));
+        if (slash == 0 && at < path.size()) {
+            continue;
+        }
+        if (is_dots(path.substr(begin, at - begin))) {
             return true;
         }
-        path.remove_prefix(slash);
+        begin = at + slash;
     }
     return false;
 }

@@ -40,6 +40,14 @@ TEST(Endpoints, ThatOnlyLookAlikeAreNot) {
     EXPECT_FALSE(allows("https://hooks.example.org/a", "https://hooks.example.org/a/%2e%2E/b"));
     EXPECT_FALSE(allows("https://hooks.example.org/a", "https://hooks.example.org/a/.%2e"));
     EXPECT_FALSE(allows("https://hooks.example.org/a", "https://hooks.example.org/a\\..\\b"));
+    for (const char* path : {"/a/..%2fb", "/a/%2e%2E%2Fb", "/a/..%5Cb", "/a/x%2f..", "/a/x%2f.%2Fb",
+                             "/a/..;/b", "/a/..;x=y/b", "/a/..;x%2fb"}) {
+        EXPECT_FALSE(
+            allows("https://hooks.example.org/a", std::string("https://hooks.example.org") + path))
+            << path;
+    }
+    EXPECT_TRUE(
+        allows("https://hooks.example.org/a", "https://hooks.example.org/a/b%2Fc;d/..e%2f"));
     const Result<Endpoint> endpoint = read_endpoint("https://hooks.example.org/");
     EXPECT_FALSE(is_allowed(*endpoint, {}));
 }
