@@ -186,8 +186,8 @@ class ScopeFinder {
             for (const std::string& warning : query.warnings) {
                 scope_.warnings.push_back(fmt::format("_typeFilter: {}", warning));
             }
-            const std::vector<TypeId> others = query.others();
-            scope_.looked_at.insert(scope_.looked_at.end(), others.begin(), others.end());
+            scope_.looked_at.insert(scope_.looked_at.end(), query.others.begin(),
+                                    query.others.end());
             filters_[read.type].push_back(std::move(query.types.front().plan));
         }
         return {};

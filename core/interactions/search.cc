@@ -204,7 +204,7 @@ class Search {
                                      .now = now_,
                                      .strict = read_preference(request_).strict};
         ANNALS_TRY(query_, search::parse_query(context, std::move(types), pairs));
-        for (const TypeId other : query_.others()) {
+        for (const TypeId other : query_.others) {
             ANNALS_TRY_VOID(require_search(service_, request_, other, Extent::part));
         }
         ANNALS_TRY_VOID(enter_compartment());

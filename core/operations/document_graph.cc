@@ -329,7 +329,7 @@ class Follower {
         if (!query) {
             co_return unusable(step.link->place, query.error().detail);
         }
-        for (const TypeId other : query->others()) {
+        for (const TypeId other : query->others) {
             if (Result<void> permitted = require_search(service_, request_, other, Extent::part);
                 !permitted) {
                 co_return permitted;

@@ -203,8 +203,8 @@ Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
             ANNALS_TRY_VOID(asked.reading.follow(asked.reading.followed - followed));
             targets.types.push_back(type);
             targets.plans.push_back(**plan);
-            plans.push_back(chain(asked.parameter.column, type,
-                                  seen_of(asked.reading.context.view, type, **std::move(plan))));
+            plans.push_back(
+                chain(asked.parameter.column, type, asked.reading.linked(type, **std::move(plan))));
         }
     }
     if (!known && fault) {
@@ -244,8 +244,8 @@ Result<MaybePlan> has_plan(
     }
     ANNALS_TRY_VOID(reading.spend());
     ANNALS_TRY(MaybePlan plan, target(*source, rest.substr(second + 1), depth + 1));
-    return plan ? MaybePlan(has(parameter->column, *source,
-                                seen_of(reading.context.view, *source, *std::move(plan))))
+    return plan ? MaybePlan(
+                      has(parameter->column, *source, reading.linked(*source, *std::move(plan))))
                 : MaybePlan();
 }
 

@@ -137,18 +137,6 @@ struct Reader {
 
 }  // namespace
 
-std::vector<TypeId> Query::others() const {
-    std::vector<TypeId> others;
-    for (const TypePlan& one : types) {
-        const std::vector<TypeId> of_plan = related_types(one.plan);
-        others.insert(others.end(), of_plan.begin(), of_plan.end());
-    }
-    if (lists) {
-        others.push_back(*find_resource_type("List"));
-    }
-    return others;
-}
-
 Result<std::vector<QueryPair>> decode_pairs(std::string_view text) {
     const auto ampersands = static_cast<std::size_t>(std::count(text.begin(), text.end(), '&'));
     if (ampersands >= kSearchPairsMax) {
@@ -190,7 +178,9 @@ Result<Query> parse_query(const QueryContext& asked, std::vector<TypeId> types,
         ANNALS_TRY_VOID(reader.take(pair));
     }
     Query query = std::move(reader.query);
-    query.lists = reader.reading.lists;
+    query.others = std::move(reader.reading.others);
+    std::sort(query.others.begin(), query.others.end());
+    query.others.erase(std::unique(query.others.begin(), query.others.end()), query.others.end());
     if (query.subset.summary != Summary::none && !query.subset.elements.empty()) {
         return invalid("_summary and _elements cannot be combined");
     }

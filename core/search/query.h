@@ -66,11 +66,9 @@ struct Query {
     std::optional<std::string> cursor;  ///< `_cursor`, opaque
     std::vector<QueryPair> used;        ///< for the self link: what was understood
     std::vector<std::string> warnings;  ///< one for each parameter that was passed over (lenient)
-    bool lists = false;                 ///< `_list` was asked for, whatever came of it
-
     /// The types that it looks at beside those that it searches: by chains and _has, and List by `_list`. One of its own
-    /// only if these do.
-    std::vector<TypeId> others() const;
+    /// only if these do. Whatever came of them: a condition beside them that nothing matches now may match another time.
+    std::vector<TypeId> others;
 };
 
 /// How a query is read.

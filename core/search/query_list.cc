@@ -39,7 +39,7 @@ Result<void> add_entries(Reading& reading, TypeId type, json::Value list,
 // search.html#list: what stored Lists name, as they are at the snapshot. A list that there isn't is empty.
 Result<Plan> list_plan(Reading& reading, TypeId type, std::string_view value) {
     const TypeId list_type = *find_resource_type("List");
-    reading.lists = true;
+    reading.others.push_back(list_type);
     std::vector<Term> terms;
     for (std::string_view id : split_unescaped(value, ',')) {
         if (id.starts_with('$')) {

@@ -98,16 +98,17 @@ Plan through_parts(const Asked& asked, const Parameter& part, TypeId type, std::
         std::vector<Plan> either;
         if (asked.modifier == "below") {
             either.push_back(carrying({reference(part.column, key)}));
-            either.push_back(chain(part.column, type, std::move(near)));
+            either.push_back(chain(part.column, type, asked.reading.linked(type, std::move(near))));
         } else {
             either.push_back(carrying({identity(key)}));
-            either.push_back(has(part.column, type, std::move(near)));
+            either.push_back(has(part.column, type, asked.reading.linked(type, std::move(near))));
         }
         near = any_of(std::move(either));
     }
     std::vector<Plan> either;
     either.push_back(by_name(asked, type, id, {}));
-    either.push_back(chain(asked.parameter.column, type, std::move(near)));
+    either.push_back(
+        chain(asked.parameter.column, type, asked.reading.linked(type, std::move(near))));
     return any_of(std::move(either));
 }
 

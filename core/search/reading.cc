@@ -31,6 +31,13 @@ Result<void> Reading::follow(std::size_t targets) {
     return {};
 }
 
+Plan Reading::linked(TypeId type, Plan plan) {
+    if (context.view.of(type).kind != Plan::Kind::nothing) {
+        others.push_back(type);
+    }
+    return seen_of(context.view, type, std::move(plan));
+}
+
 Error Asked::bad(std::string_view why) const {
     return {Errc::invalid, fmt::format("search parameter '{}': {}", name, why), {}};
 }

@@ -21,15 +21,18 @@ namespace annals::core::search {
 /// One query while it is read.
 struct Reading {
     const QueryContext& context;
-    std::size_t spent = 0;     ///< conditions that were made
-    std::size_t followed = 0;  ///< targets of chains that plans were made for, and copied
-    bool lists = false;        ///< a List was asked for
+    std::size_t spent = 0;         ///< conditions that were made
+    std::size_t followed = 0;      ///< targets of chains that plans were made for, and copied
+    std::vector<TypeId> others{};  ///< that chains, _has and _list lead to, if they are seen
 
     /// Errors: too_costly beyond kSearchConditionsMax.
     Result<void> spend(std::size_t conditions = 1);
 
     /// Errors: too_costly beyond kSearchTargetsMax.
     Result<void> follow(std::size_t targets = 1);
+
+    /// What resources of `type` match `plan` that a link leads to, as far as they are seen.
+    Plan linked(TypeId type, Plan plan);
 };
 
 /// One parameter of a type as it is asked for.

@@ -42,7 +42,7 @@ Result<Filter> parse_filter(const Service& service, TypeId type, std::string_vie
                                        .strict = true,
                                        .conditional = true};
     ANNALS_TRY(search::Query read, search::parse_query(context, {type}, pairs));
-    filter.others = read.others();
+    filter.others = std::move(read.others);
     filter.plan = std::move(read.types.front().plan);
     if (terms_in(filter.plan) > kFilterTermsMax) {
         return Error{Errc::too_costly, "criteria: they come to too many codes", ""};

@@ -381,6 +381,26 @@ TEST_F(AccessTest, ASearchShowsNothingOfTypesThatAreNotPermitted) {
         EXPECT_EQ(listed.status, 403) << query;
         EXPECT_TRUE(listed.says("The scope system/List.s is needed")) << listed.body;
     }
+    // Whatever is in it, and whatever else is asked for.
+    const Principal keeper("k", "system/List.cu system/Observation.rs system/List.s");
+    send_as(&keeper);
+    ASSERT_EQ(send("PUT", "/List/l",
+                   R"({"resourceType":"List","id":"l","status":"current","mode":"working",)"
+                   R"("entry":[{"item":{"reference":"Observation/o"}}]})",
+                   json)
+                  .status,
+              201);
+    for (const std::string_view id : {"l", "none"}) {
+        const std::string query =
+            fmt::format("/Observation?_list={}&encounter:Encounter.status=finished", id);
+        send_as(&lab);
+        const test::Answer both = send("GET", query);
+        EXPECT_EQ(both.status, 403) << query;
+        EXPECT_TRUE(both.says("The scope system/Encounter.s is needed")) << both.body;
+        send_as(&keeper);
+        EXPECT_EQ(send("GET", query).status, 403) << query;
+    }
+    send_as(&lab);
     EXPECT_EQ(
         send("POST", "/Observation",
              R"({"resourceType":"Observation","status":"final","code":{"text":"c"}})",
@@ -443,7 +463,10 @@ TEST_F(AccessTest, ASubscriptionNeedsWhatItsCriteriaNeed) {
     EXPECT_EQ(put("system/Subscription.cu system/Patient.rs system/List.s", "requested",
                   "Patient?_list=l"),
               200);
-    // What can't be told now may be something later.
+    // What can't be told now, or matches nothing now, may be something later.
+    EXPECT_EQ(put("system/Subscription.cu system/Observation.rs system/List.s", "requested",
+                  "Observation?_list=none&patient.family=x"),
+              403);
     EXPECT_EQ(put("system/Subscription.cu system/Patient.rs", "requested", "Patient?later=x"), 403);
     EXPECT_EQ(put("system/Subscription.cu system/*.rs", "requested", "Patient?later=x"), 200);
     EXPECT_EQ(put("system/Subscription.cu", "requested", "nothing"), 200);

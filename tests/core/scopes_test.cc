@@ -208,6 +208,33 @@ TEST_F(ScopesTest, CountWhatIsShownAndNothingElse) {
     EXPECT_EQ(total(send("GET", "/Patient/$everything")), 9);
 }
 
+TEST_F(ScopesTest, DoNotLookThroughPartsThatAreNotShown) {
+    send_as(&everybody_);
+    const auto put_encounter = [&](std::string_view id, std::string_view patient,
+                                   std::string_view part_of) {
+        put(fmt::format("/Encounter/{}", id),
+            fmt::format(
+                R"({{"resourceType":"Encounter","id":"{}","status":"finished","class":{{"code":"AMB"}},)"
+                R"("subject":{{"reference":"Patient/{}"}},"partOf":{{"reference":"Encounter/{}"}}}})",
+                id, patient, part_of));
+        put(fmt::format("/Observation/of-{}", id),
+            fmt::format(
+                R"({{"resourceType":"Observation","id":"of-{}","status":"final","code":{{"text":"x"}},)"
+                R"("subject":{{"reference":"Patient/m"}},"encounter":{{"reference":"Encounter/{}"}}}})",
+                id, id));
+    };
+    put_encounter("theirs", "t", "top");
+    put_encounter("inner", "m", "theirs");
+    EXPECT_EQ(total(send("GET", "/Observation?encounter:below=Encounter/top")), 2);
+    EXPECT_EQ(total(send("GET", "/Observation?encounter:above=Encounter/inner")), 2);
+    send_as(&mine_);
+    EXPECT_EQ(total(send("GET", "/Observation")), 2);
+    EXPECT_EQ(total(send("GET", "/Observation?encounter:below=Encounter/top")), 0);
+    EXPECT_EQ(total(send("GET", "/Observation?encounter:above=Encounter/inner")), 1);
+    // What mine say themselves.
+    EXPECT_EQ(total(send("GET", "/Observation?encounter:below=Encounter/theirs")), 2);
+}
+
 TEST_F(ScopesTest, PagesOfHistoryHaveEachVersionOnce) {
     fill();
     for (const char* sort : {"_lastUpdated", "-_lastUpdated", "_position", "-_position"}) {
