@@ -152,7 +152,9 @@ asio::awaitable<Response> begin_job(const Service& service, const Request& reque
                                     std::vector<JobInput> inputs) {
     JobOrder order;
     order.kind = std::move(kind);
-    order.owner = request.principal != nullptr ? request.principal->identity() : std::string();
+    if (request.principal != nullptr && !request.principal->name().empty()) {
+        order.owner = request.principal->identity();
+    }
     order.guarded = service.guarded();
     order.base_url = request.base_url;
     order.url = fmt::format("{}{}{}{}", request.base_url, request.path,

@@ -139,7 +139,9 @@ Result<Claims> Authenticator::verify(std::string_view token, std::string_view ad
     const bool several = issuers.size() + (introspector != nullptr ? 1 : 0) > 1;
     if (introspector != nullptr && (issuers.empty() || !is_jwt(token))) {
         ANNALS_TRY(Claims claims, introspector->find_out(token, address, now, later));
-        claims.name = several ? kIntrospected + claims.name : claims.name;
+        if (several && !claims.name.empty()) {
+            claims.name = kIntrospected + claims.name;
+        }
         return claims;
     }
     std::size_t index = 0;
@@ -160,7 +162,8 @@ Result<Claims> Authenticator::verify(std::string_view token, std::string_view ad
         }
         return bad_credentials(claims.error().detail);
     }
-    if (claims && several && !issuer.rules.issuer.empty()) {
+    // Whoever has no name stays nobody: all of an issuer's would be the same one.
+    if (claims && several && !issuer.rules.issuer.empty() && !claims->name.empty()) {
         claims->name = issuer.rules.issuer + '|' + claims->name;
     }
     return claims;

@@ -429,6 +429,15 @@ TEST_F(ScopesTest, LeaveToWhoBeganItAJobOfAnotherPart) {
     send_as(&theirs_);
     EXPECT_EQ(send("GET", status).status, 404);
     EXPECT_EQ(send("DELETE", status).status, 404);
+
+    // Whoever has no name is not the same as another who has none.
+    const Principal nameless("", "patient/*.cruds", "m");
+    send_as(&nameless);
+    const Answer another =
+        send("POST", "/", bundle("batch", entry("GET", "Observation/m-o1")),
+             {{"Content-Type", "application/fhir+json"}, {"Prefer", "respond-async"}});
+    ASSERT_EQ(another.status, 202) << another.body;
+    EXPECT_EQ(send("GET", another.content_location.substr(kBaseUrl.size())).status, 404);
 }
 
 TEST_F(ScopesTest, DoNotGoOnWithAnothersSearch) {

@@ -6,6 +6,7 @@
 #include "tests/support/http_endpoint.h"
 #include "tests/support/tokens.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -185,6 +186,33 @@ TEST(Issuer, IsPartOfTheNameOfWhomItSpeaks) {
     std::ostringstream lines;
     lines << std::ifstream(folder / "audit").rdbuf();
     EXPECT_THAT(lines.str(), HasSubstr("https://a.example|lab"));
+}
+
+TEST(Issuer, IsNoNameForWhoHasNone) {
+    const SigningKey own("ES256");
+    const SigningKey a("ES256");
+    const SigningKey b("ES256");
+    GuardedServer server(with_issuers(own, a, b));
+    const auto nameless = [&](std::string_view scope) {
+        return "Bearer " +
+               a.sign(fmt::format(R"({{"iss":"https://a.example","exp":4000000000,"scope":"{}"}})",
+                                  scope));
+    };
+    const HttpResponse begun = server.send(
+        "POST", "/",
+        R"({"resourceType":"Bundle","type":"batch","entry":[{"request":{"method":"GET","url":"Patient/1"}}]})",
+        {{"Content-Type", "application/fhir+json"},
+         {"Prefer", "respond-async"},
+         {"Authorization", nameless("system/Patient.r")}});
+    ASSERT_EQ(begun.status, 202) << begun.body;
+    const std::string place = begun.header("Content-Location").value_or("");
+    const std::size_t path = place.find("/_jobs/");
+    ASSERT_NE(path, std::string::npos) << place;
+    EXPECT_EQ(server.get(place.substr(path), {{"Authorization", nameless("system/Observation.r")}})
+                  .status,
+              404);
+    const std::string all = a.sign(claims_of("https://a.example"));
+    EXPECT_NE(server.get_with_token(place.substr(path), all).status, 404);
 }
 
 }  // namespace
