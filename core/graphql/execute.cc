@@ -33,7 +33,7 @@ class Executor {
           read_(service, request, kMayRead, "read"),
           turns_(*request.loop, service.config().limits.request_timeout),
           execution_(std::move(planner)),
-          walker_(service, request, snapshot, execution_, turns_),
+          walker_(service, request, read_, snapshot, execution_, turns_),
           searcher_(service, request, searched, std::move(parameters), snapshot, turns_),
           search_fields_(searcher_, execution_),
           reader_(service.store()) {}
@@ -46,7 +46,7 @@ class Executor {
 
     /// Errors: invalid, too_costly: nothing comes of it; those of the server.
     asio::awaitable<Result<std::string>> run(std::optional<VersionInfo> focus) {
-        Result<void> done = begin(focus);
+        Result<void> done = co_await begin(focus);
         while (done) {
             std::vector<Task> step = execution_.take_step();
             if (step.empty()) {
@@ -58,46 +58,57 @@ class Executor {
     }
 
   private:
-    Result<void> begin(const std::optional<VersionInfo>& focus) {
+    asio::awaitable<Result<void>> begin(const std::optional<VersionInfo>& focus) {
         const ObjectType type =
             focus ? ObjectType{ObjectKind::fhir, schema::Type(focus->type)} : ObjectType{};
-        ANNALS_TRY(root_, execution_.plan_root(type));
-        if (!focus) {
-            return begin_query();
+        Result<std::unique_ptr<ObjectPlan>> root = execution_.plan_root(type);
+        if (!root) {
+            co_return std::move(root.error());
         }
-        execution_.begin(*focus);
-        return {};
+        root_ = *std::move(root);
+        if (focus) {
+            execution_.begin(*focus);
+            co_return Result<void>();
+        }
+        Result<void> done = co_await begin_query();
+        co_return done;
     }
 
     /// The fields of the system level.
-    Result<void> begin_query() {
+    asio::awaitable<Result<void>> begin_query() {
         const Place place;
         for (FieldPlan& field : root_->fields) {
+            Result<void> done = Result<void>();
             if (field.definition.kind == FieldKind::type_name) {
-                ANNALS_TRY_VOID(execution_.add_text(place, field, false, R"("Query")"));
+                done = execution_.add_text(place, field, false, R"("Query")");
             } else if (field.definition.kind == FieldKind::read) {
-                ANNALS_TRY_VOID(begin_read(place, field));
+                done = co_await begin_read(place, field);
             } else {
-                ANNALS_TRY_VOID(execution_.begin_search(place, field));
+                done = execution_.begin_search(place, field);
+            }
+            if (!done) {
+                co_return std::move(done.error());
             }
         }
-        return {};
+        co_return Result<void>();
     }
 
-    Result<void> begin_read(const Place& place, FieldPlan& field) {
+    asio::awaitable<Result<void>> begin_read(const Place& place, FieldPlan& field) {
         const TypeId type = *field.definition.type.resource_type();
         if (const Result<void> may = require(service_, request_, kMayRead, type, Extent::part);
             !may) {
-            return execution_.fail(place, field, may.error());
+            co_return execution_.fail(place, field, may.error());
         }
         const std::string& id = field.call.id;
-        const auto info = is_resource_id(id)
+        const auto info = is_resource_id(id) && snapshot_.position().value != 0
                               ? service_.store().current(type, id, snapshot_.position())
                               : std::nullopt;
-        if (!info || info->deletion || snapshot_.position().value == 0) {
-            return execution_.fail(place, field, absent(field));
+        const Result<bool> readable = co_await walker_.is_readable(info, field);
+        if (!readable) {
+            co_return readable.error();
         }
-        return execution_.begin_resource(place, field, *info, false, false, false);
+        co_return *readable ? execution_.begin_resource(place, field, *info, false, false)
+                            : execution_.fail(place, field, absent(field));
     }
 
     asio::awaitable<Result<void>> run_step(std::vector<Task>& step) {
@@ -129,8 +140,7 @@ class Executor {
 
     asio::awaitable<Result<void>> run_resource(Task& task) {
         const VersionInfo& info = *task.resource;
-        const json::Value body =
-            task.shown || read_.shows(info) ? reader_.read(info.position) : json::Value();
+        const json::Value body = reader_.read(info.position);
         if (!body) {
             leave_out(task);
             co_return Result<void>();
@@ -150,7 +160,7 @@ class Executor {
         co_return done;
     }
 
-    /// It is gone, or not shown.
+    /// It is gone since.
     void leave_out(const Task& task) {
         Output& output = execution_.output();
         if (!task.place.flattened) {

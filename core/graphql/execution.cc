@@ -47,23 +47,26 @@ Result<std::optional<Place>> Execution::begin_object(const Place& place, FieldPl
 }
 
 Result<void> Execution::begin_resource(const Place& place, FieldPlan& field,
-                                       const storage::VersionInfo& info, bool repeats, bool shown,
+                                       const storage::VersionInfo& info, bool repeats,
                                        bool optional) {
     const ObjectType type{ObjectKind::fhir, schema::Type(info.type)};
     ANNALS_TRY(std::optional<Place> own, begin_object(place, field, type, repeats));
     if (!own) {
         return {};
     }
-    return put_off({.field = &field,
-                    .place = *std::move(own),
-                    .resource = info,
-                    .shown = shown,
-                    .optional = optional});
+    ANNALS_TRY_VOID(count_resource(field));
+    tasks_.push_back(
+        {.field = &field, .place = *std::move(own), .resource = info, .optional = optional});
+    return {};
 }
 
 Result<void> Execution::begin_search(const Place& place, FieldPlan& field, std::string focus) {
     ANNALS_TRY_VOID(output_.reserve(place, field));
-    return put_off({.field = &field, .place = place, .focus = std::move(focus)});
+    if (++searches_ > kSearchesMax) {
+        return too_many(field);
+    }
+    tasks_.push_back({.field = &field, .place = place, .focus = std::move(focus)});
+    return {};
 }
 
 /// None: it failed, which has been said.
@@ -82,16 +85,16 @@ Result<std::optional<std::uint32_t>> Execution::add_value(const Place& place,
     return std::optional<std::uint32_t>();
 }
 
-Result<void> Execution::put_off(Task task) {
-    if (task.resource ? ++resources_ > kResourcesMax : ++searches_ > kSearchesMax) {
-        fault_ = task.field->selection->at;
-        return Error{Errc::too_costly,
-                     fmt::format("More than {} resources would be looked at, or {} searches made",
-                                 kResourcesMax, kSearchesMax),
-                     ""};
-    }
-    tasks_.push_back(std::move(task));
-    return {};
+Result<void> Execution::count_resource(const FieldPlan& field) {
+    return ++resources_ > kResourcesMax ? too_many(field) : Result<void>();
+}
+
+Error Execution::too_many(const FieldPlan& field) {
+    fault_ = field.selection->at;
+    return {Errc::too_costly,
+            fmt::format("More than {} resources would be looked at, or {} searches made",
+                        kResourcesMax, kSearchesMax),
+            ""};
 }
 
 bool is_the_servers(const Error& error) noexcept {

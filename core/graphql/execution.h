@@ -32,8 +32,7 @@ struct Task {
     FieldPlan* field = nullptr;  ///< null: the operation's own
     Place place{};               ///< of a search, of its field; else of the resource's fields
     std::optional<storage::VersionInfo> resource{};
-    bool shown = false;     ///< the resource is known to be
-    bool optional = false;  ///< that it isn't is no error
+    bool optional = false;  ///< that the resource is gone is no error
     std::string focus{};    ///< of a search
 };
 
@@ -67,10 +66,12 @@ class Execution {
                                               const ObjectType& type, bool repeats,
                                               std::string suffix = {});
 
-    /// Keeps a resource's place; its fields are put off. `shown`, `optional`: as of Task.
+    /// Keeps the place of a resource that is shown; its fields are put off. `optional`: as of Task.
     Result<void> begin_resource(const Place& place, FieldPlan& field,
-                                const storage::VersionInfo& info, bool repeats, bool shown,
-                                bool optional);
+                                const storage::VersionInfo& info, bool repeats, bool optional);
+
+    /// Counts a resource that is looked at for `field`, or was looked for in vain.
+    Result<void> count_resource(const FieldPlan& field);
 
     /// Keeps a field's place, and puts its search off. `focus`: whom what it finds refers to ("Patient/1"); empty: nobody.
     Result<void> begin_search(const Place& place, FieldPlan& field, std::string focus = {});
@@ -79,14 +80,12 @@ class Execution {
     std::vector<Task> take_step() { return std::exchange(tasks_, {}); }
 
     /// The first step of a query about one resource.
-    void begin(const storage::VersionInfo& focus) {
-        tasks_.push_back({.resource = focus, .shown = true});
-    }
+    void begin(const storage::VersionInfo& focus) { tasks_.push_back({.resource = focus}); }
 
   private:
     Result<std::optional<std::uint32_t>> add_value(const Place& place, const FieldPlan& field,
                                                    bool repeats, schema::Type type);
-    Result<void> put_off(Task task);
+    Error too_many(const FieldPlan& field);
 
     Planner planner_;
     Output output_;

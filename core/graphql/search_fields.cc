@@ -51,7 +51,7 @@ asio::awaitable<Result<void>> SearchFields::run(Task& task) {
         co_return execution_.output().add_nothing(task.place, field, true);
     }
     for (const VersionInfo& match : found->matches) {
-        Result<void> begun = execution_.begin_resource(task.place, field, match, true, true, false);
+        Result<void> begun = execution_.begin_resource(task.place, field, match, true, false);
         if (!begun || field.call.first) {
             co_return begun;
         }
@@ -125,7 +125,7 @@ Result<void> SearchFields::add_edge(const ObjectType& type, ObjectPlan& plan, co
     for (FieldPlan& field : plan.fields) {
         switch (field.definition.kind) {
             case FieldKind::edge_resource:
-                ANNALS_TRY_VOID(execution_.begin_resource(place, field, match, false, true, false));
+                ANNALS_TRY_VOID(execution_.begin_resource(place, field, match, false, false));
                 break;
             case FieldKind::mode:
                 ANNALS_TRY_VOID(execution_.add_text(place, field, false, R"("match")"));

@@ -2,11 +2,13 @@
 
 #include "core/graphql/elements.h"
 #include "core/graphql/fhirpath.h"
+#include "core/interactions/references.h"
 #include "core/interactions/search_includes.h"
 #include "core/scoped_view.h"
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -184,17 +186,40 @@ asio::awaitable<Result<void>> Walker::resolve(json::Value reference, FieldPlan& 
             co_return done;
         }
     }
+    // By what the reference says, and not by what is there: whether there is what isn't shown must not be told by this.
+    const auto named = local_reference(text, request_.base_url);
+    FieldPlan* const wanted = named ? choose(field, schema::Type(named->first)) : &field;
+    if (wanted == nullptr) {
+        co_return execution_.output().add_nothing(place, field, false);
+    }
+    const bool optional = wanted->call.resolve.optional;
     const auto info =
         referred_version(service_.store(), text, request_.base_url, snapshot_.position());
-    if (!info || info->deletion ||
-        !require(service_, request_, kMayRead, info->type, Extent::part)) {
-        co_return field.call.resolve.optional ? execution_.output().add_nothing(place, field, false)
-                                              : execution_.fail(place, field, absent(field));
+    const Result<bool> readable = co_await is_readable(info, *wanted);
+    if (!readable) {
+        co_return readable.error();
     }
-    FieldPlan* const wanted = choose(field, schema::Type(info->type));
-    co_return wanted == nullptr ? execution_.output().add_nothing(place, field, false)
-                                : execution_.begin_resource(place, *wanted, *info, false, false,
-                                                            wanted->call.resolve.optional);
+    if (!*readable) {
+        co_return optional ? execution_.output().add_nothing(place, *wanted, false)
+                           : execution_.fail(place, *wanted, absent(*wanted));
+    }
+    co_return execution_.begin_resource(place, *wanted, *info, false, optional);
+}
+
+asio::awaitable<Result<bool>> Walker::is_readable(std::optional<storage::VersionInfo> info,
+                                                  const FieldPlan& field) {
+    bool readable = info && !info->deletion &&
+                    require(service_, request_, kMayRead, info->type, Extent::part).has_value();
+    if (readable && !read_.is_whole()) {
+        co_await turns_.fetched(std::span(&*info, 1));
+        readable = read_.shows(*info);
+    }
+    if (!readable && !read_.is_whole()) {
+        if (Result<void> counted = execution_.count_resource(field); !counted) {
+            co_return std::move(counted.error());
+        }
+    }
+    co_return readable;
 }
 
 Result<void> Walker::add_primitives(json::Value object, const FieldPlan& field,

@@ -14,7 +14,12 @@
 #include "core/search/snapshot.h"
 #include "core/service.h"
 
+#include <optional>
 #include <string>
+
+namespace annals::core {
+class ScopedView;
+}
 
 namespace annals::core::graphql {
 
@@ -27,10 +32,12 @@ struct Focus {
 /// Lifetime: what it is made of outlives it.
 class Walker {
   public:
-    Walker(const Service& service, const Request& request, const search::Snapshot& snapshot,
-           Execution& execution, Turns& turns)
+    /// `read`: what of the store the caller may read.
+    Walker(const Service& service, const Request& request, const ScopedView& read,
+           const search::Snapshot& snapshot, Execution& execution, Turns& turns)
         : service_(service),
           request_(request),
+          read_(read),
           snapshot_(snapshot),
           execution_(execution),
           turns_(turns) {}
@@ -39,6 +46,11 @@ class Walker {
     /// Lifetime: the arguments outlive the await. Errors: those of Execution; timeout.
     asio::awaitable<Result<void>> walk(json::Value object, schema::Type type, ObjectPlan& plan,
                                        const Place& place, const Focus& focus);
+
+    /// Whether the caller may read what was found for `field`. What isn't shown is from here on as if there were nothing, and
+    /// counts as much.
+    asio::awaitable<Result<bool>> is_readable(std::optional<storage::VersionInfo> info,
+                                              const FieldPlan& field);
 
   private:
     asio::awaitable<Result<void>> walk_elements(json::Value object, FieldPlan& field,
@@ -55,6 +67,7 @@ class Walker {
 
     const Service& service_;
     const Request& request_;
+    const ScopedView& read_;
     const search::Snapshot& snapshot_;
     Execution& execution_;
     Turns& turns_;

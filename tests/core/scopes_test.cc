@@ -494,6 +494,12 @@ TEST_F(ScopesTest, HoldGraphqlToTheirPart) {
         EXPECT_EQ(answer.status, 200) << answer.body;
         return answer.body;
     };
+    const auto ask_at = [&](std::string_view path, std::string_view query,
+                            const std::string& position) {
+        const Answer answer = send("GET", graphql(path, query) + "&_asOf=" + position);
+        EXPECT_EQ(answer.status, 200) << answer.body;
+        return answer.body;
+    };
     EXPECT_EQ(
         ask("/", R"({PatientList{id} Patient(id:"m"){name{family}} ObservationConnection{count}})"),
         R"({"data":{"PatientList":[{"id":"m"}],"Patient":{"name":[{"family":"mine"}]},)"
@@ -509,6 +515,31 @@ TEST_F(ScopesTest, HoldGraphqlToTheirPart) {
     EXPECT_THAT(ask("/Observation/m-of-t/", "{hasMember{resource{id}}}"),
                 HasSubstr(R"({"data":{"hasMember":[{"resource":null}]},"errors":[{"message":)"
                           R"("The reference leads to no resource of this server")"));
+
+    // Nor is it told apart by a type that it isn't of, by the order of errors, or by what directives make of it.
+    send_as(&everybody_);
+    for (const char* one : {"t-o1", "non1"}) {
+        put("/Observation/m-of",
+            fmt::format(
+                R"({{"resourceType":"Observation","id":"m-of","status":"final","code":{{"text":"mine"}},)"
+                R"("subject":{{"reference":"Patient/m"}},"hasMember":[{{"reference":"Observation/{}"}},)"
+                R"({{"reference":"Observation/m-o1"}},{{"reference":"Observation/non2"}}]}})",
+                one));
+    }
+    const std::string last = std::to_string(store().last_position().value);
+    const std::string before = std::to_string(store().last_position().value - 1);
+    send_as(&mine_);
+    for (const char* query :
+         {"{hasMember{resource{id}}}", "{hasMember{resource(type:Patient){id}}}",
+          "{hasMember{resource(type:Patient){id} resource(type:Observation,optional:true){id}}}",
+          "{hasMember{resource(type:Patient,optional:true){id} resource(type:Observation){id}}}",
+          "{hasMember @flatten{resource{id}}}", "{hasMember @flatten{resource(optional:true){id}}}",
+          "{hasMember @flatten{resource @flatten{id}}}"}) {
+        EXPECT_EQ(ask_at("/Observation/m-of/", query, before),
+                  ask_at("/Observation/m-of/", query, last));
+    }
+    EXPECT_EQ(ask("/", R"({Observation(id:"t-o1") @flatten{id}})").find("t-o1"),
+              ask("/", R"({Observation(id:"none") @flatten{id}})").find("none"));
 
     Principal reads("r", "system/Observation.r");
     send_as(&reads);
