@@ -277,7 +277,7 @@ Result<void> authorise(const Service& service, const Request& request, const Int
             return require(service, request, kMayAll, std::nullopt);
     }
     if (access == Access::create || access == Access::update || access == Access::remove) {
-        if (is_conditional(request, target)) {
+        if (is_conditional(request, target) && !is_public(service.config(), "search")) {
             needed |= kMaySearch;
         }
         if (access == Access::remove && service.config().hard_delete) {

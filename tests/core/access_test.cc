@@ -267,6 +267,31 @@ TEST_F(AccessTest, WhatIsPublicNeedsNobody) {
     }
 }
 
+TEST_F(AccessTest, WhereEverybodyMaySearchCriteriaNeedNothingMore) {
+    const Principal creates("c", "system/Patient.c");
+    const Principal updates("u", "system/Patient.u");
+    const Headers conditional{{"Content-Type", "application/fhir+json"},
+                              {"If-None-Exist", "family=x"}};
+    const std::string_view entry =
+        R"({"resourceType":"Bundle","type":"transaction","entry":[{"resource":{"resourceType":"Patient"},)"
+        R"("request":{"method":"POST","url":"Patient","ifNoneExist":"family=y"}}]})";
+    for (const bool open : {false, true}) {
+        guard(false, open ? std::vector<std::string>{"search"} : std::vector<std::string>{});
+        send_as(&creates);
+        EXPECT_EQ(send("POST", "/Patient", kBody, conditional).status == 201, open);
+        EXPECT_EQ(
+            send("POST", "/", entry, {{"Content-Type", "application/fhir+json"}}).status == 200,
+            open);
+        send_as(&updates);
+        EXPECT_EQ(send("PATCH", "/Patient?family=none", "[]",
+                       {{"Content-Type", "application/json-patch+json"}})
+                      .status,
+                  open ? 404 : 403);
+        send_as(nullptr);
+        EXPECT_EQ(send("POST", "/Patient", kBody, conditional).status, 401);
+    }
+}
+
 TEST_F(AccessTest, NobodyIsToldWhatThereIsNot) {
     guard(false, {"metadata"});
     const Principal somebody("somebody", "");
