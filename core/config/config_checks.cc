@@ -90,8 +90,9 @@ Result<void> check_issuers(const Config::Auth& auth) {
                 fmt::format("auth.jwt.issuers: '{}' needs either jwks_file or jwks_url", name));
         }
         if (!one.jwks_url.empty() && !is_safe_url(one.jwks_url)) {
-            return usage(
-                fmt::format("auth.jwt.issuers: jwks_url of '{}' must begin with https://", name));
+            return usage(fmt::format(
+                "auth.jwt.issuers: jwks_url of '{}' must begin with https:// and name no user",
+                name));
         }
     }
     return {};
@@ -102,7 +103,7 @@ Result<void> check_introspection(const Config::Auth::Introspection& introspectio
         return {};
     }
     if (!is_safe_url(introspection.url)) {
-        return usage("auth.introspection.url must begin with https://");
+        return usage("auth.introspection.url must begin with https:// and name no user");
     }
     if (introspection.client_id.empty() || introspection.client_secret_file.empty()) {
         return usage(
@@ -176,7 +177,7 @@ Result<void> check_auth(const Config& config) {
         return usage("auth.jwt.jwks_file and auth.jwt.jwks_url exclude each other");
     }
     if (!auth.jwt_jwks_url.empty() && !is_safe_url(auth.jwt_jwks_url)) {
-        return usage("auth.jwt.jwks_url must begin with https://");
+        return usage("auth.jwt.jwks_url must begin with https:// and name no user");
     }
     ANNALS_TRY_VOID(check_issuers(auth));
     ANNALS_TRY_VOID(check_token_endpoint(config));
@@ -186,19 +187,18 @@ Result<void> check_auth(const Config& config) {
 }  // namespace
 
 bool is_safe_url(std::string_view url) {
-    if (url.starts_with("https://")) {
-        return true;
-    }
     constexpr std::string_view kPlain = "http://";
-    if (!url.starts_with(kPlain)) {
+    constexpr std::string_view kEncrypted = "https://";
+    const bool encrypted = url.starts_with(kEncrypted);
+    if (!encrypted && !url.starts_with(kPlain)) {
         return false;
     }
-    const std::string_view rest = url.substr(kPlain.size());
+    const std::string_view rest = url.substr(encrypted ? kEncrypted.size() : kPlain.size());
     const std::string host(rest.substr(0, rest.find_first_of("/?#")));
     if (host.find('@') != std::string::npos) {
-        return false;  // the host is behind it
+        return false;  // the host is behind it; and clients are told such URLs, and the log
     }
-    return is_loopback_host(host.find(':') == std::string::npos ? host + ":80" : host);
+    return encrypted || is_loopback_host(host.find(':') == std::string::npos ? host + ":80" : host);
 }
 
 Error usage(std::string detail) {

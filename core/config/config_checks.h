@@ -16,7 +16,7 @@ namespace annals::core {
 /// Whether the values go together. Errors: usage, one line.
 Result<void> check_config(const Config& config);
 
-/// Whether `url` is https, or http on a loopback address, where nobody can put other bytes in.
+/// Whether `url` is https, or http on a loopback address, where nobody can put other bytes in, and names no user.
 bool is_safe_url(std::string_view url);
 
 /// An Error of the one who configures.

@@ -46,7 +46,7 @@ Result<std::vector<TokenClient>> read_token_clients(const std::string& file) {
         client.jwks_file = std::move(entry.texts["jwks_file"]);
         client.jwks_url = std::move(entry.texts["jwks_url"]);
         if (!client.jwks_url.empty() && !is_safe_url(client.jwks_url)) {
-            return fault("must have a jwks_url that begins with https://");
+            return fault("must have a jwks_url that begins with https:// and names no user");
         }
         fetched += client.jwks_url.empty() ? 0 : 1;
     }

@@ -170,6 +170,8 @@ TEST(LoadConfig, NamesTheKeyOfAWrongValue) {
              {"auth.jwt.jwks_url=http://issuer/jwks", "must begin with https://"},
              {"auth.jwt.jwks_url=ftp://issuer/jwks", "must begin with https://"},
              {"auth.jwt.jwks_url=http://localhost:1@issuer/jwks", "must begin with https://"},
+             {"auth.jwt.jwks_url=https://user:word@issuer/jwks", "and name no user"},
+             {"auth.introspection.url=https://user:word@issuer/ask", "and name no user"},
              {"auth.jwt.issuers=https://issuer", "auth.jwt.issuers must be a list of tables"},
              {"auth.jwt.issuers=[{issuer=\"a\",keys=\"b\"}]", "must be a list of tables"},
              {"auth.jwt.issuers=[{issuer=1}]", "must be a list of tables"},
