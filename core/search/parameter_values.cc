@@ -1,11 +1,9 @@
 #include "core/search/parameter_values.h"
 
-#include "codec/fhirpath/fhirpath.h"
-
 namespace annals::core::search {
 
-void for_each_parameter_value(const Parameter& parameter, json::Value resource,
-                              const std::function<void(json::Value value)>& found) {
+void for_each_parameter_item(const Parameter& parameter, json::Value resource,
+                             const std::function<void(const fhirpath::Item& item)>& found) {
     static fhirpath::ExpressionCache expressions;
     thread_local fhirpath::Evaluator evaluator;
     const Result<fhirpath::Expression> expression = expressions.get(parameter.expression);
@@ -43,10 +41,17 @@ void for_each_parameter_value(const Parameter& parameter, json::Value resource,
         return;
     }
     for (const fhirpath::Item& item : *items) {
+        found(item);
+    }
+}
+
+void for_each_parameter_value(const Parameter& parameter, json::Value resource,
+                              const std::function<void(json::Value value)>& found) {
+    for_each_parameter_item(parameter, resource, [&](const fhirpath::Item& item) {
         if (item.is_element() && item.value()) {
             found(item.value());
         }
-    }
+    });
 }
 
 }  // namespace annals::core::search

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "codec/fhirpath/fhirpath.h"
 #include "codec/json/document.h"
 #include "core/search/parameters.h"
 
@@ -12,8 +13,12 @@
 
 namespace annals::core::search {
 
-/// Calls `found` for each value that the parameter's expression gives for `resource`; for none if it can't be
-/// evaluated. Lifetime: the values are the resource's.
+/// Calls `found` for each item that the parameter's expression gives for `resource`, computed ones among them; for none
+/// if it can't be evaluated. Lifetime: the items are there during the call.
+void for_each_parameter_item(const Parameter& parameter, json::Value resource,
+                             const std::function<void(const fhirpath::Item& item)>& found);
+
+/// The same for those that stand in the resource. Lifetime: the values are the resource's.
 void for_each_parameter_value(const Parameter& parameter, json::Value resource,
                               const std::function<void(json::Value value)>& found);
 

@@ -35,6 +35,8 @@ struct SortKey {
     const Parameter* parameter = nullptr;  ///< null: `_lastUpdated`, `_id` or `_score`, by `code`
     std::string code;
     bool descending = false;
+    /// What the parameter is of each type that is searched: its expression finds nothing in resources of another one.
+    std::vector<std::pair<TypeId, const Parameter*>> of_types{};
 };
 
 struct Include {

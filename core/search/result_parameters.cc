@@ -78,20 +78,20 @@ Result<void> take_contained_type(const QueryPair& pair, Query& query) {
     return {};
 }
 
-/// The parameter of that code by which all of the types can be sorted.
-const Parameter* find_sortable(const QueryContext& context, const std::vector<TypeId>& types,
-                               std::string_view code) {
-    const Parameter* found = nullptr;
+/// Gives the key the parameters of its code; false if there is none by which all of the types can be sorted alike.
+bool find_sortable(const QueryContext& context, const std::vector<TypeId>& types, SortKey& key) {
     for (const TypeId type : types) {
-        const Parameter* parameter = context.parameters->find(type, code);
+        const Parameter* parameter = context.parameters->find(type, key.code);
         if (parameter == nullptr || !parameter->ready || parameter->expression.empty() ||
             parameter->type == schema::SearchType::composite ||
-            parameter->type == schema::SearchType::special) {
-            return nullptr;
+            parameter->type == schema::SearchType::special ||
+            (key.parameter != nullptr && parameter->type != key.parameter->type)) {
+            return false;
         }
-        found = found == nullptr ? parameter : found;
+        key.parameter = key.parameter == nullptr ? parameter : key.parameter;
+        key.of_types.emplace_back(type, parameter);
     }
-    return found;
+    return key.parameter != nullptr;
 }
 
 Result<void> take_sort(const QueryContext& context, const std::vector<TypeId>& types,
@@ -109,8 +109,7 @@ Result<void> take_sort(const QueryContext& context, const std::vector<TypeId>& t
         }
         bool known = key.code == "_lastUpdated" || key.code == "_id" || key.code == "_score";
         if (!known) {
-            key.parameter = find_sortable(context, types, key.code);
-            known = key.parameter != nullptr;
+            known = find_sortable(context, types, key);
         }
         if (!known) {
             ANNALS_TRY_VOID(pass_over(

@@ -77,6 +77,12 @@ std::optional<double> number_in(json::Value value, bool descending) {
     return descending ? sampled->high : sampled->low;
 }
 
+// The same of what an expression gives, which may be computed.
+std::optional<double> number_in(const fhirpath::Item& item, bool descending) {
+    return item.is_element() ? number_in(item.value(), descending)
+                             : number_value(fhirpath::to_text(item));
+}
+
 // What a token, reference or uri is sorted by: its code, of several the first in this direction, else its text.
 std::string text_in(json::Value value, bool descending) {
     if (!value.is_object()) {
@@ -98,6 +104,19 @@ std::string text_in(json::Value value, bool descending) {
         }
     }
     return {};
+}
+
+std::string text_in(const fhirpath::Item& item, bool descending) {
+    if (!item.is_element()) {
+        return fhirpath::to_text(item);
+    }
+    return item.value() ? text_in(item.value(), descending) : std::string();
+}
+
+const Parameter& parameter_for(const SortKey& key, TypeId type) {
+    const auto own = std::ranges::find_if(
+        key.of_types, [&](const auto& of_type) { return of_type.first == type; });
+    return own == key.of_types.end() ? *key.parameter : *own->second;
 }
 
 }  // namespace
@@ -251,8 +270,9 @@ bool Sorter::take_bodies(const Pace& pace) {
                 values.texts[next_body_] = reader.id();
                 values.missing[next_body_] = false;
             } else if (values.by == By::body_text) {
-                for_each_parameter_value(*keys_[i].parameter, body, [&](json::Value value) {
-                    std::string text = text_in(value, values.descending);
+                const Parameter& parameter = parameter_for(keys_[i], matches_[next_body_].type);
+                for_each_parameter_item(parameter, body, [&](const fhirpath::Item& item) {
+                    std::string text = text_in(item, values.descending);
                     std::string& best = values.texts[next_body_];
                     if (!text.empty() && (values.missing[next_body_] ||
                                           (values.descending ? text > best : text < best))) {
@@ -261,8 +281,9 @@ bool Sorter::take_bodies(const Pace& pace) {
                     }
                 });
             } else if (values.by == By::body_number) {
-                for_each_parameter_value(*keys_[i].parameter, body, [&](json::Value value) {
-                    const auto number = number_in(value, values.descending);
+                const Parameter& parameter = parameter_for(keys_[i], matches_[next_body_].type);
+                for_each_parameter_item(parameter, body, [&](const fhirpath::Item& item) {
+                    const auto number = number_in(item, values.descending);
                     if (!number) {
                         return;
                     }

@@ -237,6 +237,9 @@ TEST(Query, SaysWhatItPassedOverAndWhatItUsed) {
               (std::vector<std::string>{"search parameter 'nothing' is not known for Patient",
                                         "search parameter 'birthdate' has no value",
                                         "_sort: there is no order by 'foo'"}));
+    const auto mixed = corpus.parse("", "_type=Provenance,SearchParameter&_sort=target");
+    ASSERT_TRUE(mixed);
+    EXPECT_EQ(mixed->warnings, (std::vector<std::string>{"_sort: there is no order by 'target'"}));
     // A modifier, and a value that is wrong, are never passed over.
     EXPECT_EQ(corpus.parse("Patient", "name:x=1").error().code, Errc::not_supported);
     EXPECT_EQ(corpus.parse("Patient", "birthdate=x").error().code, Errc::invalid);

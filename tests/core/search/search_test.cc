@@ -331,6 +331,32 @@ TEST_F(Search, SortsByWhatIsReadFromBodies) {
               (Names{"Observation/b", "Observation/c", "Observation/a"}));
 }
 
+TEST_F(Search, SortsSeveralTypesByWhatIsReadFromBodies) {
+    for (const std::string_view id : {"d", "b", "c", "a"}) {
+        const std::string body = fmt::format(
+            R"("subject":{{"reference":"Patient/{0}"}},"code":{{"coding":[{{"code":"{0}"}}]}})",
+            id);
+        put(id < "c" ? "Observation" : "Condition", id,
+            id < "c" ? R"("status":"final",)" + body : body);
+    }
+    const Names upwards{"Observation/a", "Observation/b", "Condition/c", "Condition/d"};
+    const Names downwards(upwards.rbegin(), upwards.rend());
+    for (const std::string key : {"code", "subject", "patient"}) {
+        EXPECT_EQ(get("/?_type=Condition,Observation&_sort=" + key).matches, upwards) << key;
+        EXPECT_EQ(get("/?_type=Condition,Observation&_sort=-" + key).matches, downwards) << key;
+    }
+}
+
+TEST_F(Search, SortsByWhatIsComputed) {
+    put("Patient", "yes", R"("deceasedDateTime":"2020")");
+    put("Patient", "no", R"("active":true)");
+    put("Patient", "said", R"("deceasedBoolean":true)");
+    EXPECT_EQ(get("/Patient?_sort=deceased,_id").matches,
+              (Names{"Patient/no", "Patient/said", "Patient/yes"}));
+    EXPECT_EQ(get("/Patient?_sort=-deceased,_id").matches,
+              (Names{"Patient/said", "Patient/yes", "Patient/no"}));
+}
+
 TEST_F(Search, SortsByEachCodingOfAConcept) {
     put("Observation", "a", R"("status":"final","code":{"coding":[{"code":"m"},{"code":"z"}]})");
     put("Observation", "b", R"("status":"final","code":{"coding":[{"code":"n"},{"code":"b"}]})");
