@@ -24,6 +24,9 @@ namespace {
 /// Extractors that a thread keeps: a process serves one store, tests some.
 constexpr std::size_t kThreadExtractorsMax = 4;
 
+/// How long a change may wait to be seen where nobody writes or searches.
+constexpr std::chrono::seconds kLookInterval(1);
+
 /// The extraction of stored bodies, for one thread of the store's.
 class BodyExtractor {
   public:
@@ -151,6 +154,14 @@ struct Indexing::Impl {
         seen.store(stamp, std::memory_order_release);
     }
 
+    /// Takes what is stored if that changed. Requires: `mutex`.
+    void look() {
+        const std::uint64_t stamp = StoredParameters::stamp(store);
+        if (stamp != seen.load(std::memory_order_relaxed)) {
+            refresh(stamp);
+        }
+    }
+
     /// Parameters of `type` that are new or other than they were can't be asked for until it is indexed anew.
     void add_unready(const ParameterSet& set, const ParameterSet& before, TypeId type) {
         for (const Parameter& parameter : set.of(type)) {
@@ -179,12 +190,15 @@ struct Indexing::Impl {
         wake.notify_all();
     }
 
-    /// The thread: indexes anew what was asked for.
+    /// The thread: indexes anew what was asked for, or changed.
     void run() {
         name_thread("search indexing");
         std::unique_lock lock(mutex);
         for (;;) {
-            wake.wait(lock, [&] { return stopping || !asked.empty(); });
+            while (
+                !wake.wait_for(lock, kLookInterval, [&] { return stopping || !asked.empty(); })) {
+                look();
+            }
             if (stopping) {
                 return;
             }
@@ -284,9 +298,7 @@ std::shared_ptr<const Indexing::Epoch> Indexing::epoch() {
     const std::uint64_t stamp = StoredParameters::stamp(impl_->store);
     if (stamp != impl_->seen.load(std::memory_order_acquire)) {
         const std::scoped_lock lock(impl_->mutex);
-        if (stamp != impl_->seen.load(std::memory_order_relaxed)) {
-            impl_->refresh(stamp);
-        }
+        impl_->look();
     }
     return impl_->now_current();
 }

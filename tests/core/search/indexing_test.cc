@@ -181,6 +181,15 @@ TEST_F(Indexing, TakesASearchParameterAndIndexesWhatIsThere) {
     EXPECT_THAT(found("Patient", identity(key("Patient", "a"))), ElementsAre(key("Patient", "a")));
 }
 
+TEST_F(Indexing, TakesASearchParameterThoughNobodyWritesOrSearches) {
+    ASSERT_EQ(put_eyes("a", "blue"), 201);
+    ASSERT_EQ(put_parameter(), 201);
+    for (int i = 0; i < 1000 && eyes("blue").empty(); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    EXPECT_THAT(eyes("blue"), ElementsAre(key("Patient", "a")));
+}
+
 TEST_F(Indexing, FollowsAChangedSearchParameter) {
     ASSERT_EQ(put_eyes("a", "blue"), 201);
     ASSERT_EQ(put_parameter(), 201);
