@@ -18,7 +18,6 @@ using storage::SearchRun;
 
 // Below this share of a column each document is looked up by itself.
 constexpr std::size_t kLookUpShare = 20;
-constexpr unsigned kReadsPerLook = 16;
 constexpr std::size_t kBodiesFetched = 256;  // at once
 
 // What a key is sorted by.
@@ -256,8 +255,9 @@ bool Sorter::must_fetch(const Pace& pace) {
 
 bool Sorter::take_bodies(const Pace& pace) {
     BodyReader reader(snapshot_);
-    for (; next_body_ < matches_.size(); ++next_body_) {
-        if (next_body_ % kReadsPerLook == 0 && pace.is_over()) {
+    // An expression may take long, so the clock is looked at after every body.
+    for (const std::size_t first = next_body_; next_body_ < matches_.size(); ++next_body_) {
+        if (next_body_ != first && pace.is_over()) {
             return false;
         }
         if (next_body_ == asked_about_ && must_fetch(pace)) {

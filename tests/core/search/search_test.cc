@@ -1,6 +1,8 @@
 // Searches over HTTP's requests and answers, without sockets.
 
 #include "codec/json/document.h"
+#include "core/search/sort.h"
+#include "tests/support/commits.h"
 #include "tests/support/service_fixture.h"
 
 #include <fmt/format.h>
@@ -355,6 +357,31 @@ TEST_F(Search, SortsByWhatIsComputed) {
               (Names{"Patient/no", "Patient/said", "Patient/yes"}));
     EXPECT_EQ(get("/Patient?_sort=-deceased,_id").matches,
               (Names{"Patient/said", "Patient/yes", "Patient/no"}));
+}
+
+TEST_F(Search, EndsItsTurnAfterAnyBodyThatItSortsBy) {
+    for (const std::string_view id : {"a", "b", "c"}) {
+        put_named(id, "Chalmers");
+    }
+    const TypeId type = type_of("Patient");
+    core::search::Snapshot snapshot(store());
+    const core::search::Plan plan = core::search::everything();
+    core::search::Execution execution(snapshot, type, plan);
+    execution.want({});
+    ASSERT_TRUE(execution.advance(core::search::Pace()));
+    const auto parameters = service().indexing().parameters();
+    const std::vector<core::search::SortKey> keys{
+        {parameters->find(type, "gender"), "gender", false}};
+    core::search::Sorter sorter(snapshot, keys, execution.matches());
+    // Its turns are over before they begin.
+    const core::search::Pace pace{std::chrono::microseconds(1)};
+    int turns = 0;
+    for (bool done = false; !done; ++turns) {
+        const Result<bool> advanced = sorter.advance(pace);
+        ASSERT_TRUE(advanced);
+        done = *advanced;
+    }
+    EXPECT_EQ(turns, 3);
 }
 
 TEST_F(Search, SortsByEachCodingOfAConcept) {
