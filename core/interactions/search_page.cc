@@ -154,7 +154,8 @@ class PageFinder {
         bool found_edge = false;
         std::vector<std::uint32_t> order = sorter.page(edge(), backwards(), count_ + 1, found_edge);
         if (!found_edge) {
-            co_return search::malformed_cursor();
+            // It was erased: where it stood in the order isn't known any more.
+            co_return search::expired_snapshot();
         }
         const bool more = order.size() > count_;
         if (more && backwards()) {

@@ -28,7 +28,7 @@ struct SearchPage {
 };
 
 /// The page of `count` matches at `cursor`, or the first one. Lifetime: the arguments outlive the call.
-/// Errors: timeout, too_costly, expired, invalid (the cursor names no match).
+/// Errors: timeout, too_costly, expired.
 asio::awaitable<Result<SearchPage>> find_page(search::Snapshot& snapshot,
                                               const search::Query& query,
                                               const std::optional<search::Cursor>& cursor,

@@ -315,6 +315,25 @@ TEST_F(Search, SortsManyByADatePageByPage) {
     }
 }
 
+TEST_F(Search, SaysThatASortedPageIsGoneWithTheMatchBesideIt) {
+    core::Config config;
+    config.hard_delete = true;
+    restart(config);
+    put_named("a", "A", "1990");
+    put_named("b", "B", "1991");
+    put_named("c", "C", "1992");
+    const std::string unsorted = get("/Patient?_count=1").links.at("next");
+    const std::string by_birth = get("/Patient?_sort=birthdate&_count=1").links.at("next");
+    const std::string by_gender = get("/Patient?_sort=gender&_count=1").links.at("next");
+    EXPECT_EQ(get(by_birth).matches, Names{"Patient/b"});
+    for (const std::string_view id : {"a", "c"}) {
+        ASSERT_EQ(send("DELETE", fmt::format("/Patient/{}", id)).status, 204);
+    }
+    EXPECT_EQ(send("GET", by_birth).status, 410);
+    EXPECT_EQ(send("GET", by_gender).status, 410);
+    EXPECT_EQ(get(unsorted).matches, Names{"Patient/b"});
+}
+
 TEST_F(Search, SortsByWhatIsReadFromBodies) {
     put("Observation", "a",
         R"("status":"final","code":{"coding":[{"code":"b"}]},"subject":{"reference":"Patient/2"},"valueQuantity":{"value":10,"unit":"kg"})");
