@@ -121,8 +121,8 @@ class Search {
                               },
                               !view_.is_whole()};
             Result<Included> included =
-                co_await find_included(*snapshot_, *parameters_, request_.base_url, query_.includes,
-                                       page->matches, shown, turns_);
+                co_await find_included(*snapshot_, *parameters_, view_, request_.base_url,
+                                       query_.includes, page->matches, shown, turns_);
             if (!included) {
                 co_return std::move(included.error());
             }

@@ -78,10 +78,11 @@ std::optional<VersionInfo> version_of(const Named& named, const storage::Store& 
 class Includer {
   public:
     Includer(search::Snapshot& snapshot, const search::ParameterSet& parameters,
-             std::string_view base_url, std::span<const Include> includes, const Shown& shown,
-             Turns& turns)
+             const search::View& view, std::string_view base_url, std::span<const Include> includes,
+             const Shown& shown, Turns& turns)
         : snapshot_(snapshot),
           parameters_(parameters),
+          view_(view),
           base_url_(base_url),
           includes_(includes),
           shown_(shown),
@@ -317,8 +318,8 @@ class Includer {
                     }
                 }
             }
-            const search::Plan plan = search::carrying(std::move(terms));
-            Result<void> done = co_await add_matches(source, plan, kIncludedMax * 2 + 1);
+            Result<void> done = co_await add_matches(source, search::carrying(std::move(terms)),
+                                                     kIncludedMax * 2 + 1);
             if (!done) {
                 co_return std::move(done.error());
             }
@@ -329,13 +330,13 @@ class Includer {
         co_return Result<void>();
     }
 
-    // `plan` lives until this has been awaited.
-    asio::awaitable<Result<void>> add_matches(TypeId type, const search::Plan& plan,
-                                              std::size_t limit) {
+    // The newest that match; what isn't shown takes no other one's place.
+    asio::awaitable<Result<void>> add_matches(TypeId type, search::Plan plan, std::size_t limit) {
         if (!snapshot_.answers(type)) {
             co_return search::expired_snapshot();
         }
-        search::Execution execution(snapshot_, type, plan);
+        const search::Plan seen = search::seen_of(view_, type, std::move(plan));
+        search::Execution execution(snapshot_, type, seen);
         execution.want({.limit = limit});
         Result<void> done = co_await turns_.finish(execution);
         if (!done) {
@@ -354,6 +355,7 @@ class Includer {
 
     search::Snapshot& snapshot_;
     const search::ParameterSet& parameters_;
+    const search::View& view_;
     std::string_view base_url_;
     std::span<const Include> includes_;
     const Shown& shown_;
@@ -376,11 +378,11 @@ std::optional<VersionInfo> referred_version(const storage::Store& store, std::st
 
 asio::awaitable<Result<Included>> find_included(search::Snapshot& snapshot,
                                                 const search::ParameterSet& parameters,
-                                                std::string_view base_url,
+                                                const search::View& view, std::string_view base_url,
                                                 std::span<const search::Include> includes,
                                                 std::span<const storage::VersionInfo> matches,
                                                 const Shown& shown, Turns& turns) {
-    Includer includer(snapshot, parameters, base_url, includes, shown, turns);
+    Includer includer(snapshot, parameters, view, base_url, includes, shown, turns);
     Result<Included> included = co_await includer.run(matches);
     co_return included;
 }

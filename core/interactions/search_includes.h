@@ -9,6 +9,7 @@
 #include "core/interactions/turns.h"
 #include "core/search/query.h"
 #include "core/search/snapshot.h"
+#include "core/search/view.h"
 #include "storage/types.h"
 
 #include <asio/awaitable.hpp>
@@ -43,11 +44,12 @@ struct Shown {
     bool looks;  ///< at what is stored, which is fetched first
 };
 
-/// What comes along with `matches`, of what is shown: all else leads no further, either. Lifetime: the arguments outlive the call.
+/// What comes along with `matches`, of what is shown: all else leads no further, either. What is searched for is what
+/// `view` sees, so that what isn't shown counts for nothing. Lifetime: the arguments outlive the call.
 /// Errors: timeout, too_costly.
 asio::awaitable<Result<Included>> find_included(search::Snapshot& snapshot,
                                                 const search::ParameterSet& parameters,
-                                                std::string_view base_url,
+                                                const search::View& view, std::string_view base_url,
                                                 std::span<const search::Include> includes,
                                                 std::span<const storage::VersionInfo> matches,
                                                 const Shown& shown, Turns& turns);

@@ -356,6 +356,36 @@ TEST_F(ScopesTest, AnswerOfWhatIsAnothersAsOfWhatIsNotThere) {
     EXPECT_EQ(send("GET", "/Practitioner/p").status, 403);
 }
 
+TEST_F(ScopesTest, OfQueriesIncludeWhatIsBehindAnyNumberThatIsNotShown) {
+    const auto questionnaire = [](std::string_view id, std::string_view status) {
+        return fmt::format(
+            R"({{"resourceType":"Questionnaire","id":"{}","url":"http://q","status":"{}"}})", id,
+            status);
+    };
+    put("/Questionnaire/older", questionnaire("older", "active"));
+    put("/Questionnaire/newer", questionnaire("newer", "draft"));
+    put("/QuestionnaireResponse/r",
+        R"({"resourceType":"QuestionnaireResponse","id":"r","status":"completed","questionnaire":"http://q"})");
+    put("/Patient/p", R"({"resourceType":"Patient","id":"p"})");
+    put("/Observation/vital", observation("vital", "p", "x", "vital-signs"));
+    std::string entries;
+    for (int i = 0; i < 2100; ++i) {
+        entries += (i == 0 ? "" : ",") +
+                   entry("POST", "Observation", observation(std::to_string(i), "p", "x"));
+    }
+    ASSERT_EQ(send("POST", "/", bundle("batch", entries), kJson).status, 200);
+    const Principal held(
+        "g",
+        "system/QuestionnaireResponse.rs system/Questionnaire.rs?status=active system/Patient.rs "
+        "system/Observation.rs?category=vital-signs");
+    send_as(&held);
+    EXPECT_THAT(
+        send("GET", "/QuestionnaireResponse?_include=QuestionnaireResponse:questionnaire").body,
+        HasSubstr("/Questionnaire/older"));
+    EXPECT_THAT(send("GET", "/Patient?_revinclude=Observation:subject").body,
+                HasSubstr("/Observation/vital"));
+}
+
 TEST_F(ScopesTest, OfQueriesShowWhatMatchesAnyOfThem) {
     fill();
     const auto as = [&](std::string_view scopes, std::string_view patient = {}) {
