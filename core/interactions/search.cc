@@ -311,7 +311,7 @@ class Search {
                 add(*include.source);
             }
             if (!include.reverse && include.parameter != nullptr) {
-                std::ranges::for_each(include.parameter->targets, add);
+                std::ranges::for_each(search::targets_of(*include.parameter), add);
             }
         }
         return types;

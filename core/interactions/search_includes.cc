@@ -248,10 +248,9 @@ class Includer {
         const std::string url = text.substr(0, text.find('|'));
         const std::string version =
             url.size() < text.size() ? text.substr(url.size() + 1) : std::string();
-        std::vector<TypeId> targets = canonical.parameter->targets;
-        if (include.target) {
-            targets = {*include.target};
-        }
+        const std::vector<TypeId> targets = include.target
+                                                ? std::vector{*include.target}
+                                                : search::targets_of(*canonical.parameter);
         std::vector<search::Plan> conditions;
         conditions.push_back(search::carrying({search::exact(search::column_of("url"), url)}));
         if (!version.empty()) {

@@ -165,7 +165,7 @@ Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
     if (asked.depth >= kSearchChainMax) {
         return too_deep(asked.name);
     }
-    std::vector<TypeId> types = asked.parameter.targets;
+    std::vector<TypeId> types = targets_of(asked.parameter);
     if (!asked.modifier.empty()) {
         const auto type = find_resource_type(asked.modifier);
         if (!type) {
@@ -175,10 +175,6 @@ Result<MaybePlan> link_plan(const Asked& asked, const TargetPlan& target) {
             return asked.bad(fmt::format("it does not lead to {}", asked.modifier));
         }
         types = {*type};
-    } else if (types.empty()) {
-        for (std::uint16_t type = 0; type < kResourceTypeCount; ++type) {
-            types.push_back(TypeId{type});
-        }
     }
     // Some of the types may not know what is asked for, or know it as something else.
     std::vector<Plan> plans;

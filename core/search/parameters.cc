@@ -113,6 +113,16 @@ std::string expression_for(std::string_view expression, schema::Type type) {
     return part;
 }
 
+std::vector<TypeId> targets_of(const Parameter& parameter) {
+    std::vector<TypeId> types = parameter.targets;
+    if (types.empty()) {
+        for (std::uint16_t type = 0; type < kResourceTypeCount; ++type) {
+            types.push_back(TypeId{type});
+        }
+    }
+    return types;
+}
+
 /// A search parameter before it is told apart by types.
 struct ParameterSet::Definition {
     struct Component {

@@ -42,6 +42,9 @@ struct Parameter {
     bool ready = true;                  ///< false: what is stored is not all indexed by it yet
 };
 
+/// The types that a reference parameter leads to: all of them if it names none.
+std::vector<TypeId> targets_of(const Parameter& parameter);
+
 /// Which references a resource can be found by.
 enum class References : std::uint8_t {
     as_searched,  ///< those that parameters lead to

@@ -60,14 +60,8 @@ std::optional<BareReference> read_bare(std::string_view text) {
 // An id alone may be that of any type that the parameter leads to.
 Result<Plan> by_id(const Asked& asked, const BareReference& bare) {
     std::vector<Term> terms;
-    if (!asked.parameter.targets.empty()) {
-        for (const TypeId type : asked.parameter.targets) {
-            add_terms(asked, type, bare.id, bare.version, terms);
-        }
-    } else {
-        for (std::uint16_t type = 0; type < kResourceTypeCount; ++type) {
-            add_terms(asked, TypeId{type}, bare.id, bare.version, terms);
-        }
+    for (const TypeId type : targets_of(asked.parameter)) {
+        add_terms(asked, type, bare.id, bare.version, terms);
     }
     ANNALS_TRY_VOID(asked.reading.spend(terms.size()));
     return carrying(std::move(terms));
@@ -120,7 +114,7 @@ Result<Plan> by_hierarchy(const Asked& asked, std::string_view text) {
         return asked.bad("an id or Type/id is needed, without a version");
     }
     std::vector<Plan> plans;
-    for (const TypeId type : asked.parameter.targets) {
+    for (const TypeId type : targets_of(asked.parameter)) {
         const Parameter* part = part_of(asked, type);
         if (part != nullptr && (!local || local->type == type)) {
             ANNALS_TRY_VOID(asked.reading.spend(kHierarchyLevels));

@@ -450,6 +450,28 @@ TEST_F(Search, SortsByTheEndsOfRangesAndSampledData) {
                      "Observation/empty"}));
 }
 
+TEST_F(Search, LeadsToAnyTypeByAParameterThatNamesNone) {
+    for (const auto& [id, base, expression] :
+         {std::tuple{"asked", "QuestionnaireResponse", "QuestionnaireResponse.questionnaire"},
+          std::tuple{"run-by", "Patient", "Patient.managingOrganization"}}) {
+        put("SearchParameter", id,
+            fmt::format(
+                R"("url":"http://p/{0}","name":"n","status":"active","description":"d","code":"{0}","base":["{1}"],"type":"reference","expression":"{2}")",
+                id, base, expression));
+    }
+    put("Questionnaire", "q", R"("url":"http://q","status":"active")");
+    put("QuestionnaireResponse", "r", R"("status":"completed","questionnaire":"http://q")");
+    put("Organization", "whole", R"("name":"Whole")");
+    put("Organization", "part", R"("name":"Part","partOf":{"reference":"Organization/whole"})");
+    put("Patient", "p", R"("managingOrganization":{"reference":"Organization/part"})");
+    service().indexing().wait_until_idle();
+    EXPECT_EQ(get("/QuestionnaireResponse?_include=QuestionnaireResponse:asked").included,
+              Names{"Questionnaire/q"});
+    EXPECT_EQ(get("/Patient?run-by:below=whole").matches, Names{"Patient/p"});
+    EXPECT_EQ(get("/Patient?run-by=part&run-by:Organization.name=part").matches,
+              Names{"Patient/p"});
+}
+
 TEST_F(Search, IncludesWhatMatchesReferTo) {
     put("Organization", "o", R"("name":"Root")");
     put("Organization", "p", R"("name":"Part","partOf":{"reference":"Organization/o"})");
