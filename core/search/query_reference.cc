@@ -17,17 +17,16 @@ Term term_for(const Asked& asked, TypeId type, std::string_view id) {
 // What leads to the resource. Where no base is configured, absolute references are kept as they stand.
 void add_terms(const Asked& asked, TypeId type, std::string_view id, std::string_view version,
                std::vector<Term>& terms) {
-    if (!version.empty()) {
+    std::string name = fmt::format("{}/{}", resource_type_name(type), id);
+    if (version.empty()) {
+        terms.push_back(term_for(asked, type, id));
+    } else {
         // With its version it is kept from its type on.
-        terms.push_back(
-            exact(asked.parameter.column,
-                  fmt::format("{}/{}/_history/{}", resource_type_name(type), id, version)));
-        return;
+        name.append("/_history/").append(version);
+        terms.push_back(exact(asked.parameter.column, name));
     }
-    terms.push_back(term_for(asked, type, id));
     if (const std::string& base = asked.reading.context.base_url; !base.empty()) {
-        terms.push_back(exact(asked.parameter.column,
-                              fmt::format("{}/{}/{}", base, resource_type_name(type), id)));
+        terms.push_back(exact(asked.parameter.column, fmt::format("{}/{}", base, name)));
     }
 }
 

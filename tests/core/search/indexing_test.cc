@@ -124,6 +124,20 @@ TEST_F(Indexing, FindsAnAbsoluteReferenceWithoutAConfiguredBase) {
         send("GET", "/Observation?subject=http://test/fhir/Patient/2").says("Observation/o"));
 }
 
+TEST_F(Indexing, FindsAnAbsoluteReferenceWithItsVersionWithoutAConfiguredBase) {
+    ASSERT_EQ(send("PUT", "/Observation/o",
+                   R"({"resourceType":"Observation","id":"o","status":"final","code":{"text":"x"},
+                   "subject":{"reference":"http://test/fhir/Patient/1/_history/2"}})")
+                  .status,
+              201);
+    for (const std::string subject : {"http://test/fhir/Patient/1/_history/2",
+                                      "Patient/1/_history/2", "1/_history/2", "Patient/1"}) {
+        EXPECT_TRUE(send("GET", "/Observation?subject=" + subject).says("Observation/o"))
+            << subject;
+    }
+    EXPECT_FALSE(send("GET", "/Observation?subject=Patient/1/_history/1").says("Observation/o"));
+}
+
 TEST_F(Indexing, IsAskedByASearchParameterThatIsReady) {
     ASSERT_EQ(put_eyes("a", "blue"), 201);
     ASSERT_EQ(put_parameter(), 201);
