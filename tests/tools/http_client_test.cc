@@ -112,6 +112,12 @@ TEST(RequestTarget, IsThePathAndQueryOfALink) {
     EXPECT_EQ(request_target("http://other:9/fhir/_history?_cursor=a"), "/fhir/_history?_cursor=a");
     EXPECT_EQ(request_target("/fhir/_history"), "/fhir/_history");
     EXPECT_EQ(request_target("http://other"), "/");
+    const std::string asked = "/a/fhir/_history?_since=http://b";
+    EXPECT_EQ(request_target("?page=2", asked), "/a/fhir/_history?page=2");
+    EXPECT_EQ(request_target("_history?of=http://b/c", asked), "/a/fhir/_history?of=http://b/c");
+    EXPECT_EQ(request_target("./_history?page=2", asked), "/a/fhir/_history?page=2");
+    EXPECT_EQ(request_target("/fhir/_history?of=http://b/c", asked),
+              "/fhir/_history?of=http://b/c");
 }
 
 TEST(HttpClient, KeepsTheConnectionForTheNextRequest) {

@@ -22,15 +22,16 @@ std::string link_url(json::Value bundle, std::string_view relation) {
     return {};
 }
 
-/// Some servers pass over a `_sort` that they don't know and answer newest first; what they really did
-/// stands in the self link, or shows in the instants.
-bool is_oldest_first(json::Value bundle, std::string_view order) {
-    if (link_url(bundle, "self").find("_sort=" + std::string(order)) != std::string::npos) {
-        return true;
-    }
+bool says_order(json::Value bundle, std::string_view order) {
+    return link_url(bundle, "self").find("_sort=" + std::string(order)) != std::string::npos;
+}
+
+/// Some servers pass over a `_sort` that they don't know and answer newest first, and some of them say in the self link
+/// what they were asked for instead of what they did. The instants show it.
+bool is_by_instant(json::Value bundle) {
     const json::Value entries = bundle["entry"];
-    if (order == "_position" || entries.size() < 2) {
-        return false;
+    if (entries.size() < 2) {
+        return says_order(bundle, "_lastUpdated");
     }
     std::string previous;
     for (const json::Value entry : entries.elements()) {
@@ -72,7 +73,10 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
         ANNALS_TRY(const HttpReply reply, client_.send_patiently(request, patience_));
         if (reply.status == 200) {
             ANNALS_TRY(const json::Document document, parser_.parse(reply.body));
-            if (is_oldest_first(document.root(), order)) {
+            ANNALS_TRY(const bool kept, order == "_position"
+                                            ? is_by_position(document.root())
+                                            : Result<bool>(is_by_instant(document.root())));
+            if (kept) {
                 return request.target;
             }
             refusal = "it passes over _sort and answers newest first";
@@ -89,6 +93,19 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
                  ""};
 }
 
+Result<bool> HistoryReader::is_by_position(json::Value bundle) {
+    if (!says_order(bundle, "_position")) {
+        return false;
+    }
+    // Instants prove nothing about commit order, since a store keeps those of others. Who takes an order that there isn't has
+    // passed over this one, too.
+    HttpRequest request;
+    request.target =
+        fmt::format("{}/_history?_sort=_no_such_order&_count=0", client_.server().base_path);
+    ANNALS_TRY(const HttpReply reply, client_.send_patiently(request, patience_));
+    return reply.status / 100 == 4;
+}
+
 Result<std::string> HistoryReader::cursor_target(std::string_view cursor, std::size_t page_size) {
     // A cursor knows the order that it goes on in. Named beside it, commit order makes who knows that order refuse the
     // cursor of any other, in which versions would be missed; others are asked for nothing that they don't know.
@@ -99,7 +116,7 @@ Result<std::string> HistoryReader::cursor_target(std::string_view cursor, std::s
     bool by_position = false;
     if (reply.status == 200) {
         ANNALS_TRY(const json::Document document, parser_.parse(reply.body));
-        by_position = is_oldest_first(document.root(), "_position");
+        ANNALS_TRY(by_position, is_by_position(document.root()));
     }
     return fmt::format("{}/_history?{}_count={}&_cursor={}", client_.server().base_path,
                        by_position ? "_sort=_position&" : "", page_size,
@@ -139,7 +156,7 @@ Result<HistoryPage> HistoryReader::read(const std::string& target) {
                      ""};
     }
     if (const std::string next = link_url(bundle, "next"); !next.empty()) {
-        page.next = request_target(next);
+        page.next = request_target(next, target);
     }
     if (const std::string_view total = bundle["total"].raw(); !total.empty()) {
         std::uint64_t value = 0;

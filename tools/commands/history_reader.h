@@ -52,6 +52,9 @@ class HistoryReader {
     Result<std::optional<std::uint64_t>> total();
 
   private:
+    /// Whether the server that gave `bundle` for `_sort=_position` knows that order.
+    Result<bool> is_by_position(json::Value bundle);
+
     Result<std::string> cursor_target(std::string_view cursor, std::size_t page_size);
 
     HttpClient client_;

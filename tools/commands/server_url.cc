@@ -54,13 +54,23 @@ Result<ServerUrl> parse_server_url(std::string_view text) {
     return url;
 }
 
-std::string request_target(std::string_view link) {
+std::string request_target(std::string_view link, std::string_view asked) {
     const std::size_t scheme = link.find("://");
-    if (scheme == std::string_view::npos) {
+    if (scheme != std::string_view::npos && link.find_first_of("/?#") == scheme + 1) {
+        const std::size_t path = link.find('/', scheme + 3);
+        return path == std::string_view::npos ? "/" : std::string(link.substr(path));
+    }
+    if (link.starts_with('/')) {
         return std::string(link);
     }
-    const std::size_t path = link.find('/', scheme + 3);
-    return path == std::string_view::npos ? "/" : std::string(link.substr(path));
+    const std::string_view path = asked.substr(0, asked.find('?'));
+    if (link.starts_with('?')) {
+        return fmt::format("{}{}", path, link);
+    }
+    if (link.starts_with("./")) {
+        link.remove_prefix(2);
+    }
+    return fmt::format("{}/{}", path.substr(0, path.rfind('/')), link);
 }
 
 }  // namespace annals::tools

@@ -30,7 +30,7 @@ struct ServerUrl {
 Result<ServerUrl> parse_server_url(std::string_view text);
 
 /// Path and query of `link` (a URL that the server gave), to be asked of the same connection whatever
-/// name the server knows itself by; `link` itself if it is no absolute URL.
-std::string request_target(std::string_view link);
+/// name the server knows itself by. A relative one goes on from `asked`, the target that it answers.
+std::string request_target(std::string_view link, std::string_view asked = {});
 
 }  // namespace annals::tools

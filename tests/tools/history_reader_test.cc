@@ -1,0 +1,76 @@
+// HistoryReader before servers that are no Annals.
+
+#include "tools/commands/history_reader.h"
+
+#include "tests/support/http_endpoint.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+namespace annals::tools {
+namespace {
+
+std::string entry_of(int second) {
+    return fmt::format(
+        R"({{"resource":{{"resourceType":"Patient","id":"p{0}","meta":{{"versionId":"1","lastUpdated":"2020-01-01T00:00:0{0}Z"}}}}}})",
+        second);
+}
+
+/// A history of two versions, with a self link and, if there is one, a next link.
+std::string page_of(int first, int second, const std::string& self, const std::string& next = {}) {
+    return fmt::format(
+        R"({{"resourceType":"Bundle","type":"history","link":[{{"relation":"self","url":"{}"}}{}],"entry":[{},{}]}})",
+        self, next.empty() ? "" : fmt::format(R"(,{{"relation":"next","url":"{}"}})", next),
+        entry_of(first), entry_of(second));
+}
+
+/// The target that a request asks for.
+std::string target_of(const std::string& request) {
+    const std::size_t begin = request.find(' ') + 1;
+    return request.substr(begin, request.find(' ', begin) - begin);
+}
+
+HistoryReader reader_of(const test::HttpEndpoint& endpoint) {
+    return {*parse_server_url(endpoint.url()), Patience()};
+}
+
+TEST(HistoryReader, IsNotTakenInByASelfLinkThatRepeatsWhatWasAskedFor) {
+    const test::HttpEndpoint newest_first([](const std::string& request) {
+        return test::HttpEndpoint::Answer{200, page_of(2, 1, target_of(request))};
+    });
+    const auto refused = reader_of(newest_first).first_target({}, 10);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("newest first"), std::string::npos)
+        << refused.error().detail;
+
+    const test::HttpEndpoint by_instant([](const std::string& request) {
+        const std::string target = target_of(request);
+        const bool known = target.find("_sort=_lastUpdated") != std::string::npos;
+        return test::HttpEndpoint::Answer{200, page_of(known ? 1 : 2, known ? 2 : 1, target)};
+    });
+    const auto target = reader_of(by_instant).first_target({}, 10);
+    ASSERT_TRUE(target) << target.error().detail;
+    EXPECT_NE(target->find("_sort=_lastUpdated"), std::string::npos) << *target;
+}
+
+TEST(HistoryReader, FollowsRelativeLinks) {
+    const test::HttpEndpoint endpoint([](const std::string& request) {
+        const bool second = target_of(request) == "/endpoint/_history?page=2";
+        return test::HttpEndpoint::Answer{
+            200, page_of(second ? 3 : 1, second ? 4 : 2, "", second ? "" : "?page=2")};
+    });
+    HistoryReader reader = reader_of(endpoint);
+    const auto first = reader.read("/endpoint/_history?_count=2");
+    ASSERT_TRUE(first) << first.error().detail;
+    const auto second = reader.read(first->next);
+    ASSERT_TRUE(second) << second.error().detail;
+    EXPECT_TRUE(second->next.empty());
+    ASSERT_EQ(second->entries.size(), 2U);
+    EXPECT_EQ(second->entries.front(), entry_of(3));
+}
+
+}  // namespace
+}  // namespace annals::tools
