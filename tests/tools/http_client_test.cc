@@ -1,6 +1,7 @@
 #include "tools/commands/http_client.h"
 
 #include "tests/support/child_process.h"
+#include "tests/support/hook_receiver.h"
 #include "tests/support/temporary_directory.h"
 
 #include <fmt/format.h>
@@ -254,6 +255,22 @@ TEST(HttpClient, ReadsItsTokenAgainWhenItIsNoLongerTaken) {
         EXPECT_NE(server.requests()[i].find(std::string("Authorization: Bearer ") + sent[i]),
                   std::string::npos)
             << i;
+    }
+}
+
+TEST(HttpClient, WaitsForASilentServerNoLongerThanSomebodyWantsTo) {
+    const test::HookReceiver silent(
+        [](const auto&, std::size_t, const auto&) { return std::string(); });
+    ServerUrl url = *parse_server_url(silent.url());
+    for (const bool tls : {false, true}) {
+        url.tls = tls;
+        HttpClient client(url);
+        const auto begun = std::chrono::steady_clock::now();
+        const auto waited = [&] { return std::chrono::steady_clock::now() - begun; };
+        Patience patience;
+        patience.stop = [&] { return waited() > std::chrono::milliseconds(300); };
+        EXPECT_FALSE(client.send_patiently(get("/fhir/_history"), patience));
+        EXPECT_LT(waited(), std::chrono::seconds(20));
     }
 }
 

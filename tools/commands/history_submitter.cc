@@ -52,7 +52,9 @@ HttpRequest HistorySubmitter::request_of_body(std::uint64_t reached) const {
 
 void HistorySubmitter::tell(std::uint64_t reached) {
     body_ = R"({"resourceType":"Bundle","type":"history"})";
-    const auto reply = client_.send(request_of_body(reached));
+    Patience once = patience_;
+    once.give_up_after = milliseconds(0);
+    const auto reply = client_.send_patiently(request_of_body(reached), once);
     static_cast<void>(reply);  // what matters comes with the next entries
 }
 

@@ -23,10 +23,14 @@
 namespace annals::tools {
 
 using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
 
 namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
+
+/// How long a socket waits until it is looked whether to go on.
+constexpr milliseconds kLookUp{100};
 
 /// Of the header lines of a reply, those of interim replies and behind its body included.
 constexpr std::size_t kHeadBytesMax = 1 << 20;
@@ -105,9 +109,13 @@ llhttp_settings_t make_settings() {
     return settings;
 }
 
+/// What a socket says whose own time is over.
+bool would_block(int number) {
+    return number == EAGAIN || number == EWOULDBLOCK;
+}
+
 Error socket_error(const ServerUrl& server, std::string_view what, int number) {
-    const bool late =
-        number == EAGAIN || number == EWOULDBLOCK || number == ETIMEDOUT || number == EINPROGRESS;
+    const bool late = would_block(number) || number == ETIMEDOUT;
     return Error{late ? Errc::timeout : Errc::io,
                  fmt::format("{}: {}: {}", server.authority(), what,
                              late ? "no answer in time" : std::strerror(number)),
@@ -157,6 +165,7 @@ std::optional<std::string_view> HttpReply::header(std::string_view name) const {
 struct HttpClient::Impl {
     ServerUrl server;
     std::chrono::milliseconds timeout;
+    std::function<bool()> stop;  ///< true: nobody wants the answer any more
     llhttp_settings_t settings = make_settings();
     std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(kReadBytes);
     int fd = -1;
@@ -179,12 +188,18 @@ struct HttpClient::Impl {
         return ::poll(&entry, 1, 0) != 0 && (tls == nullptr || tls->is_stale());
     }
 
+    /// Whether to go on waiting for what has not come since then.
+    bool goes_on(Clock::time_point since) const {
+        return Clock::now() - since < timeout && !(stop && stop());
+    }
+
     ssize_t receive() {
         return tls != nullptr ? tls->receive(buffer.get(), kReadBytes)
                               : ::recv(fd, buffer.get(), kReadBytes, 0);
     }
 
     Result<void> read_credentials();
+    bool connect_to(const addrinfo& address, Clock::time_point begun);
     Result<void> connect();
     Result<void> write(const HttpRequest& request);
     Result<HttpReply> read(const HttpRequest& request, bool& nothing_came);
@@ -199,6 +214,28 @@ Result<void> HttpClient::Impl::read_credentials() {
         return lines.error();
     }
     return {};  // a file may be missing for the moment while it is replaced
+}
+
+/// False: errno says why not.
+bool HttpClient::Impl::connect_to(const addrinfo& address, Clock::time_point begun) {
+    if (::connect(fd, address.ai_addr, address.ai_addrlen) == 0) {
+        return true;
+    }
+    if (errno != EINPROGRESS && errno != EINTR) {
+        return false;
+    }
+    pollfd entry{fd, POLLOUT, 0};
+    while (::poll(&entry, 1, static_cast<int>(kLookUp.count())) <= 0) {
+        if (!goes_on(begun)) {
+            errno = ETIMEDOUT;
+            return false;
+        }
+    }
+    int number = 0;
+    socklen_t size = sizeof number;
+    ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &number, &size);
+    errno = number;
+    return number == 0;
 }
 
 Result<void> HttpClient::Impl::connect() {
@@ -218,14 +255,16 @@ Result<void> HttpClient::Impl::connect() {
             number = errno;
             continue;
         }
-        const timeval limit{timeout.count() / 1000, timeout.count() % 1000 * 1000};
+        const timeval limit{0, std::chrono::microseconds(kLookUp).count()};
         ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
         ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
         const int on = 1;
         ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        if (::connect(fd, address->ai_addr, address->ai_addrlen) == 0) {
+        const auto begun = Clock::now();
+        if (connect_to(*address, begun)) {
             if (server.tls) {
-                auto greeted = TlsClient::connect(fd, server.host);
+                auto greeted =
+                    TlsClient::connect(fd, server.host, [this, begun] { return goes_on(begun); });
                 if (!greeted) {
                     close();
                     return greeted.error();
@@ -254,6 +293,7 @@ Result<void> HttpClient::Impl::write(const HttpRequest& request) {
     }
     head += "\r\n";
 
+    auto since = Clock::now();
     std::string_view parts[2] = {head, request.body};
     while (!parts[0].empty() || !parts[1].empty()) {
         iovec vectors[2];
@@ -271,11 +311,13 @@ Result<void> HttpClient::Impl::write(const HttpRequest& request) {
                 ? tls->send(static_cast<const char*>(vectors[0].iov_base), vectors[0].iov_len)
                 : ::sendmsg(fd, &message, MSG_NOSIGNAL);
         if (written < 0) {
-            if (errno == EINTR) {
+            const int number = errno;
+            if (number == EINTR || (would_block(number) && goes_on(since))) {
                 continue;
             }
-            return socket_error(server, "sending", errno);
+            return socket_error(server, "sending", number);
         }
+        since = Clock::now();
         sent = true;
         auto left = static_cast<std::size_t>(written);
         for (std::string_view& part : parts) {
@@ -294,14 +336,17 @@ Result<HttpReply> HttpClient::Impl::read(const HttpRequest& request, bool& nothi
     llhttp_t parser;
     llhttp_init(&parser, HTTP_RESPONSE, &settings);
     parser.data = &reading;
+    auto since = Clock::now();
     while (!reading.complete) {
         const ssize_t got = receive();
         if (got < 0) {
-            if (errno == EINTR) {
+            const int number = errno;
+            if (number == EINTR || (would_block(number) && goes_on(since))) {
                 continue;
             }
-            return socket_error(server, "waiting for the answer", errno);
+            return socket_error(server, "waiting for the answer", number);
         }
+        since = Clock::now();
         if (got == 0) {
             llhttp_finish(&parser);
             if (reading.complete) {
@@ -410,7 +455,8 @@ Result<HttpReply> HttpClient::send(const HttpRequest& request) {
 }
 
 Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const Patience& patience) {
-    const auto started = std::chrono::steady_clock::now();
+    const auto started = Clock::now();
+    impl_->stop = patience.stop;
     auto pause = patience.first_pause;
     while (true) {
         auto reply = send(request);

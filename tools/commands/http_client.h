@@ -47,7 +47,7 @@ struct Patience {
     std::chrono::milliseconds longest_wait{30000};   ///< that Retry-After may ask for
     std::chrono::milliseconds give_up_after{60000};  ///< without one success; negative: never
     std::function<void(const std::string&)> say;     ///< hears why it waits, once per pause
-    std::function<bool()> stop;                      ///< true ends it early
+    std::function<bool()> stop;  ///< true ends it early, also while an answer is awaited
 };
 
 class HttpClient {

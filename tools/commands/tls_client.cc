@@ -36,6 +36,11 @@ bool is_address(const std::string& host) {
            ::inet_pton(AF_INET6, host.c_str(), &address) == 1;
 }
 
+/// What is said of a socket that blocks when its time is over, or a signal came.
+bool is_timeout(int kind) {
+    return kind == SSL_ERROR_WANT_READ || kind == SSL_ERROR_WANT_WRITE;
+}
+
 }  // namespace
 
 void TlsClient::Free::operator()(SSL* ssl) const noexcept {
@@ -50,7 +55,8 @@ TlsClient::~TlsClient() {
     }
 }
 
-Result<std::unique_ptr<TlsClient>> TlsClient::connect(int fd, const std::string& host) {
+Result<std::unique_ptr<TlsClient>> TlsClient::connect(int fd, const std::string& host,
+                                                      const std::function<bool()>& goes_on) {
     static SSL_CTX* const context = make_context();
     SSL* const ssl = context == nullptr ? nullptr : SSL_new(context);
     if (ssl == nullptr) {
@@ -64,13 +70,18 @@ Result<std::unique_ptr<TlsClient>> TlsClient::connect(int fd, const std::string&
         SSL_set_tlsext_host_name(ssl, host.c_str());
         SSL_set1_host(ssl, host.c_str());
     }
-    ERR_clear_error();
-    errno = 0;
-    const int result = SSL_connect(ssl);
-    if (result == 1) {
-        return client;
+    int kind = SSL_ERROR_NONE;
+    bool again = true;
+    while (again) {
+        ERR_clear_error();
+        errno = 0;
+        const int result = SSL_connect(ssl);
+        if (result == 1) {
+            return client;
+        }
+        kind = SSL_get_error(ssl, result);
+        again = is_timeout(kind) && goes_on && goes_on();
     }
-    const int kind = SSL_get_error(ssl, result);
     if (const long verdict = SSL_get_verify_result(ssl); verdict != X509_V_OK) {
         ERR_clear_error();
         return Error{Errc::usage,
@@ -78,7 +89,7 @@ Result<std::unique_ptr<TlsClient>> TlsClient::connect(int fd, const std::string&
                                  X509_verify_cert_error_string(verdict)),
                      ""};
     }
-    if (kind == SSL_ERROR_WANT_READ || kind == SSL_ERROR_WANT_WRITE) {
+    if (is_timeout(kind)) {
         return Error{Errc::timeout, fmt::format("{}: no TLS handshake in time", host), ""};
     }
     const char* const reason = ERR_reason_error_string(ERR_peek_error());

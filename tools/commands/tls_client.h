@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -23,9 +24,11 @@ class TlsClient {
     /// Shakes hands over `fd`, which blocks, with the server called `host`. It must be certified for that name by
     /// an authority that the system trusts (or one of SSL_CERT_FILE or SSL_CERT_DIR).
     ///
+    /// Where the socket times out, `goes_on` says whether it waits once more; without it, it doesn't.
     /// Lifetime: `fd` outlives the client.
     /// Errors: usage: what is wrong with the certificate; io: with the handshake; timeout.
-    static Result<std::unique_ptr<TlsClient>> connect(int fd, const std::string& host);
+    static Result<std::unique_ptr<TlsClient>> connect(int fd, const std::string& host,
+                                                      const std::function<bool()>& goes_on = {});
 
     ~TlsClient();
     TlsClient(const TlsClient&) = delete;
