@@ -270,6 +270,13 @@ class ExportJob {
         if (!deletion) {
             return add_damage(info, deletion.error());
         }
+        // Among all versions are deletions of what came back.
+        if (task_.history) {
+            const auto newest = store_.current(info.type, deletion->id, moment_.position);
+            if (!newest || newest->position != info.position) {
+                return {};
+            }
+        }
         if (scope_.of_patients && !was_of_patients(*deletion)) {
             return {};
         }

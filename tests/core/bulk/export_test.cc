@@ -310,6 +310,19 @@ TEST_F(ExportTest, OfVersionsGivesAllOfThem) {
                 ElementsAre("Patient/a/1", "Patient/a/2", "-Patient/b"));
 }
 
+TEST_F(ExportTest, OfVersionsDeletesWhatIsDeletedOnceAndNothingThatCameBack) {
+    for (const char* name : {"back", "gone"}) {
+        for (int i = 0; i < 2; ++i) {
+            put("Patient", name);
+            remove(fmt::format("/Patient/{}", name));
+        }
+    }
+    put("Patient", "back");
+    EXPECT_THAT(run("/$export?includeHistory=true").names,
+                ElementsAre("Patient/back/1", "Patient/back/3", "Patient/gone/1", "Patient/gone/3",
+                            "Patient/back/5", "-Patient/gone"));
+}
+
 TEST_F(ExportTest, TakesSearchesForTypes) {
     put("Patient", "a", R"("active":true,"name":[{"family":"Meier"}])");
     put("Patient", "b", R"("active":false,"name":[{"family":"Kunz"}])");
