@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <algorithm>
@@ -195,6 +196,16 @@ TEST_F(PosixFileSystemTest, CreatesOnlyWhatIsNotThere) {
     auto missing = fs_.open(directory_ / "g", Mode::read);
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().code, Errc::not_found);
+}
+
+TEST_F(PosixFileSystemTest, ReadsNothingButFiles) {
+    ASSERT_EQ(::mkfifo((directory_ / "pipe").c_str(), 0600), 0);
+    ASSERT_TRUE(fs_.make_directory(directory_ / "folder"));
+    for (const char* name : {"pipe", "folder"}) {
+        const auto opened = fs_.open(directory_ / name, Mode::read);
+        ASSERT_FALSE(opened) << name;
+        EXPECT_EQ(opened.error().code, Errc::io) << name;
+    }
 }
 
 TEST_F(PosixFileSystemTest, ListsRenamesAndRemoves) {

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 
@@ -114,6 +116,15 @@ TEST_F(ImportTest, NamesTheLinesThatItRefusesAndGoesOn) {
     EXPECT_THAT(imported.manifest, HasSubstr(R"("count":7}])"));
     EXPECT_EQ(send("GET", "/Patient/a").status, 200);
     EXPECT_EQ(send("GET", "/Patient/z").status, 200);
+}
+
+TEST_F(ImportTest, WaitsForNoPipeAndGoesOn) {
+    ASSERT_EQ(::mkfifo((folder_ + "/pipe").c_str(), 0600), 0);
+    write("a.ndjson", R"({"resourceType":"Patient","id":"a"})");
+    const Imported imported = finish(begin(
+        parameters("pipe", R"(,{"name":"input","part":[{"name":"url","valueUri":"a.ndjson"}]})")));
+    EXPECT_THAT(imported.errors, HasSubstr("pipe: The file can't be opened"));
+    EXPECT_EQ(send("GET", "/Patient/a").status, 200);
 }
 
 TEST_F(ImportTest, KeepsVersionsWhereThatIsAskedFor) {
