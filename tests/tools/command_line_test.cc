@@ -125,6 +125,17 @@ TEST(Import, TurnsABundleRoundThatHasTheNewestFirst) {
     EXPECT_EQ(history_of(directory / "a"), history_of(directory / "b"));
 }
 
+TEST(Import, TurnsABundleRoundWhereOnlyUrlsSayWhichVersionIsNewer) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.json",
+                           R"({"resourceType":"Bundle","type":"history","entry":[
+{"fullUrl":"http://a/fhir/Patient/1/_history/2","request":{"method":"DELETE","url":"Patient/1/_history/2"}},
+{"fullUrl":"http://a/fhir/Patient/1/_history/1","resource":{"resourceType":"Patient","id":"1"},"request":{"method":"POST","url":"Patient"}}]})");
+    const Finished done = annals({"import", "--data", directory / "a", directory / "in.json"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_NE(done.output.find("imported 2: 0 there already"), std::string::npos) << done.output;
+}
+
 TEST(Import, NamesTheLinesThatAreRefusedAndTakesTheOthers) {
     const TemporaryDirectory directory;
     const std::string file = directory / "in.ndjson";

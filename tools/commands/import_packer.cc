@@ -3,11 +3,11 @@
 #include "core/base/digest.h"
 #include "core/base/ids.h"
 #include "core/base/resource_types.h"
+#include "core/interactions/history_bundle_entry.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_map>
 
 namespace annals::tools {
@@ -18,32 +18,20 @@ constexpr std::size_t kHistoryEntriesMax = 2000;
 constexpr std::size_t kBatchEntriesMax = 256;
 constexpr std::size_t kPackBytesMax = 8 << 20;
 
-/// "Patient/1" and the version number of a history entry, as far as they are easily seen.
-std::pair<std::string, std::uint64_t> version_of(json::Value entry) {
-    const json::Value resource = entry["resource"];
-    std::string name = resource["id"]
-                           ? resource["resourceType"].string() + "/" + resource["id"].string()
-                           : entry["request"]["url"].string();
-    std::string digits = resource["meta"]["versionId"].string();
-    if (digits.empty()) {
-        const std::string etag = entry["response"]["etag"].string();
-        const std::size_t quote = etag.find('"');
-        digits = quote == std::string::npos ? etag : etag.substr(quote + 1);
-    }
-    std::uint64_t number = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    return {std::move(name), number};
-}
-
 /// Servers give history newest first; taken like that, all but the newest versions would be ignored. Instants
 /// prove nothing, for a server may keep those of others: only versions of one resource do.
 bool is_newest_first(json::Value entries) {
     std::unordered_map<std::string, std::uint64_t> seen;
+    core::HistoryEntry entry;
     bool descends = false;
-    for (const json::Value entry : entries.elements()) {
-        auto [name, number] = version_of(entry);
-        const auto [place, fresh] = seen.try_emplace(std::move(name), number);
-        if (fresh || number == 0) {
+    for (const json::Value value : entries.elements()) {
+        if (!core::read_history_entry(value, entry) || !entry.version) {
+            continue;
+        }
+        const std::uint64_t number = entry.version->value;
+        const auto [place, fresh] = seen.try_emplace(
+            fmt::format("{}/{}", resource_type_name(entry.type), entry.id), number);
+        if (fresh) {
             continue;
         }
         if (place->second < number) {
