@@ -56,6 +56,22 @@ TEST(HistoryReader, IsNotTakenInByASelfLinkThatRepeatsWhatWasAskedFor) {
     EXPECT_NE(target->find("_sort=_lastUpdated"), std::string::npos) << *target;
 }
 
+TEST(HistoryReader, AsksForLessWhereThatIsTooLarge) {
+    const test::HttpEndpoint endpoint([](const std::string& request) {
+        const std::string target = target_of(request);
+        const bool many = target.find("_count=100&") != std::string::npos ||
+                          target.find("_count=50&") != std::string::npos;
+        std::string page = page_of(1, 2, "");
+        page.append(many ? 100'000 : 0, ' ');
+        return test::HttpEndpoint::Answer{200, page};
+    });
+    HistoryReader reader(*parse_server_url(endpoint.url()), Patience(), 50'000);
+    const auto page = reader.read("/endpoint/_history?_count=100&_cursor=x");
+    ASSERT_TRUE(page) << page.error().detail;
+    EXPECT_EQ(page->target, "/endpoint/_history?_count=25&_cursor=x");
+    EXPECT_EQ(page->entries.size(), 2U);
+}
+
 TEST(HistoryReader, FollowsRelativeLinks) {
     const test::HttpEndpoint endpoint([](const std::string& request) {
         const bool second = target_of(request) == "/endpoint/_history?page=2";

@@ -50,11 +50,20 @@ HttpRequest page_request(const ServerUrl& server, std::uint64_t after, std::uint
     return request;
 }
 
-Result<ChangePage> read_page(HttpClient& client, const FollowOptions& options,
-                             std::uint64_t after) {
-    const HttpRequest request =
-        page_request(client.server(), after, options.page_size, options.follow ? kWaitSeconds : 0);
-    ANNALS_TRY(const HttpReply reply, client.send_patiently(request, options.patience));
+/// `page_size` becomes smaller where the answer would be too large.
+Result<ChangePage> read_page(HttpClient& client, const FollowOptions& options, std::uint64_t after,
+                             std::uint64_t& page_size) {
+    const auto request_of = [&] {
+        return page_request(client.server(), after, page_size, options.follow ? kWaitSeconds : 0);
+    };
+    HttpRequest request = request_of();
+    auto answer = client.send_patiently(request, options.patience);
+    while (!answer && answer.error().code == Errc::body_too_large && page_size > 1) {
+        page_size /= 2;
+        request = request_of();
+        answer = client.send_patiently(request, options.patience);
+    }
+    ANNALS_TRY(const HttpReply reply, std::move(answer));
     if (reply.status != 200) {
         json::Parser parser;
         return Error{Errc::processing,
@@ -137,14 +146,16 @@ Result<void> follow_changes(const ServerUrl& from, HistorySubmitter& submitter,
     if (const auto position = position_of(state.target); position.value_or(0) > 0) {
         submitter.tell(*position);  // it may have forgotten
     }
-    ANNALS_TRY(ChangePage page, read_page(client, options, position_of(state.target).value_or(0)));
+    std::uint64_t page_size = options.page_size;
+    ANNALS_TRY(ChangePage page,
+               read_page(client, options, position_of(state.target).value_or(0), page_size));
     while (true) {
         // One page is read while the one before is being applied.
         std::future<Result<ChangePage>> ahead;
         const bool more = options.follow || page.position < page.newest;
         if (more && !stopped()) {
             ahead = std::async(std::launch::async, [&, after = page.position] {
-                return read_page(client, options, after);
+                return read_page(client, options, after, page_size);
             });
         }
         Result<void> submitted;

@@ -22,6 +22,24 @@ std::string link_url(json::Value bundle, std::string_view relation) {
     return {};
 }
 
+/// Has `target` ask for half as many entries; false if it says no number, or one.
+bool halve_count(std::string& target) {
+    constexpr std::string_view kName = "_count=";
+    const std::size_t at = target.find(kName);
+    if (at == std::string::npos) {
+        return false;
+    }
+    const char* const begin = target.data() + at + kName.size();
+    std::uint64_t count = 0;
+    const char* const end = std::from_chars(begin, target.data() + target.size(), count).ptr;
+    if (count < 2) {
+        return false;
+    }
+    target.replace(at + kName.size(), static_cast<std::size_t>(end - begin),
+                   fmt::format("{}", count / 2));
+    return true;
+}
+
 bool says_order(json::Value bundle, std::string_view order) {
     return link_url(bundle, "self").find("_sort=" + std::string(order)) != std::string::npos;
 }
@@ -54,8 +72,8 @@ std::uint64_t entry_mark(std::string_view entry) noexcept {
     return hash64(entry);
 }
 
-HistoryReader::HistoryReader(ServerUrl server, Patience patience)
-    : client_(std::move(server)), patience_(std::move(patience)) {
+HistoryReader::HistoryReader(ServerUrl server, Patience patience, std::uint64_t page_bytes_max)
+    : client_(std::move(server)), patience_(std::move(patience)), page_bytes_max_(page_bytes_max) {
 }
 
 Result<std::string> HistoryReader::first_target(std::string_view since, std::size_t page_size) {
@@ -67,17 +85,16 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
     }
     std::string refusal;
     for (const std::string_view order : {"_position", "_lastUpdated"}) {
-        HttpRequest request;
-        request.target = fmt::format("{}/_history?_sort={}&_count={}{}", client_.server().base_path,
-                                     order, page_size, from);
-        ANNALS_TRY(const HttpReply reply, client_.send_patiently(request, patience_));
+        std::string target = fmt::format("{}/_history?_sort={}&_count={}{}",
+                                         client_.server().base_path, order, page_size, from);
+        ANNALS_TRY(const HttpReply reply, ask(target));
         if (reply.status == 200) {
             ANNALS_TRY(const json::Document document, parser_.parse(reply.body));
             ANNALS_TRY(const bool kept, order == "_position"
                                             ? is_by_position(document.root())
                                             : Result<bool>(is_by_instant(document.root())));
             if (kept) {
-                return request.target;
+                return target;
             }
             refusal = "it passes over _sort and answers newest first";
         } else {
@@ -128,10 +145,20 @@ Result<std::optional<std::uint64_t>> HistoryReader::total() {
     return page.total;
 }
 
-Result<HistoryPage> HistoryReader::read(const std::string& target) {
+Result<HttpReply> HistoryReader::ask(std::string& target) {
     HttpRequest request;
-    request.target = target;
-    ANNALS_TRY(const HttpReply reply, client_.send_patiently(request, patience_));
+    request.reply_bytes_max = page_bytes_max_;
+    while (true) {
+        request.target = target;
+        auto reply = client_.send_patiently(request, patience_);
+        if (reply || reply.error().code != Errc::body_too_large || !halve_count(target)) {
+            return reply;
+        }
+    }
+}
+
+Result<HistoryPage> HistoryReader::read(std::string target) {
+    ANNALS_TRY(const HttpReply reply, ask(target));
     if (reply.status != 200) {
         return Error{reply.status == 400 ? Errc::invalid : Errc::processing,
                      fmt::format("{}: GET {}: status {}: {}", client_.server().authority(), target,

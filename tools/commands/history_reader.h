@@ -33,7 +33,8 @@ std::uint64_t entry_mark(std::string_view entry) noexcept;
 
 class HistoryReader {
   public:
-    HistoryReader(ServerUrl server, Patience patience);
+    /// A page of more than `page_bytes_max`, which is in memory as a whole, is asked for again with half the `_count`.
+    HistoryReader(ServerUrl server, Patience patience, std::uint64_t page_bytes_max = 1 << 30);
 
     /// The target that history begins with: after `since` (a cursor, an instant, or empty), in commit
     /// order where the server knows `_sort=_position`, else by `_sort=_lastUpdated`. Where it knows that, read() refuses
@@ -42,16 +43,19 @@ class HistoryReader {
     /// Errors: processing (the server keeps to another order), and as read().
     Result<std::string> first_target(std::string_view since, std::size_t page_size);
 
-    /// Reads one page.
-    /// Errors: io, timeout (after patience), invalid (400: it can't make anything of the target), processing (an
+    /// Reads one page; its `target` is what was asked for in the end.
+    /// Errors: io, timeout (after patience), body_too_large (a single version is), invalid (400: it can't make anything of the target), processing (an
     ///         answer that is no history page). The detail has the outcome's diagnostics.
-    Result<HistoryPage> read(const std::string& target);
+    Result<HistoryPage> read(std::string target);
 
     /// How many versions the server's history has; none if it does not say. Cheap: asks for no entry.
     /// Errors: as read().
     Result<std::optional<std::uint64_t>> total();
 
   private:
+    /// The answer to `target`, which asks for less than before where that was too much.
+    Result<HttpReply> ask(std::string& target);
+
     /// Whether the server that gave `bundle` for `_sort=_position` knows that order.
     Result<bool> is_by_position(json::Value bundle);
 
@@ -59,6 +63,7 @@ class HistoryReader {
 
     HttpClient client_;
     Patience patience_;
+    std::uint64_t page_bytes_max_;
     json::Parser parser_{kJsonWrappedDepthMax};
 };
 
