@@ -90,6 +90,27 @@ TEST(ImportLane, NamesAllThatIsLeftOutWhenTheImportStops) {
     EXPECT_EQ(report.refused_count(), 3U);
 }
 
+TEST(ImportLane, RefusesTheOneThatIsTooLargeAndGoesOn) {
+    for (const Pack::Kind kind : {Pack::Kind::batch, Pack::Kind::history}) {
+        std::vector<std::string> asked;
+        ImportReport report;
+        report.files = {"in.ndjson"};
+        {
+            ImportLane lane(
+                std::make_unique<ScriptedDestination>(
+                    std::deque<DestinationReply>{{413, ""}, {413, ""}, answer({"201", "201"})},
+                    asked),
+                report);
+            lane.push({kind, {put("a", "true"), put("b", "true"), put("c", "true")}, 0});
+            lane.drain();
+        }
+        EXPECT_FALSE(report.gave_up());
+        EXPECT_EQ(asked.size(), 3U);
+        EXPECT_EQ(report.done_count(), 2U);
+        EXPECT_EQ(report.refused_count(), 1U);
+    }
+}
+
 TEST(ImportLane, SendsNothingOfWhatIsTooLargeBehindAPartThatWasLeftOut) {
     std::vector<std::string> asked;
     ImportReport report;

@@ -186,8 +186,11 @@ void ImportLane::submit(Pack pack) {
         } else {
             const std::string why =
                 fmt::format("{} {}", reply->status, outcome_text(parser_, reply->body));
-            if (pack.kind != Pack::Kind::whole || reply->status == 401 || reply->status == 403 ||
-                reply->status == 405 || reply->status >= 500) {
+            // Other submissions may well be smaller.
+            const bool too_large = reply->status == 413;
+            if (!too_large &&
+                (pack.kind != Pack::Kind::whole || reply->status == 401 || reply->status == 403 ||
+                 reply->status == 405 || reply->status >= 500)) {
                 return give_up(pack, why);
             }
             return report_.refused(first, why);
