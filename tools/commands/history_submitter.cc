@@ -25,6 +25,20 @@ std::string version_in(json::Parser& parser, std::string_view entry) {
     return is_of_version ? url : fmt::format("{}/_history/{}", url, number);
 }
 
+/// What a refused entry is called, and what its source says of it: that it is damaged there, say.
+std::string name_of(json::Parser& parser, std::string_view entry) {
+    const auto read = parser.parse(entry);
+    if (!read) {
+        return {};
+    }
+    std::string name = read->root()["fullUrl"].string();
+    if (name.empty()) {
+        name = read->root()["request"]["url"].string();
+    }
+    const std::string said = outcome_text(read->root()["response"]["outcome"]);
+    return said.empty() ? name : fmt::format("{}{}({})", name, name.empty() ? "" : " ", said);
+}
+
 }  // namespace
 
 Result<void> HistorySubmitter::submit(std::span<const std::string_view> entries,
@@ -122,11 +136,7 @@ Result<void> HistorySubmitter::count_answers(std::span<const std::string_view> e
             continue;
         }
         ++(answer.conflict ? counts.conflicts : counts.refused);
-        std::string url;
-        if (const auto entry = parser_.parse(entries[i])) {
-            url = entry->root()["fullUrl"].string();
-        }
-        std::fprintf(stderr, "%s: %s: %s\n", url.c_str(),
+        std::fprintf(stderr, "%s: %s: %s\n", name_of(parser_, entries[i]).c_str(),
                      answer.conflict ? "conflict" : fmt::format("{}", answer.status).c_str(),
                      answer.diagnostics.c_str());
     }

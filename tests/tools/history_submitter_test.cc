@@ -1,0 +1,38 @@
+#include "tools/commands/history_submitter.h"
+
+#include "tests/support/http_endpoint.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace annals::tools {
+namespace {
+
+TEST(HistorySubmitter, NamesWhatIsRefusedAsFarAsItIsKnown) {
+    const test::HttpEndpoint target([](const std::string&) {
+        const std::string refused =
+            R"({"response":{"status":"400","outcome":{"issue":[{"diagnostics":"no resource"}]}}})";
+        return test::HttpEndpoint::Answer{
+            200, R"({"resourceType":"Bundle","type":"batch-response","entry":[)" + refused + "," +
+                     refused + "," + refused + "]}"};
+    });
+    const std::array<std::string_view, 3> entries{
+        R"({"fullUrl":"http://a/fhir/Patient/1/_history/2"})", R"({"request":{"url":"Patient/2"}})",
+        R"({"response":{"outcome":{"issue":[{"diagnostics":"This version is damaged"}]}}})"};
+    HistorySubmitter submitter(*parse_server_url(target.url()), Patience());
+    ReplicateCounts counts;
+    testing::internal::CaptureStderr();
+    const auto done = submitter.submit(entries, counts);
+    EXPECT_EQ(testing::internal::GetCapturedStderr(),
+              "http://a/fhir/Patient/1/_history/2: 400: no resource\n"
+              "Patient/2: 400: no resource\n"
+              "(This version is damaged): 400: no resource\n");
+    EXPECT_TRUE(done);
+    EXPECT_EQ(counts.refused, 3U);
+}
+
+}  // namespace
+}  // namespace annals::tools
