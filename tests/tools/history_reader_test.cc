@@ -72,6 +72,18 @@ TEST(HistoryReader, AsksForLessWhereThatIsTooLarge) {
     EXPECT_EQ(page->entries.size(), 2U);
 }
 
+TEST(HistoryReader, FollowsLinksOfAServerThatKnowsItselfByAnotherRoot) {
+    for (const char* link :
+         {"https://public.example/r4/fhir/_history?page=2", "http://internal/_history?page=2"}) {
+        const test::HttpEndpoint endpoint([link](const std::string&) {
+            return test::HttpEndpoint::Answer{200, page_of(1, 2, "", link)};
+        });
+        const auto page = reader_of(endpoint).read("/endpoint/_history");
+        ASSERT_TRUE(page) << page.error().detail;
+        EXPECT_EQ(page->next, "/endpoint/_history?page=2");
+    }
+}
+
 TEST(HistoryReader, FollowsRelativeLinks) {
     const test::HttpEndpoint endpoint([](const std::string& request) {
         const bool second = target_of(request) == "/endpoint/_history?page=2";

@@ -40,6 +40,18 @@ bool halve_count(std::string& target) {
     return true;
 }
 
+/// What to ask of `server` for the page at `link`. Behind a proxy, or by its `base_url`, it may know its root by another path
+/// than we do.
+std::string target_of_page(std::string_view link, std::string_view asked, const ServerUrl& server) {
+    constexpr std::string_view kHistory = "/_history";
+    std::string target = request_target(link, asked);
+    const std::string_view path = std::string_view(target).substr(0, target.find('?'));
+    if (path.ends_with(kHistory)) {
+        target.replace(0, path.size() - kHistory.size(), server.base_path);
+    }
+    return target;
+}
+
 bool says_order(json::Value bundle, std::string_view order) {
     return link_url(bundle, "self").find("_sort=" + std::string(order)) != std::string::npos;
 }
@@ -183,7 +195,7 @@ Result<HistoryPage> HistoryReader::read(std::string target) {
                      ""};
     }
     if (const std::string next = link_url(bundle, "next"); !next.empty()) {
-        page.next = request_target(next, target);
+        page.next = target_of_page(next, target, client_.server());
     }
     if (const std::string_view total = bundle["total"].raw(); !total.empty()) {
         std::uint64_t value = 0;
