@@ -1,4 +1,5 @@
 #include "codec/fhirpath/decimal.h"
+#include "codec/fhirpath/ucum.h"
 #include "core/validation/profile.h"
 #include "core/validation/terminology.h"
 #include "core/validation/walk.h"
@@ -62,6 +63,36 @@ std::optional<int> order(json::Value a, json::Value b) {
     return std::nullopt;
 }
 
+/// The same of a Quantity and a limit, in units that are the same or that UCUM converts. A limit without one is of the number.
+std::optional<int> order_quantities(json::Value quantity, json::Value limit) {
+    if (quantity["comparator"]) {
+        return std::nullopt;
+    }
+    const json::Value number = quantity["value"];
+    const std::string code = limit["code"].string();
+    const std::string unit = limit["unit"].string();
+    const bool is_same = code.empty() ? unit.empty() || quantity["unit"].equals(unit)
+                                      : quantity["code"].equals(code) &&
+                                            quantity["system"].string() == limit["system"].string();
+    if (is_same || !number.is(json::Kind::number) || !limit["value"].is(json::Kind::number)) {
+        return order(number, limit["value"]);
+    }
+    constexpr std::string_view kUcum = "http://unitsofmeasure.org";
+    if (!quantity["system"].equals(kUcum) || !limit["system"].equals(kUcum)) {
+        return std::nullopt;
+    }
+    const auto from = fhirpath::parse_unit(quantity["code"].string());
+    const auto to = fhirpath::parse_unit(code);
+    const auto value = fhirpath::Decimal::parse(number.raw());
+    const auto bound = fhirpath::Decimal::parse(limit["value"].raw());
+    const auto converted =
+        from && to && value ? fhirpath::convert(*value, *from, *to) : std::nullopt;
+    if (!converted || !bound) {
+        return std::nullopt;
+    }
+    return *converted < *bound ? -1 : *bound < *converted ? 1 : 0;
+}
+
 void check_value(Context& context, const Profile& profile, const Node& node, const Spot& spot) {
     const json::Value value = spot.value();
     if (node.fixed && !same_value(value, node.fixed)) {
@@ -82,14 +113,16 @@ void check_value(Context& context, const Profile& profile, const Node& node, con
                       fmt::format("{} allows {} characters in {}", profile.url(), *node.max_length,
                                   named(node)));
     }
-    const json::Value comparable = value.is_object() ? value["value"] : value;
-    const auto bound = [](json::Value limit) { return limit.is_object() ? limit["value"] : limit; };
-    if (node.min_value && order(comparable, bound(node.min_value)) == -1) {
+    const auto order_to = [&](json::Value limit) {
+        return value.is_object() && limit.is_object() ? order_quantities(value, limit)
+                                                      : order(value, limit);
+    };
+    if (node.min_value && order_to(node.min_value) == -1) {
         context.error("value", spot,
                       fmt::format("{} demands of {} at least {}", profile.url(), named(node),
                                   node.min_value.raw().substr(0, 100)));
     }
-    if (node.max_value && order(comparable, bound(node.max_value)) == 1) {
+    if (node.max_value && order_to(node.max_value) == 1) {
         context.error("value", spot,
                       fmt::format("{} demands of {} at most {}", profile.url(), named(node),
                                   node.max_value.raw().substr(0, 100)));

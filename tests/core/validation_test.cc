@@ -259,6 +259,36 @@ TEST(Validation, ComparesFixedValuesAndPatterns) {
               "error structure Observation.valueString\n");
 }
 
+TEST(Validation, ComparesQuantitiesWithLimitsInTheirUnits) {
+    const auto weight = [](std::string_view limit, std::string_view value) {
+        const std::string elements =
+            R"({"id":"Observation.value[x]","path":"Observation.value[x]","minValueQuantity":)" +
+            std::string(limit) + "}";
+        return against(
+            R"({"resourceType":"Observation","status":"final","code":{"text":"t"},"valueQuantity":)" +
+                std::string(value) + "}",
+            elements);
+    };
+    constexpr std::string_view kKilo =
+        R"({"value":1,"unit":"kilo","system":"http://unitsofmeasure.org","code":"kg"})";
+    constexpr std::string_view kTooSmall = "error value Observation.valueQuantity\n";
+    const auto ucum = [](std::string_view value, std::string_view code) {
+        return R"({"value":)" + std::string(value) +
+               R"(,"system":"http://unitsofmeasure.org","code":")" + std::string(code) + R"("})";
+    };
+    EXPECT_EQ(weight(kKilo, ucum("1.0", "kg")), "");
+    EXPECT_EQ(weight(kKilo, ucum("0.9", "kg")), kTooSmall);
+    EXPECT_EQ(weight(kKilo, ucum("999.9", "g")), kTooSmall);
+    EXPECT_EQ(weight(kKilo, ucum("1000", "g")), "");
+    EXPECT_EQ(weight(kKilo, ucum("0.01", "t")), "");
+    EXPECT_EQ(weight(kKilo, ucum("0.9", "m")), "") << "it can't be told";
+    EXPECT_EQ(weight(kKilo, R"({"value":0.9,"unit":"kg"})"), "") << "nor can it here";
+    EXPECT_EQ(weight(R"({"value":1})", ucum("0.9", "g")), kTooSmall);
+    EXPECT_EQ(weight(R"({"value":1,"unit":"stone"})", R"({"value":0.9,"unit":"stone"})"),
+              kTooSmall);
+    EXPECT_EQ(weight(R"({"value":1,"unit":"stone"})", R"({"value":0.9,"unit":"feet"})"), "");
+}
+
 TEST(Validation, ChecksLengthsBindingsAndRulesOfProfiles) {
     TextSource source;
     source.add(profile_of("Patient", R"--(
