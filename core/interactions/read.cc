@@ -28,7 +28,7 @@ std::optional<Response> answer_carried(const Service& service, const Request& re
         return response;
     }
     if (resource_type_name(target.type) == "OperationDefinition") {
-        if (auto ours = operation_definition(target.id, request.base_url)) {
+        if (auto ours = operation_definition(target.id, request.base_url, service.config())) {
             response.body = Body(*std::move(ours));
             return response;
         }

@@ -50,14 +50,15 @@ std::string definition_url(const Operation& operation) {
                                         : std::string(definition);
 }
 
-std::optional<std::string> operation_definition(std::string_view id, std::string_view base_url) {
+std::optional<std::string> operation_definition(std::string_view id, std::string_view base_url,
+                                                const Config& config) {
     if (!id.starts_with(kIdPrefix)) {
         return {};
     }
     const Operation* first = nullptr;
     std::uint8_t levels = 0;
     for (const Operation& row : operations()) {
-        if (row.definition.starts_with(kOwn) &&
+        if (is_on(row, config) && row.definition.starts_with(kOwn) &&
             row.definition.substr(kOwn.size()) == id.substr(kIdPrefix.size())) {
             first = first == nullptr ? &row : first;
             levels |= row.levels;
@@ -68,7 +69,7 @@ std::optional<std::string> operation_definition(std::string_view id, std::string
     }
     const Signature* const signature = find_signature(first->definition);
     const std::string_view code = first->name.substr(1);
-    const auto is_on = [&](std::uint8_t level) { return (levels & level) != 0 ? "true" : "false"; };
+    const auto has = [&](std::uint8_t level) { return (levels & level) != 0 ? "true" : "false"; };
 
     std::string out = fmt::format(
         R"({{"resourceType":"OperationDefinition","id":"{}","url":"{}","version":"{}","name":"{}",)"
@@ -90,8 +91,8 @@ std::optional<std::string> operation_definition(std::string_view id, std::string
         }
         out += ']';
     }
-    out += fmt::format(R"(,"system":{},"type":{},"instance":{})", is_on(kOnSystem), is_on(kOnType),
-                       is_on(kOnInstance));
+    out += fmt::format(R"(,"system":{},"type":{},"instance":{})", has(kOnSystem), has(kOnType),
+                       has(kOnInstance));
     if (signature != nullptr) {
         std::string parameters = parameters_json(signature->parameters, "in");
         if (!signature->result.empty()) {

@@ -280,6 +280,15 @@ TEST_F(Statement, LeavesOperationDefinitionsThatAreStoredAlone) {
     EXPECT_EQ(send("GET", path).status, 410);
 }
 
+TEST_F(Statement, ReadsNoOperationDefinitionOfWhatIsOff) {
+    const std::string_view path = "/OperationDefinition/annals-purge-history";
+    EXPECT_EQ(send("GET", path).status, 404);
+    Config config;
+    config.hard_delete = true;
+    restart(config);
+    EXPECT_TRUE(send("GET", path).says(R"("code":"purge-history")"));
+}
+
 TEST_F(Statement, IsMadeOnceForEachBaseUrlInTurn) {
     const Descriptions& descriptions = service().descriptions();
     const auto first = descriptions.capability_statement("http://a/fhir");
