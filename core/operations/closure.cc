@@ -277,6 +277,9 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
         if (!begins && rows->empty()) {
             co_return answer(map_json(*asked, table->version, {}, false, false));
         }
+        if (service.config().read_only) {
+            co_return Error{Errc::no_store, "", ""};
+        }
         std::vector<Row> all = begins ? std::vector<Row>() : table->rows;
         all.insert(all.end(), rows->begin(), rows->end());
         std::sort(all.begin(), all.end());

@@ -62,6 +62,19 @@ TEST_F(Closure, GrowsByWhatItIsTold) {
     EXPECT_EQ(rows(call(adding({"puppy"}))), "6");
 }
 
+TEST_F(Closure, IsReadButDoesNotGrowOnAReadOnlyServer) {
+    ASSERT_EQ(rows(call("")), "1");
+    ASSERT_EQ(rows(call(adding({"dog", "poodle"}))), "2 poodle<dog");
+    Config config;
+    config.read_only = true;
+    store_options_.read_only = true;
+    restart(config);
+    EXPECT_EQ(rows(call(adding({"rock"}))), "503 no-store");
+    EXPECT_EQ(rows(call("")), "503 no-store");
+    EXPECT_EQ(rows(call(adding({"dog"}))), "2") << "it is there";
+    EXPECT_EQ(rows(call(R"(,{"name":"version","valueString":"1"})")), "2 poodle<dog");
+}
+
 TEST_F(Closure, RefusesWhatItDoesNotKnow) {
     ASSERT_EQ(call("").status, 200);
     EXPECT_EQ(rows(call(adding({"cat"}))), "404 not-found");
