@@ -24,6 +24,12 @@ GivenCode given_coding(json::Value coding) {
 Result<std::vector<GivenCode>> read_codes(const OperationInput& input, const CodedNames& names) {
     std::vector<GivenCode> codes;
     ANNALS_TRY(const auto code, input.text(names.code));
+    ANNALS_TRY_VOID(input.once({names.coding, names.concept_name}));
+    if ((code ? 1 : 0) + (input.has(names.coding) ? 1 : 0) +
+            (input.has(names.concept_name) ? 1 : 0) >
+        1) {
+        return Error{Errc::invalid, "The code is given in more than one way", ""};
+    }
     if (code) {
         GivenCode given;
         given.code = *code;

@@ -121,6 +121,7 @@ Result<std::optional<Meant>> read_meant(const Service& service, const Target& ta
         ANNALS_TRY_VOID(check_named(input, meant.definition->root(), by_url, by_version));
         return std::optional(std::move(meant));
     }
+    ANNALS_TRY_VOID(input.once({by_value}));
     json::Value resource = input.resource(by_value);
     resource = resource ? resource : input.bare_resource();
     if (resource) {

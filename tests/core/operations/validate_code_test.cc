@@ -67,6 +67,35 @@ TEST_F(Codes, AreValidatedAgainstAValueSet) {
               "result=false");
 }
 
+TEST_F(Codes, AreGivenInOneWay) {
+    filter("isa", "concept", "is-a", "dog");
+    const auto ask = [&](std::string_view operation, const std::string& parameters) {
+        return codes_of(send("POST", operation,
+                             R"({"resourceType":"Parameters","parameter":[)" + parameters + "]}"));
+    };
+    const auto coding = [](std::string_view name, std::string_view code) {
+        return R"({"name":")" + std::string(name) +
+               R"(","valueCoding":{"system":"http://s/animals","code":")" + std::string(code) +
+               R"("}})";
+    };
+    const std::string code =
+        R"({"name":"code","valueCode":"rock"},{"name":"system","valueUri":"http://s/animals"},)";
+    const std::string whole =
+        R"(,{"name":"codeableConcept","valueCodeableConcept":{"coding":[{"code":"dog"}]}})";
+    constexpr std::string_view kValidate = "/ValueSet/isa/$validate-code";
+    EXPECT_EQ(ask(kValidate, code + coding("coding", "dog")), "400 invalid");
+    EXPECT_EQ(ask(kValidate, coding("coding", "dog") + "," + coding("coding", "rock")),
+              "400 invalid");
+    EXPECT_EQ(ask(kValidate, coding("coding", "rock") + whole), "400 invalid");
+    EXPECT_EQ(ask("/CodeSystem/$lookup", code + coding("coding", "dog")), "400 invalid");
+    EXPECT_EQ(
+        ask("/CodeSystem/$subsumes",
+            R"({"name":"codeA","valueCode":"dog"},{"name":"system","valueUri":"http://s/animals"},)" +
+                coding("codingA", "rock") + "," + coding("codingB", "dog")),
+        "400 invalid");
+    EXPECT_EQ(ask("/ConceptMap/$translate", code + coding("coding", "dog")), "400 invalid");
+}
+
 TEST_F(Codes, ThatAreAbstractAreValidOnlyWhereThatIsAskedFor) {
     const std::string url =
         "/ValueSet/$validate-code?url=http://v/all&system=http://s/animals&code=animal";
