@@ -78,11 +78,12 @@ struct MatchAsked {
 
 Result<MatchAsked> read_match_asked(const Service& service, const Request& request) {
     ANNALS_TRY(OperationInput input, OperationInput::read(request));
-    ANNALS_TRY_VOID(input.only({"resource", "onlyCertainMatches", "count"}));
+    ANNALS_TRY_VOID(input.only_beside_resource({"resource", "onlyCertainMatches", "count"}));
     ANNALS_TRY_VOID(input.once({"resource"}));
     ANNALS_TRY(const auto only_certain, input.boolean("onlyCertainMatches"));
     ANNALS_TRY(const auto count, input.number("count"));
-    const json::Value patient = input.resource("resource");
+    json::Value patient = input.resource("resource");
+    patient = patient ? patient : input.bare_resource();
     if (!patient) {
         return Error{Errc::required, "The parameter resource is required", ""};
     }

@@ -73,6 +73,19 @@ TEST_F(Match, GivesTheLikeliestFirstWithScoreAndGrade) {
     EXPECT_EQ(found(ask(R"("name":[{"family":"Nobody"}])")), "");
 }
 
+TEST_F(Match, TakesThePatientAloneAsBody) {
+    add("ann", kAnn);
+    add("namesake", R"("name":[{"family":"Muller","given":["Ann"]}],"birthDate":"1970-05-01")");
+    const auto ask_by = [&](std::string query, std::string_view type) {
+        return found(server_.send({HttpMethod::post, "/Patient/$match", std::move(query),
+                                   fmt::format(R"({{"resourceType":"{}",{}}})", type, kAnn)}));
+    };
+    EXPECT_EQ(ask_by("", "Patient"), "ann certain 1.00, namesake possible 0.60");
+    EXPECT_EQ(ask_by("count=1&onlyCertainMatches=true", "Patient"), "ann certain 1.00");
+    EXPECT_EQ(ask_by("odd=1", "Patient"), "400");
+    EXPECT_EQ(ask_by("", "Person"), "400");
+}
+
 TEST_F(Match, IsNeverCertainWithoutAnIdentifier) {
     constexpr std::string_view kAll =
         R"("name":[{"family":"A","given":["B"]}],"birthDate":"1970-05-01","gender":"male",)"
