@@ -2,6 +2,7 @@
 
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
+#include "core/interactions/referrers.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/turns.h"
 #include "core/operations/input.h"
@@ -103,9 +104,14 @@ std::optional<Issue> mismatch(const Target& target, const ValidateAsked& asked,
     return {};
 }
 
-Result<std::vector<Issue>> run(const Service& service, const Request& request, const Target& target,
-                               const std::optional<storage::VersionInfo>& stored,
-                               std::vector<Position>* unread) {
+struct Found {
+    std::vector<Issue> issues;
+    bool of_deletion = false;  ///< what refers to the resource is still to be looked for
+};
+
+Result<Found> run(const Service& service, const Request& request, const Target& target,
+                  const std::optional<storage::VersionInfo>& stored,
+                  std::vector<Position>* unread) {
     ANNALS_TRY(const OperationInput input,
                OperationInput::read_any(request, {"resource", "mode", "profile"}));
     ValidateAsked asked;
@@ -113,8 +119,12 @@ Result<std::vector<Issue>> run(const Service& service, const Request& request, c
     if (asked.mode == "profile" && asked.profiles.empty()) {
         return Error{Errc::required, "The mode profile demands a profile", ""};
     }
-    if (asked.mode == "delete" && stored) {
-        return std::vector<Issue>();  // there is nothing that a deletion would break
+    if (asked.mode == "delete") {
+        if (!stored) {
+            return Error{Errc::required, "The mode delete is of an instance: Type/id/$validate",
+                         ""};
+        }
+        return Found{.issues = {}, .of_deletion = true};
     }
 
     // What is inside of Parameters, or stored, gets a document of its own, so that places begin with it.
@@ -133,17 +143,17 @@ Result<std::vector<Issue>> run(const Service& service, const Request& request, c
         asked.resource = own.root();
     }
 
-    std::vector<Issue> issues;
+    Found found;
     if (const auto issue = mismatch(target, asked, asked.resource)) {
-        issues.push_back(*issue);
+        found.issues.push_back(*issue);
     }
     const Definitions::Resident definitions(service.definitions(), unread);
     validation::Options options = validation::strict_options(definitions);
     options.profiles = asked.profiles;
     validation::Report report = validation::validate(asked.resource, definitions, options);
-    issues.insert(issues.end(), std::make_move_iterator(report.issues.begin()),
-                  std::make_move_iterator(report.issues.end()));
-    return issues;
+    found.issues.insert(found.issues.end(), std::make_move_iterator(report.issues.begin()),
+                        std::make_move_iterator(report.issues.end()));
+    return found;
 }
 
 }  // namespace
@@ -162,14 +172,25 @@ asio::awaitable<Response> validate_operation(const Service& service, const Reque
         }
     }
     co_await fetch_definitions(service, request, target);
-    const Result<std::vector<Issue>> issues =
+    Result<Found> found =
         co_await fetch_and_look(*request.loop, [&](std::vector<Position>* unread) {
             return run(service, request, target, stored, unread);
         });
-    if (!issues) {
-        co_return issues.error();
+    if (!found) {
+        co_return found.error();
     }
-    co_return answer(*issues);
+    if (found->of_deletion) {
+        Referrers referrers(service, request);
+        referrers.add_deleted(target.type, target.id);
+        const Result<void> free = co_await referrers.check();
+        if (!free && free.error().code != Errc::conflict) {
+            co_return free.error();
+        }
+        if (!free) {
+            found->issues.push_back({"error", "conflict", free.error().detail, ""});
+        }
+    }
+    co_return answer(found->issues);
 }
 
 }  // namespace annals::core
