@@ -251,6 +251,50 @@ TEST_F(Stats, RefuseWhatIsNotAskedWell) {
     }
 }
 
+TEST_F(Stats, AreOfSoManyCodesAndValues) {
+    std::string codes;
+    std::string codings;
+    for (std::size_t i = 0; i < 100; ++i) {
+        codes += fmt::format("&code=c{}", i);
+        codings += fmt::format(R"({}{{"system":"http://l","code":"c{}"}})", i == 0 ? "" : ",", i);
+    }
+    const std::string component =
+        fmt::format(R"({{"code":{{"coding":[{}]}},"valueQuantity":{{"value":1}}}})", codings);
+    std::string components = component;
+    for (std::size_t i = 1; i < 1000; ++i) {
+        components.append(",").append(component);
+    }
+    add("many", code("x") + R"(,"component":[)" + components + "]");
+    EXPECT_EQ(get("statistic=count" + codes).status, 200);
+    EXPECT_EQ(get("statistic=count&code=c100" + codes).status, 413);
+    add("one-more", code("c0") + "," + quantity("1", "kg"));
+    EXPECT_EQ(get("statistic=count" + codes).status, 413);
+}
+
+TEST_F(Stats, AreNoLargerThanABody) {
+    Config config;
+    config.limits.max_body = 1500;
+    TestService small(config);
+    const auto ask = [&](const char* query) {
+        return small
+            .send({HttpMethod::get, "/Observation/$stats",
+                   fmt::format("subject=Patient/p&system=http://l&statistic=count&{}", query)})
+            .status;
+    };
+    EXPECT_EQ(ask("code=a&code=b&code=c&code=d&code=e"), 422);
+    for (const char* id : {"1", "2", "3", "4", "5"}) {
+        const Received answer =
+            small.put(fmt::format("/Observation/{}", id),
+                      fmt::format(R"({{"resourceType":"Observation","id":"{}","status":"final",{},)"
+                                  R"("subject":{{"reference":"Patient/p"}},{}}})",
+                                  id, code("a"), quantity("1", "kg")));
+        ASSERT_EQ(answer.status, 201) << answer.body;
+    }
+    EXPECT_EQ(ask("code=a"), 200);
+    EXPECT_EQ(ask("code=a&include=true&limit=1"), 200);
+    EXPECT_EQ(ask("code=a&include=true"), 422);
+}
+
 TEST_F(Stats, TellApartSoManyUnits) {
     std::string components;
     for (std::size_t i = 0; i < 101; ++i) {
