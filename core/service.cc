@@ -135,6 +135,11 @@ asio::awaitable<Response> handle_converted(const Service& service, const Request
     }
     Response response = converted ? co_await route.row->awaiting(service, as_read, route.target)
                                   : Response(converted.error());
+    // What JSON could say for $validate to find it wrong, and XML that is read as JSON can't, is its answer as well.
+    if (!converted && route.target.operation == "$validate" &&
+        (converted.error().code == Errc::structure || converted.error().code == Errc::value)) {
+        response.status = 200;
+    }
     represent(asked, as_read, response);
     co_return response;
 }
