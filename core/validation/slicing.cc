@@ -409,6 +409,7 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
     const json::Value rules = node.slicing["rules"];
     const bool ordered = node.slicing["ordered"].raw() == "true";
     std::vector<std::uint32_t> counts(node.slices.size(), 0);
+    std::vector<std::uint32_t> shared(node.slices.size(), 0);  // in it, and in one before it
     std::vector<bool> told(node.slices.size(), spots.empty());
     std::size_t last = 0;
     bool after_open = false;
@@ -419,11 +420,17 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
             const Node& slice = profile.node(node.slices[i]);
             // A slice of a slice ("a/b") narrows what is in the first.
             const bool narrower = slice.slice.find('/') != std::string::npos;
-            if (matched != node.slices.size() && !narrower) {
+            const bool taken = matched != node.slices.size() && !narrower;
+            if (taken && counts[i] + shared[i] >= slice.min) {
                 continue;
             }
             const auto in = is_in(context, frame, profile, node, slice, spot);
             told[i] = told[i] || in.has_value();
+            if (taken) {
+                // Elsewhere: which still tells that it is not here, where the slice lacks elements.
+                shared[i] += in == true ? 1 : 0;
+                continue;
+            }
             unsure = unsure || !in.has_value();
             if (in != true) {
                 continue;
@@ -460,7 +467,7 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
         if (!told[i]) {
             continue;
         }
-        if (counts[i] < slice.min) {
+        if (counts[i] + shared[i] < slice.min) {
             context.error("structure", parent,
                           fmt::format("{} demands at least {} of {}:{}, found {}", profile.url(),
                                       slice.min, slice.name, slice.slice, counts[i]));

@@ -393,6 +393,26 @@ TEST(Validation, SlicesByPattern) {
               ".valueInteger\n");
 }
 
+TEST(Validation, DemandsASliceWhereAllElementsAreInOthers) {
+    const std::string elements = components("open", R"({"type":"pattern","path":"code"})",
+                                            R"(
+        {"id":"Observation.component:a","path":"Observation.component","sliceName":"a","min":1},
+        {"id":"Observation.component:a.code","path":"Observation.component.code",
+            "patternCodeableConcept":{"coding":[{"code":"a"}]}},
+        {"id":"Observation.component:b","path":"Observation.component","sliceName":"b","min":1},
+        {"id":"Observation.component:b.code","path":"Observation.component.code",
+            "patternCodeableConcept":{"coding":[{"code":"b"}]}},
+        {"id":"Observation.component:x","path":"Observation.component","sliceName":"x","min":1})");
+    EXPECT_EQ(against(with_components(joined({kA, kB})), elements), "")
+        << "of x it can't be told what is in it";
+    EXPECT_EQ(against(with_components(kA), elements), "error structure Observation\n");
+    EXPECT_EQ(against(with_components(joined({kA, kA})), elements),
+              "error structure Observation\n");
+    EXPECT_EQ(against(with_components(kB), elements), "error structure Observation\n");
+    constexpr std::string_view kBoth = R"({"code":{"coding":[{"code":"a"},{"code":"b"}]}})";
+    EXPECT_EQ(against(with_components(kBoth), elements), "");
+}
+
 TEST(Validation, SlicesByTypeAndExistence) {
     const std::string by_type = components("open", R"({"type":"type","path":"value"})",
                                            R"(
