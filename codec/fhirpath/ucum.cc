@@ -1,5 +1,6 @@
 #include "codec/fhirpath/ucum.h"
 
+#include <algorithm>
 #include <array>
 
 namespace annals::fhirpath {
@@ -211,6 +212,45 @@ constexpr auto kAtoms = std::to_array<Atom>({
     {"[smoot]", "1.7018", kOne, {1}, false, false},
 });
 
+// The other units of UCUM: there is nothing here to compute with them.
+constexpr auto kUnsized = std::to_array<std::string_view>({
+    "%[slope]", "AU",       "Ao",       "Torr",     "[Btu]",           "[Btu_39]",   "[Btu_59]",
+    "[Btu_60]", "[Btu_IT]", "[Btu_m]",  "[Btu_th]", "[D'ag'U]",        "[EU]",       "[HP]",
+    "[PRU]",    "[acr_br]", "[acr_us]", "[bbl_us]", "[bf_i]",          "[bu_br]",    "[bu_us]",
+    "[car_Au]", "[ch_br]",  "[ch_us]",  "[cicero]", "[cml_i]",         "[cr_i]",     "[crd_us]",
+    "[cyd_i]",  "[degR]",   "[den]",    "[didot]",  "[dpt_us]",        "[dqt_us]",   "[dr_ap]",
+    "[fdr_br]", "[ft_br]",  "[ft_us]",  "[fth_br]", "[fth_us]",        "[fur_us]",   "[gal_wi]",
+    "[gil_br]", "[hd_i]",   "[hnsf'U]", "[hp'_C]",  "[hp'_M]",         "[hp'_Q]",    "[hp'_X]",
+    "[hp_C]",   "[hp_M]",   "[hp_Q]",   "[hp_X]",   "[in_br]",         "[in_i'H2O]", "[in_i'Hg]",
+    "[in_us]",  "[kn_br]",  "[kp_C]",   "[kp_M]",   "[kp_Q]",          "[kp_X]",     "[lb_ap]",
+    "[ligne]",  "[lk_br]",  "[lk_us]",  "[lne]",    "[m/s2/Hz^(1/2)]", "[mesh_i]",   "[mi_br]",
+    "[mi_us]",  "[mil_i]",  "[mil_us]", "[min_br]", "[min_us]",        "[nmi_br]",   "[oz_ap]",
+    "[oz_m]",   "[pc_br]",  "[pca]",    "[pca_pr]", "[pied]",          "[pk_br]",    "[pk_us]",
+    "[pnt]",    "[pnt_pr]", "[pouce]",  "[qt_br]",  "[rch_us]",        "[rd_br]",    "[rd_us]",
+    "[rlk_us]", "[sc_ap]",  "[sct]",    "[smgy'U]", "[smi_us]",        "[srd_us]",   "[syd_i]",
+    "[tb'U]",   "[twp]",    "[wood'U]", "[yd_br]",  "[yd_us]",         "att",        "b",
+    "bit_s",    "sph",
+});
+constexpr auto kUnsizedMetric = std::to_array<std::string_view>({
+    "B[10.nV]", "B[SPL]", "B[V]", "B[W]", "B[kW]", "B[mV]", "B[uV]", "Bd",     "Bi",     "G",
+    "Gal",      "Gb",     "Ky",   "Lmb",  "Mx",    "Oe",    "R",     "[G]",    "[c]",    "[e]",
+    "[eps_0]",  "[g]",    "[h]",  "[k]",  "[ly]",  "[m_e]", "[m_p]", "[mu_0]", "cal_IT", "cal_[15]",
+    "cal_[20]", "cal_m",  "eV",   "pc",   "ph",    "sb",    "st",    "tex",
+});
+
+/// One of those, also with a prefix; or one that is too small with its prefix.
+bool is_unsized(std::string_view code) {
+    const auto is_metric = [](std::string_view unit) {
+        return std::ranges::find(kUnsizedMetric, unit) != kUnsizedMetric.end() ||
+               std::ranges::any_of(
+                   kAtoms, [&](const Atom& atom) { return atom.metric && atom.code == unit; });
+    };
+    return std::ranges::find(kUnsized, code) != kUnsized.end() || is_metric(code) ||
+           std::ranges::any_of(kPrefixes, [&](const Prefix& prefix) {
+               return code.starts_with(prefix.code) && is_metric(code.substr(prefix.code.size()));
+           });
+}
+
 std::optional<Decimal> multiply(const std::optional<Decimal>& a, const std::optional<Decimal>& b) {
     return a && b ? Decimal::multiply(*a, *b) : std::nullopt;
 }
@@ -307,11 +347,18 @@ class UnitReader {
         return at_ == text_.size() ? unit : std::nullopt;
     }
 
+    /// It has a unit that nothing can be computed with: what was read is none.
+    bool unsized() const noexcept { return unsized_; }
+
+    /// It was not read to its end, since it can't be computed with.
+    bool too_large() const noexcept { return too_large_; }
+
   private:
     bool more() const { return at_ < text_.size(); }
 
     std::optional<Unit> term(int depth) {
         if (depth > 8) {
+            too_large_ = true;
             return std::nullopt;
         }
         Unit result;
@@ -324,6 +371,7 @@ class UnitReader {
             }
             const std::optional<Unit> next = combine(result, *part, divide);
             if (!next) {
+                too_large_ = true;
                 return std::nullopt;
             }
             result = *next;
@@ -361,6 +409,7 @@ class UnitReader {
                 return std::nullopt;
             }
             ++at_;
+            annotation();
             return inner;
         }
         const std::size_t begin = at_;
@@ -380,7 +429,7 @@ class UnitReader {
         return annotatable(token);
     }
 
-    static std::optional<Unit> annotatable(std::string_view token) {
+    std::optional<Unit> annotatable(std::string_view token) {
         if (token.empty()) {
             return std::nullopt;
         }
@@ -414,11 +463,22 @@ class UnitReader {
             code = token.substr(0, digits);
         }
         const std::optional<Unit> unit = simple_unit(code);
-        return !unit || exponent == 1 ? unit : raised(*unit, exponent);
+        if (!unit) {
+            if (!is_unsized(code)) {
+                return std::nullopt;
+            }
+            unsized_ = true;
+            return Unit();
+        }
+        const std::optional<Unit> power = exponent == 1 ? unit : raised(*unit, exponent);
+        too_large_ = too_large_ || !power;
+        return power;
     }
 
     std::string_view text_;
     std::size_t at_ = 0;
+    bool unsized_ = false;
+    bool too_large_ = false;
 };
 
 }  // namespace
@@ -427,7 +487,14 @@ std::optional<Unit> parse_unit(std::string_view text) {
     if (text.empty() || text.size() > kUnitChars) {
         return std::nullopt;
     }
-    return UnitReader(text).read();
+    UnitReader reader(text);
+    const std::optional<Unit> unit = reader.read();
+    return reader.unsized() ? std::nullopt : unit;
+}
+
+bool is_unit(std::string_view text) {
+    UnitReader reader(text);
+    return text.size() > kUnitChars || reader.read() || reader.too_large();
 }
 
 std::optional<Decimal> convert(const Decimal& value, const Unit& from, const Unit& to) {

@@ -35,6 +35,9 @@ struct Unit {
 /// Reads a unit; nothing if it isn't known or is too large to compute with.
 std::optional<Unit> parse_unit(std::string_view text);
 
+/// Whether it is a code of UCUM. True also of what is too long or too large to be read to its end.
+bool is_unit(std::string_view text);
+
 /// `value` of unit `from` in the unit `to`. Nothing if their dimensions differ or it can't be computed.
 std::optional<Decimal> convert(const Decimal& value, const Unit& from, const Unit& to);
 

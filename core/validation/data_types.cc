@@ -143,6 +143,7 @@ void check_data_type(Context& context, const Frame& frame, const Spot& spot) {
     static const schema::Type kAttachment = schema::find_type("Attachment");
     static const schema::Type kIdentifier = schema::find_type("Identifier");
     static const schema::Type kCoding = schema::find_type("Coding");
+    static const schema::Type kQuantity = schema::find_type("Quantity");
     if (spot.type == schema::extension_type()) {
         check_extension_content(context, spot);
     } else if (spot.type == kAttachment) {
@@ -152,6 +153,8 @@ void check_data_type(Context& context, const Frame& frame, const Spot& spot) {
     } else if (spot.type == kCoding) {
         check_system(context, spot);
         check_coding(context, spot);
+    } else if (spot.type.is_a(kQuantity)) {
+        check_unit(context, spot);
     }
 }
 

@@ -1,5 +1,6 @@
 #include "core/validation/terminology.h"
 
+#include "codec/fhirpath/ucum.h"
 #include "core/canonical.h"
 #include "core/terminology/membership.h"
 
@@ -159,6 +160,8 @@ bool is_digits(std::string_view text) {
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
+constexpr std::string_view kUcum = "http://unitsofmeasure.org";
+
 }  // namespace
 
 bool is_snomed_code(std::string_view code) {
@@ -248,11 +251,22 @@ void check_binding(Context& context, const Spot& spot, schema::Strength strength
                              : fmt::format("A code of {} is expected, found {}", value_set, what));
 }
 
+void check_unit(Context& context, const Spot& spot) {
+    const json::Value value = spot.value();
+    if (!value["system"].equals(kUcum) || !value["code"].is_string()) {
+        return;
+    }
+    if (const std::string code = value["code"].string(); !fhirpath::is_unit(code)) {
+        context.tell_unknown_code(spot.node(), fmt::format("'{}' is no code of UCUM", code));
+    }
+}
+
 void check_coding(Context& context, const Spot& spot) {
     const json::Value value = spot.value();
     if (!value["code"].is_string() || !value["system"].is_string()) {
         return;
     }
+    check_unit(context, spot);
     const Code code = code_of(value);
     if (*code.system == kSnomed) {
         if (!is_snomed_code(code.code)) {

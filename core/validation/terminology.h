@@ -33,6 +33,9 @@ void check_binding(Context& context, const Spot& spot, schema::Strength strength
 /// Is the value in the value set (of a CodeableConcept, any of its codings)? Nothing if that can't be told.
 std::optional<bool> value_in(Context& context, const Spot& spot, std::string_view value_set);
 
+/// Checks that the code of a Quantity or Coding is one of UCUM, if it says so.
+void check_unit(Context& context, const Spot& spot);
+
 /// Checks that a Coding's code is one of its system, if the system is known.
 void check_coding(Context& context, const Spot& spot);
 

@@ -173,6 +173,8 @@ TEST_F(FhirPath, ComparesQuantitiesInTheirUnits) {
     EXPECT_EQ(eval("90 'km/h' = 25 'm/s'"), "[true]");
     EXPECT_EQ(eval("5 'mmol/L' = 5 'mol/m3'"), "[true]");
     EXPECT_EQ(eval("1 'u' < 1 'kg'"), "[true]");
+    EXPECT_EQ(eval("1 'g/(10.h){shift}' = 0.1 'g/h'"), "[true]");
+    EXPECT_EQ(eval("1 'Torr' < 1 'kPa'"), "") << "a unit that isn't computed with";
     EXPECT_EQ(eval("1 'cm' = 1 's'"), "");
     EXPECT_EQ(eval("1 'cm' < 1 's'"), "");
     EXPECT_EQ(eval("3 'nonsense' = 3 'nonsense'"), "[true]");

@@ -694,5 +694,49 @@ TEST(Validation, KnowsSnomedCodesByTheirCheckDigit) {
               "0]\n");
 }
 
+TEST(Validation, KnowsCodesOfUcumByTheirUnitsAndGrammar) {
+    const auto quantity = [](std::string_view code) {
+        return issues(
+            R"({"resourceType":"Observation","status":"final","code":{"text":"t"},"valueQuantity":
+            {"value":1,"system":"http://unitsofmeasure.org","code":")" +
+            std::string(code) + R"("}})");
+    };
+    for (const char* code : {"mg/dL",
+                             "mm[Hg]",
+                             "10*3/uL",
+                             "10^3/uL",
+                             "/min",
+                             "/[HPF]",
+                             "1",
+                             "%",
+                             "{score}",
+                             "{beats}/min",
+                             "kg.m/s2",
+                             "kg/(m.s2){x}",
+                             "U/(10.g){feces}",
+                             "mL/min/{1.73_m2}",
+                             "Cel",
+                             "m-1",
+                             "keV",
+                             "[in_i'H2O]",
+                             "B[10.nV]",
+                             "[m/s2/Hz^(1/2)]",
+                             "[acr_us]",
+                             "m99.m99",
+                             "yu"}) {
+        EXPECT_EQ(quantity(code), "") << code;
+    }
+    for (const char* code : {"mmHg", "MG/DL", "bpm", "x10E3/uL", "mg / dL", "mg//dL", "mg/", "mg)",
+                             "(mg", "mg{x", "mcg", "k[acr_us]", "km[acr_us]", "[nosuch]"}) {
+        EXPECT_EQ(quantity(code), "error code-invalid Observation.valueQuantity\n") << code;
+    }
+    EXPECT_EQ(issues(R"({"resourceType":"Observation","status":"final","code":{"text":"t"},
+        "valueQuantity":{"value":1,"system":"http://units.org","code":"mmHg"}})"),
+              "");
+    EXPECT_EQ(issues(R"({"resourceType":"Observation","status":"final","code":{"text":"t"},
+        "valueCodeableConcept":{"coding":[{"system":"http://unitsofmeasure.org","code":"mmHg"}]}})"),
+              "error code-invalid Observation.valueCodeableConcept.coding[0]\n");
+}
+
 }  // namespace
 }  // namespace annals::validation
