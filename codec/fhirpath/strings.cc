@@ -22,7 +22,26 @@ re2::StringPiece piece(std::string_view text) {
     return {text.data(), text.size()};
 }
 
-std::unique_ptr<re2::RE2> compile(std::string_view pattern, bool full) {
+// "(?P<name>" for "(?<name>", which not every RE2 knows.
+std::string with_named_groups(std::string_view pattern) {
+    std::string out;
+    bool in_class = false;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        out += pattern[i];
+        if (pattern[i] == '\\' && i + 1 < pattern.size()) {
+            out += pattern[++i];
+        } else if (pattern[i] == '[' || pattern[i] == ']') {
+            in_class = pattern[i] == '[';
+        } else if (!in_class && pattern.substr(i).starts_with("(?<")) {
+            out += "?P";
+            ++i;
+        }
+    }
+    return out;
+}
+
+std::unique_ptr<re2::RE2> compile(std::string_view written, bool full) {
+    const std::string pattern = with_named_groups(written);
     re2::RE2::Options options;
     options.set_log_errors(false);
     options.set_dot_nl(true);  // "single line" mode
@@ -186,13 +205,29 @@ bool Machine::matches(const Node& node, std::string_view text, std::string_view 
     if (node.function != Function::replace_matches) {
         return push(Item::boolean(re2::RE2::PartialMatch(piece(text), *regex)));
     }
-    // $1 and \1 are groups; \$ is a dollar.
+    // $1, ${1}, ${name} and \1 are groups; \$ is a dollar.
     std::string rewrite;
     for (std::size_t i = 0; i < substitution.size(); ++i) {
         const char c = substitution[i];
         const char next = i + 1 < substitution.size() ? substitution[i + 1] : '\0';
         if (c == '$' && next >= '0' && next <= '9') {
             rewrite += '\\';
+            continue;
+        }
+        if (c == '$' && next == '{') {
+            const std::size_t end = substitution.find('}', i);
+            if (end == std::string_view::npos) {
+                return fail("a substitution that can't be used");
+            }
+            const std::string name(substitution.substr(i + 2, end - i - 2));
+            const auto& groups = regex->NamedCapturingGroups();
+            const auto found = groups.find(name);
+            const std::string number = found == groups.end() ? name : std::to_string(found->second);
+            if (number.size() != 1 || number < "0" || number > "9") {
+                return fail("a substitution that can't be used");
+            }
+            rewrite.append("\\").append(number);
+            i = end;
             continue;
         }
         if (c == '\\' && (next == '$' || next == '\\')) {

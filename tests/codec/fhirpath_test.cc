@@ -212,6 +212,15 @@ TEST_F(FhirPath, CountsCharactersAndNotBytes) {
     EXPECT_EQ(eval("'w7/Cv8O+'.decode('urlbase64')"), "");
     EXPECT_EQ(eval("'w7_Cv8O-'.decode('base64') | 'YW I='.decode('base64')"), "");
     EXPECT_EQ(eval("'a.b'.replaceMatches('(\\\\w).(\\\\w)', '$2-$1')"), "[b-a]");
+    EXPECT_EQ(eval("'a.b'.replaceMatches('(\\\\w).(\\\\w)', '${2}0${1}')"), "[b0a]");
+    EXPECT_EQ(eval("'11/30/1972'.replaceMatches('\\\\b(?<month>\\\\d{1,2})/(?<day>\\\\d{1,2})/"
+                   "(?<year>\\\\d{2,4})\\\\b', '${day}-${month}-${year}')"),
+              "[30-11-1972]");
+    EXPECT_EQ(eval("'(?<a'.replaceMatches('\\\\(\\\\?<(?<x>.)|[(?<]', '$1')"), "[a]");
+    EXPECT_EQ(eval("'a'.replaceMatches('(a)', '${b}')"), "error");
+    EXPECT_EQ(eval("'a'.replaceMatches('(a)', '${1')"), "error");
+    EXPECT_EQ(eval("'a'.replaceMatches('(a)', '${')"), "error");
+    EXPECT_EQ(eval("'a'.matches('(?<=a)b')"), "error");
 }
 
 TEST_F(FhirPath, StepsByNamesOfTheSchema) {
