@@ -62,6 +62,9 @@ asio::awaitable<Response> install_package_operation(const Service& service, cons
     if (!wanted) {
         co_return wanted.error();
     }
+    if (service.config().read_only) {
+        co_return Error{Errc::no_store, "", ""};
+    }
     const Definitions& definitions = service.definitions();
     const auto made = std::make_shared<std::optional<Result<packages::Installation>>>();
     const auto asked = std::make_shared<const packages::Wanted>(*std::move(wanted));

@@ -114,6 +114,18 @@ TEST_F(InstallPackage, WaitsForAnotherTimeWhereThereIsNoThreadForIt) {
     EXPECT_EQ(install_inline(package).status, 200);
 }
 
+TEST_F(InstallPackage, LeavesTheDirectoryOfAReadOnlyServerAsItIs) {
+    const std::string package =
+        make_package("q", "2.0.0", {std::string(kCodes), std::string(kSet)});
+    Config config;
+    config.read_only = true;
+    store_options_.read_only = true;
+    restart(config);
+    EXPECT_EQ(outcome(install_inline(package)), "503 no-store");
+    EXPECT_EQ(codes("url=http://p/set"), "404 not-found");
+    EXPECT_FALSE(std::filesystem::exists(service().config().data + "/packages"));
+}
+
 TEST_F(InstallPackage, TakesAnArchiveAndPutsWhatIsStoredFirst) {
     ASSERT_EQ(
         install_inline(make_package("q", "2.0.0", {std::string(kCodes), std::string(kSet)})).status,
