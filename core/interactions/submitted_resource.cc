@@ -24,14 +24,8 @@ namespace {
 // Documents above this size keep no buffers for the next parse of the thread.
 constexpr std::size_t kRecycledBytesMax = 1 << 20;
 
-/// The errors that full validation finds in a resource whose structure is sound.
-Result<void> check_in_full(const Service& service, json::Value resource, std::string_view prefix,
-                           std::vector<Position>* unread) {
-    validation::Options options;
-    options.structure_is_checked = true;
-    options.refuse_unknown_codes = false;
-    const Definitions::Resident definitions(service.definitions(), unread);
-    validation::Report report = validation::validate(resource, definitions, options);
+/// The errors of a report, all in one.
+Result<void> errors_of(validation::Report report, std::string_view prefix) {
     std::optional<Error> fault;
     for (Issue& issue : report.issues) {
         if (issue.severity != "error") {
@@ -52,7 +46,24 @@ Result<void> check_in_full(const Service& service, json::Value resource, std::st
     return fault ? Result<void>(*std::move(fault)) : Result<void>();
 }
 
+/// The errors that full validation finds in a resource whose structure is sound.
+Result<void> check_in_full(const Service& service, json::Value resource, std::string_view prefix,
+                           std::vector<Position>* unread) {
+    validation::Options options;
+    options.structure_is_checked = true;
+    options.refuse_unknown_codes = false;
+    const Definitions::Resident definitions(service.definitions(), unread);
+    return errors_of(validation::validate(resource, definitions, options), prefix);
+}
+
 }  // namespace
+
+Result<void> check_resolved(json::Value resource, std::string_view prefix) {
+    validation::Options options;
+    options.structure_is_checked = true;
+    options.references_alone = true;
+    return errors_of(validation::validate(resource, validation::EmptySource(), options), prefix);
+}
 
 json::Parser& thread_parser() {
     thread_local json::Parser parser;

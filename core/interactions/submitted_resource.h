@@ -44,6 +44,10 @@ Result<void> check_whole(const json::ResourceFacts& facts);
 Result<void> check_resource(const Service& service, json::Value resource,
                             std::string_view prefix = {}, std::vector<Position>* unread = nullptr);
 
+/// What full validation can tell of a resource only when its links are resolved: whether its references lead to types that they
+/// may lead to. Errors: business_rule, as check_resource().
+Result<void> check_resolved(json::Value resource, std::string_view prefix);
+
 /// Whether the scopes of whoever sends `request` permit that `resource` becomes what `write` says. Errors: forbidden.
 Result<void> check_written(const Service& service, const Request& request,
                            const storage::VersionWrite& write, json::Value resource);

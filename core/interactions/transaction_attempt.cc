@@ -103,6 +103,11 @@ Result<void> TransactionAttempt::build_body(std::size_t index, storage::VersionW
     }
     plans_.emplace_back(resource.facts, write.id, json::BodyPlan::Keep{}, edits_.back());
     append_pieces(plans_.back(), pieces_);
+    if (service_.config().validation == "full" && !edits_.back().empty()) {
+        ANNALS_TRY(const json::Document document, parse_planned(plans_.back()));
+        ANNALS_TRY_VOID(
+            check_resolved(document.root(), fmt::format("Bundle.entry[{}].resource", index)));
+    }
     if (is_held(request_)) {
         ANNALS_TRY(const json::Document document, parse_planned(plans_.back()));
         ANNALS_TRY_VOID(check_written(service_, request_, write, document.root()));

@@ -109,15 +109,18 @@ json::Value find_contained(Context& context, const Frame& frame, const std::stri
     return found.empty() ? json::Value() : found.front();
 }
 
+/// The type of Type?criteria; missing if it is none.
+schema::Type conditional_type(std::string_view text) {
+    const std::size_t query = text.find('?');
+    const schema::Type type =
+        query == std::string_view::npos ? schema::Type() : schema::find_type(text.substr(0, query));
+    return type.is_resource() ? type : schema::Type();
+}
+
 /// Whether a relative reference has one of the forms that there are: Type/id, Type?criteria.
 bool is_relative_form(std::string_view text) {
     const Literal literal = parse_literal(text);
-    if (literal.type && literal.base.empty()) {
-        return true;
-    }
-    const std::size_t query = text.find('?');
-    return query != std::string_view::npos &&
-           schema::find_type(text.substr(0, query)).is_resource();
+    return (literal.type && literal.base.empty()) || conditional_type(text);
 }
 
 }  // namespace
@@ -151,6 +154,9 @@ Target resolve(Context& context, const Frame& frame, json::Value reference) {
                 target.frame.entry = entry;
             }
         });
+    }
+    if (!target.type) {
+        target.type = conditional_type(text);
     }
     if (!target.type) {
         target.type = parse_literal(text).type;

@@ -60,6 +60,8 @@ struct Options {
     bool refuse_unknown_codes = true;
     /// The structure has been checked already, without a fault.
     bool structure_is_checked = false;
+    /// Nothing is looked at but where references lead to.
+    bool references_alone = false;
     std::size_t issues_max = 100;  ///< further ones are not told
     std::uint64_t steps =
         20'000'000;  ///< elements, rules and their nodes looked at; beyond: too-costly

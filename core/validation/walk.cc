@@ -104,6 +104,15 @@ void check_element(Context& context, const Frame& frame, const Spot& spot, const
         check_inner_resource(context, frame, spot, parent);
         return;
     }
+    if (context.options.references_alone) {
+        if (spot.type == schema::reference_type()) {
+            check_reference(context, frame, spot);
+        }
+        if (spot.object()) {
+            check_children(context, frame, spot);
+        }
+        return;
+    }
     check_invariants(context, frame, spot, spot.type.invariants());
     check_invariants(context, frame, spot, spot.element.invariants());
     const schema::Strength strength = spot.element.strength();
@@ -142,6 +151,11 @@ void check_resource(Context& context, const Frame& frame) {
         return;
     }
     ++context.depth;
+    if (context.options.references_alone) {
+        check_children(context, frame, spot);
+        --context.depth;
+        return;
+    }
     check_invariants(context, frame, spot, spot.type.invariants());
     check_children(context, frame, spot);
     check_contained(context, frame);
