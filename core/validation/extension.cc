@@ -86,8 +86,14 @@ bool allowed_here(Context& context, const Frame& frame, json::Value definition, 
     }
     for (const json::Value one : contexts.elements()) {
         const std::string expression = one["expression"].string();
+        if (one["type"].equals("extension") && expression.find('#') == std::string::npos) {
+            if (owner.type == schema::extension_type() && owner.value()["url"].equals(expression)) {
+                return true;
+            }
+            continue;
+        }
         if (!one["type"].equals("element")) {
-            return true;  // FHIRPath and extensions' own urls: not looked at
+            return true;  // FHIRPath and parts of other extensions: not looked at
         }
         if (is_at(expression, owner) || (expression.find('.') != std::string::npos &&
                                          is_below(context, frame, expression, owner))) {

@@ -533,6 +533,25 @@ TEST(Validation, ChecksExtensionsAgainstTheirDefinitions) {
               "Patient.extension[0]\n");
 }
 
+TEST(Validation, KnowsExtensionsThatAreForOtherExtensions) {
+    TextSource source;
+    std::string definition = profile_of(
+        "Extension",
+        R"({"id":"Extension.url","path":"Extension.url","fixedUri":"http://x.org/inner"})",
+        "inner");
+    definition.insert(definition.size() - 1,
+                      R"(,"context":[{"type":"extension","expression":"http://x.org/outer"}])");
+    source.add(definition);
+    const auto patient = [&](const std::string& extension) {
+        return issues(R"({"resourceType":"Patient","extension":[)" + extension + "]}", source);
+    };
+    const std::string inner = R"({"url":"http://x.org/inner","valueString":"x"})";
+    EXPECT_EQ(patient(R"({"url":"http://x.org/outer","extension":[)" + inner + "]}"), "");
+    EXPECT_EQ(patient(R"({"url":"http://x.org/other","extension":[)" + inner + "]}"),
+              "error structure Patient.extension[0].extension[0]\n");
+    EXPECT_EQ(patient(inner), "error structure Patient.extension[0]\n");
+}
+
 TEST(Validation, SaysWhichProfilesItDoesNotKnow) {
     EXPECT_EQ(issues(R"({"resourceType":"Patient","meta":{"profile":["http://x.org/unknown"]}})"),
               "warning not-found "
