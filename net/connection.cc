@@ -153,7 +153,7 @@ void Connection::wake() {
 }
 
 void Connection::close_if_idle() {
-    if (phase_ == Phase::idle) {
+    if (phase_ == Phase::idle || phase_ == Phase::greeting) {
         wake();
     }
     wake_websocket();

@@ -32,7 +32,7 @@ asio::awaitable<bool> Connection::wait_for(TlsStream::Step step) {
 // The handshake. False if there is nobody to talk to.
 asio::awaitable<bool> Connection::greet() {
     enter(Phase::greeting, worker_.shared.config.limits.header_timeout);
-    for (;;) {
+    while (!worker_.shared.stopping.load(std::memory_order_relaxed)) {
         const TlsStream::Step step = tls_->handshake();
         if (step == TlsStream::Step::done) {
             phase_ = Phase::working;
@@ -43,6 +43,7 @@ asio::awaitable<bool> Connection::greet() {
             co_return false;
         }
     }
+    co_return false;
 }
 
 asio::awaitable<Moved> Connection::read_encrypted(std::span<char> room) {

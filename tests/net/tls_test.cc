@@ -53,6 +53,8 @@ class TlsServer {
 
     std::string url() const { return server_->server().url(); }
 
+    void stop() { server_->server().stop(); }
+
   private:
     TemporaryDirectory folder_;
     std::unique_ptr<FakeServer> server_;
@@ -287,6 +289,19 @@ TEST(Tls, EndsAHandshakeThatIsNotGoneOnWith) {
     EXPECT_TRUE(silent.closed_by_peer());
     Connection slow(server.port());
     ASSERT_TRUE(slow.send(std::string_view("\x16\x03\x01\x02\x00\x01", 6)));
+    EXPECT_TRUE(slow.closed_by_peer());
+}
+
+TEST(Tls, DoesNotWaitForAHandshakeWhenItStops) {
+    TlsServer server{Certificate("server")};
+    Connection silent(server.port());
+    Connection slow(server.port());
+    ASSERT_TRUE(slow.send(std::string_view("\x16\x03\x01\x02\x00\x01", 6)));
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const auto begin = std::chrono::steady_clock::now();
+    server.stop();
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+    EXPECT_TRUE(silent.closed_by_peer());
     EXPECT_TRUE(slow.closed_by_peer());
 }
 
