@@ -47,10 +47,14 @@ asio::awaitable<bool> Connection::greet() {
 }
 
 asio::awaitable<Moved> Connection::read_encrypted(std::span<char> room) {
-    for (;;) {
+    for (bool waited = false;; waited = true) {
         std::size_t count = 0;
         const TlsStream::Step step = tls_->read(room, count);
         if (step == TlsStream::Step::done) {
+            if (!waited) {
+                // A client that sends as fast as it is read does not keep the others waiting.
+                co_await worker_.loop.yield();
+            }
             co_return Moved{asio::error_code(), count};
         }
         if (step == TlsStream::Step::closed || step == TlsStream::Step::broken ||

@@ -3,6 +3,7 @@
 #include "core/base/log.h"
 
 #include <fmt/format.h>
+#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
@@ -19,6 +20,10 @@ namespace {
 
 /// A record's worth: more in one go only fills more records.
 constexpr std::size_t kRecordBytes = SSL3_RT_MAX_PLAIN_LENGTH;
+
+/// How often the socket is read in one step. Else the step would last for as long as a client sends records that have nothing in
+/// them for HTTP, such as new keys, and keep the thread.
+constexpr int kReadsPerStep = 2;
 
 /// Name, key for encryption and key for authentication of session tickets.
 constexpr std::size_t kTicketKeyBytes = 80;
@@ -54,6 +59,21 @@ int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
     }
     *out = chosen;
     return SSL_TLSEXT_ERR_OK;
+}
+
+/// Called before and after what is done with the socket. Beyond kReadsPerStep it is as if nothing had arrived.
+long bound_reads(BIO* socket, int operation, const char*, std::size_t, int, long, int result,
+                 std::size_t*) {
+    if (operation == BIO_CB_READ) {
+        int& reads_left = *reinterpret_cast<int*>(BIO_get_callback_arg(socket));
+        if (reads_left == 0) {
+            BIO_clear_retry_flags(socket);
+            BIO_set_retry_read(socket);
+            return -1;
+        }
+        --reads_left;
+    }
+    return result;
 }
 
 }  // namespace
@@ -159,6 +179,9 @@ void TlsStream::Free::operator()(SSL* ssl) const noexcept {
 
 TlsStream::TlsStream(const TlsContext& context, int fd) : ssl_(SSL_new(context.current().get())) {
     if (ssl_ != nullptr && SSL_set_fd(ssl_.get(), fd) == 1) {
+        BIO* const socket = SSL_get_rbio(ssl_.get());
+        BIO_set_callback_ex(socket, bound_reads);
+        BIO_set_callback_arg(socket, reinterpret_cast<char*>(&reads_left_));
         SSL_set_accept_state(ssl_.get());
     } else {
         ssl_.reset();
@@ -187,6 +210,7 @@ TlsStream::Step TlsStream::handshake() {
         return Step::broken;
     }
     ERR_clear_error();
+    reads_left_ = kReadsPerStep;
     const int result = SSL_do_handshake(ssl_.get());
     if (result == 1) {
         usable_ = true;
@@ -200,6 +224,7 @@ TlsStream::Step TlsStream::read(std::span<char> room, std::size_t& count) {
         return Step::broken;
     }
     ERR_clear_error();
+    reads_left_ = kReadsPerStep;
     const int result = SSL_read_ex(ssl_.get(), room.data(), room.size(), &count);
     return result == 1 ? Step::done : step_after(result);
 }
@@ -220,6 +245,7 @@ TlsStream::Step TlsStream::flush() {
     }
     while (begin_ < end_) {
         ERR_clear_error();
+        reads_left_ = kReadsPerStep;
         std::size_t written = 0;
         const int result =
             SSL_write_ex(ssl_.get(), record_.get() + begin_, end_ - begin_, &written);

@@ -96,6 +96,7 @@ class TlsStream {
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
     bool usable_ = false;  ///< the handshake is done and nothing has gone wrong since
+    int reads_left_ = 0;   ///< of the socket, in the step under way
 };
 
 }  // namespace annals::net

@@ -8,6 +8,7 @@
 #include "tests/support/websocket_client.h"
 
 #include <gmock/gmock.h>
+#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
@@ -18,6 +19,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -303,6 +305,63 @@ TEST(Tls, DoesNotWaitForAHandshakeWhenItStops) {
     EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
     EXPECT_TRUE(silent.closed_by_peer());
     EXPECT_TRUE(slow.closed_by_peer());
+}
+
+/// Has one client send at once what `add` and then a request make, and another, of the same thread of the server, ask as often as it
+/// can meanwhile.
+void expect_others_are_answered_during(const std::function<void(Peer&)>& add) {
+    const TlsServer server{Certificate("server"), nullptr,
+                           [](core::Config& config) { config.threads = 1; }};
+    Peer busy(server.port());
+    Peer other(server.port());
+    ASSERT_TRUE(busy.greeted() && other.greeted());
+    BIO* const records = BIO_new(BIO_s_mem());
+    SSL_set0_wbio(busy.ssl(), records);
+    add(busy);
+
+    std::atomic<bool> answered = false;
+    std::thread sender([&] {
+        char* bytes = nullptr;
+        auto left = static_cast<std::size_t>(BIO_get_mem_data(records, &bytes));
+        while (left > 0) {
+            const ssize_t sent = ::send(SSL_get_rfd(busy.ssl()), bytes, left, MSG_NOSIGNAL);
+            if (sent < 0) {
+                break;
+            }
+            bytes += sent;
+            left -= static_cast<std::size_t>(sent);
+        }
+        EXPECT_THAT(busy.receive(1), StartsWith("HTTP/1.1 200 "));
+        answered = true;
+    });
+    int answers = 0;
+    while (!answered && other.send("GET /fhir/text HTTP/1.1\r\nHost: a\r\n\r\n") &&
+           !other.receive(1).empty()) {
+        ++answers;
+    }
+    sender.join();
+    EXPECT_GT(answers, 10);
+}
+
+TEST(Tls, OfAClientThatSendsManySmallRecordsKeepsNobodyWaiting) {
+    expect_others_are_answered_during([](Peer& busy) {
+        constexpr int kRecords = 200'000;
+        ASSERT_TRUE(busy.send("POST /fhir/echo HTTP/1.1\r\nHost: a\r\nContent-Length: " +
+                              std::to_string(kRecords) + "\r\n\r\n"));
+        for (int i = 0; i < kRecords; ++i) {
+            ASSERT_TRUE(busy.send("x"));
+        }
+    });
+}
+
+TEST(Tls, OfAClientThatChangesItsKeysWithoutEndKeepsNobodyWaiting) {
+    expect_others_are_answered_during([](Peer& busy) {
+        for (int i = 0; i < 40'000; ++i) {
+            ASSERT_EQ(SSL_key_update(busy.ssl(), SSL_KEY_UPDATE_NOT_REQUESTED), 1);
+            ASSERT_EQ(SSL_do_handshake(busy.ssl()), 1);
+        }
+        ASSERT_TRUE(busy.send("GET /fhir/text HTTP/1.1\r\nHost: a\r\n\r\n"));
+    });
 }
 
 TEST(Tls, ResumesSessions) {
