@@ -1,6 +1,7 @@
 #include "net/compression.h"
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <utility>
 
@@ -12,11 +13,21 @@ constexpr std::size_t kBytesMin = 1 << 10;  // below, the headers weigh more tha
 constexpr std::size_t kWholeBytesMax = 64 << 10;     // encoded at once, with a Content-Length
 constexpr std::size_t kEncodedBytesMax = 128 << 10;  // encoded between two writes
 
+/// EncodedSources there are. Each holds an encoder, of some 3 MiB with zstd, for as long as its client takes to read.
+std::atomic<std::size_t> encoded_sources{0};
+
 // The pieces of a body and what follows it, encoded a turn's worth at a time.
 class EncodedSource final : public core::BodySource {
   public:
     EncodedSource(core::Body body, std::unique_ptr<core::BodySource> more, EncoderPointer encoder)
-        : body_(std::move(body)), more_(std::move(more)), encoder_(std::move(encoder)) {}
+        : body_(std::move(body)), more_(std::move(more)), encoder_(std::move(encoder)) {
+        encoded_sources.fetch_add(1, std::memory_order_relaxed);
+    }
+
+    EncodedSource(const EncodedSource&) = delete;
+    EncodedSource& operator=(const EncodedSource&) = delete;
+
+    ~EncodedSource() override { encoded_sources.fetch_sub(1, std::memory_order_relaxed); }
 
     bool next(core::Body& slice) override {
         std::string encoded;
@@ -98,6 +109,10 @@ void compress(core::Response& response, std::string_view accept_encoding) {
     if ((!sliced && response.body.size() < kBytesMin) || !is_compressible(response)) {
         return;
     }
+    const bool whole = !sliced && response.body.size() <= kWholeBytesMax;
+    if (!whole && encoded_sources.load(std::memory_order_relaxed) >= kEncodedSourcesMax) {
+        return;
+    }
     const Coding coding = choose_coding(accept_encoding);
     if (coding == Coding::identity) {
         return;
@@ -112,7 +127,7 @@ void compress(core::Response& response, std::string_view accept_encoding) {
         }
     }
     response.headers.emplace_back("Content-Encoding", coding_name(coding));
-    if (!sliced && response.body.size() <= kWholeBytesMax) {
+    if (whole) {
         response.body = encode_whole(response.body, *encoder);
         return;
     }

@@ -9,7 +9,13 @@
 #include "core/exchange.h"
 #include "net/coding.h"
 
+#include <cstddef>
+#include <string_view>
+
 namespace annals::net {
+
+/// Answers that are encoded slice by slice at a time. Beyond, those that would be go out as they are.
+inline constexpr std::size_t kEncodedSourcesMax = 128;
 
 /// Encodes the body of `response` in the coding that `accept_encoding` likes best and says so in its headers.
 /// Tiny bodies, and those that are compressed by their nature, stay as they are. What a streamed body's slice

@@ -1,9 +1,13 @@
 // Content codings over a socket: answers that are encoded, requests that are decoded.
 
+#include "net/compression.h"
+
 #include "net/coding.h"
 #include "tests/net/fake_service.h"
 
 #include <gtest/gtest.h>
+
+#include <vector>
 
 namespace annals::test {
 namespace {
@@ -78,6 +82,27 @@ TEST(Compression, LeavesTinyAnswersAndThoseThatDoNotAskAlone) {
     const HttpResponse plain = exchange(server().port(), "GET", "/fhir/view?5000");
     EXPECT_FALSE(plain.header("Content-Encoding"));
     EXPECT_EQ(plain.header("Vary"), "Accept, Accept-Encoding");
+}
+
+TEST(Compression, OfLargeAnswersIsBoundedByHowManyThereAre) {
+    const auto answer = [](std::size_t bytes) {
+        core::Response response;
+        response.body = core::Body(std::string(bytes, 'x'));
+        net::compress(response, "zstd");
+        return response;
+    };
+    const auto is_encoded = [](const core::Response& response) {
+        return !response.headers.empty();
+    };
+    std::vector<core::Response> under_way;  // whose clients don't read
+    for (std::size_t i = 0; i < net::kEncodedSourcesMax; ++i) {
+        under_way.push_back(answer(100'000));
+        ASSERT_TRUE(is_encoded(under_way.back())) << i;
+    }
+    EXPECT_FALSE(is_encoded(answer(100'000)));
+    EXPECT_TRUE(is_encoded(answer(5'000)));
+    under_way.pop_back();
+    EXPECT_TRUE(is_encoded(answer(100'000)));
 }
 
 TEST(Compression, TellsHeadWhatGetWouldSay) {
