@@ -19,6 +19,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -191,8 +192,12 @@ class Replay {
             }
         }
         std::string shown = std::to_string(response.status) + "\n";
+        std::set<std::string> names;
         for (const auto& [name, value] : response.headers) {
             shown += name + ": " + value + "\n";
+            // RFC 9110 section 5.3.
+            EXPECT_TRUE(names.insert(name).second || name == "WWW-Authenticate")
+                << name << " comes twice";
         }
         SCOPED_TRACE(shown + "\n" + response.body.substr(0, 2000));
         for (const std::string& expected : exchange.expected) {
