@@ -102,6 +102,13 @@ Result<MaybePlan> common_plan(Reading& reading, TypeId type, std::string_view na
             Errc::not_supported, fmt::format("_query: there is no query '{}'", shown(value)), {}};
     }
     ANNALS_TRY_VOID(reading.spend());
+    const bool full_text = segment.code == "_text" || segment.code == "_content";
+    if (full_text && ++reading.full_texts[type.value] > kFullTextsMax) {
+        return Error{Errc::too_costly,
+                     fmt::format("more than {} texts are looked for in each {}", kFullTextsMax,
+                                 resource_type_name(type)),
+                     {}};
+    }
     Result<Plan> plan = segment.code == "_filter" ? filter_plan(reading, type, value)
                         : segment.code == "_list" ? list_plan(reading, type, value)
                                                   : full_text_plan(name, value);

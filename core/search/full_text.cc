@@ -7,12 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstring>
 
 namespace annals::core::search {
 
 namespace {
 
-constexpr std::size_t kWordsMax = 100;  // of one value
+constexpr std::size_t kWordsMax = 100;  // of one value, all alternatives together
 
 bool is_word_byte(char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
@@ -102,9 +103,9 @@ void append_strings(json::Value value, bool is_narrative, std::string& out) {
 // Alternatives of words and phrases that must all be there; each with a blank before and behind it.
 using WantedWords = std::vector<std::vector<std::string>>;
 
-Result<WantedWords> read_wanted(std::string_view name, std::string_view value) {
+// `words`: how many there have been so far.
+Result<WantedWords> read_wanted(std::string_view name, std::string_view value, std::size_t& words) {
     WantedWords wanted(1);
-    std::size_t words = 0;
     const auto take = [&](std::string_view text) {
         std::string phrase = " ";
         append_words(text, phrase);
@@ -153,7 +154,8 @@ Result<WantedWords> read_wanted(std::string_view name, std::string_view value) {
 bool is_found(const WantedWords& wanted, const std::string& words) {
     return std::any_of(wanted.begin(), wanted.end(), [&](const auto& alternative) {
         return std::all_of(alternative.begin(), alternative.end(), [&](const std::string& phrase) {
-            return words.find(phrase) != std::string::npos;
+            // Much faster than std::string::find, which stops at every blank.
+            return ::memmem(words.data(), words.size(), phrase.data(), phrase.size()) != nullptr;
         });
     });
 }
@@ -163,13 +165,14 @@ bool is_found(const WantedWords& wanted, const std::string& words) {
 // search.html#all: the server says what a text search is. Here: whole words, without regard to case and accents.
 Result<Plan> full_text_plan(std::string_view name, std::string_view value) {
     WantedWords wanted;
+    std::size_t words = 0;
     for (const std::string_view alternative : split_unescaped(value, ',')) {
         const auto text = unescape(alternative);
         if (!text) {
             return Error{
                 Errc::invalid, fmt::format("search parameter '{}': unknown escape", name), {}};
         }
-        ANNALS_TRY(WantedWords more, read_wanted(name, *text));
+        ANNALS_TRY(WantedWords more, read_wanted(name, *text, words));
         std::move(more.begin(), more.end(), std::back_inserter(wanted));
     }
     const bool narrative_only = name == "_text";

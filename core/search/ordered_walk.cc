@@ -292,7 +292,8 @@ Result<bool> OrderedWalk::advance(const Pace& pace) {
                 matches_.clear();
             }
         }
-        if (++looked % kTestsPerLook == 0 && pace.is_over()) {
+        // One body alone may be large.
+        if ((++looked % kTestsPerLook == 0 || lane->condition.costly) && pace.is_over()) {
             return false;
         }
     }

@@ -109,6 +109,8 @@ inline constexpr std::size_t kSearchConditionsMax =
     100'000;  ///< values, codes and targets, all in all, copies too
 /// Targets of chains that plans are made for, copies of a plan (link_plan keeps two) counted with all that is in them.
 inline constexpr std::size_t kSearchTargetsMax = 50'000;
+/// `_text` and `_content` of one type: each takes every body apart.
+inline constexpr std::size_t kFullTextsMax = 16;
 inline constexpr std::size_t kFilterDepthMax = 50;  ///< parentheses, brackets and negations
 
 }  // namespace annals::core::search

@@ -10,6 +10,7 @@
 #include "core/search/layout.h"
 #include "core/search/query.h"
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@ struct Reading {
     std::size_t spent = 0;         ///< conditions that were made
     std::size_t followed = 0;      ///< targets of chains that plans were made for, and copied
     std::vector<TypeId> others{};  ///< that chains, _has and _list lead to, if they are seen
+    std::array<std::size_t, kResourceTypeCount> full_texts{};  ///< by type
 
     /// Errors: too_costly beyond kSearchConditionsMax.
     Result<void> spend(std::size_t conditions = 1);

@@ -13,8 +13,10 @@ using Kind = BoundPlan::Kind;
 
 // Steps of collecting that a test is worth.
 constexpr double kTestCost = 20;
-// Documents that are tested between two looks at the clock, without and with bodies.
+// Documents that are tested between two looks at the clock.
 constexpr unsigned kTestsPerLook = 512;
+
+// Bodies between two looks at what must be fetched.
 constexpr unsigned kBodiesPerLook = 16;
 
 // Bodies are fetched for so many looks at once.
@@ -55,6 +57,7 @@ struct RunWalk::Open {
     DocumentWalk documents;
     bool any_died = false;
     bool costly = false;
+    unsigned looked = 0;       // documents
     unsigned looks_ahead = 0;  // whose bodies were asked about
 };
 
@@ -105,7 +108,6 @@ bool RunWalk::advance(const Pace& pace) {
         if (open.costly && must_fetch(pace)) {
             return false;
         }
-        unsigned looked = 0;
         std::uint32_t document = 0;
         bool at_end = true;
         while (open.documents.next(document)) {
@@ -118,19 +120,23 @@ bool RunWalk::advance(const Pace& pace) {
                     return true;
                 }
             }
-            if (++looked % per_look == 0) {
-                open.looks_ahead -= open.looks_ahead > 0 ? 1 : 0;
-                if (pace.is_over() || (open.costly && must_fetch(pace))) {
-                    at_end = false;
-                    break;
-                }
+            const bool look = ++open.looked % per_look == 0;
+            if (look && open.looks_ahead > 0) {
+                --open.looks_ahead;
+            }
+            // One body alone may be large.
+            if (((look || open.costly) && pace.is_over()) ||
+                (look && open.costly && must_fetch(pace))) {
+                at_end = false;
+                break;
             }
         }
         if (!at_end) {
             return false;
         }
+        const bool looked = open.looked >= per_look;
         open_.reset();
-        if (looked >= per_look && pace.is_over()) {
+        if (looked && pace.is_over()) {
             return false;
         }
     }

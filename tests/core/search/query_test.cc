@@ -181,6 +181,11 @@ TEST(Query, AnswersWhatEveryTypeCanBeAskedFor) {
 TEST(Query, SearchesTextsForWordsAndPhrases) {
     Corpus corpus;
     fill(corpus);
+    std::string many = "_text=ben";
+    for (int i = 1; i < 100; ++i) {
+        many += ",x" + std::to_string(i);
+    }
+    const std::string more = many + ",y";
     check(corpus, "Patient",
           {{"_text=attack", "peter paul"},
            {"_text=att", ""},
@@ -191,6 +196,10 @@ TEST(Query, SearchesTextsForWordsAndPhrases) {
            {"_text=ben%20AND%20co", "peter"},
            {"_text=ben%20OR%20of", "peter paul"},
            {"_text=ben,of", "peter paul"},
+           {many.c_str(), "peter"},
+           {more.c_str(),
+            "invalid: search parameter '_text': 1 to 100 words or quoted phrases are needed, with "
+            "AND or OR between them or nothing"},
            {"_text=div", ""},
            {"_text=1970", ""},
            {"_content=1970-01-01", "peter"},
@@ -425,6 +434,14 @@ TEST(Query, IsBounded) {
         values += ",1";
     }
     EXPECT_TRUE(refused("Patient", values));
+    // 5,000 words looked for in a body of 1 MB took a minute, and nobody else had a turn.
+    std::string texts = "_text=a";
+    for (std::size_t i = 1; i < kFullTextsMax; ++i) {
+        texts += "&_content=a";
+    }
+    EXPECT_FALSE(refused("Patient", texts));
+    EXPECT_TRUE(refused("Patient", texts + "&_text=a"));
+    EXPECT_TRUE(refused("Patient", texts + "&_filter=_text%20eq%20a"));
     EXPECT_TRUE(refused("Patient", "name=" + std::string(kSearchValueBytesMax + 1, 'x')));
     EXPECT_TRUE(refused("Patient", std::string(kSearchNameBytesMax + 1, 'x') + "=1"));
     std::string chain = "link:Patient";

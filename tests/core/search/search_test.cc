@@ -1,6 +1,9 @@
 // Searches over HTTP's requests and answers, without sockets.
 
 #include "codec/json/document.h"
+#include "core/search/execute.h"
+#include "core/search/plan.h"
+#include "core/search/snapshot.h"
 #include "core/search/sort.h"
 #include "tests/support/commits.h"
 #include "tests/support/service_fixture.h"
@@ -9,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <set>
 
@@ -862,6 +866,31 @@ TEST_F(Search, EndsWhatTakesTooLong) {
     EXPECT_EQ(answer.status, 503);
     EXPECT_TRUE(answer.says(R"("code":"timeout")"));
     EXPECT_EQ(send("GET", "/Patient?_id=p7").status, 200);
+}
+
+TEST_F(Search, MayEndItsTurnAfterEachBody) {
+    for (int i = 0; i < 20; ++i) {
+        put("Patient", std::to_string(i), "");
+    }
+    std::size_t looked = 0;
+    const core::search::Plan plan =
+        core::search::verified(core::search::everything(), [&looked](json::Value) {
+            ++looked;
+            return true;
+        });
+    core::search::Snapshot snapshot(store());
+    core::search::Execution execution(snapshot, type_of("Patient"), plan);
+    execution.want({});
+    // Every turn is over before it begins.
+    const core::search::Pace pace{std::chrono::microseconds(1)};
+    for (bool done = false; !done;) {
+        const std::size_t before = looked;
+        const Result<bool> advanced = execution.advance(pace);
+        ASSERT_TRUE(advanced);
+        done = *advanced;
+        EXPECT_LE(looked - before, 1U);
+    }
+    EXPECT_EQ(looked, 20U);
 }
 
 TEST_F(Search, AnswersInsideOfABatch) {
