@@ -47,12 +47,13 @@ struct Entry {
 /// The entries of one batch under way, all on one loop.
 class Batch {
   public:
-    Batch(const Service& service, const Request& outer, json::Value list)
+    Batch(const Service& service, const Request& outer, json::Value list,
+          std::chrono::steady_clock::time_point end)
         : service_(service),
           outer_(outer),
           changed_(outer.loop->context()),
           budget_(service.config()),
-          turns_(*outer.loop),
+          turns_(*outer.loop, end),
           entries_(list.size()),
           erases_(service.config().hard_delete ||
                   list.raw().find("$purge") != std::string_view::npos) {}
@@ -225,7 +226,10 @@ class Batch {
         while (must_wait(entry)) {
             co_await change();
         }
-        if (budget_.is_spent() && entry.asked.method == HttpMethod::get) {
+        if (turns_.is_late()) {
+            // Whoever sent it has been told so, and waits for nothing any more.
+            entry.response = Error{Errc::timeout, "The batch took too long", {}};
+        } else if (budget_.is_spent() && entry.asked.method == HttpMethod::get) {
             entry.response = budget_.error();
         } else if (auto response = handle_plain(service_, entry.request, entry.route)) {
             entry.response = *std::move(response);
@@ -279,7 +283,7 @@ class Batch {
     const Request& outer_;
     asio::steady_timer changed_;
     AnswerBudget budget_;
-    Turns turns_;                 ///< each entry's work has an end of its own
+    Turns turns_;                 ///< what has begun has an end of its own
     std::vector<Entry> entries_;  ///< never grows: requests point into it
     bool erases_;                 ///< perhaps: bytes of versions
     std::size_t in_flight_ = 0;
@@ -291,9 +295,10 @@ class Batch {
 }  // namespace
 
 asio::awaitable<Response> run_batch(const Service& service, const Request& request,
-                                    const json::Document& bundle) {
+                                    const json::Document& bundle,
+                                    std::chrono::steady_clock::time_point end) {
     const json::Value list = bundle.root()["entry"];
-    Batch batch(service, request, list);
+    Batch batch(service, request, list, end);
     Response response = co_await batch.run(list);
     co_return response;
 }

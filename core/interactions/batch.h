@@ -12,14 +12,18 @@
 
 #include <asio/awaitable.hpp>
 
+#include <chrono>
+
 namespace annals::core {
 
 /// Answers a batch: 200 with one response entry per entry, in order. Entries that don't touch the same
-/// resource wait for durability together. What they are answered with has the room of one AnswerBudget.
+/// resource wait for durability together. What they are answered with has the room of one AnswerBudget. Those that have not
+/// begun by `end` are not done.
 ///
 /// Requires: `bundle` has a batch with an array `entry`, or none.
 /// Lifetime: `bundle` lives in the caller's frame.
 asio::awaitable<Response> run_batch(const Service& service, const Request& request,
-                                    const json::Document& bundle);
+                                    const json::Document& bundle,
+                                    std::chrono::steady_clock::time_point end);
 
 }  // namespace annals::core

@@ -120,7 +120,9 @@ asio::awaitable<Response> submit_bundle(const Service& service, const Request& r
         response = co_await begin_bundle_job(service, request, *type, bundle);
         co_return response;
     }
-    response = co_await answer_bundle(service, request, *type, bundle);
+    response = co_await answer_bundle(
+        service, request, *type, bundle,
+        std::chrono::steady_clock::now() + service.config().limits.request_timeout);
     // The next one finds its memory, instead of memory that the system has to make anew.
     parser.recycle(std::move(bundle));
     if (*type == BundleType::history) {

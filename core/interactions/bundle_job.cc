@@ -240,7 +240,9 @@ Result<Response> run_bundle(const Service& service, const JobRun& run, const Bun
     ANNALS_TRY(AuditPlace place, AuditPlace::take(service, run));
     OwnLoop loop(service.store());
     const auto answer = [&] {
-        return loop.run("bundle job", request, answer_bundle(service, request, task.type, bundle),
+        return loop.run("bundle job", request,
+                        answer_bundle(service, request, task.type, bundle,
+                                      std::chrono::steady_clock::time_point::max()),
                         [&run] { return run.stopping(); });
     };
     Result<Response> response = answer();
@@ -265,14 +267,15 @@ Result<Response> run_bundle(const Service& service, const JobRun& run, const Bun
 }  // namespace
 
 asio::awaitable<Response> answer_bundle(const Service& service, const Request& request,
-                                        BundleType type, const json::Document& bundle) {
+                                        BundleType type, const json::Document& bundle,
+                                        std::chrono::steady_clock::time_point end) {
     Response response;
     switch (type) {
         case BundleType::batch:
-            response = co_await run_batch(service, request, bundle);
+            response = co_await run_batch(service, request, bundle, end);
             break;
         case BundleType::transaction:
-            response = co_await run_transaction(service, request, bundle);
+            response = co_await run_transaction(service, request, bundle, end);
             break;
         case BundleType::history:
             response = co_await apply_history(service, request, bundle);

@@ -13,6 +13,7 @@
 
 #include <asio/awaitable.hpp>
 
+#include <chrono>
 #include <string_view>
 
 namespace annals::core {
@@ -27,8 +28,10 @@ asio::awaitable<Response> begin_bundle_job(const Service& service, const Request
 /// JobWork of "bundle". Its one file is the answer: a Bundle of type batch-response with one entry.
 Result<JobResult> bundle_job(const Service& service, JobRun& run);
 
-/// What a Bundle is answered with, at once. Lifetime: `bundle` lives in the caller's frame.
+/// What a Bundle is answered with, at once. What is not begun by `end` of a batch, or committed of a transaction, is not done.
+/// Lifetime: `bundle` lives in the caller's frame.
 asio::awaitable<Response> answer_bundle(const Service& service, const Request& request,
-                                        BundleType type, const json::Document& bundle);
+                                        BundleType type, const json::Document& bundle,
+                                        std::chrono::steady_clock::time_point end);
 
 }  // namespace annals::core

@@ -248,15 +248,14 @@ asio::awaitable<Result<CriteriaMatches>> find_matches(const Service& service, Lo
 }
 
 Result<std::optional<CriteriaMatches>> find_matches_now(const Service& service,
-                                                        const Criteria& criteria, std::size_t limit,
-                                                        bool may_block) {
+                                                        const Criteria& criteria,
+                                                        std::size_t limit) {
     Finding finding(service, criteria, limit);
-    // A pace without an end is never over, but where something has to be fetched.
     std::vector<Position> unread;
-    const search::Pace pace =
-        may_block ? search::Pace() : search::Pace(std::chrono::microseconds(0), unread);
+    search::Pace pace(kTurn, unread);
+    pace.begin_turn();
     ANNALS_TRY(const bool done, finding.execution().advance(pace));
-    return done ? finding.take(may_block)
+    return done ? finding.take(false)
                 : Result<std::optional<CriteriaMatches>>(std::optional<CriteriaMatches>());
 }
 

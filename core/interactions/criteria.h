@@ -89,11 +89,11 @@ asio::awaitable<Result<CriteriaMatches>> find_matches(const Service& service, Lo
                                                       const Criteria& criteria,
                                                       std::size_t limit = 1);
 
-/// The same in one go, for criteria whose matches are few by nature: those of a transaction's entries. None, unless it may
-/// block, if what it looks at is on the device only: find_matches() has that fetched.
+/// The same within one turn. None if that is not enough, or if what it looks at is on the device only: that is for
+/// find_matches().
 Result<std::optional<CriteriaMatches>> find_matches_now(const Service& service,
-                                                        const Criteria& criteria, std::size_t limit,
-                                                        bool may_block);
+                                                        const Criteria& criteria,
+                                                        std::size_t limit);
 
 /// The error for a conditional interaction with several matches.
 Error several_matches(const Criteria& criteria, std::size_t count);

@@ -25,17 +25,19 @@ namespace {
 using Status = storage::Submission::Status;
 
 /// Longer than most transactions take: what is written between their decisions and their commits may make them decide again.
-constexpr std::chrono::milliseconds kTurn{10};
+constexpr std::chrono::milliseconds kLongTurn{10};
 
 /// A transaction under way.
 class TransactionRun {
   public:
     TransactionRun(const Service& service, const Request& request, json::Value list,
-                   ConditionalReferences conditional_references)
+                   ConditionalReferences conditional_references,
+                   std::chrono::steady_clock::time_point end)
         : service_(service),
           request_(request),
           list_(list),
           entries_(list.size()),
+          turns_(*request.loop, end),
           resolves_(conditional_references == ConditionalReferences::resolved) {
         pace_.begin_turn();
     }
@@ -89,6 +91,8 @@ class TransactionRun {
     }
 
   private:
+    static Error late() { return {Errc::timeout, "The transaction took too long", {}}; }
+
     /// Says what is wrong, and whose it is. Always false.
     bool fail(std::size_t entry, Error error) {
         fault_ = {entry, std::move(error)};
@@ -176,6 +180,9 @@ class TransactionRun {
                     decided = attempt.state().decide(index);
                 }
             }
+            if (decided && turns_.is_late()) {
+                decided = late();
+            }
             if (!decided) {
                 co_return fail(index, std::move(decided.error()));
             }
@@ -213,6 +220,9 @@ class TransactionRun {
                     built = attempt.build(index);
                 }
             }
+            if (built && turns_.is_late()) {
+                built = late();
+            }
             if (!built) {
                 co_return fail(index, std::move(built.error()));
             }
@@ -244,11 +254,13 @@ class TransactionRun {
         }
         AnswerBudget budget(service_.config());
         budget.take(answered_bytes(request_, attempt));
-        Turns turns(*request_.loop);
         for (std::size_t index = 0; index < entries_.size(); ++index) {
             const TransactionEntry& entry = entries_[index];
             if (entry.kind != EntryKind::read) {
                 continue;
+            }
+            if (turns_.is_late()) {
+                co_return fail(index, late());
             }
             const std::string name = resource_name(entry.target.type, entry.target.id);
             const auto writer = attempt.state().writer_of(name);
@@ -263,7 +275,7 @@ class TransactionRun {
                 continue;
             }
             const Response response =
-                co_await answer_read_entry(service_, request_, entry, budget, turns);
+                co_await answer_read_entry(service_, request_, entry, budget, turns_);
             if (response.status >= 400) {
                 co_return fail(index, response.failure ? *response.failure
                                                        : Error{Errc::invalid, "refused", {}});
@@ -302,17 +314,19 @@ class TransactionRun {
     std::vector<TransactionEntry> entries_;  ///< never grows: entries point into themselves
     std::vector<std::size_t> order_;         ///< FHIR's processing order
     TransactionState::References references_;
-    bool resolves_;  ///< conditional references
     TransactionFault fault_;
-    search::Pace pace_{kTurn};  ///< few entries take long: patches, criteria, full validation
+    Turns turns_;
+    bool resolves_;                 ///< conditional references
+    search::Pace pace_{kLongTurn};  ///< few entries take long: patches, criteria, full validation
 };
 
 }  // namespace
 
 asio::awaitable<Response> run_transaction(const Service& service, const Request& request,
                                           const json::Document& bundle,
+                                          std::chrono::steady_clock::time_point end,
                                           ConditionalReferences conditional_references) {
-    TransactionRun run(service, request, bundle.root()["entry"], conditional_references);
+    TransactionRun run(service, request, bundle.root()["entry"], conditional_references, end);
     Response response = co_await run.run();
     co_return response;
 }

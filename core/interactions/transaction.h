@@ -12,6 +12,7 @@
 
 #include <asio/awaitable.hpp>
 
+#include <chrono>
 #include <cstdint>
 
 namespace annals::core {
@@ -23,12 +24,14 @@ enum class ConditionalReferences : std::uint8_t {
 };
 
 /// Answers a transaction: 200 with one response entry per entry, in order, once its commit is durable; or 400
-/// with an OperationOutcome that names the entry at fault, and nothing is applied.
+/// with an OperationOutcome that names the entry at fault, and nothing is applied; nor is it if it could not be committed by
+/// `end`: 503.
 ///
 /// Requires: `bundle` has the type transaction with an array `entry`, or none.
 /// Lifetime: `bundle` lives in the caller's frame.
 asio::awaitable<Response> run_transaction(
     const Service& service, const Request& request, const json::Document& bundle,
+    std::chrono::steady_clock::time_point end,
     ConditionalReferences conditional_references = ConditionalReferences::resolved);
 
 }  // namespace annals::core

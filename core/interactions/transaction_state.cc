@@ -238,33 +238,40 @@ storage::Head TransactionState::head_of(const ScopedView& view, TypeId type, std
     return view.shown(type, id, head);
 }
 
+void TransactionState::begin_to_seek() {
+    sought_->hard_deletes = store_.hard_deletes();
+    sought_->as_of = store_.last_position();
+}
+
 Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria) {
-    // Whatever is read after this, the guards are about what came after it.
-    const std::uint64_t hard_deletes = store_.hard_deletes();
-    const Position as_of = store_.last_position();
-    looked_ = looked_.value_or(as_of);
-    const Criteria* asked = &criteria;
-    if (writes_.concern(criteria.plan)) {
-        ANNALS_TRY(search::Plan plan, writes_.overlaid(criteria.plan));
-        Criteria& overlaid = overlaid_.emplace_back(criteria);
-        overlaid.plan = std::move(plan);
-        asked = &overlaid;
+    if (!sought_ || sought_->criteria != &criteria) {
+        sought_ = Sought{.criteria = &criteria, .asked = &criteria};
+        begin_to_seek();
+        if (writes_.concern(criteria.plan)) {
+            ANNALS_TRY(search::Plan plan, writes_.overlaid(criteria.plan));
+            Criteria& overlaid = overlaid_.emplace_back(criteria);
+            overlaid.plan = std::move(plan);
+            sought_->asked = &overlaid;
+        }
+        // Those that the transaction writes itself don't count as they are, but as it leaves them. Of the others so many
+        // are found as are told.
+        const std::size_t limit = writers_.size() + kMatchesCountedMax + 1;
+        ANNALS_TRY(auto matches, find_matches_now(service_, *sought_->asked, limit));
+        if (!matches) {
+            return later(&criteria, {.limit = limit});
+        }
+        sought_->matches = *std::move(matches);
     }
-    // Those that the transaction writes itself don't count as they are, but as it leaves them. Of the others so many are
-    // found as are told.
-    const std::size_t limit = writers_.size() + kMatchesCountedMax + 1;
-    ANNALS_TRY(auto matches, find_matches_now(service_, *asked, limit, may_block(&criteria)));
-    if (!matches) {
-        return later(&criteria, {.criteria = asked, .limit = limit});
-    }
-    for (storage::Guard& guard : matches->guards) {
-        guard.as_of = as_of;
-        guard.hard_deletes = guard.hard_deletes ? std::optional(hard_deletes) : std::nullopt;
+    Sought sought = *std::exchange(sought_, std::nullopt);
+    looked_ = looked_.value_or(sought.as_of);
+    for (storage::Guard& guard : sought.matches.guards) {
+        guard.as_of = sought.as_of;
+        guard.hard_deletes = guard.hard_deletes ? std::optional(sought.hard_deletes) : std::nullopt;
         guards_.push_back(guard);
     }
 
     std::vector<std::string> ids;
-    for (const storage::StoredVersion& stored : matches->found) {
+    for (const storage::StoredVersion& stored : sought.matches.found) {
         if (writers_.contains(resource_name(criteria.type, stored.id))) {
             continue;
         }
@@ -274,10 +281,10 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
             identities_.emplace_back(search::identity(store_.search_key(criteria.type, stored.id)));
         guards_.push_back({.type = criteria.type,
                            .terms = std::span(&identity, 1),
-                           .as_of = as_of,
-                           .hard_deletes = hard_deletes});
+                           .as_of = sought.as_of,
+                           .hard_deletes = sought.hard_deletes});
     }
-    ANNALS_TRY(const auto written, writes_.matching(criteria.type, asked->plan));
+    ANNALS_TRY(const auto written, writes_.matching(criteria.type, sought.asked->plan));
     for (const std::size_t index : written) {
         ids.push_back(decisions_[index].id);
     }
@@ -300,14 +307,18 @@ Error TransactionState::later(const void* asker, Unread unread) {
 
 asio::awaitable<Result<void>> TransactionState::fetch() {
     Unread unread = *std::exchange(unread_, std::nullopt);
-    if (unread.criteria == nullptr) {
+    if (unread.limit == 0) {
         co_await request_.loop->fetched(std::move(unread.positions));
         co_return Result<void>();
     }
-    // What matches is of no interest yet: there may be more by the time it is asked again.
-    const Result<CriteriaMatches> matches =
-        co_await find_matches(service_, *request_.loop, *unread.criteria, unread.limit);
-    co_return matches ? Result<void>() : Result<void>(matches.error());
+    begin_to_seek();
+    Result<CriteriaMatches> matches =
+        co_await find_matches(service_, *request_.loop, *sought_->asked, unread.limit);
+    if (!matches) {
+        co_return std::move(matches.error());
+    }
+    sought_->matches = *std::move(matches);
+    co_return Result<void>();
 }
 
 Result<json::Document> TransactionState::written(std::size_t index) const {

@@ -114,11 +114,19 @@ class TransactionState {
     std::optional<std::size_t> writer_of(const std::string& name) const;
 
   private:
-    /// Matches of criteria, or else some versions.
+    /// The matches of `sought_`, or else some versions.
     struct Unread {
-        const Criteria* criteria = nullptr;
         std::size_t limit = 0;
         std::vector<Position> positions = {};
+    };
+
+    /// What criteria come to. The guards are about what comes after `as_of`.
+    struct Sought {
+        const Criteria* criteria = nullptr;  ///< as they are in the entry
+        const Criteria* asked = nullptr;     ///< the same, over what the transaction writes
+        CriteriaMatches matches = {};
+        Position as_of = {};
+        std::uint64_t hard_deletes = 0;
     };
 
     /// Whether what `asker` looks at has been fetched: it waits for nothing twice, whatever the system dropped since.
@@ -131,6 +139,9 @@ class TransactionState {
     }
 
     Error later(const void* asker, Unread unread);
+
+    /// Takes down how far what is read from now on reaches, whatever it comes to.
+    void begin_to_seek();
 
     Result<void> decide_remove(const TransactionEntry& entry, EntryDecision& decision);
     Result<void> decide_create(const TransactionEntry& entry, EntryDecision& decision);
@@ -176,6 +187,7 @@ class TransactionState {
     std::deque<search::Term> identities_;  ///< that guards_ watch
     std::unordered_map<std::string, std::string> resolved_;
     std::optional<Unread> unread_;
+    std::optional<Sought> sought_;  ///< not used yet
     std::unordered_map<const void*, int>
         fetched_;  ///< how often, for those who asked: criteria and entries
 };

@@ -5,7 +5,7 @@
 namespace annals::core {
 
 asio::awaitable<Result<void>> Turns::next() {
-    if (std::chrono::steady_clock::now() >= end_) {
+    if (is_late()) {
         co_return Error{Errc::timeout, "The search took too long", ""};
     }
     co_await give_way();

@@ -42,24 +42,30 @@ asio::awaitable<std::invoke_result_t<Look&, std::vector<Position>*>> fetch_and_l
     }
 }
 
+/// How long one has its loop before others have theirs.
+inline constexpr std::chrono::milliseconds kTurn{1};
+
 /// Lifetime: `loop` outlives this.
 class Turns {
   public:
     Turns(Loop& loop, std::chrono::milliseconds time_max)
-        : loop_(loop), end_(std::chrono::steady_clock::now() + time_max) {
+        : Turns(loop, std::chrono::steady_clock::now() + time_max) {}
+
+    Turns(Loop& loop, std::chrono::steady_clock::time_point end) : loop_(loop), end_(end) {
         pace_.begin_turn();
     }
 
     /// Of what takes as long as it takes, since its parts have ends of their own.
-    explicit Turns(Loop& loop) : loop_(loop), end_(std::chrono::steady_clock::time_point::max()) {
-        pace_.begin_turn();
-    }
+    explicit Turns(Loop& loop) : Turns(loop, std::chrono::steady_clock::time_point::max()) {}
 
     Turns(const Turns&) = delete;
     Turns& operator=(const Turns&) = delete;
 
     /// Of the turn under way.
     const search::Pace& pace() const noexcept { return pace_; }
+
+    /// Whether the time for all of it is over.
+    bool is_late() const { return std::chrono::steady_clock::now() >= end_; }
 
     /// Lets others have theirs, in which what the work waits for is fetched, and begins a new one. Errors: timeout.
     asio::awaitable<Result<void>> next();
@@ -94,7 +100,7 @@ class Turns {
     Loop& loop_;
     std::chrono::steady_clock::time_point end_;
     std::vector<Position> unread_;  ///< what the work waits for
-    search::Pace pace_{std::chrono::milliseconds(1), unread_};
+    search::Pace pace_{kTurn, unread_};
 };
 
 }  // namespace annals::core

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <unordered_map>
 
 namespace annals::core {
@@ -353,8 +354,9 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
         if (!parsed) {
             co_return parsed.error();
         }
+        const auto end = std::chrono::steady_clock::now() + service.config().limits.request_timeout;
         Response written =
-            co_await run_transaction(service, submitted, *parsed, ConditionalReferences::kept);
+            co_await run_transaction(service, submitted, *parsed, end, ConditionalReferences::kept);
         if (written.status != 200) {
             // Someone was faster, or what it would leave is refused: nothing has changed.
             if (written.failure && written.status == 400) {

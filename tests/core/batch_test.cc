@@ -301,6 +301,20 @@ TEST(Batch, LetsOthersHaveTheirTurnsBetweenItsReads) {
     EXPECT_LT(answers[1].place, answers[0].place);
 }
 
+TEST(Batch, BeginsNothingWhenItsTimeIsOver) {
+    Config config;
+    config.limits.request_timeout = std::chrono::milliseconds(0);
+    TestService server(config);
+    const Json bundle(
+        server
+            .submit(bundle_of("batch", {entry_of("PUT", "Patient/1", patient_json("1")),
+                                        entry_of("GET", "metadata")}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "503 503");
+    EXPECT_EQ(bundle.issue(0, "code"), "timeout");
+    EXPECT_EQ(server.get("/Patient/1").status, 404);
+}
+
 TEST(Batch, ResolvesEscapesInPathsAsHttpDoes) {
     TestService server;
     server.put("/Patient/1", patient_json("1"));

@@ -8,7 +8,9 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <optional>
 #include <set>
+#include <utility>
 
 namespace annals::core {
 namespace {
@@ -19,11 +21,20 @@ TypeId type_of(std::string_view name) {
     return *find_resource_type(name);
 }
 
+asio::awaitable<void> find_on(Loop& loop, const Service& service, const Criteria& criteria,
+                              std::size_t limit, std::optional<Result<CriteriaMatches>>& found) {
+    Result<CriteriaMatches> matches = co_await find_matches(service, loop, criteria, limit);
+    found = std::move(matches);
+    loop.stop();
+}
+
 Result<CriteriaMatches> find_now(const Service& service, const Criteria& criteria,
                                  std::size_t limit = 1) {
-    auto matches = find_matches_now(service, criteria, limit, true);
-    return matches ? Result<CriteriaMatches>(**std::move(matches))
-                   : Result<CriteriaMatches>(matches.error());
+    Loop loop(service.store());
+    std::optional<Result<CriteriaMatches>> found;
+    spawn(loop, "find", find_on(loop, service, criteria, limit, found));
+    loop.run();
+    return *std::move(found);
 }
 
 class CriteriaTest : public testing::Test {

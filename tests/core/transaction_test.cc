@@ -397,6 +397,42 @@ TEST(Transaction, UpdatesAndDeletesByCriteria) {
     EXPECT_EQ(server.get("/Patient/2").status, 410);
 }
 
+TEST(Transaction, FindsWhatTakesLongerThanATurn) {
+    TestService server;
+    std::vector<std::string> many(2000, entry_of("POST", "Patient", patient_json("")));
+    const std::string needle = patient_json("", R"("name":[{"text":"needle"}])");
+    many.push_back(
+        entry_of("PUT", "Patient/1", patient_json("1", R"("name":[{"text":"needle"}])")));
+    server.submit(bundle_of("batch", many));
+    const std::string found = R"("ifNoneExist":"_content=needle")";
+    const std::string absent = R"("ifNoneExist":"_content=other")";
+    // What an entry writes is found by those after it.
+    const std::string other = patient_json("", R"("name":[{"text":"other"}])");
+    const Json bundle(
+        server
+            .submit(bundle_of(
+                "transaction",
+                {entry_of("POST", "Patient", needle, full_url("urn:uuid:a"), found),
+                 entry_of("POST", "Patient", other, full_url("urn:uuid:b"), absent),
+                 entry_of("POST", "Patient", other, full_url("urn:uuid:c"), absent),
+                 entry_of("PUT", "Observation/1", observation("1", "Patient?_content=needle"))}))
+            .body);
+    EXPECT_EQ(bundle.statuses(), "200 201 200 201");
+    EXPECT_EQ(name_in(bundle, 0), "Patient/1");
+    EXPECT_EQ(name_in(bundle, 1), name_in(bundle, 2));
+    EXPECT_EQ(subject_of(server, "Observation/1"), "Patient/1");
+}
+
+TEST(Transaction, IsNotAppliedWhenItsTimeIsOver) {
+    Config config;
+    config.limits.request_timeout = std::chrono::milliseconds(0);
+    TestService server(config);
+    const Received answer =
+        server.submit(bundle_of("transaction", {entry_of("PUT", "Patient/1", patient_json("1"))}));
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_EQ(server.get("/Patient/1").status, 404);
+}
+
 TEST(Transaction, NamesTheEntryWhoseIfMatchFailsAndAppliesNothing) {
     TestService server;
     server.put("/Patient/9", patient_json("9"));
