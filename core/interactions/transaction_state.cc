@@ -129,7 +129,9 @@ Result<void> TransactionState::decide_update(const TransactionEntry& entry,
             }
         } else if (body_id) {
             decision.id = *body_id;
-            if (is_live(head_of(updated_, type, decision.id))) {
+            const storage::Head head = head_of(updated_, type, decision.id);
+            if (is_live(head)) {
+                torn_ = head.position > looked_;
                 return Error{Errc::conflict,
                              fmt::format("{} exists and does not match the criteria",
                                          resource_name(type, decision.id)),
@@ -168,6 +170,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
         return Error{Errc::not_found, fmt::format("{} does not exist", name), {}};
     }
     if (head.deletion) {
+        torn_ = entry.criteria && head.position > looked_;
         return Error{Errc::deleted, fmt::format("{} is deleted", name), {}};
     }
     ANNALS_TRY_VOID(check_preconditions(entry.conditions, type, decision.id, head));
@@ -230,7 +233,6 @@ Result<void> TransactionState::check_head(const TransactionEntry& entry, EntryDe
 storage::Head TransactionState::head_of(const ScopedView& view, TypeId type, std::string_view id) {
     const storage::Head head = store_.head(type, id);
     seen_ = std::max(seen_, head.ticket);
-    torn_ = torn_ || (looked_ && head.position > *looked_);
     if (!view.is_whole() && head.ticket.value != 0) {
         pending_ = std::max(pending_, head.ticket);
         return head;
@@ -263,7 +265,7 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
         sought_->matches = *std::move(matches);
     }
     Sought sought = *std::exchange(sought_, std::nullopt);
-    looked_ = looked_.value_or(sought.as_of);
+    looked_ = sought.as_of;
     for (storage::Guard& guard : sought.matches.guards) {
         guard.as_of = sought.as_of;
         guard.hard_deletes = guard.hard_deletes ? std::optional(sought.hard_deletes) : std::nullopt;

@@ -106,8 +106,8 @@ class TransactionState {
     /// Not 0: decisions, refusals too, rest on versions of commits up to this one, which may still be dropped.
     storage::Ticket seen() const noexcept { return seen_; }
 
-    /// True if decisions rest on versions that were written after criteria had been looked at: a refusal may be of no state
-    /// that there was. Start again.
+    /// True if the refusal is for a version that was written after criteria had been looked at, and may say otherwise of
+    /// them: start again.
     bool is_torn() const noexcept { return torn_; }
 
     /// The entry that writes or deletes a resource ("Patient/1"), if there is one.
@@ -159,8 +159,8 @@ class TransactionState {
     /// The resource that an entry writes; links to what isn't decided yet, and conditional ones, are as they came.
     Result<json::Document> written(std::size_t index) const;
 
-    /// The newest version of a resource, if `view` shows it; counts in seen(), in is_torn(), and in pending() where it
-    /// can't be looked at yet.
+    /// The newest version of a resource, if `view` shows it; counts in seen(), and in pending() where it can't be looked
+    /// at yet.
     storage::Head head_of(const ScopedView& view, TypeId type, std::string_view id);
 
     /// Whether a PUT creates.
@@ -179,7 +179,7 @@ class TransactionState {
     std::vector<storage::Guard> guards_;
     storage::Ticket pending_;
     storage::Ticket seen_;
-    std::optional<Position> looked_;  ///< criteria were looked at with all up to here, or more
+    Position looked_;  ///< the last criteria were looked at with all up to here, or more
     bool torn_ = false;
     std::unordered_map<std::string, std::size_t> writers_;  ///< by "Patient/1"
     TransactionWrites writes_;
