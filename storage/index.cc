@@ -293,7 +293,8 @@ Totals Index::totals(std::optional<TypeId> type) const {
     const VersionList& list = impl_->list_of(type);
     return {.versions = list.versions.load(std::memory_order_relaxed),
             .live = list.live.load(std::memory_order_relaxed),
-            .resources = list.resources.load(std::memory_order_relaxed)};
+            .resources = list.resources.load(std::memory_order_relaxed),
+            .erased = list.erased.load(std::memory_order_relaxed)};
 }
 
 std::uint64_t Index::bytes() const noexcept {

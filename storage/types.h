@@ -216,6 +216,7 @@ struct Totals {
     std::uint64_t versions = 0;   ///< every version and deletion that history shows
     std::uint64_t live = 0;       ///< resources whose newest version is not a deletion
     std::uint64_t resources = 0;  ///< resources with any version
+    std::uint64_t erased = 0;     ///< versions that it shows no more; never falls
 };
 
 }  // namespace annals::storage

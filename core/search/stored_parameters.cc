@@ -20,10 +20,9 @@ StoredParameters::StoredParameters(const storage::Store& store, References refer
 }
 
 std::uint64_t StoredParameters::stamp(const storage::Store& store) noexcept {
-    // A version or an erase moves at least one of them.
+    // Neither ever falls: a version moves the one, an erase the other.
     const storage::Totals totals = store.totals(own_type());
-    return totals.versions * 0x9e3779b97f4a7c15 + totals.live * 0xd1b54a32d192ed03 +
-           totals.resources;
+    return (totals.versions + totals.erased) * 0x9e3779b97f4a7c15 + totals.erased;
 }
 
 void StoredParameters::take(const storage::VersionInfo& info) {

@@ -11,7 +11,7 @@ constexpr std::size_t kDefinitionsMax = 1 << 20;  // of one type
 constexpr std::size_t kPageSize = 1000;
 
 bool same(const storage::Totals& a, const storage::Totals& b) {
-    return a.versions == b.versions && a.live == b.live && a.resources == b.resources;
+    return a.versions == b.versions && a.erased == b.erased;
 }
 
 }  // namespace

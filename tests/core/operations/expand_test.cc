@@ -227,6 +227,16 @@ TEST_F(Expand, RefusesTooManyCodesButNotWhatAFilterLeaves) {
     EXPECT_EQ(codes("url=http://v/all&filter=do"), "dog dodo");
 }
 
+TEST_F(Expand, FollowsAValueSetThatWasErasedAndMadeAgain) {
+    Config config;
+    config.hard_delete = true;
+    restart(config);
+    EXPECT_EQ(codes("url=http://v/all&count=1"), "animal");
+    ASSERT_EQ(send("DELETE", "/ValueSet/all").status, 204);
+    compose("all", R"("include":[{"system":"http://s/animals","concept":[{"code":"rock"}]}])");
+    EXPECT_EQ(codes("url=http://v/all"), "rock");
+}
+
 TEST_F(Expand, FollowsNewVersionsOfWhatItIsMadeOf) {
     filter("isa", "concept", "is-a", "dog");
     compose("outer", R"("include":[{"valueSet":["http://v/isa"]}])");

@@ -147,6 +147,23 @@ TEST_F(Indexing, IsAskedByASearchParameterThatIsReady) {
     EXPECT_TRUE(send("GET", "/metadata").says(R"("name":"eyes")"));
 }
 
+TEST_F(Indexing, FollowsATransactionThatErasesASearchParameterAndBringsAnother) {
+    core::Config config;
+    config.hard_delete = true;
+    restart(config);
+    ASSERT_EQ(put_parameter(), 201);
+    ASSERT_NE(eyes_parameter(), nullptr);
+    const auto answer = send("POST", "", R"({"resourceType":"Bundle","type":"transaction","entry":[
+        {"request":{"method":"DELETE","url":"SearchParameter/eyes"}},
+        {"resource":{"resourceType":"SearchParameter","id":"hair","url":"http://h","name":"hair",
+        "status":"active","description":"d","code":"hair","base":["Patient"],"type":"token",
+        "expression":"Patient.extension('http://h').value"},
+        "request":{"method":"PUT","url":"SearchParameter/hair"}}]})");
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    EXPECT_EQ(eyes_parameter(), nullptr);
+    EXPECT_NE(service().indexing().parameters()->find(type_of("Patient"), "hair"), nullptr);
+}
+
 TEST_F(Indexing, FindsWhatAHistoryBundleBrings) {
     const auto answer = send("POST", "", R"({"resourceType":"Bundle","type":"history","entry":[
         {"fullUrl":"http://x/Patient/h","resource":{"resourceType":"Patient","id":"h","meta":{"versionId":"7",
