@@ -20,7 +20,7 @@ constexpr std::size_t kSubscriptionsPerStep = 64;
 constexpr std::chrono::seconds kSaveDelay{1};
 constexpr std::chrono::seconds kSaveDelayMax{10};
 
-/// What can happen without a new version is looked for at this pace: ends, erased subscriptions.
+/// What can happen without a new version is looked for at this pace, if not sooner: ends, erased subscriptions.
 constexpr std::chrono::seconds kLookInterval{1};
 
 constexpr std::chrono::milliseconds kStatsInterval{100};
@@ -52,6 +52,7 @@ Dispatcher::Dispatcher(const Service& service, storage::FileSystem& files, Pings
 std::vector<Notification> Dispatcher::advance(Clock::time_point time) {
     has_more_ = false;
     next_time_ = time + kLookInterval;
+    forget_erased();
     take_up_changes(time);
     look_after(time);
     scan();
@@ -78,6 +79,34 @@ std::vector<Notification> Dispatcher::advance(Clock::time_point time) {
 
 // ---- what subscriptions there are ----
 
+/// Before anything is taken up: what has the id of one that was erased is another subscription.
+void Dispatcher::forget_erased() {
+    const storage::Store& store = service_.store();
+    const std::uint64_t erased = store.totals(subscription_type()).erased;
+    if (erased_ == erased) {
+        return;
+    }
+    erased_ = erased;
+    std::vector<std::string> gone;
+    for (const auto& [id, running] : running_) {
+        if (store.at(running.version.position)) {
+            continue;
+        }
+        // It is there still if only old versions of it were erased; where all were, numbers begin again.
+        const auto newest = store.current(subscription_type(), id);
+        if (!newest || newest->deletion || newest->version <= running.version.version) {
+            gone.push_back(id);
+        }
+    }
+    for (const std::string& id : gone) {
+        stop(id, true);
+    }
+    std::erase_if(positions_, [&](const auto& entry) {
+        const auto newest = store.current(subscription_type(), entry.first);
+        return !running_.contains(entry.first) && (!newest || newest->deletion);
+    });
+}
+
 void Dispatcher::take_up_changes(Clock::time_point time) {
     if (time - looked_after_ >= kLookInterval) {
         for (const storage::VersionInfo& info : std::exchange(put_off_, {})) {
@@ -88,7 +117,6 @@ void Dispatcher::take_up_changes(Clock::time_point time) {
     }
     const storage::Store& store = service_.store();
     const TypeId types[] = {subscription_type()};
-    const bool first = seen_.value == 0;
     while (seen_ < store.last_position()) {
         const Position visible = store.last_position();
         const auto versions = versions_after(store, types, seen_, visible, kSubscriptionsPerStep);
@@ -98,12 +126,6 @@ void Dispatcher::take_up_changes(Clock::time_point time) {
             }
         }
         seen_ = versions.size() == kSubscriptionsPerStep ? versions.back().position : visible;
-    }
-    if (first) {
-        std::erase_if(positions_, [&](const auto& entry) {
-            const auto newest = store.current(subscription_type(), entry.first);
-            return !newest || newest->deletion;
-        });
     }
 }
 
@@ -248,25 +270,17 @@ void Dispatcher::drop_oldest() {
     }
 }
 
-/// Once a second: what has come to its end, and what was erased.
+/// Once a second: what has come to its end.
 void Dispatcher::look_after(Clock::time_point time) {
     if (time - looked_after_ < kLookInterval) {
         return;
     }
     looked_after_ = time;
     std::vector<std::string> ended;
-    std::vector<std::string> erased;
     for (const auto& [id, running] : running_) {
-        if (!service_.store().at(running.version.position)) {
-            erased.push_back(id);
-        } else if (running.what.end && *running.what.end <= now()) {
+        if (running.what.end && *running.what.end <= now() &&
+            service_.store().at(running.version.position)) {
             ended.push_back(id);
-        }
-    }
-    for (const std::string& id : erased) {
-        const auto newest = service_.store().current(subscription_type(), id);
-        if (!newest || newest->deletion) {
-            stop(id, true);
         }
     }
     for (const std::string& id : ended) {

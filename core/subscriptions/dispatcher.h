@@ -101,6 +101,7 @@ class Dispatcher {
 
     using RunningMap = std::map<std::string, Running, std::less<>>;
 
+    void forget_erased();
     void take_up_changes(Clock::time_point time);
     Result<void> take_up(const storage::VersionInfo& info);
     Result<void> consider(const storage::StoredVersion& stored);
@@ -129,6 +130,7 @@ class Dispatcher {
     Position seen_;  ///< Subscriptions at or before it have been taken up
     std::vector<storage::VersionInfo>
         put_off_;  ///< ... but for these, which a full disk was in the way of
+    std::optional<std::uint64_t> erased_;  ///< versions of Subscriptions, when that was looked at
     Clock::time_point looked_after_;
     std::string last_leader_;
     bool has_more_ = false;

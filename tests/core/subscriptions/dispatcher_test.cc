@@ -449,11 +449,23 @@ TEST_F(DispatcherTest, ASubscriptionThatIsErasedIsToldNothingMore) {
     open();
     subscribe(hook("s", "Patient"));
     EXPECT_EQ(send("DELETE", "/Subscription/s").status / 100, 2);
-    time_ += 2s;
-    advance();
-    EXPECT_TRUE(dispatcher_->is_idle());
     put_patient("b");
     EXPECT_THAT(told("X-Annals-Position: "), IsEmpty());
+    EXPECT_TRUE(dispatcher_->is_idle());
+}
+
+TEST_F(DispatcherTest, ASubscriptionThatWasErasedAndMadeAgainBeginsAnew) {
+    config_.hard_delete = true;
+    open();
+    subscribe(hook("s", "Patient", "id-only"));
+    put_patient("a");
+    EXPECT_THAT(told(), ElementsAre("Patient/a/_history/1"));
+    EXPECT_EQ(send("DELETE", "/Subscription/s").status / 100, 2);
+    put_patient("b");
+    subscribe(hook("s", "Patient", "id-only"));
+    put_patient("c");
+    EXPECT_THAT(told(), ElementsAre("Patient/c/_history/1"));
+    EXPECT_EQ(status("s"), "active");
 }
 
 TEST_F(DispatcherTest, ChangedCriteriaHoldFromWhereItHadCome) {
