@@ -86,6 +86,8 @@ struct Context {
         within{};
     /// Pairs of profile and place that are being checked, so that profiles may refer to each other.
     std::vector<std::pair<const Profile*, std::uint32_t>> open{};
+    /// What rules ask of terminology.
+    fhirpath::Hooks hooks{};
 
     /// Tells of a fault at `spot`.
     void tell(Severity severity, std::string_view code, const Spot& spot, std::string text) {

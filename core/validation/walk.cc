@@ -130,6 +130,16 @@ void check_element(Context& context, const Frame& frame, const Spot& spot, const
     }
 }
 
+/// memberOf() of a rule.
+std::optional<bool> is_member(Context& context, const fhirpath::Item& item,
+                              std::string_view value_set) {
+    if (item.kind() == fhirpath::Item::Kind::string) {
+        return member_of(context, value_set, Code{std::nullopt, std::string(item.as_string()), {}});
+    }
+    return item.value() ? value_in(context, Spot{item.place(), item.type(), {}}, value_set)
+                        : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<bool> holds(Context& context, const Frame& frame, const Spot& spot,
@@ -138,6 +148,7 @@ std::optional<bool> holds(Context& context, const Frame& frame, const Spot& spot
     environment.resource = frame.resource.item();
     environment.root_resource = frame.container.item();
     environment.context = spot.item();
+    environment.hooks = &context.hooks;
     environment.limits.steps = std::min<std::uint64_t>(context.steps_left + 1, 2'000'000);
     const Result<std::optional<bool>> result =
         context.evaluator.evaluate_boolean(rule, spot.item(), environment);
@@ -208,6 +219,8 @@ Report validate(json::Value resource, const Source& source, const Options& optio
     thread_local fhirpath::Evaluator evaluator;
     Context context{source, options, report, resource, evaluator};
     context.steps_left = options.steps;
+    context.hooks.member_of = [&context](const fhirpath::Item& item, std::string_view value_set)
+        -> Result<std::optional<bool>> { return is_member(context, item, value_set); };
     Frame frame;
     frame.resource = resource_spot(resource);
     frame.container = frame.resource;

@@ -259,6 +259,39 @@ TEST(Validation, ComparesFixedValuesAndPatterns) {
               "error structure Observation.valueString\n");
 }
 
+TEST(Validation, AsksTerminologyForRulesOfProfiles) {
+    const auto broken = [](std::string_view rule, std::string_view code) {
+        TextSource source;
+        source.add(
+            R"({"resourceType":"ValueSet","url":"http://x.org/vs","status":"draft","compose":{
+            "include":[{"system":"http://x.org/cs","concept":[{"code":"a"}]}]}})");
+        source.add(
+            R"({"resourceType":"CodeSystem","url":"http://x.org/cs","status":"draft","content":"complete",
+            "concept":[{"code":"a"},{"code":"b"}]})");
+        source.add(profile_of("Observation",
+                              R"({"id":"Observation","path":"Observation","constraint":[
+            {"key":"x-1","severity":"error","human":"h","expression":")" +
+                                  std::string(rule) + R"("}]})"));
+        Options options;
+        options.profiles = {"http://x.org/p"};
+        const std::string found = issues(
+            R"({"resourceType":"Observation","status":"final","code":{"text":"t"},"method":{"coding":[
+            {"system":"http://x.org/cs","code":")" +
+                std::string(code) + R"("}]}})",
+            source, options);
+        EXPECT_TRUE(found.empty() || found == "error invariant Observation\n") << found;
+        return !found.empty();
+    };
+    for (const char* rule :
+         {"method.memberOf('http://x.org/vs')", "method.coding.memberOf('http://x.org/vs')",
+          "method.coding.code.memberOf('http://x.org/vs')",
+          "(method.coding.code & '').memberOf('http://x.org/vs')"}) {
+        EXPECT_FALSE(broken(rule, "a")) << rule;
+        EXPECT_TRUE(broken(rule, "b")) << rule;
+    }
+    EXPECT_FALSE(broken("method.memberOf('http://x.org/none')", "b")) << "it can't be told";
+}
+
 TEST(Validation, ComparesQuantitiesWithLimitsInTheirUnits) {
     const auto weight = [](std::string_view limit, std::string_view value) {
         const std::string elements =
