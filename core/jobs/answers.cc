@@ -30,9 +30,13 @@ bool may_see(const Service& service, const Request& request, const JobOrder& ord
 
 Result<JobView> find(const Service& service, const Request& request, std::string_view id,
                      bool asked) {
-    ANNALS_TRY(std::optional<JobView> view, service.jobs().look(id, asked));
-    // Others are not told that it is there.
-    if (!view || !may_see(service, request, view->order)) {
+    ANNALS_TRY(std::optional<JobView> view, service.jobs().look(id));
+    // Others are not told that it is there, nor do their questions count.
+    const bool seen = view && may_see(service, request, view->order);
+    if (seen && asked) {
+        ANNALS_TRY(view, service.jobs().look(id, true));
+    }
+    if (!seen || !view) {
         return no_such_job();
     }
     return *std::move(view);

@@ -470,6 +470,25 @@ TEST_F(ScopesTest, LeaveToWhoBeganItAJobOfAnotherPart) {
     EXPECT_EQ(send("GET", another.content_location.substr(kBaseUrl.size())).status, 404);
 }
 
+TEST_F(ScopesTest, DoNotLetOthersQuestionsAboutAJobCount) {
+    std::string lines;
+    for (int i = 0; i < 20'000; ++i) {
+        lines += "{\"resourceType\":\"Patient\"}\n";
+    }
+    send_as(&everybody_);
+    const Answer begun =
+        send("POST", "/$import", lines,
+             {{"Content-Type", "application/fhir+ndjson"}, {"Prefer", "respond-async"}});
+    ASSERT_EQ(begun.status, 202) << begun.body;
+    const std::string status = begun.content_location.substr(kBaseUrl.size());
+    send_as(&theirs_);
+    for (int i = 0; i < 100; ++i) {
+        ASSERT_EQ(send("GET", status).status, 404) << i;
+    }
+    send_as(&everybody_);
+    EXPECT_NE(send("GET", status).status, 429);
+}
+
 TEST_F(ScopesTest, DoNotGoOnWithAnothersSearch) {
     fill();
     const Answer page = send("GET", "/Observation?_count=2");
