@@ -185,6 +185,18 @@ std::optional<storage::VersionInfo> deleted_by(const storage::Store& store,
     return {};
 }
 
+bool may_be_told(const Service& service, const Request& request, const storage::VersionInfo& info) {
+    if (!service.guarded()) {
+        return true;
+    }
+    const auto shown_by = [&](Permission permission, std::string_view open) {
+        return is_public(service.config(), open) ||
+               (require(service, request, permission, info.type, Extent::part).has_value() &&
+                ScopedView(service, request, permission).shows(info));
+    };
+    return shown_by(kMayRead, "read") || shown_by(kMaySearch, "search");
+}
+
 bool may_refer(const Service& service, const Request& request, TypeId type, std::string_view id) {
     if (!is_held(request) || !search::belongs_to_patients(type) ||
         (type == patient_type() && id == request.principal->patient())) {

@@ -99,6 +99,10 @@ std::optional<storage::VersionInfo> deleted_by(const storage::Store& store,
                                                const storage::VersionInfo& deletion,
                                                std::string_view id);
 
+/// Whether whoever sends `request` may be told what this version says, by reading or by searching: an answer to a change of
+/// what others wrote tells that. Cost: of a held one as shows().
+bool may_be_told(const Service& service, const Request& request, const storage::VersionInfo& info);
+
 /// Whether a resource may refer to `type`/`id` without being told by that whether it exists: it is shown, or of a kind that
 /// is nobody's.
 bool may_refer(const Service& service, const Request& request, TypeId type, std::string_view id);

@@ -1,8 +1,13 @@
 #include "core/interactions/patch.h"
 
 #include "core/interactions/criteria.h"
+#include "core/interactions/negotiation.h"
 #include "core/interactions/patch_document.h"
 #include "core/interactions/rewrite.h"
+#include "core/loop.h"
+#include "core/scoped_view.h"
+
+#include <span>
 
 namespace annals::core {
 
@@ -25,6 +30,17 @@ asio::awaitable<Response> run_patch(const Service& service, const Request& reque
         return std::optional<json::Document>(std::move(patched));
     };
     Response response = co_await rewrite_resource(service, request, rewrite);
+    using enum Preference::Return;
+    if (response.position && read_preference(request).return_form != operation_outcome) {
+        // What the patch left as it was is another's word.
+        const auto info = service.store().at(*response.position);
+        if (info && is_held(request)) {
+            co_await request.loop->fetched(std::span(&*info, 1));
+        }
+        if (info && !may_be_told(service, request, *info)) {
+            response.body = Body();
+        }
+    }
     co_return response;
 }
 

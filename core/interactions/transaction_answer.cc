@@ -73,6 +73,11 @@ Response answer_kept(const Service& service, const Request& request, const Trans
             return response;
         }
         info = service.store().version(type, decision.id, outcome.version);
+        const bool says_all = preference.return_form != Preference::Return::operation_outcome;
+        if (entry.asked.method == HttpMethod::patch && says_all && info &&
+            !may_be_told(service, request, *info)) {
+            return response;
+        }
     }
     if (info && !info->deletion) {
         if (decision.action == Action::none) {

@@ -195,6 +195,15 @@ asio::awaitable<Response> change(const Service& service, const Request& request,
     if (!info) {
         co_return no_such_resource(target.type, target.id);  // erased a moment ago
     }
+    if (is_held(request)) {
+        co_await request.loop->fetched(std::span(&*info, 1));
+    }
+    if (!may_be_told(service, request, *info)) {
+        Response done;
+        set_version(done, info->version, info->instant);
+        done.body = meta_body("{}");
+        co_return done;
+    }
     co_return co_await answer_meta(service, request, *info);
 }
 

@@ -267,6 +267,54 @@ TEST_F(AccessTest, WhatIsPublicNeedsNobody) {
     }
 }
 
+TEST_F(AccessTest, AChangeTellsNothingToWhoMayNotReadIt) {
+    guard(false);
+    const Principal all("all", "system/*.cruds");
+    send_as(&all);
+    const Headers json{{"Content-Type", "application/fhir+json"}};
+    ASSERT_EQ(send("PUT", "/Patient/a",
+                   R"({"resourceType":"Patient","id":"a","name":[{"family":"Sauer"}],)"
+                   R"("meta":{"tag":[{"code":"secret"}]}})",
+                   json)
+                  .status,
+              201);
+    const std::string_view patches =
+        R"({"resourceType":"Bundle","type":"batch","entry":[{"resource":{"resourceType":"Binary",)"
+        R"("contentType":"application/json-patch+json","data":"W10="},"request":{"method":"PATCH","url":"Patient/a"}}]})";
+    std::string transaction(patches);
+    transaction.replace(transaction.find("batch"), 5, "transaction");
+    const Principal updates("u", "system/Patient.u");
+    const Principal reads("r", "system/Patient.ru");
+    const Principal searches("s", "system/Patient.us");
+    const Principal part("p", "system/Patient.u system/Patient.r?family=nobody");
+    const Principal own("o", "patient/Patient.ru", "a");
+    for (const auto& [principal, told] :
+         {std::pair(&updates, false), std::pair(&reads, true), std::pair(&searches, true),
+          std::pair(&part, false), std::pair(&own, true)}) {
+        SCOPED_TRACE(principal->name());
+        send_as(principal);
+        const test::Answer patched =
+            send("PATCH", "/Patient/a", "[]", {{"Content-Type", "application/json-patch+json"}});
+        EXPECT_EQ(patched.status, 200) << patched.body;
+        EXPECT_EQ(patched.says("Sauer"), told) << patched.body;
+        EXPECT_NE(patched.etag, 0U);
+        for (const std::string_view bundle : {patches, std::string_view(transaction)}) {
+            const test::Answer answer = send("POST", "/", bundle, json);
+            EXPECT_TRUE(answer.says("200 OK")) << answer.body;
+            EXPECT_EQ(answer.says("Sauer"), told) << answer.body;
+        }
+        for (const std::string_view operation : {"$meta-add", "$meta-delete"}) {
+            const test::Answer meta =
+                send("POST", fmt::format("/Patient/a/{}", operation),
+                     R"({"resourceType":"Parameters","parameter":[{"name":"meta","valueMeta":)"
+                     R"({"tag":[{"code":"other"}]}}]})",
+                     json);
+            EXPECT_EQ(meta.status, 200) << meta.body;
+            EXPECT_EQ(meta.says("secret"), told) << meta.body;
+        }
+    }
+}
+
 TEST_F(AccessTest, WhereEverybodyMaySearchCriteriaNeedNothingMore) {
     const Principal creates("c", "system/Patient.c");
     const Principal updates("u", "system/Patient.u");
