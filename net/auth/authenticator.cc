@@ -23,6 +23,8 @@ constexpr std::size_t kApiKeyBytesMax = 1024;
 /// Before the name of whom introspection told of, where there are issuers as well: what is called the same by two of them is
 /// not the same.
 constexpr const char* kIntrospected = "introspection|";
+/// The same before the name of whom an API key names, where tokens are taken as well.
+constexpr const char* kHoldsKey = "key|";
 
 /// A longer token is looked up each time.
 constexpr std::size_t kMemoBytesMax = 4096;
@@ -80,7 +82,8 @@ void Authenticator::catch_up() {
     trusted_ = credentials_.current();
     key_holders_.clear();
     for (const core::ApiKey& key : trusted_->api_keys) {
-        key_holders_.push_back(std::make_shared<const core::Principal>(key.id, key.scopes));
+        key_holders_.push_back(std::make_shared<const core::Principal>(
+            takes_tokens_ ? kHoldsKey + key.id : key.id, key.scopes));
     }
 }
 
@@ -136,7 +139,8 @@ Result<Claims> Authenticator::verify(std::string_view token, std::string_view ad
                                      Settled* later) const {
     const std::vector<TrustedIssuer>& issuers = trusted_->issuers;
     Introspector* const introspector = credentials_.introspector();
-    const bool several = issuers.size() + (introspector != nullptr ? 1 : 0) > 1;
+    const bool several =
+        issuers.size() + (introspector != nullptr ? 1 : 0) + (takes_keys_ ? 1 : 0) > 1;
     if (introspector != nullptr && (issuers.empty() || !is_jwt(token))) {
         ANNALS_TRY(Claims claims, introspector->find_out(token, address, now, later));
         if (several && !claims.name.empty()) {

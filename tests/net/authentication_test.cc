@@ -210,6 +210,24 @@ TEST(Authentication, OfOneRequestSaysNothingOfTheNextOverTheSameConnection) {
     EXPECT_EQ(status("X-API-Key: the key of lab 9\r\n"), 404);
 }
 
+TEST(Authentication, TellsHoldersOfKeysFromWhoAreCalledLikeThemByATokenOnly) {
+    const SigningKey key("ES256");
+    GuardedServer server(with_keys("jwt_or_api_key", jwk_set({key.jwk()})));
+    const std::pair<std::string, std::string> holder{"X-API-Key", "the key of lab 7"};
+    const HttpResponse begun = server.send(
+        "POST", "/",
+        R"({"resourceType":"Bundle","type":"batch","entry":[{"request":{"method":"GET","url":"Patient/1"}}]})",
+        {{"Content-Type", "application/fhir+json"}, {"Prefer", "respond-async"}, holder});
+    ASSERT_EQ(begun.status, 202) << begun.body;
+    const std::string place = begun.header("Content-Location").value_or("");
+    const std::size_t path = place.find("/_jobs/");
+    ASSERT_NE(path, std::string::npos) << place;
+    const std::string token =
+        key.sign(R"({"sub":"lab-7","exp":4000000000,"scope":"system/Observation.rs"})");
+    EXPECT_EQ(server.get_with_token(place.substr(path), token).status, 404);
+    EXPECT_NE(server.get(place.substr(path), {holder}).status, 404);
+}
+
 TEST(Authentication, FetchesKeysAndFetchesThemAgainForAKeyItDoesNotKnow) {
     const SigningKey first("ES256", "first");
     const SigningKey second("ES256", "second");
