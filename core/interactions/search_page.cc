@@ -108,6 +108,9 @@ class PageFinder {
         if (!done) {
             co_return std::move(done.error());
         }
+        if (execution.is_large()) {
+            co_return false;
+        }
         search::OrderedWalk walk(snapshot_, execution, query_.sort.front(), edge(), count_ + 1);
         if (!walk.is_worthwhile()) {
             co_return false;

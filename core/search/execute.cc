@@ -83,6 +83,10 @@ Result<bool> Execution::advance(const Pace& pace) {
     return done;
 }
 
+bool Execution::is_large() const noexcept {
+    return walk_->is_large();
+}
+
 std::uint64_t Execution::count() const noexcept {
     return walk_ == nullptr ? 0 : walk_->count();
 }
@@ -99,6 +103,7 @@ std::uint64_t Execution::counting_cost() {
             condition.is_postings() || condition.kind == BoundPlan::Kind::everything;
         cost += counted ? 1 + runs[run]->died_count()
                         : std::uint64_t{condition.work} + condition.estimate;
+        walk_->let_go(run);
     }
     return cost;
 }

@@ -107,6 +107,9 @@ class Execution {
         return bind(plan_, run, resolution_);
     }
 
+    /// Whether the plan has so many conditions that it is bound to one run at a time. Requires: advance() was true once.
+    bool is_large() const noexcept;
+
     /// In the order wanted.
     std::vector<Match>& matches() noexcept { return matches_; }
 

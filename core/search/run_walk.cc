@@ -13,14 +13,16 @@ using Kind = BoundPlan::Kind;
 
 // Steps of collecting that a test is worth.
 constexpr double kTestCost = 20;
-// Documents that are tested between two looks at the clock.
-constexpr unsigned kTestsPerLook = 512;
+// Conditions that are tested between two looks at the clock; with bodies, it is looked at after each document.
+constexpr std::uint64_t kTestsPerLook = 512;
 
-// Bodies between two looks at what must be fetched.
+// Documents whose bodies are fetched at once, and after how many of them it is asked about the next.
+constexpr unsigned kBodiesAhead = 64;
 constexpr unsigned kBodiesPerLook = 16;
+constexpr unsigned kLooksAhead = kBodiesAhead / kBodiesPerLook;
 
-// Bodies are fetched for so many looks at once.
-constexpr unsigned kLooksAhead = 4;
+// A plan of more conditions is bound to one run at a time.
+constexpr std::uint64_t kConditionsKept = 1000;
 
 // More dead documents than this share of a run are not subtracted one by one.
 constexpr std::uint32_t kDiedShare = 16;
@@ -45,9 +47,26 @@ std::uint64_t union_size(const std::vector<storage::Postings>& all) {
     return roaring_bitmap_get_cardinality(both.get());
 }
 
+std::uint64_t conditions_in(const Plan& plan) {
+    std::uint64_t sum = std::max<std::uint64_t>(plan.terms.size(), 1);
+    for (const Plan& part : plan.parts) {
+        sum += conditions_in(part);
+    }
+    return sum;
+}
+
+std::uint64_t conditions_in(const BoundPlan& condition) {
+    std::uint64_t sum = std::max<std::uint64_t>(condition.postings.size(), 1);
+    for (const BoundPlan& part : condition.parts) {
+        sum += conditions_in(part);
+    }
+    return sum;
+}
+
 }  // namespace
 
 struct RunWalk::Open {
+    std::size_t index = 0;
     std::shared_ptr<const SearchRun> run;
     std::uint32_t first = 0;  // the documents that are looked at
     std::uint32_t last = 0;
@@ -57,8 +76,9 @@ struct RunWalk::Open {
     DocumentWalk documents;
     bool any_died = false;
     bool costly = false;
-    unsigned looked = 0;       // documents
-    unsigned looks_ahead = 0;  // whose bodies were asked about
+    std::uint64_t conditions = 0;  // that a test of a document may look at
+    unsigned looked = 0;           // documents
+    unsigned looks_ahead = 0;      // whose bodies were asked about
 };
 
 RunWalk::RunWalk(Snapshot& snapshot, TypeId type, const Plan& plan, Resolution& resolution,
@@ -68,6 +88,7 @@ RunWalk::RunWalk(Snapshot& snapshot, TypeId type, const Plan& plan, Resolution& 
       plan_(plan),
       resolution_(resolution),
       found_(std::move(found)),
+      conditions_(conditions_in(plan)),
       bound_(snapshot.runs(type).runs.size()),
       bodies_(snapshot, resolution) {
 }
@@ -88,28 +109,63 @@ const BoundPlan& RunWalk::bound(std::size_t run) {
     return *bound_[run];
 }
 
+bool RunWalk::is_large() const noexcept {
+    return conditions_ > kConditionsKept;
+}
+
+void RunWalk::let_go(std::size_t run) {
+    if (is_large() && (open_ == nullptr || open_->index != run)) {
+        bound_[run].reset();
+    }
+}
+
+// Ends the run under way.
+void RunWalk::close() {
+    const std::size_t index = open_->index;
+    open_.reset();
+    let_go(index);
+}
+
+// Looks at the clock if enough has been done since the last time.
+bool RunWalk::is_over(const Pace& pace) {
+    if (tested_ < kTestsPerLook) {
+        return false;
+    }
+    tested_ = 0;
+    return pace.is_over();
+}
+
 bool RunWalk::advance(const Pace& pace) {
     for (;;) {
         if (open_ == nullptr) {
-            if (count_ >= wanted_.limit || !open_next()) {
+            if (count_ >= wanted_.limit || runs_left_ == 0) {
                 return true;
             }
+            open_next();
+            tested_ += conditions_;
+            if (open_ == nullptr) {
+                if (is_over(pace)) {
+                    return false;
+                }
+                continue;
+            }
             if (wanted_.count_only && count_at_once()) {
-                open_.reset();
+                close();
                 if (pace.is_over()) {
                     return false;
                 }
                 continue;
             }
             choose_driver();
+            if (is_over(pace)) {
+                return false;
+            }
         }
         Open& open = *open_;
-        const unsigned per_look = open.costly ? kBodiesPerLook : kTestsPerLook;
         if (open.costly && must_fetch(pace)) {
             return false;
         }
         std::uint32_t document = 0;
-        bool at_end = true;
         while (open.documents.next(document)) {
             if (passes(document)) {
                 ++count_;
@@ -120,56 +176,44 @@ bool RunWalk::advance(const Pace& pace) {
                     return true;
                 }
             }
-            const bool look = ++open.looked % per_look == 0;
-            if (look && open.looks_ahead > 0) {
-                --open.looks_ahead;
+            tested_ += open.costly ? kTestsPerLook : open.conditions;
+            const bool fetch_more = open.costly && ++open.looked % kBodiesPerLook == 0;
+            if (fetch_more) {
+                open.looks_ahead -= open.looks_ahead > 0 ? 1 : 0;
             }
-            // One body alone may be large.
-            if (((look || open.costly) && pace.is_over()) ||
-                (look && open.costly && must_fetch(pace))) {
-                at_end = false;
-                break;
+            if (is_over(pace) || (fetch_more && must_fetch(pace))) {
+                return false;
             }
         }
-        if (!at_end) {
-            return false;
-        }
-        const bool looked = open.looked >= per_look;
-        open_.reset();
-        if (looked && pace.is_over()) {
-            return false;
-        }
+        close();
     }
 }
 
-// Binds the plan to the next run that has documents in the window.
-bool RunWalk::open_next() {
+// Binds the plan to the next run, if that has documents in the window that may match.
+void RunWalk::open_next() {
     const auto& runs = snapshot_.runs(type_).runs;
-    while (runs_left_ > 0) {
-        const std::size_t index = wanted_.upwards ? runs.size() - runs_left_ : runs_left_ - 1;
-        --runs_left_;
-        const std::shared_ptr<const SearchRun>& run = runs[index];
-        const Position before = std::min(wanted_.before, snapshot_.end_in(*run));
-        const std::uint32_t last = before.value == 0 ? 0 : run->size_at({before.value - 1});
-        const std::uint32_t first =
-            wanted_.after.value == 0 ? 0 : std::min(last, run->size_at(wanted_.after));
-        if (first == last) {
-            continue;
-        }
-        const BoundPlan& condition = bound(index);
-        if (condition.kind == Kind::nothing) {
-            continue;
-        }
-        open_ = std::make_unique<Open>();
-        open_->run = run;
-        open_->first = first;
-        open_->last = last;
-        open_->condition = &condition;
-        open_->any_died = run->any_died();
-        open_->costly = condition.costly;
-        return true;
+    const std::size_t index = wanted_.upwards ? runs.size() - runs_left_ : runs_left_ - 1;
+    --runs_left_;
+    const std::shared_ptr<const SearchRun>& run = runs[index];
+    const Position before = std::min(wanted_.before, snapshot_.end_in(*run));
+    const std::uint32_t last = before.value == 0 ? 0 : run->size_at({before.value - 1});
+    const std::uint32_t first =
+        wanted_.after.value == 0 ? 0 : std::min(last, run->size_at(wanted_.after));
+    if (first == last) {
+        return;
     }
-    return false;
+    const BoundPlan& condition = bound(index);
+    if (condition.kind == Kind::nothing) {
+        return;
+    }
+    open_ = std::make_unique<Open>();
+    open_->index = index;
+    open_->run = run;
+    open_->first = first;
+    open_->last = last;
+    open_->condition = &condition;
+    open_->any_died = run->any_died();
+    open_->costly = condition.costly;
 }
 
 // How many that have died pass.
@@ -306,6 +350,10 @@ void RunWalk::choose_driver() {
         open.documents = DocumentWalk::of(*open.set, open.first, open.last, wanted_.upwards);
     }
     open.tests = std::move(parts);
+    open.conditions = 1;
+    for (const BoundPlan* part : open.tests) {
+        open.conditions += conditions_in(*part);
+    }
 }
 
 // Whether the bodies of the next documents are on the device only; then the turn is over.
@@ -318,7 +366,7 @@ bool RunWalk::must_fetch(const Pace& pace) {
     std::vector<Position> positions;
     DocumentWalk ahead = open.documents;
     std::uint32_t document = 0;
-    for (unsigned i = 0; i < kLooksAhead * kBodiesPerLook && ahead.next(document); ++i) {
+    for (unsigned i = 0; i < kBodiesAhead && ahead.next(document); ++i) {
         const bool candidate =
             !(open.any_died && open.run->died_at(document) <= snapshot_.position()) &&
             std::ranges::all_of(open.tests, [&](const BoundPlan* condition) {

@@ -34,10 +34,18 @@ class RunWalk {
     /// The plan bound to a run of Snapshot::runs(), by its index. Requires: bind()'s. Lifetime: of this.
     const BoundPlan& bound(std::size_t run);
 
+    /// Whether the plan has so many conditions that it is bound to one run at a time.
+    bool is_large() const noexcept;
+
+    /// Says that what bound() gave isn't needed now: a plan of very many conditions isn't kept for all runs.
+    void let_go(std::size_t run);
+
   private:
     struct Open;
 
-    bool open_next();
+    void open_next();
+    void close();
+    bool is_over(const Pace& pace);
     bool count_at_once();
     std::uint64_t count_dead(const BoundPlan& condition);
     void choose_driver();
@@ -49,6 +57,8 @@ class RunWalk {
     const Plan& plan_;
     Resolution& resolution_;
     Found found_;
+    std::uint64_t conditions_;                     // of the plan
+    std::uint64_t tested_ = 0;                     // conditions, since the clock was looked at
     std::vector<std::optional<BoundPlan>> bound_;  // of each run, once it was asked for
     Wanted wanted_;
     std::uint64_t count_ = 0;

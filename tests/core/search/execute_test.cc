@@ -451,5 +451,33 @@ TEST_F(SearchModel, ComesToTheSameInTurns) {
     }
 }
 
+TEST_F(SearchModel, LooksAtTheClockTheMoreOftenTheMoreThereIsToTest) {
+    write(80);
+    const TypeId type = types_.front();
+    std::vector<Plan> parts;
+    for (std::int64_t i = 0; i < 2000; ++i) {
+        parts.push_back(core::search::interval(column(2), Comparison::gt, {i, i}));
+    }
+    const Plan plan = core::search::any_of(std::move(parts));
+    Snapshot own = snapshot(last_);
+    Execution execution(own, type, plan);
+    execution.want({});
+    // Every turn is over before it begins.
+    const Pace pace{std::chrono::microseconds(1)};
+    int turns = 0;
+    for (bool done = false; !done; ++turns) {
+        const Result<bool> advanced = execution.advance(pace);
+        ASSERT_TRUE(advanced.has_value());
+        done = *advanced;
+    }
+    EXPECT_GT(turns, 1);
+    EXPECT_TRUE(execution.is_large());
+    std::vector<std::uint64_t> found;
+    for (const Match& match : execution.matches()) {
+        found.push_back(match.position().value);
+    }
+    EXPECT_EQ(found, scan(type, plan, last_));
+}
+
 }  // namespace
 }  // namespace annals::test

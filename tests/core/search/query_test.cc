@@ -213,6 +213,12 @@ TEST(Query, SearchesTextsForWordsAndPhrases) {
            {"_text:exact=x",
             "not-supported: search parameter '_text:exact': the modifier ':exact' is not "
             "supported"}});
+    std::string words = "_text=ben";
+    for (int i = 1; i < 100; ++i) {
+        words += ",w" + std::to_string(i);
+    }
+    EXPECT_EQ(corpus.ask("Patient", words), "peter");
+    EXPECT_TRUE(corpus.ask("Patient", words + ",w100").starts_with("invalid: "));
 }
 
 TEST(Query, SearchesSeveralTypesByWhatTheyHaveInCommon) {
