@@ -24,6 +24,9 @@ constexpr unsigned kLooksAhead = kBodiesAhead / kBodiesPerLook;
 // A plan of more conditions is bound to one run at a time.
 constexpr std::uint64_t kConditionsKept = 1000;
 
+// What takes more steps to collect, a tenth of a second and more, is counted document by document: that gives turns back.
+constexpr std::uint32_t kCollectedMax = 64'000'000;
+
 // More dead documents than this share of a run are not subtracted one by one.
 constexpr std::uint32_t kDiedShare = 16;
 
@@ -268,6 +271,9 @@ bool RunWalk::count_at_once() {
                                   condition.plan->comparison, condition.range, dead.get());
         count_ -= few_died ? count_dead(condition) : 0;
         return true;
+    }
+    if (condition.work > kCollectedMax) {
+        return false;
     }
     const DocumentSetPool::Handle set = DocumentSetPool::of_thread().take(run.size());
     collect(condition, run, *set);
