@@ -4,6 +4,7 @@
 #include "core/service.h"
 #include "storage/file_system.h"
 #include "storage/store.h"
+#include "tools/commands/bundle_answers.h"
 #include "tools/commands/store_access.h"
 
 #include <future>
@@ -29,6 +30,11 @@ class ServerDestination : public Destination {
         if (!reply) {
             return client_.sent() ? std::move(reply.error())
                                   : Error{Errc::no_store, reply.error().detail, ""};
+        }
+        // It was asked until the patience ended.
+        if (reply->status == 503) {
+            json::Parser parser;
+            return Error{Errc::no_store, "503 " + outcome_text(parser, reply->body), ""};
         }
         return DestinationReply{reply->status, std::move(reply->body)};
     }
