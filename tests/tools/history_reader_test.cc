@@ -84,6 +84,14 @@ TEST(HistoryReader, FollowsLinksOfAServerThatKnowsItselfByAnotherRoot) {
     }
 }
 
+TEST(HistoryReader, TakesARefusalOfAPageOfNothingForNoTotal) {
+    const test::HttpEndpoint endpoint(
+        [](const std::string&) { return test::HttpEndpoint::Answer{400, "{}"}; });
+    const auto total = reader_of(endpoint).total();
+    ASSERT_TRUE(total) << total.error().detail;
+    EXPECT_FALSE(*total);
+}
+
 TEST(HistoryReader, FollowsRelativeLinks) {
     const test::HttpEndpoint endpoint([](const std::string& request) {
         const bool second = target_of(request) == "/endpoint/_history?page=2";

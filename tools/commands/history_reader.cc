@@ -153,8 +153,14 @@ Result<std::string> HistoryReader::cursor_target(std::string_view cursor, std::s
 }
 
 Result<std::optional<std::uint64_t>> HistoryReader::total() {
-    ANNALS_TRY(const HistoryPage page, read(client_.server().base_path + "/_history?_count=0"));
-    return page.total;
+    const auto page = read(client_.server().base_path + "/_history?_count=0");
+    if (page) {
+        return page->total;
+    }
+    if (page.error().code == Errc::invalid) {
+        return std::optional<std::uint64_t>();  // some take no page of nothing
+    }
+    return page.error();
 }
 
 Result<HttpReply> HistoryReader::ask(std::string& target) {

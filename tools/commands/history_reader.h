@@ -48,7 +48,7 @@ class HistoryReader {
     ///         answer that is no history page). The detail has the outcome's diagnostics.
     Result<HistoryPage> read(std::string target);
 
-    /// How many versions the server's history has; none if it does not say. Cheap: asks for no entry.
+    /// How many versions the server's history has; none if it does not say, or takes no `_count=0`. Cheap: asks for no entry.
     /// Errors: as read().
     Result<std::optional<std::uint64_t>> total();
 
