@@ -170,7 +170,7 @@ class ImportJob {
             if (reader.too_long()) {
                 ANNALS_TRY_VOID(
                     add_error({Errc::body_too_large, "The line is too long", ""}, line_));
-            } else if (!line.empty()) {
+            } else if (line.find_first_not_of(" \t") != std::string_view::npos) {
                 ANNALS_TRY_VOID(take(line));
             }
             offset_ = reader.offset();

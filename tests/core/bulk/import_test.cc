@@ -85,7 +85,7 @@ TEST_F(ImportTest, TakesEachLineAsAPutDoes) {
     ASSERT_EQ(put_patient("b"), 201);
     const Imported imported = import_text(
         "{\"resourceType\":\"Patient\",\"id\":\"a\",\"active\":true}\r\n"
-        "\n"
+        "\n \t\r\n"
         "{\"resourceType\":\"Patient\",\"id\":\"b\",\"meta\":{\"versionId\":\"77\"}}\n"
         "{\"resourceType\":\"Patient\",\"gender\":\"male\"}");
     EXPECT_EQ(imported.errors, "");
