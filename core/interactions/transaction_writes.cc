@@ -6,6 +6,7 @@
 #include "core/search/terms.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace annals::core {
 
@@ -34,6 +35,8 @@ void TransactionWrites::forget_read() {
         for (Written& written : of_type.written) {
             written.read = false;
         }
+        of_type.by_term.clear();
+        of_type.indexed = 0;
     }
 }
 
@@ -103,6 +106,34 @@ Result<void> TransactionWrites::read(TypeId type, Written& written) {
     return {};
 }
 
+// Without the terms, many entries with criteria would each look at all that were written before them.
+Result<std::vector<std::size_t>> TransactionWrites::candidates(TypeId type, OfType& of_type,
+                                                               const Plan& plan) {
+    for (; of_type.indexed < of_type.written.size(); ++of_type.indexed) {
+        Written& written = of_type.written[of_type.indexed];
+        ANNALS_TRY_VOID(read(type, written));
+        for (const search::Term term : written.entries.terms) {
+            of_type.by_term[term].push_back(of_type.indexed);
+        }
+    }
+    std::vector<std::size_t> found;
+    const search::Watch watch = search::guard_terms(plan);
+    if (!watch.terms) {
+        found.resize(of_type.written.size());
+        std::iota(found.begin(), found.end(), std::size_t{0});
+        return found;
+    }
+    for (const search::Term term : *watch.terms) {
+        if (const auto carriers = of_type.by_term.find(term); carriers != of_type.by_term.end()) {
+            found.insert(found.end(), carriers->second.begin(), carriers->second.end());
+        }
+    }
+    std::ranges::sort(found);
+    const auto doubled = std::ranges::unique(found);
+    found.erase(doubled.begin(), doubled.end());
+    return found;
+}
+
 Result<std::vector<const TransactionWrites::Written*>> TransactionWrites::find(TypeId type,
                                                                                const Plan& plan) {
     std::vector<const Written*> matches;
@@ -110,8 +141,9 @@ Result<std::vector<const TransactionWrites::Written*>> TransactionWrites::find(T
     if (of_type == types_.end()) {
         return matches;
     }
-    for (Written& written : of_type->second.written) {
-        ANNALS_TRY_VOID(read(type, written));
+    ANNALS_TRY(const auto some, candidates(type, of_type->second, plan));
+    for (const std::size_t index : some) {
+        const Written& written = of_type->second.written[index];
         std::optional<Error> fault;
         const search::Related related = [&](const Plan& part,
                                             const storage::SearchEntries& entries) {

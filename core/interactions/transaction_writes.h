@@ -63,9 +63,17 @@ class TransactionWrites {
     struct OfType {
         std::vector<search::Term> replaced;  ///< identities
         std::vector<Written> written;
+        std::unordered_map<search::Term, std::vector<std::size_t>>
+            by_term;  ///< the first `indexed`
+        std::size_t indexed = 0;
     };
 
     Result<void> read(TypeId type, Written& written);
+
+    /// Those that may match, ascending: not all, where matches must carry one of some terms. All of them have been read.
+    Result<std::vector<std::size_t>> candidates(TypeId type, OfType& of_type,
+                                                const search::Plan& plan);
+
     Result<void> overlay(search::Plan& plan);
     Result<std::vector<const Written*>> find(TypeId type, const search::Plan& plan);
 

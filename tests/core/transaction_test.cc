@@ -3,6 +3,8 @@
 #include "tests/core/bundle_fixture.h"
 #include "tests/support/sim_file_system.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -395,6 +397,36 @@ TEST(Transaction, UpdatesAndDeletesByCriteria) {
     EXPECT_EQ(bundle.statuses(), "200 201 204 204");
     EXPECT_EQ(name_in(bundle, 0), "Patient/1");
     EXPECT_EQ(server.get("/Patient/2").status, 410);
+}
+
+TEST(Transaction, FindsAmongManyThatItWrites) {
+    TestService server;
+    const auto patient = [](int number) {
+        return patient_json(
+            "", fmt::format(R"("active":true,"identifier":[{{"value":"{}"}},{{"value":"all"}}])",
+                            number));
+    };
+    const auto create = [&](int number, const std::string& criteria) {
+        return entry_of("POST", "Patient", patient(number), {},
+                        fmt::format(R"("ifNoneExist":"{}")", criteria));
+    };
+    std::vector<std::string> entries;
+    for (int i = 0; i < 300; ++i) {
+        entries.push_back(create(i, fmt::format("identifier={}", i)));
+    }
+    for (int i = 0; i < 300; ++i) {
+        entries.push_back(create(1000 + i, fmt::format("identifier={},{}", i, 5000 + i)));
+    }
+    entries.push_back(create(7, "identifier=7&identifier=all&active:not=false"));
+    const Json bundle(server.submit(bundle_of("transaction", entries)).body);
+    for (std::size_t i = 0; i < 300; ++i) {
+        EXPECT_EQ(name_in(bundle, 300 + i), name_in(bundle, i)) << i;
+    }
+    EXPECT_EQ(name_in(bundle, 600), name_in(bundle, 7));
+    EXPECT_EQ(server.store().totals(*find_resource_type("Patient")).live, 300U);
+    entries.push_back(create(8, "identifier=all"));
+    expect_failure(server.submit(bundle_of("transaction", entries)), "multiple-matches",
+                   "Bundle.entry[601] POST Patient: 412 ");
 }
 
 TEST(Transaction, FindsWhatTakesLongerThanATurn) {
