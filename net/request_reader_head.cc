@@ -27,9 +27,10 @@ bool RequestReader::read_request_line(std::size_t& position) {
     const std::string_view line = head.substr(0, line_end);
     const std::size_t method_end = line.find(' ');
     const std::size_t target_end = line.find(' ', method_end + 1);
-    if (method_end == std::string_view::npos || target_end == std::string_view::npos ||
-        line.size() != target_end + 10 || line.substr(target_end + 1, 7) != "HTTP/1." ||
-        line.back() != '\r') {
+    // llhttp passes over a carriage return alone before the method.
+    if (line.starts_with('\r') || method_end == std::string_view::npos ||
+        target_end == std::string_view::npos || line.size() != target_end + 10 ||
+        line.substr(target_end + 1, 7) != "HTTP/1." || line.back() != '\r') {
         return refuse(Errc::invalid, "the request line is malformed");
     }
     const std::string_view target = line.substr(method_end + 1, target_end - method_end - 1);

@@ -101,6 +101,8 @@ const std::vector<Exchange>& exchanges() {
          "OperationOutcome"},
         {"BareCarriageReturn", "GET /fhir/text HTTP/1.1\r\nHost: a\rB: c\r\n\r\n", 400, true,
          "OperationOutcome"},
+        {"BareCarriageReturnFirst", "\rGET /fhir/text HTTP/1.1\r\nHost: a\r\n\r\n", 400, true,
+         "OperationOutcome"},
         {"ObsoleteFolding", "GET /fhir/text HTTP/1.1\r\nHost: a\r\nB: c\r\n d\r\n\r\n", 400, true,
          "OperationOutcome"},
         {"FoldedCoding", post("Transfer-Encoding:\r\n chunked\r\n", "0\r\n\r\n"), 501, true,
