@@ -15,7 +15,7 @@ namespace annals::core {
 namespace {
 
 /// How long a scan goes on, and how many versions it looks at between two looks at the clock.
-constexpr std::chrono::milliseconds kTurn{5};
+constexpr std::chrono::milliseconds kScanTurn{5};
 constexpr std::size_t kVersionsPerStep = 64;
 
 constexpr std::chrono::milliseconds kRetryDelayMax{std::chrono::minutes(5)};
@@ -39,7 +39,7 @@ void Dispatcher::scan() {
             running.reached = visible;
         }
     }
-    const Clock::time_point end = Clock::now() + kTurn;
+    const Clock::time_point end = Clock::now() + kScanTurn;
     while (Running* const leader = next_leader(visible)) {
         if (Clock::now() >= end) {
             has_more_ = true;
