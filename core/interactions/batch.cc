@@ -16,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace annals::core {
@@ -47,16 +48,15 @@ struct Entry {
 /// The entries of one batch under way, all on one loop.
 class Batch {
   public:
-    Batch(const Service& service, const Request& outer, json::Value list,
+    Batch(const Service& service, const Request& outer, std::size_t count,
           std::chrono::steady_clock::time_point end)
         : service_(service),
           outer_(outer),
           changed_(outer.loop->context()),
           budget_(service.config()),
           turns_(*outer.loop, end),
-          entries_(list.size()),
-          erases_(service.config().hard_delete ||
-                  list.raw().find("$purge") != std::string_view::npos) {}
+          entries_(count),
+          keeps_(service.config().hard_delete) {}
 
     asio::awaitable<Response> run(json::Value list) {
         std::size_t index = 0;
@@ -153,11 +153,13 @@ class Batch {
 
     void finish(Response& response) const {
         response.failure.reset();
-        if (erases_) {
-            // Where it views a version that an entry after it erases, zeros would be sent.
-            response.body = Body(response.body.str());
+        if (keeps_) {
+            keep(response);
         }
     }
+
+    /// Where it views a version that an entry after it erases, zeros would be sent.
+    static void keep(Response& response) { response.body = Body(response.body.str()); }
 
     Result<EntryRequest> read(const Entry& entry) const {
         const auto index = static_cast<std::size_t>(&entry - entries_.data());
@@ -185,6 +187,11 @@ class Batch {
         }
         if (target) {
             set_order(entry, *target);
+            if (target->operation == "$purge" && !std::exchange(keeps_, true)) {
+                for (Entry& other : entries_) {
+                    keep(other.response);
+                }
+            }
         }
         return true;
     }
@@ -285,7 +292,7 @@ class Batch {
     AnswerBudget budget_;
     Turns turns_;                 ///< what has begun has an end of its own
     std::vector<Entry> entries_;  ///< never grows: requests point into it
-    bool erases_;                 ///< perhaps: bytes of versions
+    bool keeps_;                  ///< bytes of versions, which an entry may erase
     std::size_t in_flight_ = 0;
     std::size_t creates_ = 0;  ///< conditional ones in flight
     std::size_t updates_ = 0;  ///< conditional ones in flight
@@ -298,7 +305,7 @@ asio::awaitable<Response> run_batch(const Service& service, const Request& reque
                                     const json::Document& bundle,
                                     std::chrono::steady_clock::time_point end) {
     const json::Value list = bundle.root()["entry"];
-    Batch batch(service, request, list, end);
+    Batch batch(service, request, list.size(), end);
     Response response = co_await batch.run(list);
     co_return response;
 }

@@ -263,6 +263,20 @@ TEST(Batch, AnswersWithWhatEntriesAfterThoseErase) {
     EXPECT_EQ(bundle.entry(2)["resource"]["meta"]["versionId"].string(), "2");
 }
 
+TEST(Batch, AnswersWithWhatAPurgeAfterThatErases) {
+    for (const char* purge : {"Patient/1/$purge", "Patient/1/%24purge"}) {
+        TestService server;
+        server.put("/Patient/1", patient_json("1"));
+        const Json bundle(
+            server
+                .submit(bundle_of("batch", {entry_of("GET", "Patient/1"), entry_of("POST", purge),
+                                            entry_of("GET", "Patient/1")}))
+                .body);
+        EXPECT_EQ(bundle.statuses(), "200 200 404") << purge;
+        EXPECT_EQ(bundle.entry(0)["resource"]["id"].string(), "1") << purge;
+    }
+}
+
 TEST(Batch, DrawsLongAnswersAsFarAsThereIsRoom) {
     const std::vector<std::string> patients(
         120, entry_of("POST", "Patient", long_patient("", 500)));  // two slices
