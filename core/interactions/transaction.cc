@@ -9,7 +9,6 @@
 #include "core/interactions/transaction_entry.h"
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
-#include "core/search/execute.h"
 
 #include <fmt/format.h>
 
@@ -37,10 +36,8 @@ class TransactionRun {
           request_(request),
           list_(list),
           entries_(list.size()),
-          turns_(*request.loop, end),
-          resolves_(conditional_references == ConditionalReferences::resolved) {
-        pace_.begin_turn();
-    }
+          turns_(*request.loop, end, kLongTurn),
+          resolves_(conditional_references == ConditionalReferences::resolved) {}
 
     asio::awaitable<Response> run() {
         bool fit = co_await read_entries();
@@ -120,12 +117,6 @@ class TransactionRun {
         return of_structure;
     }
 
-    /// Lets others have their turns.
-    asio::awaitable<void> give_way() {
-        co_await request_.loop->yield();
-        pace_.begin_turn();
-    }
-
     asio::awaitable<bool> read_entries() {
         std::size_t index = 0;
         for (const json::Value value : list_.elements()) {
@@ -146,8 +137,8 @@ class TransactionRun {
             if (!read && !add_fault(index, std::move(read.error()))) {
                 co_return false;
             }
-            if (++index % kEntriesPerTurn == 0 || pace_.is_over()) {
-                co_await give_way();
+            if (++index % kEntriesPerTurn == 0 || turns_.pace().is_over()) {
+                co_await turns_.give_way();
             }
         }
         if (!fault_.error.detail.empty()) {
@@ -194,8 +185,8 @@ class TransactionRun {
                     co_return fail(index, std::move(added.error()));
                 }
             }
-            if (pace_.is_over()) {
-                co_await give_way();
+            if (turns_.pace().is_over()) {
+                co_await turns_.give_way();
             }
         }
         co_return true;
@@ -226,8 +217,8 @@ class TransactionRun {
             if (!built) {
                 co_return fail(index, std::move(built.error()));
             }
-            if (++count % kEntriesPerTurn == 0 || pace_.is_over()) {
-                co_await give_way();
+            if (++count % kEntriesPerTurn == 0 || turns_.pace().is_over()) {
+                co_await turns_.give_way();
             }
         }
         attempt.end_building();
@@ -315,9 +306,8 @@ class TransactionRun {
     std::vector<std::size_t> order_;         ///< FHIR's processing order
     TransactionState::References references_;
     TransactionFault fault_;
-    Turns turns_;
-    bool resolves_;                 ///< conditional references
-    search::Pace pace_{kLongTurn};  ///< few entries take long: patches, criteria, full validation
+    Turns turns_;    ///< few entries take long: patches, criteria, full validation, reads
+    bool resolves_;  ///< conditional references
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Turns: long work on a loop that others share: a millisecond, then theirs, and an end to all of it.
+// Turns: long work on a loop that others share: a millisecond or so, then theirs, and an end to all of it.
 //
 // Layer:   core/interactions.
 // Spec:    contract.md, limits.request_timeout.
@@ -51,7 +51,10 @@ class Turns {
     Turns(Loop& loop, std::chrono::milliseconds time_max)
         : Turns(loop, std::chrono::steady_clock::now() + time_max) {}
 
-    Turns(Loop& loop, std::chrono::steady_clock::time_point end) : loop_(loop), end_(end) {
+    /// `turn`: how long each of them is.
+    Turns(Loop& loop, std::chrono::steady_clock::time_point end,
+          std::chrono::milliseconds turn = kTurn)
+        : loop_(loop), end_(end), pace_(turn, unread_) {
         pace_.begin_turn();
     }
 
@@ -100,7 +103,7 @@ class Turns {
     Loop& loop_;
     std::chrono::steady_clock::time_point end_;
     std::vector<Position> unread_;  ///< what the work waits for
-    search::Pace pace_{kTurn, unread_};
+    search::Pace pace_;
 };
 
 }  // namespace annals::core
