@@ -312,7 +312,7 @@ bool Machine::variable(const Name& name) {
                                               : environment.resource.value_or(*input_));
     }
     if (text == "ucum") {
-        return push(Item::string("http://unitsofmeasure.org"));
+        return push(Item::string(kUcum));
     }
     if (text == "sct") {
         return push(Item::string("http://snomed.info/sct"));

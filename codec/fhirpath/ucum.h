@@ -17,6 +17,9 @@
 
 namespace annals::fhirpath {
 
+/// The system of UCUM's codes.
+inline constexpr std::string_view kUcum = "http://unitsofmeasure.org";
+
 /// A unit as numerator / denominator (exact) times powers of metre, second, gram, radian, kelvin, coulomb,
 /// candela, mole and one of "arbitrary" units that only compare with themselves.
 struct Unit {

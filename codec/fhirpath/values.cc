@@ -14,8 +14,6 @@ namespace {
 using json::Kind;
 using schema::Primitive;
 
-constexpr std::string_view kUcum = "http://unitsofmeasure.org";
-
 // The scalar `value` of a primitive type as a System value; `text` is its string, unescaped.
 bool scalar(json::Value value, schema::Type type, std::string_view text, Item& out) {
     switch (value.node().kind) {

@@ -14,9 +14,8 @@ namespace annals::core {
 namespace {
 
 using fhirpath::Decimal;
+using fhirpath::kUcum;
 using fhirpath::Unit;
-
-constexpr std::string_view kUcum = "http://unitsofmeasure.org";
 
 /// By which values are multiplied or divided.
 struct Factor {

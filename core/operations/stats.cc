@@ -105,8 +105,6 @@ std::string object_of(std::initializer_list<std::pair<std::string_view, std::str
     return out;
 }
 
-constexpr std::string_view kUcum = "http://unitsofmeasure.org";
-
 /// A square has the square of the unit. UCUM has none of what is on a scale of its own.
 MeasuredUnit squared(const MeasuredUnit& unit) {
     const auto twice = [](std::string_view text) {
@@ -132,7 +130,7 @@ MeasuredUnit unit_of(Statistic statistic, const MeasuredUnit& unit) {
         case Statistic::total_count:
         case Statistic::skew:
         case Statistic::kurtosis:
-            return {.system = std::string(kUcum), .code = "1", .unit = ""};
+            return {.system = std::string(fhirpath::kUcum), .code = "1", .unit = ""};
         case Statistic::variance:
             return squared(unit);
         default:

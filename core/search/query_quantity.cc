@@ -13,9 +13,8 @@ namespace annals::core::search {
 namespace {
 
 using fhirpath::Decimal;
+using fhirpath::kUcum;
 using fhirpath::Unit;
-
-constexpr std::string_view kUcum = "http://unitsofmeasure.org";
 
 // What a number is compared with (search.html#number): its digits say how exact it is meant where it is to be equal;
 // elsewhere it is itself. `ap` is a tenth of it to either side, or what its digits cover.

@@ -77,8 +77,7 @@ std::optional<int> order_quantities(json::Value quantity, json::Value limit) {
     if (is_same || !number.is(json::Kind::number) || !limit["value"].is(json::Kind::number)) {
         return order(number, limit["value"]);
     }
-    constexpr std::string_view kUcum = "http://unitsofmeasure.org";
-    if (!quantity["system"].equals(kUcum) || !limit["system"].equals(kUcum)) {
+    if (!quantity["system"].equals(fhirpath::kUcum) || !limit["system"].equals(fhirpath::kUcum)) {
         return std::nullopt;
     }
     const auto from = fhirpath::parse_unit(quantity["code"].string());

@@ -103,7 +103,7 @@ bool of_units_only(Context& context, std::string_view value_set) {
     }
     const json::Value includes = definition->root()["compose"]["include"];
     for (const json::Value include : includes.elements()) {
-        if (!include["system"].equals("http://unitsofmeasure.org")) {
+        if (!include["system"].equals(fhirpath::kUcum)) {
             return false;
         }
     }
@@ -159,8 +159,6 @@ bool is_digits(std::string_view text) {
     return !text.empty() &&
            std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
-
-constexpr std::string_view kUcum = "http://unitsofmeasure.org";
 
 }  // namespace
 
@@ -253,7 +251,7 @@ void check_binding(Context& context, const Spot& spot, schema::Strength strength
 
 void check_unit(Context& context, const Spot& spot) {
     const json::Value value = spot.value();
-    if (!value["system"].equals(kUcum) || !value["code"].is_string()) {
+    if (!value["system"].equals(fhirpath::kUcum) || !value["code"].is_string()) {
         return;
     }
     if (const std::string code = value["code"].string(); !fhirpath::is_unit(code)) {
