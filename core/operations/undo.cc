@@ -321,7 +321,8 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
     if (!asked) {
         co_return asked.error();
     }
-    Turns turns(*request.loop, service.config().limits.request_timeout);
+    const auto end = std::chrono::steady_clock::now() + service.config().limits.request_timeout;
+    Turns turns(*request.loop, end);
     std::vector<Range> ranges{asked->range};
     if (!asked->request_id.empty()) {
         Result<std::vector<Range>> found = co_await commits_of(service.store(), *asked, turns);
@@ -354,7 +355,6 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
         if (!parsed) {
             co_return parsed.error();
         }
-        const auto end = std::chrono::steady_clock::now() + service.config().limits.request_timeout;
         Response written =
             co_await run_transaction(service, submitted, *parsed, end, ConditionalReferences::kept);
         if (written.status != 200) {
