@@ -155,6 +155,7 @@ Result<void> TransactionState::decide_patch(const TransactionEntry& entry,
     if (entry.criteria) {
         ANNALS_TRY(decision.id, find_one(*entry.criteria));
         if (decision.id.empty()) {
+            torn_ = is_overtaken();
             return Error{Errc::not_found,
                          fmt::format("no {} matches the criteria", resource_type_name(type)),
                          {}};
@@ -266,6 +267,7 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
     }
     Sought sought = *std::exchange(sought_, std::nullopt);
     looked_ = sought.as_of;
+    guards_before_ = guards_.size();
     for (storage::Guard& guard : sought.matches.guards) {
         guard.as_of = sought.as_of;
         guard.hard_deletes = guard.hard_deletes ? std::optional(sought.hard_deletes) : std::nullopt;
@@ -296,9 +298,24 @@ Result<std::vector<std::string>> TransactionState::find(const Criteria& criteria
 Result<std::string> TransactionState::find_one(const Criteria& criteria) {
     ANNALS_TRY(const auto found, find(criteria));
     if (found.size() > 1) {
+        torn_ = is_overtaken();
         return several_matches(criteria, found.size());
     }
     return found.empty() ? std::string() : found.front();
+}
+
+bool TransactionState::is_overtaken() {
+    if (guards_before_ == 0) {
+        return false;
+    }
+    storage::Commit nothing;
+    nothing.guards = std::span(guards_).first(guards_before_);
+    const storage::Submission answer = service_.store().submit(nothing);
+    if (answer.status != storage::Submission::Status::busy) {
+        return false;
+    }
+    seen_ = std::max(seen_, answer.ticket);
+    return true;
 }
 
 Error TransactionState::later(const void* asker, Unread unread) {
@@ -361,6 +378,7 @@ Result<std::string> TransactionState::resolve(std::string_view reference) {
         return std::move(error);
     }
     if (found->empty()) {
+        torn_ = is_overtaken();
         return Error{Errc::not_found,
                      fmt::format("the conditional reference '{}' matches nothing", reference),
                      {}};

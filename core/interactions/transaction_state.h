@@ -143,6 +143,9 @@ class TransactionState {
     /// Takes down how far what is read from now on reaches, whatever it comes to.
     void begin_to_seek();
 
+    /// Whether what the criteria before the last ones came to is no longer so: then what those came to may not go with it.
+    bool is_overtaken();
+
     Result<void> decide_remove(const TransactionEntry& entry, EntryDecision& decision);
     Result<void> decide_create(const TransactionEntry& entry, EntryDecision& decision);
     Result<void> decide_update(const TransactionEntry& entry, EntryDecision& decision);
@@ -177,6 +180,7 @@ class TransactionState {
     ScopedView removed_;
     std::vector<EntryDecision> decisions_;
     std::vector<storage::Guard> guards_;
+    std::size_t guards_before_ = 0;  ///< so many are of the criteria before the last ones
     storage::Ticket pending_;
     storage::Ticket seen_;
     Position looked_;  ///< the last criteria were looked at with all up to here, or more

@@ -455,6 +455,33 @@ TEST(Transaction, FindsWhatTakesLongerThanATurn) {
     EXPECT_EQ(subject_of(server, "Observation/1"), "Patient/1");
 }
 
+TEST(Transaction, IsNotRefusedForWhatCameBetweenItsCriteria) {
+    TestService server;
+    server.submit(bundle_of(
+        "batch", std::vector<std::string>(2000, entry_of("POST", "Patient", patient_json("")))));
+    const std::string create =
+        entry_of("POST", "Patient", patient_json("", R"("name":[{"text":"needle"}])"), {},
+                 R"("ifNoneExist":"_content=needle")");
+    // Each search takes several turns: the first transaction is done while the second one has looked for one of its entries.
+    const std::vector<Received> answers = server.send_all(
+        {{HttpMethod::post, "", {}, bundle_of("transaction", {create})},
+         {HttpMethod::post, "", {}, bundle_of("transaction", std::vector(10, create))}});
+    EXPECT_EQ(answers[0].status, 200) << answers[0].body;
+    EXPECT_EQ(answers[1].status, 200) << answers[1].body;
+    EXPECT_EQ(server.store().totals(*find_resource_type("Patient")).live, 2001U);
+
+    std::vector<std::string> entries(10, entry_of("POST", "Patient", patient_json(""), {},
+                                                  R"("ifNoneExist":"_content=needle")"));
+    entries[0] = create;
+    entries.push_back(
+        entry_of("PUT", "Observation/1", observation("1", "Patient?_content=needle")));
+    const std::vector<Received> others =
+        server.send_all({{HttpMethod::delete_, "/Patient", "_content=needle"},
+                         {HttpMethod::post, "", {}, bundle_of("transaction", entries)}});
+    EXPECT_EQ(others[0].status, 204) << others[0].body;
+    EXPECT_EQ(others[1].status, 200) << others[1].body;
+}
+
 TEST(Transaction, IsNotAppliedWhenItsTimeIsOver) {
     Config config;
     config.limits.request_timeout = std::chrono::milliseconds(0);
