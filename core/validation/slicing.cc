@@ -470,7 +470,7 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
         if (counts[i] + shared[i] < slice.min) {
             context.error("structure", parent,
                           fmt::format("{} demands at least {} of {}:{}, found {}", profile.url(),
-                                      slice.min, slice.name, slice.slice, counts[i]));
+                                      slice.min, slice.name, slice.slice, counts[i] + shared[i]));
         }
         if (counts[i] > slice.max) {
             context.error("structure", parent,
