@@ -63,6 +63,9 @@ class TransactionRun {
                 }
             }
             std::optional<TransactionFault> held = co_await attempt.check_referrers();
+            if (!held && !order_.empty() && turns_.is_late()) {
+                held = {order_.back(), late()};
+            }
             if (held) {
                 fault_ = *std::move(held);
                 fit = false;
