@@ -291,8 +291,10 @@ asio::awaitable<Response> closure_operation(const Service& service, const Reques
         if (written.status >= 300) {
             co_return written;
         }
-        co_return answer(map_json(*asked, written.etag ? written.etag->value : table->version + 1,
-                                  *rows, false, false));
+        Response done = answer(map_json(
+            *asked, written.etag ? written.etag->value : table->version + 1, *rows, false, false));
+        done.position = written.position;
+        co_return done;
     }
     co_return Error{Errc::overloaded, "", ""};
 }

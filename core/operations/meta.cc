@@ -198,13 +198,15 @@ asio::awaitable<Response> change(const Service& service, const Request& request,
     if (is_held(request)) {
         co_await request.loop->fetched(std::span(&*info, 1));
     }
-    if (!may_be_told(service, request, *info)) {
-        Response done;
+    Response done;
+    if (may_be_told(service, request, *info)) {
+        done = co_await answer_meta(service, request, *info);
+    } else {
         set_version(done, info->version, info->instant);
         done.body = meta_body("{}");
-        co_return done;
     }
-    co_return co_await answer_meta(service, request, *info);
+    done.position = written.position;
+    co_return done;
 }
 
 Result<OperationInput> read_change(const Request& request) {

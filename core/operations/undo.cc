@@ -339,6 +339,7 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
     if (!plan.conflicts().empty()) {
         co_return conflict(plan.conflicts());
     }
+    Response response;
     if (!asked->dry_run && !plan.steps().empty()) {
         const Result<std::string> bundle = co_await transaction_of(service, turns, plan.steps());
         if (!bundle) {
@@ -365,8 +366,8 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
             }
             co_return written;
         }
+        response.position = written.position;
     }
-    Response response;
     response.body = Body(parameters_of(plan.steps(), !asked->dry_run));
     co_return response;
 }

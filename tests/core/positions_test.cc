@@ -34,6 +34,21 @@ TEST_F(PositionsTest, EveryWriteSaysItsPosition) {
     EXPECT_EQ(store().last_position().value, 4U);
 }
 
+TEST_F(PositionsTest, OperationsThatWriteSayItToo) {
+    send("PUT", "/Patient/a", patient("a"));
+    const std::string meta =
+        R"({"resourceType":"Parameters","parameter":[{"name":"meta","valueMeta":{"tag":[{"code":"x"}]}}]})";
+    EXPECT_EQ(send("POST", "/Patient/a/$meta-add", meta).position, 2U);
+    EXPECT_EQ(send("POST", "/Patient/a/$meta-add", meta).position, 0U) << "nothing was written";
+    EXPECT_EQ(send("POST", "/Patient/a/$restore?version=1").position, 3U);
+    EXPECT_EQ(send("POST", "/$undo?position=3&dryRun=true").position, 0U);
+    EXPECT_EQ(send("POST", "/$undo?position=3").position, 4U);
+    const std::string name =
+        R"({"resourceType":"Parameters","parameter":[{"name":"name","valueString":"mine"}]})";
+    EXPECT_EQ(send("POST", "/$closure", name).position, 5U);
+    EXPECT_EQ(store().last_position().value, 5U);
+}
+
 TEST_F(PositionsTest, ABundleSaysTheLastOne) {
     const std::string two = put_entry("a") + "," + put_entry("b");
     EXPECT_EQ(send("POST", "/", bundle("transaction", two)).position, 2U);
