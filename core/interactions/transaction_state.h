@@ -106,8 +106,8 @@ class TransactionState {
     /// Not 0: decisions, refusals too, rest on versions of commits up to this one, which may still be dropped.
     storage::Ticket seen() const noexcept { return seen_; }
 
-    /// True if the refusal is for a version that was written after criteria had been looked at, and may say otherwise of
-    /// them: start again.
+    /// True if the refusal may be for what was written after some of the criteria had been looked at, and before others, or
+    /// the version that it speaks of: start again.
     bool is_torn() const noexcept { return torn_; }
 
     /// The entry that writes or deletes a resource ("Patient/1"), if there is one.
