@@ -3,6 +3,7 @@
 #include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/body.h"
+#include "storage/dropped_tickets.h"
 
 #include <asio/async_result.hpp>
 #include <asio/buffer.hpp>
@@ -22,7 +23,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
-#include <deque>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -45,17 +45,7 @@ constexpr std::chrono::milliseconds kFlushLookInterval{1};
 /// How many handlers run between two looks at the clock.
 constexpr unsigned kHandlersPerClockLook = 8;
 
-/// How many runs of dropped tickets are remembered for those who ask late.
-constexpr std::size_t kDroppedRunsMax = 64;
-
 using ResumeHandler = asio::async_result<asio::use_awaitable_t<>, void(Result<void>)>::handler_type;
-
-/// Tickets (after, through] that were dropped.
-struct DroppedRun {
-    storage::Ticket after;
-    storage::Ticket through;
-    Errc why;
-};
 
 asio::awaitable<Result<void>> ready(Result<void> result) {
     co_return result;
@@ -172,7 +162,7 @@ struct Loop::Waiters {
     const std::string_view text_of_failure;
     std::mutex mutex;
     std::atomic<storage::Ticket> through{};  // changed under mutex
-    std::deque<DroppedRun> dropped;          // guarded by mutex, like all up to `wake_posted`
+    storage::DroppedTickets dropped;         // guarded by mutex, like all up to `wake_posted`
     bool anyone = false;
     bool watched = false;  ///< `watchers` has one
     bool wake_posted = false;
@@ -205,10 +195,8 @@ struct Loop::Waiters {
 
     /// Of what has settled. Requires: `mutex` is held.
     Result<void> outcome_of(storage::Ticket ticket) const {
-        for (auto run = dropped.rbegin(); run != dropped.rend(); ++run) {
-            if (run->after < ticket && ticket <= run->through) {
-                return Error{run->why, std::string(text_of_failure), {}};
-            }
+        if (const auto why = dropped.why(ticket)) {
+            return Error{*why, std::string(text_of_failure), {}};
         }
         return {};
     }
@@ -241,14 +229,11 @@ struct Loop::Waiters {
     /// True if wake() must be posted.
     bool note(storage::Ticket now, bool ok, Errc why) {
         const std::lock_guard lock(mutex);
-        if (!ok) {
-            dropped.push_back({through.load(std::memory_order_relaxed), now, why});
-            if (dropped.size() > kDroppedRunsMax) {
-                dropped.pop_front();
-            }
+        const storage::Ticket before = through.load(std::memory_order_relaxed);
+        if (!ok && now > before) {  // What is tried again fails again, and was told of.
+            dropped.add({before.value + 1}, now, why);
         }
-        through.store(std::max(through.load(std::memory_order_relaxed), now),
-                      std::memory_order_release);
+        through.store(std::max(before, now), std::memory_order_release);
         const bool post = (anyone || watched) && !wake_posted;
         wake_posted = wake_posted || post;
         return post;

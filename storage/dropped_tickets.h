@@ -1,14 +1,15 @@
-// DroppedTickets: which commits could not be stored, for those who ask late.
+// DroppedTickets: which commits could not be stored, or what they erased not be removed, for those who ask late.
 //
 // Layer:   storage.
 // Threads: one at a time.
 
 #pragma once
 
+#include "core/base/result.h"
 #include "storage/types.h"
 
-#include <algorithm>
 #include <deque>
+#include <optional>
 
 namespace annals::storage {
 
@@ -20,8 +21,9 @@ class DroppedTickets {
     static constexpr std::size_t kRunsMax = 64;
 
     /// Tickets `from` to `through` were dropped. Requires: they come after all that were added before.
-    void add(Ticket from, Ticket through) {
-        if (!runs_.empty() && runs_.back().through.value + 1 == from.value) {
+    void add(Ticket from, Ticket through, Errc why) {
+        if (!runs_.empty() && runs_.back().why == why &&
+            runs_.back().through.value + 1 == from.value) {
             runs_.back().through = through;
             return;
         }
@@ -29,13 +31,20 @@ class DroppedTickets {
             runs_[1].from = runs_[0].from;
             runs_.pop_front();
         }
-        runs_.push_back({from, through});
+        runs_.push_back({from, through, why});
     }
 
-    bool contains(Ticket ticket) const noexcept {
-        return std::ranges::any_of(
-            runs_, [&](const Run& run) { return ticket >= run.from && ticket <= run.through; });
+    /// Why it was dropped; none: it was not.
+    std::optional<Errc> why(Ticket ticket) const noexcept {
+        for (const Run& run : runs_) {
+            if (ticket >= run.from && ticket <= run.through) {
+                return run.why;
+            }
+        }
+        return std::nullopt;
     }
+
+    bool empty() const noexcept { return runs_.empty(); }
 
     std::size_t runs() const noexcept { return runs_.size(); }
 
@@ -43,6 +52,7 @@ class DroppedTickets {
     struct Run {
         Ticket from;
         Ticket through;
+        Errc why;
     };
 
     std::deque<Run> runs_;

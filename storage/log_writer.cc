@@ -48,8 +48,8 @@ LogWriter::~LogWriter() {
 Result<void> LogWriter::wait(Ticket ticket) {
     std::unique_lock lock(settle_mutex_);
     settled_wake_.wait(lock, [&] { return settled_ >= ticket; });
-    if (dropped_.contains(ticket)) {
-        return Error{Errc::no_store, "the commit could not be stored", {}};
+    if (const auto why = dropped_.why(ticket)) {
+        return Error{*why, "the commit could not be stored", {}};
     }
     return {};
 }
@@ -358,7 +358,7 @@ void LogWriter::settle(Ticket through, bool ok) {
     {
         const std::lock_guard lock(settle_mutex_);
         if (!ok && through > settled_) {
-            dropped_.add({settled_.value + 1}, through);
+            dropped_.add({settled_.value + 1}, through, Errc::no_store);
         }
         settled_ = std::max(settled_, through);
     }
