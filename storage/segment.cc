@@ -201,7 +201,8 @@ Error was_erased() {
 }
 
 /// The version at `place`.
-Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place place) {
+Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place place,
+                           bool read_only) {
     const auto failed = [&](std::string_view why) {
         // What is erased while it is being read may be seen half blanked.
         return index.link(info.position).erased
@@ -217,13 +218,14 @@ Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place pl
     if (!record) {
         return failed(place.packed == nullptr ? "damaged record" : "damaged block");
     }
-    if (record->bodiless) {
-        return failed("the body was erased");
-    }
     if (record->kind != RecordKind::version || record->version != info.version ||
         record->instant != info.instant || record->deletion != info.deletion ||
         record->type != resource_type_name(info.type)) {
         return failed("the record is of another version");
+    }
+    if (record->bodiless) {
+        // Where the index hears of every erasure there is none without one that it knows.
+        return read_only ? was_erased() : failed("the body was erased");
     }
     return StoredVersion{.info = info,
                          .id = record->id,
@@ -235,16 +237,16 @@ Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place pl
 }  // namespace
 
 Result<StoredVersion> load_version(const SegmentTable& segments, const Index& index,
-                                   const VersionInfo& info) {
+                                   const VersionInfo& info, bool read_only) {
     std::optional<Place> place = find_place(segments, index, info.position);
     if (!place) {
         return was_erased();
     }
-    return load(index, info, *std::move(place));
+    return load(index, info, *std::move(place), read_only);
 }
 
 Result<StoredVersion> load_resident(const SegmentTable& segments, const Index& index,
-                                    const VersionInfo& info, ResidentPages& pages) {
+                                    const VersionInfo& info, ResidentPages& pages, bool read_only) {
     std::optional<Place> place = find_place(segments, index, info.position);
     if (!place) {
         return was_erased();
@@ -255,7 +257,7 @@ Result<StoredVersion> load_resident(const SegmentTable& segments, const Index& i
         unread.unread = true;
         return unread;
     }
-    return load(index, info, *std::move(place));
+    return load(index, info, *std::move(place), read_only);
 }
 
 std::vector<Position> find_unread(const SegmentTable& segments, const Index& index,

@@ -101,13 +101,15 @@ Result<Segment> make_segment(const SegmentHeader& header, std::shared_ptr<const 
 /// is let go. Errors: corrupt (it has no whole footer). Threads: as SegmentTable::retire().
 Result<void> switch_segment(SegmentTable& table, Index& index, Segment segment);
 
-/// The bytes of a version, checksum verified. Errors: corrupt, not_found (it was erased).
+/// The bytes of a version, checksum verified. `read_only`: another process may have erased it, of which the record tells and
+/// `index` does not. Errors: corrupt, not_found (it was erased).
 Result<StoredVersion> load_version(const SegmentTable& segments, const Index& index,
-                                   const VersionInfo& info);
+                                   const VersionInfo& info, bool read_only = false);
 
 /// The same if its bytes are in memory; else StoredVersion::unread is set.
 Result<StoredVersion> load_resident(const SegmentTable& segments, const Index& index,
-                                    const VersionInfo& info, ResidentPages& pages);
+                                    const VersionInfo& info, ResidentPages& pages,
+                                    bool read_only = false);
 
 /// Of `versions`, the positions of those whose bytes are on the device only. Those that are not in the log are passed over.
 std::vector<Position> find_unread(const SegmentTable& segments, const Index& index,

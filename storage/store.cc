@@ -174,11 +174,12 @@ std::mutex& Store::segment_files() const noexcept {
 }
 
 Result<StoredVersion> Store::load(const VersionInfo& info) const {
-    return load_version(impl_->segments, impl_->index, info);
+    return load_version(impl_->segments, impl_->index, info, impl_->sequencer == nullptr);
 }
 
 Result<StoredVersion> Store::load_resident(const VersionInfo& info) const {
-    return storage::load_resident(impl_->segments, impl_->index, info, impl_->resident);
+    return storage::load_resident(impl_->segments, impl_->index, info, impl_->resident,
+                                  impl_->sequencer == nullptr);
 }
 
 std::vector<Position> Store::unread(std::span<const VersionInfo> versions) const {

@@ -257,6 +257,29 @@ TEST(Store, OpensReadOnlyBesideTheWriterAndWritesNothing) {
     EXPECT_EQ(reader->submit(builder.commit()).status, Submission::Status::read_only);
 }
 
+TEST(Store, ThatReadsOnlyTakesWhatTheWriterHasErasedSinceForErased) {
+    const test::TemporaryDirectory directory;
+    auto writer = open_store(directory.path());
+    ASSERT_NE(writer, nullptr);
+    put(*writer, "Patient", "a", "first");
+    put(*writer, "Patient", "b", "stays");
+    StoreOptions options;
+    options.read_only = true;
+    auto reader = open_store(directory.path(), std::move(options));
+    ASSERT_NE(reader, nullptr);
+    CommitBuilder builder;
+    builder.erase("Patient", "a");
+    const Submission erased = writer->submit(builder.commit());
+    ASSERT_TRUE(writer->wait(erased.ticket));
+    ASSERT_TRUE(writer->wait_erased(erased.ticket));
+    const VersionInfo info = reader->at({1}).value();
+    for (const auto& loaded : {reader->load(info), reader->load_resident(info)}) {
+        ASSERT_FALSE(loaded);
+        EXPECT_EQ(loaded.error().code, Errc::not_found);
+    }
+    EXPECT_TRUE(reader->load(reader->at({2}).value()));
+}
+
 TEST(Store, SaysWhereThereIsNoStoreToRead) {
     const test::TemporaryDirectory directory;
     StoreOptions options;
