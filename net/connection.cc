@@ -162,12 +162,14 @@ void Connection::close_if_idle() {
 void Connection::abandon() {
     abandoned_ = true;
     deadline_ = Clock::time_point::max();
-    // What the kernel still holds for a client that does not read is dropped.
     asio::error_code ignored;
     if (tls_ != nullptr) {
         tls_->abandon();  // it has the number of the socket, which is the next one's
     }
-    socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+    if (phase_ != Phase::lingering) {
+        // What the kernel still holds for a client that does not read is dropped.
+        socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+    }
     socket_.close(ignored);
 }
 
@@ -235,10 +237,8 @@ asio::awaitable<void> Connection::serve() {
             co_await speak();
             co_return;
         }
-        if (turn == Turn::refused || (turn == Turn::close && reader_.has_more())) {
+        if (turn == Turn::close) {
             co_await linger();
-        }
-        if (turn == Turn::refused || turn == Turn::close) {
             co_return;
         }
         if (turn == Turn::yield) {
@@ -310,7 +310,7 @@ Connection::Turn Connection::answer_ready() {
                     record(head, *refusal);
                     worker_.metrics.answered(head.method, refusal->status, 0);
                     output_.add(*refusal, last_framing(head));
-                    return Turn::refused;
+                    return Turn::close;
                 }
                 continue;
             }
@@ -564,7 +564,7 @@ Connection::Turn Connection::refuse(const Error& error, int status) {
     worker_.metrics.answered(core::HttpMethod::other, response.status, 0);
     output_.add(response, last_framing(request));
     reader_.give_up();
-    return Turn::refused;
+    return Turn::close;
 }
 
 void Connection::answer_late() {

@@ -75,7 +75,6 @@ class Connection final : private core::Meanwhile {
         yield,            ///< more to answer, after others have had their turn
         close,            ///< the last response has been added
         switch_protocol,  ///< the same; from then on it is a websocket
-        refused,          ///< the same, and unread bytes may be on their way
         gone,             ///< the socket is of no use any more
     };
 

@@ -13,7 +13,7 @@ namespace annals::net {
 
 namespace {
 
-/// How long a connection that ends early waits for the client to see why.
+/// How long a connection that the server ends waits for the client to close it.
 constexpr std::chrono::seconds kLinger{2};
 
 /// How long a connection over the limit is listened to.
@@ -187,8 +187,8 @@ asio::awaitable<Output::Sent> Connection::write_slices() {
 }
 
 asio::awaitable<void> Connection::linger() {
-    // Closed with unread bytes, the kernel would reset the connection and the client might never see the
-    // response (RFC 9112 section 9.6).
+    // With unread bytes, or some that arrive when it is closed, the kernel would reset the connection, and the client might
+    // never see the response, or not the end of a large one (RFC 9112 section 9.6).
     if (tls_ != nullptr) {
         tls_->close();
     }

@@ -111,9 +111,6 @@ class RequestReader {
     /// What has arrived beyond the last request. Lifetime: until room() or next().
     std::string_view rest() const noexcept { return {buffer_.get() + parsed_, end_ - parsed_}; }
 
-    /// True if bytes beyond the last request have arrived.
-    bool has_more() const noexcept { return parsed_ < end_; }
-
   private:
     struct Parser;
 

@@ -3,6 +3,8 @@
 #include "storage/file_system.h"
 #include "tests/net/fake_service.h"
 
+#include <fmt/format.h>
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
@@ -13,6 +15,7 @@
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <vector>
 
 namespace annals::test {
 namespace {
@@ -292,6 +295,29 @@ TEST(Connections, ThatBreakOffDoNoHarm) {
         }
     }
     expect_connections_go(server.port());
+}
+
+TEST(Connections, ThatTheServerEndsLoseNothingToAClientThatSendsMore) {
+    constexpr std::size_t kBytes = 4'000'000;
+    FakeServer server;
+    for (const std::size_t sent_after : {std::size_t{1}, kBytes * 3 / 4}) {
+        RawSocket socket(server.port(), 4096);
+        socket.send(fmt::format(
+            "GET /fhir/view?{} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", kBytes));
+        std::vector<char> some(64 << 10);
+        std::size_t received = 0;
+        bool sent = false;
+        ssize_t count = 0;
+        while ((count = socket.receive(some.data(), some.size())) > 0) {
+            received += static_cast<std::size_t>(count);
+            if (!sent && received >= sent_after) {
+                socket.send(kGet);
+                sent = true;
+            }
+        }
+        EXPECT_EQ(count, 0);
+        EXPECT_GT(received, kBytes);
+    }
 }
 
 TEST(Stopping, FinishesWhatIsInFlightAndClosesTheIdle) {
