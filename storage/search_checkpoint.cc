@@ -10,6 +10,7 @@
 #include <set>
 #include <span>
 #include <thread>
+#include <utility>
 
 namespace annals::storage {
 namespace {
@@ -310,9 +311,24 @@ Result<void> SearchCheckpoint::settle_gathered() {
         (void)fs_.remove(path(kManifestDraft));
         return done;
     }
-    on_disk_ = gathered_->manifest.types;
+    const auto before = std::exchange(on_disk_, gathered_->manifest.types);
     synced_there_ = true;
-    ANNALS_TRY_VOID(fs_.sync_directory(folder_));
+    if (done = fs_.sync_directory(folder_); !done) {
+        // The files of the one before stay, for either may be there after a power cut; but not from the next erasure on.
+        for (const SearchManifest::Type& entry : before) {
+            for (const Place& place : entry.runs) {
+                to_remove_.insert(place.file);
+            }
+        }
+        for (const auto* const types : {&on_disk_, &recent_on_disk_}) {
+            for (const SearchManifest::Type& entry : *types) {
+                for (const Place& place : entry.runs) {
+                    to_remove_.erase(place.file);
+                }
+            }
+        }
+        return done;
+    }
     packed_documents_ = gathered_->packed_documents;
     if (recent_witness_ == gathered_->manifest.witness) {
         recent_on_disk_ = {};

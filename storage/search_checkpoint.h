@@ -178,7 +178,8 @@ class SearchCheckpoint {
     PerType<SearchManifest::Type> recent_on_disk_;  ///< and the one that isn't synced
     SearchManifest::Witness recent_witness_;
     std::optional<Gathered> gathered_;
-    std::set<std::uint64_t> to_remove_;  ///< files that forget() has begun to remove
+    std::set<std::uint64_t>
+        to_remove_;  ///< files that the next forget() removes, whatever it is about
     bool synced_there_ = false;
     bool recent_there_ = false;
 };

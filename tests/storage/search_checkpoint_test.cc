@@ -322,6 +322,25 @@ TEST_F(SearchCheckpointTest, ForgetsAtTheNextAttemptWhatItCouldNotRemove) {
     }
 }
 
+TEST_F(SearchCheckpointTest, ForgetsWhatTheOneBeforeHasAlsoWhereItsSuccessorIsNotDurable) {
+    for (const std::uint64_t passed : {0U, 1U}) {
+        SCOPED_TRACE(passed);
+        SimFileSystem fs;
+        SearchCheckpoint checkpoint = this->checkpoint(fs);
+        add(3);
+        ASSERT_TRUE(checkpoint.write(search_, now_));
+        const std::string text = fmt::format("text-{};", index_.last_position().value);
+        const Position erased = index_.last_position();
+        add(3);
+        fs.fail_next(Call::sync_directory, Errc::io, 1, passed);
+        ASSERT_FALSE(checkpoint.write(search_, now_));
+        ASSERT_TRUE(mentions(fs, text));
+        ASSERT_TRUE(checkpoint.forget({&erased, 1}));
+        EXPECT_FALSE(mentions(fs, text));
+        EXPECT_FALSE(mentions(*fs.after_power_cut(0), text));
+    }
+}
+
 TEST_F(SearchCheckpointTest, IsRemovedAtTheNextAttemptWhereThatWasNotDurable) {
     SearchCheckpoint checkpoint = this->checkpoint();
     add(20);
