@@ -370,7 +370,10 @@ Result<bool> Compaction::step() {
     }
     const std::uint64_t bytes = segment->bytes;
     const std::uint64_t freed = rewrite->bytes() - bytes;
-    ANNALS_TRY_VOID(switch_segment(table_, index_, *std::move(segment)));
+    if (auto switched = switch_segment(table_, index_, *std::move(segment)); !switched) {
+        broken_ = true;
+        return std::move(switched.error());
+    }
     const auto& dead_by_segment = eraser_.dead_bytes();
     const auto found = dead_by_segment.find(number);
     const std::uint64_t dead = found == dead_by_segment.end() ? 0 : found->second;

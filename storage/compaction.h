@@ -129,8 +129,8 @@ class Compaction {
     /// SegmentRewrite's; what was begun is given up.
     Result<bool> step();
 
-    /// Which of two files a segment is after a power cut is not known: nothing must be erased until that has been
-    /// read from the device anew.
+    /// Which of two files a segment is after a power cut is not known, or what is read is not the one that has its name:
+    /// nothing must be erased until that has been read from the device anew.
     bool broken() const noexcept { return broken_; }
 
     /// No step does anything until the store is opened again, whatever was asked for.

@@ -192,7 +192,10 @@ Result<void> Eraser::replace(const Segment& old, SegmentFormat format, std::stri
         ANNALS_TRY_VOID(fs_.rename(draft, segments_ + "/" + segment_name(header.number)));
         ANNALS_TRY_VOID(fs_.sync_directory(segments_));
     }
-    ANNALS_TRY_VOID(switch_segment(table_, index_, std::move(segment)));
+    if (auto switched = switch_segment(table_, index_, std::move(segment)); !switched) {
+        // No damage that can be passed over: what is read is not what has the name any more.
+        return Error{Errc::io, std::move(switched.error().detail), {}};
+    }
     writer_.add_log_bytes(bytes.size() - old.bytes);
     return {};
 }
