@@ -47,6 +47,8 @@ Result<void> prepare_directory(FileSystem& fs, const std::string& directory,
         return made;
     }
     ANNALS_TRY(lock, fs.lock(directory));
+    ANNALS_TRY_VOID(
+        check_restored(fs, directory));  // What held the lock until now may have left off.
     ANNALS_TRY_VOID(fs.make_directory(segments));
     return fs.sync_directory(directory);
 }
