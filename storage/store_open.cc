@@ -41,14 +41,21 @@ Result<void> prepare_directory(FileSystem& fs, const std::string& directory,
     if (options.read_only) {
         return {};
     }
+    // What is there, or may not be written to, isn't a store's fault.
+    const auto unusable = [](Error error) {
+        error.code = error.code == Errc::io ? Errc::usage : error.code;
+        return error;
+    };
     if (auto made = fs.make_directory(directory); !made) {
-        // What is there isn't a store's fault.
-        made.error().code = made.error().code == Errc::io ? Errc::usage : made.error().code;
-        return made;
+        return unusable(std::move(made.error()));
     }
-    ANNALS_TRY(lock, fs.lock(directory));
-    ANNALS_TRY_VOID(
-        check_restored(fs, directory));  // What held the lock until now may have left off.
+    auto locked = fs.lock(directory);
+    if (!locked) {
+        return unusable(std::move(locked.error()));
+    }
+    lock = *std::move(locked);
+    // Once more: what held the lock until now may have left off.
+    ANNALS_TRY_VOID(check_restored(fs, directory));
     ANNALS_TRY_VOID(fs.make_directory(segments));
     return fs.sync_directory(directory);
 }

@@ -241,6 +241,15 @@ TEST(Store, IsLockedToOneHandle) {
     EXPECT_NE(second.error().detail.find(directory.path()), std::string::npos);
 }
 
+TEST(Store, IsNotUsableWhereItsLockCannotBeOpened) {
+    const test::TemporaryDirectory directory;
+    std::filesystem::create_directory(directory / "LOCK");
+    auto store = Store::open(posix_file_system(), directory.path(), {});
+    ASSERT_FALSE(store);
+    EXPECT_EQ(store.error().code, Errc::usage);
+    EXPECT_NE(store.error().detail.find("LOCK"), std::string::npos);
+}
+
 TEST(Store, OpensReadOnlyBesideTheWriterAndWritesNothing) {
     const test::TemporaryDirectory directory;
     auto store = open_store(directory.path());
