@@ -72,19 +72,40 @@ TEST(LineWriter, WritesLinesAndNeverOverAFileThatIsThere) {
         ASSERT_TRUE(writer->line(std::string(2'000'000, 'y')));
         ASSERT_TRUE(writer->line("three"));
         ASSERT_TRUE(writer->finish());
+        ASSERT_TRUE(writer->publish());
     }
     EXPECT_EQ(test::read_whole_file(directory / "a"),
               "one\n" + std::string(2'000'000, 'y') + "\nthree\n");
     EXPECT_FALSE(LineWriter::create(directory / "a"));
 }
 
-TEST(LineWriter, HasMadeItsFileDurableWhenItIsFinished) {
+TEST(LineWriter, GivesItsFileTheNameWhenItIsWholeAndIsNotInTheWayOfTheNext) {
+    const test::TemporaryDirectory directory;
+    {
+        auto writer = LineWriter::create(directory / "a");
+        ASSERT_TRUE(writer);
+        ASSERT_TRUE(writer->line("half of it"));
+        ASSERT_TRUE(writer->finish());
+    }
+    EXPECT_FALSE(storage::posix_file_system().exists(directory / "a"));
+    EXPECT_EQ(test::read_whole_file(directory / "a.partial"), "half of it\n");
+    auto again = LineWriter::create(directory / "a");
+    ASSERT_TRUE(again);
+    ASSERT_TRUE(again->line("all"));
+    ASSERT_TRUE(again->finish());
+    ASSERT_TRUE(again->publish());
+    EXPECT_EQ(test::read_whole_file(directory / "a"), "all\n");
+    EXPECT_FALSE(storage::posix_file_system().exists(directory / "a.partial"));
+}
+
+TEST(LineWriter, HasMadeItsFileDurableWhenItIsPublished) {
     test::SimFileSystem files;
     ASSERT_TRUE(files.make_directory("/out"));
     auto writer = LineWriter::create("/out/a", files);
     ASSERT_TRUE(writer);
     ASSERT_TRUE(writer->line("one"));
     ASSERT_TRUE(writer->finish());
+    ASSERT_TRUE(writer->publish());
     const auto after = files.after_power_cut(0);
     ASSERT_TRUE(after->exists("/out/a"));
     EXPECT_EQ(after->content("/out/a"), "one\n");

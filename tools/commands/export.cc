@@ -50,10 +50,12 @@ Result<void> write_history(const storage::Store& store, const ExportOptions& opt
         count += page.versions.size();
         progress.update(count, count);
         if (!page.more || page.versions.empty()) {
-            return writer.finish();
+            break;
         }
         query.after = page.versions.back();
     }
+    ANNALS_TRY_VOID(writer.finish());
+    return writer.publish();
 }
 
 Result<void> write_live(const storage::Store& store, const ExportOptions& options,
@@ -80,6 +82,9 @@ Result<void> write_live(const storage::Store& store, const ExportOptions& option
     for (auto& [type, writer] : writers) {
         ANNALS_TRY_VOID(writer.finish());
     }
+    for (auto& [type, writer] : writers) {
+        ANNALS_TRY_VOID(writer.publish());
+    }
     return {};
 }
 
@@ -101,7 +106,8 @@ Result<void> write_from_server(const ExportOptions& options, Progress& progress,
         progress.update(count, count);
         target = page.next;
     }
-    return writer.finish();
+    ANNALS_TRY_VOID(writer.finish());
+    return writer.publish();
 }
 
 Result<void> run(const ExportOptions& options, std::uint64_t& count) {

@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::size_t kBufferBytes = 1 << 20;
 
+/// What follows a file's name until it is whole.
+constexpr std::string_view kPartial = ".partial";
+
 /// Follows brackets and strings, to see where an object ends that goes over several lines.
 class DepthScan {
   public:
@@ -84,7 +87,11 @@ Result<LineWriter> LineWriter::create(const std::string& path, storage::FileSyst
     if (files.exists(path)) {
         return Error{Errc::usage, path + " is there already", ""};
     }
-    ANNALS_TRY(auto file, files.open(path, storage::FileSystem::Mode::create));
+    const std::string draft = path + std::string(kPartial);
+    if (files.exists(draft)) {
+        ANNALS_TRY_VOID(files.remove(draft));
+    }
+    ANNALS_TRY(auto file, files.open(draft, storage::FileSystem::Mode::create));
     return LineWriter(files, path, std::move(file));
 }
 
@@ -111,7 +118,11 @@ Result<void> LineWriter::drain() {
 
 Result<void> LineWriter::finish() {
     ANNALS_TRY_VOID(drain());
-    ANNALS_TRY_VOID(file_->sync());
+    return file_->sync();
+}
+
+Result<void> LineWriter::publish() {
+    ANNALS_TRY_VOID(files_->rename(path_ + std::string(kPartial), path_));
     return files_->sync_directory(storage::directory_of(path_));
 }
 

@@ -16,18 +16,22 @@
 
 namespace annals::tools {
 
-/// Writes a new file through a buffer.
+/// Writes a new file through a buffer, under its name and ".partial" until it is whole.
 class LineWriter {
   public:
-    /// Lifetime: `files` outlives the writer. Errors: usage (the file is there already), io.
+    /// What an attempt that failed has left under the other name is written anew. Lifetime: `files` outlives the writer.
+    /// Errors: usage (the file is there already), io.
     static Result<LineWriter> create(const std::string& path,
                                      storage::FileSystem& files = storage::posix_file_system());
 
     /// Adds `text` and a line feed. Errors: no_store, io; the writer is useless afterwards.
     Result<void> line(std::string_view text);
 
-    /// Writes out what is buffered and syncs, the file's name too.
+    /// Writes out what is buffered and syncs. Errors: no_store, io.
     Result<void> finish();
+
+    /// Gives the file its name, durably. Requires: it is finished. Errors: no_store, io.
+    Result<void> publish();
 
   private:
     LineWriter(storage::FileSystem& files, std::string path, std::unique_ptr<storage::File> file);
