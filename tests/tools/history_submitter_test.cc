@@ -2,9 +2,12 @@
 
 #include "tests/support/http_endpoint.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -32,6 +35,32 @@ TEST(HistorySubmitter, NamesWhatIsRefusedAsFarAsItIsKnown) {
               "(This version is damaged): 400: no resource\n");
     EXPECT_TRUE(done);
     EXPECT_EQ(counts.refused, 3U);
+}
+
+TEST(HistorySubmitter, TriesAnEntryAgainAsLongAsAWholeRequestWhereItsTroubleMayPass) {
+    std::atomic<int> asked = 0;
+    std::atomic<int> status = 503;
+    const test::HttpEndpoint target([&](const std::string&) {
+        return test::HttpEndpoint::Answer{
+            200, fmt::format(R"({{"resourceType":"Bundle","type":"batch-response","entry":[)"
+                             R"({{"response":{{"status":"{}"}}}}]}})",
+                             ++asked > 8 ? 201 : status.load())};
+    });
+    const std::array<std::string_view, 1> entries{
+        R"({"fullUrl":"http://a/fhir/Patient/1/_history/2"})"};
+    Patience patience;
+    patience.first_pause = std::chrono::milliseconds(1);
+    patience.longest_pause = std::chrono::milliseconds(4);
+    patience.give_up_after = std::chrono::milliseconds(-1);
+    HistorySubmitter submitter(*parse_server_url(target.url()), patience);
+    ReplicateCounts counts;
+    EXPECT_TRUE(submitter.submit(entries, counts));
+    EXPECT_EQ(counts.sent, 1U);
+    // A fault of the server's is not waited for without end.
+    asked = 0;
+    status = 500;
+    EXPECT_FALSE(submitter.submit(entries, counts));
+    EXPECT_LT(asked, 8);
 }
 
 }  // namespace

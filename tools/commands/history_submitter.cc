@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <thread>
 
 namespace annals::tools {
 
@@ -82,6 +81,7 @@ Result<void> HistorySubmitter::submit_bundle(std::span<const std::string_view> e
     body_.push_back('}');
     const HttpRequest request = request_of_body(reached);
 
+    const auto started = std::chrono::steady_clock::now();
     milliseconds pause = patience_.first_pause;
     while (true) {
         ANNALS_TRY(const HttpReply reply, client_.send_patiently(request, patience_));
@@ -112,16 +112,22 @@ Result<void> HistorySubmitter::submit_bundle(std::span<const std::string_view> e
         if (troubled == answers.end()) {
             return count_answers(entries, answers, counts);
         }
-        // What was taken already is ignored when it comes again, so the whole bundle can be repeated.
-        if ((patience_.stop && patience_.stop()) || pause > patience_.longest_pause) {
-            return Error{
-                Errc::io,
-                fmt::format("{}: an entry was answered {}: {}", client_.server().authority(),
-                            troubled->status, troubled->diagnostics),
-                ""};
+        // What was taken already is ignored when it comes again, so the whole bundle can be repeated: as long as a whole
+        // request would be where that is to pass, for some seconds where it is a fault.
+        const bool passing = troubled->status == 429 || troubled->status == 503;
+        const milliseconds wait = std::min(pause, patience_.longest_pause);
+        const bool too_late = passing ? patience_.give_up_after.count() >= 0 &&
+                                            std::chrono::steady_clock::now() - started + wait >
+                                                patience_.give_up_after
+                                      : pause > patience_.longest_pause;
+        const std::string why =
+            fmt::format("{}: an entry was answered {}: {}", client_.server().authority(),
+                        troubled->status, troubled->diagnostics);
+        if ((patience_.stop && patience_.stop()) || too_late) {
+            return Error{Errc::io, why, ""};
         }
-        std::this_thread::sleep_for(pause);
-        pause *= 2;
+        patience_.wait(why, wait);
+        pause = std::min(pause, patience_.longest_pause) * 2;
     }
 }
 

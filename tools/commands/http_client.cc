@@ -454,6 +454,17 @@ Result<HttpReply> HttpClient::send(const HttpRequest& request) {
     return reply;
 }
 
+void Patience::wait(const std::string& why, milliseconds time) const {
+    if (say) {
+        say(fmt::format("{}; trying again in {} ms", why, time.count()));
+    }
+    const auto wake = Clock::now() + time;
+    while (Clock::now() < wake && !(stop && stop())) {
+        std::this_thread::sleep_for(
+            std::min<Clock::duration>(milliseconds(100), wake - Clock::now()));
+    }
+}
+
 Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const Patience& patience) {
     const auto started = Clock::now();
     impl_->stop = patience.stop;
@@ -492,14 +503,7 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
         if (!again || stopped || too_late) {
             return reply;
         }
-        if (patience.say) {
-            patience.say(fmt::format("{}; trying again in {} ms", why, wait.count()));
-        }
-        const auto wake = std::chrono::steady_clock::now() + wait;
-        while (std::chrono::steady_clock::now() < wake && !(patience.stop && patience.stop())) {
-            std::this_thread::sleep_for(std::min<std::chrono::steady_clock::duration>(
-                std::chrono::milliseconds(100), wake - std::chrono::steady_clock::now()));
-        }
+        patience.wait(why, wait);
         pause = std::min(pause * 2, patience.longest_pause);
     }
 }

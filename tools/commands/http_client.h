@@ -48,6 +48,9 @@ struct Patience {
     std::chrono::milliseconds give_up_after{60000};  ///< without one success; negative: never
     std::function<void(const std::string&)> say;     ///< hears why it waits, once per pause
     std::function<bool()> stop;  ///< true ends it early, also while an answer is awaited
+
+    /// Says `why`, and waits so long or until stop.
+    void wait(const std::string& why, std::chrono::milliseconds time) const;
 };
 
 class HttpClient {
