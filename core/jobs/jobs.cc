@@ -522,8 +522,13 @@ Result<std::unique_ptr<storage::File>> Jobs::open(std::string_view id, std::stri
             return Error{Errc::not_found, "There is no such file", ""};
         }
     }
-    return impl_->files.open(fmt::format("{}/{}", impl_->folder(id), name),
-                             storage::FileSystem::Mode::read);
+    auto file = impl_->files.open(fmt::format("{}/{}", impl_->folder(id), name),
+                                  storage::FileSystem::Mode::read);
+    if (!file && file.error().code == Errc::no_store) {
+        // Who reads lacks no room: there are too few descriptors at the moment.
+        file.error().code = Errc::overloaded;
+    }
+    return file;
 }
 
 void Jobs::set_access_log(std::shared_ptr<AccessLog> log) {

@@ -79,7 +79,7 @@ class Jobs {
     /// client. Errors: throttled (asked too often).
     Result<std::optional<JobView>> look(std::string_view id, bool asked = false);
 
-    /// A file of a job that is done. Errors: not_found, io.
+    /// A file of a job that is done. Errors: not_found, io, overloaded (too few descriptors).
     Result<std::unique_ptr<storage::File>> open(std::string_view id, std::string_view name);
 
     /// From now on accesses of jobs are written down there; those that must be wait for it. Null: there is nobody any more.

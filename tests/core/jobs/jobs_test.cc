@@ -146,6 +146,9 @@ TEST_F(JobsTest, DoWhatTheirKindDoesAndKeepWhatItMade) {
     EXPECT_EQ(jobs_->open(*id, "job.json").error().code, Errc::not_found);
     EXPECT_EQ(jobs_->open(*id, "../../x").error().code, Errc::not_found);
     EXPECT_EQ(jobs_->open("none", "three.ndjson").error().code, Errc::not_found);
+    files_->set_descriptors(files_->open_files());
+    EXPECT_EQ(jobs_->open(*id, "three.ndjson").error().code, Errc::overloaded);
+    files_->set_descriptors({});
 }
 
 TEST_F(JobsTest, ThatAreUnderWaySayHowFarTheyAre) {
