@@ -18,6 +18,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <ranges>
 #include <utility>
 
 namespace annals::storage {
@@ -319,9 +320,14 @@ class PosixFileSystem final : public FileSystem {
              !each.empty() && !std::filesystem::exists(each, error); each = each.parent_path()) {
             made.push_back(each);
         }
-        std::filesystem::create_directories(path, error);
-        if (error) {
-            return os_error("mkdir", path, error.value());
+        for (const std::filesystem::path& each : std::views::reverse(made)) {
+            // As with files: names of backups and jobs are not everybody's business.
+            if (::mkdir(each.c_str(), 0750) != 0 && errno != EEXIST) {
+                return os_error("mkdir", path, errno);
+            }
+        }
+        if (!std::filesystem::is_directory(path, error)) {
+            return os_error("mkdir", path, error ? error.value() : ENOTDIR);
         }
         for (const std::filesystem::path& each : made) {
             const std::filesystem::path above = each.parent_path();

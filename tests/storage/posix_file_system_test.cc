@@ -222,6 +222,20 @@ TEST_F(PosixFileSystemTest, ListsRenamesAndRemoves) {
     EXPECT_EQ(fs_.list(directory_ / "none").error().code, Errc::not_found);
 }
 
+TEST_F(PosixFileSystemTest, MakesDirectoriesThatNotEverybodyMayLookInto) {
+    const std::string path = directory_ / "made/inside/";
+    ASSERT_TRUE(fs_.make_directory(path));
+    for (const char* const name : {"made", "made/inside"}) {
+        struct stat info{};
+        ASSERT_EQ(::stat((directory_ / name).c_str(), &info), 0);
+        EXPECT_EQ(info.st_mode & 07U, 0U) << name;
+    }
+    open("file", Mode::create);
+    for (const char* const name : {"file", "file/inside"}) {
+        EXPECT_EQ(fs_.make_directory(directory_ / name).error().code, Errc::io) << name;
+    }
+}
+
 TEST_F(PosixFileSystemTest, ListsAllNamesOrNone) {
     open("one", Mode::create);
     open("two", Mode::create);
