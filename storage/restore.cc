@@ -133,7 +133,10 @@ class Restoration {
                 return usage(fmt::format("{}: has a store, or a part of one, already", to_));
             }
         }
-        ANNALS_TRY_VOID(fs_.make_directory(to_));
+        if (auto made = fs_.make_directory(to_); !made) {
+            const bool unusable = made.error().code == Errc::io;
+            return unusable ? usage(std::move(made.error().detail)) : std::move(made.error());
+        }
         if (lock_ == nullptr) {
             ANNALS_TRY(lock_, fs_.lock(to_));
         }

@@ -36,7 +36,7 @@ struct RestoreReport {
 /// checked as it is read, against the manifest too, and once more as it was written.
 ///
 /// Durability: when it returns well, all of it. Interrupted at any point, `to` is no store that opens, and the next one begins anew.
-/// Errors:     usage (`to` has a store or a part of one; `from` is no backup, or an unfinished one; there is nothing at
+/// Errors:     usage (`to` has a store or a part of one, or can't be made; `from` is no backup, or an unfinished one; there is nothing at
 ///             that position or instant, the backup ends before that position, or it lacks bodies that were erased
 ///             after it), corrupt (names segment and offset, or the segment that is not as
 ///             the manifest says), no_store, io.

@@ -210,6 +210,13 @@ TEST(CommandLine, RefusesAPlainFileForADirectoryWithCodeTwo) {
             EXPECT_NE(done.errors.find(to), std::string::npos) << done.errors;
         }
     }
+    const std::string backup = directory / "backup";
+    ASSERT_EQ(annals({"backup", "--data", directory / "a", "--to", backup}).exit_code, 0);
+    for (const std::string& to : {file, file + "/below"}) {
+        const Finished done = annals({"restore", "--from", backup, "--data", to});
+        EXPECT_EQ(done.exit_code, 2) << to;
+        EXPECT_TRUE(one_line(done.errors)) << done.errors;
+    }
     EXPECT_EQ(test::read_whole_file(file), "mine");
 }
 
