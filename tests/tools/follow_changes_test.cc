@@ -3,6 +3,7 @@
 #include "tools/commands/follow_changes.h"
 
 #include "tests/support/child_process.h"
+#include "tests/support/http_endpoint.h"
 #include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
@@ -165,6 +166,20 @@ TEST_F(FollowTest, ASourceThatWasRestoredToAnEarlierPointIsNotGoneOnWith) {
     EXPECT_NE(refused.errors.find("ends at position 1, and was read up to 2"), std::string::npos)
         << refused.errors;
     EXPECT_EQ(test::read_whole_file(directory_ / "state"), before);
+}
+
+TEST_F(FollowTest, WhatTheTargetRefusesEndsItAlsoWhereTheSourceIsGone) {
+    Servers source(ANNALS_BINARY, directory_ / "a");
+    ASSERT_EQ(put(source.url(), "p"), 201);
+    const test::HttpEndpoint target([&](const std::string&) {
+        source.process().kill(SIGKILL);
+        return test::HttpEndpoint::Answer{400, "{}"};
+    });
+    test::ChildProcess follower(
+        ANNALS_BINARY, {"replicate", "--from", source.url(), "--to", target.url(), "--state",
+                        directory_ / "state", "--follow"});
+    EXPECT_EQ(follower.wait(std::chrono::seconds(20)), 1) << follower.errors();
+    EXPECT_NE(follower.errors().find("status 400"), std::string::npos) << follower.errors();
 }
 
 TEST_F(FollowTest, WhoMayNotReadTheFeedIsFollowedByHistory) {

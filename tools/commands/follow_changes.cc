@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <charconv>
 #include <future>
 
@@ -143,19 +144,23 @@ Result<void> follow_changes(const ServerUrl& from, HistorySubmitter& submitter,
     const std::uint64_t began = position_of(state.target).value_or(0);
     bool caught_up = false;
     const auto stopped = [&] { return options.patience.stop && options.patience.stop(); };
+    // What the target refuses for good ends the reading, too, which may be waiting for a source that is gone.
+    std::atomic<bool> refused = false;
+    FollowOptions reading = options;
+    reading.patience.stop = [&] { return refused.load() || stopped(); };
     if (const auto position = position_of(state.target); position.value_or(0) > 0) {
         submitter.tell(*position);  // it may have forgotten
     }
     std::uint64_t page_size = options.page_size;
     ANNALS_TRY(ChangePage page,
-               read_page(client, options, position_of(state.target).value_or(0), page_size));
+               read_page(client, reading, position_of(state.target).value_or(0), page_size));
     while (true) {
         // One page is read while the one before is being applied.
         std::future<Result<ChangePage>> ahead;
         const bool more = options.follow || page.position < page.newest;
         if (more && !stopped()) {
             ahead = std::async(std::launch::async, [&, after = page.position] {
-                return read_page(client, options, after, page_size);
+                return read_page(client, reading, after, page_size);
             });
         }
         Result<void> submitted;
@@ -174,6 +179,7 @@ Result<void> follow_changes(const ServerUrl& from, HistorySubmitter& submitter,
             state.after.reset();
             submitted = write_state(options.state_file, state);
         }
+        refused = !submitted;
         if (!submitted || !ahead.valid()) {
             return submitted;
         }

@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <future>
@@ -133,7 +134,11 @@ Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const S
                                .patience = patience},
                               state, counts);
     }
-    HistoryReader reader(from, patience);
+    // What the target refuses for good ends the reading, too, which may be waiting for a source that is gone.
+    std::atomic<bool> refused = false;
+    Patience reading = patience;
+    reading.stop = [&] { return refused || g_stop; };
+    HistoryReader reader(from, reading);
     const bool resumed = !state.target.empty() || !is_beginning(options.since);
     if (state.target.empty()) {
         ANNALS_TRY(state.target, reader.first_target(options.since, options.page_size));
@@ -167,6 +172,7 @@ Result<void> run(const ReplicateOptions& options, const ServerUrl& from, const S
         if (submitted) {
             submitted = acknowledge(options, page, state);
         }
+        refused = !submitted;
         if (!submitted || g_stop) {
             return submitted;
         }
