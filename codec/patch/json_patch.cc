@@ -51,11 +51,12 @@ bool is_digits(std::string_view token) noexcept {
 
 /// An array index: digits without leading zeros.
 std::optional<std::size_t> parse_index(std::string_view token) noexcept {
-    if (!is_digits(token) || token.size() > 10 || (token.size() > 1 && token.front() == '0')) {
+    if (!is_digits(token) || (token.size() > 1 && token.front() == '0')) {
         return {};
     }
+    constexpr std::size_t kDigits = 11;  // no array has so many elements
     std::size_t index = 0;
-    for (const char digit : token) {
+    for (const char digit : token.substr(0, kDigits)) {
         index = index * 10 + static_cast<std::size_t>(digit - '0');
     }
     return index;

@@ -158,6 +158,11 @@ TEST(JsonPatch, AFailedTestIsAnErrorOfItsOwn) {
     EXPECT_EQ(failed("{}", R"([{"op":"test","path":"/a","value":1}])").code, Errc::processing);
     EXPECT_EQ(failed("[1]", R"([{"op":"test","path":"/1","value":1}])").code, Errc::processing);
     EXPECT_EQ(failed("[1]", R"([{"op":"test","path":"/00","value":1}])").code, Errc::invalid);
+    // An index of any size is one.
+    EXPECT_EQ(failed("[1]", R"([{"op":"test","path":"/18446744073709551616","value":1}])").code,
+              Errc::processing);
+    EXPECT_EQ(failed("[1]", R"([{"op":"add","path":"/18446744073709551616","value":1}])").code,
+              Errc::invalid);
 }
 
 TEST(JsonPatch, RefusesWhatIsNoOperation) {
