@@ -157,6 +157,11 @@ Result<BodyFormat> read_content_type(const Request& request) {
     if (!json && closeness(Format::xml, media.name) < kGenericType) {
         return BodyFormat::other;
     }
+    ANNALS_TRY_VOID(check_parameters(media));
+    return json ? BodyFormat::json : BodyFormat::xml;
+}
+
+Result<void> check_parameters(const MediaType& media) {
     if (!is_r4(media.fhir_version)) {
         return Error{
             Errc::unsupported_media,
@@ -167,7 +172,7 @@ Result<BodyFormat> read_content_type(const Request& request) {
                      fmt::format("Character set '{}' is not supported: send UTF-8", media.charset),
                      ""};
     }
-    return json ? BodyFormat::json : BodyFormat::xml;
+    return {};
 }
 
 Result<void> check_content_type(const Request& request) {

@@ -46,6 +46,9 @@ enum class BodyFormat : std::uint8_t { json, xml, other };
 /// Errors: unsupported_media (a FHIR type of another version or character set).
 Result<BodyFormat> read_content_type(const Request& request);
 
+/// Are version and character set of a body's media type what is taken here? Errors: unsupported_media.
+Result<void> check_parameters(const MediaType& media);
+
 /// Is the body FHIR JSON? Errors: unsupported_media.
 Result<void> check_content_type(const Request& request);
 

@@ -12,11 +12,6 @@ namespace annals::core {
 
 namespace {
 
-bool is_json_patch(std::string_view content_type) {
-    return equal_ignoring_case(trimmed(content_type.substr(0, content_type.find(';'))),
-                               "application/json-patch+json");
-}
-
 Error not_patchable(std::string_view type, std::string_view element) {
     return {Errc::invalid, fmt::format("{} can't be patched", element),
             fmt::format("{}.{}", type, element)};
@@ -50,7 +45,9 @@ Result<void> PatchDocument::read(const Request& request) {
         return Error{Errc::unsupported_media,
                      fmt::format("PATCH needs a Content-Type: {}", kPatchTypes), ""};
     }
-    if (is_json_patch(*type)) {
+    const MediaType media = read_media_type(*type);
+    if (equal_ignoring_case(media.name, "application/json-patch+json")) {
+        ANNALS_TRY_VOID(check_parameters(media));
         format_ = Format::json_patch;
     } else if (check_content_type(request)) {
         format_ = Format::fhirpath_patch;

@@ -203,7 +203,8 @@ TEST_F(Patch, SaysWhatItTakes) {
     for (const ServiceFixture::Headers& headers :
          {Headers{}, Headers{{"Content-Type", "text/plain"}},
           Headers{{"Content-Type", "application/x-www-form-urlencoded"}},
-          Headers{{"Content-Type", "application/fhir+json; fhirVersion=3.0"}}}) {
+          Headers{{"Content-Type", "application/fhir+json; fhirVersion=3.0"}},
+          Headers{{"Content-Type", "application/json-patch+json; charset=latin1"}}}) {
         const Answer answer = send("PATCH", "/Patient/1", "[]", headers);
         EXPECT_EQ(answer.status, 415);
         ASSERT_EQ(answer.headers.size(), 1U);
