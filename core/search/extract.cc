@@ -3,6 +3,7 @@
 #include "codec/fhirpath/fhirpath.h"
 #include "core/search/canonical_links.h"
 #include "core/search/layout.h"
+#include "core/search/parameter_values.h"
 #include "core/search/reference_terms.h"
 #include "core/search/selection.h"
 #include "core/search/values.h"
@@ -22,9 +23,6 @@ namespace {
 using fhirpath::Item;
 using schema::SearchType;
 using storage::SearchEntries;
-
-/// An expression that costs more than this on one resource finds nothing in it.
-constexpr std::uint64_t kStepsMax = 500'000;
 
 /// What the store adds by itself.
 constexpr std::array<std::string_view, 2> kStores = {"_id", "_lastUpdated"};
@@ -252,7 +250,7 @@ struct Extractor::Impl {
         fhirpath::Environment environment;
         environment.resource = Item::resource(root);
         environment.hooks = &hooks;
-        environment.limits.steps = kStepsMax;
+        environment.limits.steps = kExpressionStepsMax;
         return evaluator.evaluate(expression, context, environment);
     }
 

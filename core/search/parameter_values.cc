@@ -35,6 +35,7 @@ void for_each_parameter_item(const Parameter& parameter, json::Value resource,
         .trace = {}};
     fhirpath::Environment environment;
     environment.hooks = &hooks;
+    environment.limits.steps = kExpressionStepsMax;
     const auto items =
         evaluator.evaluate(*expression, fhirpath::Item::resource(resource), environment);
     if (!items) {

@@ -9,9 +9,13 @@
 #include "codec/json/document.h"
 #include "core/search/parameters.h"
 
+#include <cstdint>
 #include <functional>
 
 namespace annals::core::search {
+
+/// An expression that costs more steps than this on one resource finds nothing in it.
+inline constexpr std::uint64_t kExpressionStepsMax = 500'000;
 
 /// Calls `found` for each item that the parameter's expression gives for `resource`, computed ones among them; for none
 /// if it can't be evaluated. Lifetime: the items are there during the call.

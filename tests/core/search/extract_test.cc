@@ -4,6 +4,7 @@
 #include "core/search/canonical_links.h"
 #include "core/search/fold.h"
 #include "core/search/layout.h"
+#include "core/search/parameter_values.h"
 #include "core/search/ranges.h"
 #include "core/search/values.h"
 #include "storage/index.h"
@@ -659,6 +660,24 @@ TEST(Extract, IsBounded) {
     EXPECT_LE(found.entries().characters.size(), kTextBytesMax);
     for (const auto& family : found.texts(column_of("family"))) {
         EXPECT_EQ(family.size(), kFoldedCharsMax);
+    }
+}
+
+TEST(Extract, IsBoundedAlikeForSortingAndIncluding) {
+    Parameter parameter;
+    parameter.expression = "Patient.name.where(%resource.name.where(family = 'x').exists())";
+    json::Parser parser;
+    for (const int names : {100, 400}) {
+        std::string text = R"({"resourceType":"Patient","name":[{"family":"x"})";
+        for (int i = 1; i < names; ++i) {
+            text += R"(,{"family":"x"})";
+        }
+        text += "]}";
+        const auto parsed = parser.parse(text);
+        ASSERT_TRUE(parsed);
+        int found = 0;
+        for_each_parameter_value(parameter, parsed->root(), [&](json::Value) { ++found; });
+        EXPECT_EQ(found, names == 100 ? 100 : 0);  // the square of them in steps, some times over
     }
 }
 
