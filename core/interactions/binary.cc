@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kSliceChars = 256 << 10;  // of base64, decoded between two writes
 constexpr std::string_view kUnknownType = "application/octet-stream";
+constexpr std::size_t kContextBytesMax = 4 << 10;  // clients read headers of 8 KiB in all
 
 // A media type as FHIR's code has it: single blanks, none at the ends.
 std::string as_code(std::string_view media_type) {
@@ -189,7 +190,8 @@ bool make_raw(const Request& request, const AnswerFormat* asked, Response& respo
     if (!is_inert(name)) {
         response.headers.emplace_back("Content-Disposition", "attachment");
     }
-    if (std::string context = binary["securityContext"]["reference"].string(); !context.empty()) {
+    if (std::string context = binary["securityContext"]["reference"].string();
+        !context.empty() && context.size() <= kContextBytesMax) {
         response.headers.emplace_back("X-Security-Context", std::move(context));
     }
     auto content = std::make_unique<Content>(std::move(document), std::move(unescaped), text);

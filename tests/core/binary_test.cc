@@ -141,6 +141,13 @@ TEST_F(Binary, SaysNoTypeThatIsNone) {
 TEST_F(Binary, GivesItsSecurityContextBack) {
     send("PUT", "/Binary/b", "x", {{"Content-Type", "a/b"}, {"X-Security-Context", "Patient/7"}});
     EXPECT_EQ(get("/Binary/b", "a/b").header("X-Security-Context"), "Patient/7");
+    // A header that clients can't read would take the content with it.
+    send("PUT", "/Binary/b",
+         R"({"resourceType":"Binary","id":"b","contentType":"a/b","data":"Zg==",)"
+         R"("securityContext":{"reference":"http://x.org/)" +
+             std::string(70'000, 'p') + "\"}}");
+    EXPECT_EQ(get("/Binary/b", "a/b").header("X-Security-Context"), "");
+    EXPECT_EQ(get("/Binary/b", "a/b").body, "f");
 }
 
 TEST_F(Binary, OfAnySizeComesBackAsItWas) {
