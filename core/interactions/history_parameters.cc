@@ -24,6 +24,10 @@ constexpr SortName kSorts[] = {
     {"none", HistoryOrder::newest_first},
 };
 
+// No version is of before or after: what zones shift there could not be said in the links of a page.
+constexpr Instant kFirst{-62'135'596'800'000'000};  // 0001-01-01T00:00:00Z
+constexpr Instant kLast{253'402'300'799'999'000};   // 9999-12-31T23:59:59.999Z
+
 Error invalid(std::string detail) {
     return {Errc::invalid, std::move(detail), ""};
 }
@@ -178,7 +182,7 @@ Result<HistoryParameters> read_history_parameters(const Config& config, const Re
     }
     if (given.since) {
         ANNALS_TRY(const InstantRange range, read_range("_since", *given.since));
-        asked.since = range.begin;
+        asked.since = std::clamp(range.begin, kFirst, kLast);
     }
     if (given.at) {
         ANNALS_TRY(const InstantRange range, read_range("_at", *given.at));

@@ -300,6 +300,11 @@ TEST_F(History, ShowsWhatHappenedSinceAnInstant) {
     EXPECT_EQ(get("/_history?_since=2000-01-01T00:00:00+01:00").total, 8U);
     EXPECT_EQ(follow("/_history?_count=2&_since=" + third),
               get("/_history?_since=" + third).versions);
+    // What a zone takes out of the years that there are is told in the links all the same.
+    EXPECT_EQ(follow("/_history?_count=3&_since=0001-01-01T00:00:00%2B14:00").size(), 8U);
+    const Page last = get("/_history?_since=9999-12-31T23:59:59-14:00");
+    EXPECT_EQ(last.total, 0U);
+    EXPECT_EQ(get(last.links.at("self")).total, 0U);
 }
 
 TEST_F(History, CountsOnceWhatHappenedSinceAnInstant) {
