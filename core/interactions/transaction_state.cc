@@ -129,6 +129,10 @@ Result<void> TransactionState::decide_update(const TransactionEntry& entry,
             }
         } else if (body_id) {
             decision.id = *body_id;
+            // Whether it matches is not what is wrong: decide() says by whom it is written.
+            if (writers_.contains(resource_name(type, decision.id))) {
+                return {};
+            }
             const storage::Head head = head_of(updated_, type, decision.id);
             if (is_live(head)) {
                 torn_ = head.position > looked_;

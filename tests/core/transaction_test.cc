@@ -575,6 +575,11 @@ TEST(Transaction, RefusesToWriteOneResourceTwice) {
         expect_failure(server.submit(bundle_of("transaction", {other, put})), "invalid",
                        "Patient/1 is written by Bundle.entry[0] already");
     }
+    // Also where criteria match nothing, and the body names it.
+    expect_failure(server.submit(bundle_of("transaction", {entry_of("DELETE", "Patient/1"),
+                                                           entry_of("PUT", "Patient?identifier=y",
+                                                                    patient_json("1"))})),
+                   "invalid", "Patient/1 is written by Bundle.entry[0] already");
     expect_failure(server.submit(bundle_of(
                        "transaction",
                        {entry_of("POST", "Patient", patient_json(""), full_url("urn:uuid:1")),
