@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 
 namespace annals::core {
 
@@ -53,6 +54,10 @@ constexpr std::string_view kFirstPage = "first";
 // Resources whose contained ones are counted at a time.
 constexpr std::size_t kCountedAtOnce = 1000;
 
+// So often a first page is looked for while versions are erased, and only while this share of the time has not passed.
+constexpr int kFoundMax = 3;
+constexpr int kTimeShare = 4;
+
 // Percent-encoded but for what is plain.
 void append_parameter(std::string& out, std::string_view text) {
     auto at = text.begin();
@@ -78,6 +83,23 @@ class Search {
           turns_(*request.loop, service.config().limits.request_timeout) {}
 
     asio::awaitable<Response> run() {
+        const auto begin = std::chrono::steady_clock::now();
+        for (int times = 1;; ++times) {
+            const std::uint64_t erased = service_.store().totals().erased;
+            Response response = co_await answer();
+            const bool done = response.status != 200 || cursor_ || as_of_ ||
+                              service_.store().totals().erased == erased;
+            const auto taken = std::chrono::steady_clock::now() - begin;
+            if (done || times == kFoundMax ||
+                taken > service_.config().limits.request_timeout / kTimeShare) {
+                co_return response;
+            }
+            // What was erased may have been replaced after the snapshot, which then shows neither.
+        }
+    }
+
+  private:
+    asio::awaitable<Response> answer() {
         Result<void> read = read_request();
         while (!unread_.empty()) {
             co_await request_.loop->fetched(std::exchange(unread_, {}));
@@ -156,7 +178,6 @@ class Search {
         co_return answer_search(service_, request_.base_url, std::move(content));
     }
 
-  private:
     Result<void> read_request() {
         ANNALS_TRY(std::vector<QueryPair> pairs, search::decode_pairs(request_.query));
         ANNALS_TRY(as_of_, find_as_of(service_.store(), request_.query));

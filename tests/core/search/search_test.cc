@@ -8,13 +8,16 @@
 #include "tests/support/commits.h"
 #include "tests/support/service_fixture.h"
 
+#include <asio/post.hpp>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <map>
 #include <set>
+#include <thread>
 
 namespace annals::test {
 namespace {
@@ -405,6 +408,66 @@ TEST_F(Search, EndsItsTurnAfterAnyBodyThatItSortsBy) {
         done = *advanced;
     }
     EXPECT_EQ(turns, 3);
+}
+
+asio::awaitable<void> answer_to(const core::Service& service, const core::Request& request,
+                                core::Response& response, bool& answered) {
+    response = co_await core::handle(service, request);
+    answered = true;
+}
+
+TEST_F(Search, FindsWhatIsWrittenAnewAndErasedAsItWasMeanwhile) {
+    constexpr int kResources = 2000;
+    std::string hay;
+    for (int i = 0; i < 200; ++i) {
+        hay += " hay";
+    }
+    std::string bundle = R"({"resourceType":"Bundle","type":"transaction","entry":[)";
+    for (int i = 0; i < kResources; ++i) {
+        bundle +=
+            fmt::format(R"({}{{"request":{{"method":"PUT","url":"Basic/{}"}},"resource":)"
+                        R"({{"resourceType":"Basic","id":"{}","code":{{"text":"needle{}"}}}}}})",
+                        i == 0 ? "" : ",", i, i, hay);
+    }
+    ASSERT_EQ(send("POST", "/", bundle + "]}").status, 200);
+
+    core::Request request;
+    request.method = core::HttpMethod::get;
+    request.path = "/Basic";
+    request.query = "_content=needle&_summary=count";
+    request.base_url = kBaseUrl;
+    request.request_id = "test-1";
+    request.loop = &loop();
+    core::Response response;
+    bool answered = false;
+    std::promise<bool> began;
+    std::promise<void> erased;
+    loop().post([&] {
+        core::spawn(loop(), "search", answer_to(service(), request, response, answered));
+        // Between two turns of it.
+        asio::post(loop().context(), [&] {
+            began.set_value(!answered);
+            erased.get_future().wait();
+        });
+    });
+    EXPECT_TRUE(began.get_future().get());
+    core::Loop second(store());
+    std::thread of_second([&] { second.run(); });
+    EXPECT_EQ(send_on(second, "PUT", "/Basic/0",
+                      R"({"resourceType":"Basic","id":"0","code":{"text":"needle"}})")
+                  .status,
+              200);
+    CommitBuilder erasure;
+    erasure.erase("Basic", "0", storage::Erase::Scope::version, {1});
+    EXPECT_TRUE(store().wait(store().submit(erasure.commit()).ticket));
+    erased.set_value();
+    for (bool done = false; !done;) {
+        on_loop([&] { done = answered; });
+    }
+    const std::string text = response.body.str();
+    EXPECT_NE(text.find(fmt::format(R"("total":{},)", kResources)), std::string::npos) << text;
+    second.stop();
+    of_second.join();
 }
 
 TEST_F(Search, SortsByEachCodingOfAConcept) {
