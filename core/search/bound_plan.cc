@@ -286,11 +286,16 @@ BoundPlan bind(const Plan& plan, const std::shared_ptr<const SearchRun>& run,
         case Plan::Kind::nothing:
             return nothing_at_all();
         case Plan::Kind::all_of: {
-            std::vector<BoundPlan> parts = bind_parts();
-            const bool none = std::any_of(parts.begin(), parts.end(), [](const BoundPlan& part) {
-                return part.kind == Kind::nothing;
-            });
-            return none ? nothing_at_all() : join(Kind::all_of, std::move(parts), *run);
+            std::vector<BoundPlan> parts;
+            parts.reserve(plan.parts.size());
+            for (const Plan& part : plan.parts) {
+                parts.push_back(bind(part, run, resolution));
+                // What follows may have very many terms.
+                if (parts.back().kind == Kind::nothing) {
+                    return nothing_at_all();
+                }
+            }
+            return join(Kind::all_of, std::move(parts), *run);
         }
         case Plan::Kind::any_of: {
             std::vector<BoundPlan> parts = bind_parts();

@@ -295,6 +295,28 @@ TEST_F(SearchModel, FindsWhatAScanOfEverythingFinds) {
     EXPECT_GT(found, 10'000U);
 }
 
+TEST_F(SearchModel, LooksAtNothingElseWhereARunHasNoneOfAPart) {
+    write(20);
+    int asked = 0;
+    Plan quantity;
+    quantity.kind = Plan::Kind::quantity;
+    quantity.column = column(3);
+    quantity.in_unit = [&asked](std::string_view) {
+        ++asked;
+        return std::optional(core::search::Range{0, 100});
+    };
+    for (const char* const code : {"absent", "0"}) {
+        const Plan plan = core::search::all_of(
+            parts(core::search::carrying({core::search::token(column(0), code)}), quantity));
+        for (const TypeId type : types_) {
+            Snapshot own = snapshot(last_);
+            Execution execution(own, type, plan);
+            EXPECT_EQ(run(execution, {}), scan(type, plan, last_));
+        }
+        EXPECT_EQ(asked > 0, std::string_view(code) == "0");
+    }
+}
+
 TEST_F(SearchModel, CountsWhereFewHaveDied) {
     keys_ = 20'000;
     write(200);
