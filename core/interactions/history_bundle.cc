@@ -7,12 +7,14 @@
 #include "core/interactions/turns.h"
 #include "core/interactions/write.h"
 #include "core/outcome.h"
+#include "core/search/execute.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,6 +30,9 @@ using storage::Submission;
 
 /// Entries that are applied before other requests of the loop get their turn.
 constexpr std::size_t kEntriesPerTurn = 128;
+
+/// ... unless they take longer: large ones, full validation.
+constexpr std::chrono::milliseconds kLongTurn{10};
 
 /// Of an entry that can't be used, whatever its fault would be by itself.
 constexpr int kRefused = 400;
@@ -121,6 +126,7 @@ class HistoryRun {
         : service_(service), request_(request), list_(list), records_(list.size()) {
         json::append_quoted(escaped_base_, request.base_url);
         escaped_base_ = escaped_base_.substr(1, escaped_base_.size() - 2);
+        pace_.begin_turn();
     }
 
     asio::awaitable<Response> run() {
@@ -149,9 +155,10 @@ class HistoryRun {
             if (!done) {
                 co_return done.error();
             }
-            if (++index % kEntriesPerTurn == 0) {
+            if (++index % kEntriesPerTurn == 0 || pace_.is_over()) {
                 service_.store().flush();
                 co_await request_.loop->yield();
+                pace_.begin_turn();
                 if (!still_there()) {
                     co_return Error{Errc::no_store, {}, {}};
                 }
@@ -484,7 +491,9 @@ class HistoryRun {
                     positions.push_back(at);
                 }
             }
-            if (!positions.empty()) {
+            if (positions.empty()) {
+                co_await request_.loop->yield();
+            } else {
                 co_await request_.loop->fetched(std::move(positions));
             }
             for (const Ignored* const one : unread) {
@@ -532,6 +541,7 @@ class HistoryRun {
     std::vector<Position> unread_;  ///< definitions that the entry under way is checked by
     int times_looked_ = 0;          ///< for it
     std::vector<Ignored> ignored_;  ///< not yet compared
+    search::Pace pace_{kLongTurn};
     bool ignored_last_ = false;
     const Record* last_record_ = nullptr;  ///< of the last write that was accepted
 };

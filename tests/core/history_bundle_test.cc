@@ -129,6 +129,20 @@ TEST(HistoryBundle, IgnoresWhatIsThereAlready) {
     EXPECT_EQ(server.store().totals().versions, 3U);
 }
 
+TEST(HistoryBundle, LetsOthersRunWhileItComparesWhatItIgnores) {
+    TestService server;
+    std::vector<std::string> entries;
+    for (int i = 0; i < 100; ++i) {
+        entries.push_back(version_entry(std::to_string(i), 1));
+    }
+    post_history(server, entries);
+    const std::vector<Received> answers =
+        server.send_all({{HttpMethod::post, "", {}, bundle_of("history", entries)},
+                         {HttpMethod::get, "/Patient/1"}});
+    EXPECT_EQ(answers[0].status, 200);
+    EXPECT_LT(answers[1].place, answers[0].place);
+}
+
 TEST(HistoryBundle, WarnsWhenTheSameVersionHasOtherContent) {
     TestService server;
     post_history(server, {version_entry("1", 1), version_entry("1", 2), deletion_entry("2", 1)});
