@@ -1,5 +1,6 @@
 #include "core/interactions/transaction_writes.h"
 
+#include "core/base/instant.h"
 #include "core/search/canonical_links.h"
 #include "core/search/execute.h"
 #include "core/search/snapshot.h"
@@ -102,6 +103,9 @@ Result<void> TransactionWrites::read(TypeId type, Written& written) {
     service_.indexing().epoch()->extract(type, written.document.root(), entries);
     entries.terms.push_back(search::identity(written.key));
     std::ranges::sort(entries.terms);
+    // That of the commit is not known yet, and not before this.
+    const std::int64_t instant = now().us;
+    entries.intervals.push_back({search::column_of("_lastUpdated"), instant, instant});
     written.read = true;
     return {};
 }

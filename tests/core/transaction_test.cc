@@ -575,6 +575,12 @@ TEST(Transaction, RefusesToWriteOneResourceTwice) {
         expect_failure(server.submit(bundle_of("transaction", {other, put})), "invalid",
                        "Patient/1 is written by Bundle.entry[0] already");
     }
+    expect_failure(
+        server.submit(bundle_of(
+            "transaction",
+            {entry_of("PUT", "Patient/2", patient_json("2", R"("identifier":[{"value":"z"}])")),
+             entry_of("PUT", "Patient?identifier=z&_lastUpdated=gt2000", patient_json(""))})),
+        "invalid", "Patient/2 is written by Bundle.entry[0] already");
     // Also where criteria match nothing, and the body names it.
     expect_failure(server.submit(bundle_of("transaction", {entry_of("DELETE", "Patient/1"),
                                                            entry_of("PUT", "Patient?identifier=y",
