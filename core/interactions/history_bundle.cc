@@ -28,11 +28,8 @@ namespace {
 using storage::Expect;
 using storage::Submission;
 
-/// Entries that are applied before other requests of the loop get their turn.
+/// Entries that are applied before other requests of the loop get their turn; fewer where they take kLongTurn.
 constexpr std::size_t kEntriesPerTurn = 128;
-
-/// ... unless they take longer: large ones, full validation.
-constexpr std::chrono::milliseconds kLongTurn{10};
 
 /// Of an entry that can't be used, whatever its fault would be by itself.
 constexpr int kRefused = 400;

@@ -23,9 +23,6 @@ namespace {
 
 using Status = storage::Submission::Status;
 
-/// Longer than most transactions take: what is written between their decisions and their commits may make them decide again.
-constexpr std::chrono::milliseconds kLongTurn{10};
-
 /// A transaction under way.
 class TransactionRun {
   public:

@@ -45,6 +45,9 @@ asio::awaitable<std::invoke_result_t<Look&, std::vector<Position>*>> fetch_and_l
 /// How long one has its loop before others have theirs.
 inline constexpr std::chrono::milliseconds kTurn{1};
 
+/// The same where what others write meanwhile makes it harder to end: of transactions and history bundles.
+inline constexpr std::chrono::milliseconds kLongTurn{10};
+
 /// Lifetime: `loop` outlives this.
 class Turns {
   public:
