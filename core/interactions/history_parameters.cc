@@ -24,10 +24,6 @@ constexpr SortName kSorts[] = {
     {"none", HistoryOrder::newest_first},
 };
 
-// No version is of before or after: what zones shift there could not be said in the links of a page.
-constexpr Instant kFirst{-62'135'596'800'000'000};  // 0001-01-01T00:00:00Z
-constexpr Instant kLast{253'402'300'799'999'000};   // 9999-12-31T23:59:59.999Z
-
 Error invalid(std::string detail) {
     return {Errc::invalid, std::move(detail), ""};
 }
@@ -152,6 +148,12 @@ std::string own_query(const Given& given, const HistoryParameters& parameters) {
 
 }  // namespace
 
+Instant within_years(Instant instant) noexcept {
+    constexpr Instant kFirst{-62'135'596'800'000'000};  // 0001-01-01T00:00:00Z
+    constexpr Instant kLast{253'402'300'799'999'000};   // 9999-12-31T23:59:59.999Z
+    return std::clamp(instant, kFirst, kLast);
+}
+
 Result<HistoryParameters> read_history_parameters(const Config& config, const Request& request,
                                                   const Target& target) {
     ANNALS_TRY(const Given given, take_parameters(request.query, target));
@@ -182,7 +184,7 @@ Result<HistoryParameters> read_history_parameters(const Config& config, const Re
     }
     if (given.since) {
         ANNALS_TRY(const InstantRange range, read_range("_since", *given.since));
-        asked.since = std::clamp(range.begin, kFirst, kLast);
+        asked.since = within_years(range.begin);
     }
     if (given.at) {
         ANNALS_TRY(const InstantRange range, read_range("_at", *given.at));

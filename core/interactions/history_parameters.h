@@ -25,6 +25,9 @@ struct HistoryParameters {
         own_query;  ///< `_count=2&_sort=_position`: what was given, as it is used; no `_cursor`
 };
 
+/// What a zone has shifted out of the years 1 to 9999, of which no version is, as the nearest instant that can be written.
+Instant within_years(Instant instant) noexcept;
+
 /// Reads the query of a history request. Errors: invalid, naming the parameter.
 Result<HistoryParameters> read_history_parameters(const Config& config, const Request& request,
                                                   const Target& target);

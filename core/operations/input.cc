@@ -1,5 +1,6 @@
 #include "core/operations/input.h"
 
+#include "core/interactions/history_parameters.h"
 #include "core/interactions/negotiation.h"
 
 #include <fmt/format.h>
@@ -215,7 +216,7 @@ Result<std::optional<Instant>> OperationInput::instant(std::string_view name) co
     if (!range) {
         return parameter_fault(name, "is no date and time");
     }
-    return std::optional<Instant>(range->begin);
+    return std::optional<Instant>(within_years(range->begin));
 }
 
 json::Value OperationInput::resource(std::string_view name) const {

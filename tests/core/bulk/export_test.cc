@@ -180,6 +180,10 @@ TEST_F(ExportTest, GivesWhatChangedSinceAndWhatWasDeleted) {
     EXPECT_THAT(run("/$export?_until=" + first.time).names, ElementsAre("Patient/a/1"));
     const Exported none = run("/$export?_since=2999-01-01");
     EXPECT_TRUE(none.names.empty());
+    // What a zone takes out of the years that there are.
+    EXPECT_EQ(run("/$export?_since=0001-01-01T00:00:00%2B14:00").names,
+              run("/$export?_since=1900").names);
+    EXPECT_EQ(run("/$export?_until=9999-12-31T23:59:59-14:00").names, run("/$export").names);
 }
 
 TEST_F(ExportTest, OfEachStateGivesWhatWasThereThen) {
