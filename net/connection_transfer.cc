@@ -194,6 +194,8 @@ asio::awaitable<void> Connection::linger() {
     }
     asio::error_code ec;
     socket_.shutdown(asio::socket_base::shutdown_send, ec);
+    reader_.give_up();
+    count_memory();
     enter(Phase::lingering, kLinger);
     while (!ec && !abandoned_ && !expired_) {
         const std::span<char> room = reader_.room();

@@ -139,6 +139,9 @@ void RequestReader::drop_decoder() {
 }
 
 void RequestReader::give_up() {
+    begin_ = parsed_ = end_ = 0;
+    buffer_.reset();
+    capacity_ = 0;
     decoder_.reset();
     std::string().swap(decoded_);
 }

@@ -27,7 +27,7 @@ struct Refusal {
     Errc code = Errc::invalid;
     std::string_view text;  ///< static
     std::string_view
-        path;  ///< of method_not_allowed, as it stands. Lifetime: until RequestReader::room()
+        path;  ///< of method_not_allowed, as it stands. Lifetime: until RequestReader::room() or give_up()
 };
 
 /// Gathers the bytes of a connection and cuts requests out of them.
@@ -67,7 +67,7 @@ class RequestReader {
     /// Whether the body of the request under way is decoded.
     bool decodes() const noexcept { return decoder_ != nullptr; }
 
-    /// Gives back what decoding takes. Nothing more comes of this connection.
+    /// Gives back what the request takes. What room() takes from then on is of no use but to be read away.
     void give_up();
 
     /// Between two requests: gives back what is kept of the last one's memory for the next.

@@ -196,6 +196,23 @@ TEST(Bodies, ThatWereAnsweredTakeNothingFromOthers) {
     }
 }
 
+TEST(Bodies, OfConnectionsThatEndTakeNothingFromOthers) {
+    FakeServer server([](core::Config& config) { config.limits.max_memory = 1 << 20; });
+    const std::string body(200'000, 'x');
+    std::vector<std::unique_ptr<Connection>> ended;
+    for (int i = 0; i < 12; ++i) {
+        ended.push_back(std::make_unique<Connection>(server.port()));
+        ASSERT_TRUE(
+            ended.back()->send("POST /fhir/echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+                               "Content-Length: 200000\r\n\r\n" +
+                               body));
+        const auto answer = ended.back()->receive();
+        ASSERT_TRUE(answer);
+        EXPECT_EQ(answer->status, 200) << i;
+        EXPECT_TRUE(ended.back()->closed_by_peer());
+    }
+}
+
 TEST(Bodies, ThatUnpackToMoreThanThereIsMemoryForAreRefused) {
     FakeServer server([](core::Config& config) { config.limits.max_memory = 1 << 20; });
     std::string body;
