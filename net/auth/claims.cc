@@ -1,5 +1,6 @@
 #include "net/auth/claims.h"
 
+#include "core/base/digest.h"
 #include "core/base/ids.h"
 
 #include <fmt/format.h>
@@ -12,7 +13,9 @@ namespace annals::net::auth {
 
 namespace {
 
-constexpr std::size_t kNameCharsMax = 256;
+constexpr std::size_t kNameBytesMax = 256;
+/// Of a longer name; with its digest that is longer than any that is told whole, and so none of these.
+constexpr std::size_t kNameBytesKept = 200;
 
 /// A NumericDate. Errors: bad_credentials.
 Result<std::optional<Instant>> read_date(json::Value claims, std::string_view name) {
@@ -55,10 +58,20 @@ std::string scopes_of(json::Value claims) {
     return all;
 }
 
+// Two names that begin alike are not the same: a job is of one of them.
+std::string shortened(const std::string& name) {
+    std::size_t kept = kNameBytesKept;
+    while (kept > 0 && (name[kept] & 0xc0) == 0x80) {
+        --kept;  // no half of a character
+    }
+    return name.substr(0, kept) + '~' + sha256_hex(name);
+}
+
 std::string name_of(json::Value claims) {
     for (const char* member : {"sub", "client_id", "azp"}) {
         if (claims[member].is_string()) {
-            return claims[member].string().substr(0, kNameCharsMax);
+            std::string name = claims[member].string();
+            return name.size() > kNameBytesMax ? shortened(name) : name;
         }
     }
     return {};

@@ -29,7 +29,7 @@ struct TokenRules {
 
 /// What a good token says.
 struct Claims {
-    std::string name;     ///< sub, else client_id, else azp
+    std::string name;     ///< sub, else client_id, else azp; a long one ends in its digest
     std::string scopes;   ///< separated by blanks
     Instant expires;      ///< exp and the leeway
     std::string patient;  ///< the id that `patient` names; empty: none

@@ -210,6 +210,24 @@ TEST(Jwt, ReadsScopesAsTextOrList) {
     EXPECT_EQ(scopes(""), "");
 }
 
+TEST(Jwt, KeepsLongSubjectsApart) {
+    const SigningKey key("ES256");
+    const KeySet set = keys({key.jwk()});
+    const auto name = [&](const std::string& sub) {
+        const auto claims =
+            verify_token(key.sign(claims_with(R"(,"sub":")" + sub + "\"")), set, kRules, kNow);
+        return claims ? claims->name : claims.error().detail;
+    };
+    const std::string whole(256, 'x');
+    EXPECT_EQ(name(whole), whole);
+    EXPECT_THAT(name(whole + "1"), testing::StartsWith(std::string(200, 'x') + '~'));
+    EXPECT_GT(name(whole + "1").size(), whole.size());
+    EXPECT_NE(name(whole + "1"), name(whole + "2"));
+    // No half of a character is left of one.
+    const std::string before(199, 'x');
+    EXPECT_THAT(name(before + "\u00e9" + whole), testing::StartsWith(before + '~'));
+}
+
 TEST(Jwt, SaysWhichPatientItIsFor) {
     const SigningKey key("ES256");
     const KeySet set = keys({key.jwk()});
