@@ -191,7 +191,9 @@ bool read_xhtml(Cursor& cursor, const Tag& div, Namespaces& namespaces, std::uin
         }
     };
     resolve_prefix(div);
-    if (!declares_default(div)) {
+    const bool declares = declares_default(div);
+    xhtml.says_namespace = declares || !div.prefix().empty();
+    if (!declares) {
         const std::size_t behind_name = div.begin + 1 + div.name.size();
         xhtml.edits.push_back(
             {behind_name, behind_name, std::string(" xmlns=\"").append(kXhtmlNamespace) + "\""});
@@ -301,12 +303,12 @@ Result<Xhtml> read_narrative(std::string_view text) {
     return xhtml;
 }
 
-Result<void> check_narrative(std::string_view text) {
-    ANNALS_TRY(const Xhtml xhtml, read_narrative(text));
+Result<Xhtml> check_narrative(std::string_view text) {
+    ANNALS_TRY(Xhtml xhtml, read_narrative(text));
     if (!xhtml.has_content) {
         return Error{Errc::value, "a narrative has text or an image (txt-2)", ""};
     }
-    return {};
+    return xhtml;
 }
 
 }  // namespace annals::xml

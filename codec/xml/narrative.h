@@ -29,7 +29,8 @@ struct XhtmlEdit {
 struct Xhtml {
     std::size_t begin = 0;
     std::size_t end = 0;
-    bool has_content = false;  ///< txt-2: characters that are not white space, or an image
+    bool says_namespace = false;  ///< the div does, itself
+    bool has_content = false;     ///< txt-2: characters that are not white space, or an image
     std::vector<XhtmlEdit> edits;
 };
 
@@ -59,9 +60,9 @@ void for_each_run(const Xhtml& xhtml, std::string_view text, Append append) {
 /// Errors: invalid, value, as read_xhtml(); value if it is no div.
 Result<Xhtml> read_narrative(std::string_view text);
 
-/// Is `text` a narrative as FHIR has it, txt-1 and txt-2?
+/// read_narrative() of a narrative as FHIR has it, txt-1 and txt-2.
 ///
 /// Errors: invalid (not well-formed), value; the detail says what, in which line and column.
-Result<void> check_narrative(std::string_view text);
+Result<Xhtml> check_narrative(std::string_view text);
 
 }  // namespace annals::xml

@@ -113,8 +113,13 @@ void check_system(Context& context, const Spot& spot) {
 }
 
 void check_narrative(Context& context, const Spot& spot) {
-    if (const Result<void> sound = xml::check_narrative(spot.value().string()); !sound) {
-        context.error("invariant", spot, sound.error().detail);
+    const Result<xml::Xhtml> narrative = xml::check_narrative(spot.value().string());
+    if (!narrative) {
+        context.error("invariant", spot, narrative.error().detail);
+    } else if (!narrative->says_namespace) {
+        context.error(
+            "invariant", spot,
+            "a narrative's div says its namespace: xmlns=\"http://www.w3.org/1999/xhtml\"");
     }
 }
 

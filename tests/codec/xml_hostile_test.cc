@@ -192,7 +192,7 @@ TEST(Narrative, IsRefusedWhenItCouldActOrIsNoNarrative) {
                              "",
                              " ",
                              "<p/>"}) {
-        const Result<void> checked = check_narrative(narrative(text));
+        const Result<Xhtml> checked = check_narrative(narrative(text));
         ASSERT_FALSE(checked) << text;
         EXPECT_EQ(checked.error().code, Errc::value) << text;
     }

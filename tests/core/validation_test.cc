@@ -123,6 +123,13 @@ TEST(Validation, ChecksExtensionsAndNarratives) {
     EXPECT_EQ(issues(R"({"resourceType":"Patient","text":{"status":"generated",
         "div":"<div xmlns=\"http://www.w3.org/1999/xhtml\"><script>1</script></div>"}})"),
               "error invariant Patient.text.div\n");
+    // An XML parser that is given the text alone would know no such div.
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","text":{"status":"generated",
+        "div":"<div>x</div>"}})"),
+              "error invariant Patient.text.div\n");
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","text":{"status":"generated",
+        "div":"<h:div xmlns:h=\"http://www.w3.org/1999/xhtml\">x</h:div>"}})"),
+              "");
 }
 
 TEST(Validation, ChecksReferencesByTargetAndForm) {
