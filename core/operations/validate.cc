@@ -95,8 +95,7 @@ std::optional<Issue> mismatch(const Target& target, const ValidateAsked& asked,
                      type};
     }
     const json::Value id = resource["id"];
-    if (target.level == Level::instance_operation && asked.mode == "update" &&
-        !id.equals(target.id)) {
+    if (asked.mode == "update" && !id.equals(target.id)) {
         return Issue{"error", "invalid",
                      fmt::format("The resource's id is not the URL's: {}", target.id),
                      type + ".id"};
@@ -119,11 +118,13 @@ Result<Found> run(const Service& service, const Request& request, const Target& 
     if (asked.mode == "profile" && asked.profiles.empty()) {
         return Error{Errc::required, "The mode profile demands a profile", ""};
     }
+    const bool of_instance = asked.mode == "update" || asked.mode == "delete";
+    if (of_instance && !stored) {
+        return Error{Errc::required,
+                     fmt::format("The mode {} is of an instance: Type/id/$validate", asked.mode),
+                     ""};
+    }
     if (asked.mode == "delete") {
-        if (!stored) {
-            return Error{Errc::required, "The mode delete is of an instance: Type/id/$validate",
-                         ""};
-        }
         return Found{.issues = {}, .of_deletion = true};
     }
 
