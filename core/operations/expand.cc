@@ -116,6 +116,8 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
     ANNALS_TRY(const auto filter, input.text("filter"));
     if (filter) {
         asked->words = words_of(*filter);
+    }
+    if (!asked->words.empty()) {
         echo.add_text("filter", "valueString", *filter);
     }
     ANNALS_TRY(const auto date, input.text("date"));
