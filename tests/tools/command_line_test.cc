@@ -71,6 +71,18 @@ TEST(Import, WritesNoLogLineIntoASegmentWhereStandardDescriptorsAreClosed) {
     EXPECT_NE(verified.output.find("versions 4"), std::string::npos) << verified.output;
 }
 
+TEST(CommandLine, TakesADataDirectoryWhoseNameIsNoText) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "in.ndjson", kHistory);
+    for (const char* const name : {"a\xff", "a\x7f", "2026"}) {
+        const std::string data = directory / name;
+        EXPECT_EQ(annals({"import", "--data", data, directory / "in.ndjson"}).exit_code, 0);
+        EXPECT_EQ(annals({"verify", "--data", data}).exit_code, 0) << name;
+        RunningServer server(kBinary, data);
+        EXPECT_EQ(annals({"verify", "--data", data}).exit_code, 2) << "nobody holds " << name;
+    }
+}
+
 TEST(Import, MakesAnIdenticalStoreOfAnExportedHistory) {
     const TemporaryDirectory directory;
     test::write_whole_file(directory / "in.ndjson", kHistory);

@@ -114,7 +114,8 @@ Result<void> run(const ImportOptions& options, ImportReport& report) {
                 std::make_unique<ImportLane>(connect_to_server(server, patience), report));
         }
     } else {
-        ANNALS_TRY(const core::Config config, core::load_config(options.sources));
+        ANNALS_TRY(core::Config config, core::load_config(options.sources));
+        config.data = options.data;  // the name of a file need not be text, as what is TOML must
         ANNALS_TRY(direct, DirectStore::open(config));
         for (std::uint64_t i = 0; i < options.connections; ++i) {
             lanes.push_back(std::make_unique<ImportLane>(direct->connect(), report));

@@ -112,7 +112,11 @@ Result<core::Config> read_config(const ArgumentList& arguments, std::optional<in
     if (allow_damaged) {
         sources.sets.emplace_back("allow_damaged=true");
     }
-    return core::load_config(sources);
+    auto config = core::load_config(sources);
+    if (config && !data.empty()) {
+        config->data = data.back();  // the name of a file need not be text, as what is TOML must
+    }
+    return config;
 }
 
 }  // namespace
