@@ -166,6 +166,7 @@ class Follower {
           snapshot_(snapshot),
           wanted_(wanted),
           view_(view),
+          searched_(service, request, kMaySearch, "search"),
           limit_(limit),
           turns_(turns),
           reader_(snapshot.store()) {}
@@ -315,12 +316,13 @@ class Follower {
                 value.replace(at, kReferenceMark.size(), name);
             }
         }
+        const SplitView seen(*target.type, view_, searched_);
         const Result<search::Query> query =
             co_await fetch_and_look(*request_.loop, [&](std::vector<Position>* unread) {
                 const search::SnapshotResources stored(snapshot_, service_.definitions().carried(),
                                                        unread);
                 const search::QueryContext context{.stored = stored,
-                                                   .view = view_,
+                                                   .view = seen,
                                                    .parameters = service_.indexing().parameters(),
                                                    .base_url = std::string(request_.base_url),
                                                    .conditional = true};
@@ -379,6 +381,7 @@ class Follower {
     search::Snapshot& snapshot_;
     const std::function<bool(TypeId)>& wanted_;
     const ScopedView& view_;
+    ScopedView searched_;
     std::size_t limit_;
     Turns& turns_;
     search::BodyReader reader_;

@@ -196,6 +196,12 @@ TEST_F(DocumentGraph, ShowsNobodyWhatHeMayNotRead) {
     const Principal searches("t", "system/*.rs");
     send_as(&searches);
     EXPECT_THAT(added(), UnorderedElementsAre("Observation/o1/1", "Observation/o2/1"));
+    const Principal part("p", "system/*.r system/Patient.s?_id=p");
+    send_as(&part);
+    EXPECT_THAT(added(), UnorderedElementsAre("Observation/o1/1", "Observation/o2/1"));
+    const Principal other("o", "system/*.r system/Patient.s?_id=other");
+    send_as(&other);
+    EXPECT_THAT(added(), ElementsAre()) << "found by what may only be read";
     send_as(nullptr);
 }
 
