@@ -3,6 +3,7 @@
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
+#include "core/interactions/submitted_resource.h"
 #include "core/operations/definition.h"
 #include "core/scoped_view.h"
 
@@ -18,28 +19,36 @@ bool is_shown(const Service& service, const Request& request, const storage::Ver
     return !is_held(request) || ScopedView(service, request, kMayRead, "read").shows(info);
 }
 
+bool shows_carried(const Service& service, const Request& request, const Target& target,
+                   std::string_view body) {
+    if (!is_held(request)) {
+        return true;
+    }
+    const auto document = thread_parser().parse(body);
+    return document && ScopedView(service, request, kMayRead, "read")
+                           .shows(target.type, target.id, document->root());
+}
+
 // What a package defines, or an OperationDefinition of ours; it has no versions, so there is no ETag to ask by.
 std::optional<Response> answer_carried(const Service& service, const Request& request,
                                        const Target& target) {
     std::shared_ptr<const void> pin;
     Response response;
     if (const auto resource = service.definitions().packages().read(target.type, target.id, pin)) {
+        if (!shows_carried(service, request, target, resource->body)) {
+            return {};
+        }
         response.body.append_view(resource->body, std::move(pin));
         return response;
     }
     if (resource_type_name(target.type) == "OperationDefinition") {
-        if (auto ours = operation_definition(target.id, request.base_url, service.config())) {
+        auto ours = operation_definition(target.id, request.base_url, service.config());
+        if (ours && shows_carried(service, request, target, *ours)) {
             response.body = Body(*std::move(ours));
             return response;
         }
     }
     return {};
-}
-
-// Of what packages define a reader sees all of a type, or nothing.
-bool shows_carried(const Service& service, const Request& request, TypeId type) {
-    return !is_held(request) || ScopedView(service, request, kMayRead, "read").of(type).kind ==
-                                    search::Plan::Kind::everything;
 }
 
 }  // namespace
@@ -58,9 +67,8 @@ Response read(const Service& service, const Request& request, const Target& targ
     }
     const auto info = service.store().current(target.type, target.id, as_of.value_or(Position{}));
     if (!info) {
-        std::optional<Response> carried = as_of || !shows_carried(service, request, target.type)
-                                              ? std::nullopt
-                                              : answer_carried(service, request, target);
+        std::optional<Response> carried =
+            as_of ? std::nullopt : answer_carried(service, request, target);
         return carried ? *std::move(carried) : Response(no_such_resource(target.type, target.id));
     }
     if (is_held(request)) {

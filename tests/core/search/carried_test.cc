@@ -320,6 +320,22 @@ TEST_F(CarriedTest, IsForThoseWhoMaySeeItsType) {
     EXPECT_EQ(send("GET", "/ValueSet/" + id).status, 200);
 }
 
+TEST_F(CarriedTest, IsReadByWhomItIsFoundBy) {
+    install("p", "1.0.0", {value_set("one", "One"), value_set("two", "Two")});
+    const Page all = get("/ValueSet");
+    Config config;
+    config.auth.mode = "jwt";
+    restart(config);
+    const Principal some("some", "system/ValueSet.rs?url=http://p/one");
+    send_as(&some);
+    EXPECT_THAT(urls("/ValueSet"), ElementsAre("http://p/one"));
+    ASSERT_EQ(all.ids.size(), 2U);
+    for (std::size_t i = 0; i < all.ids.size(); ++i) {
+        EXPECT_EQ(send("GET", "/ValueSet/" + all.ids[i]).status,
+                  all.urls[i] == "http://p/one" ? 200 : 404);
+    }
+}
+
 TEST_F(CarriedTest, TakesIdsAndMetaAsTheyCome) {
     const std::string long_id(64, 'x');
     install(
