@@ -197,8 +197,8 @@ int run_bench(const ArgumentList& arguments) {
     const bool talk = !quiet && ::isatty(STDERR_FILENO) == 1;
     const Result<bench::Report> report = bench::run_all(settings, talk);
     if (!report) {
-        return fail(report.error().detail,
-                    report.error().code == Errc::usage ? kExitUsage : kExitFaults);
+        return report.error().code == Errc::usage ? declared.refuse(report.error().detail)
+                                                  : fail(report.error().detail, kExitFaults);
     }
     std::fputs(bench::table_of(*report).c_str(), stdout);
     if (!json.empty() && !write_file(json, bench::json_of(*report))) {

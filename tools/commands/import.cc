@@ -152,6 +152,9 @@ int import_files(const ArgumentList& arguments) {
         return reader.refuse("give either --data or --server");
     }
     if (!options.server.empty()) {
+        if (!options.sources.file.empty() || !options.sources.sets.empty()) {
+            return reader.refuse("--config and --set go with --data: a server has its own");
+        }
         if (const auto server = parse_server_url(options.server); !server) {
             return reader.refuse(server.error().detail);
         }
