@@ -24,8 +24,6 @@ using core::Level;
 constexpr std::size_t kNamesMax = 64;
 constexpr std::size_t kNameBytesMax = 100;
 
-constexpr std::string_view kJobs = "_jobs/";
-
 bool is_job(Level level) {
     return level == Level::job || level == Level::job_file;
 }
@@ -143,6 +141,16 @@ std::string_view place_of(const core::Response& response) {
     return {};
 }
 
+/// The id of the job whose status is at `place`; empty if that is none.
+std::string_view job_at(std::string_view place) {
+    for (const std::string_view jobs : {"_jobs/", "_export-status/"}) {
+        if (place.starts_with(jobs)) {
+            return place.substr(jobs.size());
+        }
+    }
+    return {};
+}
+
 /// "Patient/1/_history/2" with its quotes, as much of it as there is; nothing if there is none. What it is made of has no
 /// characters that JSON would escape.
 void append_reference(std::string& line, const core::Target& target, const core::Response& response,
@@ -168,8 +176,15 @@ void append_reference(std::string& line, const core::Target& target, const core:
 /// As much of what an entry asked for as a Reference may have.
 std::string_view referable(std::string_view asked) {
     const auto is_plain = [](char c) { return c > 0x20 && c < 0x7f; };
-    while (!asked.empty() &&
-           !(schema::is_reference(asked) && std::ranges::all_of(asked, is_plain))) {
+    // "/", "metadata" and "#a" may stand in a reference, too, but there they mean nothing.
+    const auto names_a_resource = [](std::string_view text) {
+        const bool absolute =
+            text.starts_with("http://") || text.starts_with("https://") || text.starts_with("urn:");
+        return absolute || (text.find(':') == std::string_view::npos &&
+                            find_resource_type(text.substr(0, text.find('/'))));
+    };
+    while (!asked.empty() && !(schema::is_reference(asked) && names_a_resource(asked) &&
+                               std::ranges::all_of(asked, is_plain))) {
         asked = asked.substr(0, std::min(asked.rfind('/'), asked.size()));
         if (asked.find('/') == std::string_view::npos) {
             return {};
@@ -277,8 +292,8 @@ void audit_line(std::string& line, const core::Request& request, const core::Res
 
     // A job is no resource, so there is no reference to it.
     const std::string_view place = place_of(response);
-    const bool begun = place.starts_with(kJobs);
-    if (!begun && !(place.empty() && target.id.empty()) && !is_job(target.level)) {
+    const std::string_view begun = job_at(place);
+    if (begun.empty() && !(place.empty() && target.id.empty()) && !is_job(target.level)) {
         line += R"({"what":{"reference":)";
         append_reference(line, target, response, place);
         line += "}},";
@@ -291,7 +306,7 @@ void audit_line(std::string& line, const core::Request& request, const core::Res
     // An id that has other characters than these is not taken: there is nothing to escape.
     append(line,
            {R"({"detail":[{"type":"X-Request-Id","valueString":")", request.request_id, R"("})"});
-    if (const std::string_view job = begun                  ? place.substr(kJobs.size())
+    if (const std::string_view job = !begun.empty()         ? begun
                                      : is_job(target.level) ? target.id
                                                             : origin.job;
         !job.empty()) {

@@ -111,6 +111,25 @@ TEST(AuditEvents, AreThereForWhatCannotBeReferredTo) {
     server.expect_written(2);
     EXPECT_THAT(server.events("?entity=Patient/b"), HasSubstr(R"("total":1)"));
     EXPECT_THAT(server.events("?entity=Patient/c"), HasSubstr(R"("total":1)"));
+    // What is a URI, and no Type/id, is no reference.
+    EXPECT_EQ(server
+                  .send("POST", "/",
+                        R"({"resourceType":"Bundle","type":"batch","entry":[)"
+                        R"({"request":{"method":"GET","url":"/"}},)"
+                        R"({"request":{"method":"GET","url":"metadata"}},)"
+                        R"({"request":{"method":"GET","url":"#a"}},)"
+                        R"({"request":{"method":"GET","url":"/Patient/a"}},)"
+                        R"({"request":{"method":"GET","url":"Patient/a:b"}},)"
+                        R"({"request":{"method":"GET","url":"$stats"}}]})")
+                  .status,
+              200);
+    EXPECT_EQ(server.send("GET", "/$export", {}, "respond-async").status, 202);
+    server.expect_written(4);
+    const std::string all = server.events("");
+    for (const char* none : {"/", "metadata", "#a", "$stats", "_export-status/"}) {
+        EXPECT_THAT(all, Not(HasSubstr(std::string(R"("reference":")") + none)));
+    }
+    EXPECT_THAT(all, HasSubstr(R"({"type":"job","valueString":")"));
 }
 
 TEST(AuditEvents, DoNotGrowByBeingLookedAt) {
