@@ -198,7 +198,8 @@ bool is_safe_url(std::string_view url) {
     if (host.find('@') != std::string::npos) {
         return false;  // the host is behind it; and clients are told such URLs, and the log
     }
-    return encrypted || is_loopback_host(host.find(':') == std::string::npos ? host + ":80" : host);
+    const bool has_port = host.find(':') != std::string::npos && !host.ends_with(']');
+    return encrypted || is_loopback_host(has_port ? host : host + ":80");
 }
 
 Error usage(std::string detail) {

@@ -260,6 +260,15 @@ TEST(LoadConfig, ReadsATableOfIssuers) {
     EXPECT_EQ(fault_of(sources), "");
 }
 
+TEST(LoadConfig, FetchesKeysWithoutTlsFromThisMachineAlone) {
+    for (const std::string host : {"localhost", "127.0.0.1:9", "[::1]", "[::1]:9"}) {
+        EXPECT_EQ(fault_of(sets({"auth.jwt.jwks_url=http://" + host + "/jwks"})), "") << host;
+    }
+    for (const std::string host : {"[::2]", "[::1]@issuer", "[::1].issuer", "localhost.issuer"}) {
+        EXPECT_NE(fault_of(sets({"auth.jwt.jwks_url=http://" + host + "/jwks"})), "") << host;
+    }
+}
+
 TEST(LoadConfig, TakesHistoryLimitsOfTypes) {
     EXPECT_EQ(fault_of(sets({"history_cleanup_types=[\"Patient=5\",\"Task=0\"]"})), "");
     for (const std::string entry : {"Patient", "Patient=", "Nobody=5", "Patient=x", "Patient=-1"}) {
