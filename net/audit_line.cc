@@ -173,7 +173,7 @@ void append_reference(std::string& line, const core::Target& target, const core:
     line += '"';
 }
 
-/// As much of what an entry asked for as a Reference may have.
+/// As much of what an entry asked for, or of what an answer leads to, as a Reference may have.
 std::string_view referable(std::string_view asked) {
     const auto is_plain = [](char c) { return c > 0x20 && c < 0x7f; };
     // "/", "metadata" and "#a" may stand in a reference, too, but there they mean nothing.
@@ -290,9 +290,10 @@ void audit_line(std::string& line, const core::Request& request, const core::Res
     append_agent(line, request, origin.address);
     line += R"(,"source":{"observer":{"display":"Annals"}},"entity":[)";
 
-    // A job is no resource, so there is no reference to it.
-    const std::string_view place = place_of(response);
-    const std::string_view begun = job_at(place);
+    // A job is no resource, nor is what $backup and the like say of themselves: there is no reference to it.
+    const std::string_view told = place_of(response);
+    const std::string_view begun = job_at(told);
+    const std::string_view place = referable(told);
     if (begun.empty() && !(place.empty() && target.id.empty()) && !is_job(target.level)) {
         line += R"({"what":{"reference":)";
         append_reference(line, target, response, place);

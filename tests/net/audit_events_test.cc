@@ -124,9 +124,10 @@ TEST(AuditEvents, AreThereForWhatCannotBeReferredTo) {
                   .status,
               200);
     EXPECT_EQ(server.send("GET", "/$export", {}, "respond-async").status, 202);
-    server.expect_written(4);
+    EXPECT_EQ(server.send("POST", "/$backup?to=b").status, 202);
+    server.expect_written(5);
     const std::string all = server.events("");
-    for (const char* none : {"/", "metadata", "#a", "$stats", "_export-status/"}) {
+    for (const char* none : {"/", "metadata", "#a", "$stats", "$backup", "_export-status/"}) {
         EXPECT_THAT(all, Not(HasSubstr(std::string(R"("reference":")") + none)));
     }
     EXPECT_THAT(all, HasSubstr(R"({"type":"job","valueString":")"));
