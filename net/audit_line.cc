@@ -130,22 +130,28 @@ void append_number(std::string& out, std::uint64_t number) {
     out.append(digits.data(), static_cast<std::size_t>(end - digits.data()));
 }
 
-/// What an answer says of where its result is: below the root.
-std::string_view place_of(const core::Response& response) {
-    for (const std::string* const place : {&response.location, &response.content_location}) {
-        const std::size_t below = place->empty() ? std::string::npos : place->find("/fhir/");
-        if (below != std::string::npos) {
-            return std::string_view(*place).substr(below + 6);
-        }
-    }
-    return {};
-}
-
 /// The id of the job whose status is at `place`; empty if that is none.
 std::string_view job_at(std::string_view place) {
     for (const std::string_view jobs : {"_jobs/", "_export-status/"}) {
         if (place.starts_with(jobs)) {
             return place.substr(jobs.size());
+        }
+    }
+    return {};
+}
+
+/// Where an answer says that its resource is, or its job: below the root. What $backup and the like say of themselves is neither.
+std::string_view place_of(const core::Response& response) {
+    constexpr std::string_view kBelow = "/fhir/";
+    for (const std::string_view place :
+         {std::string_view(response.location), std::string_view(response.content_location)}) {
+        // More than one, where base_url has it in its midst as well.
+        for (std::size_t at = place.find(kBelow); at != std::string_view::npos;
+             at = place.find(kBelow, at + 1)) {
+            const std::string_view below = place.substr(at + kBelow.size());
+            if (find_resource_type(below.substr(0, below.find('/'))) || !job_at(below).empty()) {
+                return below;
+            }
         }
     }
     return {};
