@@ -340,7 +340,7 @@ void expect_others_are_answered_during(const std::function<void(Peer&)>& add) {
         ++answers;
     }
     sender.join();
-    EXPECT_GT(answers, 10);
+    EXPECT_GT(answers, 5);
 }
 
 TEST(Tls, OfAClientThatSendsManySmallRecordsKeepsNobodyWaiting) {
@@ -356,7 +356,7 @@ TEST(Tls, OfAClientThatSendsManySmallRecordsKeepsNobodyWaiting) {
 
 TEST(Tls, OfAClientThatChangesItsKeysWithoutEndKeepsNobodyWaiting) {
     expect_others_are_answered_during([](Peer& busy) {
-        for (int i = 0; i < 4'000; ++i) {
+        for (int i = 0; i < 10'000; ++i) {
             ASSERT_EQ(SSL_key_update(busy.ssl(), SSL_KEY_UPDATE_NOT_REQUESTED), 1);
             ASSERT_EQ(SSL_do_handshake(busy.ssl()), 1);
         }
