@@ -211,6 +211,14 @@ Result<void> require_search(const Service& service, const Request& request, Type
     return require(service, request, kMaySearch, type, extent);
 }
 
+Result<void> require_search(const Service& service, const Request& request,
+                            std::span<const TypeId> types, Extent extent) {
+    for (const TypeId type : types) {
+        ANNALS_TRY_VOID(require_search(service, request, type, extent));
+    }
+    return {};
+}
+
 Error beyond_scopes(std::uint8_t permissions, TypeId type) {
     return {Errc::insufficient_scope,
             fmt::format("The scopes do not permit this for this resource; {} would",

@@ -142,6 +142,10 @@ Result<void> require(const Service& service, const Request& request, std::uint8_
 Result<void> require_search(const Service& service, const Request& request, TypeId type,
                             Extent extent);
 
+/// The same of all of `types`, such as those that a query looks at beside its own (search::Query::others).
+Result<void> require_search(const Service& service, const Request& request,
+                            std::span<const TypeId> types, Extent extent);
+
 /// The error for what a request would write, or would change, beyond the part that its scopes permit. It names the scope that
 /// would.
 Error beyond_scopes(std::uint8_t permissions, TypeId type);

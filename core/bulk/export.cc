@@ -1,5 +1,6 @@
 #include "core/bulk/export.h"
 
+#include "core/access.h"
 #include "core/bulk/export_scope.h"
 #include "core/bulk/export_task.h"
 #include "core/definitions.h"
@@ -27,7 +28,7 @@ Result<ExportTask> read(const Service& service, const Request& request, const Ta
     ANNALS_TRY(const ExportScope scope,
                find_scope(task, snapshot, service.indexing().parameters(),
                           service.definitions().carried(), request.base_url, unread));
-    ANNALS_TRY_VOID(authorise_filters(service, request, scope));
+    ANNALS_TRY_VOID(require_search(service, request, scope.looked_at, Extent::all));
     return task;
 }
 

@@ -259,12 +259,4 @@ Result<void> authorise_export(const Service& service, const Request& request,
     return {};
 }
 
-Result<void> authorise_filters(const Service& service, const Request& request,
-                               const ExportScope& scope) {
-    for (const TypeId type : scope.looked_at) {
-        ANNALS_TRY_VOID(require_search(service, request, type, Extent::all));
-    }
-    return {};
-}
-
 }  // namespace annals::core

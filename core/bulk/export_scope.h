@@ -52,8 +52,4 @@ Result<ExportScope> find_scope(const ExportTask& task, search::Snapshot& snapsho
 Result<void> authorise_export(const Service& service, const Request& request,
                               const ExportTask& task);
 
-/// The same for what the searches of a scope look at besides.
-Result<void> authorise_filters(const Service& service, const Request& request,
-                               const ExportScope& scope);
-
 }  // namespace annals::core

@@ -107,9 +107,7 @@ Result<void> Searcher::read_query(Asked& asked, bool counted, std::vector<Positi
                                        .now = asked.now,
                                        .strict = true};
     ANNALS_TRY(asked.query, search::parse_query(context, {asked.type}, asked.criteria));
-    for (const TypeId other : asked.query.others) {
-        ANNALS_TRY_VOID(require_search(service_, request_, other, Extent::part));
-    }
+    ANNALS_TRY_VOID(require_search(service_, request_, asked.query.others, Extent::part));
     if (counted && asked.query.total == search::TotalMode::unasked) {
         asked.query.total = search::TotalMode::accurate;
     }

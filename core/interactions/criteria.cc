@@ -148,9 +148,7 @@ Result<Criteria> parse_criteria(const Service& service, const Request& request, 
                                  .strict = true,
                                  .conditional = true};
     ANNALS_TRY(search::Query read, search::parse_query(context, {type}, pairs));
-    for (const TypeId other : read.others) {
-        ANNALS_TRY_VOID(require_search(service, request, other, Extent::part));
-    }
+    ANNALS_TRY_VOID(require_search(service, request, read.others, Extent::part));
     criteria.plan = std::move(read.types.front().plan);
     criteria.watch = search::guard_terms(criteria.plan);
     return criteria;

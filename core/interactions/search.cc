@@ -225,9 +225,7 @@ class Search {
                                      .now = now_,
                                      .strict = read_preference(request_).strict};
         ANNALS_TRY(query_, search::parse_query(context, std::move(types), pairs));
-        for (const TypeId other : query_.others) {
-            ANNALS_TRY_VOID(require_search(service_, request_, other, Extent::part));
-        }
+        ANNALS_TRY_VOID(require_search(service_, request_, query_.others, Extent::part));
         ANNALS_TRY_VOID(enter_compartment());
         std::erase_if(query_.used, [](const QueryPair& pair) { return pair.first == "_cursor"; });
         query_.used.insert(query_.used.begin(), as_of_pair.begin(), as_of_pair.end());

@@ -331,11 +331,10 @@ class Follower {
         if (!query) {
             co_return unusable(step.link->place, query.error().detail);
         }
-        for (const TypeId other : query->others) {
-            if (Result<void> permitted = require_search(service_, request_, other, Extent::part);
-                !permitted) {
-                co_return permitted;
-            }
+        if (Result<void> permitted =
+                require_search(service_, request_, query->others, Extent::part);
+            !permitted) {
+            co_return permitted;
         }
         if (snapshot_.runs(*target.type).runs.empty()) {
             co_return Result<void>();

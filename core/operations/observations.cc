@@ -50,11 +50,10 @@ asio::awaitable<Result<void>> for_each_observation(const Service& service, const
     if (!query) {
         co_return query.error();
     }
-    for (const TypeId other : query->others) {
-        if (const Result<void> permitted = require_search(service, request, other, Extent::part);
-            !permitted) {
-            co_return permitted.error();
-        }
+    if (const Result<void> permitted =
+            require_search(service, request, query->others, Extent::part);
+        !permitted) {
+        co_return permitted.error();
     }
     if (snapshot.runs(type).runs.empty()) {
         co_return Result<void>();

@@ -28,10 +28,7 @@ Result<void> check_subscriber(const Service& service, const Request& request,
     if (!filter) {
         return require(service, request, kMaySearch, std::nullopt);
     }
-    for (const TypeId other : filter->others) {
-        ANNALS_TRY_VOID(require_search(service, request, other, Extent::all));
-    }
-    return {};
+    return require_search(service, request, filter->others, Extent::all);
 }
 
 }  // namespace annals::core
