@@ -1,7 +1,7 @@
 // Units of measure: UCUM expressions as a factor times powers of base units, for comparing and computing.
 //
 // Layer:   codec; depends on codec/fhirpath only.
-// Spec:    UCUM (case sensitive codes): all metric prefixes, the units of the tables in ucum.cc, products,
+// Spec:    UCUM (case sensitive codes): all metric prefixes, the units of ucum_units.h, products,
 //          quotients, exponents, parentheses, annotations. No units on special scales but Cel's symbol.
 // Threads: plain functions.
 
