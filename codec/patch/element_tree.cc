@@ -110,24 +110,25 @@ void ElementTree::insert_element(const Way& way, const std::string& name, std::s
     const std::string beside = "_" + name;
     const bool has_list = tree_.member(slot_at(way), name) != nullptr;
     if (!value.json.empty() || has_list) {
-        tree_.insert_element(padded_list(way, name, std::min(index, size)), index,
+        tree_.insert_element(padded_list(way, name, size), index,
                              tree_.from_text(value.json.empty() ? "null" : value.json));
     }
     if (!value.sibling.empty() || tree_.member(slot_at(way), beside) != nullptr) {
-        tree_.insert_element(padded_list(way, beside, std::min(index, size)), index,
+        tree_.insert_element(padded_list(way, beside, size), index,
                              tree_.from_text(value.sibling.empty() ? "null" : value.sibling));
     }
 }
 
 void ElementTree::replace_element(const Way& way, const std::string& name, std::size_t index,
                                   PatchValue value) {
+    const std::size_t size = list_size(way, name);
     for (const bool beside : {false, true}) {
         const std::string key = beside ? "_" + name : name;
         const std::string& text = beside ? value.sibling : value.json;
         if (text.empty() && tree_.member(slot_at(way), key) == nullptr) {
             continue;
         }
-        const Slot list = padded_list(way, key, index + 1);
+        const Slot list = padded_list(way, key, size);
         tree_.replace(tree_.element(list, index), tree_.from_text(text.empty() ? "null" : text));
     }
     drop_if_all_null(way, name);
@@ -168,7 +169,7 @@ Way ElementTree::way_beside(Way way, const std::string& name, std::optional<std:
         way.push_back({key, 0, true});
         return way;
     }
-    const Slot slot = tree_.element(padded_list(way, key, *index + 1), *index);
+    const Slot slot = tree_.element(padded_list(way, key, list_size(way, name)), *index);
     if (tree_.kind(*slot) == Kind::null) {
         tree_.replace(slot, tree_.make_object());
     }

@@ -84,7 +84,7 @@ class ElementTree {
 
     Slot slot_at(const Way& way);
 
-    /// The list `key`, made if it is not there, with at least `size` elements.
+    /// The list `key`, made if it is not there, with at least `size` elements: as many as are beside it, as JSON of FHIR has it.
     Slot padded_list(const Way& way, const std::string& key, std::size_t size);
 
     /// Removes the object at the end of `way` if nothing is left in it.

@@ -187,7 +187,7 @@ TEST(FhirpathPatch, AddsContainedResources) {
 TEST(FhirpathPatch, KeepsExtensionsOfPrimitivesInStep) {
     const std::string_view given = R"("name":[{"given":["A","B","C"],"_given":[null,{"id":"b"}]}])";
     EXPECT_EQ(applied(given, {insert("Patient.name.given", 0, R"("valueString":"X")")}),
-              R"(,"name":[{"given":["X","A","B","C"],"_given":[null,null,{"id":"b"}]}]})");
+              R"(,"name":[{"given":["X","A","B","C"],"_given":[null,null,{"id":"b"},null]}]})");
     EXPECT_EQ(
         applied(given, {insert("Patient.name.given", 3,
                                R"("valueString":"X","_valueString":{"id":"x"})")}),
@@ -203,6 +203,14 @@ TEST(FhirpathPatch, KeepsExtensionsOfPrimitivesInStep) {
     EXPECT_EQ(applied(R"("name":[{"given":["A"]}])",
                       {replace("Patient.name.given[0]", R"("_valueString":{"id":"x"})")}),
               R"(,"name":[{"_given":[{"id":"x"}]}]})");
+    // Of the two lists the one that is made is as long as the other.
+    const std::string_view plain = R"("name":[{"given":["A","B","C"]}])";
+    EXPECT_EQ(applied(plain, {replace("Patient.name.given[1]",
+                                      R"("valueString":"X","_valueString":{"id":"x"})")}),
+              R"(,"name":[{"given":["A","X","C"],"_given":[null,{"id":"x"},null]}]})");
+    EXPECT_EQ(applied(plain, {insert("Patient.name.given", 0,
+                                     R"("valueString":"X","_valueString":{"id":"x"})")}),
+              R"(,"name":[{"given":["X","A","B","C"],"_given":[{"id":"x"},null,null,null]}]})");
     EXPECT_EQ(
         applied(given, {add("Patient.name", "given", R"("_valueString":{"id":"d"})")}),
         R"(,"name":[{"given":["A","B","C",null],"_given":[null,{"id":"b"},null,{"id":"d"}]}]})");
@@ -218,9 +226,9 @@ TEST(FhirpathPatch, AddsExtensionsToPrimitives) {
     EXPECT_EQ(applied(R"("active":true)", {add("Patient.active", "extension", parts)}),
               R"(,"active":true,"_active":{"extension":[{"url":"u","valueCode":"x"}]}})");
     EXPECT_EQ(
-        applied(R"("name":[{"given":["A","B"]}])",
+        applied(R"("name":[{"given":["A","B","C"]}])",
                 {add("Patient.name.given[1]", "extension", parts)}),
-        R"(,"name":[{"given":["A","B"],"_given":[null,{"extension":[{"url":"u","valueCode":"x"}]}]}]})");
+        R"(,"name":[{"given":["A","B","C"],"_given":[null,{"extension":[{"url":"u","valueCode":"x"}]},null]}]})");
     EXPECT_EQ(applied(R"("active":true,"_active":{"extension":[{"url":"u","valueCode":"x"}]})",
                       {operation("delete", "Patient.active.extension[0]")}),
               R"(,"active":true})");
