@@ -173,8 +173,7 @@ class Differ {
             return;
         }
         const bool inside =
-            before.value.is_object() && after.value.is_object() && !before.value["resourceType"] &&
-            !after.value["resourceType"] &&
+            before.value.is_object() && after.value.is_object() && !type.is_resource() &&
             (has_common_member(type, before.value, after.value) || depth_of(path) == Depth::meta);
         if (inside) {
             compare_objects(path, type, before.value, after.value);
@@ -276,7 +275,7 @@ class Differ {
     void write_part(std::string_view name, schema::Type type, const Content& content) {
         operations_ += fmt::format(R"({{"name":"{}")", name);
         const std::string its_name = value_name(type);
-        if (content.value["resourceType"]) {
+        if (type.is_resource() && content.value) {
             operations_ += R"(,"resource":)";
             operations_ += content.value.raw();
         } else if (!its_name.empty()) {

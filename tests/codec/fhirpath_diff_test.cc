@@ -147,6 +147,19 @@ TEST(FhirpathDiff, TurnsOneResourceIntoTheOther) {
     }
 }
 
+TEST(FhirpathDiff, KnowsAnElementThatIsCalledResourceTypeFromAResource) {
+    const auto scenario = [](std::string_view instances) {
+        return fmt::format(
+            R"({{"resourceType":"ExampleScenario","id":"a","status":"draft","instance":[{}]}})",
+            instances);
+    };
+    const std::string one = scenario(R"({"resourceId":"i","resourceType":"Patient","name":"n"})");
+    const std::string other = scenario(
+        R"({"resourceId":"i","resourceType":"Patient"},{"resourceId":"j","resourceType":"Group"})");
+    EXPECT_TRUE(turns(one, other));
+    EXPECT_TRUE(turns(other, one));
+}
+
 TEST(FhirpathDiff, TurnsRandomlyEditedListsIntoEachOther) {
     std::mt19937 random(7);
     const auto make = [&] {
