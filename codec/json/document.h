@@ -270,9 +270,9 @@ class Parser {
     /// them, so that schema::check_structure() need not look again: Node::sound says of which it is certain.
     Result<Document> parse_resource(std::string_view text);
 
-    /// The text of a Document with the escapes resolved that its keys need not have; empty if they have none.
-    /// Requires: it is what was parsed last.
-    std::string with_plain_keys(const Document& document) const;
+    /// The text of a Document with the escapes resolved that its keys and what resourceType says need not have; empty if
+    /// they have none. Requires: it is what was parsed last.
+    std::string with_plain_names(const Document& document) const;
 
     /// Takes a Document's buffers back for the next parse (saves allocations on hot paths). What
     /// exceeds 16 MiB in all is freed instead.

@@ -240,25 +240,35 @@ Result<Document> Parser::run(std::string_view text, bool checked) {
     return document;
 }
 
-std::string Parser::with_plain_keys(const Document& document) const {
-    std::vector<Value> keys;
+std::string Parser::with_plain_names(const Document& document) const {
+    std::vector<Value> names;
+    const auto look_at = [&](Value name) {
+        if (name.node().escaped && json::quoted(name.string()) != name.raw()) {
+            names.push_back(name);
+        }
+    };
     for (const std::uint32_t object : impl_->walk.suspects()) {
         for (const Member member : Value(*document.tree_, object).members()) {
-            if (member.key.node().escaped &&
-                json::quoted(member.key.string()) != member.key.raw()) {
-                keys.push_back(member.key);
-            }
+            look_at(member.key);
         }
     }
-    std::ranges::sort(keys, {}, &Value::index);
+    // What is sound has none: its types are known.
+    const std::span<const Node> nodes = document.nodes();
+    for (std::uint32_t i = 1; !nodes[0].sound && i < nodes.size(); ++i) {
+        if (nodes[i].escaped && document.text()[nodes[i].begin - 1] == ':' &&
+            Value(document, i - 1).equals("resourceType")) {
+            look_at(Value(document, i));
+        }
+    }
+    std::ranges::sort(names, {}, &Value::index);
     std::string text;
     std::size_t at = 0;
-    for (const Value key : keys) {
-        text += document.text().substr(at, key.node().begin - at);
-        text += json::quoted(key.string());
-        at = key.node().end;
+    for (const Value name : names) {
+        text += document.text().substr(at, name.node().begin - at);
+        text += json::quoted(name.string());
+        at = name.node().end;
     }
-    return keys.empty() ? text : text.append(document.text().substr(at));
+    return names.empty() ? text : text.append(document.text().substr(at));
 }
 
 void Parser::recycle(Document&& document) noexcept {

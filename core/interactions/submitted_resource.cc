@@ -70,21 +70,24 @@ json::Parser& thread_parser() {
     return parser;
 }
 
-Result<json::Document> parse_submitted(const Config& config, json::Parser& parser,
-                                       std::string_view text) {
+Result<json::Document> parse_plain(json::Parser& parser, std::string_view text, bool checked) {
     const auto parsed = [&](std::string_view from) {
-        return config.validation == "off" ? parser.parse(from) : parser.parse_resource(from);
+        return checked ? parser.parse_resource(from) : parser.parse(from);
     };
     Result<json::Document> document = parsed(text);
     if (document) {
-        // Whoever looks for a name in what is stored compares it as it stands.
-        if (const std::string plain = parser.with_plain_keys(*document); !plain.empty())
+        if (const std::string plain = parser.with_plain_names(*document); !plain.empty())
             [[unlikely]] {
             parser.recycle(*std::move(document));
             return parsed(plain);
         }
     }
     return document;
+}
+
+Result<json::Document> parse_submitted(const Config& config, json::Parser& parser,
+                                       std::string_view text) {
+    return parse_plain(parser, text, config.validation != "off");
 }
 
 Result<void> check_whole(const json::ResourceFacts& facts) {

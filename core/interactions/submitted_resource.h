@@ -25,8 +25,13 @@ namespace annals::core {
 /// The parser of the calling thread, for resources: what holds them may nest deeper.
 json::Parser& thread_parser();
 
-/// Parses what is to be stored, its keys written without needless escapes; unless `validation` is off, looks on the way at
-/// what check_resource() asks for.
+/// Parses what was sent, its keys and types written without needless escapes: whoever looks for a name compares it as it stands.
+/// `checked`: looks on the way at what check_resource() asks for.
+/// Errors: invalid, body_too_large.
+Result<json::Document> parse_plain(json::Parser& parser, std::string_view text,
+                                   bool checked = false);
+
+/// The same of what is to be stored, checked unless `validation` is off.
 /// Errors: invalid, body_too_large.
 Result<json::Document> parse_submitted(const Config& config, json::Parser& parser,
                                        std::string_view text);

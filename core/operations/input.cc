@@ -2,6 +2,7 @@
 
 #include "core/interactions/history_parameters.h"
 #include "core/interactions/negotiation.h"
+#include "core/interactions/submitted_resource.h"
 
 #include <fmt/format.h>
 
@@ -132,7 +133,7 @@ Result<void> OperationInput::read_body(const Request& request) {
     ANNALS_TRY_VOID(check_content_type(request));
     // Parameters hold resources.
     thread_local json::Parser parser(kJsonWrappedDepthMax);
-    ANNALS_TRY(body_, parser.parse(request.body));
+    ANNALS_TRY(body_, parse_plain(parser, request.body));
     bare_ = true;
     return {};
 }

@@ -393,11 +393,11 @@ TEST(JsonQuoting, EscapesWhatMustBeAndMendsInvalidUtf8) {
     }
 }
 
-TEST(JsonParser, WritesKeysWithoutEscapesThatTheyDoNotNeed) {
+TEST(JsonParser, WritesNamesWithoutEscapesThatTheyDoNotNeed) {
     Parser parser;
     const auto plain = [&](std::string_view text) {
         const Result<Document> document = parser.parse_resource(text);
-        return document ? parser.with_plain_keys(*document) : document.error().detail;
+        return document ? parser.with_plain_names(*document) : document.error().detail;
     };
     EXPECT_EQ(plain(R"( { "\u0061" : {"b\/":[{"\u00e9":1}]} , "n\n\"\u0022\u0001" : "\u0061" })"),
               "{\"a\":{\"b/\":[{\"\xc3\xa9\":1}]},\"n\\n\\\"\\\"\\u0001\":\"\\u0061\"}");
@@ -405,6 +405,13 @@ TEST(JsonParser, WritesKeysWithoutEscapesThatTheyDoNotNeed) {
     EXPECT_EQ(plain(R"({"n\n":"\u0061","n":["\u0061"]})"), "");
     EXPECT_EQ(plain(R"({"resourceTyp\u0065":"Patient","nam\u0065":[{"famil\u0079":"A"}]})"),
               R"({"resourceType":"Patient","name":[{"family":"A"}]})");
+    EXPECT_EQ(
+        plain(
+            R"({"a":"\u0061","contained":[{"resourceType":"Grou\u0070","b":["resourceType","\u0061"]}],)"
+            R"("resourceTyp\u0065":"P\u0061tient"})"),
+        R"({"a":"\u0061","contained":[{"resourceType":"Group","b":["resourceType","\u0061"]}],)"
+        R"("resourceType":"Patient"})");
+    EXPECT_EQ(plain(R"("\u0061")"), "");
 }
 
 }  // namespace
