@@ -3,6 +3,7 @@
 #include "codec/json/document.h"
 #include "codec/json/unicode.h"
 #include "codec/schema/primitive.h"
+#include "core/base/text.h"
 #include "core/service.h"
 #include "core/target.h"
 #include "net/audit.h"
@@ -222,16 +223,25 @@ void append_detail(std::string& line, std::string_view type, std::string_view te
     line += '}';
 }
 
+bool is_form(const core::Request& request) {
+    constexpr std::string_view kForm = "application/x-www-form-urlencoded";
+    return equal_ignoring_case(request.header("Content-Type").value_or("").substr(0, kForm.size()),
+                               kForm);
+}
+
 /// The names in a query or a form, not what they are asked for.
 void append_names(std::string& line, std::string_view query) {
     for (std::size_t i = 0; i < kNamesMax && !query.empty(); ++i) {
         const std::size_t end = std::min(query.find('&'), query.size());
         const std::string_view pair = query.substr(0, end);
         query.remove_prefix(std::min(end + 1, query.size()));
-        std::string name(pair.substr(0, pair.find('=')).substr(0, kNameBytesMax));
-        // A body need not be text.
-        std::erase_if(name, [](char c) { return c < 0x20 || c > 0x7e; });
-        if (!name.empty()) {
+        const std::string_view name = pair.substr(0, pair.find('=')).substr(0, kNameBytesMax);
+        // What is sent as a form by mistake, a resource for instance, has no names, but tells of somebody.
+        const bool is_name = std::ranges::all_of(name, [](char c) {
+            return c > 0x20 && c < 0x7f &&
+                   std::string_view(R"("<>{})").find(c) == std::string_view::npos;
+        });
+        if (is_name && !name.empty()) {
             append_detail(line, "parameter", name);
         }
     }
@@ -323,7 +333,8 @@ void audit_line(std::string& line, const core::Request& request, const core::Res
         append_detail(line, "operation", target.operation.substr(0, kNameBytesMax));
     }
     append_names(line, request.query);
-    if (target.level == Level::type_search || target.level == Level::system_search) {
+    if ((target.level == Level::type_search || target.level == Level::system_search) &&
+        is_form(request)) {
         append_names(line, request.body);
     }
     line += "]}]}";

@@ -45,10 +45,11 @@ class AuditedServer {
           }) {}
 
     HttpResponse send(const std::string& method, const std::string& target,
-                      const std::string& body = {}, const std::string& prefer = "respond-sync") {
+                      const std::string& body = {}, const std::string& prefer = "respond-sync",
+                      const std::string& type = "application/fhir+json") {
         return server_.send(method, target, body,
                             {{"Authorization", "Bearer " + key_.sign(kClaims)},
-                             {"Content-Type", "application/fhir+json"},
+                             {"Content-Type", type},
                              {"Prefer", prefer},
                              {"X-Request-Id", fmt::format("r{}", ++sent_)}});
     }
@@ -118,6 +119,25 @@ TEST(Audit, TellsNamesOfParametersAndNotWhatTheyAskFor) {
     EXPECT_THAT(line, HasSubstr(R"({"type":"parameter","valueString":"birthdate"})"));
     EXPECT_THAT(line, Not(HasSubstr("Geheim")));
     EXPECT_THAT(line, Not(HasSubstr("1970")));
+}
+
+TEST(Audit, TellsNothingOfWhatIsSentInPlaceOfAForm) {
+    AuditedServer server;
+    const std::string form = "application/x-www-form-urlencoded";
+    ASSERT_EQ(server.send("POST", "/Patient/_search", "family=Geheim", "respond-sync", form).status,
+              200);
+    EXPECT_THAT(server.line(), HasSubstr(R"({"type":"parameter","valueString":"family"})"));
+
+    const std::string resource = R"({"resourceType":"Patient","name":[{"family":"Geheim"}]})";
+    ASSERT_EQ(server.send("POST", "/Patient/_search", resource).status, 415);
+    EXPECT_THAT(server.line(), Not(HasSubstr("Geheim")));
+    ASSERT_EQ(
+        server.send("POST", "/Patient/_search", "Geheim", "respond-sync", "text/plain").status,
+        415);
+    EXPECT_THAT(server.line(), Not(HasSubstr("Geheim")));
+    // What curl -d says of all that it sends.
+    server.send("POST", "/Patient/_search", resource, "respond-sync", form);
+    EXPECT_THAT(server.line(), Not(HasSubstr("Geheim")));
 }
 
 TEST(Audit, HasEveryEntryOfABundleAndEveryResourceThatCriteriaDelete) {
