@@ -140,8 +140,12 @@ Result<Member> composed(Session& session, const ValueSet& value_set, const Code&
         ANNALS_TRY(const Member out, member_of(session, exclude, code));
         found = both(found, opposite(out));
     }
-    if (found != Member::no && value_set.active_only() && by != nullptr && !by->system.empty()) {
-        ANNALS_TRY(const CodeSystemPointer system, session.code_system(by->system, by->version));
+    // Of a value set that it includes the system is the code's own.
+    const std::string_view url = by == nullptr        ? std::string_view()
+                                 : by->system.empty() ? code.system.value_or(std::string_view())
+                                                      : std::string_view(by->system);
+    if (found != Member::no && value_set.active_only() && !url.empty()) {
+        ANNALS_TRY(const CodeSystemPointer system, session.code_system(url, by->version));
         const auto number = system ? system->find(code.code) : std::nullopt;
         if (number && system->is_inactive(*number)) {
             return Member::no;

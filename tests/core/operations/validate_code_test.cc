@@ -67,6 +67,17 @@ TEST_F(Codes, AreValidatedAgainstAValueSet) {
               "result=false");
 }
 
+TEST_F(Codes, ThatAreInactiveAreNotInAValueSetWithoutSuch) {
+    compose("living", R"("inactive":false,"include":[{"system":"http://s/animals"}])");
+    compose("outer", R"("inactive":false,"include":[{"valueSet":["http://v/all"]}])");
+    for (const std::string id : {"living", "outer"}) {
+        const std::string url = "/ValueSet/" + id + "/$validate-code?system=http://s/animals&code=";
+        EXPECT_EQ(get(url + "dodo"), "result=false");
+        EXPECT_EQ(get(url + "dog"), "result=true display=Dog");
+    }
+    EXPECT_EQ(codes("url=http://v/outer").find("dodo"), std::string::npos);
+}
+
 TEST_F(Codes, AreGivenInOneWay) {
     filter("isa", "concept", "is-a", "dog");
     const auto ask = [&](std::string_view operation, const std::string& parameters) {
