@@ -32,7 +32,10 @@ struct Asked {
 struct Known {
     terminology::CodeSystemPointer system;
     std::optional<CodeSystem::Number> number;
-    std::string_view listed_display;  ///< of the value set
+    json::Value listed;  ///< of the value set
+    std::string listed_display;
+
+    json::Value item() const { return number ? system->item(*number) : json::Value(); }
 };
 
 struct Verdict {
@@ -80,38 +83,38 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
     return std::shared_ptr<const Asked>(asked);
 }
 
-/// The display by which a value set lists a code, looked for in those that it names, too.
-Result<std::string_view> listed_display(Session& session, const terminology::ValueSet& value_set,
-                                        const GivenCode& code, std::size_t depth) {
+/// What a value set lists a code as, where it says names of it, looked for in those that it names, too.
+Result<json::Value> listed_in(Session& session, const terminology::ValueSet& value_set,
+                              const GivenCode& code, std::size_t depth) {
     if (depth > terminology::kValueSetDepthMax) {
-        return std::string_view();
+        return json::Value();
     }
     for (const Include& include : value_set.includes()) {
         if (const auto found = include.by_code.find(code.code);
             found != include.by_code.end() && (!code.system || *code.system == include.system)) {
-            const std::string_view display = include.concepts[found->second].display;
-            if (!display.empty()) {
-                return display;
+            const json::Value item = include.concepts[found->second].item;
+            if (item["display"] || item["designation"]) {
+                return item;
             }
         }
         for (const std::string& name : include.value_sets) {
             ANNALS_TRY(const auto other, session.value_set(name));
             if (other != nullptr) {
-                ANNALS_TRY(const std::string_view display,
-                           listed_display(session, *other, code, depth + 1));
-                if (!display.empty()) {
-                    return display;
+                ANNALS_TRY(const json::Value item, listed_in(session, *other, code, depth + 1));
+                if (item) {
+                    return item;
                 }
             }
         }
     }
     const auto [first, last] = value_set.contained_by_code().equal_range(code.code);
     for (auto at = first; at != last; ++at) {
-        if (!code.system || value_set.contained()[at->second].system == *code.system) {
-            return value_set.contained()[at->second].display;
+        const terminology::Contained& own = value_set.contained()[at->second];
+        if (!code.system || own.system == *code.system) {
+            return own.item;
         }
     }
-    return std::string_view();
+    return json::Value();
 }
 
 /// The system in which a code without one is a member.
@@ -141,22 +144,19 @@ Result<std::string_view> system_of(Session& session, const terminology::ValueSet
 
 bool is_called(const Known& known, std::string_view given) {
     const std::string wanted = search::fold(given);
-    if (!known.listed_display.empty() && search::fold(known.listed_display) == wanted) {
+    const std::string_view display =
+        known.number ? known.system->display(*known.number) : std::string_view();
+    if (known.listed_display.empty() && display.empty()) {
         return true;
     }
-    if (!known.number) {
-        return known.listed_display.empty();
-    }
-    if (known.system->display(*known.number).empty() && known.listed_display.empty()) {
+    if (search::fold(known.listed_display) == wanted || search::fold(display) == wanted) {
         return true;
     }
-    if (search::fold(known.system->display(*known.number)) == wanted) {
-        return true;
-    }
-    for (const json::Value designation :
-         known.system->item(*known.number)["designation"].elements()) {
-        if (search::fold(designation["value"].string()) == wanted) {
-            return true;
+    for (const json::Value from : {known.listed, known.item()}) {
+        for (const json::Value designation : from["designation"].elements()) {
+            if (search::fold(designation["value"].string()) == wanted) {
+                return true;
+            }
         }
     }
     return false;
@@ -164,21 +164,18 @@ bool is_called(const Known& known, std::string_view given) {
 
 /// What holds of a code that is in, whatever it is in.
 Verdict judged(const Asked& asked, const Known& known, const GivenCode& code) {
-    Verdict verdict{true, "", std::string(known.listed_display)};
-    if (known.number) {
-        if (verdict.display.empty()) {
-            verdict.display = known.system->display(*known.number);
-        }
-        if (!asked.language.empty()) {
-            const std::string other =
-                display_in(asked.language, {}, known.system->item(*known.number));
-            verdict.display = other.empty() ? verdict.display : other;
-        }
-        if (known.system->is_abstract(*known.number) && !asked.abstract_allowed) {
-            verdict.valid = false;
-            verdict.message = fmt::format("The code {} is abstract", described(code));
-            return verdict;
-        }
+    Verdict verdict{true, "", known.listed_display};
+    if (known.number && verdict.display.empty()) {
+        verdict.display = known.system->display(*known.number);
+    }
+    if (!asked.language.empty()) {
+        std::string other = display_in(asked.language, known.listed, known.item());
+        verdict.display = other.empty() ? std::move(verdict.display) : std::move(other);
+    }
+    if (known.number && known.system->is_abstract(*known.number) && !asked.abstract_allowed) {
+        verdict.valid = false;
+        verdict.message = fmt::format("The code {} is abstract", described(code));
+        return verdict;
     }
     if (!code.display.empty() && !is_called(known, code.display)) {
         verdict.valid = false;
@@ -221,7 +218,8 @@ Result<Verdict> in_value_set(Session& session, const Asked& asked,
         ANNALS_TRY(known.system, session.code_system(*found.system, found.version));
         known.number = known.system ? known.system->find(found.code) : std::nullopt;
     }
-    ANNALS_TRY(known.listed_display, listed_display(session, value_set, found, 0));
+    ANNALS_TRY(known.listed, listed_in(session, value_set, found, 0));
+    known.listed_display = known.listed["display"].string();
     return judged(asked, known, found);
 }
 
@@ -239,7 +237,7 @@ Result<Verdict> in_code_system(const Asked& asked, const terminology::CodeSystem
                                    described(code), code.version.substr(0, 200), system->url()),
                        ""};
     }
-    Known known{system, system->find(code.code), {}};
+    Known known{system, system->find(code.code), {}, {}};
     if (!known.number) {
         return Verdict{
             false,

@@ -67,6 +67,27 @@ TEST_F(Codes, AreValidatedAgainstAValueSet) {
               "result=false");
 }
 
+TEST_F(Codes, AreCalledWhatTheValueSetCallsThem) {
+    compose("named", R"("include":[{"system":"http://snomed.info/sct","concept":[
+        {"code":"1","display":"Male","designation":[{"language":"de","value":"Mann"}]}]},
+        {"system":"http://s/animals","concept":[{"code":"rock",
+         "designation":[{"language":"de","value":"Stein"}]}]}])");
+    compose("outer", R"("include":[{"valueSet":["http://v/named"]}])");
+    for (const std::string id : {"named", "outer"}) {
+        const std::string url = "/ValueSet/" + id + "/$validate-code?system=";
+        EXPECT_EQ(get(url + "http://snomed.info/sct&code=1&display=Mann"),
+                  "result=true display=Male");
+        EXPECT_EQ(get(url + "http://snomed.info/sct&code=1&displayLanguage=de"),
+                  "result=true display=Mann");
+        EXPECT_EQ(get(url + "http://snomed.info/sct&code=1&display=Frau"),
+                  "result=false display=Male");
+        EXPECT_EQ(get(url + "http://s/animals&code=rock&display=Stein"),
+                  "result=true display=Rock");
+        EXPECT_EQ(get(url + "http://s/animals&code=rock&display=Rock&displayLanguage=de"),
+                  "result=true display=Stein");
+    }
+}
+
 TEST_F(Codes, ThatAreInactiveAreNotInAValueSetWithoutSuch) {
     compose("living", R"("inactive":false,"include":[{"system":"http://s/animals"}])");
     compose("outer", R"("inactive":false,"include":[{"valueSet":["http://v/all"]}])");
