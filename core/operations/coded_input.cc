@@ -50,7 +50,10 @@ Result<std::vector<GivenCode>> read_codes(const OperationInput& input, const Cod
     if (!names.concept_name.empty()) {
         const json::Value codings = input.value(names.concept_name)["coding"];
         for (const json::Value coding : codings.elements()) {
-            codes.push_back(given_coding(coding));
+            // One may have no more than a display.
+            if (coding["code"]) {
+                codes.push_back(given_coding(coding));
+            }
         }
     }
     if (codes.empty() || codes.size() > kCodingsMax) {

@@ -32,7 +32,7 @@ struct CodedNames {
     std::string_view concept_name = "codeableConcept";  ///< empty: the operation takes none
 };
 
-/// One code, or several of a CodeableConcept. Errors: invalid; required if there is none, or a coding without a code.
+/// One code, or those of a CodeableConcept. Errors: invalid; required if there is none.
 Result<std::vector<GivenCode>> read_codes(const OperationInput& input,
                                           const CodedNames& names = {});
 

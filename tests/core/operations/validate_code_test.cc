@@ -67,6 +67,17 @@ TEST_F(Codes, AreValidatedAgainstAValueSet) {
               "result=false");
 }
 
+TEST_F(Codes, OfAConceptMayHaveNoMoreThanADisplay) {
+    constexpr std::string_view kOther =
+        R"({"resourceType":"Parameters","parameter":[{"name":"codeableConcept",
+        "valueCodeableConcept":{"coding":[{"system":"http://other","display":"Hound"})";
+    const std::string only = std::string(kOther) + "]}}]}";
+    const std::string both =
+        std::string(kOther) + R"(,{"system":"http://s/animals","code":"dog"}]}}]})";
+    EXPECT_EQ(said(send("POST", "/ValueSet/all/$validate-code", both)), "result=true display=Dog");
+    EXPECT_EQ(said(send("POST", "/ValueSet/all/$validate-code", only)), "400 required");
+}
+
 TEST_F(Codes, AreCalledWhatTheValueSetCallsThem) {
     compose("named", R"("include":[{"system":"http://snomed.info/sct","concept":[
         {"code":"1","display":"Male","designation":[{"language":"de","value":"Mann"}]}]},
