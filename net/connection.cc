@@ -443,6 +443,9 @@ Connection::Turn Connection::put(core::Response& response, Clock::time_point now
         (response.cache_control.empty() ||
          (principal_ != nullptr && response.cache_control == kSharedCaching))) {
         response.cache_control = kGuardedCaching;
+    } else if (response.cache_control.empty() && !frame.vary.empty()) {
+        // Without a word a cache may reckon by Last-Modified how long it keeps an answer to GET (RFC 9111 section 4.2.2).
+        response.cache_control = kSharedCaching;
     }
     output_.add(response, frame);
     if (sliced) {
