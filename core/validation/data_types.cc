@@ -29,9 +29,9 @@ void check_extension_content(Context& context, const Spot& spot) {
 }
 
 /// The number of bytes that a base64 text stands for.
-std::size_t decoded_size(std::string_view raw) {
+std::size_t decoded_size(std::string_view text) {
     std::size_t digits = 0;
-    for (const char c : raw) {
+    for (const char c : text) {
         const bool is_digit = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
                               (c >= '0' && c <= '9') || c == '+' || c == '/';
         digits += is_digit ? 1 : 0;
@@ -45,7 +45,7 @@ void check_attachment(Context& context, const Spot& spot) {
     if (!size || !data.is_string()) {
         return;
     }
-    const std::size_t actual = decoded_size(data.raw_string());
+    const std::size_t actual = decoded_size(data.string());
     std::uint64_t stated = 0;
     const std::string_view text = size.raw();
     std::from_chars(text.data(), text.data() + text.size(), stated);
@@ -57,12 +57,13 @@ void check_attachment(Context& context, const Spot& spot) {
 
 /// Something that a reader could take for an HTML tag: '<', a letter or '/', and a '>' later on.
 bool looks_like_markup(std::string_view text) {
-    for (std::size_t at = text.find('<'); at != std::string_view::npos && at + 1 < text.size();
+    const std::size_t last = text.rfind('>');
+    for (std::size_t at = text.find('<'); last != std::string_view::npos && at < last;
          at = text.find('<', at + 1)) {
         const char next = text[at + 1];
         const bool begins = (next >= 'a' && next <= 'z') || (next >= 'A' && next <= 'Z') ||
                             next == '/' || next == '!';
-        if (begins && text.find('>', at) != std::string_view::npos) {
+        if (begins) {
             return true;
         }
     }
@@ -71,13 +72,17 @@ bool looks_like_markup(std::string_view text) {
 
 void check_text(Context& context, const Spot& spot) {
     const json::Value value = spot.value();
-    if (value.raw_string().find('<') == std::string_view::npos ||
-        !looks_like_markup(value.string())) {
+    if (!value.is_string() ||
+        (!value.node().escaped && value.raw_string().find('<') == std::string_view::npos)) {
+        return;
+    }
+    const std::string text = value.string();
+    if (!looks_like_markup(text)) {
         return;
     }
     // A script in what is plain text is never meant well.
     const bool is_script = spot.type.primitive() == schema::Primitive::string &&
-                           value.string().find("<script") != std::string::npos;
+                           text.find("<script") != std::string::npos;
     context.tell(context.options.refuse_markup || is_script ? Severity::error : Severity::warning,
                  "value", spot,
                  "The text has what looks like HTML; readers must not take it for that");

@@ -225,22 +225,29 @@ void check_contained(Context& context, const Frame& frame) {
     const std::uint32_t end = frame.resource.value().node().next;
     std::set<std::string> named;
     std::vector<std::uint32_t> to_container;
+    std::string resolved;
     context.spend(end - frame.resource.place.value);
     for (std::uint32_t i = frame.resource.place.value; i < end; ++i) {
         if (nodes[i].kind != json::Kind::string || nodes[i].end - nodes[i].begin < 3) {
             continue;
         }
-        const std::string_view raw = json::Value(tree, i).raw_string();
-        if (raw == "#") {
-            to_container.push_back(i);
-        } else if (raw.starts_with('#')) {
-            named.emplace(raw);
+        std::string_view text = json::Value(tree, i).raw_string();
+        if (nodes[i].escaped) {
+            resolved = json::Value(tree, i).string();
+            text = resolved;
         }
-        // A narrative's links: src=\"#image\".
-        for (std::size_t at = raw.find("=\\\"#"); at != std::string_view::npos;
-             at = raw.find("=\\\"#", at + 1)) {
-            const std::string_view link = raw.substr(at + 3);
-            named.emplace(link.substr(0, link.find('\\')));
+        if (text == "#") {
+            to_container.push_back(i);
+        } else if (text.starts_with('#')) {
+            named.emplace(text);
+        }
+        // A narrative's links: src="#image".
+        for (const std::string_view begin : {"=\"#", "='#"}) {
+            for (std::size_t at = text.find(begin); at != std::string_view::npos;
+                 at = text.find(begin, at + 1)) {
+                const std::string_view link = text.substr(at + 2);
+                named.emplace(link.substr(0, link.find(begin[1])));
+            }
         }
     }
     for (const json::Value inner : contained.elements()) {

@@ -161,6 +161,33 @@ TEST(Validation, ChecksThatContainedResourcesAreReferredTo) {
         "error invariant Patient.contained[0]\n");
 }
 
+TEST(Validation, ReadsTextsWithEscapesAsTheyAreMeant) {
+    // As encoders write them that take care of HTML.
+    EXPECT_EQ(
+        issues(
+            R"({"resourceType":"Patient","contained":[{"resourceType":"Binary","id":"b","contentType":"image/png"},
+        {"resourceType":"Organization","id":"o","name":"O"},{"resourceType":"Binary","id":"c","contentType":"image/png"}],
+        "managingOrganization":{"reference":"\u0023o"},"text":{"status":"generated","div":
+        "<div xmlns=\u0022http://www.w3.org/1999/xhtml\u0022><img alt='x' src='#c'/><img alt='x' src=\u0022#b\u0022/></div>"}})"),
+        "");
+    EXPECT_EQ(issues(R"({"resourceType":"Patient","name":[{"text":"\u003cscript\u003ex"}],)"
+                     R"("photo":[{"contentType":"image/png","data":"\u002B\u002B\/A","size":3}]})"),
+              "error value Patient.name[0].text\n");
+}
+
+TEST(Validation, OfWhatLooksLikeMarkupTakesTimeByItsLength) {
+    const auto time = [](int count) {
+        std::string text;
+        for (int i = 0; i < count; ++i) {
+            text += "<a";
+        }
+        const std::clock_t begin = std::clock();
+        EXPECT_EQ(issues(R"({"resourceType":"Patient","name":[{"text":")" + text + R"("}]})"), "");
+        return std::clock() - begin;
+    };
+    EXPECT_LT(time(400'000), 50 * (time(20'000) + CLOCKS_PER_SEC / 1000));
+}
+
 /// A Patient that contains so many others, who are all referred to, or none is.
 json::Document patient_of_many(std::size_t count, bool referred_to) {
     std::string contained;
