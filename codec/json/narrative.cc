@@ -160,19 +160,23 @@ bool append_entity(std::string& out, std::string_view name) {
 
 std::string without_entities(std::string_view text) {
     std::string out;
+    std::size_t at = 0;
+    std::size_t semicolon = text.find(';');
     for (;;) {
-        const std::size_t ampersand = text.find('&');
-        out.append(text.substr(0, ampersand));
+        const std::size_t ampersand = text.find('&', at);
+        out.append(text.substr(at, ampersand - at));
         if (ampersand == std::string_view::npos) {
             return out;
         }
-        const std::size_t semicolon = text.find(';', ampersand);
+        if (semicolon < ampersand) {
+            semicolon = text.find(';', ampersand);
+        }
         if (semicolon != std::string_view::npos &&
             append_entity(out, text.substr(ampersand + 1, semicolon - ampersand - 1))) {
-            text.remove_prefix(semicolon + 1);
+            at = semicolon + 1;
         } else {
             out.push_back('&');
-            text.remove_prefix(ampersand + 1);
+            at = ampersand + 1;
         }
     }
 }

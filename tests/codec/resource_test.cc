@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -310,6 +311,17 @@ TEST(Narrative, LinksAreRewrittenAndNothingElse) {
 TEST(Narrative, EntitiesAreResolvedAndWritten) {
     EXPECT_EQ(rewritten(R"(<a href='a&amp;b&quot;'><a href='&#97;&#x26;b&#34;'>)"),
               R"(<a href='c&amp;&apos;&quot;&lt;'><a href='c&amp;&apos;&quot;&lt;'>)");
+}
+
+TEST(Narrative, TakesTimeByItsLength) {
+    const auto time = [](std::size_t size) {
+        const std::string link = "<a href='" + std::string(size, '&') + "'>";
+        const std::clock_t begin = std::clock();
+        EXPECT_FALSE(rewritten(link));
+        return std::clock() - begin;
+    };
+    // Each ampersand was the beginning of a look for a semicolon.
+    EXPECT_LT(time(1'000'000), 200 * (time(20'000) + CLOCKS_PER_SEC / 1000));
 }
 
 TEST(Narrative, IsLeftAloneWithoutALinkThatChanges) {
