@@ -336,7 +336,9 @@ Result<void> finish_erasures(FileSystem& fs, const std::string& directory) {
     }
     ANNALS_TRY_VOID(check_format(fs, segments));
     ANNALS_TRY(const ErasureJournal::Content journal, ErasureJournal::read(fs, directory));
-    return replay(fs, segments, journal);
+    // What has no room to be done there is done where the backup is opened, as all that its log says is erased.
+    ANNALS_TRY_VOID(replay(fs, segments, journal));
+    return {};
 }
 
 Result<LogEnd> find_log_end(FileSystem& fs, const std::string& directory) {

@@ -52,6 +52,9 @@ Eraser::Eraser(FileSystem& fs, std::string directory, SegmentTable& table, Index
       files_(files),
       journal_(fs, directory, journal.sequence),
       done_(std::move(journal)) {
+    if (done_.left) {
+        begun_ = done_;
+    }
 }
 
 void Eraser::set_dead_bytes(std::uint64_t segment, std::uint64_t bytes) {

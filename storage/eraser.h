@@ -30,7 +30,7 @@ class SegmentWriter;
 
 class Eraser {
   public:
-    /// Goes on after `journal`, which has been applied. `log_is_synced`: what is visible is durable, always. `files`:
+    /// Goes on after `journal`, which has been applied but for what is left of it. `log_is_synced`: what is visible is durable, always. `files`:
     /// Store::segment_files(). Lifetime: all outlive the eraser.
     Eraser(FileSystem& fs, std::string directory, SegmentTable& table, Index& index,
            SegmentWriter& writer, ErasureJournal::Content journal, bool log_is_synced,

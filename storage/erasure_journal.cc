@@ -273,24 +273,30 @@ Result<void> apply_blankings(File& file, std::span<const Blanking> blankings) {
     return {};
 }
 
-Result<void> replay(FileSystem& fs, const std::string& segments,
+Result<bool> replay(FileSystem& fs, const std::string& segments,
                     const ErasureJournal::Content& content) {
     const std::span all(content.blankings);
+    bool whole = true;
     for (std::size_t begin = 0; begin < all.size();) {
         std::size_t end = begin;
         while (end < all.size() && all[end].segment == all[begin].segment) {
             ++end;
         }
         const std::string path = segments + "/" + segment_name(all[begin].segment);
-        if (fs.exists(path)) {
-            ANNALS_TRY_VOID(break_links(fs, segments, all[begin].segment));
+        const auto own =
+            fs.exists(path) ? break_links(fs, segments, all[begin].segment) : Result<bool>(false);
+        if (!own && own.error().code == Errc::no_store) {
+            whole = false;
+        } else if (!own) {
+            return own.error();
+        } else if (fs.exists(path)) {
             ANNALS_TRY(const auto file, fs.open(path, FileSystem::Mode::read_write));
             ANNALS_TRY_VOID(apply_blankings(*file, all.subspan(begin, end - begin)));
             ANNALS_TRY_VOID(file->sync());
         }
         begin = end;
     }
-    return {};
+    return whole;
 }
 
 Result<bool> break_links(FileSystem& fs, const std::string& segments, std::uint64_t number) {

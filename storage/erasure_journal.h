@@ -45,7 +45,8 @@ class ErasureJournal {
             0;  ///< so many erase records, from the first, once `blankings` are applied
         std::vector<Blanking> blankings;
         std::map<std::uint64_t, std::uint64_t>
-            dead_bytes;  ///< by segment: what compaction can give back
+            dead_bytes;     ///< by segment: what compaction can give back
+        bool left = false;  ///< not written: replay() had no room for all of `blankings`
 
         /// `data`, of the whole segment `number`, with what concerns it applied: a copy if anything of that is
         /// not there yet.
@@ -78,8 +79,9 @@ class ErasureJournal {
 Result<void> apply_blankings(File& file, std::span<const Blanking> blankings);
 
 /// Applies what `content` says to the segments below `segments` and makes it durable. To be called before anything is
-/// read. Errors: no_store, io.
-Result<void> replay(FileSystem& fs, const std::string& segments,
+/// read. False if the device has no room for the copy of a file with other names, which is whole and as it was.
+/// Errors: no_store, io.
+Result<bool> replay(FileSystem& fs, const std::string& segments,
                     const ErasureJournal::Content& content);
 
 /// Makes the file of a sealed segment the only one of its bytes: where it has other names (a backup's), a copy takes its

@@ -197,7 +197,11 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
     }
     ANNALS_TRY(ErasureJournal::Content journal, ErasureJournal::read(fs, directory));
     if (!options.read_only) {
-        ANNALS_TRY_VOID(replay(fs, segments, journal));
+        ANNALS_TRY(const bool replayed, replay(fs, segments, journal));
+        journal.left = !replayed;
+        if (journal.left && journal.erases_done > 0) {
+            --journal.erases_done;  // So that the housekeeper comes back to it.
+        }
     }
     std::optional<SearchCheckpointReader> saved;
     if (options.search) {

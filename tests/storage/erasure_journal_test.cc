@@ -390,5 +390,52 @@ TEST(HardDelete, ThatAnOpeningCouldNotFinishIsDoneBeforeAnythingElse) {
     EXPECT_GE(openings, 5);
 }
 
+TEST(HardDelete, WaitsForRoomForACopyAndKeepsNoStoreFromOpening) {
+    const std::string elsewhere = "/backup/1";
+    const std::string path = kDirectory + "/segments/" + segment_name(1);
+    const StoreOptions options = segments_on_demand();
+    SimFileSystem fs;
+    auto store = *Store::open(fs, kDirectory, options);
+    for (const char* id : {"a", "b", "c", "d"}) {
+        test::put(*store, "Patient", id, "marker-" + std::string(id));
+    }
+    // Into the next segment.
+    for (int i = 0; i < 4; ++i) {
+        test::put(*store, "Observation", "o", std::string(20'000, 'x'));
+    }
+    // Both files of the journal are there from then on.
+    for (const char* id : {"a", "b"}) {
+        const Ticket ticket = submit_erase(*store, id).ticket;
+        ASSERT_TRUE(store->wait(ticket));
+        ASSERT_TRUE(store->wait_erased(ticket));
+    }
+    fs.add_name(path, elsewhere);
+    fs.set_space(0);
+    const Ticket last = submit_erase(*store, "c").ticket;
+    ASSERT_TRUE(store->wait(last));
+    ASSERT_FALSE(store->wait_erased(last));
+    store.reset();
+
+    auto opened = Store::open(fs, kDirectory, options);
+    ASSERT_TRUE(opened) << opened.error().detail;
+    store = *std::move(opened);
+    EXPECT_FALSE(store->current(test::type_of("Patient"), "c"));
+    EXPECT_TRUE(store->load(*store->current(test::type_of("Patient"), "d")));
+    EXPECT_NE(fs.content(path).find("marker-c"), std::string::npos);
+
+    fs.set_space({});
+    for (int i = 0; i < 1000 && fs.content(path).find("marker-c") != std::string::npos; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    EXPECT_EQ(fs.content(path).find("marker-c"), std::string::npos);
+    EXPECT_NE(fs.content(elsewhere).find("marker-c"), std::string::npos);
+    EXPECT_TRUE(store->load(*store->current(test::type_of("Patient"), "d")));
+    store.reset();
+    const auto report = verify(fs, kDirectory);
+    ASSERT_TRUE(report);
+    EXPECT_TRUE(report->damages.empty());
+    EXPECT_EQ(report->bodies_left, 0U);
+}
+
 }  // namespace
 }  // namespace annals::storage
