@@ -12,10 +12,15 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <thread>
 
 namespace annals::storage {
 
 namespace {
+
+/// Beside a process that writes, what it blanks just now looks damaged: so often a reader looks in all, with so much between.
+constexpr int kReaderLooksMax = 3;
+constexpr std::chrono::milliseconds kBetweenReaderLooks{50};
 
 Result<void> prepare_directory(FileSystem& fs, const std::string& directory,
                                const std::string& segments, const StoreOptions& options,
@@ -189,9 +194,8 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
     OpenReport& found = report != nullptr ? *report : unused;
     found = {};
     auto owned = std::make_unique<Impl>(fs);
-    Impl* const impl = owned.get();
     const std::string segments = directory + "/segments";
-    ANNALS_TRY_VOID(prepare_directory(fs, directory, segments, options, impl->lock));
+    ANNALS_TRY_VOID(prepare_directory(fs, directory, segments, options, owned->lock));
     if (options.read_only) {
         ANNALS_TRY_VOID(check_backup(fs, directory, options.allow_damaged, found));
     }
@@ -207,8 +211,18 @@ Result<std::unique_ptr<Store>> Store::open(FileSystem& fs, std::string directory
     if (options.search) {
         saved.emplace(fs, directory);  // and reads on while the log is being read
     }
-    ANNALS_TRY(Recovered recovered,
-               recover(fs, segments, options, journal, impl->index, impl->segments, found));
+    auto looked = recover(fs, segments, options, journal, owned->index, owned->segments, found);
+    for (int looks = 1; options.read_only && !looked && looked.error().code == Errc::corrupt &&
+                        looks < kReaderLooksMax;
+         ++looks) {
+        std::this_thread::sleep_for(kBetweenReaderLooks);
+        owned = std::make_unique<Impl>(fs);
+        found = {};
+        ANNALS_TRY(journal, ErasureJournal::read(fs, directory));
+        looked = recover(fs, segments, options, journal, owned->index, owned->segments, found);
+    }
+    ANNALS_TRY(Recovered recovered, std::move(looked));
+    Impl* const impl = owned.get();
     while (recovered.last_number == 0 && recovered.store_id == 0) {
         recovered.store_id = random_u64();
     }

@@ -105,6 +105,25 @@ TEST(Recovery, RefusesDamageAnywhereInASyncedFrame) {
     }
 }
 
+TEST(Recovery, LooksAgainWhereAnotherProcessMayErase) {
+    auto fs = patients(3);
+    const std::string whole = fs->content(kFirst);
+    damage(*fs, kFirst, find_in(*fs, kFirst, "marker-1;"));
+    int lists = 0;
+    fs->after_list([&] {
+        if (++lists == 3) {  // of the format, for the first look, for the second one
+            fs->set_content(kFirst, whole);
+        }
+    });
+    OpenReport report;
+    const auto store = Store::open(*fs, "/data", options(true), &report);
+    ASSERT_TRUE(store) << store.error().detail;
+    EXPECT_EQ(report.versions, 3U);
+    const auto info = (*store)->current(type_of("Patient"), "p1");
+    ASSERT_TRUE(info);
+    EXPECT_TRUE((*store)->load(*info));
+}
+
 TEST(Recovery, ServesWhatIsWholeOfADamagedStoreOnDemand) {
     auto fs = patients(10);
     const std::uint64_t place = frame_of(*fs, kFirst, 4);
