@@ -183,9 +183,10 @@ void ValueWriter::quantity_range(json::Value value, std::span<const Use> uses) {
     }
     const QuantityParts at_low = parts_of(value["low"]);
     const QuantityParts at_high = parts_of(value["high"]);
-    if (low && high && std::string(unit_of(at_low)) != unit_of(at_high)) {
+    const std::string low_unit(unit_of(at_low));  // The next call writes over it.
+    if (low && high && low_unit != unit_of(at_high)) {
         // Two units: each end holds in its own.
-        in_unit(unit_of(at_low), ordered(*low), kForever, uses);
+        in_unit(low_unit, ordered(*low), kForever, uses);
         in_unit(unit_of(at_high), kNever, ordered(*high), uses);
         return;
     }

@@ -448,6 +448,16 @@ TEST(ExtractQuantity, OfARangeHasBothEnds) {
                 ElementsAre(std::pair(kNever, ordered(4))));
 }
 
+TEST(ExtractQuantity, TellsTwoUnitsApartThatAreOfOneLength) {
+    const Found found(R"({"resourceType":"ValueSet","useContext":[{"valueRange":{"low":{"value":5,
+        "unit":"wk"},"high":{"value":2,"unit":"mo"}}}]})");
+    const Column column = column_of("context-quantity");
+    EXPECT_THAT(found.intervals(beside(column, "=\x1F\x1Fwk")),
+                ElementsAre(std::pair(ordered(5), kForever)));
+    EXPECT_THAT(found.intervals(beside(column, "=\x1F\x1Fmo")),
+                ElementsAre(std::pair(kNever, ordered(2))));
+}
+
 TEST(ExtractUri, IsExactAndATextAsItStands) {
     const Found found(
         R"({"resourceType":"ValueSet","url":"http://Example.org/VS","meta":{"profile":["http://p|1"]}})");
