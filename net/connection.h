@@ -101,6 +101,7 @@ class Connection final : private core::Meanwhile {
     void fill_in(core::Request& request);
     static constexpr std::string_view kRoot = "/fhir";
     static bool enter_root(core::Request& request);
+    bool is_of_foreign_page(const core::Request& request) const;
     std::optional<core::Response> admit(core::Request& request);
     std::optional<core::Response> slow_down(const core::Request& request);
     bool asks_for_token(const core::Request& request) const;

@@ -1,5 +1,7 @@
 // The part of a connection that decides who may go on: memory, the audit log, rates, and who somebody is.
 
+#include "core/base/text.h"
+#include "core/interactions/media_type.h"
 #include "core/outcome.h"
 #include "core/representation.h"
 #include "net/await.h"
@@ -77,6 +79,25 @@ bool Connection::is_within_memory() {
                                          worker_.shared.config.limits.max_memory;
 }
 
+/// Whether a browser has sent it for a page of an origin that nobody has named, without a preflight that would have told it so
+/// (https://fetch.spec.whatwg.org, CORS-safelisted). What the page is told then comes too late: it would have written already, from
+/// within its user's network and with his certificate.
+bool Connection::is_of_foreign_page(const core::Request& request) const {
+    if (request.method != core::HttpMethod::post || !request.header("Origin") ||
+        !cors_lines_.empty() || is_own_origin(request) || request.path.ends_with("/_search")) {
+        return false;
+    }
+    // Scripts can't set it. Behind a proxy that gives another Host it tells the application's own page.
+    if (request.header("Sec-Fetch-Site") == "same-origin") {
+        return false;
+    }
+    const std::string_view type =
+        core::read_media_type(request.header("Content-Type").value_or("")).name;
+    return type.empty() || equal_ignoring_case(type, "text/plain") ||
+           equal_ignoring_case(type, "application/x-www-form-urlencoded") ||
+           equal_ignoring_case(type, "multipart/form-data");
+}
+
 /// Finds out whether the request may go on to its handler, or answers why not. With `settled_` or `waits_for_line_`
 /// set that is not known yet.
 std::optional<core::Response> Connection::admit(core::Request& request) {
@@ -103,6 +124,9 @@ std::optional<core::Response> Connection::admit(core::Request& request) {
     }
     if (worker_.authenticator) {
         refusal = identify(request, true);
+    } else if (is_of_foreign_page(request)) {
+        refusal = Error{Errc::forbidden, "Pages of this origin may not write here", ""};
+        core::represent_error(request, *refusal);
     }
     if (settled_ == nullptr) {
         // Whoever can't say who he is, is known by his address.

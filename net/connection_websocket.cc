@@ -42,8 +42,12 @@ bool Connection::asks_for_websocket(const core::Request& request) const {
 bool Connection::is_own_origin(const core::Request& request) const {
     const std::string_view origin = request.header("Origin").value_or("");
     const std::size_t scheme = origin.find("://");
-    return scheme != std::string_view::npos && !reader_.host().empty() &&
-           origin.substr(scheme + 3) == reader_.host();
+    if (scheme == std::string_view::npos) {
+        return false;
+    }
+    const std::string_view root = request.base_url;
+    return (!reader_.host().empty() && origin.substr(scheme + 3) == reader_.host()) ||
+           (root.starts_with(origin) && root.substr(origin.size()).starts_with('/'));
 }
 
 /// Errors: unauthenticated, forbidden.

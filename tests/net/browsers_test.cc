@@ -130,6 +130,53 @@ TEST(Cors, LetsRefusalsBeRead) {
     EXPECT_THAT(fault.header("Access-Control-Allow-Origin"), Optional(Eq(kApp)));
 }
 
+// What a page may have sent without a preflight. `from`: the headers of the browser.
+int status_of_write(GuardedServer& server, const GuardedServer::Headers& from,
+                    const std::string& type = {}, const std::string& target = "/Patient") {
+    GuardedServer::Headers headers = from;
+    if (!type.empty()) {
+        headers.emplace_back("Content-Type", type);
+    }
+    return server.send("POST", target, R"({"resourceType":"Patient"})", headers).status;
+}
+
+TEST(Pages, OfOtherOriginsWriteNothing) {
+    GuardedServer server([](core::Config& config, GuardedServer&) {
+        config.cors_origins = {kApp};
+        config.base_url = "https://fhir.example.org/r4/fhir";
+    });
+    const GuardedServer::Headers evil{{"Origin", "https://evil.example.org"}};
+    EXPECT_EQ(status_of_write(server, evil), 403);
+    EXPECT_EQ(status_of_write(server, {{"Origin", "null"}}), 403);
+    for (const std::string type : {"text/plain;charset=UTF-8", "multipart/form-data; boundary=x",
+                                   "application/x-www-form-urlencoded"}) {
+        EXPECT_EQ(status_of_write(server, evil, type, "/Binary"), 403) << type;
+    }
+    EXPECT_EQ(server.send("POST", "/Patient/1/$purge", {}, evil).status, 403);
+    EXPECT_EQ(server.send("POST", "/", {}, evil).status, 403);
+    EXPECT_THAT(server.get("/_history").body, HasSubstr(R"("total":0)"));
+
+    // A browser asks before it sends another type, and reading alone is left to it.
+    EXPECT_EQ(status_of_write(server, evil, "application/fhir+json"), 201);
+    EXPECT_EQ(server
+                  .send("POST", "/Patient/_search", "_count=1",
+                        {{"Origin", "https://evil.example.org"},
+                         {"Content-Type", "application/x-www-form-urlencoded"}})
+                  .status,
+              200);
+    // Those that are named, the server's own, and whatever is no browser.
+    EXPECT_EQ(status_of_write(server, kFromApp), 201);
+    EXPECT_EQ(status_of_write(server, {{"Origin", "https://fhir.example.org"}}), 201);
+    EXPECT_EQ(
+        status_of_write(server, {{"Origin", "http://127.0.0.1:" + std::to_string(server.port())}}),
+        201);
+    EXPECT_EQ(status_of_write(server, {{"Origin", "https://proxied.example.org"},
+                                       {"Sec-Fetch-Site", "same-origin"}}),
+              201);
+    EXPECT_EQ(status_of_write(server, {}), 201);
+    EXPECT_EQ(status_of_write(server, {{"Origin", "https://fhir.example.or"}}), 403);
+}
+
 TEST(RequestIds, AreEchoedWithFaultsOfHttp) {
     FakeServer server;
     const HttpResponse fault = exchange(server.port(), "PUT", "/fhir/text", "x",
