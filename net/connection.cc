@@ -140,7 +140,11 @@ void Connection::sweep(Clock::time_point time) {
         return;
     }
     if (phase_ == Phase::writing) {
-        abandon();
+        if (has_taken_some()) {
+            enter(Phase::writing, worker_.shared.config.limits.idle_timeout);
+        } else {
+            abandon();
+        }
         return;
     }
     expired_ = true;

@@ -86,6 +86,7 @@ class Connection final : private core::Meanwhile {
     asio::awaitable<Turn> handle();
     asio::awaitable<Turn> settle();
     void prepare() override;
+    bool has_taken_some() noexcept;
     asio::awaitable<Output::Sent> write();
     asio::awaitable<Output::Sent> write_slices();
     void end_slices();
@@ -147,6 +148,7 @@ class Connection final : private core::Meanwhile {
     bool line_reserved_ = false;   ///< of the audit log, for the request under way
     bool waits_for_line_ = false;  ///< there is none yet
     std::size_t memory_ = 0;       ///< counted in Shared::memory
+    int held_bytes_ = 0;           ///< by the kernel, for a client that takes its time
     bool expired_ = false;         ///< the sweep has ended the wait
     bool woken_ = false;           ///< the wait of a websocket was ended to say something
     bool abandoned_ = false;       ///< nothing may be written any more

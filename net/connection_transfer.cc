@@ -6,6 +6,9 @@
 
 #include <asio/buffer.hpp>
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -122,12 +125,21 @@ Connection::Turn Connection::end_read(asio::error_code ec, std::size_t count) {
     return Turn::gone;
 }
 
+/// Whether the client has taken anything since the last call. The kernel says that there is room again once a third of its buffer is
+/// free, which may be more than a megabyte.
+bool Connection::has_taken_some() noexcept {
+    int held = 0;
+    ::ioctl(socket_.native_handle(), SIOCOUTQ, &held);
+    return std::exchange(held_bytes_, held) > held;
+}
+
 asio::awaitable<Output::Sent> Connection::write() {
     for (;;) {
         const Output::Sent sent = output_.send(socket_.native_handle(), tls_.get());
         if (sent != Output::Sent::blocked) {
             co_return sent;
         }
+        static_cast<void>(has_taken_some());  // from here on it is looked for
         enter(Phase::writing, worker_.shared.config.limits.idle_timeout);
         const Waited waited =
             co_await socket_.async_wait(asio::ip::tcp::socket::wait_write, use_tuple);
