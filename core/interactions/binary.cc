@@ -104,28 +104,27 @@ bool wants_content(const Request& request, const AnswerFormat* asked, std::strin
     return liking.quality > asked->quality || (own_name && liking.quality == asked->quality);
 }
 
-// Base64 text, decoded slice by slice.
+// Base64 text of a body, decoded slice by slice.
 class Content final : public BodySource {
   public:
-    Content(json::Document document, std::string decoded_escapes, std::string_view text)
-        : document_(std::move(document)), own_(std::move(decoded_escapes)), text_(text) {
-        if (!own_.empty()) {
-            text_ = own_;
-        }
-    }
+    Content(Body body, std::size_t begin, std::size_t size)
+        : body_(std::move(body)), text_(body_.piece(0).substr(begin, size)) {}
+
+    std::string_view unread_bytes() const noexcept override { return text_.substr(0, kSliceChars); }
 
     bool next(Body& slice) override {
+        std::string part(text_.substr(0, kSliceChars));
+        text_.remove_prefix(part.size());
+        // What was erased meanwhile is zeros here, and stays that.
+        std::replace(part.begin(), part.end(), '\0', 'A');
         std::string bytes;
-        const std::string_view part = text_.substr(0, kSliceChars);
         decoder_.add(part, bytes);
         slice.append(bytes);
-        text_.remove_prefix(part.size());
         return !text_.empty();
     }
 
   private:
-    json::Document document_;
-    std::string own_;
+    Body body_;
     std::string_view text_;
     Base64Decoder decoder_;
 };
@@ -166,12 +165,16 @@ Result<std::string> binary_json(const Request& request, const Target& target) {
 }
 
 bool make_raw(const Request& request, const AnswerFormat* asked, Response& response) {
+    if (response.body.piece_count() != 1) {
+        response.body = Body(response.body.str());
+    }
+    const std::string_view whole = response.body.piece(0);
     json::Parser parser;
-    Result<json::Document> parsed = parser.parse(response.body.str());
+    const Result<json::Document> parsed = parser.parse(whole);
     if (!parsed) {
         return false;
     }
-    json::Document document = *std::move(parsed);
+    const json::Document& document = *parsed;
     const json::Value binary = document.root();
     std::string type = binary["contentType"].string();
     if (!is_sendable(type)) {
@@ -194,11 +197,17 @@ bool make_raw(const Request& request, const AnswerFormat* asked, Response& respo
         !context.empty() && context.size() <= kContextBytesMax) {
         response.headers.emplace_back("X-Security-Context", std::move(context));
     }
-    auto content = std::make_unique<Content>(std::move(document), std::move(unescaped), text);
-    Body first;
-    const bool more = content->next(first);
-    response.body = std::move(first);
-    if (more) {
+    // What a document was made of and is as long as it is the same text, as all that is stored. Decoded from there, it takes no memory
+    // for as long as a client takes its time.
+    const bool in_place =
+        unescaped.empty() && !text.empty() && document.text().size() == whole.size();
+    auto content =
+        in_place ? std::make_unique<Content>(
+                       std::exchange(response.body, Body()),
+                       static_cast<std::size_t>(text.data() - document.text().data()), text.size())
+                 : std::make_unique<Content>(Body(std::string(text)), 0, text.size());
+    response.body.clear();
+    if (content->next(response.body)) {
         response.more = std::move(content);
     }
     return true;

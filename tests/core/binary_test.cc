@@ -1,3 +1,5 @@
+#include "core/interactions/binary.h"
+
 #include "tests/support/service_fixture.h"
 
 namespace annals::test {
@@ -161,6 +163,27 @@ TEST_F(Binary, OfAnySizeComesBackAsItWas) {
         EXPECT_EQ(answer.status, 200);
         EXPECT_TRUE(answer.body == bytes) << size;
     }
+}
+
+TEST_F(Binary, IsDecodedFromWhereItIsStoredAsTheClientTakesIt) {
+    const std::string head = R"({"resourceType":"Binary","contentType":"a/b","data":")";
+    std::string stored = head + std::string(4'000'000, 'B') + "\"}";
+    core::Response response;
+    response.body.append_view(stored, nullptr);
+    ASSERT_TRUE(core::make_raw({}, nullptr, response));
+    EXPECT_TRUE(response.body.str().starts_with("\x04\x10\x41"));
+    // Whatever stands there now, as after an erasure.
+    std::fill(stored.begin(), stored.end(), '\0');
+    std::string rest;
+    ASSERT_NE(response.more, nullptr);
+    for (bool more = true; more;) {
+        EXPECT_TRUE(stored.data() < response.more->unread_bytes().data());
+        core::Body slice;
+        more = response.more->next(slice);
+        rest += slice.str();
+    }
+    EXPECT_EQ(response.body.size() + rest.size(), 3'000'000U);
+    EXPECT_TRUE(rest == std::string(rest.size(), '\0'));
 }
 
 TEST_F(Binary, ThatIsGoneIsToldInJson) {
