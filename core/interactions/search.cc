@@ -223,7 +223,8 @@ class Search {
                                      .parameters = parameters_,
                                      .base_url = std::string(request_.base_url),
                                      .now = now_,
-                                     .strict = read_preference(request_).strict};
+                                     .strict = read_preference(request_).strict,
+                                     .shown_by_container = true};
         ANNALS_TRY(query_, search::parse_query(context, std::move(types), pairs));
         ANNALS_TRY_VOID(require_search(service_, request_, query_.others, Extent::part));
         ANNALS_TRY_VOID(enter_compartment());

@@ -197,8 +197,11 @@ Result<Query> parse_query(const QueryContext& asked, std::vector<TypeId> types,
     for (std::size_t i = 0; i < reader.types.size(); ++i) {
         any = any || !reader.conditions[i].empty();
         const TypeId type = reader.types[i];
-        query.types.push_back(
-            {type, seen_of(context.view, type, all_of(std::move(reader.conditions[i])))});
+        Plan plan = all_of(std::move(reader.conditions[i]));
+        if (!query.contained || !context.shown_by_container) {
+            plan = seen_of(context.view, type, std::move(plan));
+        }
+        query.types.push_back({type, std::move(plan)});
     }
     if (context.conditional && !any) {
         return invalid("there are no search criteria");

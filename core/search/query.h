@@ -87,6 +87,9 @@ struct QueryContext {
     /// Of a conditional interaction: criteria only, at least one, read strictly. Of result parameters `_format`,
     /// `_pretty`, `_summary` and `_elements` are passed over, for they are about the answer.
     bool conditional = false;
+    /// Of what is contained, `_contained` asks without regard to the view: the caller finds nothing of whose container isn't
+    /// in it.
+    bool shown_by_container = false;
 };
 
 /// Reads the parameters of a search of `types` (empty: the whole system), narrowed by `_type`. The plans may be asked

@@ -208,6 +208,30 @@ TEST_F(ScopesTest, CountWhatIsShownAndNothingElse) {
     EXPECT_EQ(total(send("GET", "/Patient/$everything")), 9);
 }
 
+TEST_F(ScopesTest, FindWhatIsContainedInWhatIsShown) {
+    send_as(&everybody_);
+    for (const char* id : {"m", "t"}) {
+        put(fmt::format("/Observation/{}", id),
+            fmt::format(
+                R"({{"resourceType":"Observation","id":"{}","status":"final","code":{{"text":"x"}},)"
+                R"("subject":{{"reference":"Patient/{}"}},"focus":[{{"reference":"#c"}}],)"
+                R"("contained":[{{"resourceType":"Patient","id":"c","name":[{{"family":"f"}}]}}]}})",
+                id, id));
+    }
+    for (const char* query :
+         {"_contained=true", "_contained=both", "_contained=true&_containedType=contained",
+          "_contained=both&_containedType=contained&family=f"}) {
+        const std::string target = fmt::format("/Patient?{}", query);
+        send_as(&everybody_);
+        EXPECT_EQ(total(send("GET", target)), 2) << target;
+        send_as(&mine_);
+        const Answer answer = send("GET", target);
+        EXPECT_EQ(total(answer), 1) << target;
+        EXPECT_THAT(answer.body, HasSubstr("Observation/m"));
+        EXPECT_THAT(answer.body, Not(HasSubstr("Observation/t")));
+    }
+}
+
 TEST_F(ScopesTest, DoNotLookThroughPartsThatAreNotShown) {
     send_as(&everybody_);
     const auto put_encounter = [&](std::string_view id, std::string_view patient,
