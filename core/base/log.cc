@@ -3,6 +3,9 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <string>
+
 namespace annals {
 namespace {
 
@@ -17,8 +20,15 @@ spdlog::logger& logger() {
     return *instance;
 }
 
+// What is told may hold text of clients: with an end of line in it they would write lines of their own.
+bool is_control(char c) {
+    return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+}
+
 void write(spdlog::level::level_enum level, std::string_view line) {
-    logger().log(level, spdlog::string_view_t(line.data(), line.size()));
+    std::string plain(line);
+    std::ranges::replace_if(plain, is_control, ' ');
+    logger().log(level, spdlog::string_view_t(plain.data(), plain.size()));
 }
 
 }  // namespace

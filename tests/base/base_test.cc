@@ -1,11 +1,13 @@
 #include "core/base/digest.h"
 #include "core/base/ids.h"
+#include "core/base/log.h"
 #include "core/base/random.h"
 #include "core/base/resource_types.h"
 #include "core/base/result.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -130,6 +132,16 @@ TEST(Result, CarriesTheValueOrTheFirstError) {
 TEST(ResultDeathTest, AbortsWhenTheWrongSideIsRead) {
     EXPECT_DEATH(static_cast<void>(*quarter(6)), "check failed.*odd");
     EXPECT_DEATH(static_cast<void>(quarter(8).error()), "check failed");
+}
+
+TEST(Log, HasOneLineOfAnEventWhateverIsToldInIt) {
+    testing::internal::CaptureStderr();
+    log_warning("Subscription/a: criteria: 'x\r\n2026-01-01T00:00:00.000+00:00 error \x1b[2J\x7f'");
+    const std::string told = testing::internal::GetCapturedStderr();
+    ASSERT_TRUE(told.ends_with('\n')) << told;
+    EXPECT_EQ(std::ranges::count_if(told, [](unsigned char c) { return c < 0x20 || c == 0x7f; }), 1)
+        << told;
+    EXPECT_NE(told.find("'x  2026-01-01T00"), std::string::npos) << told;
 }
 
 }  // namespace
