@@ -67,6 +67,8 @@ class Builder {
 
 std::uint32_t Builder::system_number(std::string_view url, std::string_view version,
                                      const CodeSystemPointer& content) {
+    // Another one than the value set names may be forced.
+    version = version.empty() || content == nullptr ? version : content->version();
     auto& systems = made_.systems;
     for (std::uint32_t i = 0; i < systems.size(); ++i) {
         if (systems[i].url == url && systems[i].version == version) {

@@ -262,7 +262,10 @@ TEST_F(Expand, TakesTheVersionsOfCodeSystemsThatAreAskedFor) {
               "422 not-supported");
     compose("one", R"("include":[{"system":"http://s/animals","version":"1"}])");
     EXPECT_EQ(codes("url=http://v/one&filter=rock"), "rock");
-    EXPECT_EQ(codes("url=http://v/one&force-system-version=http://s/animals|2"), "unicorn");
+    const Answer forced =
+        send("GET", "/ValueSet/$expand?url=http://v/one&force-system-version=http://s/animals|2");
+    EXPECT_EQ(codes_of(forced), "unicorn");
+    EXPECT_TRUE(forced.says(R"("version":"2","code":"unicorn")")) << forced.body;
     EXPECT_EQ(codes("url=http://v/all&exclude-system=http://s/animals"), "");
 }
 
