@@ -178,10 +178,11 @@ Result<std::vector<Row>> added(const Service& service, const Asked& asked, const
             if (!other_number) {
                 continue;
             }
-            ANNALS_TRY_VOID(effort.spend(20));
-            if (system->is_below(*number, *other_number)) {
+            ANNALS_TRY(const bool below, system->is_below(*number, *other_number, effort));
+            ANNALS_TRY(const bool above, system->is_below(*other_number, *number, effort));
+            if (below) {
                 rows.push_back({own.system, own.code, other.code});
-            } else if (system->is_below(*other_number, *number)) {
+            } else if (above) {
                 rows.push_back({own.system, other.code, own.code});
             }
         }

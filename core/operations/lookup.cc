@@ -209,10 +209,12 @@ Result<std::string> subsume(Session& session, const Subsumes& asked) {
     }
     ANNALS_TRY(const CodeSystem::Number a, find_code(*system, asked.a));
     ANNALS_TRY(const CodeSystem::Number b, find_code(*system, asked.b));
-    const std::string_view outcome = a == b                   ? "equivalent"
-                                     : system->is_below(b, a) ? "subsumes"
-                                     : system->is_below(a, b) ? "subsumed-by"
-                                                              : "not-subsumed";
+    ANNALS_TRY(const bool above, system->is_below(b, a, session.effort()));
+    ANNALS_TRY(const bool below, system->is_below(a, b, session.effort()));
+    const std::string_view outcome = a == b  ? "equivalent"
+                                     : above ? "subsumes"
+                                     : below ? "subsumed-by"
+                                             : "not-subsumed";
     ParametersWriter out;
     out.add_text("outcome", "valueCode", outcome);
     return out.resource();

@@ -84,10 +84,13 @@ Result<Codes> reached(const StoredResources& stored, std::string_view system, st
     if (!number) {
         return Codes{std::string(code)};
     }
-    const std::vector<bool> reached = (*content)->reached(*number, upwards);
+    const auto reached = (*content)->reached(*number, upwards, look.effort);
+    if (!reached) {
+        return as_search_error(reached.error());
+    }
     Codes codes;
-    for (std::uint32_t i = 0; i < reached.size(); ++i) {
-        if (reached[i]) {
+    for (std::uint32_t i = 0; i < reached->size(); ++i) {
+        if ((*reached)[i]) {
             codes.emplace_back((*content)->code(i));
         }
     }

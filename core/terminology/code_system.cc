@@ -192,12 +192,13 @@ std::optional<CodeSystem::Number> CodeSystem::find(std::string_view code) const 
     return found == by_code_.end() ? std::nullopt : std::optional(found->second);
 }
 
-bool CodeSystem::is_below(Number number, Number ancestor) const {
+Result<bool> CodeSystem::is_below(Number number, Number ancestor, Effort& effort) const {
     if (number == ancestor) {
         return true;
     }
     // Most have one parent at most, and then nothing has to be remembered.
     for (std::size_t steps = 0; parents_.of(number).size() == 1 && steps < kJsonDepthMax; ++steps) {
+        ANNALS_TRY_VOID(effort.spend());
         number = parents_.of(number).front();
         if (number == ancestor) {
             return true;
@@ -208,6 +209,7 @@ bool CodeSystem::is_below(Number number, Number ancestor) const {
     while (!todo.empty()) {
         const Number at = todo.back();
         todo.pop_back();
+        ANNALS_TRY_VOID(effort.spend(1 + parents_.of(at).size()));
         for (const Number other : parents_.of(at)) {
             if (other == ancestor) {
                 return true;
@@ -220,7 +222,7 @@ bool CodeSystem::is_below(Number number, Number ancestor) const {
     return false;
 }
 
-std::vector<bool> CodeSystem::reached(Number number, bool upwards) const {
+Result<std::vector<bool>> CodeSystem::reached(Number number, bool upwards, Effort& effort) const {
     const Edges& edges = upwards ? parents_ : children_;
     std::vector<bool> seen(concepts_.size());
     seen[number] = true;
@@ -228,6 +230,7 @@ std::vector<bool> CodeSystem::reached(Number number, bool upwards) const {
     while (!todo.empty()) {
         const Number at = todo.back();
         todo.pop_back();
+        ANNALS_TRY_VOID(effort.spend(1 + edges.of(at).size()));
         for (const Number other : edges.of(at)) {
             if (!seen[other]) {
                 seen[other] = true;

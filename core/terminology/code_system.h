@@ -66,11 +66,12 @@ class CodeSystem {
 
     std::span<const Number> children(Number number) const noexcept { return children_.of(number); }
 
-    /// Is `number` below `ancestor`, or the same? Cost: what stands above `number`.
-    bool is_below(Number number, Number ancestor) const;
+    /// Is `number` below `ancestor`, or the same? Cost: what stands above `number`, a step each. Errors: of `effort`.
+    Result<bool> is_below(Number number, Number ancestor, Effort& effort) const;
 
-    /// `number` and all that can be reached from it upwards or downwards: one flag per concept.
-    std::vector<bool> reached(Number number, bool upwards) const;
+    /// `number` and all that can be reached from it upwards or downwards: one flag per concept. Cost: a step for each.
+    /// Errors: of `effort`.
+    Result<std::vector<bool>> reached(Number number, bool upwards, Effort& effort) const;
 
     /// Memory that it takes, about, the document included.
     std::size_t bytes() const noexcept { return bytes_; }

@@ -203,8 +203,12 @@ Result<void> Builder::include_listed(const Include& part, const CodeSystemPointe
             entry.is_abstract = content->is_abstract(*entry.number);
         }
         bool passes = true;
-        for (const Filter& filter : part.filters) {
-            passes = passes && entry.number && filter.passes(*content, *entry.number);
+        for (std::size_t i = 0; i < part.filters.size() && passes; ++i) {
+            passes = false;
+            if (entry.number) {
+                ANNALS_TRY(passes,
+                           part.filters[i].passes(*content, *entry.number, session_.effort()));
+            }
         }
         if (!passes) {
             continue;
@@ -238,14 +242,19 @@ Result<void> Builder::include_system(const Include& part) {
     std::vector<std::optional<std::vector<bool>>> passing;
     for (const Filter& filter : part.filters) {
         ANNALS_TRY_VOID(session_.effort().spend(content->size() / 8));
-        passing.push_back(filter.passing(*content));
+        ANNALS_TRY(auto flags, filter.passing(*content, session_.effort()));
+        passing.push_back(std::move(flags));
     }
     const std::uint32_t system = system_number(part.system, part.version, content);
     for (CodeSystem::Number number = 0; number < content->size(); ++number) {
         ANNALS_TRY_VOID(session_.effort().spend());
         bool passes = true;
         for (std::size_t i = 0; i < part.filters.size() && passes; ++i) {
-            passes = passing[i] ? (*passing[i])[number] : part.filters[i].passes(*content, number);
+            if (passing[i]) {
+                passes = (*passing[i])[number];
+            } else {
+                ANNALS_TRY(passes, part.filters[i].passes(*content, number, session_.effort()));
+            }
         }
         if (!passes) {
             continue;

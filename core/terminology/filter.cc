@@ -62,6 +62,7 @@ Result<Filter> Filter::read(json::Value filter) {
     made.operator_ = known->second;
     if (made.operator_ == Operator::in || made.operator_ == Operator::not_in) {
         made.values_ = listed(made.value_);
+        std::sort(made.values_.begin(), made.values_.end());
     } else if (made.operator_ == Operator::regex) {
         RE2::Options options(RE2::Quiet);
         options.set_max_mem(kRegexMemoryMax);
@@ -83,25 +84,30 @@ bool Filter::is_by_hierarchy() const noexcept {
            operator_ == Operator::is_not_a || operator_ == Operator::generalizes;
 }
 
-std::optional<std::vector<bool>> Filter::passing(const CodeSystem& system) const {
+Result<std::optional<std::vector<bool>>> Filter::passing(const CodeSystem& system,
+                                                         Effort& effort) const {
     if (!is_by_hierarchy()) {
-        return {};
+        return std::optional<std::vector<bool>>();
     }
     const auto named = system.find(value_);
     if (!named) {
-        return std::vector<bool>(system.size(), operator_ == Operator::is_not_a);
+        return std::optional(std::vector<bool>(system.size(), operator_ == Operator::is_not_a));
     }
-    std::vector<bool> passing = system.reached(*named, operator_ == Operator::generalizes);
+    ANNALS_TRY(std::vector<bool> passing,
+               system.reached(*named, operator_ == Operator::generalizes, effort));
     if (operator_ == Operator::descendent_of) {
         passing[*named] = false;
     } else if (operator_ == Operator::is_not_a) {
         passing.flip();
     }
-    return passing;
+    return std::optional(std::move(passing));
 }
 
-bool Filter::passes(const CodeSystem& system, CodeSystem::Number number) const {
+Result<bool> Filter::passes(const CodeSystem& system, CodeSystem::Number number,
+                            Effort& effort) const {
+    ANNALS_TRY_VOID(effort.spend(1));
     if (!is_by_hierarchy()) {
+        ANNALS_TRY_VOID(effort.spend(system.item(number)["property"].size()));
         const bool has = has_value(system, number);
         const bool wanted =
             operator_ != Operator::not_in && !(operator_ == Operator::exists && value_ == "false");
@@ -111,16 +117,13 @@ bool Filter::passes(const CodeSystem& system, CodeSystem::Number number) const {
     if (!named) {
         return operator_ == Operator::is_not_a;
     }
-    switch (operator_) {
-        case Operator::is_a:
-            return system.is_below(number, *named);
-        case Operator::descendent_of:
-            return number != *named && system.is_below(number, *named);
-        case Operator::is_not_a:
-            return !system.is_below(number, *named);
-        default:
-            return system.is_below(*named, number);
+    if (operator_ == Operator::generalizes) {
+        return system.is_below(*named, number, effort);
     }
+    ANNALS_TRY(const bool below, system.is_below(number, *named, effort));
+    return operator_ == Operator::is_not_a ? !below
+           : operator_ == Operator::is_a   ? below
+                                           : below && number != *named;
 }
 
 bool Filter::holds(std::string_view own) const {
@@ -131,7 +134,7 @@ bool Filter::holds(std::string_view own) const {
             return RE2::FullMatch(re2::StringPiece(own.data(), own.size()), *regex_);
         case Operator::in:
         case Operator::not_in:
-            return std::find(values_.begin(), values_.end(), own) != values_.end();
+            return std::binary_search(values_.begin(), values_.end(), own);
         default:
             return true;  // exists
     }

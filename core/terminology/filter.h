@@ -41,11 +41,13 @@ class Filter {
     Filter& operator=(Filter&&) noexcept;
     ~Filter();
 
-    /// Does the concept pass? Cost: the properties of the concept, or what stands above it.
-    bool passes(const CodeSystem& system, CodeSystem::Number number) const;
+    /// Does the concept pass? Cost: the properties of the concept, or what stands above it, a step each.
+    /// Errors: of `effort`.
+    Result<bool> passes(const CodeSystem& system, CodeSystem::Number number, Effort& effort) const;
 
-    /// Of a filter by hierarchy: which concepts pass, one flag each; nothing for any other.
-    std::optional<std::vector<bool>> passing(const CodeSystem& system) const;
+    /// Of a filter by hierarchy: which concepts pass, one flag each; nothing for any other. Errors: of `effort`.
+    Result<std::optional<std::vector<bool>>> passing(const CodeSystem& system,
+                                                     Effort& effort) const;
 
   private:
     Filter();
@@ -56,7 +58,7 @@ class Filter {
     Operator operator_ = Operator::equal;
     std::string property_;
     std::string value_;
-    std::vector<std::string> values_;  ///< of in and not-in
+    std::vector<std::string> values_;  ///< of in and not-in, ascending
     std::unique_ptr<re2::RE2> regex_;
 };
 

@@ -69,8 +69,8 @@ Result<Member> member_of_system(Session& session, const Include& include, const 
         return system->is_complete() ? Member::no : otherwise;
     }
     for (const Filter& filter : include.filters) {
-        ANNALS_TRY_VOID(session.effort().spend());
-        if (!filter.passes(*system, *number)) {
+        ANNALS_TRY(const bool passes, filter.passes(*system, *number, session.effort()));
+        if (!passes) {
             return Member::no;
         }
     }

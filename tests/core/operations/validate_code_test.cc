@@ -1,4 +1,5 @@
 #include "core/base/base64.h"
+#include "core/terminology/code_system.h"
 #include "tests/core/operations/terminology_fixture.h"
 #include "tests/support/archives.h"
 
@@ -234,6 +235,50 @@ TEST_F(Codes, SubsumeOneAnother) {
                         {"name":"codingA","valueCoding":{"system":"http://s/animals","code":"dog"}},
                         {"name":"codingB","valueCoding":{"system":"http://s/animals","code":"animal"}}]})")),
               "outcome=subsumed-by");
+}
+
+/// Two chains of 500 codes, c0 and d0 above them; each code of one stands below two of them with `crossed`.
+std::string chains(bool crossed) {
+    std::string concepts;
+    for (int i = 0; i < 500; ++i) {
+        for (const char name : {'c', 'd'}) {
+            concepts += fmt::format(R"({}{{"code":"{}{}","property":[)",
+                                    concepts.empty() ? "" : ",", name, i);
+            for (const char above : {'c', 'd'}) {
+                if (i > 0 && (crossed || above == name)) {
+                    concepts += fmt::format(R"({}{{"code":"parent","valueCode":"{}{}"}})",
+                                            concepts.ends_with('[') ? "" : ",", above, i - 1);
+                }
+            }
+            concepts += concepts.ends_with('[') ? R"({"code":"top","valueBoolean":true}]})" : "]}";
+        }
+    }
+    return R"({"resourceType":"CodeSystem","id":"chains","url":"http://s/chains","status":"active",
+        "content":"complete","concept":[)" +
+           concepts + "]}";
+}
+
+TEST_F(Codes, CostAsMuchAsStandsAboveThem) {
+    json::Parser parser;
+    for (const bool crossed : {false, true}) {
+        auto document = parser.parse(chains(crossed));
+        ASSERT_TRUE(document);
+        terminology::Effort much(1'000'000);
+        const auto system = terminology::CodeSystem::make(
+            std::make_shared<const json::Document>(*std::move(document)), much);
+        ASSERT_TRUE(system);
+        const auto top = (*system)->find("c0");
+        const auto bottom = (*system)->find("c499");
+        ASSERT_TRUE(top && bottom);
+        const auto below = (*system)->is_below(*bottom, *top, much);
+        ASSERT_TRUE(below);
+        EXPECT_TRUE(*below);
+        terminology::Effort little(400);
+        EXPECT_FALSE((*system)->is_below(*bottom, *top, little));
+        EXPECT_TRUE(little.exhausted());
+        terminology::Effort as_little(400);
+        EXPECT_FALSE((*system)->reached(*top, false, as_little));
+    }
 }
 
 TEST_F(Codes, AreNotJudgedByAnInstanceOfAnotherVersionThanTheOneNamed) {
