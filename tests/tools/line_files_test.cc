@@ -98,6 +98,22 @@ TEST(LineWriter, GivesItsFileTheNameWhenItIsWholeAndIsNotInTheWayOfTheNext) {
     EXPECT_FALSE(storage::posix_file_system().exists(directory / "a.partial"));
 }
 
+TEST(LineWriter, DoesNotPublishWhatAnotherOneHasBegunAnew) {
+    const test::TemporaryDirectory directory;
+    auto first = LineWriter::create(directory / "a");
+    ASSERT_TRUE(first);
+    ASSERT_TRUE(first->line("first"));
+    auto second = LineWriter::create(directory / "a");
+    ASSERT_TRUE(second);
+    ASSERT_TRUE(first->finish());
+    EXPECT_FALSE(first->publish());
+    EXPECT_FALSE(storage::posix_file_system().exists(directory / "a"));
+    ASSERT_TRUE(second->line("second"));
+    ASSERT_TRUE(second->finish());
+    ASSERT_TRUE(second->publish());
+    EXPECT_EQ(test::read_whole_file(directory / "a"), "second\n");
+}
+
 TEST(LineWriter, HasMadeItsFileDurableWhenItIsPublished) {
     test::SimFileSystem files;
     ASSERT_TRUE(files.make_directory("/out"));

@@ -78,8 +78,12 @@ bool blank(std::string_view text) {
 // ---- LineWriter ----
 
 LineWriter::LineWriter(storage::FileSystem& files, std::string path,
-                       std::unique_ptr<storage::File> file)
-    : files_(&files), path_(std::move(path)), file_(std::move(file)) {
+                       std::unique_ptr<storage::File> file, const storage::FileFacts& facts)
+    : files_(&files),
+      path_(std::move(path)),
+      file_(std::move(file)),
+      device_(facts.device),
+      number_(facts.number) {
     buffer_.reserve(kBufferBytes);
 }
 
@@ -92,7 +96,8 @@ Result<LineWriter> LineWriter::create(const std::string& path, storage::FileSyst
         ANNALS_TRY_VOID(files.remove(draft));
     }
     ANNALS_TRY(auto file, files.open(draft, storage::FileSystem::Mode::create));
-    return LineWriter(files, path, std::move(file));
+    ANNALS_TRY(const storage::FileFacts facts, files.facts(draft));
+    return LineWriter(files, path, std::move(file), facts);
 }
 
 Result<void> LineWriter::line(std::string_view text) {
@@ -122,7 +127,12 @@ Result<void> LineWriter::finish() {
 }
 
 Result<void> LineWriter::publish() {
-    ANNALS_TRY_VOID(files_->rename(path_ + std::string(kPartial), path_));
+    const std::string draft = path_ + std::string(kPartial);
+    const auto there = files_->facts(draft);
+    if (!there || there->device != device_ || there->number != number_) {
+        return Error{Errc::io, draft + ": another process has begun it anew", ""};
+    }
+    ANNALS_TRY_VOID(files_->rename(draft, path_));
     return files_->sync_directory(storage::directory_of(path_));
 }
 

@@ -30,16 +30,20 @@ class LineWriter {
     /// Writes out what is buffered and syncs. Errors: no_store, io.
     Result<void> finish();
 
-    /// Gives the file its name, durably. Requires: it is finished. Errors: no_store, io.
+    /// Gives the file its name, durably. Requires: it is finished. Errors: no_store, io (also where another writer of the
+    /// same file has begun it anew since).
     Result<void> publish();
 
   private:
-    LineWriter(storage::FileSystem& files, std::string path, std::unique_ptr<storage::File> file);
+    LineWriter(storage::FileSystem& files, std::string path, std::unique_ptr<storage::File> file,
+               const storage::FileFacts& facts);
     Result<void> drain();
 
     storage::FileSystem* files_;
     std::string path_;
     std::unique_ptr<storage::File> file_;
+    std::uint64_t device_;
+    std::uint64_t number_;  ///< of the file, on its device
     std::string buffer_;
     std::uint64_t offset_ = 0;
 };
