@@ -9,6 +9,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <thread>
 
 namespace annals {
 namespace {
@@ -96,6 +97,20 @@ TEST(Replicate, BeginsAfterACursorOfCommitOrderAndNoOther) {
     end.resize(end.find('\n'));
     const Finished again = replicate(end);
     EXPECT_EQ(again.exit_code, 0) << again.errors;
+}
+
+TEST(Replicate, ThatIsStoppedBeforeItsEndDoesNotSayThatItIsDone) {
+    const TemporaryDirectory directory;
+    // Nobody listens there, so it waits.
+    test::ChildProcess stopped(kBinary,
+                               {"replicate", "--from", "http://127.0.0.1:1/fhir", "--to",
+                                "http://127.0.0.1:1/fhir", "--state", directory / "state"});
+    while (stopped.running() && stopped.errors().find("trying again") == std::string::npos) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    stopped.kill(SIGTERM);
+    EXPECT_EQ(stopped.wait(seconds(20)), 1);
+    EXPECT_NE(stopped.errors().find("stopped before"), std::string::npos) << stopped.errors();
 }
 
 /// A history of `count` patients with some flesh on them.

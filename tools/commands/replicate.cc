@@ -286,6 +286,10 @@ int replicate(const ArgumentList& arguments) {
         std::printf("cursor %s\n", cursor.c_str());
     }
     std::fflush(stdout);
+    if (g_stop && !options.follow) {
+        return fail("stopped before all was replicated; begun again it goes on from there",
+                    kExitFaults);
+    }
     if (!done && !g_stop) {
         return fail(done.error().detail, kExitFaults);
     }
