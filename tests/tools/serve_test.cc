@@ -213,5 +213,20 @@ TEST(Serve, StopsInOrderWhenItsTerminalIsClosedUnlessItIsToOutliveIt) {
     EXPECT_NE(server.errors().find("SIGTERM: stopping"), std::string::npos) << server.errors();
 }
 
+TEST(Serve, StopsAtOnceWhenItIsToldSoBeforeItIsReady) {
+    const TemporaryDirectory directory;
+    // The signal is there when the program begins.
+    const Finished stopped = test::run_program(
+        "/usr/bin/env",
+        {"--block-signal=TERM", "/bin/sh", "-c", "kill -TERM $$; exec \"$@\"", "sh", kBinary,
+         "serve", "--data", directory / "data", "--listen", "127.0.0.1:0"});
+    EXPECT_EQ(stopped.exit_code, 0) << stopped.errors;
+    EXPECT_EQ(stopped.output, "");
+    EXPECT_NE(stopped.errors.find("SIGTERM: stopped before it was ready"), std::string::npos)
+        << stopped.errors;
+    RunningServer server(kBinary, directory / "data");
+    EXPECT_FALSE(server.url().empty()) << server.process().errors();
+}
+
 }  // namespace
 }  // namespace annals

@@ -18,6 +18,9 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <thread>
 
 namespace annals::tools {
 
@@ -40,6 +43,50 @@ sigset_t block_signals() {
     std::signal(SIGPIPE, SIG_IGN);
     return signals;
 }
+
+/// As long as it lives, a signal ends the process at once. A start may take minutes, nothing was promised to anybody yet, and
+/// what it leaves behind the next one finds as after kill -9.
+class EndsAtOnce {
+  public:
+    /// Requires: `signals` are blocked.
+    explicit EndsAtOnce(const sigset_t& signals) : signals_(signals) {
+        sigset_t enough;
+        sigemptyset(&enough);
+        sigaddset(&enough, SIGRTMIN);
+        pthread_sigmask(SIG_BLOCK, &enough, nullptr);
+        thread_ = std::thread([all = signals] {
+            sigset_t waited = all;
+            sigaddset(&waited, SIGRTMIN);
+            int signal = 0;
+            sigwait(&waited, &signal);
+            if (signal != SIGRTMIN) {
+                end(signal);
+            }
+        });
+    }
+
+    EndsAtOnce(const EndsAtOnce&) = delete;
+    EndsAtOnce& operator=(const EndsAtOnce&) = delete;
+
+    ~EndsAtOnce() {
+        pthread_kill(thread_.native_handle(), SIGRTMIN);
+        thread_.join();
+        // The thread may have had no turn.
+        constexpr timespec kNow{};
+        if (const int signal = sigtimedwait(&signals_, nullptr, &kNow); signal > 0) {
+            end(signal);
+        }
+    }
+
+  private:
+    [[noreturn]] static void end(int signal) {
+        log_info(fmt::format("SIG{}: stopped before it was ready", sigabbrev_np(signal)));
+        std::_Exit(kExitDone);
+    }
+
+    const sigset_t signals_;
+    std::thread thread_;
+};
 
 /// Finds out whether `listen` can be bound before the data directory is touched.
 Result<void> try_address(const std::string& listen) {
@@ -144,6 +191,7 @@ int serve(const ArgumentList& arguments) {
             config->listen));
     }
 
+    std::optional<EndsAtOnce> starting(std::in_place, signals);
     storage::OpenReport report;
     auto store = storage::Store::open(storage::posix_file_system(), config->data,
                                       store_options(*config), &report);
@@ -159,6 +207,7 @@ int serve(const ArgumentList& arguments) {
     }
 
     std::optional<const core::Service> service(std::in_place, *config, **store);
+    starting.reset();
     auto server = net::Server::start(*config, *service, **store);
     if (!server) {
         return fail(server.error().detail, exit_code_of(server.error()));
