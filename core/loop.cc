@@ -387,7 +387,13 @@ asio::awaitable<Result<void>> Loop::erased_ticket(storage::Ticket ticket) {
     if (!settled) {
         co_return settled;
     }
-    co_return co_await erased_->wait(ticket, nullptr);
+    Result<void> erased = co_await erased_->wait(ticket, nullptr);
+    if (!erased) {
+        // Of such a status the answer says in general words what is wrong: that nothing was written, which isn't so.
+        Error& error = erased.error();
+        error.others.push_back({error.code, error.detail, ""});
+    }
+    co_return erased;
 }
 
 asio::awaitable<void> Loop::fetched(std::vector<Position> positions) {

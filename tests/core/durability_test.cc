@@ -103,6 +103,19 @@ TEST_F(Durability, UpdatesOnceTheErasureInItsWayIsDone) {
     EXPECT_EQ(created.etag, 1U);
 }
 
+TEST_F(Durability, SaysOfAnErasureWhoseBytesAreStillThereThatItIsDone) {
+    core::Config config;
+    config.hard_delete = true;
+    restart(config);
+    ASSERT_EQ(put_patient("1"), 201);
+    disk_->fail_next(SimFileSystem::Call::create, Errc::no_store);  // of the erasures' journal
+    const Answer told = send("DELETE", "/Patient/1");
+    EXPECT_EQ(told.status, 503);
+    EXPECT_TRUE(told.says(R"("code":"no-store")"));
+    EXPECT_TRUE(told.says("it is erased and can't be read any more"));
+    EXPECT_EQ(send("GET", "/Patient/1").status, 404);
+}
+
 TEST_F(Durability, CreatesNothingTwiceWhileTheFirstIsInFlight) {
     const std::string body = patient_with("", {{"mrn", "7"}});
     const ServiceFixture::Headers headers = {{"If-None-Exist", "identifier=mrn|7"}};
