@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <filesystem>
 #include <utility>
 
 namespace annals::net {
@@ -30,6 +31,18 @@ constexpr std::chrono::milliseconds kRetry{200};
 
 /// Of the file's end, looked at at once.
 constexpr std::size_t kTailBytes = 64 << 10;
+
+Error unusable(const std::string& file, const Error& why) {
+    return {Errc::usage, fmt::format("audit.file: {}: {}", file, why.detail), ""};
+}
+
+/// Whether `file` lies somewhere in `directory`, as they are written.
+bool is_below(const std::string& file, const std::string& directory) {
+    namespace fs = std::filesystem;
+    const fs::path from = fs::absolute(directory).lexically_normal() / "";
+    const fs::path way = fs::absolute(file).lexically_normal().lexically_relative(from);
+    return !way.empty() && *way.begin() != "..";
+}
 
 /// Where the last byte that is no zero ends, and what it is. A power cut may leave zeros where lines were to come.
 struct TextEnd {
@@ -58,12 +71,24 @@ AuditLog::AuditLog(const core::Config::Audit& config, storage::FileSystem& files
     : files_(files), path_(config.file), bytes_max_(config.max_bytes) {
 }
 
+Result<void> AuditLog::check(const core::Config& config, storage::FileSystem& files) {
+    using Mode = storage::FileSystem::Mode;
+    const std::string& file = config.audit.file;
+    const bool there = files.exists(file);
+    if (!there && !files.exists(config.data) && is_below(file, config.data)) {
+        return {};
+    }
+    if (auto opened = files.open(file, there ? Mode::read_write : Mode::create); !opened) {
+        return unusable(file, opened.error());
+    }
+    return there ? Result<void>() : files.remove(file);
+}
+
 Result<std::unique_ptr<AuditLog>> AuditLog::open(const core::Config::Audit& config,
                                                  storage::FileSystem& files) {
     std::unique_ptr<AuditLog> log(new AuditLog(config, files));
     if (const Result<void> opened = log->open_file(); !opened) {
-        return Error{Errc::usage,
-                     fmt::format("audit.file: {}: {}", config.file, opened.error().detail), ""};
+        return unusable(config.file, opened.error());
     }
     log->thread_ = std::thread([log = log.get()] { log->run(); });
     return log;

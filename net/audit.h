@@ -29,6 +29,10 @@ class AuditLog {
     /// Lines that may be reserved or wait to be written.
     static constexpr std::size_t kLinesMax = 16'384;
 
+    /// Whether open() will be able to, as far as that can be told before there is a data directory, in which the file may lie.
+    /// Changes nothing. Errors: as open().
+    static Result<void> check(const core::Config& config, storage::FileSystem& files);
+
     /// Opens `config.file` to go on at its end, on a new line whatever a crash has left there. Lifetime: `files` outlives it.
     /// Errors: usage, naming the key and the file.
     static Result<std::unique_ptr<AuditLog>> open(const core::Config::Audit& config,

@@ -329,6 +329,9 @@ Result<void> Server::check(const core::Config& config) {
     if (config.auth.issues_tokens()) {
         ANNALS_TRY_VOID(auth::TokenEndpoint::check(config));
     }
+    if (config.audited()) {
+        ANNALS_TRY_VOID(AuditLog::check(config, storage::posix_file_system()));
+    }
     return config.auth.mode == "none" ? Result<void>() : auth::Credentials::check(config);
 }
 

@@ -27,7 +27,7 @@ class Server {
                                                  storage::Store& store,
                                                  const Handlers& handlers = {});
 
-    /// Whether the files that `config` names, of certificates and credentials, are of use.
+    /// Whether the files that `config` names, of certificates, credentials and the audit log, are of use.
     /// Errors: usage; one line that names the key and the file.
     static Result<void> check(const core::Config& config);
 

@@ -34,6 +34,7 @@ TEST(Serve, RefusesAnUnknownKeyAWrongTypeAndATakenPortAndTouchesNothing) {
         {"data", {"--data", ""}},
         {"listen", {"--listen", ""}},
         {"nowhere.toml", {"--config", directory / "nowhere.toml"}},
+        {"audit.file", {"--set", "audit.file=" + (directory / "nowhere/audit.ndjson")}},
     };
     for (const auto& [named, more] : cases) {
         std::vector<std::string> arguments = {"serve", "--data", data};
@@ -47,6 +48,14 @@ TEST(Serve, RefusesAnUnknownKeyAWrongTypeAndATakenPortAndTouchesNothing) {
         EXPECT_NE(done.errors.find(named), std::string::npos) << done.errors;
         EXPECT_FALSE(std::filesystem::exists(data)) << named;
     }
+}
+
+TEST(Serve, MayHaveItsAuditLogInADataDirectoryThatItMakes) {
+    const TemporaryDirectory directory;
+    const std::string data = directory / "data";
+    RunningServer server(kBinary, data, {"--set", "audit.file=" + data + "/audit.ndjson"});
+    EXPECT_FALSE(server.url().empty()) << server.process().errors();
+    EXPECT_TRUE(std::filesystem::exists(data + "/audit.ndjson"));
 }
 
 // With such a limit the system lays memory out as ThreadSanitizer can't take it, so that no program of its starts.
