@@ -41,6 +41,17 @@ bool is_origin(std::string_view text) {
     }) && host.find_first_of("/?#*@") == std::string_view::npos;
 }
 
+/// Links are made by putting a path behind it.
+bool is_root(std::string_view url) {
+    const std::size_t scheme = url.starts_with("https://") ? 8 : url.starts_with("http://") ? 7 : 0;
+    const std::string_view rest = url.substr(scheme);
+    return scheme != 0 && rest.ends_with("/fhir") && !rest.starts_with('/') &&
+           std::all_of(rest.begin(), rest.end(), [](char c) {
+               return static_cast<unsigned char>(c) > ' ' && c != 0x7f &&
+                      std::string_view("?#\"<>\\").find(c) == std::string_view::npos;
+           });
+}
+
 Result<void> check_origins(const std::vector<std::string>& origins) {
     for (const std::string& origin : origins) {
         if (origin != "*" && !is_origin(origin)) {
@@ -236,10 +247,10 @@ Result<void> check_config(const Config& config) {
     if (config.data.empty()) {
         return usage("data must name a directory");
     }
-    if (!config.base_url.empty() &&
-        (!(config.base_url.starts_with("http://") || config.base_url.starts_with("https://")) ||
-         !config.base_url.ends_with("/fhir"))) {
-        return usage("base_url must begin with http:// or https:// and end in /fhir");
+    if (!config.base_url.empty() && !is_root(config.base_url)) {
+        return usage(
+            "base_url must begin with http:// or https:// and a host, end in /fhir, and have no "
+            "query in it");
     }
     if (config.delete_absent != 404 && config.delete_absent != 204) {
         return usage("delete_absent must be 404 or 204");
