@@ -35,6 +35,7 @@ TEST(Arguments, FillTheVariables) {
     EXPECT_EQ(result.count, 12u);
     EXPECT_TRUE(result.quiet);
     EXPECT_EQ(result.paths, (std::vector<std::string>{"a", "-", "b"}));
+    EXPECT_EQ(read({"--to", "x", "--count", "0"}).count, 0u);
 }
 
 TEST(Arguments, TakeOneValuePerSetWhateverItLooksLike) {
@@ -48,7 +49,9 @@ TEST(Arguments, TakeOneValuePerSetWhateverItLooksLike) {
 TEST(Arguments, AreRefusedWithTheUsageLineAndCodeTwo) {
     for (const ArgumentList& wrong :
          {ArgumentList{}, ArgumentList{"--to"}, ArgumentList{"--to", "x", "--unknown"},
-          ArgumentList{"--to", "x", "--count", "many"}}) {
+          ArgumentList{"--to", "x", "--count", "many"}, ArgumentList{"--to", "x", "--count", "010"},
+          ArgumentList{"--to", "x", "--count", "0x10"}, ArgumentList{"--to", "x", "--count=-1"},
+          ArgumentList{"--to", "x", "--count", "18446744073709551616"}}) {
         testing::internal::CaptureStderr();
         EXPECT_EQ(read(wrong).code, kExitUsage);
         EXPECT_NE(testing::internal::GetCapturedStderr().find("usage: annals probe --to"),

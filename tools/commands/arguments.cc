@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
+#include <system_error>
 
 namespace annals::tools {
 
@@ -35,11 +37,16 @@ void Arguments::required_text(const std::string& names, std::string& into,
 }
 
 void Arguments::number(const std::string& names, std::uint64_t& into, const std::string& help) {
-    // CLI11 takes -1 for the largest number there is.
-    const auto no_sign = [](const std::string& text) {
-        return text.starts_with('-') ? "must not be negative" : std::string();
+    // CLI11 takes -1 for the largest number there is, what is larger too, and 010 for eight.
+    const auto is_decimal = [](const std::string& text) {
+        std::uint64_t number = 0;
+        const char* const end = text.data() + text.size();
+        const auto [at, error] = std::from_chars(text.data(), end, number);
+        const bool right =
+            error == std::errc() && at == end && (text.size() == 1 || text.front() != '0');
+        return right ? std::string() : "must be a whole number in decimal digits";
     };
-    impl_->app.add_option(names, into, help)->capture_default_str()->check(no_sign, "");
+    impl_->app.add_option(names, into, help)->capture_default_str()->check(is_decimal, "");
 }
 
 void Arguments::number(const std::string& names, double& into, const std::string& help) {
