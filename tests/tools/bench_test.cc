@@ -112,6 +112,14 @@ TEST(AnswerReader, RefusesWhatIsNoHttp) {
     EXPECT_EQ(feed(reader, "SSH-2.0-OpenSSH_9.2p1 and more\r\n\r\n", 100), State::broken);
     AnswerReader endless;
     EXPECT_EQ(feed(endless, "HTTP/1.1 200 OK\r\nDate: now\r\n\r\n", 100), State::broken);
+    AnswerReader chunk;
+    EXPECT_EQ(
+        feed(chunk, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx",
+             200),
+        State::broken);
+    AnswerReader length;
+    EXPECT_EQ(feed(length, "HTTP/1.1 200 OK\r\nContent-Length: 18446744073709551615\r\n\r\nx", 200),
+              State::broken);
 }
 
 TEST(Workloads, TakeBodiesOfTheSizeAskedFor) {
@@ -283,6 +291,45 @@ TEST(Bench, RefusesWhatItCannotSend) {
     const test::Finished elsewhere = test::run_program(
         ANNALS_BINARY, {"bench", "recover", "--server", "http://127.0.0.1:1/fhir"});
     EXPECT_EQ(elsewhere.exit_code, 2);
+}
+
+TEST(Bench, RefusesWhatItCannotMeasureOrWriteBeforeItBegins) {
+    const test::TemporaryDirectory directory;
+    for (const std::vector<std::string>& wrong : {std::vector<std::string>{"--rate", "nan"},
+                                                  {"--rate", "inf"},
+                                                  {"--seconds", "1e30"},
+                                                  {"--warm-up", "nan"},
+                                                  {"--server-cpu", "999"},
+                                                  {"--json", directory / "nowhere/figures.json"},
+                                                  {"--html", directory / "nowhere/page.html"}}) {
+        std::vector<std::string> arguments{"bench", "read", "--smoke", "--directory",
+                                           directory / "work"};
+        if (wrong.front() == "--seconds" || wrong.front() == "--warm-up") {
+            std::erase(arguments, "--smoke");  // which has its own
+        }
+        arguments.insert(arguments.end(), wrong.begin(), wrong.end());
+        const test::Finished run = test::run_program(ANNALS_BINARY, arguments);
+        EXPECT_EQ(run.exit_code, 2) << wrong.back();
+        EXPECT_EQ(run.output, "") << wrong.back();
+    }
+}
+
+TEST(Bench, SaysWhatItMeasuredBeforeItHadToEnd) {
+    const test::TemporaryDirectory directory;
+    const std::string json = directory / "figures.json";
+    // No bundles are there for the second.
+    const test::Finished run =
+        test::run_program(ANNALS_BINARY,
+                          {"bench", "--smoke", "--directory", directory / "work", "--json", json,
+                           "read:2", "import:2", "--files", directory / "nowhere"},
+                          std::chrono::seconds(120));
+    EXPECT_EQ(run.exit_code, 1);
+    EXPECT_NE(run.output.find("read:2"), std::string::npos) << run.output;
+    EXPECT_NE(run.errors.find("ended early: "), std::string::npos) << run.errors;
+    json::Parser parser;
+    const Result<json::Document> figures = parser.parse(test::read_whole_file(json));
+    ASSERT_TRUE(figures) << figures.error().detail;
+    EXPECT_EQ(figures->root()["workloads"].size(), 1U);
 }
 
 TEST(Bench, RefusesAWorkloadThatItDoesNotKnow) {

@@ -8,6 +8,9 @@ namespace {
 
 constexpr std::size_t kRoomMin = 64 << 10;
 
+/// No server means a length beyond this.
+constexpr std::size_t kLengthMax = std::size_t{1} << 40;
+
 bool equals_ignoring_case(std::string_view text, std::string_view lower) noexcept {
     if (text.size() != lower.size()) {
         return false;
@@ -103,7 +106,7 @@ AnswerReader::State AnswerReader::read_head() {
         return chunked_ ? State::done : State::broken;
     }
     const auto result = std::from_chars(length.data(), length.data() + length.size(), body_size_);
-    return result.ec == std::errc() ? State::done : State::broken;
+    return result.ec == std::errc() && body_size_ <= kLengthMax ? State::done : State::broken;
 }
 
 AnswerReader::State AnswerReader::read_chunks() {
@@ -116,7 +119,7 @@ AnswerReader::State AnswerReader::read_chunks() {
         }
         const char* const end = static_cast<const char*>(line_end);
         std::size_t size = 0;
-        if (std::from_chars(begin, end, size, 16).ec != std::errc()) {
+        if (std::from_chars(begin, end, size, 16).ec != std::errc() || size > kLengthMax) {
             return State::broken;
         }
         const auto line = static_cast<std::size_t>(end - begin) + 2;

@@ -189,7 +189,8 @@ std::string described(const Machine& machine, std::string_view line_end);
 std::string duration_text(std::uint64_t nanoseconds);
 
 /// Runs everything that the settings ask for, limits first, each workload against a fresh server
-/// unless settings.server names one. Says on stderr what it is doing if `talk`.
-Result<Report> run_all(const Settings& settings, bool talk);
+/// unless settings.server names one. Says on stderr what it is doing if `talk`. Where it fails, `report` has what was
+/// measured before.
+Result<void> run_all(const Settings& settings, bool talk, Report& report);
 
 }  // namespace annals::bench

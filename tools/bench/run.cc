@@ -130,8 +130,7 @@ std::uint64_t Report::errors() const {
     return sum;
 }
 
-Result<Report> run_all(const Settings& settings, bool talk) {
-    Report report;
+Result<void> run_all(const Settings& settings, bool talk, Report& report) {
     report.settings = settings;
     report.machine = describe_machine(settings.directory);
     std::vector<Asked> all;
@@ -176,7 +175,7 @@ Result<Report> run_all(const Settings& settings, bool talk) {
     if (talk) {
         fmt::print(stderr, "\r\033[K");
     }
-    return report;
+    return {};
 }
 
 }  // namespace annals::bench

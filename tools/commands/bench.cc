@@ -31,7 +31,7 @@ std::vector<int> allowed_cores() {
     return cores;
 }
 
-// "auto": `automatic`; "any": -1; else a core's number. Nothing if it is none of these.
+// "auto": `automatic`; "any": -1; else the number of a core of this machine. Nothing if it is none of these.
 std::optional<int> read_core(const std::string& text, int automatic) {
     if (text == "auto") {
         return automatic;
@@ -43,7 +43,8 @@ std::optional<int> read_core(const std::string& text, int automatic) {
         text.find_first_not_of("0123456789") != std::string::npos) {
         return std::nullopt;
     }
-    return std::stoi(text);
+    const int core = std::stoi(text);
+    return core < ::sysconf(_SC_NPROCESSORS_CONF) ? std::optional(core) : std::nullopt;
 }
 
 bool write_file(const std::string& path, const std::string& text) {
@@ -53,6 +54,11 @@ bool write_file(const std::string& path, const std::string& text) {
     }
     const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
     return std::fclose(file) == 0 && written;
+}
+
+bool can_be_written(const std::string& path) {
+    std::FILE* const file = std::fopen(path.c_str(), "ab");
+    return file != nullptr && std::fclose(file) == 0;
 }
 
 // Each workload at each number of connections; those with a number of their own, and limits, once.
@@ -177,37 +183,54 @@ int run_bench(const ArgumentList& arguments) {
     const std::optional<int> on_client = read_core(client_cpu, split ? cores[1] : -1);
     if (!on_server || !on_client) {
         return declared.refuse(
-            "--server-cpu and --client-cpu take the number of a core, any or auto");
+            "--server-cpu and --client-cpu take the number of a core that is there, any or auto");
     }
     settings.server_cpu = *on_server;
     settings.client_cpu = *on_client;
     if (smoke) {
         make_smoke(settings);
     }
-    if (settings.seconds <= 0 || settings.rate < 0 || settings.warm_up < 0 ||
-        settings.connections == 0 || settings.bundle_connections == 0 ||
-        settings.bundle_entries == 0 || settings.preload == 0 || settings.client_threads == 0) {
-        return declared.refuse("times and numbers must be greater than nothing");
+    // What is no number compares as false.
+    constexpr double kMost = 1e6;
+    if (!(settings.seconds > 0 && settings.seconds <= kMost) ||
+        !(settings.rate == 0 || (settings.rate >= 1 / kMost && settings.rate <= kMost)) ||
+        !(settings.warm_up >= 0 && settings.warm_up <= kMost) || settings.connections == 0 ||
+        settings.bundle_connections == 0 || settings.bundle_entries == 0 || settings.preload == 0 ||
+        settings.client_threads == 0) {
+        return declared.refuse(
+            "times and numbers must be greater than nothing, times and rates a million at most");
     }
     std::error_code error;
     std::filesystem::create_directories(settings.directory, error);
     if (error) {
         return fail(fmt::format("{}: {}", settings.directory, error.message()), kExitUsage);
     }
-    const bool talk = !quiet && ::isatty(STDERR_FILENO) == 1;
-    const Result<bench::Report> report = bench::run_all(settings, talk);
-    if (!report) {
-        return report.error().code == Errc::usage ? declared.refuse(report.error().detail)
-                                                  : fail(report.error().detail, kExitFaults);
+    for (const std::string* const file : {&json, &html}) {
+        // Nobody wants to hear that when all is measured.
+        if (!file->empty() && !can_be_written(*file)) {
+            return fail(fmt::format("{}: cannot be written", *file), kExitUsage);
+        }
     }
-    std::fputs(bench::table_of(*report).c_str(), stdout);
-    if (!json.empty() && !write_file(json, bench::json_of(*report))) {
+    const bool talk = !quiet && ::isatty(STDERR_FILENO) == 1;
+    bench::Report report;
+    const Result<void> ran = bench::run_all(settings, talk, report);
+    const bool measured = report.limits.has_value() || !report.measurements.empty();
+    if (!ran && !measured) {
+        return ran.error().code == Errc::usage ? declared.refuse(ran.error().detail)
+                                               : fail(ran.error().detail, kExitFaults);
+    }
+    std::fputs(bench::table_of(report).c_str(), stdout);
+    if (!json.empty() && !write_file(json, bench::json_of(report))) {
         return fail(fmt::format("{}: cannot be written", json), kExitFaults);
     }
-    if (!html.empty() && !write_file(html, bench::html_of(*report))) {
+    if (!html.empty() && !write_file(html, bench::html_of(report))) {
         return fail(fmt::format("{}: cannot be written", html), kExitFaults);
     }
-    return report->errors() == 0 ? kExitDone : kExitFaults;
+    if (!ran) {
+        std::fflush(stdout);
+        return fail("ended early: " + ran.error().detail, kExitFaults);
+    }
+    return report.errors() == 0 ? kExitDone : kExitFaults;
 }
 
 }  // namespace annals::tools
