@@ -58,6 +58,21 @@ TEST(Serve, MayHaveItsAuditLogInADataDirectoryThatItMakes) {
     EXPECT_TRUE(std::filesystem::exists(data + "/audit.ndjson"));
 }
 
+TEST(Serve, WarnsOfBodiesForWhichThereIsNeverMemory) {
+    const TemporaryDirectory directory;
+    constexpr const char* kWarning = "warning limits.max_body: with limits.max_memory = 1048576 ";
+    {
+        RunningServer server(kBinary, directory / "a", {"--set", "limits.max_memory=1MiB"});
+        ASSERT_FALSE(server.url().empty()) << server.process().errors();
+        EXPECT_NE(server.process().errors().find(kWarning), std::string::npos)
+            << server.process().errors();
+    }
+    RunningServer server(kBinary, directory / "b", {"--set", "limits.max_memory=128MiB"});
+    ASSERT_FALSE(server.url().empty()) << server.process().errors();
+    EXPECT_EQ(server.process().errors().find("limits.max_body"), std::string::npos)
+        << server.process().errors();
+}
+
 // With such a limit the system lays memory out as ThreadSanitizer can't take it, so that no program of its starts.
 #if !defined(__has_feature) || !__has_feature(thread_sanitizer)
 TEST(Serve, DoesNotStartWithoutThreadsAndSaysSo) {

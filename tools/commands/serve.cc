@@ -191,6 +191,13 @@ int serve(const ArgumentList& arguments) {
             config->listen));
     }
 
+    if (config->limits.max_body > config->limits.max_memory / 2) {
+        log_warning(fmt::format(
+            "limits.max_body: with limits.max_memory = {} bodies of more than {} bytes may always "
+            "be answered 503: each takes up to twice its size while it is read",
+            config->limits.max_memory, config->limits.max_memory / 2));
+    }
+
     std::optional<EndsAtOnce> starting(std::in_place, signals);
     storage::OpenReport report;
     auto store = storage::Store::open(storage::posix_file_system(), config->data,
