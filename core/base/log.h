@@ -1,4 +1,4 @@
-// Log lines: one per event, to stderr, by spdlog.
+// Log lines: one per event, to stderr, by spdlog. While nobody reads them they are dropped, and counted.
 //
 // Layer:   core/base. Callers format with fmt; nothing that identifies a patient is logged.
 // Threads: any.

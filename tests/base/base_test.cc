@@ -7,7 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <set>
 #include <string>
 
@@ -142,6 +146,30 @@ TEST(Log, HasOneLineOfAnEventWhateverIsToldInIt) {
     EXPECT_EQ(std::ranges::count_if(told, [](unsigned char c) { return c < 0x20 || c == 0x7f; }), 1)
         << told;
     EXPECT_NE(told.find("'x  2026-01-01T00"), std::string::npos) << told;
+}
+
+// What reads the log may stand still. A server whose threads waited for it would be as dead as its reader.
+TEST(Log, WaitsForNoReaderThatStandsStill) {
+    std::array<int, 2> pipe{};
+    ASSERT_EQ(::pipe(pipe.data()), 0);
+    ASSERT_GT(::fcntl(pipe[1], F_SETPIPE_SZ, 4096), 0);
+    const int before = ::dup(STDERR_FILENO);
+    ASSERT_EQ(::dup2(pipe[1], STDERR_FILENO), STDERR_FILENO);
+    for (int n = 0; n < 100; ++n) {
+        log_warning(std::string(200, 'x'));
+    }
+    std::array<char, 8192> read{};
+    EXPECT_GT(::read(pipe[0], read.data(), read.size()), 0);
+    log_warning("again");
+    const ssize_t size = ::read(pipe[0], read.data(), read.size());
+    ::dup2(before, STDERR_FILENO);
+    for (const int fd : {before, pipe[0], pipe[1]}) {
+        ::close(fd);
+    }
+    ASSERT_GT(size, 0);
+    const std::string later(read.data(), static_cast<std::size_t>(size));
+    EXPECT_NE(later.find("lines were dropped"), std::string::npos) << later;
+    EXPECT_NE(later.find("again"), std::string::npos) << later;
 }
 
 }  // namespace
