@@ -204,9 +204,9 @@ Result<Document> Parser::run(std::string_view text, bool checked) {
     std::memset(copy + text.size(), 0, Tree::kPaddingBytes);
 
     Fault fault;
-    // Neither stage 1 nor minify reads beyond the text: they copy its last block to a padded one.
-    if (impl.find_tokens(text.data(), text.size()) != simdjson::SUCCESS) {
-        fault = find_lexical_fault(text);
+    // Of the copy: what is stored may be blanked meanwhile, and the Walk believes that the tokens are those of its text.
+    if (impl.find_tokens(copy, text.size()) != simdjson::SUCCESS) {
+        fault = find_lexical_fault({copy, text.size()});
     } else {
         const std::span tokens(impl.stage1->structural_indexes.get(),
                                impl.stage1->n_structural_indexes);
@@ -225,6 +225,7 @@ Result<Document> Parser::run(std::string_view text, bool checked) {
     tree.deep_ = impl.walk.is_deep();
     tree.text_size_ = text.size();
     if (const std::size_t space_count = impl.walk.space_count(); space_count != 0) {
+        // It doesn't read beyond the text: it copies its last block to a padded one. What is stored has no white space.
         const auto error =
             minifier().minify(reinterpret_cast<const std::uint8_t*>(text.data()), text.size(),
                               reinterpret_cast<std::uint8_t*>(copy), tree.text_size_);
