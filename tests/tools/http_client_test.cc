@@ -209,6 +209,18 @@ TEST(HttpClient, TriesAgainWhileTheServerIsUnwell) {
     EXPECT_FALSE(said.empty());
 }
 
+TEST(HttpClient, ReadsAgainWhatWasErasedWhileItWasSent) {
+    using namespace std::string_literals;
+    const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n";
+    ScriptedServer server({{head + "[\0\0]"s, head + "[11]"}});
+    HttpClient client(server.url());
+    Patience patience;
+    patience.first_pause = std::chrono::milliseconds(1);
+    const auto reply = client.send_patiently(get("/"), patience);
+    ASSERT_TRUE(reply);
+    EXPECT_EQ(reply->body, "[11]");
+}
+
 TEST(HttpClient, WaitsAsLongAsRetryAfterSaysWithinBounds) {
     ScriptedServer server(
         {{"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n",

@@ -489,6 +489,11 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
             again = again ||
                     (reply->status == 401 && impl_->let_in && impl_->server.credentials.in_files());
             why = fmt::format("{}: status {}", impl_->server.authority(), reply->status);
+            if (!again && request.method == "GET" && reply->body.find('\0') != std::string::npos) {
+                again = true;
+                why = fmt::format("{}: something was erased while it was being sent",
+                                  impl_->server.authority());
+            }
             asked = std::min(retry_after(*reply), patience.longest_wait);
         } else {
             again = (request.repeatable || !impl_->sent) && reply.error().code != Errc::usage &&
