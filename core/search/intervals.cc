@@ -79,8 +79,11 @@ Lows sure(Comparison comparison, Range asked, std::uint64_t span) noexcept {
             return {kMin, std::max(before(asked.low), minus(asked.high, span))};
         case Comparison::sa:
             return candidates(comparison, asked, span);
-        case Comparison::eb:
-            return {kMin, before(minus(asked.low, span))};
+        case Comparison::eb: {
+            // Where none begins so early that it must end before, an open beginning says nothing.
+            const std::int64_t first = minus(asked.low, span);
+            return first == kMin ? kNone : Lows{kMin, before(first)};
+        }
         case Comparison::ap:
             return {asked.low, asked.high};
     }

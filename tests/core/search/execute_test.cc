@@ -1,5 +1,6 @@
 #include "core/search/execute.h"
 
+#include "core/search/intervals.h"
 #include "core/search/ordered_walk.h"
 #include "core/search/sort.h"
 #include "core/search/terms.h"
@@ -9,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 
@@ -265,6 +267,43 @@ class SearchModel : public ::testing::Test {
     std::vector<std::tuple<TypeId, Position, Position>> deaths_;
     Position last_;
 };
+
+// Quantities with a comparator, as `less than -3`, are open at one end and may yet be short for their column.
+TEST(Intervals, CompareAsEachDoesByItselfHoweverLongTheyAre) {
+    using core::search::ordered;
+    const std::array<std::int64_t, 9> ends{INT64_MIN,    ordered(-100), ordered(-30),
+                                           ordered(-3),  ordered(0),    ordered(2.1),
+                                           ordered(100), ordered(1e18), INT64_MAX};
+    std::mt19937_64 random(42);
+    for (int round = 0; round < 300; ++round) {
+        std::vector<SearchEntries> entries(1 + random() % 10);
+        std::vector<storage::IndexedDocument> documents;
+        for (SearchEntries& one : entries) {
+            const auto [low, high] =
+                std::minmax({ends[random() % ends.size()], ends[random() % ends.size()]});
+            one.intervals.push_back({1, low, high});
+            documents.push_back({Position{documents.size() + 1}, documents.size() + 1, &one});
+        }
+        const auto run = storage::SearchRun::build(documents);
+        const storage::IntervalColumn column = run->intervals(1);
+        for (std::size_t i = 0; i < 9 * (ends.size() - 2); ++i) {
+            const auto comparison = static_cast<Comparison>(i % 9);
+            const std::int64_t end = ends[1 + i / 9];
+            const auto stretch = core::search::find_stretch(column, comparison, {end, end});
+            core::search::DocumentSet found;
+            found.reset(run->size());
+            core::search::add_documents(column, stretch, comparison, {end, end}, found);
+            found.seal();
+            for (std::uint32_t document = 0; document < run->size(); ++document) {
+                const auto& own = entries[document].intervals.front();
+                ASSERT_EQ(found.contains(document),
+                          core::search::compares(comparison, {own.low, own.high}, {end, end}))
+                    << "round " << round << " comparison " << i % 9 << " of " << own.low << " to "
+                    << own.high << " with " << end;
+            }
+        }
+    }
+}
 
 TEST_F(SearchModel, FindsWhatAScanOfEverythingFinds) {
     std::size_t found = 0;
