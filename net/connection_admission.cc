@@ -6,6 +6,7 @@
 #include "core/representation.h"
 #include "net/await.h"
 #include "net/connection.h"
+#include "net/probes.h"
 
 #include <asio/steady_timer.hpp>
 #include <fmt/format.h>
@@ -178,7 +179,10 @@ std::optional<core::Response> Connection::slow_down(const core::Request& request
 /// Before the body is read: whether its sender may send it. What can't be told by the head is told later.
 std::optional<core::Response> Connection::refuse_at_head(core::Request& request) {
     if (!enter_root(request)) {
-        return {};
+        // Nobody is asked who he is there, and nothing takes a body.
+        core::Response answer = answer_outside(worker_.shared, request);
+        core::represent_error(request, answer);
+        return answer;
     }
     cors_lines_ = worker_.shared.cors.lines(request);
     if (asks_for_token(request)) {

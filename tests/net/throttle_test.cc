@@ -251,6 +251,17 @@ TEST(Bodies, AreNotReadBeforeTheirSenderIsKnown) {
             EXPECT_EQ(answer->header("Connection"), "close");
         }
     }
+    // Nor where nobody has to be known.
+    for (const auto& [path, status] :
+         std::vector<std::pair<std::string, int>>{{"/healthz", 405}, {"/elsewhere", 404}}) {
+        Connection connection(server.port());
+        ASSERT_TRUE(
+            connection.send("POST " + path + " HTTP/1.1\r\nHost: a\r\nContent-Length: 37\r\n\r\n"));
+        const auto answer = connection.receive();
+        ASSERT_TRUE(answer);
+        EXPECT_EQ(answer->status, status);
+        EXPECT_EQ(answer->header("Connection"), "close");
+    }
     Connection connection(server.port());
     ASSERT_TRUE(connection.send(head(good, expects)));
     EXPECT_EQ(connection.receive()->status, 100);
