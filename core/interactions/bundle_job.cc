@@ -30,6 +30,7 @@ constexpr std::string_view kTypes[] = {"batch", "transaction", "history"};
 constexpr std::string_view kBundleFile = "bundle.json";
 constexpr std::string_view kDraftFile = "answer.tmp";
 constexpr std::string_view kBegun = R"({"begun":true})";
+constexpr std::string_view kToldOfItsEnd = R"({"begun":true,"told":true})";
 
 /// How long it takes at most until a job that is to stop has heard of it.
 constexpr std::chrono::milliseconds kStopPause{50};
@@ -215,7 +216,40 @@ class AuditPlace {
     std::shared_ptr<AccessLog> log_;  ///< null: nothing is written down
 };
 
-Result<Response> run_bundle(const Service& service, const JobRun& run, const BundleTask& task) {
+/// The kick-off, as far as it is kept.
+Request request_of(const JobRun& run, const BundleTask& task) {
+    Request request;
+    request.method = HttpMethod::post;
+    request.base_url = run.order().base_url;
+    request.request_id = task.request_id;
+    if (task.request_id_given) {
+        request.client_request_id = task.request_id;
+    }
+    request.principal = run.order().principal.get();
+    return request;
+}
+
+/// Of an identity() the name, without what it is held to.
+Principal named_by(const std::string& identity) {
+    constexpr std::size_t kPartBytes = 1 + 16;
+    const bool held =
+        identity.size() > kPartBytes && identity[identity.size() - kPartBytes] == '\n';
+    return {held ? identity.substr(0, identity.size() - kPartBytes) : identity, ""};
+}
+
+/// Writes down that the Bundle was under way when the server ended.
+Result<void> tell_cut_off(const Service& service, const JobRun& run, const BundleTask& task) {
+    ANNALS_TRY(AuditPlace place, AuditPlace::take(service, run));
+    Request request = request_of(run, task);
+    const Principal owner = named_by(run.order().owner);
+    request.principal = owner.name().empty() ? nullptr : &owner;
+    Response cut_off;
+    cut_off.status = 503;
+    place.record(request, cut_off, run.id());
+    return {};
+}
+
+Result<Response> run_bundle(const Service& service, JobRun& run, const BundleTask& task) {
     ANNALS_TRY(const std::unique_ptr<storage::File> file,
                run.files().open(run.path(kBundleFile), storage::FileSystem::Mode::read));
     ANNALS_TRY(const std::uint64_t size, file->size());
@@ -224,15 +258,8 @@ Result<Response> run_bundle(const Service& service, const JobRun& run, const Bun
     ANNALS_TRY(const json::Document bundle,
                parse_submitted(service.config(), parser, {bytes.get(), size}));
 
-    Request request;
-    request.method = HttpMethod::post;
-    request.base_url = run.order().base_url;
-    request.request_id = task.request_id;
-    if (task.request_id_given) {
-        request.client_request_id = task.request_id;
-    }
-    const Principal owner(run.order().owner, "");
-    request.principal = run.order().principal.get();
+    Request request = request_of(run, task);
+    const Principal owner = named_by(run.order().owner);
     request.unreadable = task.unreadable.empty() ? nullptr : &task.unreadable;
     if (!task.prefer.empty()) {
         request.headers.push_back({"Prefer", task.prefer});
@@ -257,6 +284,9 @@ Result<Response> run_bundle(const Service& service, const JobRun& run, const Bun
         Response cut_off;
         cut_off.status = 503;
         place.record(request, cut_off, run.id());
+        if (run.stopping()) {
+            static_cast<void>(run.save(std::string(kToldOfItsEnd)));  // else it is told again
+        }
         return response;
     }
     tell_failure(request, *response);
@@ -327,7 +357,12 @@ Result<JobResult> bundle_job(const Service& service, JobRun& run) {
         result.time = now();  // the server stopped when all was done but for saying so
         return result;
     }
-    ANNALS_TRY_VOID(may_begin(service, run, task.type));
+    if (const Result<void> may = may_begin(service, run, task.type); !may) {
+        if (!run.saved().empty() && run.saved() != kToldOfItsEnd) {
+            ANNALS_TRY_VOID(tell_cut_off(service, run, task));
+        }
+        return Error(may.error());
+    }
     run.say(fmt::format("a {} of {} entries", kTypes[static_cast<std::size_t>(task.type)],
                         task.entries));
     result.time = now();

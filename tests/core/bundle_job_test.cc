@@ -224,6 +224,7 @@ class MemoryLog : public AccessLog {
         records_.push_back(fmt::format("{} {} {}", method_name(request.method), response.status,
                                        request.request_id));
         job_ = job;
+        who_ = request.principal == nullptr ? "" : request.principal->name();
         for (const EntryTrace& entry : response.entries) {
             records_.push_back(
                 fmt::format("{} {} {}", method_name(entry.method), entry.status, entry.reference));
@@ -236,6 +237,8 @@ class MemoryLog : public AccessLog {
 
     const std::string& job() const { return job_; }
 
+    const std::string& who() const { return who_; }
+
     const std::vector<std::string>& records() const { return records_; }
 
   private:
@@ -243,6 +246,7 @@ class MemoryLog : public AccessLog {
     int refused_ = 0;
     int taken_ = 0;
     std::string job_;
+    std::string who_;
     std::vector<std::string> records_;
 };
 
@@ -304,6 +308,7 @@ class BundleJobRunTest : public BundleJobTest {
         JobOrder order;
         std::string saved;
         bool stopping = false;
+        std::shared_ptr<AccessLog> log = {};
     };
 
     static Work work(std::string_view type) {
@@ -316,7 +321,9 @@ class BundleJobRunTest : public BundleJobTest {
 
     Result<JobResult> run_once(Work& work, test::SimFileSystem& files) {
         JobRun run("j", work.order, "j", work.saved, files,
-                   {.stopping = [&] { return work.stopping; }, .say = [](const std::string&) {}});
+                   {.stopping = [&] { return work.stopping; },
+                    .say = [](const std::string&) {},
+                    .access_log = [&] { return work.log; }});
         Result<JobResult> result = bundle_job(service(), run);
         work.saved = run.saved();
         return result;
@@ -349,6 +356,40 @@ TEST_F(BundleJobRunTest, ThatWasUnderWayWhenTheServerStoppedSaysSo) {
     begun.saved = R"({"begun":true})";
     EXPECT_TRUE(run_once(begun, *files));
     EXPECT_EQ(send("GET", "/Patient/h").status, 200);
+}
+
+TEST_F(BundleJobRunTest, ThatWasCutOffIsWrittenDownOnce) {
+    Config config;
+    config.audit.file = data() + "/audit.log";
+    restart(config);
+    // The process was killed: it is told when the server is there again, and of whom, by the name that a token says.
+    const auto log = std::make_shared<MemoryLog>();
+    Work killed = work("batch");
+    killed.order.owner = Principal("alice", "patient/*.rs", "p").identity();
+    killed.saved = R"({"begun":true})";
+    killed.log = log;
+    const auto files = folder_with(bundle_of("batch", put_entry("a")));
+    EXPECT_FALSE(run_once(killed, *files));
+    EXPECT_THAT(log->records(), testing::ElementsAre("POST 503 r"));
+    EXPECT_EQ(log->who(), "alice");
+    EXPECT_EQ(log->taken(), 0);
+
+    // It was stopped in order: that was told then.
+    std::string entries = put_entry("p0");
+    for (int i = 1; i < 500; ++i) {
+        entries += "," + put_entry(fmt::format("p{}", i));
+    }
+    const auto many = folder_with(bundle_of("batch", entries));
+    const auto other = std::make_shared<MemoryLog>();
+    Work stopped = work("batch");
+    stopped.stopping = true;
+    stopped.log = other;
+    if (!run_once(stopped, *many)) {
+        EXPECT_THAT(other->records(), testing::ElementsAre("POST 503 r"));
+        stopped.stopping = false;
+        EXPECT_FALSE(run_once(stopped, *many));
+        EXPECT_EQ(other->records().size(), 1U);
+    }
 }
 
 TEST_F(BundleJobRunTest, OfSomebodyWhoIsNotKnownAnyMoreIsNotBegun) {
