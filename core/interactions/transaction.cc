@@ -316,8 +316,15 @@ asio::awaitable<Response> run_transaction(const Service& service, const Request&
                                           const json::Document& bundle,
                                           std::chrono::steady_clock::time_point end,
                                           ConditionalReferences conditional_references) {
-    TransactionRun run(service, request, bundle.root()["entry"], conditional_references, end);
+    const json::Value list = bundle.root()["entry"];
+    TransactionRun run(service, request, list, conditional_references, end);
     Response response = co_await run.run();
+    if (response.status != 200 && service.config().audited()) {
+        // Nothing became of them, but they were asked for.
+        for (const json::Value entry : list.elements()) {
+            response.entries.push_back(trace_asked(entry, response.status));
+        }
+    }
     co_return response;
 }
 

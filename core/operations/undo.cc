@@ -367,6 +367,7 @@ asio::awaitable<Response> undo_operation(const Service& service, const Request& 
             co_return written;
         }
         response.position = written.position;
+        response.entries = std::move(written.entries);
     }
     response.body = Body(parameters_of(plan.steps(), !asked->dry_run));
     co_return response;

@@ -176,6 +176,33 @@ TEST(Audit, HasEveryEntryOfABundleAndEveryResourceThatCriteriaDelete) {
     EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/2")"));
 }
 
+TEST(Audit, HasWhatATransactionAskedForThatFailed) {
+    AuditedServer server;
+    ASSERT_EQ(
+        server
+            .send(
+                "POST", "/",
+                R"({"resourceType":"Bundle","type":"transaction","entry":[)"
+                R"({"resource":{"resourceType":"Patient","id":"1"},"request":{"method":"PUT","url":"Patient/1"}},)"
+                R"({"request":{"method":"GET","url":"Patient/none"}}]})")
+            .status,
+        400);
+    const std::string line = server.line();
+    EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/1"},"name":"PUT","description":"400")"));
+    EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/none"},"name":"GET","description":"400")"));
+}
+
+TEST(Audit, HasWhatWasTakenBack) {
+    AuditedServer server;
+    const std::string patient = R"({"resourceType":"Patient","id":"1"})";
+    ASSERT_EQ(server.send("PUT", "/Patient/1", patient).status, 201);
+    ASSERT_EQ(server.send("PUT", "/Patient/1", patient).status, 200);
+    ASSERT_EQ(server.send("POST", "/$undo?from=2&dryRun=true").status, 200);
+    EXPECT_THAT(server.line(), Not(HasSubstr("Patient/1")));
+    ASSERT_EQ(server.send("POST", "/$undo?from=2").status, 200);
+    EXPECT_THAT(server.line(), HasSubstr(R"("reference":"Patient/1/_history/3"},"name":"PUT")"));
+}
+
 TEST(Audit, HasWhatBecameOfABundleThatWasAnsweredLater) {
     AuditedServer server;
     const HttpResponse begun = server.send(
