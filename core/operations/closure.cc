@@ -1,9 +1,7 @@
 #include "core/operations/closure.h"
 
 #include "core/base/digest.h"
-#include "core/definitions.h"
 #include "core/interactions/submitted_resource.h"
-#include "core/interactions/turns.h"
 #include "core/operations/coded_input.h"
 #include "core/operations/input.h"
 #include "core/operations/terminology.h"
@@ -11,8 +9,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <compare>
+#include <memory>
 
 namespace annals::core {
 
@@ -20,6 +18,7 @@ namespace {
 
 constexpr std::size_t kConceptsMax = 2'000;  // of one table
 constexpr int kTriesMax = 8;
+constexpr std::uint64_t kStepsPerRow = 20;
 
 struct Asked {
     std::string name;
@@ -36,10 +35,10 @@ struct Row {
     auto operator<=>(const Row&) const = default;
 };
 
+/// A version of a table, as it is stored.
 struct Table {
-    std::uint64_t version = 0;  ///< of the stored ConceptMap; 0: none
-    bool live = false;
-    std::vector<Row> rows;
+    std::uint64_t version = 0;                     ///< of the stored ConceptMap; 0: none
+    std::optional<storage::StoredVersion> stored;  ///< nothing: it is deleted, or was never there
 };
 
 Result<Asked> read_asked(const Request& request) {
@@ -73,37 +72,40 @@ std::string id_of(std::string_view name) {
     return "closure-" + sha256_hex(name).substr(0, 32);
 }
 
-asio::awaitable<Result<Table>> read_table(const Service& service, const Request& request,
-                                          std::optional<storage::VersionInfo> info) {
-    Table table;
-    if (!info) {
-        co_return table;
+asio::awaitable<Result<std::shared_ptr<const Table>>> load_table(
+    const Service& service, const Request& request, std::optional<storage::VersionInfo> info) {
+    const auto table = std::make_shared<Table>();
+    table->version = info ? info->version.value : 0;
+    if (info && !info->deletion) {
+        co_await request.loop->fetched(std::span(&*info, 1));
+        Result<storage::StoredVersion> stored = service.store().load(*info);
+        if (!stored) {
+            co_return std::move(stored.error());
+        }
+        table->stored = *std::move(stored);
     }
-    table.version = info->version.value;
-    if (info->deletion) {
-        co_return table;
+    co_return std::shared_ptr<const Table>(table);
+}
+
+/// What a table says; ascending. Errors: of `effort`.
+Result<std::vector<Row>> rows_of(const Table& table, terminology::Effort& effort) {
+    std::vector<Row> rows;
+    if (!table.stored) {
+        return rows;
     }
-    table.live = true;
-    co_await request.loop->fetched(std::span(&*info, 1));
-    const Result<storage::StoredVersion> stored = service.store().load(*info);
-    if (!stored) {
-        co_return stored.error();
-    }
-    const Result<json::Document> document = thread_parser().parse(stored->body);
-    if (!document) {
-        co_return document.error();
-    }
-    for (const json::Value group : document->root()["group"].elements()) {
+    ANNALS_TRY_VOID(effort.spend(table.stored->body.size()));
+    ANNALS_TRY(const json::Document document, thread_parser().parse(table.stored->body));
+    for (const json::Value group : document.root()["group"].elements()) {
         for (const json::Value element : group["element"].elements()) {
             const Row alone{group["source"].string(), element["code"].string(), ""};
-            table.rows.push_back(alone);
+            rows.push_back(alone);
             for (const json::Value target : element["target"].elements()) {
-                table.rows.push_back({alone.system, alone.code, target["code"].string()});
+                rows.push_back({alone.system, alone.code, target["code"].string()});
             }
         }
     }
-    std::sort(table.rows.begin(), table.rows.end());
-    co_return table;
+    std::sort(rows.begin(), rows.end());
+    return rows;
 }
 
 /// A ConceptMap of these rows, which ascend. Codes with none above them are left out unless `with_all`.
@@ -148,19 +150,21 @@ std::string map_json(const Asked& asked, std::uint64_t version, const std::vecto
     return out + "}";
 }
 
-/// What the concepts add to the table; ascending.
-Result<std::vector<Row>> added(const Service& service, const Asked& asked, const Table& table,
-                               std::vector<Position>* unread) {
-    terminology::Effort effort(10'000'000);
-    const Definitions::Resident definitions(service.definitions(), unread);
-    terminology::Session session(definitions.terminology(), effort);
+/// What the concepts add to the rows that are there; ascending.
+Result<std::vector<Row>> added(terminology::Session& session, const Asked& asked,
+                               const std::vector<Row>& there) {
+    terminology::Effort& effort = session.effort();
     std::vector<Row> known;  // the codes alone
-    for (const Row& row : table.rows) {
+    for (const Row& row : there) {
         if (row.above.empty()) {
             known.push_back(row);
         }
     }
     std::vector<Row> rows;
+    const auto add = [&](const Row& code, const Row& above) {
+        rows.push_back({code.system, code.code, above.code});
+        return effort.spend(kStepsPerRow);
+    };
     for (const GivenCode& given : asked.concepts) {
         ANNALS_TRY(const auto system, session.code_system(*given.system, given.version));
         const auto number = system ? system->find(given.code) : std::nullopt;
@@ -169,21 +173,22 @@ Result<std::vector<Row>> added(const Service& service, const Asked& asked, const
                          ""};
         }
         const Row own{*given.system, std::string(system->code(*number)), ""};
+        ANNALS_TRY_VOID(effort.spend(known.size() + system->size() / 64));
         if (std::find(known.begin(), known.end(), own) != known.end()) {
             continue;
         }
+        ANNALS_TRY(const std::vector<bool> above, system->reached(*number, true, effort));
+        ANNALS_TRY(const std::vector<bool> below, system->reached(*number, false, effort));
         for (const Row& other : known) {
             const auto other_number =
                 other.system == own.system ? system->find(other.code) : std::nullopt;
             if (!other_number) {
                 continue;
             }
-            ANNALS_TRY(const bool below, system->is_below(*number, *other_number, effort));
-            ANNALS_TRY(const bool above, system->is_below(*other_number, *number, effort));
-            if (below) {
-                rows.push_back({own.system, own.code, other.code});
-            } else if (above) {
-                rows.push_back({own.system, other.code, own.code});
+            if (above[*other_number]) {
+                ANNALS_TRY_VOID(add(own, other));
+            } else if (below[*other_number]) {
+                ANNALS_TRY_VOID(add(other, own));
             }
         }
         known.push_back(own);
@@ -197,6 +202,31 @@ Result<std::vector<Row>> added(const Service& service, const Asked& asked, const
     return rows;
 }
 
+/// The answer to concepts. `body` is then what is to be stored; empty where nothing is new.
+Result<std::string> grown(terminology::Session& session, const Asked& asked, const Table& table,
+                          std::string& body) {
+    ANNALS_TRY(std::vector<Row> all, rows_of(table, session.effort()));
+    ANNALS_TRY(const std::vector<Row> rows, added(session, asked, all));
+    if (rows.empty()) {
+        return map_json(asked, table.version, {}, false, false);
+    }
+    all.insert(all.end(), rows.begin(), rows.end());
+    std::sort(all.begin(), all.end());
+    body = map_json(asked, table.version + 1, all, true, true);
+    return map_json(asked, table.version + 1, rows, false, false);
+}
+
+/// The answer to a version: what was added after it.
+Result<std::string> since(terminology::Session& session, const Asked& asked, const Table& table,
+                          const Table& then) {
+    ANNALS_TRY(std::vector<Row> rows, rows_of(table, session.effort()));
+    ANNALS_TRY(const std::vector<Row> before, rows_of(then, session.effort()));
+    std::erase_if(rows, [&](const Row& row) {
+        return std::binary_search(before.begin(), before.end(), row);
+    });
+    return map_json(asked, table.version, rows, false, false);
+}
+
 asio::awaitable<Response> write_table(const Service& service, const Request& request,
                                       const Table& before, const std::string& id,
                                       const std::string& body) {
@@ -208,92 +238,86 @@ asio::awaitable<Response> write_table(const Service& service, const Request& req
     put.query = {};
     put.body = body;
     put.headers = {{"Content-Type", "application/fhir+json"}, {"Prefer", "return=minimal"}};
-    if (before.live) {
+    if (before.stored) {
         put.headers.push_back({"If-Match", tag});
     }
     Response written = co_await handle(service, put);
     co_return written;
 }
 
-Response answer(std::string body) {
-    Response response;
-    response.body = Body(std::move(body));
-    return response;
-}
-
-/// What was added after the version that is asked for.
-asio::awaitable<Result<std::string>> since(const Service& service, const Request& request,
-                                           const Asked& asked, const Table& table,
-                                           const std::string& id) {
-    std::vector<Row> rows = table.rows;
-    const auto info = service.store().version(map_type(), id, VersionNumber{*asked.version});
-    if (*asked.version != 0 && (!info || info->deletion)) {
+asio::awaitable<Response> answer_version(const Service& service, const Request& request,
+                                         std::shared_ptr<const Asked> asked,
+                                         std::shared_ptr<const Table> table,
+                                         const std::string& id) {
+    const VersionNumber version{*asked->version};
+    const auto info = service.store().version(map_type(), id, version);
+    if (version.value != 0 && (!info || info->deletion)) {
         co_return Error{Errc::not_found,
-                        fmt::format("The closure table has no version {}", *asked.version), ""};
+                        fmt::format("The closure table has no version {}", version.value), ""};
     }
-    if (*asked.version != 0) {
-        const Result<Table> then = co_await read_table(service, request, info);
-        if (!then) {
-            co_return then.error();
-        }
-        std::erase_if(rows, [&](const Row& row) {
-            return std::binary_search(then->rows.begin(), then->rows.end(), row);
+    const auto then = co_await load_table(service, request, info);
+    if (!then) {
+        co_return then.error();
+    }
+    Response response = co_await make_answer(
+        service, request, [asked, table, then = *then](terminology::Session& session) {
+            return since(session, *asked, *table, *then);
         });
-    }
-    co_return map_json(asked, table.version, rows, false, false);
+    co_return response;
 }
 
 }  // namespace
 
 asio::awaitable<Response> closure_operation(const Service& service, const Request& request,
                                             const Target& /*target*/) {
-    const Result<Asked> asked = read_asked(request);
-    if (!asked) {
-        co_return asked.error();
+    Result<Asked> read = read_asked(request);
+    if (!read) {
+        co_return read.error();
     }
+    const auto asked = std::make_shared<const Asked>(*std::move(read));
     const std::string id = id_of(asked->name);
     for (int tries = 0; tries < kTriesMax; ++tries) {
-        const Result<Table> table =
-            co_await read_table(service, request, service.store().current(map_type(), id));
-        if (!table) {
-            co_return table.error();
+        const auto loaded =
+            co_await load_table(service, request, service.store().current(map_type(), id));
+        if (!loaded) {
+            co_return loaded.error();
         }
+        const std::shared_ptr<const Table>& table = *loaded;
         const bool begins = asked->concepts.empty() && !asked->version;
-        if (!begins && !table->live) {
+        if (!begins && !table->stored) {
             co_return Error{Errc::not_found, "The closure table has not been begun", ""};
         }
         if (asked->version) {
-            Result<std::string> body = co_await since(service, request, *asked, *table, id);
-            if (!body) {
-                co_return body.error();
+            Response response = co_await answer_version(service, request, asked, table, id);
+            co_return response;
+        }
+        Response done;
+        const auto body = std::make_shared<std::string>();
+        if (begins) {
+            *body = map_json(*asked, table->version + 1, {}, true, true);
+        } else {
+            done = co_await make_answer(service, request,
+                                        [asked, table, body](terminology::Session& session) {
+                                            return grown(session, *asked, *table, *body);
+                                        });
+            if (done.status != 200 || body->empty()) {
+                co_return done;
             }
-            co_return answer(*std::move(body));
-        }
-        const Result<std::vector<Row>> rows = co_await fetch_and_look(
-            *request.loop,
-            [&](std::vector<Position>* unread) { return added(service, *asked, *table, unread); });
-        if (!rows) {
-            co_return rows.error();
-        }
-        if (!begins && rows->empty()) {
-            co_return answer(map_json(*asked, table->version, {}, false, false));
         }
         if (service.config().read_only) {
             co_return Error{Errc::no_store, "", ""};
         }
-        std::vector<Row> all = begins ? std::vector<Row>() : table->rows;
-        all.insert(all.end(), rows->begin(), rows->end());
-        std::sort(all.begin(), all.end());
-        const std::string body = map_json(*asked, table->version + 1, all, true, true);
-        Response written = co_await write_table(service, request, *table, id, body);
+        Response written = co_await write_table(service, request, *table, id, *body);
         if (written.status == 412) {
             continue;  // another call was faster
         }
         if (written.status >= 300) {
             co_return written;
         }
-        Response done = answer(map_json(
-            *asked, written.etag ? written.etag->value : table->version + 1, *rows, false, false));
+        if (begins) {
+            done.body = Body(map_json(
+                *asked, written.etag ? written.etag->value : table->version + 1, {}, false, false));
+        }
         done.position = written.position;
         co_return done;
     }

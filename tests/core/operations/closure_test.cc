@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace annals::core {
 namespace {
 
@@ -60,6 +62,34 @@ TEST_F(Closure, GrowsByWhatItIsTold) {
     EXPECT_EQ(rows(call(R"(,{"name":"version","valueString":"9"})")), "404 not-found");
     EXPECT_EQ(rows(call("")), "5") << "it begins anew";
     EXPECT_EQ(rows(call(adding({"puppy"}))), "6");
+}
+
+TEST_F(Closure, TakesManyConceptsAtOnce) {
+    constexpr std::size_t kChain = 200;
+    constexpr std::size_t kAll = 1'500;
+    std::string concepts;
+    std::string parts;
+    for (std::size_t i = 0; i < kAll; ++i) {
+        const std::string code = "c" + std::to_string(i);
+        const std::string above = i > 0 && i < kChain
+                                      ? R"(,"property":[{"code":"parent","valueCode":"c)" +
+                                            std::to_string(i - 1) + R"("}])"
+                                      : "";
+        concepts += (i > 0 ? "," : "") + (R"({"code":")" + code + R"(")" + above + "}");
+        parts += R"(,{"name":"concept","valueCoding":{"system":"http://s/many","code":")" + code +
+                 R"("}})";
+    }
+    put("CodeSystem/many", R"({"resourceType":"CodeSystem","id":"many","url":"http://s/many",
+        "status":"active","content":"complete","concept":[)" +
+                               concepts + "]}");
+    ASSERT_EQ(rows(call("")), "1");
+    const std::string added = rows(call(parts));
+    EXPECT_EQ(added.substr(0, 2), "2 ");
+    EXPECT_EQ(static_cast<std::size_t>(std::count(added.begin(), added.end(), '<')),
+              kChain * (kChain - 1) / 2);
+    EXPECT_NE(added.find(" c199<c0 "), std::string::npos);
+    EXPECT_EQ(rows(call(R"(,{"name":"version","valueString":"1"})")), added);
+    EXPECT_EQ(rows(call(parts)), "2") << "all are there";
 }
 
 TEST_F(Closure, IsReadButDoesNotGrowOnAReadOnlyServer) {
