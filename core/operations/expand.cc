@@ -35,7 +35,7 @@ struct Asked {
     bool nested = false;
     std::string language;
     terminology::Versions versions;
-    std::vector<std::string> excluded_systems;
+    std::vector<std::string> excluded_systems;  ///< ascending
     std::size_t codes_max = 0;
     ParametersWriter echo;  ///< what was asked, for expansion.parameter
 };
@@ -160,6 +160,7 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
         asked->excluded_systems.emplace_back(split_canonical(text).url);
         echo.add_text("exclude-system", "valueUri", text);
     }
+    std::sort(asked->excluded_systems.begin(), asked->excluded_systems.end());
     return std::shared_ptr<const Asked>(asked);
 }
 
@@ -214,8 +215,8 @@ bool Answer::is_wanted(const Entry& entry) const {
         return false;
     }
     const auto& excluded = asked_.excluded_systems;
-    if (!excluded.empty() && std::find(excluded.begin(), excluded.end(),
-                                       expansion_.systems[entry.system].url) != excluded.end()) {
+    if (std::binary_search(excluded.begin(), excluded.end(),
+                           expansion_.systems[entry.system].url)) {
         return false;
     }
     std::string kept;
@@ -349,7 +350,7 @@ Result<std::string> Answer::make(terminology::Session& session) {
     const std::size_t size = std::min<std::uint64_t>(asked_.count.value_or(total), total - first);
     chosen_.erase(chosen_.begin(), chosen_.begin() + static_cast<std::ptrdiff_t>(first));
     chosen_.resize(size);
-    ANNALS_TRY_VOID(session.effort().spend(size * 10));
+    ANNALS_TRY_VOID(session.effort().spend(size * (10 + asked_.designation_tokens.size())));
     write_head();
     out_ += fmt::format(
         R"(,"expansion":{{"identifier":"urn:uuid:{}","timestamp":"{}","total":{},"offset":{})",

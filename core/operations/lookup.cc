@@ -51,12 +51,12 @@ Result<CodeSystemPointer> find_system(Session& session, std::string_view system,
 
 struct Lookup {
     GivenCode code;
-    std::vector<std::string> properties;  ///< none: all
+    std::vector<std::string> properties;  ///< ascending; none: all
     std::string language;
 
     bool wants(std::string_view property) const {
         return properties.empty() ||
-               std::find(properties.begin(), properties.end(), property) != properties.end();
+               std::binary_search(properties.begin(), properties.end(), property);
     }
 };
 
@@ -72,6 +72,7 @@ Result<std::shared_ptr<const Lookup>> read_lookup(const Request& request) {
         return Error{Errc::required, "The system of the code is required", ""};
     }
     ANNALS_TRY(lookup->properties, input.texts("property"));
+    std::sort(lookup->properties.begin(), lookup->properties.end());
     ANNALS_TRY(const auto language, input.text("displayLanguage"));
     lookup->language = language.value_or("");
     return std::shared_ptr<const Lookup>(lookup);

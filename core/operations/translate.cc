@@ -220,7 +220,8 @@ Result<bool> Translation::by_group(json::Value group, const GivenCode& code) {
             continue;
         }
         for (const json::Value target : element["target"].elements()) {
-            ANNALS_TRY_VOID(session_.effort().spend(2));
+            ANNALS_TRY_VOID(session_.effort().spend(2 + target["dependsOn"].size() *
+                                                            (1 + asked_.dependencies.size())));
             if ((asked_.reverse && !target["code"].equals(code.code)) ||
                 !fulfils(asked_, target["dependsOn"])) {
                 continue;

@@ -90,6 +90,8 @@ Result<json::Value> listed_in(Session& session, const terminology::ValueSet& val
         return json::Value();
     }
     for (const Include& include : value_set.includes()) {
+        ANNALS_TRY_VOID(
+            session.effort().spend(terminology::kStepsPerPart * (1 + include.value_sets.size())));
         if (const auto found = include.by_code.find(code.code);
             found != include.by_code.end() && (!code.system || *code.system == include.system)) {
             const json::Value item = include.concepts[found->second].item;
@@ -121,6 +123,8 @@ Result<json::Value> listed_in(Session& session, const terminology::ValueSet& val
 Result<std::string_view> system_of(Session& session, const terminology::ValueSet& value_set,
                                    const GivenCode& code, std::size_t depth) {
     for (const Include& include : value_set.includes()) {
+        ANNALS_TRY_VOID(
+            session.effort().spend(terminology::kStepsPerPart * (1 + include.value_sets.size())));
         if (!include.system.empty()) {
             ANNALS_TRY(const Member member,
                        terminology::member_of(session, include, {include.system, code.code}));

@@ -148,6 +148,7 @@ Result<void> Builder::compose(const ValueSet& value_set) {
 }
 
 Result<void> Builder::include(const Include& part) {
+    ANNALS_TRY_VOID(session_.effort().spend(kStepsPerPart));
     if (part.system.empty() && part.value_sets.empty()) {
         return {};
     }
@@ -416,6 +417,7 @@ Result<ExpansionPointer> expand(Session& session, const ValueSetPointer& value_s
             return kept;
         }
     }
+    ANNALS_TRY_VOID(session.effort().spend(kStepsPerExpansion));
     const Within within(session, *value_set);
     if (!within.entered()) {
         return Error(within.entered().error());

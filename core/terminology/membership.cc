@@ -123,7 +123,7 @@ Result<Member> composed(Session& session, const ValueSet& value_set, const Code&
     Member found = Member::no;
     const Include* by = nullptr;
     for (const Include& include : value_set.includes()) {
-        ANNALS_TRY_VOID(session.effort().spend());
+        ANNALS_TRY_VOID(session.effort().spend(kStepsPerPart));
         ANNALS_TRY(const Member in, member_of(session, include, code));
         if (in > found) {
             by = &include;

@@ -280,6 +280,22 @@ TEST_F(Expand, KnowsWhatR4Defines) {
     EXPECT_EQ(codes("url=http://hl7.org/fhir/ValueSet/observation-codes"), "422 not-supported");
 }
 
+TEST_F(Expand, CountsTheValueSetsThatItLooksInto) {
+    compose("n0", R"("include":[{"system":"http://s/animals","concept":[{"code":"none"}]}])");
+    for (int level = 1; level <= 6; ++level) {
+        std::string parts;
+        for (int i = 0; i < 10; ++i) {
+            parts +=
+                fmt::format(R"({}{{"valueSet":["http://v/n{}"]}})", i > 0 ? "," : "", level - 1);
+        }
+        compose("n" + std::to_string(level), R"("include":[)" + parts + "]");
+    }
+    EXPECT_EQ(codes("url=http://v/n3"), "");
+    // A million of them: too many for a search.
+    const Answer answer = send("GET", "/Observation?code:in=http://v/n6");
+    EXPECT_TRUE(answer.says("too-costly")) << answer.body;
+}
+
 TEST_F(Expand, MakesLargeExpansionsWhileOthersAreServed) {
     std::string concepts;
     for (int i = 0; i < 60'000; ++i) {
