@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kRegexBytesMax = 1000;
 constexpr std::int64_t kRegexMemoryMax = 1 << 20;
+constexpr std::size_t kBytesPerStep = 64;  // of texts that are compared
 
 constexpr std::array<std::pair<std::string_view, Filter::Operator>, 9> kOperators{{
     {"=", Filter::Operator::equal},
@@ -107,7 +108,9 @@ Result<bool> Filter::passes(const CodeSystem& system, CodeSystem::Number number,
                             Effort& effort) const {
     ANNALS_TRY_VOID(effort.spend(1));
     if (!is_by_hierarchy()) {
-        ANNALS_TRY_VOID(effort.spend(system.item(number)["property"].size()));
+        const json::Value properties = system.item(number)["property"];
+        const std::size_t bytes = properties.raw().size() + system.display(number).size();
+        ANNALS_TRY_VOID(effort.spend(properties.size() + bytes / kBytesPerStep));
         const bool has = has_value(system, number);
         const bool wanted =
             operator_ != Operator::not_in && !(operator_ == Operator::exists && value_ == "false");
