@@ -56,6 +56,19 @@ TEST(HistoryReader, IsNotTakenInByASelfLinkThatRepeatsWhatWasAskedFor) {
     EXPECT_NE(target->find("_sort=_lastUpdated"), std::string::npos) << *target;
 }
 
+TEST(HistoryReader, SaysOfWhatIsNoHistoryThatItIsNone) {
+    for (const char* answer :
+         {"<html></html>", "{}", R"({"resourceType":"Bundle","type":"searchset"})"}) {
+        const test::HttpEndpoint endpoint(
+            [answer](const std::string&) { return test::HttpEndpoint::Answer{200, answer}; });
+        const auto refused = reader_of(endpoint).first_target({}, 10);
+        ASSERT_FALSE(refused);
+        EXPECT_NE(refused.error().detail.find(endpoint.url()), std::string::npos);
+        EXPECT_NE(refused.error().detail.find("the answer is no history Bundle"), std::string::npos)
+            << refused.error().detail;
+    }
+}
+
 TEST(HistoryReader, AsksForLessWhereThatIsTooLarge) {
     const test::HttpEndpoint endpoint([](const std::string& request) {
         const std::string target = target_of(request);

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <map>
 
 namespace annals::tools {
@@ -93,7 +94,9 @@ Result<void> write_from_server(const ExportOptions& options, Progress& progress,
                                std::uint64_t& count) {
     ANNALS_TRY(ServerUrl server, parse_server_url(options.server));
     server.credentials = options.credentials;
-    HistoryReader reader(std::move(server), Patience());
+    Patience patience;
+    patience.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+    HistoryReader reader(std::move(server), patience);
     ANNALS_TRY(std::string target, reader.first_target({}, kVersionsPerStep));
     ANNALS_TRY(LineWriter writer, LineWriter::create(options.to + "/history.ndjson"));
     while (!target.empty()) {

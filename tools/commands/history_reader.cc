@@ -101,10 +101,14 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
                                          client_.server().base_path, order, page_size, from);
         ANNALS_TRY(const HttpReply reply, ask(target));
         if (reply.status == 200) {
-            ANNALS_TRY(const json::Document document, parser_.parse(reply.body));
+            const auto document = parser_.parse(reply.body);
+            if (!document || !document->root()["type"].equals("history")) {
+                refusal = "the answer is no history Bundle";
+                break;
+            }
             ANNALS_TRY(const bool kept, order == "_position"
-                                            ? is_by_position(document.root())
-                                            : Result<bool>(is_by_instant(document.root())));
+                                            ? is_by_position(document->root())
+                                            : Result<bool>(is_by_instant(document->root())));
             if (kept) {
                 return target;
             }
