@@ -186,6 +186,18 @@ TEST(Import, TakesWhatItHasReadBeforeAFileThatItCannotRead) {
     EXPECT_NE(history_of(data).find("Patient/1/_history/5"), std::string::npos);
 }
 
+TEST(Import, PassesOverLinksThatLeadNowhereInAFolder) {
+    const TemporaryDirectory directory;
+    std::filesystem::create_directory(directory / "in");
+    std::filesystem::create_symlink("/nowhere/at/all", directory / "in/.#lock.json");
+    Finished done = annals({"import", "--data", directory / "data", directory / "in"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    test::write_whole_file(directory / "in/a.ndjson", kHistory);
+    done = annals({"import", "--data", directory / "data", directory / "in"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_TRUE(done.output.starts_with("imported 4: ")) << done.output;
+}
+
 TEST(Export, WritesLiveResourcesByTypeAndImportTakesThemBack) {
     const TemporaryDirectory directory;
     import_history(directory / "a");

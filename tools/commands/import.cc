@@ -43,10 +43,13 @@ Result<std::vector<std::string>> list_files(const std::vector<std::string>& path
             continue;
         }
         std::vector<std::string> found;
-        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path, ec)) {
-            const fs::path extension = entry.path().extension();
-            if (entry.is_regular_file(ec) && (extension == ".ndjson" || extension == ".json")) {
-                found.push_back(entry.path().string());
+        for (auto at = fs::recursive_directory_iterator(path, ec);
+             !ec && at != fs::recursive_directory_iterator(); at.increment(ec)) {
+            const fs::path extension = at->path().extension();
+            std::error_code leads_nowhere;  // a link whose file is gone
+            if (at->is_regular_file(leads_nowhere) &&
+                (extension == ".ndjson" || extension == ".json")) {
+                found.push_back(at->path().string());
             }
         }
         if (ec) {
