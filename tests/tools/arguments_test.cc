@@ -50,6 +50,7 @@ TEST(Arguments, AreRefusedWithTheUsageLineAndCodeTwo) {
     for (const ArgumentList& wrong :
          {ArgumentList{}, ArgumentList{"--to"}, ArgumentList{"--to", "x", "--unknown"},
           ArgumentList{"--to", "x", "--count", "many"}, ArgumentList{"--to", "x", "--count", "010"},
+          ArgumentList{"--to", ""}, ArgumentList{"--to", "x", "--data", ""},
           ArgumentList{"--to", "x", "--count", "0x10"}, ArgumentList{"--to", "x", "--count=-1"},
           ArgumentList{"--to", "x", "--count", "18446744073709551616"}}) {
         testing::internal::CaptureStderr();

@@ -16,6 +16,15 @@ struct Arguments::Impl {
     bool has_positionals = false;
 };
 
+namespace {
+
+/// A shell's variable that nobody has set is not the same as an option that isn't there.
+std::string is_said(const std::string& text) {
+    return text.empty() ? "must not be empty" : "";
+}
+
+}  // namespace
+
 Arguments::Arguments(const std::string& command, const std::string& summary)
     : impl_(std::make_unique<Impl>()) {
     impl_->command = command;
@@ -27,12 +36,12 @@ Arguments::Arguments(const std::string& command, const std::string& summary)
 Arguments::~Arguments() = default;
 
 void Arguments::text(const std::string& names, std::string& into, const std::string& help) {
-    impl_->app.add_option(names, into, help)->capture_default_str();
+    impl_->app.add_option(names, into, help)->capture_default_str()->check(is_said, "");
 }
 
 void Arguments::required_text(const std::string& names, std::string& into,
                               const std::string& help) {
-    impl_->app.add_option(names, into, help)->required();
+    impl_->app.add_option(names, into, help)->required()->check(is_said, "");
     impl_->usage += ' ' + names + " ...";
 }
 
