@@ -7,9 +7,13 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <set>
 #include <string>
+#include <thread>
 
 namespace annals::bench {
 namespace {
@@ -330,6 +334,28 @@ TEST(Bench, SaysWhatItMeasuredBeforeItHadToEnd) {
     const Result<json::Document> figures = parser.parse(test::read_whole_file(json));
     ASSERT_TRUE(figures) << figures.error().detail;
     EXPECT_EQ(figures->root()["workloads"].size(), 1U);
+}
+
+TEST(Bench, LeavesNothingBehindWhenItIsKilled) {
+    const test::TemporaryDirectory directory;
+    const std::string work = directory / "work";
+    std::filesystem::create_directory(work);
+    const auto is_empty = [&] { return std::filesystem::is_empty(work); };
+    const auto becomes = [](const auto& true_at_last) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+        while (!true_at_last() && std::chrono::steady_clock::now() < end) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        return true_at_last();
+    };
+    test::ChildProcess bench(ANNALS_BINARY,
+                             {"bench", "create:1", "--seconds", "100", "--directory", work});
+    ASSERT_TRUE(becomes([&] { return !is_empty(); }));
+    const std::string data =
+        std::filesystem::directory_iterator(work)->path().string() + "/data/segments";
+    ASSERT_TRUE(becomes([&] { return std::filesystem::exists(data); })) << bench.errors();
+    bench.kill(SIGKILL);
+    EXPECT_TRUE(becomes(is_empty));
 }
 
 TEST(Bench, RefusesAWorkloadThatItDoesNotKnow) {

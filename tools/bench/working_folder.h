@@ -5,28 +5,16 @@
 
 #pragma once
 
-#include "core/base/random.h"
-
-#include <fmt/format.h>
-
-#include <filesystem>
 #include <string>
 
 namespace annals::bench {
 
+/// Also when this process is killed: another one waits for that.
 class WorkingFolder {
   public:
     /// Makes one below `directory`.
-    explicit WorkingFolder(const std::string& directory)
-        : path_(fmt::format("{}/annals-bench-{:016x}", directory, random_u64())) {
-        std::filesystem::create_directories(path_);
-    }
-
-    ~WorkingFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-
+    explicit WorkingFolder(const std::string& directory);
+    ~WorkingFolder();
     WorkingFolder(const WorkingFolder&) = delete;
     WorkingFolder& operator=(const WorkingFolder&) = delete;
 
@@ -34,6 +22,8 @@ class WorkingFolder {
 
   private:
     std::string path_;
+    int remover_ = -1;
+    int held_ = -1;  ///< what the remover reads from; ends with the last process that has it
 };
 
 }  // namespace annals::bench

@@ -1,0 +1,57 @@
+#include "tools/bench/working_folder.h"
+
+#include "core/base/random.h"
+
+#include <fmt/format.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+
+namespace annals::bench {
+namespace {
+
+void remove(const std::string& path) {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+}
+
+}  // namespace
+
+WorkingFolder::WorkingFolder(const std::string& directory)
+    : path_(fmt::format("{}/annals-bench-{:016x}", directory, random_u64())) {
+    std::filesystem::create_directories(path_);
+    int ends[2];
+    // Servers that are started have the writing end as well, so that none writes any more when the reading one ends.
+    if (::pipe(ends) != 0) {
+        return;
+    }
+    remover_ = ::fork();
+    if (remover_ == 0) {
+        ::setsid();  // what a terminal sends is not for it
+        ::close(ends[1]);
+        char byte = 0;
+        while (::read(ends[0], &byte, 1) < 0 && errno == EINTR) {
+        }
+        remove(path_);
+        ::_exit(0);
+    }
+    ::close(ends[0]);
+    held_ = ends[1];
+}
+
+WorkingFolder::~WorkingFolder() {
+    remove(path_);
+    if (held_ >= 0) {
+        ::close(held_);
+    }
+    if (remover_ > 0) {
+        ::kill(remover_, SIGKILL);
+        ::waitpid(remover_, nullptr, 0);
+    }
+}
+
+}  // namespace annals::bench
