@@ -156,8 +156,14 @@ void Connection::wake() {
     socket_.cancel(ignored);
 }
 
+/// Whether something has come that nobody has read yet: a request, as a rule, which is in flight although nothing is known of it.
+bool Connection::has_unread() const {
+    asio::error_code ec;
+    return socket_.available(ec) > 0 && !ec;
+}
+
 void Connection::close_if_idle() {
-    if (phase_ == Phase::idle || phase_ == Phase::greeting) {
+    if ((phase_ == Phase::idle && !has_unread()) || phase_ == Phase::greeting) {
         wake();
     }
     wake_websocket();

@@ -131,6 +131,7 @@ class Connection final : private core::Meanwhile {
     Framing last_framing(const core::Request& request) const;
     void enter(Phase phase, std::chrono::milliseconds limit);
     void wake();
+    bool has_unread() const;
 
     Worker& worker_;
     asio::ip::tcp::socket socket_;

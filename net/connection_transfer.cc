@@ -72,7 +72,7 @@ bool Connection::begin_read() {
     const RequestReader::Phase wanted = reader_.phase();
     switch (wanted) {
         case RequestReader::Phase::idle:
-            if (worker_.shared.stopping.load(std::memory_order_relaxed)) {
+            if (worker_.shared.stopping.load(std::memory_order_relaxed) && !has_unread()) {
                 return false;
             }
             if (!begin_deadline_) {

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <chrono>
+#include <thread>
 
 namespace annals::test {
 
@@ -76,6 +78,8 @@ std::optional<core::Response> plain(const core::Service&, const core::Request& r
         response.body = core::Body("begin:");
         response.more =
             std::make_unique<Slices>(number_of(request.query), request.path == "/measured");
+    } else if (request.path == "/block") {
+        std::this_thread::sleep_for(std::chrono::milliseconds(number_of(request.query)));
     } else if (request.path == "/close") {
         response.body = core::Body("bye");
         response.close = true;

@@ -10,6 +10,7 @@
 //   /slices?N        N slices of 10,000 bytes, pulled
 //   /measured?N      the same, of a size that is known
 //   /wait?MS         awaited; answers after so many milliseconds
+//   /block?MS        keeps the loop for so many milliseconds
 //   /close           asks for the connection to end
 //
 // Threads: the handlers are plain functions; a FakeServer belongs to the test's thread.

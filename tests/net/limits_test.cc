@@ -362,6 +362,21 @@ TEST(Stopping, FinishesWhatIsInFlightAndClosesTheIdle) {
     EXPECT_FALSE(RawSocket(server.port()).connected());
 }
 
+TEST(Stopping, AnswersWhatHasComeThoughNobodyHasReadItYet) {
+    FakeServer server([](core::Config& config) { config.threads = 1; });
+    Connection asking(server.port());
+    ASSERT_TRUE(asking.send(kGet));
+    ASSERT_TRUE(asking.receive());
+    Connection blocking(server.port());
+    ASSERT_TRUE(blocking.send(get_request("/fhir/block?500")));
+    std::this_thread::sleep_for(milliseconds(100));
+    ASSERT_TRUE(asking.send(kGet));
+    server.server().stop();
+    const auto response = asking.receive();
+    ASSERT_TRUE(response);
+    EXPECT_EQ(response->status, 200);
+}
+
 TEST(Stopping, IsBoundedByItsTimeout) {
     FakeServer server([](core::Config& config) { config.shutdown_timeout = milliseconds(100); });
     Connection slow(server.port());
