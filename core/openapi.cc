@@ -244,9 +244,9 @@ void add_operation(Paths& paths, const Operation& operation, const Config& confi
         {kOnVersion, Level::version_operation, "/{type}/{id}/_history/{vid}/", "Version"}};
 
     const Signature* const signature = find_signature(operation.definition);
+    const std::string_view summary = signature == nullptr ? operation.name : signature->summary;
     Told told;
     told.tag = operation.name;
-    told.summary = signature == nullptr ? operation.name : signature->summary;
     const bool is_graphql = operation.name == "$graphql";  // the one that is not in FHIR's formats
     told.responses =
         is_graphql ? "200=graphql 400 404 410 415" : "200=parameters 202=accepted 400 404 410 422";
@@ -271,11 +271,15 @@ void add_operation(Paths& paths, const Operation& operation, const Config& confi
                     continue;
                 }
                 const bool by_get = method == HttpMethod::get;
+                // By GET nothing is changed: what an operation that changes something takes is taken by POST alone.
+                const bool asks = by_get && operation.affects_state;
+                told.summary = asks ? "How far it is, after a POST" : summary;
                 told.everybody = is_public(config, row, operation.access);
                 told.id = fmt::format("{}{}{}{}", camel(operation.name), type, place.id,
                                       by_get ? "ByGet" : "");
-                told.parameters =
-                    by_get && signature != nullptr ? query_parameters(signature->parameters) : "";
+                told.parameters = by_get && !asks && signature != nullptr
+                                      ? query_parameters(signature->parameters)
+                                      : "";
                 told.body = by_get ? "" : is_graphql ? "graphql" : "parameters";
                 paths.add(path, method, told);
             }

@@ -346,6 +346,16 @@ TEST_F(OpenApi, TellsWhatIsDispatchedAndNothingElse) {
     }
 }
 
+TEST_F(OpenApi, TellsNoParametersWhereGetOnlyAsksHowFarAnOperationIs) {
+    const json::Value root = document();
+    for (const char* path : {"/$backup", "/$compact", "/$reindex", "/$restore"}) {
+        const json::Value get = root["paths"][path]["get"];
+        EXPECT_TRUE(get["summary"].is_string()) << path;
+        EXPECT_FALSE(get["parameters"].is_array()) << path;
+    }
+    EXPECT_TRUE(root["paths"]["/$digest"]["get"]["parameters"].is_array());
+}
+
 TEST_F(OpenApi, TellsTheSearchParametersOfEachType) {
     const json::Value root = document();
     const auto told = [&](std::string_view type) {
