@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <list>
 #include <span>
 
 namespace annals::validation {
@@ -154,36 +155,67 @@ Rule step_rule(Context& context, const Rule& rule, const DiscriminatorStep& step
     return next;
 }
 
-std::vector<Spot> step_spots(Context& context, const Frame& frame, const std::vector<Spot>& spots,
-                             const DiscriminatorStep& step) {
-    std::vector<Spot> next;
-    for (const Spot& spot : spots) {
+/// Something that a path leads to, and what is around it.
+struct Reached {
+    Spot spot;
+    const Frame* frame;
+};
+
+Frame frame_of(const Frame& frame, const Spot& spot, const Spot& parent) {
+    if (!spot.type.is_resource()) {
+        return frame;
+    }
+    Frame inner = frame;
+    inner.resource = spot;
+    if (spot.element.name() != "contained") {
+        inner.container = spot;
+        inner.outer = &frame;
+        inner.entry = parent.value();
+    } else {
+        inner.container = frame.resource;
+    }
+    return inner;
+}
+
+/// What one step leads to from all places; `frames` keeps what is around resources on the way.
+std::vector<Reached> step_places(Context& context, const std::vector<Reached>& places,
+                                 const DiscriminatorStep& step, std::list<Frame>& frames) {
+    std::vector<Reached> next;
+    for (const auto& [spot, frame] : places) {
         switch (step.kind) {
-            case DiscriminatorStep::Kind::member:
-                collect(spot, step.text, next);
+            case DiscriminatorStep::Kind::member: {
+                std::vector<Spot> all;
+                collect(spot, step.text, all);
+                for (const Spot& member : all) {
+                    const bool is_resource = member.type.is_resource();
+                    next.push_back(
+                        {member, is_resource ? &frames.emplace_back(frame_of(*frame, member, spot))
+                                             : frame});
+                }
                 break;
+            }
             case DiscriminatorStep::Kind::extension: {
                 std::vector<Spot> all;
                 collect(spot, "extension", all);
                 for (const Spot& extension : all) {
                     if (extension.value()["url"].equals(step.text)) {
-                        next.push_back(extension);
+                        next.push_back({extension, frame});
                     }
                 }
                 break;
             }
             case DiscriminatorStep::Kind::of_type:
                 if (spot.type.name() == step.text) {
-                    next.push_back(spot);
+                    next.push_back({spot, frame});
                 }
                 break;
             case DiscriminatorStep::Kind::resolve: {
-                Target target = resolve(context, frame, spot.value()["reference"]);
+                Target target = resolve(context, *frame, spot.value()["reference"]);
                 if (!target.resource.type) {
                     target.resource.type = target.type;  // the type may be all that is known
                 }
                 if (target.resource.type) {
-                    next.push_back(target.resource);
+                    next.push_back({target.resource, &frames.emplace_back(target.frame)});
                 }
                 break;
             }
@@ -292,7 +324,8 @@ std::optional<bool> fits(Context& context, const Frame& frame, const Profile& pr
     Rule rule;
     rule.profile = &profile;
     rule.node = &slice;
-    std::vector<Spot> spots{spot};
+    std::list<Frame> frames;
+    std::vector<Reached> places{{spot, &frame}};
     for (const DiscriminatorStep& step : *steps) {
         const bool is_url = step.kind == DiscriminatorStep::Kind::member && step.text == "url" &&
                             rule.node != nullptr;
@@ -301,44 +334,44 @@ std::optional<bool> fits(Context& context, const Frame& frame, const Profile& pr
             // The slice of an extension is named by its profile.
             const std::string url = first_profile(*rule.node);
             if (!url.empty()) {
-                return !spots.empty() && spots.front().value()["url"].equals(
-                                             std::string_view(url).substr(0, url.find('|')));
+                return !places.empty() && places.front().spot.value()["url"].equals(
+                                              std::string_view(url).substr(0, url.find('|')));
             }
         }
         rule = step_rule(context, rule, step);
-        spots = step_spots(context, frame, spots, step);
+        places = step_places(context, places, step, frames);
     }
     if (kind == "exists") {
         if (rule.node == nullptr) {
             return std::nullopt;
         }
-        return rule.node->max == 0 ? spots.empty() : !spots.empty();
+        return rule.node->max == 0 ? places.empty() : !places.empty();
     }
     if (kind == "type") {
-        return std::any_of(spots.begin(), spots.end(),
-                           [&](const Spot& found) { return type_fits(rule, found); });
+        return std::ranges::any_of(
+            places, [&](const Reached& found) { return type_fits(rule, found.spot); });
     }
     if (kind == "profile") {
-        return std::any_of(spots.begin(), spots.end(), [&](const Spot& found) {
-            return profile_fits(context, frame, rule, found);
+        return std::ranges::any_of(places, [&](const Reached& found) {
+            return profile_fits(context, *found.frame, rule, found.spot);
         });
     }
     if (rule.expected) {
-        return std::any_of(spots.begin(), spots.end(), [&](const Spot& found) {
-            return has_pattern(found.value(), rule.expected);
+        return std::ranges::any_of(places, [&](const Reached& found) {
+            return has_pattern(found.spot.value(), rule.expected);
         });
     }
     if (rule.node == nullptr) {
         return std::nullopt;
     }
     std::optional<bool> any;
-    for (const Spot& found : spots) {
-        const auto one = content_fits(context, *rule.profile, *rule.node, found, 0);
+    for (const Reached& found : places) {
+        const auto one = content_fits(context, *rule.profile, *rule.node, found.spot, 0);
         if (one) {
             any = any.value_or(false) || *one;
         }
     }
-    if (!any && spots.empty()) {
+    if (!any && places.empty()) {
         return false;
     }
     return any;
@@ -386,22 +419,6 @@ std::optional<bool> is_in(Context& context, const Frame& frame, const Profile& p
     return all;
 }
 
-Frame frame_of(const Frame& frame, const Spot& spot, const Spot& parent) {
-    if (!spot.type.is_resource()) {
-        return frame;
-    }
-    Frame inner = frame;
-    inner.resource = spot;
-    if (spot.element.name() != "contained") {
-        inner.container = spot;
-        inner.outer = &frame;
-        inner.entry = parent.value();
-    } else {
-        inner.container = frame.resource;
-    }
-    return inner;
-}
-
 }  // namespace
 
 void check_slices(Context& context, const Frame& frame, const Profile& profile, const Node& node,
@@ -414,6 +431,7 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
     std::size_t last = 0;
     bool after_open = false;
     for (const Spot& spot : spots) {
+        const Frame around = frame_of(frame, spot, parent);
         std::size_t matched = node.slices.size();
         bool unsure = false;
         for (std::size_t i = 0; i < node.slices.size() && context.spend(kSliceSteps); ++i) {
@@ -424,7 +442,7 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
             if (taken && counts[i] + shared[i] >= slice.min) {
                 continue;
             }
-            const auto in = is_in(context, frame, profile, node, slice, spot);
+            const auto in = is_in(context, around, profile, node, slice, spot);
             told[i] = told[i] || in.has_value();
             if (taken) {
                 // Elsewhere: which still tells that it is not here, where the slice lacks elements.
@@ -436,7 +454,7 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
                 continue;
             }
             ++counts[i];
-            check_node(context, frame_of(frame, spot, parent), profile, slice, spot);
+            check_node(context, around, profile, slice, spot);
             if (!narrower) {
                 matched = i;
             }

@@ -525,6 +525,48 @@ TEST(Validation, SlicesByProfileOfWhatIsReferredTo) {
               "Bundle\n");
 }
 
+TEST(Validation, SlicesByProfilesThatLookAtOtherEntriesOrContainedResources) {
+    // A profile that demands one reference to what conforms to another.
+    const auto demanding = [](std::string_view type, std::string_view element,
+                              std::string_view name, std::string_view target) {
+        constexpr std::string_view kElements =
+            R"json({{"id":"{0}","path":"{0}","slicing":{{"rules":"open","discriminator":[
+                {{"type":"profile","path":"resolve()"}}]}}}},
+            {{"id":"{0}:s","path":"{0}","sliceName":"s","min":1,"type":[
+                {{"code":"Reference","targetProfile":["http://x.org/{1}"]}}]}})json";
+        return profile_of(type, fmt::format(kElements, fmt::format("{}.{}", type, element), target),
+                          name);
+    };
+    TextSource source;
+    source.add(profile_of("Bundle", R"(
+        {"id":"Bundle.entry","path":"Bundle.entry","slicing":{"rules":"open","discriminator":[
+            {"type":"type","path":"resource"},{"type":"profile","path":"resource"}]}},
+        {"id":"Bundle.entry:o","path":"Bundle.entry","sliceName":"o","min":1},
+        {"id":"Bundle.entry:o.resource","path":"Bundle.entry.resource","type":[
+            {"code":"Observation","profile":["http://x.org/observed"]}]})"));
+    source.add(demanding("Observation", "focus", "observed", "cared"));
+    source.add(demanding("Patient", "generalPractitioner", "cared", "known"));
+    source.add(profile_of("Practitioner",
+                          R"({"id":"Practitioner.name","path":"Practitioner.name","min":1})",
+                          "known"));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    const auto bundle = [&](std::string_view practitioner) {
+        return issues(
+            R"({"resourceType":"Bundle","type":"collection","entry":[
+            {"fullUrl":"urn:uuid:0e3ee7bd-0e52-4a2b-9a2c-3b6c1d2f9a10","resource":{"resourceType":"Observation",
+                "status":"final","code":{"text":"x"},
+                "focus":[{"reference":"urn:uuid:0e3ee7bd-0e52-4a2b-9a2c-3b6c1d2f9a11"}]}},
+            {"fullUrl":"urn:uuid:0e3ee7bd-0e52-4a2b-9a2c-3b6c1d2f9a11","resource":{"resourceType":"Patient",
+                "generalPractitioner":[{"reference":"#d"}],
+                "contained":[{"resourceType":"Practitioner","id":"d")" +
+                std::string(practitioner) + "}]}}]}",
+            source, options);
+    };
+    EXPECT_EQ(bundle(R"(,"name":[{"text":"x"}])"), "");
+    EXPECT_EQ(bundle(""), "error structure Bundle\n");
+}
+
 TEST(Validation, TakesInWhatAProfileIsDerivedFrom) {
     TextSource source;
     source.add(profile_of("Patient",
