@@ -168,7 +168,9 @@ void check_types(Context& context, const Frame& frame, const Profile& profile, c
         const std::string code = type["code"].string();
         const schema::Type known = schema::find_type(code);
         has_system_type = has_system_type || !known;
-        if (!known || !(spot.type.is_a(known) || spot.type.kind() == schema::TypeKind::backbone)) {
+        // A choice names each of its types: where Quantity may stand, Age may not.
+        const bool is_of = spot.element.is_choice() ? spot.type == known : spot.type.is_a(known);
+        if (!known || !(is_of || spot.type.kind() == schema::TypeKind::backbone)) {
             continue;
         }
         fits = true;

@@ -199,9 +199,16 @@ const Node* Profile::find(const Node& node, std::string_view name) const noexcep
 }
 
 std::uint32_t Profile::slice_of(std::uint32_t node, std::string_view slice) {
+    std::uint32_t outer = kUnbounded;
+    std::size_t outer_size = 0;
     for (const std::uint32_t index : nodes_[node].slices) {
-        if (nodes_[index].slice == slice) {
+        const std::string& known = nodes_[index].slice;
+        if (known == slice) {
             return index;
+        }
+        if (known.size() > outer_size && slice.starts_with(known) && slice[known.size()] == '/') {
+            outer = index;
+            outer_size = known.size();
         }
     }
     const auto made = static_cast<std::uint32_t>(nodes_.size());
@@ -209,6 +216,7 @@ std::uint32_t Profile::slice_of(std::uint32_t node, std::string_view slice) {
     added.name = nodes_[node].name;
     added.slice = slice;
     added.type = nodes_[node].type;
+    added.outer = outer;
     nodes_.push_back(std::move(added));
     nodes_[node].slices.push_back(made);
     return made;

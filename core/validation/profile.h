@@ -40,6 +40,7 @@ struct Node {
     std::vector<json::Value> constraints;
     std::vector<std::uint32_t> children;
     std::vector<std::uint32_t> slices;
+    std::uint32_t outer = kUnbounded;  ///< the slice that this one is a slice of: "a" of "a/b"
 };
 
 class Profile {

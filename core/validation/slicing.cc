@@ -377,10 +377,9 @@ std::optional<bool> fits(Context& context, const Frame& frame, const Profile& pr
     return any;
 }
 
-/// Is `spot` in the slice? Nothing if it can't be told.
-std::optional<bool> is_in(Context& context, const Frame& frame, const Profile& profile,
-                          const Node& node, const Node& slice, const Spot& spot) {
-    const json::Value discriminators = node.slicing["discriminator"];
+/// Is `spot` in the slice, by all discriminators? Nothing if it can't be told.
+std::optional<bool> is_told_by(Context& context, const Frame& frame, const Profile& profile,
+                               json::Value discriminators, const Node& slice, const Spot& spot) {
     if (discriminators.size() > kDiscriminatorsMax) {
         return std::nullopt;
     }
@@ -419,6 +418,23 @@ std::optional<bool> is_in(Context& context, const Frame& frame, const Profile& p
     return all;
 }
 
+/// Is `spot` in the slice, and in those that it is a slice of? Nothing if it can't be told.
+std::optional<bool> is_in(Context& context, const Frame& frame, const Profile& profile,
+                          const Node& node, const Node& slice, const Spot& spot) {
+    const Node* at = &slice;
+    do {
+        const Node* const outer = at->outer == kUnbounded ? nullptr : &profile.node(at->outer);
+        const json::Value slicing =
+            outer != nullptr && outer->slicing ? outer->slicing : node.slicing;
+        const auto in = is_told_by(context, frame, profile, slicing["discriminator"], *at, spot);
+        if (in != true) {
+            return in;
+        }
+        at = outer;
+    } while (at != nullptr && context.spend(kSliceSteps));
+    return true;
+}
+
 }  // namespace
 
 void check_slices(Context& context, const Frame& frame, const Profile& profile, const Node& node,
@@ -437,7 +453,7 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
         for (std::size_t i = 0; i < node.slices.size() && context.spend(kSliceSteps); ++i) {
             const Node& slice = profile.node(node.slices[i]);
             // A slice of a slice ("a/b") narrows what is in the first.
-            const bool narrower = slice.slice.find('/') != std::string::npos;
+            const bool narrower = slice.outer != kUnbounded;
             const bool taken = matched != node.slices.size() && !narrower;
             if (taken && counts[i] + shared[i] >= slice.min) {
                 continue;

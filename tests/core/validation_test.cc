@@ -460,6 +460,50 @@ TEST(Validation, SlicesByPattern) {
               ".valueInteger\n");
 }
 
+TEST(Validation, SlicesASliceByItsOwnDiscriminators) {
+    const std::string_view telecom = R"(
+        {"id":"Patient.telecom","path":"Patient.telecom","slicing":{"rules":"open","discriminator":[
+            {"type":"value","path":"system"}]}},
+        {"id":"Patient.telecom:phone","path":"Patient.telecom","sliceName":"phone","slicing":{"rules":"open",
+            "discriminator":[{"type":"value","path":"use"}]}},
+        {"id":"Patient.telecom:phone.system","path":"Patient.telecom.system","fixedCode":"phone"},
+        {"id":"Patient.telecom:phone/home","path":"Patient.telecom","sliceName":"phone/home","min":1,"max":"1"},
+        {"id":"Patient.telecom:phone/home.system","path":"Patient.telecom.system","fixedCode":"phone"},
+        {"id":"Patient.telecom:phone/home.use","path":"Patient.telecom.use","fixedCode":"home"},
+        {"id":"Patient.telecom:phone/home.value","path":"Patient.telecom.value","maxLength":3})";
+    const auto patient = [&](std::string_view rest) {
+        return against(
+            R"({"resourceType":"Patient","telecom":[{"system":"phone","use":"home","value":"1"},)" +
+                std::string(rest) + "]}",
+            telecom);
+    };
+    EXPECT_EQ(patient(R"({"system":"phone","use":"work","value":"1234"})"), "");
+    EXPECT_EQ(patient(R"({"system":"email","use":"home","value":"1234"})"), "");
+    EXPECT_EQ(patient(R"({"system":"phone","use":"home","value":"1"})"),
+              "error structure Patient\n");
+    EXPECT_EQ(against(R"({"resourceType":"Patient","telecom":[{"system":"phone","use":"work"}]})",
+                      telecom),
+              "error structure Patient\n");
+}
+
+TEST(Validation, TakesOfAChoiceTheTypesThatAreNamed) {
+    const std::string_view quantity =
+        R"({"id":"Extension.value[x]","path":"Extension.value[x]","type":[{"code":"Quantity"}]})";
+    TextSource source;
+    std::string definition = profile_of("Extension", quantity, "e");
+    definition.insert(definition.size() - 1,
+                      R"(,"context":[{"type":"element","expression":"Element"}])");
+    source.add(definition);
+    const auto patient = [&](std::string_view value) {
+        return issues(R"({"resourceType":"Patient","extension":[{"url":"http://x.org/e",)" +
+                          std::string(value) + "}]}",
+                      source);
+    };
+    EXPECT_EQ(patient(R"("valueQuantity":{"value":1})"), "");
+    EXPECT_EQ(patient(R"("valueAge":{"value":1,"system":"http://unitsofmeasure.org","code":"a"})"),
+              "error structure Patient.extension[0].valueAge\n");
+}
+
 TEST(Validation, DemandsASliceWhereAllElementsAreInOthers) {
     const std::string elements = components("open", R"({"type":"pattern","path":"code"})",
                                             R"(
