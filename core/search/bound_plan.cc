@@ -19,6 +19,8 @@ using Kind = BoundPlan::Kind;
 constexpr std::size_t kLookUpCost = 8;
 // Texts whose postings are counted for an estimate; of more, so many are sampled.
 constexpr std::uint32_t kTextSamples = 32;
+// Units whose ranges are kept for the next run; of more, the others are reckoned anew.
+constexpr std::size_t kUnitsKept = 64;
 
 std::uint32_t bounded(std::uint64_t count, const SearchRun& run) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(count, run.size()));
@@ -144,13 +146,15 @@ BoundPlan of_quantity(const Plan& plan, const SearchRun& run, Resolution& resolu
     std::string unit;
     for (std::uint32_t text = range.first; text < range.last; ++text) {
         unit = run.text(text);
-        const auto [known, is_new] = units.try_emplace(unit);
-        if (is_new) {
-            known->second = plan.in_unit(unit);
+        const auto known = units.find(unit);
+        const std::optional<Range> asked =
+            known == units.end() ? plan.in_unit(unit) : known->second;
+        if (known == units.end() && units.size() < kUnitsKept) {
+            units.emplace(unit, asked);
         }
-        if (known->second) {
+        if (asked) {
             BoundPlan part =
-                of_interval(beside(plan.column, unit.insert(0, 1, '=')), plan, *known->second, run);
+                of_interval(beside(plan.column, unit.insert(0, 1, '=')), plan, *asked, run);
             if (part.kind != Kind::nothing) {
                 parts.push_back(std::move(part));
             }

@@ -16,6 +16,9 @@ using fhirpath::Decimal;
 using fhirpath::kUcum;
 using fhirpath::Unit;
 
+// As many conditions as it counts for: it is bound to each unit that there is, before the clock is looked at again.
+constexpr std::size_t kConditions = 100;
+
 // What a number is compared with (search.html#number): its digits say how exact it is meant where it is to be equal;
 // elsewhere it is itself. `ap` is a tenth of it to either side, or what its digits cover.
 Range asked_range(Comparison comparison, const Number& number) {
@@ -175,6 +178,7 @@ Result<Plan> quantity_plan(const Asked& asked, Comparison comparison, std::strin
     if (!number || parts.size() == 2 || parts.size() > 3) {
         return asked.bad("number, number|system|code or number||code is needed");
     }
+    ANNALS_TRY_VOID(asked.reading.spend(kConditions));
     Plan plan = interval(asked.parameter.column, comparison, asked_range(comparison, *number));
     auto system = parts.size() == 3 ? unescape(parts[1]) : std::string();
     auto code = parts.size() == 3 ? unescape(parts[2]) : std::string();

@@ -440,6 +440,13 @@ TEST(Query, IsBounded) {
         values += ",1";
     }
     EXPECT_TRUE(refused("Patient", values));
+    // 5,000 quantities over 500 units held up a loop for more than a second.
+    std::string quantities = "value-quantity=1";
+    for (int i = 1; i < 900; ++i) {
+        quantities += ",1";
+    }
+    EXPECT_FALSE(refused("Observation", quantities));
+    EXPECT_TRUE(refused("Observation", quantities + quantities.substr(16)));
     // 5,000 words looked for in a body of 1 MB took a minute, and nobody else had a turn.
     std::string texts = "_text=a";
     for (std::size_t i = 1; i < kFullTextsMax; ++i) {
