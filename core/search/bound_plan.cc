@@ -270,49 +270,64 @@ Related related_by(const Resolution& resolution) {
     };
 }
 
-BoundPlan bind(const Plan& plan, const std::shared_ptr<const SearchRun>& run,
-               Resolution& resolution) {
-    const auto bind_parts = [&] {
-        std::vector<BoundPlan> parts;
-        parts.reserve(plan.parts.size());
-        for (const Plan& part : plan.parts) {
-            parts.push_back(bind(part, run, resolution));
+namespace {
+
+// How many of its parts are bound to the run.
+std::size_t parts_in_run(const Plan& plan) noexcept {
+    switch (plan.kind) {
+        case Plan::Kind::all_of:
+        case Plan::Kind::any_of:
+        case Plan::Kind::negation:
+            return plan.parts.size();
+        case Plan::Kind::verified:
+        case Plan::Kind::contained:
+            return 1;  // The other parts are not of the run's resources.
+        default:
+            return 0;
+    }
+}
+
+bool has_nothing(const std::vector<BoundPlan>& parts) noexcept {
+    return !parts.empty() && parts.back().kind == Kind::nothing;
+}
+
+BoundPlan of_parts(const Plan& plan, std::vector<BoundPlan> parts, const SearchRun& run) {
+    switch (plan.kind) {
+        case Plan::Kind::all_of:
+            return has_nothing(parts) ? nothing_at_all()
+                                      : join(Kind::all_of, std::move(parts), run);
+        case Plan::Kind::any_of:
+            std::erase_if(parts, [](const BoundPlan& part) { return part.kind == Kind::nothing; });
+            if (parts.size() == 1) {
+                return std::move(parts.front());
+            }
+            return parts.empty() ? nothing_at_all() : join(Kind::any_of, std::move(parts), run);
+        case Plan::Kind::negation: {
+            BoundPlan condition = join(Kind::negation, std::move(parts), run);
+            condition.estimate = condition.costly ? run.size() : run.size() - condition.estimate;
+            condition.work += run.size() / 64;
+            return condition;
         }
-        return parts;
-    };
+        case Plan::Kind::verified:
+        case Plan::Kind::contained: {
+            BoundPlan condition = join(Kind::verified, std::move(parts), run);
+            condition.costly = true;
+            condition.plan = &plan;
+            return has_nothing(condition.parts) ? nothing_at_all() : condition;
+        }
+        default:
+            return nothing_at_all();
+    }
+}
+
+// A plan without parts of the run.
+BoundPlan of_itself(const Plan& plan, const std::shared_ptr<const SearchRun>& run,
+                    Resolution& resolution) {
     switch (plan.kind) {
         case Plan::Kind::everything: {
             BoundPlan condition;
             condition.estimate = run->size();
             condition.work = 1;
-            return condition;
-        }
-        case Plan::Kind::nothing:
-            return nothing_at_all();
-        case Plan::Kind::all_of: {
-            std::vector<BoundPlan> parts;
-            parts.reserve(plan.parts.size());
-            for (const Plan& part : plan.parts) {
-                parts.push_back(bind(part, run, resolution));
-                // What follows may have very many terms.
-                if (parts.back().kind == Kind::nothing) {
-                    return nothing_at_all();
-                }
-            }
-            return join(Kind::all_of, std::move(parts), *run);
-        }
-        case Plan::Kind::any_of: {
-            std::vector<BoundPlan> parts = bind_parts();
-            std::erase_if(parts, [](const BoundPlan& part) { return part.kind == Kind::nothing; });
-            if (parts.size() == 1) {
-                return std::move(parts.front());
-            }
-            return parts.empty() ? nothing_at_all() : join(Kind::any_of, std::move(parts), *run);
-        }
-        case Plan::Kind::negation: {
-            BoundPlan condition = join(Kind::negation, bind_parts(), *run);
-            condition.estimate = condition.costly ? run->size() : run->size() - condition.estimate;
-            condition.work += run->size() / 64;
             return condition;
         }
         case Plan::Kind::terms:
@@ -329,18 +344,58 @@ BoundPlan bind(const Plan& plan, const std::shared_ptr<const SearchRun>& run,
             return of_chain(plan, *run, resolution.keys.at(&plan));
         case Plan::Kind::has:
             return of_has(*run, resolution.keys.at(&plan));
-        case Plan::Kind::verified:
-        case Plan::Kind::contained: {
-            // The other parts are not of the run's resources.
-            std::vector<BoundPlan> candidates;
-            candidates.push_back(bind(plan.parts.front(), run, resolution));
-            BoundPlan condition = join(Kind::verified, std::move(candidates), *run);
-            condition.costly = true;
-            condition.plan = &plan;
-            return condition.parts.front().kind == Kind::nothing ? nothing_at_all() : condition;
-        }
+        default:
+            return nothing_at_all();
     }
-    return nothing_at_all();
+}
+
+}  // namespace
+
+Binding::Binding(const Plan& plan, std::shared_ptr<const SearchRun> run, Resolution& resolution)
+    : run_(std::move(run)), resolution_(resolution) {
+    enter(plan);
+}
+
+void Binding::enter(const Plan& plan) {
+    if (const std::size_t count = parts_in_run(plan); count > 0) {
+        begun_.push_back({&plan, 0, {}});
+        begun_.back().parts.reserve(count);
+    } else {
+        give(of_itself(plan, run_, resolution_));
+    }
+}
+
+void Binding::give(BoundPlan condition) {
+    if (begun_.empty()) {
+        whole_ = std::move(condition);
+    } else {
+        begun_.back().parts.push_back(std::move(condition));
+    }
+}
+
+bool Binding::step() {
+    if (begun_.empty()) {
+        return true;
+    }
+    Begun& begun = begun_.back();
+    // Where a run has nothing of one condition of all, the others, which may have very many terms, don't matter.
+    const bool decided = begun.plan->kind == Plan::Kind::all_of && has_nothing(begun.parts);
+    if (begun.next < parts_in_run(*begun.plan) && !decided) {
+        enter(begun.plan->parts[begun.next++]);
+        return false;
+    }
+    BoundPlan condition = of_parts(*begun.plan, std::move(begun.parts), *run_);
+    begun_.pop_back();
+    give(std::move(condition));
+    return begun_.empty();
+}
+
+BoundPlan bind(const Plan& plan, const std::shared_ptr<const SearchRun>& run,
+               Resolution& resolution) {
+    Binding binding(plan, run, resolution);
+    while (!binding.step()) {
+    }
+    return binding.take();
 }
 
 bool test(const BoundPlan& condition, const SearchRun& run, std::uint32_t document,

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace annals::core::search {
@@ -95,8 +96,38 @@ struct BoundPlan {
     bool is_postings() const noexcept { return kind == Kind::postings && postings.size() == 1; }
 };
 
-/// Binds `plan` to `run`. Requires: every chain and has in it is in `resolution`.
-/// Lifetime: of all of them; `resolution` stays where it is.
+/// Binds a plan to a run, condition by condition: of one that looks through many texts or units each takes its time.
+class Binding {
+  public:
+    /// Requires: every chain and has in `plan` is in `resolution`.
+    /// Lifetime: the plan and `resolution` outlive this and what it gives; `resolution` stays where it is.
+    Binding(const Plan& plan, std::shared_ptr<const storage::SearchRun> run,
+            Resolution& resolution);
+
+    /// Binds the next condition; true once all are bound.
+    bool step();
+
+    /// The plan bound. Requires: step() was true.
+    BoundPlan take() { return std::move(whole_); }
+
+  private:
+    /// A plan of which some parts are bound.
+    struct Begun {
+        const Plan* plan;
+        std::size_t next = 0;
+        std::vector<BoundPlan> parts;
+    };
+
+    void enter(const Plan& plan);
+    void give(BoundPlan condition);
+
+    std::shared_ptr<const storage::SearchRun> run_;
+    Resolution& resolution_;
+    std::vector<Begun> begun_;  // each is a part of the one before
+    BoundPlan whole_;
+};
+
+/// Binds all of `plan` at once, as Binding does.
 BoundPlan bind(const Plan& plan, const std::shared_ptr<const storage::SearchRun>& run,
                Resolution& resolution);
 

@@ -92,6 +92,9 @@ std::uint64_t Execution::count() const noexcept {
 }
 
 std::uint64_t Execution::counting_cost() {
+    if (walk_->has_many_parts()) {
+        return std::numeric_limits<std::uint64_t>::max();
+    }
     std::uint64_t cost = 0;
     const auto& runs = snapshot_.runs(type_).runs;
     for (std::size_t run = 0; run < runs.size() && cost <= kCostOfInterest; ++run) {

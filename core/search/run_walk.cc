@@ -21,8 +21,9 @@ constexpr unsigned kBodiesAhead = 64;
 constexpr unsigned kBodiesPerLook = 16;
 constexpr unsigned kLooksAhead = kBodiesAhead / kBodiesPerLook;
 
-// A plan of more conditions is bound to one run at a time.
+// A plan of more conditions, or of more parts, is bound to one run at a time.
 constexpr std::uint64_t kConditionsKept = 1000;
+constexpr std::uint64_t kPartsKept = 100;
 
 // What takes more steps to collect, a tenth of a second and more, is counted document by document: that gives turns back.
 constexpr std::uint32_t kCollectedMax = 64'000'000;
@@ -54,6 +55,14 @@ std::uint64_t conditions_in(const Plan& plan) {
     std::uint64_t sum = std::max<std::uint64_t>(plan.terms.size(), 1);
     for (const Plan& part : plan.parts) {
         sum += conditions_in(part);
+    }
+    return sum;
+}
+
+std::uint64_t parts_in(const Plan& plan) {
+    std::uint64_t sum = 1;
+    for (const Plan& part : plan.parts) {
+        sum += parts_in(part);
     }
     return sum;
 }
@@ -92,6 +101,7 @@ RunWalk::RunWalk(Snapshot& snapshot, TypeId type, const Plan& plan, Resolution& 
       resolution_(resolution),
       found_(std::move(found)),
       conditions_(conditions_in(plan)),
+      parts_(parts_in(plan)),
       bound_(snapshot.runs(type).runs.size()),
       bodies_(snapshot, resolution) {
 }
@@ -103,6 +113,7 @@ void RunWalk::begin(const Wanted& wanted) {
     count_ = 0;
     runs_left_ = bound_.size();
     open_.reset();
+    binding_.reset();
 }
 
 const BoundPlan& RunWalk::bound(std::size_t run) {
@@ -113,7 +124,11 @@ const BoundPlan& RunWalk::bound(std::size_t run) {
 }
 
 bool RunWalk::is_large() const noexcept {
-    return conditions_ > kConditionsKept;
+    return conditions_ > kConditionsKept || has_many_parts();
+}
+
+bool RunWalk::has_many_parts() const noexcept {
+    return parts_ > kPartsKept;
 }
 
 void RunWalk::let_go(std::size_t run) {
@@ -144,7 +159,9 @@ bool RunWalk::advance(const Pace& pace) {
             if (count_ >= wanted_.limit || runs_left_ == 0) {
                 return true;
             }
-            open_next();
+            if (!open_next(pace)) {
+                return false;
+            }
             tested_ += conditions_;
             if (open_ == nullptr) {
                 if (is_over(pace)) {
@@ -192,23 +209,41 @@ bool RunWalk::advance(const Pace& pace) {
     }
 }
 
-// Binds the plan to the next run, if that has documents in the window that may match.
-void RunWalk::open_next() {
+// bound(), in turns: false if this one is over.
+bool RunWalk::bind_to(std::size_t run, const Pace& pace) {
+    if (bound_[run]) {
+        return true;
+    }
+    if (!binding_) {
+        binding_.emplace(plan_, snapshot_.runs(type_).runs[run], resolution_);
+    }
+    while (!binding_->step()) {
+        if (pace.is_over()) {
+            return false;
+        }
+    }
+    bound_[run] = binding_->take();
+    binding_.reset();
+    return true;
+}
+
+// Binds the plan to the next run, if that has documents in the window that may match. False: the turn is over before.
+bool RunWalk::open_next(const Pace& pace) {
     const auto& runs = snapshot_.runs(type_).runs;
     const std::size_t index = wanted_.upwards ? runs.size() - runs_left_ : runs_left_ - 1;
-    --runs_left_;
     const std::shared_ptr<const SearchRun>& run = runs[index];
     const Position before = std::min(wanted_.before, snapshot_.end_in(*run));
     const std::uint32_t last = before.value == 0 ? 0 : run->size_at({before.value - 1});
     const std::uint32_t first =
         wanted_.after.value == 0 ? 0 : std::min(last, run->size_at(wanted_.after));
-    if (first == last) {
-        return;
+    if (first != last && !bind_to(index, pace)) {
+        return false;
     }
-    const BoundPlan& condition = bound(index);
-    if (condition.kind == Kind::nothing) {
-        return;
+    --runs_left_;
+    if (first == last || bound_[index]->kind == Kind::nothing) {
+        return true;
     }
+    const BoundPlan& condition = *bound_[index];
     open_ = std::make_unique<Open>();
     open_->index = index;
     open_->run = run;
@@ -217,6 +252,7 @@ void RunWalk::open_next() {
     open_->condition = &condition;
     open_->any_died = run->any_died();
     open_->costly = condition.costly;
+    return true;
 }
 
 // How many that have died pass.

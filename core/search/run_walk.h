@@ -37,13 +37,17 @@ class RunWalk {
     /// Whether the plan has so many conditions that it is bound to one run at a time.
     bool is_large() const noexcept;
 
+    /// Whether it has so many, terms aside, that binding it takes turns.
+    bool has_many_parts() const noexcept;
+
     /// Says that what bound() gave isn't needed now: a plan of very many conditions isn't kept for all runs.
     void let_go(std::size_t run);
 
   private:
     struct Open;
 
-    void open_next();
+    bool open_next(const Pace& pace);
+    bool bind_to(std::size_t run, const Pace& pace);
     void close();
     bool is_over(const Pace& pace);
     bool count_at_once();
@@ -57,9 +61,11 @@ class RunWalk {
     const Plan& plan_;
     Resolution& resolution_;
     Found found_;
-    std::uint64_t conditions_;                     // of the plan
-    std::uint64_t tested_ = 0;                     // conditions, since the clock was looked at
+    std::uint64_t conditions_;  // of the plan
+    std::uint64_t parts_;       // the same, terms that stand together counted once
+    std::uint64_t tested_ = 0;  // conditions, since the clock was looked at
     std::vector<std::optional<BoundPlan>> bound_;  // of each run, once it was asked for
+    std::optional<Binding> binding_;               // to the next run, begun
     Wanted wanted_;
     std::uint64_t count_ = 0;
     std::size_t runs_left_ = 0;
