@@ -173,7 +173,8 @@ void append_reference(std::string& line, const core::Target& target, const core:
         if (is_resource_id(target.version)) {
             append(line, {"/_history/", target.version});
         }
-    } else if (response.etag && target.level == Level::instance) {
+    } else if (response.etag &&
+               (target.level == Level::instance || target.level == Level::instance_operation)) {
         line += "/_history/";
         append_number(line, response.etag->value);
     }

@@ -98,6 +98,16 @@ TEST(Audit, SaysWhoDidWhatToWhichVersion) {
     EXPECT_THAT(line, HasSubstr(R"("code":"read")"));
     EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/p/_history/1")"));
 
+    ASSERT_EQ(server
+                  .send("POST", "/Patient/p/$meta-add",
+                        R"({"resourceType":"Parameters","parameter":[)"
+                        R"({"name":"meta","valueMeta":{"tag":[{"code":"t"}]}}]})")
+                  .status,
+              200);
+    EXPECT_THAT(server.line(), HasSubstr(R"("reference":"Patient/p/_history/2")"));
+    ASSERT_EQ(server.send("GET", "/Patient/p/$everything").status, 200);
+    EXPECT_THAT(server.line(), HasSubstr(R"("reference":"Patient/p")"));
+
     ASSERT_EQ(server.send("GET", "/Patient/none").status, 404);
     line = server.line();
     EXPECT_THAT(line, HasSubstr(R"("outcome":"4")"));
@@ -107,7 +117,7 @@ TEST(Audit, SaysWhoDidWhatToWhichVersion) {
     ASSERT_EQ(server.send("DELETE", "/Patient/p").status, 204);
     line = server.line();
     EXPECT_THAT(line, HasSubstr(R"("action":"D")"));
-    EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/p/_history/2")"));
+    EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/p/_history/3")"));
 }
 
 TEST(Audit, TellsNamesOfParametersAndNotWhatTheyAskFor) {
