@@ -152,7 +152,8 @@ Result<void> Dispatcher::take_up(const storage::VersionInfo& info) {
     if (considered || is_passing(considered.error())) {
         return considered;
     }
-    log_warning(fmt::format("Subscription/{}: {}", stored->id, considered.error().detail));
+    // What is wrong quotes what a client wrote, which is for those who may read it.
+    log_warning(fmt::format("Subscription/{} can't be active: its error says why", stored->id));
     stop(stored->id, false);
     const Result<bool> said =
         change_status(service_, *stored, SubscriptionStatus::error, considered.error().detail);

@@ -193,6 +193,15 @@ TEST_F(DispatcherTest, WhatCannotBeDoneHasTheStatusErrorAndSaysWhy) {
     EXPECT_THAT(told("X-Annals-Position: "), IsEmpty());
 }
 
+TEST_F(DispatcherTest, WhatIsWrongWithASubscriptionIsNotInTheLog) {
+    testing::internal::CaptureStderr();
+    subscribe(hook("s", "Geheim?name=x"));
+    const std::string told = testing::internal::GetCapturedStderr();
+    EXPECT_THAT(element("s", "error"), HasSubstr("Geheim"));
+    EXPECT_THAT(told, HasSubstr("Subscription/s can't be active"));
+    EXPECT_THAT(told, testing::Not(HasSubstr("Geheim")));
+}
+
 TEST_F(DispatcherTest, WithoutValidationAnythingMayStandInASubscription) {
     config_.validation = "off";
     open();
