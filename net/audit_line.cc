@@ -230,6 +230,15 @@ bool is_form(const core::Request& request) {
                                kForm);
 }
 
+/// What is sent in place of a form, a resource for instance, has no names, but tells of somebody; and with a script in it an
+/// event would not be stored.
+bool is_name(std::string_view text) {
+    return !text.empty() && std::ranges::all_of(text, [](char c) {
+        return c > 0x20 && c < 0x7f &&
+               std::string_view(R"("<>{})").find(c) == std::string_view::npos;
+    });
+}
+
 /// The names in a query or a form, not what they are asked for.
 void append_names(std::string& line, std::string_view query) {
     for (std::size_t i = 0; i < kNamesMax && !query.empty(); ++i) {
@@ -237,12 +246,7 @@ void append_names(std::string& line, std::string_view query) {
         const std::string_view pair = query.substr(0, end);
         query.remove_prefix(std::min(end + 1, query.size()));
         const std::string_view name = pair.substr(0, pair.find('=')).substr(0, kNameBytesMax);
-        // What is sent as a form by mistake, a resource for instance, has no names, but tells of somebody.
-        const bool is_name = std::ranges::all_of(name, [](char c) {
-            return c > 0x20 && c < 0x7f &&
-                   std::string_view(R"("<>{})").find(c) == std::string_view::npos;
-        });
-        if (is_name && !name.empty()) {
+        if (is_name(name)) {
             append_detail(line, "parameter", name);
         }
     }
@@ -330,8 +334,8 @@ void audit_line(std::string& line, const core::Request& request, const core::Res
         !job.empty()) {
         append_detail(line, "job", job);
     }
-    if (!target.operation.empty()) {
-        append_detail(line, "operation", target.operation.substr(0, kNameBytesMax));
+    if (const std::string_view name = target.operation.substr(0, kNameBytesMax); is_name(name)) {
+        append_detail(line, "operation", name);
     }
     append_names(line, request.query);
     if ((target.level == Level::type_search || target.level == Level::system_search) &&

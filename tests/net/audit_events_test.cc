@@ -133,6 +133,17 @@ TEST(AuditEvents, AreThereForWhatCannotBeReferredTo) {
     EXPECT_THAT(all, HasSubstr(R"({"type":"job","valueString":")"));
 }
 
+TEST(AuditEvents, AreThereWhateverStandsInTheUrl) {
+    ServerWithEvents server;
+    EXPECT_EQ(server.send("GET", "/Patient?family=Geheim&<script>=1").status, 200);
+    EXPECT_EQ(server.send("GET", "/Patient?family=Geheim&{\"a\"=1").status, 200);
+    EXPECT_EQ(server.send("GET", "/Patient/$%3Cscript%3E").status, 400);
+    server.expect_written(3);
+    const std::string all = server.events("");
+    EXPECT_THAT(all, Not(HasSubstr("<script")));
+    EXPECT_THAT(all, HasSubstr(R"({"type":"parameter","valueString":"family"})"));
+}
+
 TEST(AuditEvents, DoNotGrowByBeingLookedAt) {
     ServerWithEvents server;
     EXPECT_EQ(server.send("GET", "/metadata").status, 200);
