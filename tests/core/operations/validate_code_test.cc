@@ -1,5 +1,6 @@
 #include "core/base/base64.h"
 #include "core/terminology/code_system.h"
+#include "core/terminology/filter.h"
 #include "tests/core/operations/terminology_fixture.h"
 #include "tests/support/archives.h"
 
@@ -279,6 +280,26 @@ TEST_F(Codes, CostAsMuchAsStandsAboveThem) {
         terminology::Effort as_little(400);
         EXPECT_FALSE((*system)->reached(*top, false, as_little));
     }
+}
+
+TEST_F(Codes, CostAsMuchAsTheTextsThatAreCompared) {
+    json::Parser parser;
+    auto document = parser.parse(R"({"resourceType":"CodeSystem","url":"http://s/long",
+        "content":"complete","concept":[{"code":"a","display":")" +
+                                 std::string(6'400, 'x') + R"("}]})");
+    auto text = parser.parse(R"({"property":"display","op":"regex","value":"x*"})");
+    ASSERT_TRUE(document && text);
+    terminology::Effort enough(1'000);
+    const auto system = terminology::CodeSystem::make(
+        std::make_shared<const json::Document>(*std::move(document)), enough);
+    const auto filter = terminology::Filter::read(text->root());
+    ASSERT_TRUE(system && filter);
+    const auto passes = filter->passes(**system, 0, enough);
+    ASSERT_TRUE(passes);
+    EXPECT_TRUE(*passes);
+    terminology::Effort little(50);
+    EXPECT_FALSE(filter->passes(**system, 0, little));
+    EXPECT_TRUE(little.exhausted());
 }
 
 TEST_F(Codes, AreNotJudgedByAnInstanceOfAnotherVersionThanTheOneNamed) {
