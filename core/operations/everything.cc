@@ -164,7 +164,10 @@ class Everything {
             if (!type) {
                 return Error{Errc::invalid, fmt::format("_type: there is no type '{}'", name), ""};
             }
-            types_.push_back(*type);
+            // Each resource is compared with all of them.
+            if (std::ranges::find(types_, *type) == types_.end()) {
+                types_.push_back(*type);
+            }
         }
         return {};
     }
