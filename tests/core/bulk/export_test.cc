@@ -433,6 +433,12 @@ TEST_F(ExportTest, LeavesOutElements) {
     EXPECT_THAT(line, HasSubstr(R"("gender":"male")"));
     EXPECT_THAT(line, HasSubstr("SUBSETTED"));
     EXPECT_THAT(line, testing::Not(HasSubstr("birthDate")));
+    std::string names = "id";
+    for (int i = 0; i < 1'000; ++i) {
+        names += ",n";
+    }
+    EXPECT_EQ(begin("/$export?_elements=" + names).status, 413) << "of each line all are looked at";
+    EXPECT_EQ(begin("/$export?_elements=" + names.substr(0, names.size() - 2)).status, 202);
 }
 
 TEST_F(ExportTest, BeginsANewFileWhereOneWouldBeTooLarge) {
