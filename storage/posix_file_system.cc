@@ -258,15 +258,22 @@ class PosixFile final : public File {
 
 class PosixDirectoryLock final : public DirectoryLock {
   public:
-    explicit PosixDirectoryLock(int fd) : fd_(fd) {}
+    /// `directory`: less than 0 if it could not be opened.
+    PosixDirectoryLock(int file, int directory) : file_(file), directory_(directory) {}
 
     PosixDirectoryLock(const PosixDirectoryLock&) = delete;
     PosixDirectoryLock& operator=(const PosixDirectoryLock&) = delete;
 
-    ~PosixDirectoryLock() override { ::close(fd_); }
+    ~PosixDirectoryLock() override {
+        ::close(file_);
+        if (directory_ >= 0) {
+            ::close(directory_);
+        }
+    }
 
   private:
-    int fd_;
+    int file_;
+    int directory_;
 };
 
 class PosixFileSystem final : public FileSystem {
@@ -402,13 +409,19 @@ class PosixFileSystem final : public FileSystem {
         if (fd < 0) {
             return os_error("open", path, errno);
         }
-        auto held = std::make_unique<PosixDirectoryLock>(fd);
-        if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
-            if (errno == EWOULDBLOCK) {
-                return Error{
-                    Errc::usage, fmt::format("{}: in use by another process", directory), {}};
-            }
-            return os_error("flock", path, errno);
+        const int folder =
+            retried([&] { return ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+        auto held = std::make_unique<PosixDirectoryLock>(fd, folder);
+        const int refused = ::flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+        // Not every file system has that of a directory. Where it has, who takes LOCK for something left over, and removes it,
+        // does no harm.
+        const bool folder_held =
+            refused == 0 && ::flock(folder, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+        if (refused == EWOULDBLOCK || folder_held) {
+            return Error{Errc::usage, fmt::format("{}: in use by another process", directory), {}};
+        }
+        if (refused != 0) {
+            return os_error("flock", path, refused);
         }
         return std::unique_ptr<DirectoryLock>(std::move(held));
     }

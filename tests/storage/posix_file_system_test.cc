@@ -281,6 +281,15 @@ TEST_F(PosixFileSystemTest, LocksADirectoryOnce) {
     EXPECT_TRUE(fs_.lock(directory_.path()));
 }
 
+TEST_F(PosixFileSystemTest, KeepsADirectoryLockedThoughSomebodyRemovesTheFile) {
+    auto first = fs_.lock(directory_.path());
+    ASSERT_TRUE(first);
+    ASSERT_TRUE(fs_.remove(directory_ / "LOCK"));
+    EXPECT_FALSE(fs_.lock(directory_.path()));
+    (*first).reset();
+    EXPECT_TRUE(fs_.lock(directory_.path()));
+}
+
 TEST_F(PosixFileSystemTest, TellsAFullDeviceFromOtherErrors) {
     if (!fs_.exists("/dev/full")) {
         GTEST_SKIP() << "no /dev/full";
