@@ -41,6 +41,8 @@ TEST(CommandLine, RefusesWhatItDoesNotKnowWithCodeTwo) {
           std::vector<std::string>{"serve", "--unknown"}, std::vector<std::string>{"verify"},
           std::vector<std::string>{"export", "--to", "x"}, std::vector<std::string>{"import"},
           std::vector<std::string>{"import", "--server", "ftp://h/fhir"},
+          std::vector<std::string>{"replicate", "--from", "http://h/fhir", "--to", "http://i/fhir",
+                                   "--verify", "--follow"},
           std::vector<std::string>{"import", "--server", "http://h/fhir", "--set", "threads=1"},
           std::vector<std::string>{"bench", "unknown"},
           std::vector<std::string>{"compact", "--data", "x", "--keep", "Patient"},

@@ -249,6 +249,12 @@ int replicate(const ArgumentList& arguments) {
     if (options.page_size == 0) {
         return reader.refuse("--page must be at least 1");
     }
+    if (options.verify &&
+        (options.follow || !options.since.empty() || !options.state_file.empty())) {
+        return reader.refuse(
+            "--verify compares all and changes nothing: --follow, --since and "
+            "--state have no place beside it");
+    }
     if (options.verify) {
         return verify_replica(options, *from, *to);
     }
