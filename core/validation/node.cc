@@ -94,12 +94,12 @@ std::optional<int> order_quantities(json::Value quantity, json::Value limit) {
 
 void check_value(Context& context, const Profile& profile, const Node& node, const Spot& spot) {
     const json::Value value = spot.value();
-    if (node.fixed && !same_value(value, node.fixed)) {
+    if (node.fixed && !same_value(context, value, node.fixed)) {
         context.error("value", spot,
                       fmt::format("{} fixes {} to {}", profile.url(), named(node),
                                   node.fixed.raw().substr(0, 200)));
     }
-    if (node.pattern && !has_pattern(value, node.pattern)) {
+    if (node.pattern && !has_pattern(context, value, node.pattern)) {
         context.error("value", spot,
                       fmt::format("{} demands of {} the pattern {}", profile.url(), named(node),
                                   node.pattern.raw().substr(0, 200)));

@@ -117,10 +117,10 @@ std::optional<bool> conforms(Context& context, const Frame& frame, const Spot& s
 /// An extension against its definition.
 void check_extension(Context& context, const Frame& frame, const Spot& spot, const Spot& parent);
 
-/// JSON equality: numbers by value, objects whatever the order of members.
-bool same_value(json::Value a, json::Value b);
+/// JSON equality: numbers by value, objects whatever the order of members. True where no steps are left: that is told.
+bool same_value(Context& context, json::Value a, json::Value b);
 
-/// Does `value` have all that `pattern` has?
-bool has_pattern(json::Value value, json::Value pattern);
+/// Does `value` have all that `pattern` has? True where no steps are left.
+bool has_pattern(Context& context, json::Value value, json::Value pattern);
 
 }  // namespace annals::validation

@@ -231,12 +231,12 @@ std::optional<bool> content_fits(Context& context, const Profile& profile, const
         return std::nullopt;
     }
     if (node.fixed) {
-        return same_value(spot.value(), node.fixed);
+        return same_value(context, spot.value(), node.fixed);
     }
     std::optional<bool> fits;
     const auto also = [&fits](bool one) { fits = fits.value_or(true) && one; };
     if (node.pattern) {
-        also(has_pattern(spot.value(), node.pattern));
+        also(has_pattern(context, spot.value(), node.pattern));
     }
     if (node.binding && node.binding["strength"].equals("required")) {
         if (const auto in = value_in(context, spot, node.binding["valueSet"].string())) {
@@ -358,7 +358,7 @@ std::optional<bool> fits(Context& context, const Frame& frame, const Profile& pr
     }
     if (rule.expected) {
         return std::ranges::any_of(places, [&](const Reached& found) {
-            return has_pattern(found.spot.value(), rule.expected);
+            return has_pattern(context, found.spot.value(), rule.expected);
         });
     }
     if (rule.node == nullptr) {
@@ -396,7 +396,7 @@ std::optional<bool> is_told_by(Context& context, const Frame& frame, const Profi
         if (spot.type == schema::extension_type()) {
             const Node* const url = profile.find(slice, "url");
             if (url != nullptr && url->fixed) {
-                return same_value(spot.value()["url"], url->fixed);
+                return same_value(context, spot.value()["url"], url->fixed);
             }
             const std::string known = first_profile(slice);
             return known.empty() ? std::nullopt

@@ -25,13 +25,14 @@ bool same_scalar(json::Value a, json::Value b) {
     return a.raw() == b.raw();
 }
 
-bool same(json::Value a, json::Value b, std::size_t depth) {
+// Each costs what is looked at: a member is looked for among all of its object.
+bool same(Context& context, json::Value a, json::Value b, std::size_t depth) {
     if (!a || !b || depth > kNesting || a.node().kind != b.node().kind || a.size() != b.size()) {
         return !a && !b;
     }
     if (a.is_object()) {
         for (const auto [key, value] : a.members()) {
-            if (!same(value, b[key.string()], depth + 1)) {
+            if (!context.spend(b.size()) || !same(context, value, b[key.string()], depth + 1)) {
                 return false;
             }
         }
@@ -40,7 +41,7 @@ bool same(json::Value a, json::Value b, std::size_t depth) {
     if (a.is_array()) {
         auto other = b.elements().begin();
         for (const json::Value element : a.elements()) {
-            if (!same(element, *other, depth + 1)) {
+            if (!context.spend() || !same(context, element, *other, depth + 1)) {
                 return false;
             }
             ++other;
@@ -50,13 +51,14 @@ bool same(json::Value a, json::Value b, std::size_t depth) {
     return same_scalar(a, b);
 }
 
-bool has(json::Value value, json::Value pattern, std::size_t depth) {
+bool has(Context& context, json::Value value, json::Value pattern, std::size_t depth) {
     if (!value || depth > kNesting) {
         return false;
     }
     if (pattern.is_object()) {
         for (const auto [key, inner] : pattern.members()) {
-            if (!has(value[key.string()], inner, depth + 1)) {
+            if (!context.spend(value.size() + 1) ||
+                !has(context, value[key.string()], inner, depth + 1)) {
                 return false;
             }
         }
@@ -66,7 +68,7 @@ bool has(json::Value value, json::Value pattern, std::size_t depth) {
         for (const json::Value wanted : pattern.elements()) {
             bool found = false;
             for (const json::Value element : value.elements()) {
-                found = found || has(element, wanted, depth + 1);
+                found = found || (context.spend() && has(context, element, wanted, depth + 1));
             }
             if (!found) {
                 return false;
@@ -79,12 +81,12 @@ bool has(json::Value value, json::Value pattern, std::size_t depth) {
 
 }  // namespace
 
-bool same_value(json::Value a, json::Value b) {
-    return same(a, b, 0);
+bool same_value(Context& context, json::Value a, json::Value b) {
+    return same(context, a, b, 0) || context.exhausted();
 }
 
-bool has_pattern(json::Value value, json::Value pattern) {
-    return has(value, pattern, 0);
+bool has_pattern(Context& context, json::Value value, json::Value pattern) {
+    return has(context, value, pattern, 0) || context.exhausted();
 }
 
 }  // namespace annals::validation

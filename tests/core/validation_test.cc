@@ -779,6 +779,28 @@ TEST(Validation, CountsEachSliceThatIsTriedOnAnElement) {
     EXPECT_EQ(issues(patient, source, options), "error too-costly Patient\n");
 }
 
+TEST(Validation, CountsWhatIsComparedWithAPattern) {
+    // 40,000 codings, each looked for among as many, took minutes.
+    std::string pattern;
+    std::string codings;
+    for (int i = 0; i < 200; ++i) {
+        const std::string_view comma = i == 0 ? "" : ",";
+        pattern += fmt::format(R"({}{{"code":"c{}"}})", comma, i);
+        codings += fmt::format(R"({}{{"code":"c{}"}})", comma, 199 - i);
+    }
+    TextSource source;
+    source.add(profile_of("Observation", R"({"id":"Observation.code","path":"Observation.code",)"
+                                         R"("patternCodeableConcept":{"coding":[)" +
+                                             pattern + "]}}"));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    const std::string observation =
+        R"({"resourceType":"Observation","status":"final","code":{"coding":[)" + codings + "]}}";
+    EXPECT_EQ(issues(observation, source, options), "");
+    options.steps = 20'000;
+    EXPECT_EQ(issues(observation, source, options), "error too-costly Observation\n");
+}
+
 TEST(Validation, CountsTheNodesOfTheRulesOfProfiles) {
     // A rule of some 300,000 nodes, for each of 40 names: none of them is too costly, all of them together would take seconds.
     TextSource source;
