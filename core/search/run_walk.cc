@@ -27,6 +27,11 @@ constexpr std::uint64_t kPartsKept = 100;
 
 // What takes more steps to collect, a tenth of a second and more, is counted document by document: that gives turns back.
 constexpr std::uint32_t kCollectedMax = 64'000'000;
+// The same of many conditions: those of texts take longer.
+constexpr std::uint32_t kCollectedOfManyMax = 1'000'000;
+
+// Conditions that are taken away at once; those beyond are tested document by document.
+constexpr std::size_t kRestrictedMax = 16;
 
 // More dead documents than this share of a run are not subtracted one by one.
 constexpr std::uint32_t kDiedShare = 16;
@@ -308,7 +313,7 @@ bool RunWalk::count_at_once() {
         count_ -= few_died ? count_dead(condition) : 0;
         return true;
     }
-    if (condition.work > kCollectedMax) {
+    if (condition.work > (has_many_parts() ? kCollectedOfManyMax : kCollectedMax)) {
         return false;
     }
     const DocumentSetPool::Handle set = DocumentSetPool::of_thread().take(run.size());
@@ -382,8 +387,9 @@ void RunWalk::choose_driver() {
     }
     // Without a limit nothing is tested that can be taken away at once.
     if (driver && open.set != nullptr && needed >= size) {
+        std::size_t restricted = 0;
         std::erase_if(parts, [&](const BoundPlan* part) {
-            if (part->costly) {
+            if (part->costly || ++restricted > kRestrictedMax) {
                 return false;
             }
             restrict_to(*part, run, *open.set);

@@ -541,5 +541,24 @@ TEST_F(SearchModel, LooksAtTheClockTheMoreOftenTheMoreThereIsToTest) {
     EXPECT_EQ(found, scan(type, plan, last_));
 }
 
+TEST_F(SearchModel, FindsWhatMeetsVeryManyConditions) {
+    write(80);
+    const TypeId type = types_.front();
+    std::vector<Plan> parts;
+    for (std::int64_t i = 0; i < 150; ++i) {
+        parts.push_back(core::search::interval(column(2), Comparison::lt, {900 - i, 900 - i}));
+    }
+    const Plan plan = core::search::all_of(std::move(parts));
+    const std::vector<std::uint64_t> expected = scan(type, plan, last_);
+    ASSERT_GT(expected.size(), 10U);
+    Snapshot own = snapshot(last_);
+    Execution execution(own, type, plan);
+    // Every turn is over before it begins.
+    const Pace pace{std::chrono::microseconds(1)};
+    EXPECT_EQ(run(execution, {}, pace), expected);
+    run(execution, {.count_only = true}, pace);
+    EXPECT_EQ(execution.count(), expected.size());
+}
+
 }  // namespace
 }  // namespace annals::test
