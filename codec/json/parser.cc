@@ -119,7 +119,7 @@ Value Parser::Impl::find_repeated_key(const Tree& tree) {
         }
     }
     if (slots.size() > kKeptSlotsMax) {
-        slots = {};
+        slots = std::vector<Slot>();  // {} would keep the memory
     }
     return repeated;
 }

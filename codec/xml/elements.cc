@@ -41,14 +41,15 @@ Result<void> ElementParser::parse(std::string_view text, bool lenient) {
 }
 
 void ElementParser::trim() {
+    // {} would keep the memory.
     if (elements_.capacity() > kKeptElementsMax) {
-        elements_ = {};
+        elements_ = std::vector<Element>();
     }
     if (narratives_.capacity() > kKeptNarrativesMax) {
-        narratives_ = {};
+        narratives_ = std::vector<Xhtml>();
     }
     if (flaws_.capacity() > kKeptFlawsMax) {
-        flaws_ = {};
+        flaws_ = std::vector<EntryFlaw>();
     }
 }
 

@@ -82,7 +82,7 @@ Result<std::string> Reader::read(std::string_view xml) {
     Result<std::string> json = convert(xml);
     parser_.trim();
     if (children_.capacity() > kKeptChildrenMax) {
-        children_ = {};
+        children_ = std::vector<Child>();  // {} would keep the memory
     }
     return json;
 }

@@ -5,8 +5,11 @@
 
 #include "codec/json/document.h"
 #include "codec/json/resource.h"
+#include "codec/xml/reader.h"
 
 #include <gtest/gtest.h>
+
+#include <malloc.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -16,23 +19,28 @@
 namespace {
 
 std::atomic<std::size_t> allocations{0};
+std::atomic<std::size_t> held_bytes{0};
 
 }  // namespace
 
 void* operator new(std::size_t size) {
     allocations.fetch_add(1, std::memory_order_relaxed);
     if (void* memory = std::malloc(size == 0 ? 1 : size)) {
+        held_bytes.fetch_add(malloc_usable_size(memory), std::memory_order_relaxed);
         return memory;
     }
     throw std::bad_alloc();
 }
 
 void operator delete(void* memory) noexcept {
-    std::free(memory);
+    if (memory != nullptr) {
+        held_bytes.fetch_sub(malloc_usable_size(memory), std::memory_order_relaxed);
+        std::free(memory);
+    }
 }
 
 void operator delete(void* memory, std::size_t) noexcept {
-    std::free(memory);
+    operator delete(memory);
 }
 
 // Said for arrays, too: an allocator that is linked in may bring its own, which would go uncounted.
@@ -41,11 +49,11 @@ void* operator new[](std::size_t size) {
 }
 
 void operator delete[](void* memory) noexcept {
-    std::free(memory);
+    operator delete(memory);
 }
 
 void operator delete[](void* memory, std::size_t) noexcept {
-    std::free(memory);
+    operator delete(memory);
 }
 
 namespace annals::json {
@@ -101,6 +109,30 @@ TEST(JsonAllocations, AreOneForTheBodyOfAVersion) {
     EXPECT_EQ(allocations_of([&] { ASSERT_TRUE(read_facts(document->root())); }), 0U);
     const Result<ResourceFacts> facts = read_facts(document->root());
     EXPECT_EQ(allocations_of([&] { BodyPlan plan(*facts, "some-other-id", {}); }), 1U);
+}
+
+TEST(JsonAllocations, OfALargeTextAreGivenBack) {
+    std::string text = R"({"resourceType":"Patient")";
+    for (int i = 0; i < 500'000; ++i) {
+        text += ",\"k" + std::to_string(i) + "\":1";
+    }
+    text += '}';
+    Parser parser;
+    const std::size_t before = held_bytes.load();
+    ASSERT_TRUE(parser.parse(text));
+    EXPECT_LT(held_bytes.load(), before + (1 << 20));
+}
+
+TEST(XmlAllocations, OfALargeTextAreGivenBack) {
+    std::string text = R"(<Patient xmlns="http://hl7.org/fhir">)";
+    for (int i = 0; i < 200'000; ++i) {
+        text += R"(<name><family value="x"/></name>)";
+    }
+    text += "</Patient>";
+    xml::Reader reader;
+    const std::size_t before = held_bytes.load();
+    ASSERT_TRUE(reader.read(text));
+    EXPECT_LT(held_bytes.load(), before + (1 << 20));
 }
 
 TEST(JsonAllocations, AreNoneToLookAround) {
