@@ -207,7 +207,7 @@ Result<void> AuditLog::sync() {
     sync_failed_ = false;
     unsynced_.clear();
     if (unsynced_.capacity() > kKeptBytesMax) {
-        unsynced_ = std::string();
+        std::string().swap(unsynced_);
     }
     return {};
 }
@@ -263,7 +263,7 @@ void AuditLog::run() {
         }
         taken_.fetch_sub(lines);
         if (text.capacity() > kKeptBytesMax) {
-            text = std::string();
+            std::string().swap(text);
         }
         if (stopping || unsynced_.size() >= kUnsyncedBytesMax ||
             Clock::now() - synced >= kSyncInterval) {

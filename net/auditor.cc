@@ -48,7 +48,7 @@ void Auditor::write(const core::Request& request, const core::Response& response
     }
     log_->add(line);
     if (line.capacity() > kKeptLineBytesMax) {
-        line = std::string();
+        std::string().swap(line);
     }
 }
 

@@ -396,7 +396,8 @@ void Sequencer::stop() {
 Sequencer::Taken Sequencer::take(Batch& batch, std::optional<Clock::time_point> deadline) {
     if (batch.bytes.capacity() > kBufferBytesKept ||
         batch.entries.capacity_bytes() > kBufferBytesKept) {
-        batch = {};
+        Batch fresh;  // assigning one would leave `bytes` its memory
+        std::swap(batch, fresh);
     }
     batch.clear();
     std::unique_lock lock(mutex_);

@@ -186,7 +186,7 @@ void Package::finish_texts() {
             R"({{"resourceType":"{}","id":"{}",{}{{"system":"{}","code":"{}"}}]}}{}}})",
             resource.type, resource.id, metas_[i], kPackageTag, name_.text(), resource.text);
     }
-    metas_ = {};
+    metas_ = std::vector<std::string>();  // {} would keep the memory
 }
 
 Result<PackagePointer> Package::read(std::string_view archive, const TarballLimits& limits) {

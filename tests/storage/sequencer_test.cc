@@ -640,6 +640,16 @@ TEST_F(SequencerBatches, DoNotWaitForABatchThatWasDropped) {
     EXPECT_EQ(take_now(), 1U);
 }
 
+TEST_F(SequencerBatches, ThatWereHugeLeaveNoMemoryBehind) {
+    CommitBuilder builder;
+    builder.put("Patient", "huge", std::string(40 << 20, 'x'));
+    ASSERT_EQ(sequencer_.submit(builder.commit()).status, Status::accepted);
+    write_all();
+    EXPECT_GT(batch_.bytes.capacity(), 40U << 20);
+    EXPECT_EQ(take_now(), 0U);
+    EXPECT_LT(batch_.bytes.capacity(), 1U << 20);
+}
+
 TEST_F(SequencerBatches, AreTakenFromABusyLoopOnceTheyAreOld) {
     submit(1);
     sequencer_.flush_older(std::chrono::hours(1));
