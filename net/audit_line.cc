@@ -181,9 +181,13 @@ void append_reference(std::string& line, const core::Target& target, const core:
     line += '"';
 }
 
+/// What may stand in a name or a URI. With a script in it an event would not be stored.
+bool is_plain(char c) {
+    return c > 0x20 && c < 0x7f && std::string_view(R"("<>{})").find(c) == std::string_view::npos;
+}
+
 /// As much of what an entry asked for, or of what an answer leads to, as a Reference may have.
 std::string_view referable(std::string_view asked) {
-    const auto is_plain = [](char c) { return c > 0x20 && c < 0x7f; };
     // "/", "metadata" and "#a" may stand in a reference, too, but there they mean nothing.
     const auto names_a_resource = [](std::string_view text) {
         const bool absolute =
@@ -230,13 +234,9 @@ bool is_form(const core::Request& request) {
                                kForm);
 }
 
-/// What is sent in place of a form, a resource for instance, has no names, but tells of somebody; and with a script in it an
-/// event would not be stored.
+/// What is sent in place of a form, a resource for instance, has no names, but tells of somebody.
 bool is_name(std::string_view text) {
-    return !text.empty() && std::ranges::all_of(text, [](char c) {
-        return c > 0x20 && c < 0x7f &&
-               std::string_view(R"("<>{})").find(c) == std::string_view::npos;
-    });
+    return !text.empty() && std::ranges::all_of(text, is_plain);
 }
 
 /// The names in a query or a form, not what they are asked for.

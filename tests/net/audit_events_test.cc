@@ -138,7 +138,13 @@ TEST(AuditEvents, AreThereWhateverStandsInTheUrl) {
     EXPECT_EQ(server.send("GET", "/Patient?family=Geheim&<script>=1").status, 200);
     EXPECT_EQ(server.send("GET", "/Patient?family=Geheim&{\"a\"=1").status, 200);
     EXPECT_EQ(server.send("GET", "/Patient/$%3Cscript%3E").status, 400);
-    server.expect_written(3);
+    EXPECT_EQ(server
+                  .send("POST", "/",
+                        R"({"resourceType":"Bundle","type":"batch","entry":[)"
+                        R"({"request":{"method":"GET","url":"http://x/<script>/Patient/a"}}]})")
+                  .status,
+              200);
+    server.expect_written(4);
     const std::string all = server.events("");
     EXPECT_THAT(all, Not(HasSubstr("<script")));
     EXPECT_THAT(all, HasSubstr(R"({"type":"parameter","valueString":"family"})"));
