@@ -32,6 +32,13 @@ constexpr std::string_view kSharedCaching = "no-cache";
 /// Responses of one turn are sent when they have grown to this.
 constexpr std::size_t kTurnBytesMax = 1 << 20;
 
+/// Of a refusal, before anything was looked at.
+void say_guarded(core::Response& refusal) {
+    if (refusal.cache_control.empty()) {
+        refusal.cache_control = kGuardedCaching;
+    }
+}
+
 std::uint64_t microseconds(Clock::duration time) {
     return static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::microseconds>(time).count());
@@ -319,6 +326,9 @@ Connection::Turn Connection::answer_ready() {
                     closing_ = true;
                     record(head, *refusal);
                     worker_.metrics.answered(head.method, refusal->status, 0);
+                    if (worker_.authenticator) {
+                        say_guarded(*refusal);
+                    }
                     output_.add(*refusal, last_framing(head));
                     return Turn::close;
                 }
@@ -575,6 +585,9 @@ Connection::Turn Connection::refuse(const Error& error, int status) {
     record_refusal(request, response, error.code == Errc::overloaded);
     closing_ = true;
     worker_.metrics.answered(core::HttpMethod::other, response.status, 0);
+    if (worker_.authenticator) {
+        say_guarded(response);
+    }
     output_.add(response, last_framing(request));
     reader_.give_up();
     return Turn::close;

@@ -233,6 +233,10 @@ TEST(Caching, IsPrivateWhereCredentialsAreNeeded) {
     }
     EXPECT_EQ(cache_control(guarded, "/metadata"), "no-cache");
     EXPECT_EQ(cache_control(guarded, "/Patient/1"), "private, no-cache");
+    // Refused before the body is read, or the request is one.
+    EXPECT_EQ(guarded.send("PUT", "/Patient/1", patient).header("Cache-Control").value_or(""),
+              "private, no-cache");
+    EXPECT_EQ(cache_control(guarded, "/Patient?x=" + std::string(9000, 'y')), "private, no-cache");
 
     GuardedServer read_by_all([&](core::Config& config, GuardedServer& self) {
         with_tokens(jwk_set({key.jwk()}))(config, self);
