@@ -121,9 +121,8 @@ Result<CodeSystemPointer> CodeSystem::make(Definition definition, Effort& effort
         std::swap(edge.first, edge.second);
     }
     made->parents_.make(below, made->concepts_.size());
-    made->bytes_ = made->definition_->text().size() +
-                   made->definition_->nodes().size() * sizeof(json::Node) +
-                   made->concepts_.size() * kBytesPerConcept + sizeof(CodeSystem);
+    made->bytes_ = bytes_of(*made->definition_) + made->concepts_.size() * kBytesPerConcept +
+                   sizeof(CodeSystem);
     return CodeSystemPointer(made);
 }
 

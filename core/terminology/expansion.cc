@@ -12,7 +12,7 @@ namespace annals::terminology {
 
 namespace {
 
-constexpr std::size_t kKeptExpansionBytesMax = 128 << 20;
+constexpr std::size_t kKeptExpansionBytesMax = 256 << 20;
 constexpr std::size_t kBytesPerEntry = sizeof(Expansion::Entry) + 48;
 
 Error not_here(std::string_view what, std::string_view name) {
@@ -444,10 +444,16 @@ Result<ExpansionPointer> expand(Session& session, const ValueSetPointer& value_s
     made->held.push_back(value_set);
     // Of an inner one it isn't known what it alone was made of.
     if (keeps && session.within.size() == 1) {
+        std::vector<Definition> documents{value_set->definition()};
+        for (const Session::Look& look : session.looks()) {
+            if (look.found != nullptr) {
+                documents.push_back(look.found);
+            }
+        }
         kept_expansions(session.open_systems)
             .keep(value_set->definition(),
                   std::make_shared<const Made>(Made{made, session.looks()}),
-                  sizeof(Expansion) + made->entries.size() * kBytesPerEntry);
+                  sizeof(Expansion) + made->entries.size() * kBytesPerEntry, std::move(documents));
     }
     return ExpansionPointer(made);
 }

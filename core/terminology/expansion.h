@@ -24,7 +24,7 @@ namespace annals::terminology {
 struct Expansion {
     struct System {
         std::string url;
-        std::string version;        ///< as the value set names it; empty: it doesn't
+        std::string version;        ///< where the value set names one; empty: it doesn't
         CodeSystemPointer content;  ///< null: not here
         std::unordered_map<std::string_view, std::uint32_t> by_code{};  ///< numbers in `entries`
     };

@@ -101,9 +101,7 @@ Result<ValueSetPointer> value_set_of(const Definition& definition, Effort& effor
     for (const Include& include : made->excludes()) {
         codes += include.concepts.size();
     }
-    kept.keep(definition, made,
-              sizeof(ValueSet) + definition->text().size() +
-                  definition->nodes().size() * sizeof(json::Node) + codes * kBytesPerCode);
+    kept.keep(definition, made, sizeof(ValueSet) + bytes_of(*definition) + codes * kBytesPerCode);
     return made;
 }
 

@@ -1,3 +1,4 @@
+#include "core/terminology/kept.h"
 #include "tests/core/operations/terminology_fixture.h"
 
 #include <fmt/format.h>
@@ -294,6 +295,30 @@ TEST_F(Expand, CountsTheValueSetsThatItLooksInto) {
     // A million of them: too many for a search.
     const Answer answer = send("GET", "/Observation?code:in=http://v/n6");
     EXPECT_TRUE(answer.says("too-costly")) << answer.body;
+}
+
+TEST(Kept, CountsTheDocumentsThatAreHeldEachOnce) {
+    const auto document = [] {
+        json::Parser parser;
+        auto parsed = parser.parse(R"({"text":")" + std::string(300'000, 'x') + R"("})");
+        return terminology::Definition(std::make_shared<const json::Document>(*std::move(parsed)));
+    };
+    terminology::Kept<int> kept(1'000'000);
+    const terminology::Definition shared = document();
+    std::vector<terminology::Definition> keys;
+    for (int i = 0; i < 10; ++i) {
+        keys.push_back(document());
+        kept.keep(keys.back(), std::make_shared<const int>(i), 10, {shared});
+    }
+    EXPECT_NE(kept.find(keys.front()), nullptr);
+    for (int i = 0; i < 10; ++i) {
+        keys.push_back(document());
+        kept.keep(keys.back(), std::make_shared<const int>(i), 10, {keys.back()});
+    }
+    EXPECT_EQ(kept.find(keys.front()), nullptr);
+    EXPECT_EQ(kept.find(keys[keys.size() - 4]), nullptr);
+    EXPECT_NE(kept.find(keys[keys.size() - 3]), nullptr);
+    EXPECT_NE(kept.find(keys.back()), nullptr);
 }
 
 TEST_F(Expand, MakesLargeExpansionsWhileOthersAreServed) {
