@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace annals::net {
 
@@ -16,11 +18,50 @@ constexpr std::size_t kEncodedBytesMax = 128 << 10;  // encoded between two writ
 /// EncodedSources there are. Each holds an encoder, of some 3 MiB with zstd, for as long as its client takes to read.
 std::atomic<std::size_t> encoded_sources{0};
 
+/// What becomes of a body that is asked for again and again.
+struct Kept {
+    core::Body plain;  ///< whose bytes live on by that: no others can be where they are
+    Coding coding = Coding::identity;
+    std::shared_ptr<std::string> encoded;
+};
+
+/// As many as there are descriptions of the server and codings.
+constexpr std::size_t kKeptMax = 4;
+
+std::vector<Kept>& kept_bodies() {
+    thread_local std::vector<Kept> kept;
+    return kept;
+}
+
+/// What became of `body` before; null: it is not known.
+std::shared_ptr<std::string> find_kept(const core::Body& body, Coding coding) {
+    for (const Kept& kept : kept_bodies()) {
+        if (kept.coding == coding && kept.plain.piece(0).data() == body.piece(0).data() &&
+            kept.plain.size() == body.size()) {
+            return kept.encoded;
+        }
+    }
+    return nullptr;
+}
+
+void keep(Kept kept) {
+    std::vector<Kept>& all = kept_bodies();
+    if (all.size() >= kKeptMax) {
+        all.erase(all.begin());
+    }
+    all.push_back(std::move(kept));
+}
+
 // The pieces of a body and what follows it, encoded a turn's worth at a time.
 class EncodedSource final : public core::BodySource {
   public:
-    EncodedSource(core::Body body, std::unique_ptr<core::BodySource> more, EncoderPointer encoder)
-        : body_(std::move(body)), more_(std::move(more)), encoder_(std::move(encoder)) {
+    /// `kept`: with a text for what comes of it, which is kept when that is whole.
+    EncodedSource(core::Body body, std::unique_ptr<core::BodySource> more, EncoderPointer encoder,
+                  Kept kept)
+        : body_(std::move(body)),
+          more_(std::move(more)),
+          encoder_(std::move(encoder)),
+          kept_(std::move(kept)) {
         encoded_sources.fetch_add(1, std::memory_order_relaxed);
     }
 
@@ -52,6 +93,12 @@ class EncodedSource final : public core::BodySource {
             encoder_->add({}, last ? Encoder::Then::end : Encoder::Then::flush, encoded);
         }
         slice.append(encoded);
+        if (kept_.encoded != nullptr) {
+            kept_.encoded->append(encoded);
+            if (last) {
+                keep(std::move(kept_));
+            }
+        }
         return !last;
     }
 
@@ -75,6 +122,7 @@ class EncodedSource final : public core::BodySource {
     core::Body body_;
     std::unique_ptr<core::BodySource> more_;
     EncoderPointer encoder_;
+    Kept kept_;
     std::size_t piece_ = 0;   // of body_: those before have been encoded
     std::size_t offset_ = 0;  // in that piece
 };
@@ -99,9 +147,18 @@ core::Body encode_whole(const core::Body& body, Encoder& encoder) {
     return core::Body(std::move(encoded));
 }
 
+void say_coding(core::Response& response, Coding coding) {
+    for (auto& [name, value] : response.headers) {
+        if (name == "ETag" && value.starts_with('"')) {
+            value.insert(0, "W/");  // other bytes than those that a range would be of
+        }
+    }
+    response.headers.emplace_back("Content-Encoding", coding_name(coding));
+}
+
 }  // namespace
 
-void compress(core::Response& response, std::string_view accept_encoding) {
+void compress(core::Response& response, std::string_view accept_encoding, bool lasts) {
     const bool sliced = response.more != nullptr;
     if (response.status == 206) {
         return;  // a range is one of the bytes as they are
@@ -110,6 +167,7 @@ void compress(core::Response& response, std::string_view accept_encoding) {
         return;
     }
     const bool whole = !sliced && response.body.size() <= kWholeBytesMax;
+    lasts = lasts && !sliced && !whole && response.body.piece_count() == 1;
     if (!whole && encoded_sources.load(std::memory_order_relaxed) >= kEncodedSourcesMax) {
         return;
     }
@@ -117,22 +175,32 @@ void compress(core::Response& response, std::string_view accept_encoding) {
     if (coding == Coding::identity) {
         return;
     }
+    if (const auto encoded = lasts ? find_kept(response.body, coding) : nullptr) {
+        say_coding(response, coding);
+        response.body.clear();
+        response.body.append_view(*encoded, encoded);
+        return;
+    }
     EncoderPointer encoder = take_encoder(coding);
     if (encoder == nullptr) {
         return;
     }
-    for (auto& [name, value] : response.headers) {
-        if (name == "ETag" && value.starts_with('"')) {
-            value.insert(0, "W/");  // other bytes than those that a range would be of
-        }
-    }
-    response.headers.emplace_back("Content-Encoding", coding_name(coding));
+    say_coding(response, coding);
     if (whole) {
         response.body = encode_whole(response.body, *encoder);
         return;
     }
+    Kept kept;
+    if (lasts) {
+        kept = {response.body, coding, nullptr};
+        // A text of its own is another one the next time.
+        if (kept.plain.piece(0).data() == response.body.piece(0).data()) {
+            kept.encoded = std::make_shared<std::string>();
+        }
+    }
     response.more = std::make_unique<EncodedSource>(std::exchange(response.body, core::Body()),
-                                                    std::move(response.more), std::move(encoder));
+                                                    std::move(response.more), std::move(encoder),
+                                                    std::move(kept));
 }
 
 }  // namespace annals::net

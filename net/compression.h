@@ -20,6 +20,7 @@ inline constexpr std::size_t kEncodedSourcesMax = 128;
 /// Encodes the body of `response` in the coding that `accept_encoding` likes best and says so in its headers.
 /// Tiny bodies, and those that are compressed by their nature, stay as they are. What a streamed body's slice
 /// holds can be decoded when the slice has arrived.
-void compress(core::Response& response, std::string_view accept_encoding);
+/// `lasts`: the very same bytes will be asked for again, so this thread keeps what becomes of them, if they are many.
+void compress(core::Response& response, std::string_view accept_encoding, bool lasts = false);
 
 }  // namespace annals::net

@@ -44,6 +44,12 @@ std::uint64_t microseconds(Clock::duration time) {
         std::chrono::duration_cast<std::chrono::microseconds>(time).count());
 }
 
+/// Whether it is one of those that the server gives of itself: large, and the same for all who ask.
+bool is_description(const core::Request& request, const core::Response& response) {
+    return response.status == 200 && request.query.empty() &&
+           (request.path == "/metadata" || request.path == "/openapi.json");
+}
+
 }  // namespace
 
 void Connection::start(Worker& worker, int fd) {
@@ -446,7 +452,7 @@ Connection::Turn Connection::put(core::Response& response, Clock::time_point now
     worker_.keep_date(now);
     const core::Request& request = reader_.request();
     if (!reader_.accept_encoding().empty()) {
-        compress(response, reader_.accept_encoding());
+        compress(response, reader_.accept_encoding(), is_description(request, response));
     }
     const bool sliced = response.more != nullptr && request.method != core::HttpMethod::head;
     const bool measured = sliced && response.more->size_left().has_value();

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace annals::test {
@@ -82,6 +84,36 @@ TEST(Compression, LeavesTinyAnswersAndThoseThatDoNotAskAlone) {
     const HttpResponse plain = exchange(server().port(), "GET", "/fhir/view?5000");
     EXPECT_FALSE(plain.header("Content-Encoding"));
     EXPECT_EQ(plain.header("Vary"), "Accept, Accept-Encoding");
+}
+
+TEST(Compression, OfWhatIsAskedForAgainIsDoneOnce) {
+    const auto text = std::make_shared<const std::string>(std::string(300'000, 'x'));
+    const auto other = std::make_shared<const std::string>(std::string(300'000, 'y'));
+    const auto answer = [](const std::shared_ptr<const std::string>& body, Coding coding) {
+        core::Response response;
+        response.body.append_view(*body, body);
+        net::compress(response, net::coding_name(coding), true);
+        return response;
+    };
+    for (const Coding coding : {Coding::gzip, Coding::zstd}) {
+        core::Response abandoned = answer(text, coding);
+        ASSERT_NE(abandoned.more, nullptr);
+        core::Response first = answer(text, coding);
+        ASSERT_NE(first.more, nullptr);
+        std::string whole;
+        for (bool more = true; more;) {
+            core::Body slice;
+            more = first.more->next(slice);
+            whole += slice.str();
+        }
+        EXPECT_EQ(decoded(coding, whole), *text);
+        const core::Response again = answer(text, coding);
+        EXPECT_EQ(again.more, nullptr);
+        EXPECT_EQ(again.body.str(), whole);
+        EXPECT_NE(answer(other, coding).more, nullptr);
+    }
+    // The same bytes at another place may be others there.
+    EXPECT_NE(answer(std::make_shared<const std::string>(*text), Coding::gzip).more, nullptr);
 }
 
 TEST(Compression, OfLargeAnswersIsBoundedByHowManyThereAre) {
