@@ -32,6 +32,15 @@ TEST(TextReader, GivesLinesWithTheirNumbersAndPassesOverBlankOnes) {
               (Texts{{1, "{\"a\":1}\n"}, {4, "{\"b\":\n"}, {5, "{\"c\":3}"}}));
 }
 
+TEST(TextReader, PassesOverAByteOrderMarkAtTheBeginning) {
+    const test::TemporaryDirectory directory;
+    test::write_whole_file(directory / "a", "\xEF\xBB\xBF{\n\"a\":1}\n\xEF\xBB\xBF{}\n");
+    EXPECT_EQ(read_all(directory / "a", false),
+              (Texts{{1, "{\n\"a\":1}\n"}, {3, "\xEF\xBB\xBF{}\n"}}));
+    test::write_whole_file(directory / "b", "\xEF\xBB\xBF\n{}\n");
+    EXPECT_EQ(read_all(directory / "b", true), (Texts{{2, "{}\n"}}));
+}
+
 TEST(TextReader, GivesObjectsThatGoOverSeveralLinesAsOne) {
     const test::TemporaryDirectory directory;
     test::write_whole_file(directory / "a", "{\n \"a\": \"}\\\"{\"\n}\n{\"b\":1}\n[1,\n2]\n");

@@ -17,6 +17,9 @@ constexpr std::size_t kBufferBytes = 1 << 20;
 /// What follows a file's name until it is whole.
 constexpr std::string_view kPartial = ".partial";
 
+/// With which some programs begin a file.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 /// Follows brackets and strings, to see where an object ends that goes over several lines.
 class DepthScan {
   public:
@@ -207,6 +210,9 @@ Result<bool> TextReader::next(std::string& text) {
         ANNALS_TRY(const bool more, read_line(text));
         if (!more) {
             return false;
+        }
+        if (line_ == 1 && text.starts_with(kByteOrderMark)) {
+            text.erase(0, kByteOrderMark.size());
         }
     } while (blank(text));
     text_line_ = line_;
