@@ -279,9 +279,9 @@ class PosixDirectoryLock final : public DirectoryLock {
 class PosixFileSystem final : public FileSystem {
   public:
     Result<std::unique_ptr<File>> open(const std::string& path, Mode mode) override {
-        // A pipe would be waited for until somebody opens its other end.
+        // A pipe would be waited for until somebody opens its other end, and neither it nor a device keeps what is written.
         struct stat info{};
-        if (mode == Mode::read && ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+        if (mode != Mode::create && ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
             return os_error("open", path, S_ISDIR(info.st_mode) ? EISDIR : EINVAL);
         }
         const int flags = mode == Mode::read         ? O_RDONLY

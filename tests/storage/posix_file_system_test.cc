@@ -198,13 +198,16 @@ TEST_F(PosixFileSystemTest, CreatesOnlyWhatIsNotThere) {
     EXPECT_EQ(missing.error().code, Errc::not_found);
 }
 
-TEST_F(PosixFileSystemTest, ReadsNothingButFiles) {
+TEST_F(PosixFileSystemTest, OpensNothingButFiles) {
     ASSERT_EQ(::mkfifo((directory_ / "pipe").c_str(), 0600), 0);
     ASSERT_TRUE(fs_.make_directory(directory_ / "folder"));
-    for (const char* name : {"pipe", "folder"}) {
-        const auto opened = fs_.open(directory_ / name, Mode::read);
-        ASSERT_FALSE(opened) << name;
-        EXPECT_EQ(opened.error().code, Errc::io) << name;
+    for (const std::string& path :
+         {directory_ / "pipe", directory_ / "folder", std::string("/dev/null")}) {
+        for (const Mode mode : {Mode::read, Mode::read_write}) {
+            const auto opened = fs_.open(path, mode);
+            ASSERT_FALSE(opened) << path;
+            EXPECT_EQ(opened.error().code, Errc::io) << path;
+        }
     }
 }
 
