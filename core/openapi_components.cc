@@ -84,6 +84,13 @@ std::string fhir_content(std::string_view schema) {
     return out;
 }
 
+/// The same, or what a Binary holds, of whatever type.
+std::string fhir_or_any_content(std::string_view schema) {
+    std::string out = fhir_content(schema);
+    out.insert(out.size() - 1, R"(,"*/*":{})");
+    return out;
+}
+
 std::string parameters_json() {
     std::string out;
     for (const Line& line : kParameters) {
@@ -115,11 +122,8 @@ std::string request_bodies() {
         if (type == "Parameters") {
             continue;
         }
-        std::string content = fhir_content(type);
-        if (type == "Binary") {
-            content.insert(content.size() - 1, R"(,"*/*":{})");
-        }
-        out += fmt::format(R"(,"{}":{{"required":true,{}}})", type, content);
+        out += fmt::format(R"(,"{}":{{"required":true,{}}})", type,
+                           type == "Binary" ? fhir_or_any_content(type) : fhir_content(type));
     }
     return out;
 }
@@ -154,6 +158,7 @@ std::string responses() {
         R"("Last-Modified":{"$ref":"#/components/headers/Last-Modified"}},)";
     std::string out = fmt::format(
         R"("resource":{{"description":"The resource",{0}{1}}},)"
+        R"("content":{{"description":"The resource; of a Binary also what it holds",{0}{6}}},)"
         R"("created":{{"description":"A new version of what was not there",{2}{1}}},)"
         R"("bundle":{{"description":"A Bundle",{3}}},)"
         R"("outcome":{{"description":"What was done",{4}}},)"
@@ -164,7 +169,7 @@ std::string responses() {
         R"("Last-Modified":{"$ref":"#/components/headers/Last-Modified"},)"
         R"("Location":{"$ref":"#/components/headers/Location"}},)",
         fhir_content("Bundle"), fhir_content("OperationOutcome"),
-        fhir_content("CapabilityStatement"));
+        fhir_content("CapabilityStatement"), fhir_or_any_content("Resource"));
     out +=
         R"("noContent":{"description":"Done","headers":{"ETag":{"$ref":"#/components/headers/ETag"},)"
         R"("Last-Modified":{"$ref":"#/components/headers/Last-Modified"}}},)"

@@ -16,9 +16,9 @@ constexpr std::string_view kSearch =
 // clang-format off
 constexpr auto kShapes = std::to_array<Shape>({
     {Level::instance, HttpMethod::get, "read", "Reads the newest version of a resource",
-     "_asOf If-None-Match If-Modified-Since _format _pretty _summary _elements", "", "200=resource 304 404 406 410"},
+     "_asOf If-None-Match If-Modified-Since _format _pretty _summary _elements", "", "200=content 304 404 406 410"},
     {Level::version, HttpMethod::get, "vread", "Reads a version of a resource",
-     "If-None-Match If-Modified-Since _format _pretty _summary _elements", "", "200=resource 304 404 406 410"},
+     "If-None-Match If-Modified-Since _format _pretty _summary _elements", "", "200=content 304 404 406 410"},
     {Level::instance, HttpMethod::put, "update", "Writes a new version of a resource, or the first one",
      "If-Match If-None-Match If-Unmodified-Since Prefer", "resource", "200=resource 201=created 400 404 409 412 422"},
     {Level::instance, HttpMethod::patch, "patch", "Changes a resource",

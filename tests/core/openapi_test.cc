@@ -356,6 +356,17 @@ TEST_F(OpenApi, TellsNoParametersWhereGetOnlyAsksHowFarAnOperationIs) {
     EXPECT_TRUE(root["paths"]["/$digest"]["get"]["parameters"].is_array());
 }
 
+TEST_F(OpenApi, TellsThatABinaryIsReadAsWhatItHolds) {
+    const json::Value root = document();
+    for (const char* path : {"/{type}/{id}", "/{type}/{id}/_history/{vid}"}) {
+        std::string key = root["paths"][path]["get"]["responses"]["200"]["$ref"].string();
+        key.erase(0, key.rfind('/') + 1);
+        const json::Value content = root["components"]["responses"][key]["content"];
+        EXPECT_TRUE(content["application/fhir+json"].is_object()) << path;
+        EXPECT_TRUE(content["*/*"].is_object()) << path;
+    }
+}
+
 TEST_F(OpenApi, TellsTheSearchParametersOfEachType) {
     const json::Value root = document();
     const auto told = [&](std::string_view type) {
