@@ -111,12 +111,13 @@ bool append_summary(json::Value value, schema::Type type, std::string& out) {
     return !first;
 }
 
-bool is_listed(const std::vector<ElementName>& elements, std::string_view type,
-               std::string_view name, const schema::Element& element) {
-    return std::any_of(elements.begin(), elements.end(), [&](const ElementName& wanted) {
-        return (wanted.type.empty() || wanted.type == type) &&
-               (wanted.name == name || (element && wanted.name == element.base_name()));
-    });
+bool is_listed(const ElementNames& elements, std::string_view type, std::string_view name,
+               const schema::Element& element) {
+    const auto has = [&](std::string_view its) {
+        return elements.contains(std::tuple(std::string_view(), its)) ||
+               elements.contains(std::tuple(type, its));
+    };
+    return has(name) || (element && has(element.base_name()));
 }
 
 // Does an element of the resource itself stay?
@@ -195,7 +196,7 @@ Result<Summary> read_summary(std::string_view value) {
                  ""};
 }
 
-Result<void> read_elements(std::string_view value, std::vector<ElementName>& elements) {
+Result<void> read_elements(std::string_view value, ElementNames& elements) {
     while (true) {
         const std::size_t comma = value.find(',');
         std::string_view name = value.substr(0, comma);
@@ -206,25 +207,27 @@ Result<void> read_elements(std::string_view value, std::vector<ElementName>& ele
             name.remove_suffix(1);
         }
         const std::string_view all = name;
-        ElementName element;
+        std::string_view type;
         const std::size_t dot = name.find('.');
         if (dot != std::string_view::npos) {
-            element.type = name.substr(0, dot);
+            type = name.substr(0, dot);
             name.remove_prefix(dot + 1);
         }
         if (name.ends_with("[x]")) {
             name.remove_suffix(3);
         }
-        if (!is_name(name) ||
-            (dot != std::string_view::npos && !find_resource_type(element.type))) {
+        if (!is_name(name) || (dot != std::string_view::npos && !find_resource_type(type))) {
             return Error{Errc::invalid,
                          fmt::format("_elements: '{}' is no name of an element of a resource, with "
                                      "or without its type",
                                      all),
                          ""};
         }
-        element.name = name;
-        elements.push_back(std::move(element));
+        if (elements.size() == kElementNamesMax) {
+            return Error{Errc::invalid,
+                         fmt::format("_elements: more than {} names", kElementNamesMax), ""};
+        }
+        elements.emplace(type, name);
         if (comma == std::string_view::npos) {
             return {};
         }

@@ -10,9 +10,11 @@
 #include "core/base/result.h"
 
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <tuple>
 
 namespace annals::core {
 
@@ -24,16 +26,16 @@ enum class Summary : std::uint8_t {
     count,    ///< of a Bundle all but its entries
 };
 
-/// An element's name as `_elements` gives it; `type` is empty where it is to apply to all types.
-struct ElementName {
-    std::string type;
-    std::string name;
-};
+/// What `_elements` names: types, empty for all of them, and the names of elements.
+using ElementNames = std::set<std::tuple<std::string, std::string>, std::less<>>;
+
+/// Names that `_elements` may give.
+inline constexpr std::size_t kElementNamesMax = 1000;
 
 /// What is to be left of each resource.
 struct Subset {
     Summary summary = Summary::none;
-    std::vector<ElementName> elements;
+    ElementNames elements;
 
     /// True if nothing is taken away.
     bool whole() const noexcept { return summary == Summary::none && elements.empty(); }
@@ -43,7 +45,7 @@ struct Subset {
 Result<Summary> read_summary(std::string_view value);
 
 /// Adds the names of a value of `_elements` to `elements`. Errors: invalid.
-Result<void> read_elements(std::string_view value, std::vector<ElementName>& elements);
+Result<void> read_elements(std::string_view value, ElementNames& elements);
 
 /// Appends the JSON of what `subset` leaves of `resource`, tagged SUBSETTED, to `out`. Mandatory elements and
 /// modifiers stay. What is no resource of a type that R4 has, and an OperationOutcome, stays as it is.

@@ -22,7 +22,6 @@ constexpr std::array<std::string_view, 3> kFormats{"application/fhir+ndjson", "a
                                                    "ndjson"};
 
 constexpr std::size_t kFiltersMax = 1000;
-constexpr std::size_t kElementsMax = 1000;
 constexpr std::size_t kPatientsMax = 100'000;
 
 constexpr std::array<std::string_view, 8> kKnown{"_outputFormat", "_since",        "_until",
@@ -235,13 +234,10 @@ Result<ExportTask> read_export_task(const storage::Store& store, const Request& 
     ANNALS_TRY_VOID(read_filters(input, task));
     ANNALS_TRY_VOID(read_patients(input, request, task));
     ANNALS_TRY(const std::vector<std::string> lists, input.texts("_elements"));
-    std::vector<ElementName> names;
+    ElementNames names;
     for (const std::string& list : lists) {
         ANNALS_TRY_VOID(read_elements(list, names));
         task.elements.push_back(list);
-    }
-    if (names.size() > kElementsMax) {
-        return Error{Errc::too_costly, "Too many elements", ""};
     }
     return task;
 }

@@ -1,5 +1,6 @@
 #include "core/subset.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace annals::core {
@@ -169,9 +170,20 @@ TEST(Subset, LeavesOutcomesAndUnknownTypesAlone) {
 TEST(ReadElements, RefusesWhatIsNoName) {
     for (const char* list : {"", ",", "name,", "name.family", "Nonsense.name", "a b", "*", "_id",
                              "Patient.", ".name", "Patient.name.family"}) {
-        std::vector<ElementName> names;
+        ElementNames names;
         EXPECT_FALSE(read_elements(list, names)) << list;
     }
+}
+
+TEST(ReadElements, TakesAThousandNames) {
+    ElementNames names;
+    std::string list = "a";
+    for (int i = 1; i < 1000; ++i) {
+        list += fmt::format(",a{}", i);
+    }
+    EXPECT_TRUE(read_elements(list, names));
+    EXPECT_EQ(names.size(), 1000U);
+    EXPECT_FALSE(read_elements("b", names));
 }
 
 TEST(ReadSummary, KnowsFiveWords) {
