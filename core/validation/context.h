@@ -86,8 +86,11 @@ struct Context {
         within{};
     /// Pairs of profile and place that are being checked, so that profiles may refer to each other.
     std::vector<std::pair<const Profile*, std::uint32_t>> open{};
-    /// What rules ask of terminology.
+    /// What rules ask of terminology, and of references.
     fhirpath::Hooks hooks{};
+    /// Where the rule stands that is being evaluated, and whether it asked for what isn't here.
+    const Frame* rule_frame = nullptr;
+    bool rule_leads_away = false;
 
     /// Tells of a fault at `spot`.
     void tell(Severity severity, std::string_view code, const Spot& spot, std::string text) {
@@ -166,6 +169,7 @@ struct Target {
 };
 
 Target resolve(Context& context, const Frame& frame, json::Value reference);
+Target resolve(Context& context, const Frame& frame, std::string_view reference);
 
 /// How many resources of the Bundle around `frame` the reference means; nothing if there is no Bundle around it.
 std::optional<std::size_t> count_in_bundle(Context& context, const Frame& frame,

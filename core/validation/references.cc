@@ -126,15 +126,16 @@ bool is_relative_form(std::string_view text) {
 }  // namespace
 
 Target resolve(Context& context, const Frame& frame, json::Value reference) {
+    return reference.is_string() ? resolve(context, frame, reference.string()) : Target();
+}
+
+Target resolve(Context& context, const Frame& frame, std::string_view text) {
     Target target;
-    if (!reference.is_string()) {
-        return target;
-    }
-    const std::string text = reference.string();
     target.frame = frame;
     if (text.starts_with('#')) {
-        const json::Value found =
-            text == "#" ? frame.container.value() : find_contained(context, frame, text.substr(1));
+        const json::Value found = text == "#"
+                                      ? frame.container.value()
+                                      : find_contained(context, frame, std::string(text.substr(1)));
         if (found) {
             target.resource = resource_spot(found);
             target.type = target.resource.type;

@@ -140,6 +140,16 @@ std::optional<bool> is_member(Context& context, const fhirpath::Item& item,
                         : std::nullopt;
 }
 
+/// resolve() of a rule, beyond what the rule's own resource has in it: of what isn't here its type, if the reference says it.
+std::optional<fhirpath::Item> referred_to(Context& context, std::string_view reference) {
+    const Target target = resolve(context, *context.rule_frame, reference);
+    if (target.resource.type) {
+        return target.resource.item();
+    }
+    context.rule_leads_away = true;
+    return target.type ? std::optional(fhirpath::Item::of_type(target.type)) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<bool> holds(Context& context, const Frame& frame, const Spot& spot,
@@ -150,10 +160,13 @@ std::optional<bool> holds(Context& context, const Frame& frame, const Spot& spot
     environment.context = spot.item();
     environment.hooks = &context.hooks;
     environment.limits.steps = std::min<std::uint64_t>(context.steps_left + 1, 2'000'000);
+    context.rule_frame = &frame;
+    context.rule_leads_away = false;
     const Result<std::optional<bool>> result =
         context.evaluator.evaluate_boolean(rule, spot.item(), environment);
     context.spend(context.evaluator.steps());
-    return result ? *result : std::nullopt;
+    // Of what a reference leads to elsewhere it can't be told that it breaks the rule.
+    return !result || (*result == false && context.rule_leads_away) ? std::nullopt : *result;
 }
 
 void check_resource(Context& context, const Frame& frame) {
@@ -221,6 +234,10 @@ Report validate(json::Value resource, const Source& source, const Options& optio
     context.steps_left = options.steps;
     context.hooks.member_of = [&context](const fhirpath::Item& item, std::string_view value_set)
         -> Result<std::optional<bool>> { return is_member(context, item, value_set); };
+    context.hooks.resolve =
+        [&context](std::string_view reference) -> Result<std::optional<fhirpath::Item>> {
+        return referred_to(context, reference);
+    };
     Frame frame;
     frame.resource = resource_spot(resource);
     frame.container = frame.resource;

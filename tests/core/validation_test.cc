@@ -611,6 +611,35 @@ TEST(Validation, SlicesByProfilesThatLookAtOtherEntriesOrContainedResources) {
     EXPECT_EQ(bundle(""), "error structure Bundle\n");
 }
 
+TEST(Validation, FollowsReferencesOfRulesAsFarAsTheyLeadHere) {
+    TextSource source;
+    source.add(
+        profile_of("Observation", R"json({"id":"Observation","path":"Observation","constraint":[
+        {"key":"r-1","severity":"error","human":"","expression":"subject.resolve().exists()"},
+        {"key":"r-2","severity":"error","human":"","expression":"subject.resolve() is Patient"},
+        {"key":"r-3","severity":"error","human":"","expression":"subject.resolve().name.exists()"}]})json"));
+    const auto observation = [](std::string_view subject) {
+        return fmt::format(
+            R"({{"resourceType":"Observation","id":"o","meta":{{"profile":["http://x.org/p"]}},)"
+            R"("status":"final","code":{{"text":"x"}},"subject":{{"reference":"{}"}}}})",
+            subject);
+    };
+    const auto bundle = [&](std::string_view subject, std::string_view name) {
+        return issues(fmt::format(
+                          R"({{"resourceType":"Bundle","type":"collection","entry":[
+            {{"fullUrl":"http://x.org/Observation/o","resource":{}}},
+            {{"fullUrl":"http://x.org/Patient/1","resource":{{"resourceType":"Patient","id":"1"{}}}}}]}})",
+                          observation(subject), name),
+                      source);
+    };
+    for (const std::string_view subject : {"Patient/1", "http://x.org/Patient/1"}) {
+        EXPECT_EQ(bundle(subject, R"(,"name":[{"text":"x"}])"), "");
+        EXPECT_EQ(bundle(subject, ""), "error invariant Bundle.entry[0].resource\n");
+    }
+    // What isn't here may have a name.
+    EXPECT_EQ(issues(observation("Patient/2"), source), "");
+}
+
 TEST(Validation, TakesInWhatAProfileIsDerivedFrom) {
     TextSource source;
     source.add(profile_of("Patient",
