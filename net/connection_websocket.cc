@@ -21,11 +21,14 @@ constexpr std::string_view kPath = "/websocket";
 /// A ping is sent after half of limits.idle_timeout in which nothing came; without an answer in the other half it ends.
 constexpr int kIdleParts = 2;
 
-/// Whether the comma separated list has `token`.
-bool has_token(std::string_view list, std::string_view token) {
-    while (!list.empty()) {
-        if (equal_ignoring_case(core::next_part(list, ','), token)) {
-            return true;
+/// Whether the comma separated list of all headers called `name` has `token`.
+bool has_token(const core::Request& request, std::string_view name, std::string_view token) {
+    for (const core::Header& header : request.headers) {
+        std::string_view list = equal_ignoring_case(header.name, name) ? header.value : "";
+        while (!list.empty()) {
+            if (equal_ignoring_case(core::next_part(list, ','), token)) {
+                return true;
+            }
         }
     }
     return false;
@@ -68,9 +71,8 @@ std::optional<core::Response> Connection::refuse_websocket(const core::Request& 
     if (const Result<void> allowed = judge_websocket(request); !allowed) {
         return challenge(allowed.error(), request);
     }
-    const bool upgrades = has_token(request.header("Connection").value_or(""), "upgrade") &&
-                          has_token(request.header("Upgrade").value_or(""), "websocket") &&
-                          !reader_.http_1_0();
+    const bool upgrades = has_token(request, "Connection", "upgrade") &&
+                          has_token(request, "Upgrade", "websocket") && !reader_.http_1_0();
     const bool version = request.header("Sec-WebSocket-Version") == "13";
     if (upgrades && version && websocket_accept(request.header("Sec-WebSocket-Key").value_or(""))) {
         return {};

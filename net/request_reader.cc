@@ -178,7 +178,7 @@ void RequestReader::start() {
     announced_bytes_ = 0;
     ignored_bytes_ = 0;
     host_count_ = 0;
-    host_size_ = id_size_ = coding_size_ = 0;
+    host_size_ = id_size_ = coding_size_ = coding_count_ = 0;
     has_min_position_ = false;
     places_.clear();
     drop_decoder();

@@ -91,7 +91,7 @@ class RequestReader {
     /// Of a request that was refused: query and headers, as far as they have arrived; the path only if it could be read.
     core::Request& refused_request();
 
-    /// The Accept-Encoding header of the request; empty if there is none.
+    /// The Accept-Encoding header of the request, all lines of it; empty if there is none.
     std::string_view accept_encoding() const noexcept { return accept_encoding_; }
 
     std::string_view host() const noexcept {
@@ -181,7 +181,8 @@ class RequestReader {
     std::size_t path_place_ = 0, path_size_ = 0, query_place_ = 0, query_size_ = 0;
     std::string unescaped_path_;  ///< empty where nothing in it was escaped
     std::size_t host_place_ = 0, host_size_ = 0, id_place_ = 0, id_size_ = 0;
-    std::size_t coding_place_ = 0, coding_size_ = 0;
+    std::size_t coding_place_ = 0, coding_size_ = 0, coding_count_ = 0;
+    std::string joined_codings_;  ///< where there are several lines of Accept-Encoding
     std::size_t position_place_ = 0, position_size_ = 0;
     bool has_min_position_ = false;
     std::size_t host_count_ = 0;

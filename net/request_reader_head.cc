@@ -150,7 +150,7 @@ bool RequestReader::apply_header(std::string_view name, std::string_view value) 
             }
             break;
         case 15:
-            if (same(name, "accept-encoding") && coding_size_ == 0) {
+            if (same(name, "accept-encoding") && ++coding_count_ == 1) {
                 coding_place_ = place;
                 coding_size_ = value.size();
             }
@@ -219,6 +219,16 @@ void RequestReader::set_head() {
     host_ = view(host_place_, host_size_);
     request_id_ = id_size_ > 0 ? view(id_place_, id_size_) : std::string_view();
     accept_encoding_ = coding_size_ > 0 ? view(coding_place_, coding_size_) : std::string_view();
+    if (coding_count_ > 1) {
+        // RFC 9110 section 5.3: lines of one name are one list.
+        joined_codings_.clear();
+        for (const core::Header& header : request_.headers) {
+            if (same(header.name, "accept-encoding")) {
+                joined_codings_.append(header.value).append(",");
+            }
+        }
+        accept_encoding_ = joined_codings_;
+    }
 }
 
 }  // namespace annals::net

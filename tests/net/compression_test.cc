@@ -57,6 +57,17 @@ TEST(Compression, EncodesASmallAnswerWithItsLength) {
     }
 }
 
+TEST(Compression, IsByAllLinesOfTheHeader) {
+    const HttpResponse response =
+        exchange(server().port(), "GET", "/fhir/view?5000", {},
+                 {{"Accept-Encoding", "identity;q=0.5"}, {"accept-encoding", "br, gzip"}});
+    EXPECT_EQ(response.header("Content-Encoding"), "gzip");
+    EXPECT_EQ(exchange(server().port(), "GET", "/fhir/view?5000", {},
+                       {{"Accept-Encoding", "zstd;q=0.1"}, {"Accept-Encoding", "identity"}})
+                  .header("Content-Encoding"),
+              std::nullopt);
+}
+
 TEST(Compression, EncodesALargeAnswerInSlices) {
     for (const Coding coding : {Coding::gzip, Coding::zstd}) {
         for (const char* target : {"/fhir/view?3000000", "/fhir/pieces?3000"}) {

@@ -351,6 +351,7 @@ TEST_F(WebsocketTest, AnotherRequestIsToldWhatIsExpected) {
     EXPECT_EQ(
         status("connection: x ,uPGRADE\r\nupgrade: h2c, WebSocket\r\n" + key + version).status,
         101);
+    EXPECT_EQ(status("Connection: keep-alive\r\n" + upgrade + key + version).status, 101);
     EXPECT_EQ(status("").status, 426);
     EXPECT_EQ(status("").header("Upgrade"), "websocket");
     EXPECT_EQ(status("Connection: close\r\nUpgrade: websocket\r\n" + key + version).status, 426);
