@@ -1,5 +1,6 @@
 #include "core/config/api_keys.h"
 
+#include "core/base/digest.h"
 #include "core/config/config_checks.h"
 #include "core/config/entries.h"
 
@@ -35,6 +36,12 @@ Result<std::vector<ApiKey>> read_api_keys(const std::string& file) {
             return entries_fault(
                 kSetting, file,
                 fmt::format("sha256 of the key '{}' must be 64 hex digits", one_line(key.id)));
+        }
+        if (key.sha256 == sha256_hex("")) {
+            // What printf %s "$KEY" | sha256sum gives where KEY is not set: an empty header would open the server.
+            return entries_fault(
+                kSetting, file,
+                fmt::format("sha256 of the key '{}' is that of no text at all", one_line(key.id)));
         }
         if (!seen.insert(key.sha256).second) {
             return entries_fault(kSetting, file,

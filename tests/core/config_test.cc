@@ -333,6 +333,16 @@ TEST(ReadEntries, SayWhatIsWrongInOneLine) {
     EXPECT_EQ(fault_of(sets({"history_cleanup_types=[\"a\\nb\"]"})).find('\n'), std::string::npos);
 }
 
+TEST(ReadApiKeys, RefusesTheDigestOfNoTextAtAll) {
+    const test::TemporaryDirectory directory;
+    const auto keys = read_api_keys(write_file(
+        directory,
+        "[[key]]\nid = \"a\"\nscopes = [\"system/*.rs\"]\n"
+        "sha256 = \"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"\n"));
+    ASSERT_FALSE(keys);
+    EXPECT_NE(keys.error().detail.find("no text at all"), std::string::npos);
+}
+
 TEST(LoadConfig, RefusesUnknownVariablesOfTheEnvironment) {
     ConfigSources sources;
     sources.environment = {{"ANNALS_HARD_DELET", "true"}};
