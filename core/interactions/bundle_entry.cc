@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 namespace annals::core {
 
@@ -333,6 +334,7 @@ void ResponseBundle::add(json::Value entry, HttpMethod method, Response response
     }
     if (traced_) {
         trace(method, response.status, traced_reference(entry, location, response));
+        std::ranges::move(response.entries, std::back_inserter(traces_));
     }
     text += R"("response":{)";
     append_entry_response(text, response.status, location, response.etag, response.last_modified);

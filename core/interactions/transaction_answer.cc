@@ -110,6 +110,14 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
                            : answer_kept(service, request, entry, attempt, index, preference);
             fit_answer(entry.request, EntryUse::write, budget, response);
         }
+        if (entry.kind == EntryKind::remove && entry.target.id.empty()) {
+            // By criteria: the request doesn't name it.
+            const EntryDecision& decision = attempt.state().decision(index);
+            if (decision.action != Action::none) {
+                response.entries.push_back({HttpMethod::delete_, response.status,
+                                            resource_name(entry.target.type, decision.id)});
+            }
+        }
         bundle.add(entry.value, entry.asked.method, std::move(response),
                    outcomes && entry.kind != EntryKind::read);
         if ((index + 1) % kEntriesPerTurn == 0) {

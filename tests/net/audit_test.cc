@@ -186,6 +186,27 @@ TEST(Audit, HasEveryEntryOfABundleAndEveryResourceThatCriteriaDelete) {
     EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/2")"));
 }
 
+TEST(Audit, HasWhatCriteriaDeleteInsideOfABundle) {
+    AuditedServer server;
+    for (const std::string_view type : {"batch", "transaction"}) {
+        ASSERT_LT(server.send("PUT", "/Patient/1", R"({"resourceType":"Patient","id":"1"})").status,
+                  300);
+        ASSERT_EQ(
+            server
+                .send("POST", "/",
+                      fmt::format(
+                          R"({{"resourceType":"Bundle","type":"{}","entry":[)"
+                          R"({{"request":{{"method":"DELETE","url":"Patient?_id=1"}}}},)"
+                          R"({{"request":{{"method":"DELETE","url":"Patient?_id=none"}}}}]}})",
+                          type))
+                .status,
+            200);
+        const std::string line = server.line();
+        EXPECT_THAT(line, HasSubstr(R"("reference":"Patient/1"},"name":"DELETE")")) << type;
+        EXPECT_THAT(line, Not(HasSubstr("none"))) << type;
+    }
+}
+
 TEST(Audit, HasWhatATransactionAskedForThatFailed) {
     AuditedServer server;
     ASSERT_EQ(
