@@ -453,7 +453,9 @@ Result<ExpansionPointer> expand(Session& session, const ValueSetPointer& value_s
         kept_expansions(session.open_systems)
             .keep(value_set->definition(),
                   std::make_shared<const Made>(Made{made, session.looks()}),
-                  sizeof(Expansion) + made->entries.size() * kBytesPerEntry, std::move(documents));
+                  sizeof(Expansion) + made->entries.size() * kBytesPerEntry +
+                      value_set->regexes() * kRegexMemoryMax,
+                  std::move(documents));
     }
     return ExpansionPointer(made);
 }

@@ -15,7 +15,6 @@ namespace annals::terminology {
 namespace {
 
 constexpr std::size_t kRegexBytesMax = 1000;
-constexpr std::int64_t kRegexMemoryMax = 1 << 20;
 constexpr std::size_t kBytesPerStep = 64;  // of texts that are compared
 
 constexpr std::array<std::pair<std::string_view, Filter::Operator>, 9> kOperators{{
@@ -66,7 +65,7 @@ Result<Filter> Filter::read(json::Value filter) {
         std::sort(made.values_.begin(), made.values_.end());
     } else if (made.operator_ == Operator::regex) {
         RE2::Options options(RE2::Quiet);
-        options.set_max_mem(kRegexMemoryMax);
+        options.set_max_mem(static_cast<std::int64_t>(kRegexMemoryMax));
         if (made.value_.size() <= kRegexBytesMax) {
             made.regex_ = std::make_unique<RE2>(made.value_, options);
         }

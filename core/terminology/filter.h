@@ -19,6 +19,8 @@ class RE2;
 
 namespace annals::terminology {
 
+inline constexpr std::size_t kRegexMemoryMax = 1 << 20;  ///< of one regular expression
+
 class Filter {
   public:
     enum class Operator : std::uint8_t {
@@ -40,6 +42,9 @@ class Filter {
     Filter(Filter&&) noexcept;
     Filter& operator=(Filter&&) noexcept;
     ~Filter();
+
+    /// Whether it is a regular expression, which takes up to kRegexMemoryMax.
+    bool is_regex() const noexcept { return regex_ != nullptr; }
 
     /// Does the concept pass? Cost: the properties of the concept, or what stands above it, a step each.
     /// Errors: of `effort`.

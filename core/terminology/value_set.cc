@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kKeptValueSetBytesMax = 256 << 20;
 constexpr std::size_t kBytesPerCode = 120;
 constexpr std::size_t kIncludesMax = 1000;
+constexpr std::size_t kRegexesMax = 100;
+constexpr std::uint64_t kStepsPerRegex = 10'000;
 
 }  // namespace
 
@@ -61,7 +63,13 @@ Result<void> ValueSet::read(json::Value parts, std::vector<Include>& out, Effort
             }
         }
         for (const json::Value item : part["filter"].elements()) {
+            ANNALS_TRY_VOID(effort.spend(item["op"].equals("regex") ? kStepsPerRegex
+                                                                    : 1 + item.raw().size() / 64));
             ANNALS_TRY(Filter filter, Filter::read(item));
+            if (filter.is_regex() && ++regexes_ > kRegexesMax) {
+                return Error{Errc::answer_too_costly,
+                             "The value set has too many regular expressions", ""};
+            }
             include.filters.push_back(std::move(filter));
         }
         for (const json::Value name : part["valueSet"].elements()) {
@@ -101,7 +109,9 @@ Result<ValueSetPointer> value_set_of(const Definition& definition, Effort& effor
     for (const Include& include : made->excludes()) {
         codes += include.concepts.size();
     }
-    kept.keep(definition, made, sizeof(ValueSet) + bytes_of(*definition) + codes * kBytesPerCode);
+    kept.keep(definition, made,
+              sizeof(ValueSet) + bytes_of(*definition) + codes * kBytesPerCode +
+                  made->regexes() * kRegexMemoryMax);
     return made;
 }
 

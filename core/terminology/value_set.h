@@ -68,6 +68,9 @@ class ValueSet {
     /// Whether inactive codes are left out (compose.inactive is false).
     bool active_only() const noexcept { return active_only_; }
 
+    /// How many of its filters are regular expressions.
+    std::size_t regexes() const noexcept { return regexes_; }
+
     /// Whether all codes of an expansion that came with it are there.
     bool has_expansion() const noexcept { return has_expansion_; }
 
@@ -93,6 +96,7 @@ class ValueSet {
     std::vector<Include> excludes_;
     std::vector<Contained> contained_;
     std::unordered_multimap<std::string_view, std::uint32_t> contained_by_code_;
+    std::size_t regexes_ = 0;
     bool has_compose_ = false;
     bool has_expansion_ = false;
     bool active_only_ = false;

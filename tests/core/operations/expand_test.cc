@@ -297,6 +297,21 @@ TEST_F(Expand, CountsTheValueSetsThatItLooksInto) {
     EXPECT_TRUE(answer.says("too-costly")) << answer.body;
 }
 
+TEST_F(Expand, TakesAHundredRegularExpressions) {
+    const auto filters = [](int count) {
+        std::string list;
+        for (int i = 0; i < count; ++i) {
+            list += fmt::format(R"({}{{"property":"code","op":"regex","value":"[a-c].*|d{}"}})",
+                                i > 0 ? "," : "", i);
+        }
+        return R"("include":[{"system":"http://s/animals","filter":[)" + list + "]}]";
+    };
+    compose("hundred", filters(100));
+    EXPECT_EQ(codes("url=http://v/hundred"), "animal bird");
+    compose("more", filters(101));
+    EXPECT_EQ(codes("url=http://v/more"), "422 too-costly");
+}
+
 TEST(Kept, CountsTheDocumentsThatAreHeldEachOnce) {
     const auto document = [] {
         json::Parser parser;
