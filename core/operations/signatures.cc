@@ -53,7 +53,7 @@ constexpr auto kSignatures = std::to_array<Signature>({
      "id:uri persist:boolean graph:uri _asOf:string", "Bundle"},
     {"urn:x-annals:OperationDefinition:backup", "Makes a backup of the store", "to:string!"},
     {"urn:x-annals:OperationDefinition:restore-backup",
-     "Brings back what a backup holds and the store lacks", "from:string!"},
+     "Brings back what a backup holds and the store lacks", "from:string! position:integer instant:instant"},
     {"urn:x-annals:OperationDefinition:digest",
      "Tells hashes over what the store holds, to be compared with another's", "prefix:string"},
     {"http://hl7.org/fhir/OperationDefinition/ValueSet-expand",
@@ -68,7 +68,7 @@ constexpr auto kSignatures = std::to_array<Signature>({
      "display:string coding:Coding codeableConcept:CodeableConcept date:dateTime abstract:boolean displayLanguage:code"},
     {"http://hl7.org/fhir/OperationDefinition/CodeSystem-validate-code",
      "Tells whether a code is in a code system",
-     "url:uri codeSystem:CodeSystem code:code version:string display:string coding:Coding "
+     "url:uri codeSystem:CodeSystem code:code system:uri version:string display:string coding:Coding "
      "codeableConcept:CodeableConcept date:dateTime abstract:boolean displayLanguage:code"},
     {"http://hl7.org/fhir/OperationDefinition/CodeSystem-lookup",
      "Tells what is known of a code",
