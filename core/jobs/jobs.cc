@@ -20,6 +20,7 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 namespace annals::core {
 
@@ -77,6 +78,7 @@ struct Jobs::Impl {
         std::jthread thread;
 
         // Guarded by `mutex`.
+        bool ended = false;  // the thread has nothing left to do
         JobState state;
         std::string progress;
         double asks_left = kAskedAtOnce;
@@ -91,8 +93,9 @@ struct Jobs::Impl {
     std::mutex mutex;
     std::condition_variable changed;
     std::map<std::string, std::shared_ptr<Job>, std::less<>> jobs;
-    std::size_t running = 0;   // threads, and those that are being made
-    std::size_t removing = 0;  // folders
+    std::size_t running = 0;                    // threads, and those that are being made
+    std::size_t removing = 0;                   // folders
+    std::vector<std::shared_ptr<Job>> leaving;  // forgotten, till their threads have ended
     std::deque<std::function<void()>> tasks;
     bool stopping = false;
     std::shared_ptr<AccessLog> access_log;
@@ -126,7 +129,7 @@ struct Jobs::Impl {
     void keep() {
         (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kJobNice);
         std::unique_lock lock(mutex);
-        while (!stopping || !tasks.empty()) {
+        while (!stopping || !tasks.empty() || !leaving.empty()) {
             if (!tasks.empty()) {
                 const std::function<void()> task = std::move(tasks.front());
                 tasks.pop_front();
@@ -136,12 +139,37 @@ struct Jobs::Impl {
                 changed.notify_all();
                 continue;
             }
-            remove_expired();
-            start_waiting();
+            if (const auto left = find_left(); left != leaving.end()) {
+                const std::shared_ptr<Job> job = std::move(*left);
+                leaving.erase(left);
+                lock.unlock();
+                if (job->thread.joinable()) {
+                    job->thread.join();
+                }
+                remove_folder(files, folder(job->id));
+                lock.lock();
+                --removing;
+                changed.notify_all();
+                continue;
+            }
+            if (!stopping) {
+                remove_expired();
+                start_waiting();
+            }
             if (tasks.empty()) {
-                changed.wait_for(lock, kExpiryPause, [this] { return stopping || !tasks.empty(); });
+                changed.wait_for(lock, kExpiryPause, [this] {
+                    return !tasks.empty() || find_left() != leaving.end() ||
+                           (stopping && leaving.empty());
+                });
             }
         }
+    }
+
+    // A forgotten job whose thread keeps nobody waiting. Requires: the lock.
+    std::vector<std::shared_ptr<Job>>::iterator find_left() {
+        return std::ranges::find_if(leaving, [](const std::shared_ptr<Job>& job) {
+            return job->ended || !job->thread.joinable();
+        });
     }
 
     void remove_expired() {
@@ -207,6 +235,7 @@ struct Jobs::Impl {
         }
         const std::lock_guard lock(mutex);
         --running;
+        job.ended = true;
         changed.notify_all();
     }
 
@@ -311,22 +340,15 @@ struct Jobs::Impl {
                 if (!comes_back || stopping) {
                     job->stop.store(true, std::memory_order_relaxed);
                 }
+                if (!comes_back) {
+                    leaving.push_back(job);
+                }
                 changed.notify_all();
             }
             if (settled != nullptr) {
                 settled->result = std::move(gone);
                 settled->done.store(true, std::memory_order_release);
             }
-            if (comes_back) {
-                return;
-            }
-            if (job->thread.joinable()) {
-                job->thread.join();
-            }
-            remove_folder(files, folder(job->id));
-            const std::lock_guard lock(mutex);
-            --removing;
-            changed.notify_all();
         }));
         ++removing;
         return {};

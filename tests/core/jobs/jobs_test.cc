@@ -49,6 +49,15 @@ Result<JobResult> count_to_three(const Service&, JobRun& run) {
     return JobResult{Instant{5'000'000}, {{"output", "Patient", "three.ndjson", 3, "in"}}};
 }
 
+/// Ends when it may, and not when it is to stop.
+Result<JobResult> take_its_time(const Service&, JobRun&) {
+    ++g_begun;
+    while (!g_may_end) {
+        std::this_thread::sleep_for(milliseconds(1));
+    }
+    return Error{Errc::timeout, "", ""};
+}
+
 Result<JobResult> fail(const Service&, JobRun& run) {
     ANNALS_TRY(const auto file,
                run.files().open(run.path("half"), storage::FileSystem::Mode::create));
@@ -56,7 +65,10 @@ Result<JobResult> fail(const Service&, JobRun& run) {
 }
 
 JobWork work_of(std::string_view kind) noexcept {
-    return kind == "count" ? count_to_three : kind == "fail" ? fail : nullptr;
+    return kind == "count"  ? count_to_three
+           : kind == "slow" ? take_its_time
+           : kind == "fail" ? fail
+                            : nullptr;
 }
 
 asio::awaitable<void> begin_in(Jobs& jobs, Loop& loop, JobOrder order,
@@ -245,6 +257,23 @@ TEST_F(JobsTest, AreForgottenWithTheirFilesWhileTheyRunAndAfter) {
     EXPECT_EQ(job_paths(), std::vector<std::string>());
     open();
     EXPECT_FALSE(*jobs_->look(*done));
+}
+
+TEST_F(JobsTest, ThatStopSlowlyKeepNoOthersFromBeginning) {
+    g_may_end = false;
+    const auto slow = begin("slow");
+    ASSERT_TRUE(slow);
+    await_begun(1);
+    ASSERT_TRUE(remove(*slow));
+    const auto other = begin("fail");
+    ASSERT_TRUE(other);
+    while (look(*other).stage == JobStage::running) {
+        std::this_thread::sleep_for(milliseconds(1));
+    }
+    EXPECT_TRUE(remove(*other));
+    g_may_end = true;
+    jobs_->wait_until_idle();
+    EXPECT_TRUE(job_paths().empty());
 }
 
 TEST_F(JobsTest, ThatCannotBeRemovedAreThereAsBefore) {
