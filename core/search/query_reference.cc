@@ -68,6 +68,8 @@ Result<Plan> by_id(const Asked& asked, const BareReference& bare) {
 
 // How many levels of parts `:above` and `:below` look through.
 constexpr std::size_t kHierarchyLevels = 10;
+// As many conditions as that counts for: each level is a step of its own, of several plans.
+constexpr std::size_t kHierarchyConditions = 100;
 
 // The parameter by which resources of a type are parts of others of the type.
 const Parameter* part_of(const Asked& asked, TypeId type) {
@@ -116,7 +118,7 @@ Result<Plan> by_hierarchy(const Asked& asked, std::string_view text) {
     for (const TypeId type : targets_of(asked.parameter)) {
         const Parameter* part = part_of(asked, type);
         if (part != nullptr && (!local || local->type == type)) {
-            ANNALS_TRY_VOID(asked.reading.spend(kHierarchyLevels));
+            ANNALS_TRY_VOID(asked.reading.spend(kHierarchyConditions));
             plans.push_back(through_parts(asked, *part, type, local ? local->id : text));
         }
     }

@@ -1,17 +1,18 @@
 #include "core/search/reading.h"
+#include "core/search/values.h"
 
 namespace annals::core::search {
 
 namespace {
 
 // Every uri above `uri`: what is left of it when segments of its path are cut off at the end, with and without the
-// slash. The scheme and the host stay.
+// slash, if that isn't longer than what can be asked for by a part. The scheme and the host stay.
 std::vector<Term> above(Column column, std::string_view uri) {
     std::vector<Term> terms{exact(column, uri)};
     const std::size_t authority = uri.find("://");
     const std::size_t first = authority == std::string_view::npos ? 0 : authority + 3;
-    for (std::size_t slash = uri.rfind('/'); slash != std::string_view::npos && slash > first;
-         slash = uri.rfind('/', slash - 1)) {
+    for (std::size_t slash = uri.rfind('/', kUriBytesMax - 1);
+         slash != std::string_view::npos && slash > first; slash = uri.rfind('/', slash - 1)) {
         terms.push_back(exact(column, uri.substr(0, slash)));
         terms.push_back(exact(column, uri.substr(0, slash + 1)));
     }

@@ -98,7 +98,11 @@ Result<void> take_sort(const QueryContext& context, const std::vector<TypeId>& t
                        const QueryPair& pair, Query& query) {
     std::string_view rest = pair.second;
     std::string used;
-    while (true) {
+    for (std::size_t keys = 1;; ++keys) {
+        if (keys > kSortKeysMax) {
+            return Error{
+                Errc::too_costly, fmt::format("_sort: more than {} keys", kSortKeysMax), {}};
+        }
         const std::size_t comma = rest.find(',');
         const std::string_view text = rest.substr(0, comma);
         SortKey key;
@@ -114,9 +118,6 @@ Result<void> take_sort(const QueryContext& context, const std::vector<TypeId>& t
         if (!known) {
             ANNALS_TRY_VOID(pass_over(
                 context, fmt::format("_sort: there is no order by '{}'", shown(key.code)), query));
-        } else if (query.sort.size() == kSortKeysMax) {
-            return Error{
-                Errc::too_costly, fmt::format("_sort: more than {} keys", kSortKeysMax), {}};
         } else {
             used.append(used.empty() ? "" : ",").append(text);
             query.sort.push_back(std::move(key));

@@ -457,6 +457,21 @@ TEST(Query, IsBounded) {
     EXPECT_TRUE(refused("Patient", texts + "&_filter=_text%20eq%20a"));
     EXPECT_TRUE(refused("Patient", "name=" + std::string(kSearchValueBytesMax + 1, 'x')));
     EXPECT_TRUE(refused("Patient", std::string(kSearchNameBytesMax + 1, 'x') + "=1"));
+    // Each with a warning: 500,000 unknown keys made an answer of 47 MB.
+    std::string keys = "_sort=a";
+    for (int i = 0; i < 20; ++i) {
+        keys += ",a";
+    }
+    EXPECT_FALSE(refused("Patient", keys.substr(0, keys.size() - 2)));
+    EXPECT_TRUE(refused("Patient", keys));
+    // A term for each slash of a megabyte, each of all before it, took 7 s.
+    std::string uri = "url:above=http://acme.org/";
+    for (int i = 0; i < 10'000; ++i) {
+        uri += "abcdefgh/";
+    }
+    const auto above = corpus.parse("ValueSet", uri);
+    ASSERT_TRUE(above);
+    EXPECT_LT(above->types.front().plan.terms.size(), 1000U);
     std::string chain = "link:Patient";
     for (std::size_t i = 0; i < kSearchChainMax; ++i) {
         chain += ".link:Patient";
