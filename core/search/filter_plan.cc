@@ -43,6 +43,9 @@ std::optional<Comparison> comparison_of(Operation operation) {
     }
 }
 
+// As many conditions as a test counts for that takes each candidate's body apart.
+constexpr std::size_t kTextConditions = 50;
+
 Error no_such_operation(const Asked& asked) {
     return {Errc::not_supported,
             fmt::format("_filter: '{}' can't be asked for with this operation", asked.name),
@@ -50,8 +53,9 @@ Error no_such_operation(const Asked& asked) {
 }
 
 // Those of the candidates that have a text in the parameter's column for which `holds` is true.
-Plan with_text(const Asked& asked, Plan candidates,
-               std::function<bool(std::string_view own)> holds) {
+Result<Plan> with_text(const Asked& asked, Plan candidates,
+                       std::function<bool(std::string_view own)> holds) {
+    ANNALS_TRY_VOID(asked.reading.spend(kTextConditions));
     return verified(std::move(candidates), [reader = ExtractReader(asked.reading.context),
                                             holds = std::move(holds), &parameter = asked.parameter,
                                             type = asked.type](json::Value resource) {
@@ -231,22 +235,24 @@ struct Planner {
             case Filter::Kind::sequence:
                 break;
         }
-        MaybePlan result;
+        // What one conjunction joins is joined at once: a plan is not cheap to move.
+        std::vector<Plan> joined;
+        const auto join = [&](bool conjunction) {
+            return conjunction ? all_of(std::move(joined)) : any_of(std::move(joined));
+        };
         for (std::size_t i = 0; i < filter.parts.size(); ++i) {
             ANNALS_TRY(MaybePlan part, plan(type, filter.parts[i], depth));
             if (!part) {
                 return MaybePlan();
             }
-            if (i == 0) {
-                result = std::move(part);
-                continue;
+            if (i > 1 && filter.conjunctions[i - 1] != filter.conjunctions[i - 2]) {
+                Plan before = join(filter.conjunctions[i - 2]);
+                joined.clear();
+                joined.push_back(std::move(before));
             }
-            std::vector<Plan> both;
-            both.push_back(*std::move(result));
-            both.push_back(*std::move(part));
-            result = filter.conjunctions[i - 1] ? all_of(std::move(both)) : any_of(std::move(both));
+            joined.push_back(*std::move(part));
         }
-        return result;
+        return MaybePlan(join(filter.conjunctions.back()));
     }
 
     /// The path from its step `i` on, whose name is `name`.

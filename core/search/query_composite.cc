@@ -46,6 +46,9 @@ Result<Plan> verified_plan(const Asked& asked, const Make& make, const MakeOwn& 
                     });
 }
 
+// As many conditions as one counts for that is held against each element of each candidate's body.
+constexpr std::size_t kVerifiedConditions = 1000;
+
 // What `column` has behind texts `code\x1Fsystem\x1F` of a key: where these are it, what the value's plan says of the
 // rest.
 Plan behind_key(Column column, const TokenText& key, Plan of_value) {
@@ -160,6 +163,7 @@ Result<Plan> composite_plan(const Asked& asked, std::string_view value) {
             return *std::move(plan);
         }
     }
+    ANNALS_TRY_VOID(asked.reading.spend(kVerifiedConditions));
     return verified_plan(
         asked,
         [&](const Asked& component, std::size_t i) { return value_plan(component, texts[i]); },

@@ -447,6 +447,19 @@ TEST(Query, IsBounded) {
     }
     EXPECT_FALSE(refused("Observation", quantities));
     EXPECT_TRUE(refused("Observation", quantities + quantities.substr(16)));
+    // Each candidate's body is taken apart for each of these.
+    std::string tests = "&_filter=name+ne+a";
+    for (int i = 1; i < 900; ++i) {
+        tests += "+and+name+ne+a";
+    }
+    EXPECT_FALSE(refused("Patient", tests.substr(1)));
+    EXPECT_TRUE(refused("Patient", (tests + tests + tests).substr(1)));
+    std::string composites = "code-value-quantity=http://loinc.org%7C$1";
+    for (int i = 1; i < 50; ++i) {
+        composites += ",http://loinc.org%7C$1";
+    }
+    EXPECT_FALSE(refused("Observation", composites));
+    EXPECT_TRUE(refused("Observation", composites + "&" + composites));
     // 5,000 words looked for in a body of 1 MB took a minute, and nobody else had a turn.
     std::string texts = "_text=a";
     for (std::size_t i = 1; i < kFullTextsMax; ++i) {
