@@ -78,10 +78,15 @@ Result<void> AuditLog::check(const core::Config& config, storage::FileSystem& fi
     if (!there && !files.exists(config.data) && is_below(file, config.data)) {
         return {};
     }
-    if (auto opened = files.open(file, there ? Mode::read_write : Mode::create); !opened) {
+    const auto opened = files.open(file, there ? Mode::read_write : Mode::create);
+    if (!opened) {
         return unusable(file, opened.error());
     }
-    return there ? Result<void>() : files.remove(file);
+    if (!there) {
+        return files.remove(file);
+    }
+    const Result<void> locked = (*opened)->lock();
+    return locked ? locked : unusable(file, locked.error());
 }
 
 Result<std::unique_ptr<AuditLog>> AuditLog::open(const core::Config::Audit& config,
@@ -109,7 +114,10 @@ AuditLog::~AuditLog() {
 Result<void> AuditLog::open_file() {
     using Mode = storage::FileSystem::Mode;
     const bool there = files_.exists(path_);
-    ANNALS_TRY(file_, files_.open(path_, there ? Mode::read_write : Mode::create));
+    ANNALS_TRY(auto file, files_.open(path_, there ? Mode::read_write : Mode::create));
+    // Each would write over the other's lines.
+    ANNALS_TRY_VOID(file->lock());
+    file_ = std::move(file);
     ANNALS_TRY(const std::uint64_t size, file_->size());
     ANNALS_TRY(const TextEnd end, find_text_end(*file_, size));
     if (end.size < size) {

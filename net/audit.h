@@ -34,7 +34,7 @@ class AuditLog {
     static Result<void> check(const core::Config& config, storage::FileSystem& files);
 
     /// Opens `config.file` to go on at its end, on a new line whatever a crash has left there. Lifetime: `files` outlives it.
-    /// Errors: usage, naming the key and the file.
+    /// Errors: usage, naming the key and the file (also where another log has it open).
     static Result<std::unique_ptr<AuditLog>> open(const core::Config::Audit& config,
                                                   storage::FileSystem& files);
 

@@ -52,6 +52,9 @@ class File {
 
     virtual Result<std::uint64_t> size() const = 0;
 
+    /// Keeps the file to this one who has it open, for as long. Errors: usage (somebody else keeps it).
+    virtual Result<void> lock() { return {}; }
+
     /// How many names the file has. Errors: io.
     virtual Result<std::uint64_t> links() const = 0;
 

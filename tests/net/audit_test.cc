@@ -380,6 +380,33 @@ TEST(AuditLog, GoesOnWhereAFullFileWasPutAsideAndTheNextCouldNotBeMade) {
     EXPECT_EQ(all + content(files, "log/audit"), expected);
 }
 
+TEST(AuditLog, HasItsFileForItself) {
+    const TemporaryDirectory directory;
+    storage::FileSystem& files = storage::posix_file_system();
+    core::Config config;
+    config.data = directory.path();
+    config.audit.file = directory / "audit";
+    config.audit.max_bytes = 100;
+    auto log = AuditLog::open(config.audit, files);
+    ASSERT_TRUE(log);
+    const auto refused = [&] {
+        const auto second = AuditLog::open(config.audit, files);
+        EXPECT_THAT(second ? "" : second.error().detail, HasSubstr("in use by another process"));
+        return !second && !AuditLog::check(config, files);
+    };
+    EXPECT_TRUE(refused());
+    for (int i = 0; i < 30; ++i) {
+        ASSERT_TRUE((*log)->reserve());
+        (*log)->add("a line of many");
+        ASSERT_TRUE(becomes_true([&] { return (*log)->waiting() == 0; }));
+    }
+    ASSERT_TRUE(files.exists(directory / "audit.1"));
+    EXPECT_TRUE(refused());
+    log->reset();
+    EXPECT_TRUE(AuditLog::check(config, files));
+    EXPECT_TRUE(AuditLog::open(config.audit, files));
+}
+
 TEST(AuditLog, LosesAndDoublesNothingWhileTheDeviceIsFull) {
     SimFileSystem files;
     ASSERT_TRUE(files.make_directory("log"));
