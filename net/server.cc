@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <future>
 #include <system_error>
@@ -27,6 +28,9 @@ namespace {
 
 /// How many sockets are accepted before the loop's other work has its turn.
 constexpr int kAcceptsPerTurn = 64;
+
+/// The same when no more are taken after that: as many as may wait.
+constexpr int kAcceptsAtLast = asio::socket_base::max_listen_connections;
 
 /// How long accepting pauses when the process has run out of descriptors.
 constexpr std::chrono::milliseconds kAcceptPause{100};
@@ -109,6 +113,7 @@ struct Server::Impl {
     Result<void> listen();
     void run();
     asio::awaitable<void> accept();
+    bool accept_some(int most);
     asio::awaitable<void> watch_files();
     void hand_over(int fd);
     void stop(std::chrono::milliseconds grace);
@@ -122,7 +127,8 @@ struct Server::Impl {
     std::optional<asio::ip::tcp::acceptor> acceptor;
     std::optional<asio::steady_timer> file_timer;
     std::size_t next_worker = 0;
-    bool accepting = false;  // guarded by shared.mutex once the threads run
+    std::atomic<std::size_t> handed_over{0};  // sockets that no connection has yet
+    bool accepting = false;                   // guarded by shared.mutex once the threads run
     std::vector<std::jthread> threads;
     bool stopped = false;
 };
@@ -206,18 +212,7 @@ asio::awaitable<void> Server::Impl::accept() {
         if (std::get<0>(waited)) {
             break;  // closed
         }
-        bool out_of_descriptors = false;
-        for (int i = 0; i < kAcceptsPerTurn && !out_of_descriptors; ++i) {
-            const int fd = ::accept4(acceptor->native_handle(), nullptr, nullptr,
-                                     SOCK_NONBLOCK | SOCK_CLOEXEC);
-            if (fd >= 0) {
-                hand_over(fd);
-            } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-                out_of_descriptors = true;
-            } else if (errno != EINTR && errno != ECONNABORTED) {
-                break;
-            }
-        }
+        const bool out_of_descriptors = !accept_some(kAcceptsPerTurn);
         if (const Clock::time_point time = Clock::now();
             out_of_descriptors && time >= next_warning) {
             next_warning = time + kWarningInterval;
@@ -231,6 +226,22 @@ asio::awaitable<void> Server::Impl::accept() {
     const std::lock_guard lock(shared.mutex);
     accepting = false;
     shared.all_closed.notify_all();
+}
+
+/// Takes sockets that are connected already. False: there are no descriptors or memory for them.
+bool Server::Impl::accept_some(int most) {
+    for (int i = 0; i < most; ++i) {
+        const int fd =
+            ::accept4(acceptor->native_handle(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd >= 0) {
+            hand_over(fd);
+        } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+            return false;
+        } else if (errno != EINTR && errno != ECONNABORTED) {
+            break;
+        }
+    }
+    return true;
 }
 
 asio::awaitable<void> Server::Impl::watch_files() {
@@ -259,8 +270,13 @@ void Server::Impl::hand_over(int fd) {
         worker.adopt(fd);
         return;
     }
-    worker.loop.post([&worker, socket = std::make_shared<Handover>(fd)] {
+    handed_over.fetch_add(1);
+    worker.loop.post([this, &worker, socket = std::make_shared<Handover>(fd)] {
         worker.adopt(std::exchange(socket->fd, -1));
+        if (handed_over.fetch_sub(1) == 1 && shared.stopping.load()) {
+            const std::lock_guard lock(shared.mutex);
+            shared.all_closed.notify_all();
+        }
     });
 }
 
@@ -272,8 +288,10 @@ void Server::Impl::on_each_loop(void (*action)(Worker&)) {
 
 bool Server::Impl::wait_closed(std::chrono::milliseconds time) {
     std::unique_lock lock(shared.mutex);
-    return shared.all_closed.wait_for(
-        lock, time, [this] { return shared.connections.load() == 0 && !accepting; });
+    // In this order: who is adopted is a connection before he is no socket any more.
+    return shared.all_closed.wait_for(lock, time, [this] {
+        return !accepting && handed_over.load() == 0 && shared.connections.load() == 0;
+    });
 }
 
 void Server::Impl::stop(std::chrono::milliseconds grace) {
@@ -285,6 +303,8 @@ void Server::Impl::stop(std::chrono::milliseconds grace) {
         shared.notifier->stop();
     }
     shared.workers.front()->loop.post([this] {
+        // Who is connected may have asked already; a listener that is closed breaks them off.
+        static_cast<void>(accept_some(kAcceptsAtLast));
         asio::error_code ignored;
         acceptor->close(ignored);
         file_timer->cancel();

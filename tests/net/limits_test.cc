@@ -377,6 +377,22 @@ TEST(Stopping, AnswersWhatHasComeThoughNobodyHasReadItYet) {
     EXPECT_EQ(response->status, 200);
 }
 
+TEST(Stopping, AnswersWhoIsConnectedThoughNobodyHasAcceptedHimYet) {
+    for (const std::uint64_t threads : {std::uint64_t{1}, std::uint64_t{2}}) {
+        FakeServer server([&](core::Config& config) { config.threads = threads; });
+        // By the thread that accepts.
+        Connection blocking(server.port());
+        ASSERT_TRUE(blocking.send(get_request("/fhir/block?500")));
+        std::this_thread::sleep_for(milliseconds(100));
+        Connection asking(server.port());
+        ASSERT_TRUE(asking.send(kGet));
+        server.server().stop();
+        const auto response = asking.receive();
+        ASSERT_TRUE(response) << threads;
+        EXPECT_EQ(response->status, 200);
+    }
+}
+
 TEST(Stopping, IsBoundedByItsTimeout) {
     FakeServer server([](core::Config& config) { config.shutdown_timeout = milliseconds(100); });
     Connection slow(server.port());
