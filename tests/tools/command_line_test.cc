@@ -188,6 +188,15 @@ TEST(Import, TakesWhatItHasReadBeforeAFileThatItCannotRead) {
     EXPECT_NE(history_of(data).find("Patient/1/_history/5"), std::string::npos);
 }
 
+TEST(Import, AsksForNoAuthenticationWhereAServerOfTheSameSettingsWould) {
+    const TemporaryDirectory directory;
+    test::write_whole_file(directory / "a.ndjson", kHistory);
+    test::write_whole_file(directory / "annals.toml", "listen = \"0.0.0.0:8080\"\n");
+    const Finished done = annals({"import", "--data", directory / "data", "--config",
+                                  directory / "annals.toml", directory / "a.ndjson"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+}
+
 TEST(Import, PassesOverLinksThatLeadNowhereInAFolder) {
     const TemporaryDirectory directory;
     std::filesystem::create_directory(directory / "in");

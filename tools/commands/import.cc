@@ -174,6 +174,8 @@ int import_files(const ArgumentList& arguments) {
     options.sources.environment = core::config_environment();
     if (!options.data.empty()) {
         options.sources.sets.push_back("data=" + json::quoted(options.data));
+        // Nothing listens: what another address asks of a server is not asked for here.
+        options.sources.sets.emplace_back("listen=\"127.0.0.1:0\"");
     }
     ImportReport report;
     auto files = list_files(options.paths);
