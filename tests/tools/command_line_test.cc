@@ -190,11 +190,16 @@ TEST(Import, TakesWhatItHasReadBeforeAFileThatItCannotRead) {
 
 TEST(Import, AsksForNoAuthenticationWhereAServerOfTheSameSettingsWould) {
     const TemporaryDirectory directory;
-    test::write_whole_file(directory / "a.ndjson", kHistory);
-    test::write_whole_file(directory / "annals.toml", "listen = \"0.0.0.0:8080\"\n");
-    const Finished done = annals({"import", "--data", directory / "data", "--config",
-                                  directory / "annals.toml", directory / "a.ndjson"});
-    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    test::write_whole_file(directory / "a.ndjson",
+                           kHistory + R"({"resourceType":"Patient","id":"x"})" + "\n");
+    for (const char* settings :
+         {"listen = \"0.0.0.0:8080\"\n",
+          "[auth]\nmode = \"api_key\"\napi_keys_file = \"/nowhere/at/all\"\n"}) {
+        test::write_whole_file(directory / "annals.toml", settings);
+        const Finished done = annals({"import", "--data", directory / "data", "--config",
+                                      directory / "annals.toml", directory / "a.ndjson"});
+        EXPECT_EQ(done.exit_code, 0) << done.errors;
+    }
 }
 
 TEST(Import, PassesOverLinksThatLeadNowhereInAFolder) {
