@@ -155,10 +155,16 @@ Rule step_rule(Context& context, const Rule& rule, const DiscriminatorStep& step
     return next;
 }
 
-/// Something that a path leads to, and what is around it.
+/// Something that a path leads to, and what is around it. Of what isn't here the type at most.
 struct Reached {
     Spot spot;
     const Frame* frame;
+};
+
+/// Whether a path led to what isn't here, and to what not even the type is known of.
+struct Away {
+    bool content = false;
+    bool type = false;
 };
 
 Frame frame_of(const Frame& frame, const Spot& spot, const Spot& parent) {
@@ -179,7 +185,8 @@ Frame frame_of(const Frame& frame, const Spot& spot, const Spot& parent) {
 
 /// What one step leads to from all places; `frames` keeps what is around resources on the way.
 std::vector<Reached> step_places(Context& context, const std::vector<Reached>& places,
-                                 const DiscriminatorStep& step, std::list<Frame>& frames) {
+                                 const DiscriminatorStep& step, std::list<Frame>& frames,
+                                 Away& away) {
     std::vector<Reached> next;
     for (const auto& [spot, frame] : places) {
         switch (step.kind) {
@@ -211,9 +218,9 @@ std::vector<Reached> step_places(Context& context, const std::vector<Reached>& p
                 break;
             case DiscriminatorStep::Kind::resolve: {
                 Target target = resolve(context, *frame, spot.value()["reference"]);
-                if (!target.resource.type) {
-                    target.resource.type = target.type;  // the type may be all that is known
-                }
+                away.content = away.content || !target.resource.type;
+                away.type = away.type || !target.type;
+                target.resource.type = target.type;
                 if (target.resource.type) {
                     next.push_back({target.resource, &frames.emplace_back(target.frame)});
                 }
@@ -271,10 +278,12 @@ std::optional<bool> content_fits(Context& context, const Profile& profile, const
     return fits;
 }
 
-bool type_fits(const Rule& rule, const Spot& spot) {
+/// Nothing where the profile that could tell isn't known; so below.
+std::optional<bool> type_fits(Context& context, const Rule& rule, const Spot& spot) {
     if (rule.node == nullptr || !rule.node->types) {
         return rule.node != nullptr && rule.node->type && spot.type.is_a(rule.node->type);
     }
+    bool is_unknown = false;
     for (const json::Value type : rule.node->types.elements()) {
         if (!rule.is_resolved) {
             const schema::Type known = schema::find_type(type["code"].string());
@@ -286,45 +295,81 @@ bool type_fits(const Rule& rule, const Spot& spot) {
         for (const json::Value url : type["targetProfile"].elements()) {
             const std::string text = url.string();
             schema::Type known = own_type(text);
-            if (!known && rule.keep && rule.keep->url() == text) {
-                known = rule.keep->type();
+            if (!known) {
+                const auto profile = Profile::load(context, text);
+                is_unknown = is_unknown || !profile;
+                known = profile ? (*profile)->type() : schema::Type();
             }
             if (known && spot.type.is_a(known)) {
                 return true;
             }
         }
     }
-    return false;
+    return is_unknown ? std::nullopt : std::optional(false);
 }
 
-bool profile_fits(Context& context, const Frame& frame, const Rule& rule, const Spot& spot) {
-    if (rule.node == nullptr || !spot.value()) {
+std::optional<bool> profile_fits(Context& context, const Frame& frame, const Rule& rule,
+                                 const Spot& spot) {
+    if (rule.node == nullptr) {
         return false;
     }
+    bool is_unknown = false;
     for (const json::Value type : rule.node->types.elements()) {
+        const schema::Type code = schema::find_type(type["code"].string());
+        if (!rule.is_resolved && code && !spot.type.is_a(code)) {
+            continue;
+        }
         for (const json::Value url :
              type[rule.is_resolved ? "targetProfile" : "profile"].elements()) {
-            if (conforms(context, frame, spot, url.string()) == true) {
+            const std::string text = url.string();
+            std::optional<bool> one;
+            if (spot.value()) {
+                one = conforms(context, frame, spot, text);
+            } else if (const schema::Type own = own_type(text)) {
+                one = spot.type.is_a(own);
+            } else if (const auto profile = Profile::load(context, text);
+                       profile && !spot.type.is_a((*profile)->type())) {
+                one = false;
+            }
+            if (one == true) {
                 return true;
             }
+            is_unknown = is_unknown || !one;
         }
     }
-    return false;
+    return is_unknown ? std::nullopt : std::optional(false);
 }
 
-/// Is `spot` in the slice, by one discriminator? Nothing if the slice says nothing of it.
-std::optional<bool> fits(Context& context, const Frame& frame, const Profile& profile,
-                         const Node& slice, json::Value discriminator, const Spot& spot) {
+/// What a discriminator says: `silent` if the slice says nothing of it, `unknown` of what isn't here.
+enum class Verdict : std::uint8_t { no, yes, silent, unknown };
+
+template <typename Fits>
+Verdict any_fits(const std::vector<Reached>& places, bool is_unknown, const Fits& fits) {
+    for (const Reached& place : places) {
+        const std::optional<bool> one = fits(place);
+        if (one == true) {
+            return Verdict::yes;
+        }
+        is_unknown = is_unknown || !one;
+    }
+    return is_unknown ? Verdict::unknown : Verdict::no;
+}
+
+/// Is `spot` in the slice, by one discriminator?
+Verdict fits(Context& context, const Frame& frame, const Profile& profile, const Node& slice,
+             json::Value discriminator, const Spot& spot) {
     const std::string kind = discriminator["type"].string();
     const std::string path = discriminator["path"].string();
     const auto steps = discriminator_steps(path);
     if (!steps) {
-        return std::nullopt;
+        return Verdict::silent;
     }
+    const auto verdict = [](bool is_in) { return is_in ? Verdict::yes : Verdict::no; };
     Rule rule;
     rule.profile = &profile;
     rule.node = &slice;
     std::list<Frame> frames;
+    Away away;
     std::vector<Reached> places{{spot, &frame}};
     for (const DiscriminatorStep& step : *steps) {
         const bool is_url = step.kind == DiscriminatorStep::Kind::member && step.text == "url" &&
@@ -334,47 +379,45 @@ std::optional<bool> fits(Context& context, const Frame& frame, const Profile& pr
             // The slice of an extension is named by its profile.
             const std::string url = first_profile(*rule.node);
             if (!url.empty()) {
-                return !places.empty() && places.front().spot.value()["url"].equals(
-                                              std::string_view(url).substr(0, url.find('|')));
+                return verdict(!places.empty() &&
+                               places.front().spot.value()["url"].equals(
+                                   std::string_view(url).substr(0, url.find('|'))));
             }
         }
         rule = step_rule(context, rule, step);
-        places = step_places(context, places, step, frames);
+        places = step_places(context, places, step, frames, away);
     }
     if (kind == "exists") {
-        if (rule.node == nullptr) {
-            return std::nullopt;
-        }
-        return rule.node->max == 0 ? places.empty() : !places.empty();
+        return rule.node == nullptr ? Verdict::silent
+               : away.content       ? Verdict::unknown
+                                    : verdict((rule.node->max == 0) == places.empty());
     }
     if (kind == "type") {
-        return std::ranges::any_of(
-            places, [&](const Reached& found) { return type_fits(rule, found.spot); });
+        return any_fits(places, away.type,
+                        [&](const Reached& found) { return type_fits(context, rule, found.spot); });
     }
     if (kind == "profile") {
-        return std::ranges::any_of(places, [&](const Reached& found) {
+        return any_fits(places, away.type, [&](const Reached& found) {
             return profile_fits(context, *found.frame, rule, found.spot);
         });
     }
     if (rule.expected) {
-        return std::ranges::any_of(places, [&](const Reached& found) {
-            return has_pattern(context, found.spot.value(), rule.expected);
+        return any_fits(places, away.content, [&](const Reached& found) {
+            return std::optional(has_pattern(context, found.spot.value(), rule.expected));
         });
     }
     if (rule.node == nullptr) {
-        return std::nullopt;
+        return Verdict::silent;
     }
-    std::optional<bool> any;
+    bool is_told = places.empty();
     for (const Reached& found : places) {
         const auto one = content_fits(context, *rule.profile, *rule.node, found.spot, 0);
-        if (one) {
-            any = any.value_or(false) || *one;
+        if (one == true) {
+            return Verdict::yes;
         }
+        is_told = is_told || one.has_value();
     }
-    if (!any && places.empty()) {
-        return false;
-    }
-    return any;
+    return away.content ? Verdict::unknown : is_told ? Verdict::no : Verdict::silent;
 }
 
 /// Is `spot` in the slice, by all discriminators? Nothing if it can't be told.
@@ -391,7 +434,7 @@ std::optional<bool> is_told_by(Context& context, const Frame& frame, const Profi
             }
             Rule rule;
             rule.node = &slice;
-            return type_fits(rule, spot);
+            return type_fits(context, rule, spot);
         }
         if (spot.type == schema::extension_type()) {
             const Node* const url = profile.find(slice, "url");
@@ -405,17 +448,17 @@ std::optional<bool> is_told_by(Context& context, const Frame& frame, const Profi
         }
         return std::nullopt;
     }
-    std::optional<bool> all;
+    bool is_told = false;
+    bool is_unknown = false;
     for (const json::Value discriminator : discriminators.elements()) {
-        const auto one = fits(context, frame, profile, slice, discriminator, spot);
-        if (one == false) {
+        const Verdict one = fits(context, frame, profile, slice, discriminator, spot);
+        if (one == Verdict::no) {
             return false;
         }
-        if (one) {
-            all = true;
-        }
+        is_told = is_told || one == Verdict::yes;
+        is_unknown = is_unknown || one == Verdict::unknown;
     }
-    return all;
+    return is_told && !is_unknown ? std::optional(true) : std::nullopt;
 }
 
 /// Is `spot` in the slice, and in those that it is a slice of? Nothing if it can't be told.
@@ -443,7 +486,7 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
     const bool ordered = node.slicing["ordered"].raw() == "true";
     std::vector<std::uint32_t> counts(node.slices.size(), 0);
     std::vector<std::uint32_t> shared(node.slices.size(), 0);  // in it, and in one before it
-    std::vector<bool> told(node.slices.size(), spots.empty());
+    std::vector<std::uint32_t> untold(node.slices.size(), 0);  // it can't be told
     std::size_t last = 0;
     bool after_open = false;
     for (const Spot& spot : spots) {
@@ -459,7 +502,7 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
                 continue;
             }
             const auto in = is_in(context, around, profile, node, slice, spot);
-            told[i] = told[i] || in.has_value();
+            untold[i] += in.has_value() ? 0 : 1;
             if (taken) {
                 // Elsewhere: which still tells that it is not here, where the slice lacks elements.
                 shared[i] += in == true ? 1 : 0;
@@ -476,7 +519,7 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
             }
         }
         if (matched == node.slices.size()) {
-            after_open = true;
+            after_open = after_open || !unsure;
             if (rules.equals("closed") && !unsure) {
                 context.error(
                     "structure", spot,
@@ -496,12 +539,9 @@ void check_slices(Context& context, const Frame& frame, const Profile& profile, 
         }
         last = std::max(last, matched);
     }
-    for (std::size_t i = 0; i < node.slices.size(); ++i) {
+    for (std::size_t i = 0; i < node.slices.size() && !context.exhausted(); ++i) {
         const Node& slice = profile.node(node.slices[i]);
-        if (!told[i]) {
-            continue;
-        }
-        if (counts[i] + shared[i] < slice.min) {
+        if (counts[i] + shared[i] + untold[i] < slice.min) {
             context.error("structure", parent,
                           fmt::format("{} demands at least {} of {}:{}, found {}", profile.url(),
                                       slice.min, slice.name, slice.slice, counts[i] + shared[i]));

@@ -611,6 +611,49 @@ TEST(Validation, SlicesByProfilesThatLookAtOtherEntriesOrContainedResources) {
     EXPECT_EQ(bundle(""), "error structure Bundle\n");
 }
 
+TEST(Validation, LeavesOpenInWhichSliceIsWhatIsNotHere) {
+    const auto against_slice = [](std::string_view kind, std::string_view target,
+                                  std::string_view reference) {
+        TextSource source;
+        source.add(profile_of("Observation", fmt::format(
+                                                 R"json(
+            {{"id":"Observation.hasMember","path":"Observation.hasMember","slicing":{{"rules":"closed",
+                "discriminator":[{{"type":"{}","path":"resolve()"}}]}}}},
+            {{"id":"Observation.hasMember:m","path":"Observation.hasMember","sliceName":"m","min":1,"type":[
+                {{"code":"Reference","targetProfile":["{}"]}}]}})json",
+                                                 kind, target)));
+        source.add(profile_of(
+            "Observation", R"({"id":"Observation.value[x]","path":"Observation.value[x]","min":1})",
+            "valued"));
+        Options options;
+        options.profiles = {"http://x.org/p"};
+        return issues(
+            fmt::format(R"({{"resourceType":"Observation","status":"final","code":{{"text":"x"}},
+            "hasMember":[{{"reference":"{}"}}],"contained":[
+                {{"resourceType":"Observation","id":"o","status":"final","code":{{"text":"x"}}}}],
+            "derivedFrom":[{{"reference":"#o"}}]}})",
+                        reference),
+            source, options);
+    };
+    constexpr std::string_view kMissed =
+        "error structure Observation.hasMember[0]\nerror structure Observation\n";
+    const std::string_view valued = "http://x.org/valued";
+    const std::string_view unknown = "http://x.org/unknown";
+    const std::string_view own = "http://hl7.org/fhir/StructureDefinition/Observation";
+    const std::string_view somewhere = "urn:uuid:0e3ee7bd-0e52-4a2b-9a2c-3b6c1d2f9a10";
+    for (const std::string_view kind : {"profile", "type"}) {
+        EXPECT_EQ(against_slice(kind, valued, "Observation/1"), "") << kind;
+        EXPECT_EQ(against_slice(kind, unknown, "Observation/1"), "") << kind;
+        EXPECT_EQ(against_slice(kind, own, "Observation/1"), "") << kind;
+        EXPECT_EQ(against_slice(kind, valued, somewhere), "") << kind;
+        EXPECT_EQ(against_slice(kind, unknown, "#o"), "") << kind;
+        EXPECT_EQ(against_slice(kind, own, "#o"), "") << kind;
+        EXPECT_EQ(against_slice(kind, valued, "QuestionnaireResponse/1"), kMissed) << kind;
+        EXPECT_EQ(against_slice(kind, own, "QuestionnaireResponse/1"), kMissed) << kind;
+    }
+    EXPECT_EQ(against_slice("profile", valued, "#o"), kMissed);
+}
+
 TEST(Validation, FollowsReferencesOfRulesAsFarAsTheyLeadHere) {
     TextSource source;
     source.add(
