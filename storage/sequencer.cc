@@ -1,7 +1,10 @@
 #include "storage/sequencer.h"
 
 #include "core/base/limits.h"
+#include "core/base/log.h"
 #include "storage/format.h"
+
+#include <fmt/format.h>
 
 namespace annals::storage {
 namespace {
@@ -13,6 +16,9 @@ constexpr auto kDeferredMax = std::chrono::milliseconds(10);
 constexpr std::size_t kBufferBytesKept =
     16 << 20;  // A rare huge batch doesn't hold its memory for ever.
 constexpr std::int64_t kMicrosecondsPerMillisecond = 1000;
+
+/// A clock that is set right goes back by less.
+constexpr std::int64_t kClockBehindMaxMicroseconds = 60'000'000;
 
 bool met(Expect expect, const Head& head, VersionNumber expected,
          std::optional<VersionNumber> kept) {
@@ -237,6 +243,14 @@ Instant Sequencer::next_instant() {
     Instant instant = clock_();
     const std::int64_t below = instant.us % kMicrosecondsPerMillisecond;
     instant.us -= below < 0 ? below + kMicrosecondsPerMillisecond : below;
+    const bool behind = instant.us < last_instant_.us - kClockBehindMaxMicroseconds;
+    if (behind && !clock_behind_) {
+        log_warning(
+            fmt::format("log: the clock says {}, and the newest commit is of {}: until the "
+                        "clock is there, all that is written is of that instant",
+                        format_instant(instant), format_instant(last_instant_)));
+    }
+    clock_behind_ = behind;
     return std::max(instant, last_instant_);
 }
 

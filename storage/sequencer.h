@@ -183,6 +183,7 @@ class Sequencer {
     Position released_;          ///< newest position in the index
     Position last_position_;
     Instant last_instant_;
+    bool clock_behind_ = false;  ///< by so much that the log says so
     Ticket last_ticket_;
     Clock::time_point next_probe_;
     std::size_t taken_ = 0;              ///< commits of the batch that is being written

@@ -505,6 +505,20 @@ TEST_F(SequencerTest, LetsExactlyOneOfManyThreadsCreate) {
     EXPECT_EQ(seen, static_cast<int>(kRounds) * (kThreads - 1));
 }
 
+TEST_F(SequencerTest, SaysOnceThatTheClockIsFarBehind) {
+    done(put("a"));
+    clock_.us -= 3'600'000'000;
+    testing::internal::CaptureStderr();
+    done(put("b"));
+    done(put("c"));
+    const std::string told = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(store_->current(type_of("Patient"), "c")->instant,
+              store_->current(type_of("Patient"), "a")->instant);
+    const std::size_t first = told.find("the clock says 2023-11-14T21:13:20.123Z");
+    ASSERT_NE(first, std::string::npos) << told;
+    EXPECT_EQ(told.find("the clock says", first + 1), std::string::npos) << told;
+}
+
 TEST_F(SequencerTest, GivesInstantsInMillisecondsThatNeverGoBack) {
     const Instant first = put("a").instant;
     EXPECT_EQ(first, Instant{1'700'000'000'123'000});
