@@ -145,7 +145,7 @@ class PosixFile final : public File {
 
     Result<void> sync() override {
         unstarted_ = 0;
-        return check("fdatasync", ::fdatasync(fd_));
+        return check("fdatasync", retried([&] { return ::fdatasync(fd_); }));
     }
 
     Result<std::uint64_t> size() const override {
@@ -400,7 +400,7 @@ class PosixFileSystem final : public FileSystem {
         if (fd < 0) {
             return os_error("open", path, errno);
         }
-        const int result = ::fsync(fd);
+        const int result = retried([&] { return ::fsync(fd); });
         const int error = errno;
         ::close(fd);
         if (result != 0) {
