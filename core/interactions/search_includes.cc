@@ -259,6 +259,9 @@ class Includer {
         }
         const search::Plan plan = search::all_of(std::move(conditions));
         for (const TypeId type : targets) {
+            if (!search::may_be_named(type)) {
+                continue;  // The `url` of a Subscription is its endpoint.
+            }
             Result<void> done = co_await add_matches(type, plan, 1);
             if (!done) {
                 co_return std::move(done.error());

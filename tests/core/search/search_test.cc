@@ -605,6 +605,16 @@ TEST_F(Search, IncludesWhatACanonicalUrlNames) {
               Names{"Questionnaire/q2"});
 }
 
+TEST_F(Search, IncludesNothingThatHasTheUrlAsItsEndpoint) {
+    put("Subscription", "s",
+        R"("status":"off","reason":"x","criteria":"Patient?active=true","channel":{"type":"rest-hook",
+           "endpoint":"http://example.org/lib"})");
+    put("Library", "l",
+        R"("url":"http://example.org/lib","status":"active","type":{"text":"logic"})");
+    put("Measure", "m", R"("status":"active","library":["http://example.org/lib"])");
+    EXPECT_EQ(get("/Measure?_include=Measure:depends-on").included, Names{"Library/l"});
+}
+
 TEST_F(Search, IncludesCanonicalUrlsAmongAllReferences) {
     put("Patient", "a", "");
     put("Questionnaire", "q1", R"("url":"http://example.org/q","version":"1","status":"active")");
