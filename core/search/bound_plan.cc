@@ -233,6 +233,7 @@ bool has_key(const BoundPlan& condition, const SearchRun& run, std::uint32_t doc
 void KeySet::seal() {
     std::sort(keys_.begin(), keys_.end());
     keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
+    keys_.shrink_to_fit();  // Of what many refer to each was added many times.
     const std::size_t slots = std::bit_ceil(keys_.size() * 2 + 2);
     table_.assign(slots, 0);
     mask_ = slots - 1;
