@@ -230,10 +230,15 @@ bool has_key(const BoundPlan& condition, const SearchRun& run, std::uint32_t doc
 
 }  // namespace
 
-void KeySet::seal() {
+void KeySet::make_unique() {
     std::sort(keys_.begin(), keys_.end());
     keys_.erase(std::unique(keys_.begin(), keys_.end()), keys_.end());
-    keys_.shrink_to_fit();  // Of what many refer to each was added many times.
+    crowded_ = std::max(kCrowded, keys_.size() * 2);
+}
+
+void KeySet::seal() {
+    make_unique();
+    keys_.shrink_to_fit();
     const std::size_t slots = std::bit_ceil(keys_.size() * 2 + 2);
     table_.assign(slots, 0);
     mask_ = slots - 1;

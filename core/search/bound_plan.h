@@ -23,7 +23,12 @@ namespace annals::core::search {
 /// Keys of resources (SearchRun::key()): what a chain's or a has's own plan came to.
 class KeySet {
   public:
-    void add(std::uint64_t key) { keys_.push_back(key); }
+    void add(std::uint64_t key) {
+        keys_.push_back(key);
+        if (keys_.size() >= crowded_) {
+            make_unique();
+        }
+    }
 
     /// Ends the filling.
     void seal();
@@ -36,7 +41,13 @@ class KeySet {
     std::size_t size() const noexcept { return keys_.size(); }
 
   private:
+    // Often the same keys are added again and again; sorted all together in the end they would take long.
+    static constexpr std::size_t kCrowded = 16'384;
+
+    void make_unique();
+
     std::vector<std::uint64_t> keys_;
+    std::size_t crowded_ = kCrowded;    // so many are made unique
     std::vector<std::uint64_t> table_;  // open addressing; 0 is empty, the key 0 is has_zero_
     std::uint64_t mask_ = 0;
     bool has_zero_ = false;

@@ -268,6 +268,23 @@ class SearchModel : public ::testing::Test {
     Position last_;
 };
 
+TEST(KeySet, HasEachKeyOnceHoweverOftenItWasAdded) {
+    core::search::KeySet few;
+    core::search::KeySet many;
+    for (std::uint64_t i = 0; i < 100'000; ++i) {
+        few.add(i % 7);
+        many.add(i % 60'000);
+    }
+    few.seal();
+    many.seal();
+    EXPECT_EQ(few.size(), 7U);
+    EXPECT_EQ(many.size(), 60'000U);
+    for (const std::uint64_t key : {0U, 6U, 59'999U, 60'000U}) {
+        EXPECT_EQ(few.contains(key), key < 7) << key;
+        EXPECT_EQ(many.contains(key), key < 60'000) << key;
+    }
+}
+
 // Quantities with a comparator, as `less than -3`, are open at one end and may yet be short for their column.
 TEST(Intervals, CompareAsEachDoesByItselfHoweverLongTheyAre) {
     using core::search::ordered;
