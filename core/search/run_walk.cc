@@ -25,6 +25,9 @@ constexpr unsigned kLooksAhead = kBodiesAhead / kBodiesPerLook;
 constexpr std::uint64_t kConditionsKept = 1000;
 constexpr std::uint64_t kPartsKept = 100;
 
+// Of a plan of no more parts all are bound to a run without a look at the clock.
+constexpr std::uint64_t kPartsAtOnce = 8;
+
 // What takes more steps to collect, a tenth of a second and more, is counted document by document: that gives turns back.
 constexpr std::uint32_t kCollectedMax = 64'000'000;
 // The same of many conditions: those of texts take longer.
@@ -223,7 +226,7 @@ bool RunWalk::bind_to(std::size_t run, const Pace& pace) {
         binding_.emplace(plan_, snapshot_.runs(type_).runs[run], resolution_);
     }
     while (!binding_->step()) {
-        if (pace.is_over()) {
+        if (parts_ > kPartsAtOnce && pace.is_over()) {
             return false;
         }
     }
