@@ -6,12 +6,14 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <set>
 
 namespace annals::core {
 
 Result<storage::HistoryLimits> history_limits(const Config& config) {
     storage::HistoryLimits limits;
     limits.keep.fill(config.max_history_versions);
+    std::set<TypeId> named;
     for (const std::string& entry : config.history_cleanup_types) {
         const std::string_view text = entry;
         const std::size_t equals = text.find('=');
@@ -27,6 +29,12 @@ Result<storage::HistoryLimits> history_limits(const Config& config) {
                                      "a number of versions",
                                      one_line(entry)),
                          {}};
+        }
+        if (!named.insert(*type).second) {
+            return Error{
+                Errc::usage,
+                fmt::format("history_cleanup_types: {} is there twice", resource_type_name(*type)),
+                {}};
         }
         limits.keep[type->value] = keep;
     }

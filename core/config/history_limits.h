@@ -12,7 +12,7 @@
 namespace annals::core {
 
 /// max_history_versions for every type but those that history_cleanup_types names.
-/// Errors: usage (an entry that is no "Type=number", or names no resource type).
+/// Errors: usage (an entry that is no "Type=number", or names no resource type; two that name the same one).
 Result<storage::HistoryLimits> history_limits(const Config& config);
 
 }  // namespace annals::core

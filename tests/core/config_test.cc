@@ -276,6 +276,9 @@ TEST(LoadConfig, FetchesKeysWithoutTlsFromThisMachineAlone) {
 
 TEST(LoadConfig, TakesHistoryLimitsOfTypes) {
     EXPECT_EQ(fault_of(sets({"history_cleanup_types=[\"Patient=5\",\"Task=0\"]"})), "");
+    EXPECT_NE(fault_of(sets({"history_cleanup_types=[\"Patient=5\",\"Patient=2\"]"}))
+                  .find("Patient is there twice"),
+              std::string::npos);
     for (const std::string entry : {"Patient", "Patient=", "Nobody=5", "Patient=x", "Patient=-1"}) {
         const std::string fault = fault_of(sets({"history_cleanup_types=[\"" + entry + "\"]"}));
         EXPECT_NE(fault.find("history_cleanup_types"), std::string::npos) << entry;

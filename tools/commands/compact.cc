@@ -90,7 +90,8 @@ int compact_store(const ArgumentList& arguments) {
     config.history_cleanup_types = wanted.types;
     const auto limits = core::history_limits(config);
     if (!limits) {
-        return reader.refuse("--keep takes a resource type, = and a number of versions: Patient=5");
+        return reader.refuse(
+            "--keep takes a resource type, = and a number of versions: Patient=5; each type once");
     }
     const auto text = wanted.dry_run ? foresee(wanted, *limits) : run(wanted, config, *limits);
     if (!text) {
