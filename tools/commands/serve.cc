@@ -178,6 +178,7 @@ int serve(const ArgumentList& arguments) {
         return fail(config.error().detail, kExitUsage);
     }
     const sigset_t signals = block_signals();
+    std::optional<EndsAtOnce> starting(std::in_place, signals);
     if (auto free = try_address(config->listen); !free) {
         return fail(free.error().detail, kExitUsage);
     }
@@ -198,7 +199,6 @@ int serve(const ArgumentList& arguments) {
             config->limits.max_memory, config->limits.max_memory / 2));
     }
 
-    std::optional<EndsAtOnce> starting(std::in_place, signals);
     storage::OpenReport report;
     auto store = storage::Store::open(storage::posix_file_system(), config->data,
                                       store_options(*config), &report);
