@@ -13,8 +13,9 @@
 
 namespace annals::terminology {
 
-/// What it costs to look into a part of a value set, and to begin an expansion.
+/// What it costs to look into a part of a value set, for a definition, and to begin an expansion.
 inline constexpr std::uint64_t kStepsPerPart = 10;
+inline constexpr std::uint64_t kStepsPerDefinition = 100;
 inline constexpr std::uint64_t kStepsPerExpansion = 200;
 
 /// A step is about a concept looked at: some ten nanoseconds.

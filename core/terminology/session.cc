@@ -27,6 +27,7 @@ Result<Definition> Session::find(std::string_view type, std::string_view url,
     if (const auto known = by_name_.find(name); known != by_name_.end()) {
         return looks_[known->second].found;
     }
+    ANNALS_TRY_VOID(effort_.spend(kStepsPerDefinition));
     ANNALS_TRY(Definition found, source_.find(type, url, version));
     by_name_.emplace(std::move(name), looks_.size());
     looks_.push_back({std::string(type), std::string(url), std::string(version), found});

@@ -47,7 +47,7 @@ class Session {
     /// Errors: of the source; answer_too_costly; timeout; not_computable: a filter that isn't known.
     Result<ValueSetPointer> value_set(std::string_view canonical);
 
-    /// Any definition. Errors: of the source.
+    /// Any definition. Errors: of the source; answer_too_costly; timeout.
     Result<Definition> find(std::string_view type, std::string_view url, std::string_view version);
 
     /// What was looked for, and found; null: nothing.
