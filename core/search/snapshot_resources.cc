@@ -45,7 +45,8 @@ class ParsedDefinitions {
     }
 
   private:
-    static constexpr std::size_t kBytesMax = 128 << 20;
+    // One as large as a body may be takes some 200 MiB; what is made of it is kept by the document.
+    static constexpr std::size_t kBytesMax = 512 << 20;
     static constexpr std::size_t kDocumentsMax = 64;
 
     struct Kept {
