@@ -58,6 +58,12 @@ struct Lookup {
         return properties.empty() ||
                std::binary_search(properties.begin(), properties.end(), property);
     }
+
+    /// By `designation`, or by `lang.de` where it is of de or de-AT.
+    bool wants_designation(std::string_view its_language) const {
+        return wants("designation") || wants(fmt::format("lang.{}", its_language)) ||
+               wants(fmt::format("lang.{}", its_language.substr(0, its_language.find('-'))));
+    }
 };
 
 Result<std::shared_ptr<const Lookup>> read_lookup(const Request& request) {
@@ -120,11 +126,10 @@ Result<std::string> look_up(Session& session, const Lookup& lookup) {
         lookup.language.empty() ? std::string() : display_in(lookup.language, {}, item);
     const std::string_view display = other.empty() ? system->display(number) : other;
     out.add_text("display", "valueString", display.empty() ? system->code(number) : display);
-    if (lookup.wants("designation")) {
-        for (const json::Value designation : item["designation"].elements()) {
-            if (designation["value"].is_string()) {
-                add_designation(out, designation);
-            }
+    for (const json::Value designation : item["designation"].elements()) {
+        if (designation["value"].is_string() &&
+            lookup.wants_designation(designation["language"].string())) {
+            add_designation(out, designation);
         }
     }
     if (lookup.wants("definition") && item["definition"].is_string()) {

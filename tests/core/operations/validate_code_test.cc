@@ -211,6 +211,12 @@ TEST_F(Codes, AreLookedUp) {
         send("GET", "/CodeSystem/$lookup?system=http://s/animals&code=dog&property=legs");
     EXPECT_TRUE(legs.says("legs"));
     EXPECT_FALSE(legs.says("parent") || legs.says("designation")) << legs.body;
+    const std::string names = "/CodeSystem/$lookup?system=http://s/animals&code=dog&property=";
+    const Answer german = send("GET", names + "lang.de");
+    EXPECT_TRUE(german.says("Hund")) << german.body;
+    EXPECT_FALSE(german.says("Chien") || german.says("legs")) << german.body;
+    EXPECT_TRUE(send("GET", names + "legs&property=lang.fr").says("Chien")) << "fr-CH is French";
+    EXPECT_TRUE(send("GET", names + "designation").says("Chien"));
     EXPECT_TRUE(send("GET", "/CodeSystem/$lookup?system=http://s/animals&code=poodle")
                     .says("A dog with curls"));
     EXPECT_EQ(get("/CodeSystem/$lookup?system=http://s/animals&code=cat"), "404 not-found");
