@@ -6,9 +6,14 @@ namespace annals::validation {
 
 namespace {
 
-constexpr std::size_t kParsedMax = 512;           // documents that are kept
+constexpr std::size_t kParsedMax = 512;  // documents that are kept
+constexpr std::size_t kParsedBytesMax = 1 << 30;
 constexpr std::size_t kDefinitionsMax = 1 << 20;  // of one type
 constexpr std::size_t kPageSize = 1000;
+
+std::size_t bytes_of(const json::Document& document) {
+    return document.text().size() + document.nodes().size() * sizeof(json::Node);
+}
 
 bool same(const storage::Totals& a, const storage::Totals& b) {
     return a.versions == b.versions && a.erased == b.erased;
@@ -25,7 +30,7 @@ StoredDefinitions::StoredDefinitions(const storage::Store& store) : store_(store
     }
 }
 
-void StoredDefinitions::drop(Known& known, std::uint32_t resource) {
+void StoredDefinitions::drop(Known& known, std::uint32_t resource) const {
     const auto entry = known.entries.find(resource);
     if (entry == known.entries.end()) {
         return;
@@ -36,6 +41,10 @@ void StoredDefinitions::drop(Known& known, std::uint32_t resource) {
             known.by_url.erase(at);
             break;
         }
+    }
+    if (const auto old = parsed_.find(entry->second.info.position.value); old != parsed_.end()) {
+        parsed_bytes_ -= bytes_of(*old->second);
+        parsed_.erase(old);
     }
     known.entries.erase(entry);
 }
@@ -120,11 +129,14 @@ Definition StoredDefinitions::load(const Entry& entry, std::vector<Position>* un
     if (!document) {
         return nullptr;
     }
-    if (parsed_.size() >= kParsedMax) {
-        parsed_.clear();
-    }
     Definition made = std::make_shared<const json::Document>(*std::move(document));
+    const std::size_t bytes = bytes_of(*made);
+    if (parsed_.size() >= kParsedMax || parsed_bytes_ + bytes > kParsedBytesMax) {
+        parsed_.clear();
+        parsed_bytes_ = 0;
+    }
     parsed_.emplace(entry.info.position.value, made);
+    parsed_bytes_ += bytes;
     return made;
 }
 

@@ -65,14 +65,15 @@ class StoredDefinitions final : public Source {
 
     std::vector<Position> refresh(Known& known, bool may_block = true) const;
     void take(Known& known, const storage::VersionInfo& info) const;
-    static void drop(Known& known, std::uint32_t resource);
+    void drop(Known& known, std::uint32_t resource) const;
     Definition load(const Entry& entry, std::vector<Position>* unread) const;
 
     const storage::Store& store_;
     mutable std::mutex mutex_;
     mutable std::array<Known, 4> known_;  // guarded by mutex_
     mutable std::unordered_map<std::uint64_t, Definition>
-        parsed_;  // by position; guarded by mutex_
+        parsed_;                            // by position; guarded by mutex_
+    mutable std::size_t parsed_bytes_ = 0;  // guarded by mutex_
 };
 
 }  // namespace annals::validation

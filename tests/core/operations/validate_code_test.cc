@@ -1,4 +1,5 @@
 #include "core/base/base64.h"
+#include "core/definitions.h"
 #include "core/terminology/code_system.h"
 #include "core/terminology/filter.h"
 #include "tests/core/operations/terminology_fixture.h"
@@ -242,6 +243,17 @@ TEST_F(Codes, SubsumeOneAnother) {
                         {"name":"codingA","valueCoding":{"system":"http://s/animals","code":"dog"}},
                         {"name":"codingB","valueCoding":{"system":"http://s/animals","code":"animal"}}]})")),
               "outcome=subsumed-by");
+}
+
+TEST_F(Codes, OfAnEarlierVersionAreNotKept) {
+    const Definitions& definitions = service().definitions();
+    const std::weak_ptr<const json::Document> before =
+        definitions.find("CodeSystem", "http://s/animals", "");
+    EXPECT_FALSE(before.expired()) << "the next who asks gets the same";
+    put("CodeSystem/animals", R"({"resourceType":"CodeSystem","id":"animals",
+        "url":"http://s/animals","status":"active","content":"not-present"})");
+    EXPECT_NE(definitions.find("CodeSystem", "http://s/animals", ""), nullptr);
+    EXPECT_TRUE(before.expired());
 }
 
 /// Two chains of 500 codes, c0 and d0 above them; each code of one stands below two of them with `crossed`.
