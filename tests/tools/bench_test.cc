@@ -336,6 +336,23 @@ TEST(Bench, SaysWhatItMeasuredBeforeItHadToEnd) {
     EXPECT_EQ(figures->root()["workloads"].size(), 1U);
 }
 
+TEST(Bench, CountsNoHistoryThatTheServerHasAlready) {
+    const test::TemporaryDirectory directory;
+    test::RunningServer server(ANNALS_BINARY, directory / "data");
+    ASSERT_FALSE(server.url().empty()) << server.process().errors();
+    const auto apply = [&](const std::string& seed) {
+        return test::run_program(ANNALS_BINARY,
+                                 {"bench", "--smoke", "--server", server.url(), "--seed", seed,
+                                  "--directory", directory / "work", "history-apply/10:1"});
+    };
+    EXPECT_EQ(apply("1").exit_code, 0);
+    const test::Finished again = apply("1");
+    EXPECT_EQ(again.exit_code, 1);
+    EXPECT_NE((again.output + again.errors).find("informational"), std::string::npos)
+        << again.output << again.errors;
+    EXPECT_EQ(apply("2").exit_code, 0);
+}
+
 TEST(Bench, LeavesNothingBehindWhenItIsKilled) {
     const test::TemporaryDirectory directory;
     const std::string work = directory / "work";

@@ -345,7 +345,7 @@ class Loop {
         const Answer answer = connection.reader.answer();
         const Verdict verdict = connection.conversation->hear(answer);
         if (!verdict.ok) {
-            note_error(fmt::format("{}: {}", answer.status, answer.body.substr(0, 300)));
+            note_error(fmt::format("{}: {}", answer.status, answer.body.substr(0, 500)));
         } else if (now >= measured_from_ && (!ends_ || now <= *ends_)) {
             ++result_.requests;
             result_.units += verdict.units;
