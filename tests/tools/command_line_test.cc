@@ -208,6 +208,8 @@ TEST(Import, PassesOverLinksThatLeadNowhereInAFolder) {
     std::filesystem::create_symlink("/nowhere/at/all", directory / "in/.#lock.json");
     Finished done = annals({"import", "--data", directory / "data", directory / "in"});
     EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_NE(done.errors.find("in: no .ndjson or .json file in it"), std::string::npos)
+        << done.errors;
     test::write_whole_file(directory / "in/a.ndjson", kHistory);
     done = annals({"import", "--data", directory / "data", directory / "in"});
     EXPECT_EQ(done.exit_code, 0) << done.errors;

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 namespace annals::tools {
@@ -54,6 +55,9 @@ Result<std::vector<std::string>> list_files(const std::vector<std::string>& path
         }
         if (ec) {
             return Error{Errc::usage, fmt::format("{}: {}", path, ec.message()), ""};
+        }
+        if (found.empty()) {
+            std::fprintf(stderr, "%s: no .ndjson or .json file in it\n", path.c_str());
         }
         std::sort(found.begin(), found.end());
         files.insert(files.end(), found.begin(), found.end());
