@@ -174,7 +174,7 @@ void RequestReader::start() {
     begin_ = parsed_;
     started_ = true;
     headers_read_ = head_done_ = done_ = expects_continue_ = chunked_ = host_from_target_ = false;
-    head_told_ = false;
+    head_told_ = closes_ = false;
     announced_bytes_ = 0;
     ignored_bytes_ = 0;
     host_count_ = 0;
@@ -408,7 +408,7 @@ int RequestReader::head_arrived() {
         refuse(Errc::invalid, "the Host header is missing");
         return -1;
     }
-    keep_alive_ = llhttp_should_keep_alive(&state) != 0;
+    keep_alive_ = llhttp_should_keep_alive(&state) != 0 && !closes_;
     announced_bytes_ = chunked_ ? 0 : state.content_length;
     body_limit_ = body_bytes_max_ + (posts_to_root() ? kBundleWrapBytes : 0);
     if (announced_bytes_ > body_limit_) {

@@ -171,6 +171,7 @@ class RequestReader {
     bool expects_continue_ = false;
     bool chunked_ = false;
     bool keep_alive_ = false;
+    bool closes_ = false;  ///< Connection says so
     bool http_1_0_ = false;
     std::uint64_t announced_bytes_ = 0;  ///< Content-Length
     std::size_t ignored_bytes_ = 0;      ///< chunk extensions and trailers

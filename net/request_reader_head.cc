@@ -1,5 +1,6 @@
 // RequestReader: what the head says, line by line.
 
+#include "core/interactions/media_type.h"
 #include "core/target.h"
 #include "net/characters.h"
 #include "net/request_reader.h"
@@ -141,6 +142,12 @@ bool RequestReader::apply_header(std::string_view name, std::string_view value) 
                     return refuse(Errc::invalid, "the only expectation met is 100-continue", 417);
                 }
                 expects_continue_ = true;
+            }
+            break;
+        case 10:
+            // llhttp knows no tab behind a value.
+            while (same(name, "connection") && !value.empty()) {
+                closes_ = same(core::next_part(value, ','), "close") || closes_;
             }
             break;
         case 12:

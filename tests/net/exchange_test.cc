@@ -51,6 +51,8 @@ const std::vector<Exchange>& exchanges() {
         {"Root", get("/fhir", "") /* handled by the awaited echo */, 200, false, ""},
         {"EmptyLineFirst", "\r\n" + get("/fhir/text"), 200, false, "hello"},
         {"ConnectionClose", get("/fhir/text", "Connection: close\r\n"), 200, true, "hello"},
+        {"ConnectionCloseAndATab", get("/fhir/text", "Connection: x, Close \t\r\n"), 200, true,
+         "hello"},
         {"Http10", "GET /fhir/text HTTP/1.0\r\n\r\n", 200, true, "hello"},
         {"Http10KeepAlive", "GET /fhir/text HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", 200, false,
          "hello"},
