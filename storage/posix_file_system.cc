@@ -289,9 +289,9 @@ class PosixDirectoryLock final : public DirectoryLock {
 class PosixFileSystem final : public FileSystem {
   public:
     Result<std::unique_ptr<File>> open(const std::string& path, Mode mode) override {
-        // A pipe would be waited for until somebody opens its other end, and neither it nor a device keeps what is written.
+        // A pipe would be waited for until somebody opens its other end.
         struct stat info{};
-        if (mode != Mode::create && ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+        if (mode == Mode::read && ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
             return os_error("open", path, S_ISDIR(info.st_mode) ? EISDIR : EINVAL);
         }
         const int flags = mode == Mode::read         ? O_RDONLY
@@ -301,7 +301,12 @@ class PosixFileSystem final : public FileSystem {
         if (fd < 0) {
             return os_error("open", path, errno);
         }
-        return std::unique_ptr<File>(std::make_unique<PosixFile>(fd, path));
+        auto file = std::make_unique<PosixFile>(fd, path);
+        // Neither a pipe nor a terminal takes anything at an offset, nor keeps it.
+        if (::lseek(fd, 0, SEEK_CUR) < 0) {
+            return os_error("open", path, errno);
+        }
+        return std::unique_ptr<File>(std::move(file));
     }
 
     Result<std::vector<std::string>> list(const std::string& directory) override {

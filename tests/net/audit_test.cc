@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <sys/stat.h>
+
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -518,9 +520,11 @@ TEST(AuditLog, SaysWhichFileIsOfNoUse) {
     EXPECT_EQ(log.error().code, Errc::usage);
     EXPECT_THAT(log.error().detail, HasSubstr("audit.file: nowhere/audit"));
     // What keeps no line (/dev/stdout in a container) would have held every request up once enough of them waited.
-    const auto device = AuditLog::open({.file = "/dev/null"}, storage::posix_file_system());
-    ASSERT_FALSE(device);
-    EXPECT_THAT(device.error().detail, HasSubstr("audit.file: /dev/null"));
+    const TemporaryDirectory directory;
+    ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0600), 0);
+    const auto pipe = AuditLog::open({.file = directory / "pipe"}, storage::posix_file_system());
+    ASSERT_FALSE(pipe);
+    EXPECT_THAT(pipe.error().detail, HasSubstr("pipe"));
 }
 
 }  // namespace
