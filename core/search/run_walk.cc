@@ -67,10 +67,14 @@ std::uint64_t conditions_in(const Plan& plan) {
     return sum;
 }
 
-std::uint64_t parts_in(const Plan& plan) {
+// Of a chain or a has what it came to is bound, and that is often nothing: a reference to any type is a chain for each.
+std::uint64_t parts_in(const Plan& plan, const Resolution& resolution) {
+    if (plan.kind == Plan::Kind::chain || plan.kind == Plan::Kind::has) {
+        return resolution.keys.at(&plan).size() == 0 ? 0 : 1;
+    }
     std::uint64_t sum = 1;
     for (const Plan& part : plan.parts) {
-        sum += parts_in(part);
+        sum += parts_in(part, resolution);
     }
     return sum;
 }
@@ -109,7 +113,7 @@ RunWalk::RunWalk(Snapshot& snapshot, TypeId type, const Plan& plan, Resolution& 
       resolution_(resolution),
       found_(std::move(found)),
       conditions_(conditions_in(plan)),
-      parts_(parts_in(plan)),
+      parts_(parts_in(plan, resolution)),
       bound_(snapshot.runs(type).runs.size()),
       bodies_(snapshot, resolution) {
 }

@@ -558,6 +558,26 @@ TEST_F(SearchModel, LooksAtTheClockTheMoreOftenTheMoreThereIsToTest) {
     EXPECT_EQ(found, scan(type, plan, last_));
 }
 
+// As of a reference to any type: most of its chains come to nothing, and cost nothing.
+TEST_F(SearchModel, CountsWhereFewOfManyChainsComeToSomething) {
+    write(80);
+    const TypeId type = types_.front();
+    std::vector<Plan> parts;
+    parts.push_back(core::search::chain(column(4), types_.back(), core::search::everything()));
+    for (int i = 0; i < 150; ++i) {
+        Plan none = core::search::carrying({core::search::token(column(0), "none")});
+        parts.push_back(core::search::chain(column(4), types_.back(), std::move(none)));
+    }
+    const Plan plan = core::search::any_of(std::move(parts));
+    const std::vector<std::uint64_t> expected = scan(type, plan, last_);
+    ASSERT_FALSE(expected.empty());
+    Snapshot own = snapshot(last_);
+    Execution execution(own, type, plan);
+    EXPECT_EQ(run(execution, {}), expected);
+    EXPECT_FALSE(execution.is_large());
+    EXPECT_LT(execution.counting_cost(), 1'000'000U);
+}
+
 TEST_F(SearchModel, FindsWhatMeetsVeryManyConditions) {
     write(80);
     const TypeId type = types_.front();
