@@ -1,6 +1,7 @@
 #include "core/search/snapshot_resources.h"
 
 #include "core/search/execute.h"
+#include "core/terminology/kept.h"
 
 #include <algorithm>
 #include <list>
@@ -30,8 +31,7 @@ class ParsedDefinitions {
     }
 
     void keep(std::uint64_t seed, Position position, const StoredDocument& document) {
-        const std::size_t bytes =
-            document->text().size() + document->nodes().size() * sizeof(json::Node);
+        const std::size_t bytes = terminology::bytes_of(*document);
         if (bytes > kBytesMax) {
             return;
         }

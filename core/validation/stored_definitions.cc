@@ -1,5 +1,7 @@
 #include "core/validation/stored_definitions.h"
 
+#include "core/terminology/kept.h"
+
 #include <algorithm>
 
 namespace annals::validation {
@@ -10,10 +12,6 @@ constexpr std::size_t kParsedMax = 512;  // documents that are kept
 constexpr std::size_t kParsedBytesMax = 1 << 30;
 constexpr std::size_t kDefinitionsMax = 1 << 20;  // of one type
 constexpr std::size_t kPageSize = 1000;
-
-std::size_t bytes_of(const json::Document& document) {
-    return document.text().size() + document.nodes().size() * sizeof(json::Node);
-}
 
 bool same(const storage::Totals& a, const storage::Totals& b) {
     return a.versions == b.versions && a.erased == b.erased;
@@ -43,7 +41,7 @@ void StoredDefinitions::drop(Known& known, std::uint32_t resource) const {
         }
     }
     if (const auto old = parsed_.find(entry->second.info.position.value); old != parsed_.end()) {
-        parsed_bytes_ -= bytes_of(*old->second);
+        parsed_bytes_ -= terminology::bytes_of(*old->second);
         parsed_.erase(old);
     }
     known.entries.erase(entry);
@@ -130,7 +128,7 @@ Definition StoredDefinitions::load(const Entry& entry, std::vector<Position>* un
         return nullptr;
     }
     Definition made = std::make_shared<const json::Document>(*std::move(document));
-    const std::size_t bytes = bytes_of(*made);
+    const std::size_t bytes = terminology::bytes_of(*made);
     if (parsed_.size() >= kParsedMax || parsed_bytes_ + bytes > kParsedBytesMax) {
         parsed_.clear();
         parsed_bytes_ = 0;
