@@ -153,12 +153,15 @@ bool is_called(const Known& known, std::string_view given) {
     if (known.listed_display.empty() && display.empty()) {
         return true;
     }
-    if (search::fold(known.listed_display) == wanted || search::fold(display) == wanted) {
+    const auto is_it = [&](std::string_view name) {
+        return !name.empty() && search::fold(name) == wanted;
+    };
+    if (is_it(known.listed_display) || is_it(display)) {
         return true;
     }
     for (const json::Value from : {known.listed, known.item()}) {
         for (const json::Value designation : from["designation"].elements()) {
-            if (search::fold(designation["value"].string()) == wanted) {
+            if (is_it(designation["value"].string())) {
                 return true;
             }
         }

@@ -52,6 +52,9 @@ TEST_F(Codes, AreValidatedAgainstAValueSet) {
               "result=true display=Dog");
     EXPECT_EQ(get(url + "&system=http://s/animals&code=dog&display=Cat"),
               "result=false display=Dog");
+    EXPECT_EQ(get(url + "&system=http://s/animals&code=dog&display=%20"),
+              "result=false display=Dog")
+        << "the value set calls it nothing";
     EXPECT_EQ(get(url + "&system=http://s/animals&code=dog&displayLanguage=de"),
               "result=true display=Hund");
     EXPECT_EQ(get("/ValueSet/isa/$validate-code?code=dog"), "result=true display=Dog");
