@@ -37,7 +37,7 @@ class RunWalk {
     /// Whether the plan has so many conditions that it is bound to one run at a time.
     bool is_large() const noexcept;
 
-    /// Whether it has so many, terms aside, that binding it takes turns.
+    /// Whether it has so many, terms aside, that to bind it at once would take long.
     bool has_many_parts() const noexcept;
 
     /// Says that what bound() gave isn't needed now: a plan of very many conditions isn't kept for all runs.
