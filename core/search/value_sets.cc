@@ -13,7 +13,7 @@ namespace annals::core::search {
 
 namespace {
 
-constexpr std::uint64_t kStepsMax = 5'000'000;
+constexpr std::uint64_t kStepsMax = 10'000'000;
 
 using Codes = std::vector<std::string>;
 

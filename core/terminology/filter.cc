@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t kRegexBytesMax = 1000;
 constexpr std::size_t kBytesPerStep = 64;  // of texts that are compared
+constexpr std::size_t kNodesPerStep = 5;   // a property is an object of two members
 
 constexpr std::array<std::pair<std::string_view, Filter::Operator>, 9> kOperators{{
     {"=", Filter::Operator::equal},
@@ -107,10 +108,7 @@ Result<bool> Filter::passes(const CodeSystem& system, CodeSystem::Number number,
                             Effort& effort) const {
     ANNALS_TRY_VOID(effort.spend(1));
     if (!is_by_hierarchy()) {
-        const json::Value properties = system.item(number)["property"];
-        const std::size_t bytes = properties.raw().size() + system.display(number).size();
-        ANNALS_TRY_VOID(effort.spend(properties.size() + bytes / kBytesPerStep));
-        const bool has = has_value(system, number);
+        ANNALS_TRY(const bool has, has_value(system, number, effort));
         const bool wanted =
             operator_ != Operator::not_in && !(operator_ == Operator::exists && value_ == "false");
         return has == wanted;
@@ -142,19 +140,32 @@ bool Filter::holds(std::string_view own) const {
     }
 }
 
-bool Filter::has_value(const CodeSystem& system, CodeSystem::Number number) const {
+Result<bool> Filter::has_value(const CodeSystem& system, CodeSystem::Number number,
+                               Effort& effort) const {
+    const auto compared = [&](std::string_view own) -> Result<bool> {
+        ANNALS_TRY_VOID(effort.spend(own.size() / kBytesPerStep));
+        return holds(own);
+    };
     if (property_ == "code" || property_ == "concept") {
-        return holds(system.code(number));
+        return compared(system.code(number));
     }
     if (property_ == "display") {
-        return system.item(number)["display"] && holds(system.display(number));
+        return system.item(number)["display"] ? compared(system.display(number)) : false;
     }
     bool said = false;
-    for (const json::Value own : system.item(number)["property"].elements()) {
-        if (own["code"].equals(property_)) {
-            said = true;
-            if (operator_ == Operator::exists || holds(property_text(own))) {
-                return true;
+    if (const json::Value properties = system.item(number)["property"]) {
+        ANNALS_TRY_VOID(
+            effort.spend((properties.node().next - properties.index()) / kNodesPerStep));
+        for (const json::Value own : properties.elements()) {
+            if (own["code"].equals(property_)) {
+                said = true;
+                if (operator_ == Operator::exists) {
+                    return true;
+                }
+                ANNALS_TRY(const bool found, compared(property_text(own)));
+                if (found) {
+                    return true;
+                }
             }
         }
     }

@@ -58,7 +58,8 @@ class Filter {
     Filter();
     bool is_by_hierarchy() const noexcept;
     bool holds(std::string_view own) const;
-    bool has_value(const CodeSystem& system, CodeSystem::Number number) const;
+    Result<bool> has_value(const CodeSystem& system, CodeSystem::Number number,
+                           Effort& effort) const;
 
     Operator operator_ = Operator::equal;
     std::string property_;

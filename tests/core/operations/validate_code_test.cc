@@ -323,6 +323,30 @@ TEST_F(Codes, CostAsMuchAsTheTextsThatAreCompared) {
     EXPECT_TRUE(little.exhausted());
 }
 
+// As many do in one value set, of each of the hundred thousand concepts of LOINC.
+TEST_F(Codes, CostNoMoreThanWhatAFilterLooksAt) {
+    std::string properties;
+    for (int i = 0; i < 12; ++i) {
+        properties += fmt::format(R"({}{{"code":"p{}","valueString":"{}"}})", i == 0 ? "" : ",", i,
+                                  std::string(60, 'x'));
+    }
+    json::Parser parser;
+    auto document = parser.parse(R"({"resourceType":"CodeSystem","url":"http://s/wide",
+        "content":"complete","concept":[{"code":"a","property":[)" +
+                                 properties + "]}]}");
+    auto text = parser.parse(R"({"property":"p11","op":"=","value":"y"})");
+    ASSERT_TRUE(document && text);
+    terminology::Effort enough(1'000);
+    const auto system = terminology::CodeSystem::make(
+        std::make_shared<const json::Document>(*std::move(document)), enough);
+    const auto filter = terminology::Filter::read(text->root());
+    ASSERT_TRUE(system && filter);
+    terminology::Effort a_step_for_each(15);
+    const auto passes = filter->passes(**system, 0, a_step_for_each);
+    ASSERT_TRUE(passes);
+    EXPECT_FALSE(*passes);
+}
+
 TEST_F(Codes, AreNotJudgedByAnInstanceOfAnotherVersionThanTheOneNamed) {
     const std::string within = "/ValueSet/all/$validate-code?code=dog";
     EXPECT_EQ(get(within + "&valueSetVersion=1&url=http://v/all"), "result=true display=Dog");
