@@ -12,7 +12,8 @@ namespace annals::terminology {
 
 namespace {
 
-constexpr std::size_t kKeptExpansionBytesMax = 256 << 20;
+// Of two code systems as large as a body may be, each of which takes some 200 MiB, too.
+constexpr std::size_t kKeptExpansionBytesMax = 512 << 20;
 constexpr std::size_t kBytesPerEntry = sizeof(Expansion::Entry) + 48;
 
 Error not_here(std::string_view what, std::string_view name) {

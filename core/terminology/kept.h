@@ -8,6 +8,7 @@
 #include "core/base/result.h"
 #include "core/terminology/source.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <list>
 #include <memory>
@@ -44,9 +45,15 @@ class Kept {
     /// `documents`: what `made` holds besides its own `bytes`; each counts once, whoever else holds it here.
     void keep(const Definition& definition, std::shared_ptr<const T> made, std::size_t bytes,
               std::vector<Definition> documents = {}) {
+        std::ranges::sort(documents);
+        documents.erase(std::unique(documents.begin(), documents.end()), documents.end());
         const std::lock_guard lock(mutex_);
-        if (bytes > bytes_max_ / 2) {
-            return;
+        std::size_t all = bytes;
+        for (const Definition& document : documents) {
+            all += bytes_of(*document);
+        }
+        if (bytes > bytes_max_ / 2 || all > bytes_max_) {
+            return;  // It would but send away all others.
         }
         if (const auto old = by_document_.find(definition.get()); old != by_document_.end()) {
             drop(old->second);

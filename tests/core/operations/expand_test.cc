@@ -313,9 +313,9 @@ TEST_F(Expand, TakesAHundredRegularExpressions) {
 }
 
 TEST(Kept, CountsTheDocumentsThatAreHeldEachOnce) {
-    const auto document = [] {
+    const auto document = [](std::size_t size = 300'000) {
         json::Parser parser;
-        auto parsed = parser.parse(R"({"text":")" + std::string(300'000, 'x') + R"("})");
+        auto parsed = parser.parse(R"({"text":")" + std::string(size, 'x') + R"("})");
         return terminology::Definition(std::make_shared<const json::Document>(*std::move(parsed)));
     };
     terminology::Kept<int> kept(1'000'000);
@@ -328,11 +328,18 @@ TEST(Kept, CountsTheDocumentsThatAreHeldEachOnce) {
     EXPECT_NE(kept.find(keys.front()), nullptr);
     for (int i = 0; i < 10; ++i) {
         keys.push_back(document());
-        kept.keep(keys.back(), std::make_shared<const int>(i), 10, {keys.back()});
+        kept.keep(keys.back(), std::make_shared<const int>(i), 10,
+                  std::vector<terminology::Definition>(4, keys.back()));
     }
     EXPECT_EQ(kept.find(keys.front()), nullptr);
     EXPECT_EQ(kept.find(keys[keys.size() - 4]), nullptr);
     EXPECT_NE(kept.find(keys[keys.size() - 3]), nullptr);
+    EXPECT_NE(kept.find(keys.back()), nullptr);
+
+    // What there is no room for sends nothing away.
+    const terminology::Definition huge = document(1'100'000);
+    kept.keep(huge, std::make_shared<const int>(0), 10, {huge});
+    EXPECT_EQ(kept.find(huge), nullptr);
     EXPECT_NE(kept.find(keys.back()), nullptr);
 }
 
