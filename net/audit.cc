@@ -36,12 +36,11 @@ Error unusable(const std::string& file, const Error& why) {
     return {Errc::usage, fmt::format("audit.file: {}: {}", file, why.detail), ""};
 }
 
-/// Whether `file` lies somewhere in `directory`, as they are written.
-bool is_below(const std::string& file, const std::string& directory) {
+/// Whether `file` lies in `directory` itself, as they are written.
+bool is_in(const std::string& file, const std::string& directory) {
     namespace fs = std::filesystem;
-    const fs::path from = fs::absolute(directory).lexically_normal() / "";
-    const fs::path way = fs::absolute(file).lexically_normal().lexically_relative(from);
-    return !way.empty() && *way.begin() != "..";
+    return fs::absolute(file).lexically_normal().parent_path() ==
+           (fs::absolute(directory) / "").lexically_normal().parent_path();
 }
 
 /// Where the last byte that is no zero ends, and what it is. A power cut may leave zeros where lines were to come.
@@ -75,18 +74,19 @@ Result<void> AuditLog::check(const core::Config& config, storage::FileSystem& fi
     using Mode = storage::FileSystem::Mode;
     const std::string& file = config.audit.file;
     const bool there = files.exists(file);
-    if (!there && !files.exists(config.data) && is_below(file, config.data)) {
+    if (!there && !files.exists(config.data) && is_in(file, config.data)) {
         return {};
     }
     const auto opened = files.open(file, there ? Mode::read_write : Mode::create);
     if (!opened) {
         return unusable(file, opened.error());
     }
-    if (!there) {
-        return files.remove(file);
+    Result<void> usable = (*opened)->lock();
+    if (usable) {
+        // A device that can't be, as /dev/null, would never be done with its lines.
+        usable = there ? (*opened)->sync() : files.remove(file);
     }
-    const Result<void> locked = (*opened)->lock();
-    return locked ? locked : unusable(file, locked.error());
+    return usable ? usable : unusable(file, usable.error());
 }
 
 Result<std::unique_ptr<AuditLog>> AuditLog::open(const core::Config::Audit& config,

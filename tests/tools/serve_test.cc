@@ -35,6 +35,8 @@ TEST(Serve, RefusesAnUnknownKeyAWrongTypeAndATakenPortAndTouchesNothing) {
         {"listen", {"--listen", ""}},
         {"nowhere.toml", {"--config", directory / "nowhere.toml"}},
         {"audit.file", {"--set", "audit.file=" + (directory / "nowhere/audit.ndjson")}},
+        {"audit.file", {"--set", "audit.file=" + data + "/nowhere/audit.ndjson"}},
+        {"audit.file", {"--set", "audit.file=/dev/null"}},
     };
     for (const auto& [named, more] : cases) {
         std::vector<std::string> arguments = {"serve", "--data", data};
