@@ -66,10 +66,10 @@ GuardedServer::Change with_keys(const std::string& mode, const std::string& set)
 /// An entry of a file of API keys.
 std::string key_entry(const std::string& id, const std::string& secret, const std::string& scopes);
 
-/// Waits until `condition()` is true, ten seconds at most; whether it is.
+/// Waits until `condition()` is true, half a minute at most; whether it is.
 template <typename Condition>
 bool becomes_true(const Condition& condition) {
-    for (int i = 0; i < 1000 && !condition(); ++i) {
+    for (int i = 0; i < 3000 && !condition(); ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
     return condition();
