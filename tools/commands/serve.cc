@@ -26,8 +26,8 @@ namespace annals::tools {
 
 namespace {
 
-/// Blocks the signals that end the server in this thread and all that it starts, so that the main
-/// thread alone takes them, with sigwait.
+/// Blocks the signals that end the server in this thread and all that it starts: they are taken by sigwait, by the main thread
+/// once the server is ready.
 sigset_t block_signals() {
     sigset_t signals;
     sigemptyset(&signals);
