@@ -2,6 +2,7 @@
 
 #include "codec/json/document.h"
 #include "core/base/log.h"
+#include "core/base/thread_name.h"
 #include "core/config/config.h"
 #include "core/config/history_limits.h"
 #include "core/config/listen_address.h"
@@ -55,6 +56,7 @@ class EndsAtOnce {
         sigaddset(&enough, SIGRTMIN);
         pthread_sigmask(SIG_BLOCK, &enough, nullptr);
         thread_ = std::thread([all = signals] {
+            name_thread("start signals");
             sigset_t waited = all;
             sigaddset(&waited, SIGRTMIN);
             int signal = 0;
