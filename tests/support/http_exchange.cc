@@ -43,7 +43,7 @@ Connection::Connection(std::uint16_t port) : socket_(socket(AF_INET, SOCK_STREAM
     ANNALS_CHECK(socket_ >= 0);
     const int on = 1;
     setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    const timeval limit{10, 0};
+    const timeval limit{30, 0};
     setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     sockaddr_in address{};
@@ -179,8 +179,6 @@ std::optional<HttpResponse> Connection::receive(bool head) {
 }
 
 bool Connection::closed_by_peer() {
-    const timeval limit{5, 0};
-    setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
     std::array<char, 4096> chunk;
     while (true) {
         const ssize_t got = recv(socket_, chunk.data(), chunk.size(), 0);

@@ -38,17 +38,17 @@ class Connection {
     void shut_down_sending();
 
     /// Reads one response (1xx ones are returned too); `head`: it has no body whatever its headers say.
-    /// None if the connection ended or ten seconds passed first.
+    /// None if the connection ended or thirty seconds passed first.
     std::optional<HttpResponse> receive(bool head = false);
 
     /// Reads until `text` has come, and gives all bytes up to its end: headers, chunk sizes and all. What came before the
-    /// connection ended or ten seconds passed, if it didn't.
+    /// connection ended or thirty seconds passed, if it didn't.
     std::string read_through(std::string_view text);
 
-    /// Exactly so many bytes; none if the connection ended or ten seconds passed first.
+    /// Exactly so many bytes; none if the connection ended or thirty seconds passed first.
     std::optional<std::string> read_exactly(std::size_t count);
 
-    /// True if the peer has closed the connection (waits up to five seconds for it).
+    /// True if the peer has closed the connection (waits up to thirty seconds for it).
     bool closed_by_peer();
 
   private:
