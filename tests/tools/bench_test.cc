@@ -318,6 +318,17 @@ TEST(Bench, RefusesWhatItCannotMeasureOrWriteBeforeItBegins) {
     }
 }
 
+TEST(Bench, LeavesNoFileOfFiguresWhereItMeasuredNothing) {
+    const test::TemporaryDirectory directory;
+    const std::string json = directory / "figures.json";
+    // Nobody listens there.
+    const test::Finished run = test::run_program(
+        ANNALS_BINARY,
+        {"bench", "read", "--smoke", "--server", "http://127.0.0.1:1/fhir", "--json", json});
+    EXPECT_EQ(run.exit_code, 1) << run.errors;
+    EXPECT_FALSE(std::filesystem::exists(json));
+}
+
 TEST(Bench, SaysWhatItMeasuredBeforeItHadToEnd) {
     const test::TemporaryDirectory directory;
     const std::string json = directory / "figures.json";

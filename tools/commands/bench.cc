@@ -57,8 +57,14 @@ bool write_file(const std::string& path, const std::string& text) {
 }
 
 bool can_be_written(const std::string& path) {
+    std::error_code ignored;
+    const bool there = std::filesystem::exists(path, ignored);
     std::FILE* const file = std::fopen(path.c_str(), "ab");
-    return file != nullptr && std::fclose(file) == 0;
+    const bool written = file != nullptr && std::fclose(file) == 0;
+    if (written && !there) {
+        std::filesystem::remove(path, ignored);
+    }
+    return written;
 }
 
 // Each workload at each number of connections; those with a number of their own, and limits, once.
