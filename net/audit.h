@@ -30,7 +30,7 @@ class AuditLog {
     static constexpr std::size_t kLinesMax = 16'384;
 
     /// Whether open() will be able to, as far as that can be told before there is a data directory, in which the file may lie.
-    /// Changes nothing. Errors: as open().
+    /// Changes nothing. Errors: as open(), and of what can't be synced.
     static Result<void> check(const core::Config& config, storage::FileSystem& files);
 
     /// Opens `config.file` to go on at its end, on a new line whatever a crash has left there. Lifetime: `files` outlives it.
