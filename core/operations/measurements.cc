@@ -68,12 +68,13 @@ Result<bool> Measurements::add(json::Value quantity) {
 }
 
 std::vector<Measured> Measurements::by_unit() {
-    std::sort(units_.begin(), units_.end(), [](const Measured& a, const Measured& b) {
+    const auto has_more = [](const Measured& a, const Measured& b) {
         return a.values.size() != b.values.size()
                    ? a.values.size() > b.values.size()
                    : std::tie(a.unit.code, a.unit.system, a.unit.unit) <
                          std::tie(b.unit.code, b.unit.system, b.unit.unit);
-    });
+    };
+    std::sort(units_.begin(), units_.end(), has_more);
     std::vector<Measured> groups;
     std::vector<std::optional<Unit>> known;  // of each group
     for (Measured& measured : units_) {
@@ -96,6 +97,8 @@ std::vector<Measured> Measurements::by_unit() {
             groups[into].values.push_back(by->divides ? value / by->number : value * by->number);
         }
     }
+    // What was converted may have more values together than what came before it.
+    std::sort(groups.begin(), groups.end(), has_more);
     units_.clear();
     by_name_.clear();
     return groups;

@@ -158,6 +158,16 @@ TEST_F(Stats, ConvertToTheUnitOfMost) {
               "weight: 4, 7, 72.5 kg; weight: 1, 7, 5; weight: 1, 7, 3; weight: 1, 7, 1 [pH]");
 }
 
+TEST_F(Stats, TellTheUnitOfMostFirstThoughItIsConverted) {
+    add_weight("a", "36.5", "Cel");
+    add_weight("b", "37", "Cel");
+    add_weight("c", "70");
+    add_weight("d", "71000", "g");
+    add_weight("e", "72000000", "mg");
+    EXPECT_EQ(said(get("code=weight&statistic=count&statistic=minimum")),
+              "weight: 3, 70000 g; weight: 2, 36.5 Cel");
+}
+
 TEST_F(Stats, SquareAUnitWhereThereIsASquare) {
     add("a", code("glucose") + "," + quantity("1", "mg/dL"));
     add("b", code("glucose") + "," + quantity("2", "mg/dL"));
