@@ -116,7 +116,7 @@ Result<void> Output::reserve(const Place& place, const FieldPlan& field) {
 
 Result<void> Output::add_nothing(const Place& place, const FieldPlan& field, bool empty_list) {
     std::string key = key_of(place, field);
-    if (place.flattened) {
+    if (place.flattened || field.call.flatten) {
         return {};
     }
     std::uint32_t node = find(place.node, key);

@@ -307,6 +307,11 @@ TEST_F(Graphql, Flattens) {
         ask("{ ObservationList(_sort: \"_id\", _count: 2) { id subject @flatten { resource "
             "@flatten { birthDate } } } }"),
         R"({"ObservationList":[{"id":"o1","birthDate":"1974-12-25"},{"id":"o2","birthDate":"1974-12-25"}]})");
+    // Of a field that has no value nothing is left either.
+    EXPECT_EQ(ask_patient(
+                  R"({ active maritalStatus @flatten { text } name(use: temp) @flatten { given } )"
+                  R"(ObservationList(_reference: subject, _id: "none") @flatten { id } })"),
+              R"({"active":true})");
 }
 
 TEST_F(Graphql, Slices) {
