@@ -114,7 +114,9 @@ Result<CodeSystemPointer> CodeSystem::make(Definition definition, Effort& effort
     ANNALS_TRY_VOID(effort.spend(definition->nodes().size() / 4));
     std::shared_ptr<CodeSystem> made(new CodeSystem(std::move(definition)));
     std::vector<Edge> below;
-    ANNALS_TRY_VOID(made->add(made->root()["concept"], {}, 0, below, effort));
+    if (made->content() != Content::supplement) {
+        ANNALS_TRY_VOID(made->add(made->root()["concept"], {}, 0, below, effort));
+    }
     made->read_properties(below);
     made->children_.make(below, made->concepts_.size());
     for (Edge& edge : below) {

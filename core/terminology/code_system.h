@@ -32,7 +32,8 @@ class CodeSystem {
     /// Concepts are numbered in the order of the text, nested ones behind what they stand in.
     using Number = std::uint32_t;
 
-    /// Takes a CodeSystem apart. Errors: answer_too_costly beyond kConceptsMax or `effort`; timeout.
+    /// Takes a CodeSystem apart. A supplement has no codes: those that it names are another's.
+    /// Errors: answer_too_costly beyond kConceptsMax or `effort`; timeout.
     static Result<std::shared_ptr<const CodeSystem>> make(Definition definition, Effort& effort);
 
     json::Value root() const noexcept { return definition_->root(); }

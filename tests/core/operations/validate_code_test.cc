@@ -199,6 +199,22 @@ TEST_F(Codes, AreValidatedAgainstACodeSystem) {
         "result=true display=Male");
 }
 
+TEST_F(Codes, AreNotThoseOfASupplement) {
+    put("CodeSystem/more", R"({"resourceType":"CodeSystem","id":"more","url":"http://s/more",
+        "status":"active","content":"supplement","supplements":"http://s/animals","concept":[
+        {"code":"dog","designation":[{"language":"es","value":"Perro"}]},{"code":"unicorn"}]})");
+    EXPECT_EQ(get("/CodeSystem/$validate-code?url=http://s/more&code=unicorn"), "result=false");
+    EXPECT_EQ(get("/CodeSystem/more/$validate-code?code=dog"), "result=false");
+    EXPECT_EQ(get("/CodeSystem/$lookup?system=http://s/more&code=dog"), "422 not-supported");
+    EXPECT_EQ(get("/CodeSystem/$subsumes?system=http://s/more&codeA=dog&codeB=dog"),
+              "422 not-supported");
+    EXPECT_EQ(get("/CodeSystem/$validate-code?url=http://s/animals&code=unicorn"), "result=false");
+    compose("more", R"("include":[{"system":"http://s/more","filter":[
+        {"property":"concept","op":"is-a","value":"dog"}]}])");
+    EXPECT_EQ(codes("url=http://v/more"), "422 not-supported");
+    EXPECT_EQ(send("GET", "/Observation?code:in=http://v/more").status, 400);
+}
+
 TEST_F(Codes, AreLookedUp) {
     const Answer dog = send("GET", "/CodeSystem/$lookup?system=http://s/animals&code=dog");
     EXPECT_EQ(said(dog), "name=Animals version=1 display=Dog");
