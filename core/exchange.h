@@ -59,6 +59,8 @@ struct Request {
     std::optional<Instant> modified_since;
     /// X-Annals-Min-Position as it stands: nothing is answered from a state before that position.
     std::optional<std::string_view> min_position;
+    /// Of a read inside of a transaction: reads, searches and histories see the store as it was here; none: as it is.
+    std::optional<Position> seen_at;
     /// X-Request-Id as the client gave it, kept with what is written; empty: it gave none.
     std::string_view client_request_id;
     /// Of a Bundle that came as XML: its entries without a JSON, ascending; null: none.

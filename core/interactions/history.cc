@@ -126,7 +126,7 @@ class Page {
         // which what is written later comes last anyway: there a follower goes on for ever.
         query_.bound = cursor.bound;
         if (!parameters.continued && (cursor.order != HistoryOrder::oldest_first || cursor.at)) {
-            query_.bound = service.store().last_position();
+            query_.bound = request.seen_at.value_or(service.store().last_position());
         }
         if (target.level != Level::system_history) {
             query_.type = target.type;

@@ -65,7 +65,8 @@ Response read(const Service& service, const Request& request, const Target& targ
     if (as_of && as_of->value == 0) {
         return no_such_resource(target.type, target.id);
     }
-    const auto info = service.store().current(target.type, target.id, as_of.value_or(Position{}));
+    const Position bound = as_of.value_or(request.seen_at.value_or(Position{}));
+    const auto info = service.store().current(target.type, target.id, bound);
     if (!info) {
         std::optional<Response> carried =
             as_of ? std::nullopt : answer_carried(service, request, target);

@@ -87,7 +87,7 @@ class Search {
         for (int times = 1;; ++times) {
             const std::uint64_t erased = service_.store().totals().erased;
             Response response = co_await answer();
-            const bool done = response.status != 200 || cursor_ || as_of_ ||
+            const bool done = response.status != 200 || cursor_ || as_of_ || request_.seen_at ||
                               service_.store().totals().erased == erased;
             const auto taken = std::chrono::steady_clock::now() - begin;
             if (done || times == kFoundMax ||
@@ -204,7 +204,7 @@ class Search {
             snapshot_.emplace(store, *as_of_);
         } else {
             now_ = now();
-            snapshot_.emplace(store);
+            snapshot_.emplace(store, request_.seen_at.value_or(store.last_position()));
         }
 
         std::vector<QueryPair> as_of_pair;

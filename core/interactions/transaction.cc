@@ -266,7 +266,7 @@ class TransactionRun {
                 continue;
             }
             const Response response =
-                co_await answer_read_entry(service_, request_, entry, budget, turns_);
+                co_await answer_read_entry(service_, entry, std::nullopt, budget, turns_);
             if (response.status >= 400) {
                 co_return fail(index, response.failure ? *response.failure
                                                        : Error{Errc::invalid, "refused", {}});

@@ -99,11 +99,18 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
     const bool outcomes = preference.return_form == Preference::Return::operation_outcome;
     AnswerBudget budget(service.config());
     Turns turns(*request.loop);
+    // All reads see one state: what others commit meanwhile would be shown in part.
+    const storage::Store& store = service.store();
+    const std::uint64_t erased = store.totals().erased;
+    const Position seen =
+        attempt.writes().empty() ? store.last_position() : attempt.writes().back().outcome.position;
     for (std::size_t index = 0; index < entries.size(); ++index) {
         const TransactionEntry& entry = entries[index];
         Response response;
         if (entry.kind == EntryKind::read) {
-            response = co_await answer_read_entry(service, request, entry, budget, turns);
+            const bool is_whole = store.totals().erased == erased;
+            response = co_await answer_read_entry(
+                service, entry, is_whole ? std::optional(seen) : std::nullopt, budget, turns);
         } else {
             response = entry.kind == EntryKind::remove
                            ? answer_removed(entry, attempt, index, preference)
@@ -128,14 +135,16 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
     if (!attempt.writes().empty()) {
         response.position = attempt.writes().back().outcome.position;
     } else if (attempt.has_erases()) {
-        response.position = service.store().last_position();
+        response.position = store.last_position();
     }
     co_return response;
 }
 
-asio::awaitable<Response> answer_read_entry(const Service& service, const Request& request,
-                                            const TransactionEntry& entry, AnswerBudget& budget,
+asio::awaitable<Response> answer_read_entry(const Service& service, const TransactionEntry& entry,
+                                            std::optional<Position> seen_at, AnswerBudget& budget,
                                             Turns& turns) {
+    Request request = entry.request;
+    request.seen_at = seen_at;
     Response response;
     if (budget.is_spent() && entry.asked.method == HttpMethod::get) {
         response = budget.error();
@@ -143,12 +152,20 @@ asio::awaitable<Response> answer_read_entry(const Service& service, const Reques
         if (turns.pace().is_over()) {
             co_await turns.give_way();
         }
-        response = co_await handle(service, entry.request);
+        const std::uint64_t erased = service.store().totals().erased;
+        response = co_await handle(service, request);
+        const bool expired = response.failure && response.failure->code == Errc::expired;
+        if (seen_at && (expired || service.store().totals().erased != erased)) {
+            // What was erased may have been replaced behind that position, which then shows neither; and a search may
+            // not look back any more.
+            request.seen_at.reset();
+            response = co_await handle(service, request);
+        }
     }
     if (response.more == nullptr) {
-        fit_answer(entry.request, EntryUse::read, budget, response);
+        fit_answer(request, EntryUse::read, budget, response);
     } else {
-        co_await draw_answer(entry.request, EntryUse::read, budget, turns, response);
+        co_await draw_answer(request, EntryUse::read, budget, turns, response);
     }
     co_return response;
 }

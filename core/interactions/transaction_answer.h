@@ -16,6 +16,7 @@
 #include <asio/awaitable.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 namespace annals::core {
@@ -26,9 +27,10 @@ asio::awaitable<Response> answer_transaction(const Service& service, const Reque
                                              std::span<const TransactionEntry> entries,
                                              const TransactionAttempt& attempt);
 
-/// Runs an entry that reads, as far as there is room for its answer. Lifetime: the arguments outlive the await.
-asio::awaitable<Response> answer_read_entry(const Service& service, const Request& request,
-                                            const TransactionEntry& entry, AnswerBudget& budget,
+/// Runs an entry that reads, as far as there is room for its answer. `seen_at`: as of Request.
+/// Lifetime: the arguments outlive the await.
+asio::awaitable<Response> answer_read_entry(const Service& service, const TransactionEntry& entry,
+                                            std::optional<Position> seen_at, AnswerBudget& budget,
                                             Turns& turns);
 
 /// What the answers to the writes will have together, but for numbers and instants in their bodies.

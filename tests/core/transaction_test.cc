@@ -769,6 +769,49 @@ TEST(Transaction, CountsEachOfManyOverlappingUpdatesOnce) {
     EXPECT_EQ(server.get("/Patient/2").etag, VersionNumber{64});
 }
 
+// What is sent at once is committed by one group, and all of it is visible when the first is answered.
+TEST(Transaction, ReadsWhatItLeftAndNothingThatWasCommittedBehindIt) {
+    TestService server;
+    std::vector<Sent> all;
+    for (int i = 1; i <= 16; ++i) {
+        const std::string id = fmt::format("{}", i);
+        all.push_back({HttpMethod::post,
+                       "",
+                       {},
+                       bundle_of("transaction", {entry_of("PUT", "Patient/" + id, patient_json(id)),
+                                                 entry_of("GET", "Patient?_count=1"),
+                                                 entry_of("GET", "Patient/_history?_count=1")})});
+    }
+    std::vector<std::string> totals;
+    for (const Received& answer : server.send_all(all)) {
+        ASSERT_EQ(answer.status, 200) << answer.body;
+        const Json bundle(answer.body);
+        totals.emplace_back(bundle.entry(1)["resource"]["total"].raw());
+        EXPECT_EQ(bundle.entry(2)["resource"]["total"].raw(), totals.back());
+    }
+    std::ranges::sort(totals);
+    EXPECT_EQ(std::ranges::adjacent_find(totals), totals.end());  // each saw one more than another
+}
+
+TEST(Transaction, ReadsAResourceAsItWasWhenItCommitted) {
+    TestService server;
+    server.put("/Patient/0", patient_json("0"));
+    const auto answers =
+        server.send_all({{HttpMethod::post,
+                          "",
+                          {},
+                          bundle_of("transaction", {entry_of("PUT", "Patient/1", patient_json("1")),
+                                                    entry_of("GET", "Patient/0")})},
+                         {HttpMethod::put, "/Patient/0", {}, patient_json("0")}});
+    ASSERT_EQ(answers[0].status, 200) << answers[0].body;
+    const TypeId type = *find_resource_type("Patient");
+    const auto written = server.store().current(type, "1");
+    const auto other = server.store().current(type, "0");
+    ASSERT_TRUE(written && other);
+    EXPECT_EQ(Json(answers[0].body).entry(1)["response"]["etag"].string(),
+              other->position < written->position ? "W/\"2\"" : "W/\"1\"");
+}
+
 TEST(Transaction, AnswersNoStoreWhenItsCommitCannotBeStored) {
     test::SimFileSystem disk;
     TestService server({}, disk);
