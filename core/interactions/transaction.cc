@@ -277,7 +277,8 @@ class TransactionRun {
 
     /// True if the refusal is worth another attempt.
     bool take_refusal(const TransactionAttempt& attempt, const storage::Submission& submission) {
-        if (submission.status == Status::busy || submission.status == Status::expectation_failed) {
+        if (submission.status == Status::busy || submission.status == Status::expectation_failed ||
+            attempt.is_outdated_by(submission)) {
             return true;
         }
         fault_ = attempt.fault_of(submission);

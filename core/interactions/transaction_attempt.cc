@@ -159,7 +159,8 @@ Result<void> TransactionAttempt::require_references(std::size_t index,
         while (edit != edits.end() && edit->begin < site.value.node().begin) {
             ++edit;
         }
-        if (edit != edits.end() && edit->begin == site.value.node().begin) {
+        const bool edited = edit != edits.end() && edit->begin == site.value.node().begin;
+        if (edited) {
             text = edit->text.substr(1, edit->text.size() - 2);
         }
         if (site.kind != json::ReferenceSite::Kind::reference) {
@@ -191,6 +192,7 @@ Result<void> TransactionAttempt::require_references(std::size_t index,
                                      .version = required_version(version),
                                      .writer = writer});
             requirement_entries_.push_back(index);
+            requirement_was_found_.push_back(edited && !writer && version.empty());
         }
     }
     return {};
@@ -270,6 +272,11 @@ TransactionFault TransactionAttempt::fault_of(const storage::Submission& submiss
         default:
             return {0, submission_error(submission.status)};
     }
+}
+
+bool TransactionAttempt::is_outdated_by(const storage::Submission& submission) const {
+    return submission.status == Status::requirement_failed &&
+           requirement_was_found_[submission.failed];
 }
 
 bool TransactionAttempt::erases_versions() const {

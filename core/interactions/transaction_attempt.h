@@ -73,6 +73,9 @@ class TransactionAttempt {
     /// Submits all of it as one commit. Requires: end_building(), and check_referrers() found nothing.
     storage::Submission submit();
 
+    /// Whether it was refused since what criteria had found is gone: by now they find something else, or nothing.
+    bool is_outdated_by(const storage::Submission& submission) const;
+
     /// Whose fault a refusal is that no other attempt can help.
     TransactionFault fault_of(const storage::Submission& submission) const;
 
@@ -126,6 +129,7 @@ class TransactionAttempt {
     std::deque<std::string> required_names_;          ///< "Patient/1", "Patient/1/_history/2"
     std::vector<storage::Requirement> requirements_;  ///< `writer` is an entry until all are built
     std::vector<std::size_t> requirement_entries_;
+    std::vector<bool> requirement_was_found_;  ///< by criteria, and not named in what was sent
 };
 
 }  // namespace annals::core

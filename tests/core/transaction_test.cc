@@ -713,6 +713,36 @@ TEST(Transaction, RequiresWhatItRefersToWhereThatIsConfigured) {
               200);
 }
 
+TEST(Transaction, DecidesAgainWhereWhatItsCriteriaFoundIsBeingDeleted) {
+    Config config;
+    config.integrity_on_write = true;
+    TestService server(config);
+    const std::string patient = patient_json("", R"("identifier":[{"value":"x"}])");
+    server.put("/Patient/1", patient_json("1", R"("identifier":[{"value":"x"}])"));
+    const auto submit = [](std::string bundle) {
+        return Sent{HttpMethod::post, "", {}, std::move(bundle)};
+    };
+    const std::string replaces =
+        bundle_of("transaction", {entry_of("DELETE", "Patient?identifier=x"),
+                                  entry_of("POST", "Patient", patient, full_url("urn:uuid:p"),
+                                           R"("ifNoneExist":"identifier=x")")});
+    const std::string refers = bundle_of(
+        "transaction", {entry_of("POST", "Observation", observation("", "Patient?identifier=x"))});
+    const std::string finds =
+        bundle_of("transaction", {entry_of("POST", "Patient", patient, full_url("urn:uuid:p"),
+                                           R"("ifNoneExist":"identifier=x")"),
+                                  entry_of("POST", "Observation", observation("", "urn:uuid:p"))});
+    for (const Received& answer :
+         server.send_all({submit(replaces), submit(refers), submit(finds)})) {
+        EXPECT_EQ(answer.status, 200) << answer.body;
+    }
+    EXPECT_EQ(server.store().totals(*find_resource_type("Patient")).live, 1U);
+    const auto answers =
+        server.send_all({{HttpMethod::delete_, "/Patient", "identifier=x"}, submit(finds)});
+    EXPECT_EQ(answers[0].status, 204) << answers[0].body;
+    EXPECT_EQ(answers[1].status, 200) << answers[1].body;
+}
+
 TEST(Transaction, RequiresTheVersionsThatItRefersToWhereThatIsConfigured) {
     Config config;
     config.integrity_on_write = true;
