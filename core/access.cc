@@ -137,6 +137,12 @@ Principal::Principal(std::string name, std::string_view scopes, std::string_view
     }
 }
 
+std::string_view Principal::name_in(std::string_view identity) noexcept {
+    constexpr std::size_t kPartBytes = 1 + 16;
+    const std::size_t before = identity.size() - std::min(identity.size(), kPartBytes);
+    return before > 0 && identity[before] == '\n' ? identity.substr(0, before) : identity;
+}
+
 void Principal::add_scope(std::string_view text) {
     const std::optional<Scope> scope = read_scope(text);
     if (!scope) {

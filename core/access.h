@@ -107,6 +107,9 @@ class Principal {
     /// Differs for whoever is called the same but held to something else.
     const std::string& identity() const noexcept { return identity_; }
 
+    /// The name in an identity().
+    static std::string_view name_in(std::string_view identity) noexcept;
+
   private:
     void add_scope(std::string_view text);
 

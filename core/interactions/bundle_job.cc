@@ -229,19 +229,16 @@ Request request_of(const JobRun& run, const BundleTask& task) {
     return request;
 }
 
-/// Of an identity() the name, without what it is held to.
-Principal named_by(const std::string& identity) {
-    constexpr std::size_t kPartBytes = 1 + 16;
-    const bool held =
-        identity.size() > kPartBytes && identity[identity.size() - kPartBytes] == '\n';
-    return {held ? identity.substr(0, identity.size() - kPartBytes) : identity, ""};
+/// Who began it, by name.
+Principal owner_of(const JobRun& run) {
+    return {std::string(Principal::name_in(run.order().owner)), ""};
 }
 
 /// Writes down that the Bundle was under way when the server ended.
 Result<void> tell_cut_off(const Service& service, const JobRun& run, const BundleTask& task) {
     ANNALS_TRY(AuditPlace place, AuditPlace::take(service, run));
     Request request = request_of(run, task);
-    const Principal owner = named_by(run.order().owner);
+    const Principal owner = owner_of(run);
     request.principal = owner.name().empty() ? nullptr : &owner;
     Response cut_off;
     cut_off.status = 503;
@@ -259,7 +256,7 @@ Result<Response> run_bundle(const Service& service, JobRun& run, const BundleTas
                parse_submitted(service.config(), parser, {bytes.get(), size}));
 
     Request request = request_of(run, task);
-    const Principal owner = named_by(run.order().owner);
+    const Principal owner = owner_of(run);
     request.unreadable = task.unreadable.empty() ? nullptr : &task.unreadable;
     if (!task.prefer.empty()) {
         request.headers.push_back({"Prefer", task.prefer});

@@ -111,6 +111,9 @@ TEST(Scopes, MakeAnotherOfWhomTheyHoldToAnotherPart) {
     EXPECT_NE(identity("patient/*.r", "1"), "x");
     EXPECT_NE(identity("patient/*.r patient/*.r", "1"), identity("patient/*.r patient/*.r", "2"));
     EXPECT_NE(identity("system/Basic.r?code=a", ""), identity("system/Basic.r?code=b", ""));
+    EXPECT_EQ(Principal::name_in(identity("patient/*.r", "1")), "x");
+    EXPECT_EQ(Principal::name_in("x"), "x");
+    EXPECT_EQ(Principal::name_in(""), "");
 }
 
 class AccessTest : public test::ServiceFixture {
