@@ -32,7 +32,7 @@ constexpr std::string_view kSharedCaching = "no-cache";
 /// Responses of one turn are sent when they have grown to this.
 constexpr std::size_t kTurnBytesMax = 1 << 20;
 
-/// Of a refusal, before anything was looked at.
+/// Of what is answered in place of a handler.
 void say_guarded(core::Response& refusal) {
     if (refusal.cache_control.empty()) {
         refusal.cache_control = kGuardedCaching;
@@ -604,6 +604,9 @@ void Connection::answer_late() {
     core::represent_error(reader_.request(), response);
     worker_.metrics.answered(reader_.request().method, response.status,
                              microseconds(Clock::now() - request_begin_));
+    if (worker_.authenticator) {
+        say_guarded(response);
+    }
     Output late;
     late.add(response, last_framing(reader_.request()));
     late.send(socket_.native_handle(), tls_.get());

@@ -1,6 +1,8 @@
 // Answers to writes over a socket: they are ready before their commit is durable, and said when it is.
 
 #include "net/server.h"
+#include "tests/support/child_process.h"
+#include "tests/support/guarded_server.h"
 #include "tests/support/http_exchange.h"
 #include "tests/support/sim_file_system.h"
 
@@ -170,6 +172,25 @@ TEST_F(EarlyAnswers, ThatComeTooLateAreATimeout) {
     EXPECT_EQ(late->status, 503);
     EXPECT_NE(late->body.find("timeout"), std::string::npos);
     EXPECT_TRUE(connection.closed_by_peer());
+}
+
+TEST_F(EarlyAnswers, ThatComeTooLateAreKeptByNoCache) {
+    const TemporaryDirectory directory;
+    core::Config config;
+    config.limits.request_timeout = milliseconds(100);
+    config.auth.mode = "api_key";
+    config.auth.api_keys_file = directory / "keys.toml";
+    write_whole_file(config.auth.api_keys_file, key_entry("a", "secret", R"(["system/*.cu"])"));
+    start(config);
+    Connection connection(server_->port());
+    disk_.hold_syncs();
+    connection.send(request("PUT", "/Patient/1", patient("1", "Okafor"), "X-API-Key: secret\r\n"));
+    disk_.await_held_sync();
+    const auto late = connection.receive();
+    disk_.release_syncs();
+    ASSERT_TRUE(late);
+    EXPECT_EQ(late->status, 503);
+    EXPECT_EQ(late->header("Cache-Control"), "private, no-cache");
 }
 
 TEST_F(EarlyAnswers, AreSaidToThoseWhoSendNoMore) {
