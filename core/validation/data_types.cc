@@ -45,7 +45,8 @@ void check_attachment(Context& context, const Spot& spot) {
     if (!size || !data.is_string()) {
         return;
     }
-    const std::size_t actual = decoded_size(data.string());
+    const std::size_t actual =
+        data.node().escaped ? decoded_size(data.string()) : decoded_size(data.raw_string());
     std::uint64_t stated = 0;
     const std::string_view text = size.raw();
     std::from_chars(text.data(), text.data() + text.size(), stated);
