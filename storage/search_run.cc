@@ -371,8 +371,8 @@ std::span<const T> SearchRun::keep(std::vector<T>& part, bool again) {
     if (again) {
         part.clear();
     } else {
-        part = std::vector<
-            T>();  // gives its memory back, as {} would not, before the next one is copied
+        // Gives its memory back, as {} would not, before the next one is copied.
+        part = std::vector<T>();
     }
     return kept;
 }
