@@ -11,6 +11,7 @@
 #include "storage/file_system.h"
 #include "storage/store.h"
 #include "tools/commands/arguments.h"
+#include "tools/commands/service_manager.h"
 #include "tools/commands/store_access.h"
 
 #include <asio/io_context.hpp>
@@ -223,10 +224,12 @@ int serve(const ArgumentList& arguments) {
     }
     std::printf("annals ready on %s\n", (*server)->url().c_str());
     std::fflush(stdout);
+    tell_service_manager("READY=1");
 
     int signal = 0;
     sigwait(&signals, &signal);
     log_info(fmt::format("SIG{}: stopping", sigabbrev_np(signal)));
+    tell_service_manager("STOPPING=1");
     (*server)->stop();
     server->reset();
     service.reset();
