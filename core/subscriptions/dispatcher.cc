@@ -32,6 +32,16 @@ bool is_passing(const Error& error) noexcept {
     return error.code == Errc::no_store || error.code == Errc::overloaded || error.code == Errc::io;
 }
 
+/// Whether the version ends its subscription, so that a later one begins anew.
+bool is_end(const storage::StoredVersion& stored) {
+    // What comes from another server is sent by that one.
+    if (stored.info.deletion || stored.method == storage::Method::history) {
+        return true;
+    }
+    const Result<json::Document> document = thread_parser().parse(stored.body);
+    return document && status_of(document->root()) == SubscriptionStatus::off;
+}
+
 }  // namespace
 
 Dispatcher::Dispatcher(const Service& service, storage::FileSystem& files, Pings& pings)
@@ -103,7 +113,8 @@ void Dispatcher::forget_erased() {
     }
     std::erase_if(positions_, [&](const auto& entry) {
         const auto newest = store.current(subscription_type(), entry.first);
-        return !running_.contains(entry.first) && (!newest || newest->deletion);
+        const bool anew = newest && newest->version.value == 1 && entry.second < newest->position;
+        return !running_.contains(entry.first) && (!newest || newest->deletion || anew);
     });
 }
 
@@ -141,10 +152,15 @@ Result<void> Dispatcher::take_up(const storage::VersionInfo& info) {
     }
     const auto newest = store.current(info.type, stored->id);
     if (!newest || newest->position != info.position) {
-        return {};  // The newest one decides, and it comes later.
+        // The newest one decides, and it comes later; but what it begins with was not left from before an end.
+        const auto left = positions_.find(stored->id);
+        const bool before = left != positions_.end() && left->second < info.position;
+        if ((running_.contains(stored->id) || before) && is_end(*stored)) {
+            stop(stored->id, true);
+        }
+        return {};
     }
-    // What comes from another server is sent by that one.
-    if (info.deletion || stored->method == storage::Method::history) {
+    if (is_end(*stored)) {
         stop(stored->id, true);
         return {};
     }
@@ -171,7 +187,7 @@ Result<void> Dispatcher::take_up(const storage::VersionInfo& info) {
 Result<void> Dispatcher::consider(const storage::StoredVersion& stored) {
     ANNALS_TRY(const json::Document document, thread_parser().parse(stored.body));
     const auto status = status_of(document.root());
-    if (!status || *status == SubscriptionStatus::off) {
+    if (!status) {
         stop(stored.id, true);
         return {};
     }

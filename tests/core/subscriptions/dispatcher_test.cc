@@ -17,6 +17,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 using namespace std::chrono_literals;
 
 /// What stands between the braces of a Subscription on `criteria` by rest-hook to http://hook/a.
@@ -566,6 +567,42 @@ TEST_F(DispatcherTest, SwitchedOffAndOnAgainItBeginsAnew) {
     subscribe(hook("s", "Patient", "id-only"));
     put_patient("b");
     EXPECT_THAT(told(), ElementsAre("Patient/b/_history/1"));
+}
+
+TEST_F(DispatcherTest, AnEndThatWasSoonFollowedByABeginningIsAnEnd) {
+    std::string off = hook("s", "Patient", "id-only");
+    off.replace(off.find("requested"), 9, "off");
+    for (const bool erases : {false, true}) {
+        config_.hard_delete = erases;
+        open();
+        for (const bool deletes : {false, true}) {
+            for (const bool failed : {false, true}) {
+                for (const bool killed : {false, true}) {
+                    subscribe(hook("s", "Patient", "id-only"));
+                    put_patient("a");
+                    for (int i = 0; i < (failed ? 3 : 1); ++i) {
+                        const std::vector<Notification> some = advance();
+                        ASSERT_EQ(some.size(), 1U);
+                        dispatcher_->settle(some[0], Error{Errc::io, "status 500", ""}, time_);
+                        time_ += 1min;
+                    }
+                    EXPECT_EQ(status("s"), failed ? "error" : "active");
+                    dispatcher_->save();
+                    ASSERT_EQ(deletes ? send("DELETE", "/Subscription/s").status : put(off),
+                              deletes ? 204 : 200);
+                    ASSERT_LE(put(hook("s", "Patient", "id-only")), 201);
+                    if (killed) {
+                        dispatch();
+                    }
+                    put_patient("b");
+                    EXPECT_THAT(told(), ElementsAre(StartsWith("Patient/b/")))
+                        << erases << deletes << failed << killed;
+                    EXPECT_EQ(status("s"), "active");
+                    subscribe(off);
+                }
+            }
+        }
+    }
 }
 
 TEST_F(DispatcherTest, OneThatIsSlowDelaysNoOther) {
