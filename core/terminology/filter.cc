@@ -174,10 +174,10 @@ Result<bool> Filter::has_value(const CodeSystem& system, CodeSystem::Number numb
         return std::any_of(others.begin(), others.end(),
                            [&](CodeSystem::Number other) { return holds(system.code(other)); });
     };
-    if (property_ == "parent" && !said) {
+    if (property_ == "parent") {
         return any_of(system.parents(number));
     }
-    if (property_ == "child" && !said) {
+    if (property_ == "child") {
         return any_of(system.children(number));
     }
     if (!said && operator_ != Operator::exists) {

@@ -132,6 +132,22 @@ TEST_F(Expand, KnowsEveryFilterOfR4) {
     EXPECT_EQ(codes("url=http://v/odd"), "422 not-supported");
 }
 
+TEST_F(Expand, KnowsParentsAndChildrenByNestingAndByPropertyAtOnce) {
+    put("CodeSystem/two",
+        R"({"resourceType":"CodeSystem","id":"two","url":"http://s/two","status":"active","content":"complete",
+        "concept":[{"code":"a","property":[{"code":"child","valueCode":"y"}],"concept":[
+            {"code":"x","property":[{"code":"parent","valueCode":"b"}]}]},{"code":"b"},{"code":"y"}]})");
+    const auto of = [&](const std::string& property, const std::string& value) {
+        compose("by", R"("include":[{"system":"http://s/two","filter":[{"property":")" + property +
+                          R"(","op":"=","value":")" + value + R"("}]}])");
+        return codes("url=http://v/by");
+    };
+    EXPECT_EQ(of("parent", "a"), "x y");
+    EXPECT_EQ(of("parent", "b"), "x");
+    EXPECT_EQ(of("child", "x"), "a b");
+    EXPECT_EQ(of("child", "y"), "a");
+}
+
 TEST_F(Expand, ComposesIncludesExcludesAndOtherValueSets) {
     filter("isa", "concept", "is-a", "dog");
     compose("both", R"("include":[{"valueSet":["http://v/isa"]},
