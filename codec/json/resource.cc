@@ -43,21 +43,6 @@ void resolve(ResourceFacts& facts) {
     facts.resolved = resolved;
 }
 
-template <typename Found>
-void visit_identifiers(Value resource, const Found& found) {
-    const auto report = [&](Value identifier) {
-        if (const Value value = identifier["value"]; value.is_string()) {
-            const Value system = identifier["system"];
-            found(system.is_string() ? system : Value(), value);
-        }
-    };
-    const Value identifier = resource["identifier"];
-    report(identifier);
-    for (const Value element : identifier.elements()) {
-        report(element);
-    }
-}
-
 // Builds runs from left to right.
 class Splicer {
   public:
@@ -301,22 +286,6 @@ BodyPlan::BodyPlan(const ResourceFacts& facts, std::string_view id, const Keep& 
         }
     }
     apply_edits_before(resource.node().end);
-}
-
-void for_each_identifier(Value resource,
-                         const std::function<void(Value system, Value value)>& found) {
-    visit_identifiers(resource, found);
-}
-
-bool matches_identifier(Value resource, std::optional<std::string_view> system,
-                        std::string_view value) {
-    bool matches = false;
-    visit_identifiers(resource, [&](Value its_system, Value its_value) {
-        const bool right_system =
-            !system || (system->empty() ? !its_system : its_system.equals(*system));
-        matches = matches || (right_system && its_value.equals(value));
-    });
-    return matches;
 }
 
 }  // namespace annals::json

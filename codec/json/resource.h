@@ -88,16 +88,6 @@ class BodyPlan {
     std::vector<Run> runs_;
 };
 
-/// Calls `found(system, value)` for every Identifier (single or in an array) of the resource's own
-/// `identifier` element that has a `value` string; `system` is missing if there is none.
-void for_each_identifier(Value resource,
-                         const std::function<void(Value system, Value value)>& found);
-
-/// True if the resource has an identifier with `value` and, if `system` is given, that system; an empty
-/// one asks for an identifier without a system.
-bool matches_identifier(Value resource, std::optional<std::string_view> system,
-                        std::string_view value);
-
 /// A string inside a resource that may name another resource.
 struct ReferenceSite {
     enum class Kind : std::uint8_t {

@@ -52,7 +52,6 @@ class ResourceTest : public testing::Test {
 
 using ResourceFactsTest = ResourceTest;
 using BodyPlanTest = ResourceTest;
-using IdentifierTest = ResourceTest;
 using ReferencesTest = ResourceTest;
 using ExpressionTest = ResourceTest;
 
@@ -189,37 +188,6 @@ TEST_F(BodyPlanTest, WritesOneResourceOfABundleAlone) {
     EXPECT_EQ(render(BodyPlan(*facts, "p", {})),
               R"({"resourceType":"Patient","id":"p","meta":{"versionId":"VV","lastUpdated":"TT"},)"
               R"("name":[{"id":"n"}]})");
-}
-
-TEST_F(IdentifierTest, IsTakenAloneOrFromAnArray) {
-    const auto all = [&](std::string_view text) {
-        std::string seen;
-        for_each_identifier(parse(text), [&](Value system, Value value) {
-            seen += system.string() + (system ? "|" : "-") + value.string() + ";";
-        });
-        return seen;
-    };
-    EXPECT_EQ(
-        all(R"({"identifier":[{"system":"s","value":"1"},{"value":"2"},{"system":"s"},{"value":3},
-                     {"system":4,"value":"5"},"x"]})"),
-        "s|1;-2;-5;");
-    EXPECT_EQ(all(R"({"identifier":{"system":"s","value":"1"}})"), "s|1;");
-    EXPECT_EQ(all(R"({"contained":[{"identifier":{"value":"1"}}]})"), "");
-    EXPECT_EQ(all(R"({"identifier":"x"})"), "");
-}
-
-TEST_F(IdentifierTest, MatchesBySystemAndValue) {
-    const Value resource =
-        parse(R"({"identifier":[{"system":"s","value":"1"},{"value":"2\u0041"}]})");
-    EXPECT_TRUE(matches_identifier(resource, std::nullopt, "1"));
-    EXPECT_TRUE(matches_identifier(resource, "s", "1"));
-    EXPECT_FALSE(matches_identifier(resource, "", "1"));
-    EXPECT_FALSE(matches_identifier(resource, "t", "1"));
-    EXPECT_TRUE(matches_identifier(resource, std::nullopt, "2A"));
-    EXPECT_TRUE(matches_identifier(resource, "", "2A"));
-    EXPECT_FALSE(matches_identifier(resource, "s", "2A"));
-    EXPECT_FALSE(matches_identifier(resource, std::nullopt, ""));
-    EXPECT_FALSE(matches_identifier(Value(), std::nullopt, "1"));
 }
 
 TEST_F(ReferencesTest, AreFoundInTextOrder) {

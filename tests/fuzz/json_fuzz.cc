@@ -86,7 +86,6 @@ void use(Parser& parser, const Document& document) {
         (void)expression_of(root, site.path);
         edits.push_back({site.value.node().begin, site.value.node().end, "\"x\""});
     }
-    (void)matches_identifier(root, "s", "v");
     const Result<void> built = schema::check_structure(root, {});
     const Result<void> strict = schema::check_structure(
         root, {.allow_unknown_elements = false, .as_stored = true}, "Bundle.entry[0].resource");
