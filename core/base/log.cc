@@ -68,9 +68,6 @@ void write(spdlog::level::level_enum level, std::string_view line) {
 
 void set_log_level(LogLevel level) {
     switch (level) {
-        case LogLevel::debug:
-            logger().set_level(spdlog::level::debug);
-            return;
         case LogLevel::info:
             logger().set_level(spdlog::level::info);
             return;
@@ -84,10 +81,6 @@ void set_log_level(LogLevel level) {
             logger().set_level(spdlog::level::off);
             return;
     }
-}
-
-void log_debug(std::string_view line) {
-    write(spdlog::level::debug, line);
 }
 
 void log_info(std::string_view line) {

@@ -10,12 +10,11 @@
 
 namespace annals {
 
-enum class LogLevel : std::uint8_t { debug, info, warning, error, off };
+enum class LogLevel : std::uint8_t { info, warning, error, off };
 
 /// Drops lines below `level` from now on. The default is info.
 void set_log_level(LogLevel level);
 
-void log_debug(std::string_view line);
 void log_info(std::string_view line);
 void log_warning(std::string_view line);
 void log_error(std::string_view line);

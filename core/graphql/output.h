@@ -64,8 +64,6 @@ class Output {
     Result<void> set_text(std::uint32_t node, std::string_view json);
     void set_object(std::uint32_t node, bool collates);
 
-    void set_list(std::uint32_t node) { nodes_[node].kind = Kind::list; }
-
     void set_null(std::uint32_t node) { nodes_[node].kind = Kind::null; }
 
     /// Says that a field failed: of the object at `node`, which it would be called `key` in; or `node` itself.
