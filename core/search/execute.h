@@ -7,8 +7,10 @@
 #pragma once
 
 #include "core/base/result.h"
+#include "core/search/binding.h"
 #include "core/search/bound_plan.h"
 #include "core/search/plan.h"
+#include "core/search/resolution.h"
 #include "core/search/snapshot.h"
 
 #include <chrono>

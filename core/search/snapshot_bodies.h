@@ -6,6 +6,7 @@
 #pragma once
 
 #include "core/search/bound_plan.h"
+#include "core/search/resolution.h"
 #include "core/search/snapshot.h"
 
 #include <optional>

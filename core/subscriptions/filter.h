@@ -9,9 +9,9 @@
 
 #include "codec/json/document.h"
 #include "core/base/result.h"
-#include "core/search/bound_plan.h"
 #include "core/search/parameters.h"
 #include "core/search/plan.h"
+#include "core/search/resolution.h"
 #include "core/service.h"
 #include "storage/search_entries.h"
 #include "storage/types.h"
