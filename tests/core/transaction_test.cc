@@ -743,6 +743,24 @@ TEST(Transaction, DecidesAgainWhereWhatItsCriteriaFoundIsBeingDeleted) {
     EXPECT_EQ(answers[1].status, 200) << answers[1].body;
 }
 
+TEST(Transaction, LooksForCriteriaBesideAPatchOfWhatIsBeingWritten) {
+    TestService server;
+    server.put("/Patient/1", patient_json("1"));
+    const std::string nothing =
+        R"({"resourceType":"Binary","contentType":"application/json-patch+json","data":"W10="})";
+    // The update is in flight when the patch is decided, and the criteria are looked at after that.
+    const auto answers = server.send_all(
+        {{HttpMethod::put, "/Patient/1", {}, patient_json("1")},
+         {HttpMethod::post,
+          "",
+          {},
+          bundle_of("transaction", {entry_of("PATCH", "Patient/1", nothing),
+                                    entry_of("PUT", "Patient?active=true", patient_json(""))})}});
+    EXPECT_EQ(answers[0].status, 200) << answers[0].body;
+    EXPECT_EQ(answers[1].status, 200) << answers[1].body;
+    EXPECT_EQ(server.get("/Patient/1").etag, VersionNumber{3});
+}
+
 TEST(Transaction, RequiresTheVersionsThatItRefersToWhereThatIsConfigured) {
     Config config;
     config.integrity_on_write = true;
