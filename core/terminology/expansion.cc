@@ -71,13 +71,19 @@ std::uint32_t Builder::system_number(std::string_view url, std::string_view vers
     // Another one than the value set names may be forced.
     version = version.empty() || content == nullptr ? version : content->version();
     auto& systems = made_.systems;
-    for (std::uint32_t i = 0; i < systems.size(); ++i) {
-        if (systems[i].url == url && systems[i].version == version) {
-            return i;
-        }
+    const auto is_it = [&](const Expansion::System& known) {
+        return known.url == url &&
+               (known.version == version || (content != nullptr && known.content != nullptr &&
+                                             known.content->version() == content->version()));
+    };
+    const auto number = static_cast<std::uint32_t>(
+        std::find_if(systems.begin(), systems.end(), is_it) - systems.begin());
+    if (number == systems.size()) {
+        systems.push_back({std::string(url), std::string(version), nullptr});
     }
-    systems.push_back({std::string(url), std::string(version), content});
-    if (content != nullptr) {
+    // Of one that was met in an expansion before, its content may not have been looked for.
+    if (content != nullptr && systems[number].content == nullptr) {
+        systems[number].content = content;
         add_once<std::shared_ptr<const void>>(made_.held, content);
         const std::string canonical = canonical_of(url, content->version());
         add_once<std::pair<std::string_view, std::string>>(made_.used,
@@ -86,7 +92,7 @@ std::uint32_t Builder::system_number(std::string_view url, std::string_view vers
             add_once<std::pair<std::string_view, std::string>>(made_.used, {"fragment", canonical});
         }
     }
-    return static_cast<std::uint32_t>(systems.size() - 1);
+    return number;
 }
 
 Result<void> Builder::add(Entry entry) {

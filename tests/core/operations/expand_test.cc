@@ -197,6 +197,24 @@ TEST_F(Expand, FallsBackOnTheExpansionThatCameWithAValueSet) {
     EXPECT_EQ(codes("url=http://v/carried"), "a b");
 }
 
+TEST_F(Expand, TakesCodesOfOneSystemFromAnExpansionAndFromItsContent) {
+    put("ValueSet/came", R"({"resourceType":"ValueSet","id":"came","url":"http://v/came",
+        "status":"active","expansion":{"timestamp":"2020-01-01","contains":[
+        {"system":"http://s/animals","code":"unicorn"}]}})");
+    compose("both", R"("include":[{"valueSet":["http://v/came"]},{"system":"http://s/animals"}])");
+    EXPECT_EQ(codes("url=http://v/both"), "unicorn animal dog poodle bird dodo puppy rock");
+    const Answer nested = send("GET", "/ValueSet/$expand?url=http://v/both&excludeNested=false");
+    EXPECT_EQ(codes_of(nested), "unicorn animal rock");
+    EXPECT_TRUE(nested.says(R"({"name":"used-codesystem","valueUri":"http://s/animals|1"})"))
+        << nested.body;
+}
+
+TEST_F(Expand, HasACodeOnceWhereOnePartNamesTheVersionAndAnotherDoesNot) {
+    compose("twice", R"("include":[{"system":"http://s/animals","concept":[{"code":"dog"}]},
+        {"system":"http://s/animals","version":"1","concept":[{"code":"dog"},{"code":"bird"}]}])");
+    EXPECT_EQ(codes("url=http://v/twice"), "dog bird");
+}
+
 TEST_F(Expand, FiltersByCodeAndDisplayWhateverTheirCaseAndAccents) {
     EXPECT_EQ(codes("url=http://v/all&filter=ELEGANT"), "poodle");
     EXPECT_EQ(codes("url=http://v/all&filter=caniche%20%C3%A9l"), "poodle");
