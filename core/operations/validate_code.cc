@@ -119,28 +119,25 @@ Result<json::Value> listed_in(Session& session, const terminology::ValueSet& val
     return json::Value();
 }
 
-/// The system in which a code without one is a member.
-Result<std::string_view> system_of(Session& session, const terminology::ValueSet& value_set,
-                                   const GivenCode& code, std::size_t depth) {
+/// The version that the value set, or one that it names, has a code of; empty: none is named.
+Result<std::string_view> version_of(Session& session, const terminology::ValueSet& value_set,
+                                    const terminology::Code& code, std::size_t depth) {
+    if (depth > terminology::kValueSetDepthMax) {
+        return std::string_view();
+    }
     for (const Include& include : value_set.includes()) {
         ANNALS_TRY_VOID(
             session.effort().spend(terminology::kStepsPerPart * (1 + include.value_sets.size())));
-        if (!include.system.empty()) {
-            ANNALS_TRY(const Member member,
-                       terminology::member_of(session, include, {include.system, code.code}));
-            if (member == Member::yes) {
-                return std::string_view(include.system);
-            }
+        ANNALS_TRY(const Member in, terminology::member_of(session, include, code));
+        if (in != Member::yes) {
+            continue;
         }
-        for (const std::string& name : include.value_sets) {
-            ANNALS_TRY(const auto other, session.value_set(name));
-            if (other != nullptr && depth < terminology::kValueSetDepthMax) {
-                ANNALS_TRY(const std::string_view found,
-                           system_of(session, *other, code, depth + 1));
-                if (!found.empty()) {
-                    return found;
-                }
-            }
+        if (!include.system.empty()) {
+            return std::string_view(include.version);
+        }
+        ANNALS_TRY(const auto other, session.value_set(include.value_sets.front()));
+        if (other != nullptr) {
+            return version_of(session, *other, code, depth + 1);
         }
     }
     return std::string_view();
@@ -215,14 +212,23 @@ Result<Verdict> in_value_set(Session& session, const Asked& asked,
     }
     GivenCode found = code;
     if (!found.system) {
-        ANNALS_TRY(const std::string_view system, system_of(session, value_set, code, 0));
-        if (!system.empty()) {
-            found.system = system;
+        ANNALS_TRY(const std::vector<std::string_view> systems,
+                   terminology::systems_with(session, value_set, code.code));
+        for (std::size_t i = 0; i < systems.size() && !found.system; ++i) {
+            wanted.system = systems[i];
+            ANNALS_TRY(const Member in, terminology::member_of(session, value_set, wanted));
+            if (in == Member::yes && !systems[i].empty()) {
+                found.system = systems[i];
+            }
         }
     }
     Known known;
     if (found.system) {
-        ANNALS_TRY(known.system, session.code_system(*found.system, found.version));
+        std::string_view version = found.version;
+        if (version.empty()) {
+            ANNALS_TRY(version, version_of(session, value_set, wanted, 0));
+        }
+        ANNALS_TRY(known.system, session.code_system(*found.system, version));
         known.number = known.system ? known.system->find(found.code) : std::nullopt;
     }
     ANNALS_TRY(known.listed, listed_in(session, value_set, found, 0));

@@ -154,9 +154,66 @@ Result<Member> composed(Session& session, const ValueSet& value_set, const Code&
     return found;
 }
 
+Result<void> add_systems_with(Session& session, const ValueSet& value_set, std::string_view code,
+                              std::vector<std::string_view>& systems) {
+    const Within within(session, value_set);
+    if (!within.entered()) {
+        return Error(within.entered().error());
+    }
+    const auto add = [&](std::string_view system) {
+        if (std::find(systems.begin(), systems.end(), system) == systems.end()) {
+            systems.push_back(system);
+        }
+    };
+    for (const Include& include : value_set.includes()) {
+        ANNALS_TRY_VOID(session.effort().spend(kStepsPerPart * (1 + include.value_sets.size())));
+        if (!include.system.empty()) {
+            ANNALS_TRY(const Member in, member_of(session, include, {include.system, code}));
+            if (in != Member::no) {
+                add(include.system);
+            }
+            continue;
+        }
+        for (const std::string& name : include.value_sets) {
+            const Result<ValueSetPointer> other = session.value_set(name);
+            if (!other && other.error().code != Errc::not_computable) {
+                return Error(other.error());
+            }
+            if (other && *other != nullptr) {
+                ANNALS_TRY_VOID(add_systems_with(session, **other, code, systems));
+            }
+        }
+    }
+    const auto [first, last] = value_set.contained_by_code().equal_range(code);
+    std::for_each(first, last,
+                  [&](const auto& entry) { add(value_set.contained()[entry.second].system); });
+    return {};
+}
+
 }  // namespace
 
+Result<std::vector<std::string_view>> systems_with(Session& session, const ValueSet& value_set,
+                                                   std::string_view code) {
+    std::vector<std::string_view> systems;
+    ANNALS_TRY_VOID(add_systems_with(session, value_set, code, systems));
+    std::erase(systems, std::string_view());
+    systems.emplace_back();
+    return systems;
+}
+
 Result<Member> member_of(Session& session, const ValueSet& value_set, const Code& code) {
+    if (!code.system) {
+        // Excluding the code of one system, or having it in two parts of different ones, says nothing of others.
+        ANNALS_TRY(const std::vector<std::string_view> systems,
+                   systems_with(session, value_set, code.code));
+        Member found = Member::no;
+        for (std::size_t i = 0; i < systems.size() && found != Member::yes; ++i) {
+            ANNALS_TRY(const Member in,
+                       member_of(session, value_set, {systems[i], code.code, code.version}));
+            found = either(found, in);
+        }
+        return found;
+    }
     const Within within(session, value_set);
     if (!within.entered()) {
         return Error(within.entered().error());

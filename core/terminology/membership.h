@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace annals::terminology {
 
@@ -37,6 +38,11 @@ Result<Member> member_of(Session& session, const Include& include, const Code& c
 
 /// The same without the value sets that it names.
 Result<Member> member_of_system(Session& session, const Include& include, const Code& code);
+
+/// The systems of which the value set, or one that it names, has a part that may have the code; each once, and last none ("").
+/// Lifetime: as long as the value set and the session. Errors: as of member_of().
+Result<std::vector<std::string_view>> systems_with(Session& session, const ValueSet& value_set,
+                                                   std::string_view code);
 
 /// Notes that `value_set` is being looked into, as long as this lives.
 class Within {

@@ -105,6 +105,36 @@ TEST_F(Codes, AreCalledWhatTheValueSetCallsThem) {
     }
 }
 
+TEST_F(Codes, AreCalledWhatTheyAreInTheVersionThatTheValueSetNames) {
+    put("CodeSystem/animals2",
+        R"({"resourceType":"CodeSystem","id":"animals2","url":"http://s/animals","version":"2",
+        "status":"active","content":"complete","concept":[{"code":"dog","display":"Hound"}]})");
+    compose("pinned", R"("include":[{"system":"http://s/animals","version":"1"}])");
+    compose("outer", R"("include":[{"valueSet":["http://v/pinned"]}])");
+    for (const std::string id : {"pinned", "outer"}) {
+        const std::string url = "/ValueSet/" + id + "/$validate-code?system=http://s/animals&code=";
+        EXPECT_EQ(get(url + "dog&display=Dog"), "result=true display=Dog");
+        EXPECT_EQ(get(url + "dog&display=Hound"), "result=false display=Dog");
+        EXPECT_EQ(get(url + "animal"), "result=false display=Animal") << "abstract in version 1";
+    }
+    EXPECT_EQ(get("/ValueSet/all/$validate-code?system=http://s/animals&code=dog&display=Hound"),
+              "result=true display=Hound");
+}
+
+TEST_F(Codes, WithoutASystemAreThoseOfAnyOneSystem) {
+    put("CodeSystem/pets", R"({"resourceType":"CodeSystem","id":"pets","url":"http://s/pets",
+        "status":"active","content":"complete","concept":[{"code":"dog","display":"Pet dog"}]})");
+    compose("pets", R"("include":[{"system":"http://s/pets"}])");
+    compose("left", R"("include":[{"system":"http://s/animals"},{"system":"http://s/pets"}],
+        "exclude":[{"system":"http://s/animals","concept":[{"code":"dog"}]}])");
+    EXPECT_EQ(get("/ValueSet/left/$validate-code?code=dog"), "result=true display=Pet dog")
+        << "only the other system's is excluded";
+    EXPECT_EQ(get("/ValueSet/left/$validate-code?code=rock"), "result=true display=Rock");
+    compose("neither", R"("include":[{"system":"http://s/animals","valueSet":["http://v/pets"]}])");
+    EXPECT_EQ(get("/ValueSet/neither/$validate-code?code=dog"), "result=false")
+        << "it is another system's in either";
+}
+
 TEST_F(Codes, ThatAreInactiveAreNotInAValueSetWithoutSuch) {
     compose("living", R"("inactive":false,"include":[{"system":"http://s/animals"}])");
     compose("outer", R"("inactive":false,"include":[{"valueSet":["http://v/all"]}])");
