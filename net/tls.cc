@@ -143,13 +143,19 @@ std::vector<std::filesystem::file_time_type> TlsContext::times() const {
 void TlsContext::reload_if_changed() {
     // Looked at first: what changes while the files are read is read again next time.
     auto found = times();
-    if (found == times_) {
+    const bool changed = found != times_;
+    if (!changed && !unread_) {
         return;
     }
     times_ = std::move(found);
     auto read_again = read();
+    // What was wrong may end without a trace in these times, as when another may read them.
+    unread_ = !read_again;
     if (!read_again) {
-        log_warning(fmt::format("the certificate stays as it was: {}", read_again.error().detail));
+        if (changed) {
+            log_warning(
+                fmt::format("the certificate stays as it was: {}", read_again.error().detail));
+        }
         return;
     }
     if (files_.client_ca_file.empty()) {

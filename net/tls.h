@@ -30,7 +30,7 @@ class TlsContext {
 
     /// Reads the files again if one of them has changed since. New connections have the new certificate,
     /// sessions of the old one can still be resumed (unless clients need certificates); if the files are of no
-    /// use, a warning is logged and the old ones stay.
+    /// use, a warning is logged, the old ones stay, and each call tries again.
     void reload_if_changed();
 
     /// The context for a connection that begins now.
@@ -44,6 +44,7 @@ class TlsContext {
 
     const core::Config::Tls files_;
     std::vector<std::filesystem::file_time_type> times_;  ///< of the thread that reloads
+    bool unread_ = false;  ///< likewise: the files of `times_` were of no use
     mutable std::mutex mutex_;
     std::shared_ptr<SSL_CTX> current_;
 };

@@ -146,14 +146,20 @@ std::vector<std::filesystem::file_time_type> Clients::times() const {
 
 void Clients::reload_if_changed() {
     auto found = times();
-    if (found == times_) {
+    const bool changed = found != times_;
+    if (!changed && !unread_) {
         return;
     }
     times_ = std::move(found);
     retired_.clear();
     auto all = read();
+    // What was wrong may end without a trace in these times: another may read them, or a file that only the new state names is
+    // there.
+    unread_ = !all;
     if (!all) {
-        log_warning(fmt::format("clients stay as they were: {}", all.error().detail));
+        if (changed) {
+            log_warning(fmt::format("clients stay as they were: {}", all.error().detail));
+        }
         return;
     }
     set(*std::move(all));

@@ -46,7 +46,8 @@ class Clients {
     /// An assertion names a key that isn't among those of `client`: asks for newer ones. Null: none are to be expected.
     static Settled ask_for_keys(const Client& client);
 
-    /// Reads files again that have changed. If one is of no use, a warning is logged and the old state stays.
+    /// Reads files again that have changed. If one is of no use, a warning is logged, the old state stays, and each call
+    /// tries again.
     void reload_if_changed();
 
   private:
@@ -62,7 +63,8 @@ class Clients {
 
     const std::string file_;
     std::vector<std::filesystem::file_time_type> times_;  ///< of the thread that reloads
-    std::vector<std::shared_ptr<KeyFetcher>> retired_;    ///< likewise: on their way to end
+    bool unread_ = false;  ///< likewise: the files of `times_` were of no use
+    std::vector<std::shared_ptr<KeyFetcher>> retired_;  ///< likewise: on their way to end
 
     mutable std::mutex mutex_;
     All all_;

@@ -135,13 +135,18 @@ std::vector<std::filesystem::file_time_type> Credentials::times() const {
 
 void Credentials::reload_if_changed() {
     auto found = times();
-    if (found == times_) {
+    const bool changed = found != times_;
+    if (!changed && !unread_) {
         return;
     }
     times_ = std::move(found);
     auto trusted = read();
+    // What was wrong may end without a trace in these times, as when another may read them.
+    unread_ = !trusted;
     if (!trusted) {
-        log_warning(fmt::format("credentials stay as they were: {}", trusted.error().detail));
+        if (changed) {
+            log_warning(fmt::format("credentials stay as they were: {}", trusted.error().detail));
+        }
         return;
     }
     warn_of_idle_scopes(trusted->api_keys);

@@ -64,7 +64,8 @@ class Credentials {
     /// Who is asked about opaque tokens; null: nobody.
     Introspector* introspector() const noexcept { return introspector_.get(); }
 
-    /// Reads files again that have changed. If one is of no use, a warning is logged and the old state stays.
+    /// Reads files again that have changed. If one is of no use, a warning is logged, the old state stays, and each call
+    /// tries again.
     void reload_if_changed();
 
   private:
@@ -79,6 +80,7 @@ class Credentials {
     const std::vector<core::Config::Auth::Issuer> issuers_;  ///< as Trusted::issuers
     const KeySet own_keys_;
     std::vector<std::filesystem::file_time_type> times_;  ///< of the thread that reloads
+    bool unread_ = false;  ///< likewise: the files of `times_` were of no use
     std::atomic<std::uint64_t> number_{0};
 
     mutable std::mutex mutex_;

@@ -446,6 +446,29 @@ TEST(Tls, KeepsItsCertificateWhenTheNewOneIsOfNoUse) {
     EXPECT_NE((*context)->current(), before);
 }
 
+TEST(Tls, TriesAgainWhereWhatWasWrongWithAFileLeavesNoTraceInItsTime) {
+    const TlsServer server{Certificate("old")};
+    core::Config::Tls files{server.file("cert.pem"), server.file("key.pem"), ""};
+    const auto context = net::TlsContext::create(files);
+    ASSERT_TRUE(context);
+    const auto before = (*context)->current();
+    const auto later = std::filesystem::file_time_type::clock::now() + std::chrono::hours(1);
+
+    const Certificate next("new");
+    next.write(server.file("cert.pem"), server.file("unused.pem"));
+    std::filesystem::last_write_time(server.file("cert.pem"), later);
+    std::filesystem::last_write_time(server.file("key.pem"), later);
+    (*context)->reload_if_changed();
+    EXPECT_EQ((*context)->current(), before);
+
+    // As a chmod does, which root's tests can't tell.
+    next.write(server.file("cert.pem"), server.file("key.pem"));
+    std::filesystem::last_write_time(server.file("cert.pem"), later);
+    std::filesystem::last_write_time(server.file("key.pem"), later);
+    (*context)->reload_if_changed();
+    EXPECT_NE((*context)->current(), before);
+}
+
 /// Writes the private key in the file `from` to `to`, with a passphrase.
 void encrypt(const std::string& from, const std::string& to) {
     std::FILE* const in = std::fopen(from.c_str(), "r");

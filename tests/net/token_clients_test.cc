@@ -192,6 +192,28 @@ TEST_F(KeptReplays, TakeNoMoreOfTheDeviceThanTheyNeed) {
     EXPECT_LT(most, 400U << 10);
 }
 
+TEST(TokenClients, AreThereOnceTheFileOfKeysThatTheyNameIs) {
+    const TemporaryDirectory folder;
+    const std::string file = folder / "clients.toml";
+    const auto entry = [](const std::string& id, const std::string& keys) {
+        return fmt::format("[[client]]\nid = \"{}\"\nscopes = []\n{}\n", id, keys);
+    };
+    const std::string set = jwk_set({SigningKey("ES256").jwk()});
+    write_whole_file(file, entry("first", fmt::format("jwks = '{}'", set)));
+    const auto clients = net::auth::Clients::open(file);
+    ASSERT_TRUE(clients) << clients.error().detail;
+
+    write_whole_file(file, entry("second", "jwks_file = '" + (folder / "second.json") + "'"));
+    const auto later = std::filesystem::file_time_type::clock::now() + std::chrono::hours(1);
+    std::filesystem::last_write_time(file, later);
+    (*clients)->reload_if_changed();
+    EXPECT_NE((*clients)->find("first"), nullptr);
+    write_whole_file(folder / "second.json", set);
+    (*clients)->reload_if_changed();
+    EXPECT_EQ((*clients)->find("first"), nullptr);
+    EXPECT_NE((*clients)->find("second"), nullptr);
+}
+
 TEST(TokenClients, SayWhichFileAndClientIsOfNoUse) {
     const TemporaryDirectory folder;
     const std::string file = folder / "clients.toml";
