@@ -127,6 +127,11 @@ Spot resource_spot(json::Value resource);
 /// The children of `parent` that FHIRPath calls `base_name`, in order, appended to `found`.
 void collect(const Spot& parent, std::string_view base_name, std::vector<Spot>& found);
 
+/// What is around `spot`, a child of `parent`, of which `frame` is: where it is a resource, another one begins.
+///
+/// Lifetime: `frame` outlives it.
+Frame frame_of(const Frame& frame, const Spot& spot, const Spot& parent);
+
 /// Calls `see(child)` for each child element of `parent`, in the order of the text.
 template <typename See>
 void for_each_child(const Spot& parent, const See& see);

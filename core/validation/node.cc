@@ -267,16 +267,7 @@ void check_node(Context& context, const Frame& frame, const Profile& profile, co
         }
         for (const Spot& found : spots) {
             if (found.type.is_resource()) {
-                Frame inner = frame;
-                inner.resource = found;
-                if (found.element.name() == "contained") {
-                    inner.container = frame.resource;
-                } else {
-                    inner.container = found;
-                    inner.outer = &frame;
-                    inner.entry = spot.value();
-                }
-                check_node(context, inner, profile, wanted, found);
+                check_node(context, frame_of(frame, found, spot), profile, wanted, found);
             } else {
                 check_node(context, frame, profile, wanted, found);
             }

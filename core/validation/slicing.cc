@@ -167,22 +167,6 @@ struct Away {
     bool type = false;
 };
 
-Frame frame_of(const Frame& frame, const Spot& spot, const Spot& parent) {
-    if (!spot.type.is_resource()) {
-        return frame;
-    }
-    Frame inner = frame;
-    inner.resource = spot;
-    if (spot.element.name() != "contained") {
-        inner.container = spot;
-        inner.outer = &frame;
-        inner.entry = parent.value();
-    } else {
-        inner.container = frame.resource;
-    }
-    return inner;
-}
-
 /// What one step leads to from all places; `frames` keeps what is around resources on the way.
 std::vector<Reached> step_places(Context& context, const std::vector<Reached>& places,
                                  const DiscriminatorStep& step, std::list<Frame>& frames,

@@ -116,6 +116,22 @@ void collect(const Spot& parent, std::string_view base_name, std::vector<Spot>& 
     }
 }
 
+Frame frame_of(const Frame& frame, const Spot& spot, const Spot& parent) {
+    if (!spot.type.is_resource()) {
+        return frame;
+    }
+    Frame inner = frame;
+    inner.resource = spot;
+    if (spot.element.name() != "contained") {
+        inner.container = spot;
+        inner.outer = &frame;
+        inner.entry = parent.value();
+    } else {
+        inner.container = frame.resource;
+    }
+    return inner;
+}
+
 Spot child(const Spot& parent, std::string_view base_name) {
     std::vector<Spot> found;
     collect(parent, base_name, found);

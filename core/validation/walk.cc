@@ -79,29 +79,12 @@ void check_children(Context& context, const Frame& frame, const Spot& spot) {
     for_each_child(spot, [&](const Spot& child) { check_element(context, frame, child, spot); });
 }
 
-/// A resource that is the value of an element: contained, of a Bundle's entry, of a parameter.
-void check_inner_resource(Context& context, const Frame& frame, const Spot& spot,
-                          const Spot& parent) {
-    Frame inner;
-    inner.resource = spot;
-    if (spot.element.name() == "contained") {
-        inner.container = frame.resource;
-        inner.outer = frame.outer;
-        inner.entry = frame.entry;
-    } else {
-        inner.container = spot;
-        inner.outer = &frame;
-        inner.entry = parent.value();
-    }
-    check_resource(context, inner);
-}
-
 void check_element(Context& context, const Frame& frame, const Spot& spot, const Spot& parent) {
     if (!spot.type || !context.spend()) {
         return;
     }
     if (spot.type.is_resource()) {
-        check_inner_resource(context, frame, spot, parent);
+        check_resource(context, frame_of(frame, spot, parent));
         return;
     }
     if (context.options.references_alone) {
