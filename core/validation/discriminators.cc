@@ -1,0 +1,463 @@
+#include "core/validation/discriminators.h"
+
+#include "core/validation/terminology.h"
+#include "core/validation/walk.h"
+
+#include <algorithm>
+#include <list>
+#include <string>
+#include <vector>
+
+namespace annals::validation {
+
+namespace {
+
+constexpr std::size_t kDiscriminatorsMax = 16;
+constexpr std::size_t kSliceDepthMax = 32;
+
+/// One step of a discriminator's path.
+struct DiscriminatorStep {
+    enum class Kind : std::uint8_t { member, extension, of_type, resolve };
+    Kind kind = Kind::member;
+    std::string_view text;  ///< the member's name, the extension's url, the type's name
+};
+
+/// The steps of a path of the restricted FHIRPath that discriminators may have; nothing of another.
+std::optional<std::vector<DiscriminatorStep>> discriminator_steps(std::string_view path) {
+    std::vector<DiscriminatorStep> steps;
+    while (!path.empty()) {
+        std::size_t depth = 0;
+        bool quoted = false;
+        std::size_t end = 0;
+        for (; end < path.size(); ++end) {
+            const char c = path[end];
+            quoted = quoted != (c == '\'');
+            depth += !quoted && c == '(' ? 1 : 0;
+            depth -= !quoted && c == ')' && depth > 0 ? 1 : 0;
+            if (c == '.' && depth == 0 && !quoted) {
+                break;
+            }
+        }
+        std::string_view step = path.substr(0, end);
+        path.remove_prefix(std::min(path.size(), end + 1));
+        const std::size_t open = step.find('(');
+        if (open == std::string_view::npos) {
+            if (step != "$this" && !step.empty()) {
+                steps.push_back({DiscriminatorStep::Kind::member, step.substr(0, step.find('['))});
+            }
+            continue;
+        }
+        if (!step.ends_with(')')) {
+            return std::nullopt;
+        }
+        const std::string_view name = step.substr(0, open);
+        std::string_view argument = step.substr(open + 1, step.size() - open - 2);
+        if (argument.size() >= 2 && (argument.front() == '\'' || argument.front() == '"')) {
+            argument = argument.substr(1, argument.size() - 2);
+        }
+        if (name == "resolve") {
+            steps.push_back({DiscriminatorStep::Kind::resolve, {}});
+        } else if (name == "extension") {
+            steps.push_back({DiscriminatorStep::Kind::extension, argument});
+        } else if (name == "ofType") {
+            steps.push_back({DiscriminatorStep::Kind::of_type, argument});
+        } else {
+            return std::nullopt;
+        }
+    }
+    return steps;
+}
+
+/// A node of a profile; null: the profile says nothing here.
+struct Rule {
+    const Profile* profile = nullptr;
+    const Node* node = nullptr;
+    std::shared_ptr<const Profile> keep;
+    json::Value expected;      ///< what a fixed value or pattern further out says of this place
+    bool is_resolved = false;  ///< what a reference leads to
+};
+
+std::string first_profile(const Node& node, std::string_view member = "profile") {
+    for (const json::Value type : node.types.elements()) {
+        for (const json::Value url : type[member].elements()) {
+            return url.string();
+        }
+    }
+    return {};
+}
+
+json::Value fixed_part(json::Value whole, std::string_view name) {
+    json::Value part = whole[name];
+    if (part.is_array()) {
+        return part.size() == 1 ? *part.elements().begin() : json::Value();
+    }
+    return part;
+}
+
+/// What the profile says one step further in.
+Rule step_rule(Context& context, const Rule& rule, const DiscriminatorStep& step,
+               bool follow = true) {
+    Rule next;
+    if (step.kind == DiscriminatorStep::Kind::of_type) {
+        return rule;
+    }
+    if (step.kind == DiscriminatorStep::Kind::resolve) {
+        next = rule;
+        next.expected = {};
+        next.is_resolved = true;
+        return next;
+    }
+    const std::string_view name =
+        step.kind == DiscriminatorStep::Kind::extension ? "extension" : step.text;
+    if (rule.expected) {
+        next.expected = fixed_part(rule.expected, name);
+    }
+    if (rule.node == nullptr) {
+        return next;
+    }
+    const json::Value own = rule.node->fixed ? rule.node->fixed : rule.node->pattern;
+    if (!next.expected && own) {
+        next.expected = fixed_part(own, name);
+    }
+    const Node* child = rule.profile->find(*rule.node, name);
+    if (child != nullptr && step.kind == DiscriminatorStep::Kind::extension) {
+        const Node* found = nullptr;
+        for (const std::uint32_t index : child->slices) {
+            const Node& slice = rule.profile->node(index);
+            const Node* url = rule.profile->find(slice, "url");
+            if (first_profile(slice) == step.text ||
+                (url != nullptr && url->fixed.equals(step.text))) {
+                found = &slice;
+            }
+        }
+        child = found;
+    }
+    if (child != nullptr) {
+        next.profile = rule.profile;
+        next.node = child;
+        next.keep = rule.keep;
+    } else if (follow && !next.expected) {
+        const std::string url =
+            first_profile(*rule.node, rule.is_resolved ? "targetProfile" : "profile");
+        if (!url.empty() && !own_type(url)) {
+            if (auto other = Profile::load(context, url)) {
+                Rule inner;
+                inner.keep = *other;
+                inner.profile = inner.keep.get();
+                inner.node = &inner.profile->root();
+                return step_rule(context, inner, step, false);
+            }
+        }
+    }
+    return next;
+}
+
+/// Something that a path leads to, and what is around it. Of what isn't here the type at most.
+struct Reached {
+    Spot spot;
+    const Frame* frame;
+};
+
+/// Whether a path led to what isn't here, and to what not even the type is known of.
+struct Away {
+    bool content = false;
+    bool type = false;
+};
+
+/// What one step leads to from all places; `frames` keeps what is around resources on the way.
+std::vector<Reached> step_places(Context& context, const std::vector<Reached>& places,
+                                 const DiscriminatorStep& step, std::list<Frame>& frames,
+                                 Away& away) {
+    std::vector<Reached> next;
+    for (const auto& [spot, frame] : places) {
+        switch (step.kind) {
+            case DiscriminatorStep::Kind::member: {
+                std::vector<Spot> all;
+                collect(spot, step.text, all);
+                for (const Spot& member : all) {
+                    const bool is_resource = member.type.is_resource();
+                    next.push_back(
+                        {member, is_resource ? &frames.emplace_back(frame_of(*frame, member, spot))
+                                             : frame});
+                }
+                break;
+            }
+            case DiscriminatorStep::Kind::extension: {
+                std::vector<Spot> all;
+                collect(spot, "extension", all);
+                for (const Spot& extension : all) {
+                    if (extension.value()["url"].equals(step.text)) {
+                        next.push_back({extension, frame});
+                    }
+                }
+                break;
+            }
+            case DiscriminatorStep::Kind::of_type:
+                if (spot.type.name() == step.text) {
+                    next.push_back({spot, frame});
+                }
+                break;
+            case DiscriminatorStep::Kind::resolve: {
+                Target target = resolve(context, *frame, spot.value()["reference"]);
+                away.content = away.content || !target.resource.type;
+                away.type = away.type || !target.type;
+                target.resource.type = target.type;
+                if (target.resource.type) {
+                    next.push_back({target.resource, &frames.emplace_back(target.frame)});
+                }
+                break;
+            }
+        }
+    }
+    return next;
+}
+
+/// Does the content of `spot` fit all that the rule fixes? Nothing if it fixes nothing.
+std::optional<bool> content_fits(Context& context, const Profile& profile, const Node& node,
+                                 const Spot& spot, std::size_t depth) {
+    if (depth > kSliceDepthMax || !context.spend()) {
+        return std::nullopt;
+    }
+    if (node.fixed) {
+        return same_value(context, spot.value(), node.fixed);
+    }
+    std::optional<bool> fits;
+    const auto also = [&fits](bool one) { fits = fits.value_or(true) && one; };
+    if (node.pattern) {
+        also(has_pattern(context, spot.value(), node.pattern));
+    }
+    if (node.binding && node.binding["strength"].equals("required")) {
+        if (const auto in = value_in(context, spot, node.binding["valueSet"].string())) {
+            also(*in);
+        }
+    }
+    const auto of_child = [&](const Node& child) {
+        std::vector<Spot> spots;
+        collect(spot, child.name, spots);
+        bool any = false;
+        bool said = false;
+        for (const Spot& inner : spots) {
+            const auto one = content_fits(context, profile, child, inner, depth + 1);
+            said = said || one.has_value();
+            any = any || one == true;
+        }
+        if (said) {
+            also(any);
+        } else if (spots.empty() && child.min > 0 && (child.fixed || child.pattern)) {
+            also(false);
+        }
+    };
+    for (const std::uint32_t index : node.children) {
+        const Node& child = profile.node(index);
+        of_child(child);
+        for (const std::uint32_t slice : child.slices) {
+            if (profile.node(slice).min > 0) {
+                of_child(profile.node(slice));
+            }
+        }
+    }
+    return fits;
+}
+
+/// Nothing where the profile that could tell isn't known; so below.
+std::optional<bool> type_fits(Context& context, const Rule& rule, const Spot& spot) {
+    if (rule.node == nullptr || !rule.node->types) {
+        return rule.node != nullptr && rule.node->type && spot.type.is_a(rule.node->type);
+    }
+    bool is_unknown = false;
+    for (const json::Value type : rule.node->types.elements()) {
+        if (!rule.is_resolved) {
+            const schema::Type known = schema::find_type(type["code"].string());
+            if (known && spot.type.is_a(known)) {
+                return true;
+            }
+            continue;
+        }
+        for (const json::Value url : type["targetProfile"].elements()) {
+            const std::string text = url.string();
+            schema::Type known = own_type(text);
+            if (!known) {
+                const auto profile = Profile::load(context, text);
+                is_unknown = is_unknown || !profile;
+                known = profile ? (*profile)->type() : schema::Type();
+            }
+            if (known && spot.type.is_a(known)) {
+                return true;
+            }
+        }
+    }
+    return is_unknown ? std::nullopt : std::optional(false);
+}
+
+std::optional<bool> profile_fits(Context& context, const Frame& frame, const Rule& rule,
+                                 const Spot& spot) {
+    if (rule.node == nullptr) {
+        return false;
+    }
+    bool is_unknown = false;
+    for (const json::Value type : rule.node->types.elements()) {
+        const schema::Type code = schema::find_type(type["code"].string());
+        if (!rule.is_resolved && code && !spot.type.is_a(code)) {
+            continue;
+        }
+        for (const json::Value url :
+             type[rule.is_resolved ? "targetProfile" : "profile"].elements()) {
+            const std::string text = url.string();
+            std::optional<bool> one;
+            if (spot.value()) {
+                one = conforms(context, frame, spot, text);
+            } else if (const schema::Type own = own_type(text)) {
+                one = spot.type.is_a(own);
+            } else if (const auto profile = Profile::load(context, text);
+                       profile && !spot.type.is_a((*profile)->type())) {
+                one = false;
+            }
+            if (one == true) {
+                return true;
+            }
+            is_unknown = is_unknown || !one;
+        }
+    }
+    return is_unknown ? std::nullopt : std::optional(false);
+}
+
+/// What a discriminator says: `silent` if the slice says nothing of it, `unknown` of what isn't here.
+enum class Verdict : std::uint8_t { no, yes, silent, unknown };
+
+template <typename Fits>
+Verdict any_fits(const std::vector<Reached>& places, bool is_unknown, const Fits& fits) {
+    for (const Reached& place : places) {
+        const std::optional<bool> one = fits(place);
+        if (one == true) {
+            return Verdict::yes;
+        }
+        is_unknown = is_unknown || !one;
+    }
+    return is_unknown ? Verdict::unknown : Verdict::no;
+}
+
+/// Is `spot` in the slice, by one discriminator?
+Verdict fits(Context& context, const Frame& frame, const Profile& profile, const Node& slice,
+             json::Value discriminator, const Spot& spot) {
+    const std::string kind = discriminator["type"].string();
+    const std::string path = discriminator["path"].string();
+    const auto steps = discriminator_steps(path);
+    if (!steps) {
+        return Verdict::silent;
+    }
+    const auto verdict = [](bool is_in) { return is_in ? Verdict::yes : Verdict::no; };
+    Rule rule;
+    rule.profile = &profile;
+    rule.node = &slice;
+    std::list<Frame> frames;
+    Away away;
+    std::vector<Reached> places{{spot, &frame}};
+    for (const DiscriminatorStep& step : *steps) {
+        const bool is_url = step.kind == DiscriminatorStep::Kind::member && step.text == "url" &&
+                            rule.node != nullptr;
+        if (is_url && rule.profile->find(*rule.node, "url") == nullptr &&
+            rule.node->type == schema::extension_type()) {
+            // The slice of an extension is named by its profile.
+            const std::string url = first_profile(*rule.node);
+            if (!url.empty()) {
+                return verdict(!places.empty() &&
+                               places.front().spot.value()["url"].equals(
+                                   std::string_view(url).substr(0, url.find('|'))));
+            }
+        }
+        rule = step_rule(context, rule, step);
+        places = step_places(context, places, step, frames, away);
+    }
+    if (kind == "exists") {
+        return rule.node == nullptr ? Verdict::silent
+               : away.content       ? Verdict::unknown
+                                    : verdict((rule.node->max == 0) == places.empty());
+    }
+    if (kind == "type") {
+        return any_fits(places, away.type,
+                        [&](const Reached& found) { return type_fits(context, rule, found.spot); });
+    }
+    if (kind == "profile") {
+        return any_fits(places, away.type, [&](const Reached& found) {
+            return profile_fits(context, *found.frame, rule, found.spot);
+        });
+    }
+    if (rule.expected) {
+        return any_fits(places, away.content, [&](const Reached& found) {
+            return std::optional(has_pattern(context, found.spot.value(), rule.expected));
+        });
+    }
+    if (rule.node == nullptr) {
+        return Verdict::silent;
+    }
+    bool is_told = places.empty();
+    for (const Reached& found : places) {
+        const auto one = content_fits(context, *rule.profile, *rule.node, found.spot, 0);
+        if (one == true) {
+            return Verdict::yes;
+        }
+        is_told = is_told || one.has_value();
+    }
+    return away.content ? Verdict::unknown : is_told ? Verdict::no : Verdict::silent;
+}
+
+/// Is `spot` in the slice, by all discriminators? Nothing if it can't be told.
+std::optional<bool> is_told_by(Context& context, const Frame& frame, const Profile& profile,
+                               json::Value discriminators, const Node& slice, const Spot& spot) {
+    if (discriminators.size() > kDiscriminatorsMax) {
+        return std::nullopt;
+    }
+    if (discriminators.size() == 0) {
+        if (spot.element.is_choice()) {
+            // Choices are sliced by type, whether they say it or not.
+            if (slice.slice == spot.element.name()) {
+                return true;
+            }
+            Rule rule;
+            rule.node = &slice;
+            return type_fits(context, rule, spot);
+        }
+        if (spot.type == schema::extension_type()) {
+            const Node* const url = profile.find(slice, "url");
+            if (url != nullptr && url->fixed) {
+                return same_value(context, spot.value()["url"], url->fixed);
+            }
+            const std::string known = first_profile(slice);
+            return known.empty() ? std::nullopt
+                                 : std::optional(spot.value()["url"].equals(
+                                       std::string_view(known).substr(0, known.find('|'))));
+        }
+        return std::nullopt;
+    }
+    bool is_told = false;
+    bool is_unknown = false;
+    for (const json::Value discriminator : discriminators.elements()) {
+        const Verdict one = fits(context, frame, profile, slice, discriminator, spot);
+        if (one == Verdict::no) {
+            return false;
+        }
+        is_told = is_told || one == Verdict::yes;
+        is_unknown = is_unknown || one == Verdict::unknown;
+    }
+    return is_told && !is_unknown ? std::optional(true) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<bool> is_in_slice(Context& context, const Frame& frame, const Profile& profile,
+                                const Node& node, const Node& slice, const Spot& spot) {
+    const Node* at = &slice;
+    do {
+        const Node* const outer = at->outer == kUnbounded ? nullptr : &profile.node(at->outer);
+        const json::Value slicing =
+            outer != nullptr && outer->slicing ? outer->slicing : node.slicing;
+        const auto in = is_told_by(context, frame, profile, slicing["discriminator"], *at, spot);
+        if (in != true) {
+            return in;
+        }
+        at = outer;
+    } while (at != nullptr && context.spend(kSliceSteps));
+    return true;
+}
+
+}  // namespace annals::validation
