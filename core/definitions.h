@@ -12,6 +12,7 @@
 #include "core/terminology/source.h"
 #include "core/terminology/worker.h"
 #include "core/validation/stored_definitions.h"
+#include "core/validation/terminology_source.h"
 #include "core/validation/validate.h"
 
 #include <cstddef>
@@ -62,19 +63,6 @@ class Definitions final : public validation::Source {
     class Resident;
 
   private:
-    class All final : public terminology::Source {
-      public:
-        explicit All(const validation::Source& definitions) : definitions_(definitions) {}
-
-        Result<terminology::Definition> find(std::string_view type, std::string_view url,
-                                             std::string_view version) const override {
-            return definitions_.find(type, url, version);
-        }
-
-      private:
-        const validation::Source& definitions_;
-    };
-
     class Carried final : public terminology::Source {
       public:
         explicit Carried(const packages::Packages& packages) : packages_(packages) {}
@@ -90,7 +78,7 @@ class Definitions final : public validation::Source {
     mutable packages::Packages packages_;
     mutable search::CarriedIndex carried_index_;
     Carried carried_;
-    All all_;
+    validation::TerminologySource all_;
     mutable terminology::Worker worker_;  // the first to go: its work asks the others
 };
 
@@ -111,7 +99,7 @@ class Definitions::Resident final : public validation::Source {
   private:
     const Definitions& definitions_;
     std::vector<Position>* unread_;
-    All all_{*this};
+    validation::TerminologySource all_{*this};
 };
 
 }  // namespace annals::core

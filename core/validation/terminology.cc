@@ -3,6 +3,7 @@
 #include "codec/fhirpath/ucum.h"
 #include "core/canonical.h"
 #include "core/terminology/membership.h"
+#include "core/validation/terminology_source.h"
 
 #include <fmt/format.h>
 
@@ -27,20 +28,7 @@ class Terminology {
     terminology::Session& session() noexcept { return session_; }
 
   private:
-    class Definitions final : public terminology::Source {
-      public:
-        explicit Definitions(const validation::Source& source) : source_(source) {}
-
-        Result<terminology::Definition> find(std::string_view type, std::string_view url,
-                                             std::string_view version) const override {
-            return source_.find(type, url, version);
-        }
-
-      private:
-        const validation::Source& source_;
-    };
-
-    Definitions source_;
+    TerminologySource source_;
     terminology::Effort effort_{kTerminologySteps};
     terminology::Session session_;
 };
