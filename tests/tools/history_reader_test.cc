@@ -56,6 +56,43 @@ TEST(HistoryReader, IsNotTakenInByASelfLinkThatRepeatsWhatWasAskedFor) {
     EXPECT_NE(target->find("_sort=_lastUpdated"), std::string::npos) << *target;
 }
 
+TEST(HistoryReader, SeesByTheVersionsWhatInstantsDontTell) {
+    const auto first_target = [](const std::string& entries) {
+        const test::HttpEndpoint endpoint([&](const std::string& request) {
+            return test::HttpEndpoint::Answer{
+                200,
+                fmt::format(
+                    R"({{"resourceType":"Bundle","type":"history","link":[{{"relation":"self","url":"{}"}}],"entry":[{}]}})",
+                    target_of(request), entries)};
+        });
+        return reader_of(endpoint).first_target({}, 10);
+    };
+    const std::string deletion =
+        R"({"request":{"method":"DELETE","url":"Patient/p1"},"response":{"status":"204","etag":"W/\"2\"","lastModified":"2020-01-01T00:00:02Z"}})";
+    const auto refused = first_target(deletion + "," + entry_of(1));
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("newest first"), std::string::npos)
+        << refused.error().detail;
+    EXPECT_TRUE(first_target(entry_of(1) + "," + deletion));
+
+    const auto unnumbered = first_target(R"({"resource":{"resourceType":"Patient","id":"a"}})");
+    ASSERT_FALSE(unnumbered);
+    EXPECT_NE(unnumbered.error().detail.find("which version it is"), std::string::npos)
+        << unnumbered.error().detail;
+}
+
+TEST(HistoryReader, TakesNoLinkThatLeadsNowhere) {
+    for (const char* link : {"_history?page=1", R"(_history?page=2\r\nHost: other)"}) {
+        const test::HttpEndpoint endpoint([link](const std::string&) {
+            return test::HttpEndpoint::Answer{200, page_of(1, 2, "", link)};
+        });
+        const auto page = reader_of(endpoint).read("/endpoint/_history?page=1");
+        ASSERT_FALSE(page) << link;
+        EXPECT_NE(page.error().detail.find("the link to the next page"), std::string::npos)
+            << page.error().detail;
+    }
+}
+
 TEST(HistoryReader, SaysOfWhatIsNoHistoryThatItIsNone) {
     for (const char* answer :
          {"<html></html>", "{}", R"({"resourceType":"Bundle","type":"searchset"})"}) {

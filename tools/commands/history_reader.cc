@@ -2,12 +2,16 @@
 
 #include "core/base/digest.h"
 #include "core/base/instant.h"
+#include "core/interactions/history_bundle_entry.h"
 #include "core/target.h"
 #include "tools/commands/bundle_answers.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <map>
+#include <utility>
 
 namespace annals::tools {
 
@@ -57,14 +61,23 @@ bool says_order(json::Value bundle, std::string_view order) {
 }
 
 /// Some servers pass over a `_sort` that they don't know and answer newest first, and some of them say in the self link
-/// what they were asked for instead of what they did. The instants show it.
+/// what they were asked for instead of what they did. The instants show it, and where they are the same the versions.
 bool is_by_instant(json::Value bundle) {
     const json::Value entries = bundle["entry"];
     if (entries.size() < 2) {
         return says_order(bundle, "_lastUpdated");
     }
     std::string previous;
+    std::map<std::pair<TypeId, std::string>, VersionNumber> newest;
+    core::HistoryEntry read;
     for (const json::Value entry : entries.elements()) {
+        if (core::read_history_entry(entry, read) && read.version) {
+            VersionNumber& before = newest[{read.type, read.id}];
+            if (*read.version < before) {
+                return false;
+            }
+            before = *read.version;
+        }
         const auto instant = parse_instant(entry["resource"]["meta"]["lastUpdated"].string());
         if (!instant) {
             continue;
@@ -76,6 +89,17 @@ bool is_by_instant(json::Value bundle) {
         previous = text;
     }
     return true;
+}
+
+/// Whether an entry doesn't say which version it is: sent twice, it would be two.
+bool lacks_version(json::Value bundle) {
+    core::HistoryEntry read;
+    for (const json::Value entry : bundle["entry"].elements()) {
+        if (core::read_history_entry(entry, read) && !read.deletion && !read.version) {
+            return true;
+        }
+    }
+    return false;
 }
 
 }  // namespace
@@ -109,10 +133,11 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
             ANNALS_TRY(const bool kept, order == "_position"
                                             ? is_by_position(document->root())
                                             : Result<bool>(is_by_instant(document->root())));
-            if (kept) {
+            if (kept && !lacks_version(document->root())) {
                 return target;
             }
-            refusal = "it passes over _sort and answers newest first";
+            refusal = kept ? "an entry doesn't say which version it is"
+                           : "it passes over _sort and answers newest first";
         } else {
             refusal = fmt::format("status {}: {}", reply.status, outcome_text(parser_, reply.body));
             if (reply.status != 400) {
@@ -120,10 +145,11 @@ Result<std::string> HistoryReader::first_target(std::string_view since, std::siz
             }
         }
     }
-    return Error{Errc::processing,
-                 fmt::format("{} does not give its system history oldest first: {}",
-                             client_.server().text(), refusal),
-                 ""};
+    return Error{
+        Errc::processing,
+        fmt::format("{} does not give its system history, version by version and oldest first: {}",
+                    client_.server().text(), refusal),
+        ""};
 }
 
 Result<bool> HistoryReader::is_by_position(json::Value bundle) {
@@ -206,6 +232,16 @@ Result<HistoryPage> HistoryReader::read(std::string target) {
     }
     if (const std::string next = link_url(bundle, "next"); !next.empty()) {
         page.next = target_of_page(next, target, client_.server());
+        const bool usable = std::none_of(page.next.begin(), page.next.end(), [](char c) {
+            return static_cast<unsigned char>(c) <= ' ' || c == 0x7f;
+        });
+        if (!usable || page.next == target) {
+            return Error{Errc::processing,
+                         fmt::format("{}: GET {}: the link to the next page {}",
+                                     client_.server().authority(), target,
+                                     usable ? "leads to this one" : "is no URL"),
+                         ""};
+        }
     }
     if (const std::string_view total = bundle["total"].raw(); !total.empty()) {
         std::uint64_t value = 0;
