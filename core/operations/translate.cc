@@ -186,7 +186,9 @@ bool Translation::add(std::string_view equivalence, const std::string& coding,
     }
     for (const json::Value product : products.elements()) {
         ParametersWriter own;
-        own.add("element", "valueUri", product["property"].raw());
+        if (product["property"].is_string()) {
+            own.add("element", "valueUri", product["property"].raw());
+        }
         own.add("concept", "valueCoding",
                 coding_json(product["system"], {}, product["value"], product["display"]));
         parts.add_parts("product", own);
@@ -253,7 +255,9 @@ Result<void> Translation::by_unmapped(json::Value group, const GivenCode& code) 
     const json::Value unmapped = group["unmapped"];
     const std::string mode = unmapped["mode"].string();
     if (mode == "other-map") {
-        ANNALS_TRY(const auto other, session_.find("ConceptMap", unmapped["url"].string(), ""));
+        const std::string canonical = unmapped["url"].string();
+        const Canonical named = split_canonical(canonical);
+        ANNALS_TRY(const auto other, session_.find("ConceptMap", named.url, named.version));
         if (other != nullptr && ++depth_ <= kMapsMax) {
             ANNALS_TRY_VOID(use(other));
         }

@@ -561,6 +561,24 @@ TEST_F(Translate, WithoutAMapTriesThoseOfPackages) {
     EXPECT_EQ(get("$translate?system=http://s/p&code=1"), "true equal http://s/q|own");
 }
 
+TEST_F(Translate, FollowsAGroupToTheVersionOfAMapThatItNames) {
+    const auto map = [&](const std::string& id, std::string_view version, std::string_view group) {
+        put("ConceptMap/" + id,
+            fmt::format(
+                R"({{"resourceType":"ConceptMap","id":"{}","url":"http://m/{}","version":"{}",
+            "status":"active","group":[{{"source":"http://s/p","target":"http://s/q",{}}}]}})",
+                id, id.substr(0, id.find('-')), version, group));
+    };
+    map("other-1", "1",
+        R"("element":[{"code":"1","target":[{"code":"x","equivalence":"equal"}]}])");
+    map("other-2", "2",
+        R"("element":[{"code":"1","target":[{"code":"y","equivalence":"equal"}]}])");
+    map("first", "1", R"("element":[{"code":"2"}],
+        "unmapped":{"mode":"other-map","url":"http://m/other|1"})");
+    EXPECT_EQ(get("$translate?url=http://m/first&system=http://s/p&code=1"),
+              "true equal http://s/q|x");
+}
+
 TEST_F(Translate, LooksAtWhatATargetDependsOn) {
     const Answer answer = send("POST", "/ConceptMap/map/$translate",
                                R"({"resourceType":"Parameters","parameter":[
@@ -573,6 +591,15 @@ TEST_F(Translate, LooksAtWhatATargetDependsOn) {
         answer.says(R"({"name":"product","part":[{"name":"element","valueUri":"http://q"},)"
                     R"({"name":"concept","valueCoding":{"system":"http://s/e","code":"e"}}]})"))
         << answer.body;
+
+    // A map that is sent is not validated.
+    const Answer bare = send("POST", "/ConceptMap/$translate",
+                             R"({"resourceType":"Parameters","parameter":[
+        {"name":"conceptMap","resource":{"resourceType":"ConceptMap","status":"active","group":[
+          {"source":"http://s/a","target":"http://s/b","element":[{"code":"1","target":[
+            {"code":"x","equivalence":"equal","product":[{"value":"e"}]}]}]}]}},
+        {"name":"coding","valueCoding":{"system":"http://s/a","code":"1"}}]})");
+    EXPECT_EQ(matches(bare), "true equal http://s/b|x") << bare.body;
 }
 
 }  // namespace
