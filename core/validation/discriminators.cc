@@ -125,7 +125,8 @@ Rule step_rule(Context& context, const Rule& rule, const DiscriminatorStep& step
         for (const std::uint32_t index : child->slices) {
             const Node& slice = rule.profile->node(index);
             const Node* url = rule.profile->find(slice, "url");
-            if (first_profile(slice) == step.text ||
+            const std::string canonical = first_profile(slice);
+            if (std::string_view(canonical).substr(0, canonical.find('|')) == step.text ||
                 (url != nullptr && url->fixed.equals(step.text))) {
                 found = &slice;
             }

@@ -758,6 +758,34 @@ TEST(Validation, ChecksExtensionsAgainstTheirDefinitions) {
               "Patient.extension[0]\n");
 }
 
+TEST(Validation, SlicesByAnExtensionWhoseProfileIsNamedWithItsVersion) {
+    TextSource source;
+    std::string definition = profile_of("Extension",
+                                        R"(
+        {"id":"Extension.url","path":"Extension.url","fixedUri":"http://x.org/e"})",
+                                        "e");
+    definition.insert(definition.size() - 1, R"(,"version":"1")");
+    source.add(definition);
+    source.add(profile_of("Patient", R"(
+        {"id":"Patient.telecom","path":"Patient.telecom","slicing":{"rules":"open",
+            "discriminator":[{"type":"value","path":"extension('http://x.org/e').value"}]}},
+        {"id":"Patient.telecom:a","path":"Patient.telecom","sliceName":"a","max":"1"},
+        {"id":"Patient.telecom:a.extension:e","path":"Patient.telecom.extension","sliceName":"e","min":1,
+            "type":[{"code":"Extension","profile":["http://x.org/e|1"]}]},
+        {"id":"Patient.telecom:a.extension:e.value[x]","path":"Patient.telecom.extension.value[x]","fixedCode":"a"})"));
+    const auto telecoms = [&](std::string_view second) {
+        Options options;
+        options.profiles = {"http://x.org/p"};
+        return issues(fmt::format(R"({{"resourceType":"Patient","telecom":[
+                {{"value":"1","extension":[{{"url":"http://x.org/e","valueCode":"a"}}]}},
+                {{"value":"2","extension":[{{"url":"http://x.org/e","valueCode":"{}"}}]}}]}})",
+                                  second),
+                      source, options);
+    };
+    EXPECT_EQ(telecoms("b"), "");
+    EXPECT_EQ(telecoms("a"), "error structure Patient\n");
+}
+
 TEST(Validation, KnowsExtensionsThatAreForOtherExtensions) {
     TextSource source;
     std::string definition = profile_of(
