@@ -30,7 +30,18 @@ std::string display_in(std::string_view language, json::Value listed, json::Valu
             }
         }
     }
-    return {};
+    // Who reads de-AT reads de.
+    const std::string_view asked = language.substr(0, language.find_first_of(",; "));
+    json::Value nearest;
+    for (const json::Value from : {listed, item}) {
+        for (const json::Value designation : from["designation"].elements()) {
+            const std::string own = designation["language"].string();
+            if (is_language(asked, own) && own.size() > nearest["language"].string().size()) {
+                nearest = designation;
+            }
+        }
+    }
+    return nearest["value"].string();
 }
 
 bool is_wanted(json::Value designation, std::span<const std::string> tokens) {

@@ -248,6 +248,11 @@ TEST_F(Expand, SpeaksOtherLanguages) {
         send("GET", "/ValueSet/$expand?url=http://v/all&displayLanguage=de&filter=hund");
     EXPECT_TRUE(german.says(R"("code":"dog","display":"Hund")")) << german.body;
     EXPECT_TRUE(send("GET", "/ValueSet/$expand?url=http://v/all&displayLanguage=fr").says("Chien"));
+    EXPECT_TRUE(
+        send("GET", "/ValueSet/$expand?url=http://v/all&displayLanguage=de-AT").says("Hund"));
+    EXPECT_FALSE(
+        send("GET", "/ValueSet/$expand?url=http://v/all&displayLanguage=fr-BE").says("Chien"))
+        << "another variant";
     const Answer all = send("GET", "/ValueSet/$expand?url=http://v/all&includeDesignations=true");
     EXPECT_TRUE(all.says(R"("designation":[{"language":"de","value":"Hund"},{"language":"fr-CH")"))
         << all.body;
