@@ -330,7 +330,11 @@ class Search {
             if (include.source) {
                 add(*include.source);
             }
-            if (!include.reverse && include.parameter != nullptr) {
+            if (include.reverse ? !include.source : include.parameter == nullptr) {
+                for (std::uint16_t type = 0; type < kResourceTypeCount; ++type) {
+                    add({type});
+                }
+            } else if (!include.reverse) {
                 std::ranges::for_each(search::targets_of(*include.parameter), add);
             }
         }

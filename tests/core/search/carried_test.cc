@@ -304,6 +304,29 @@ TEST_F(CarriedTest, IsIncludedByItsUrl) {
     EXPECT_THAT(urls("/StructureDefinition?base=http://p/base"), ElementsAre("http://own/sd"));
 }
 
+TEST_F(CarriedTest, IsIncludedByAStar) {
+    install(
+        "p", "1.0.0",
+        {R"({"resourceType":"Questionnaire","id":"asked","url":"http://p/asked","status":"active"})",
+         R"({"resourceType":"ConceptMap","id":"map","url":"http://p/map","status":"active","sourceUri":"http://own/vs"})"});
+    store_one("ValueSet/vs",
+              R"({"resourceType":"ValueSet","id":"vs","url":"http://own/vs","status":"active"})");
+    store_one(
+        "QuestionnaireResponse/r",
+        R"({"resourceType":"QuestionnaireResponse","id":"r","status":"completed","questionnaire":"http://p/asked"})");
+    for (const char* include :
+         {"QuestionnaireResponse:questionnaire", "QuestionnaireResponse:*", "*"}) {
+        EXPECT_THAT(urls(fmt::format("/QuestionnaireResponse?_include={}", include)),
+                    ElementsAre("", "http://p/asked"))
+            << include;
+    }
+    for (const char* include : {"ConceptMap:source-uri", "ConceptMap:*", "*"}) {
+        EXPECT_THAT(urls(fmt::format("/ValueSet?url=http://own/vs&_revinclude={}", include)),
+                    ElementsAre("http://own/vs", "http://p/map"))
+            << include;
+    }
+}
+
 TEST_F(CarriedTest, IsForThoseWhoMaySeeItsType) {
     install("p", "1.0.0", {value_set("one", "One")});
     const std::string id = get("/ValueSet").ids.at(0);
