@@ -2,6 +2,7 @@
 
 #include "tests/support/certificates.h"
 #include "tests/support/child_process.h"
+#include "tests/support/http_endpoint.h"
 #include "tests/support/temporary_directory.h"
 #include "tests/tools/annals_command.h"
 #include "tools/commands/http_client.h"
@@ -300,6 +301,30 @@ TEST(CommandLine, ServesImportsAndReplicatesOverTls) {
     EXPECT_NE(test::read_whole_file(directory / "out/history.ndjson").find(R"("id":"p")"),
               std::string::npos);
     ::unsetenv("SSL_CERT_FILE");
+}
+
+TEST(CommandLine, ExportsFromAServerWhatIsWholeAndNamesWhatIsDamagedThere) {
+    const test::HttpEndpoint server([](const std::string& request) {
+        const std::size_t begin = request.find(' ') + 1;
+        const std::string target = request.substr(begin, request.find(' ', begin) - begin);
+        return test::HttpEndpoint::Answer{
+            200, R"({"resourceType":"Bundle","type":"history","link":[{"relation":"self","url":")" +
+                     target +
+                     R"("}],"entry":[{"response":{"status":"500 Internal Server Error","outcome":)"
+                     R"({"resourceType":"OperationOutcome","issue":[{"severity":"error",)"
+                     R"("code":"exception","diagnostics":"This version is damaged"}]}}},)"
+                     R"({"request":{"method":"DELETE","url":"Patient/b"},)"
+                     R"("response":{"status":"410 Gone"}}]})"};
+    });
+    const TemporaryDirectory directory;
+    const Finished done =
+        annals({"export", "--server", server.url(), "--to", directory / "out", "--history"});
+    EXPECT_EQ(done.exit_code, 1);
+    EXPECT_NE(done.output.find("exported 2 versions"), std::string::npos) << done.output;
+    EXPECT_NE(done.errors.find("history.ndjson:1: This version is damaged\n"), std::string::npos)
+        << done.errors;
+    EXPECT_NE(done.errors.find("of these 1 are damaged"), std::string::npos) << done.errors;
+    EXPECT_TRUE(std::filesystem::exists(directory / "out/history.ndjson"));
 }
 
 TEST(Import, GoesOnWhereTheServerHasClosedAnIdleConnectionWithTls) {

@@ -3,6 +3,7 @@
 #include "storage/file_system.h"
 #include "storage/store.h"
 #include "tools/commands/arguments.h"
+#include "tools/commands/bundle_answers.h"
 #include "tools/commands/credentials.h"
 #include "tools/commands/history_line.h"
 #include "tools/commands/history_reader.h"
@@ -30,6 +31,11 @@ struct ExportOptions {
     Credentials credentials;
     bool history = false;
     bool quiet = false;
+};
+
+struct Exported {
+    std::uint64_t count = 0;
+    std::uint64_t damaged = 0;  ///< of these, what the server could not read
 };
 
 Result<void> write_history(const storage::Store& store, const ExportOptions& options,
@@ -89,9 +95,9 @@ Result<void> write_live(const storage::Store& store, const ExportOptions& option
     return {};
 }
 
-/// The server's own entries, oldest first.
+/// The server's own entries, oldest first. A version that is damaged there has an entry with status 500 and no resource.
 Result<void> write_from_server(const ExportOptions& options, Progress& progress,
-                               std::uint64_t& count) {
+                               Exported& exported) {
     ANNALS_TRY(ServerUrl server, parse_server_url(options.server));
     server.credentials = options.credentials;
     Patience patience;
@@ -101,33 +107,40 @@ Result<void> write_from_server(const ExportOptions& options, Progress& progress,
     ANNALS_TRY(LineWriter writer, LineWriter::create(options.to + "/history.ndjson"));
     while (!target.empty()) {
         ANNALS_TRY(const HistoryPage page, reader.read(target));
-        for (const std::string_view entry : page.entries) {
-            ANNALS_TRY_VOID(writer.line(entry));
+        for (const json::Value entry : page.document.root()["entry"].elements()) {
+            ANNALS_TRY_VOID(writer.line(entry.raw()));
+            ++exported.count;
+            const json::Value response = entry["response"];
+            if (!entry["resource"] && response["status"].string().starts_with('5')) {
+                ++exported.damaged;
+                std::fprintf(stderr, "history.ndjson:%llu: %s\n",
+                             static_cast<unsigned long long>(exported.count),
+                             outcome_text(response["outcome"]).c_str());
+            }
         }
-        count += page.entries.size();
         progress.set_share_total(page.total.value_or(0));
-        progress.update(count, count);
+        progress.update(exported.count, exported.count);
         target = page.next;
     }
     ANNALS_TRY_VOID(writer.finish());
     return writer.publish();
 }
 
-Result<void> run(const ExportOptions& options, std::uint64_t& count) {
+Result<void> run(const ExportOptions& options, Exported& exported) {
     if (!options.server.empty()) {
         ANNALS_TRY_VOID(make_output_directory(options.to));
         Progress progress("versions", 0, options.quiet);
-        return write_from_server(options, progress, count);
+        return write_from_server(options, progress, exported);
     }
     ANNALS_TRY(const ReadOnlyStore opened, open_read_only(options.data));
     ANNALS_TRY_VOID(make_output_directory(options.to));
     const storage::Store& store = *opened.store;
     if (options.history) {
         Progress progress("versions", store.totals().versions, options.quiet);
-        return write_history(store, options, progress, count);
+        return write_history(store, options, progress, exported.count);
     }
     Progress progress("resources", store.resource_count(), options.quiet);
-    return write_live(store, options, progress, count);
+    return write_live(store, options, progress, exported.count);
 }
 
 }  // namespace
@@ -161,14 +174,20 @@ int export_store(const ArgumentList& arguments) {
     if (const auto usable = header_lines(options.credentials); !usable) {
         return reader.refuse(usable.error().detail);
     }
-    std::uint64_t count = 0;
-    if (auto done = run(options, count); !done) {
+    Exported exported;
+    if (auto done = run(options, exported); !done) {
         // A server that refuses or fails half way has been asked: that is no fault of the start.
         const bool ran = !options.server.empty() && done.error().code != Errc::usage;
         return fail(done.error().detail, ran ? kExitFaults : exit_code_of(done.error()));
     }
-    std::fprintf(stdout, "exported %llu %s to %s\n", static_cast<unsigned long long>(count),
+    std::fprintf(stdout, "exported %llu %s to %s\n",
+                 static_cast<unsigned long long>(exported.count),
                  options.history ? "versions" : "resources", options.to.c_str());
+    if (exported.damaged > 0) {
+        return fail(fmt::format("of these {} are damaged at the server: lines without a resource",
+                                exported.damaged),
+                    kExitFaults);
+    }
     return kExitDone;
 }
 
