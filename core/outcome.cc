@@ -1,9 +1,9 @@
 #include "core/outcome.h"
 
 #include "codec/json/document.h"
+#include "codec/json/unicode.h"
 #include "core/base/log.h"
 #include "core/interactions/patch_document.h"
-#include "core/utf8.h"
 
 #include <fmt/format.h>
 
@@ -177,11 +177,11 @@ std::string outcome_json(const std::vector<Issue>& issues) {
         out += '"';
         if (!issue.diagnostics.empty()) {
             out += R"(,"diagnostics":)";
-            json::append_quoted(out, valid_utf8(issue.diagnostics));
+            json::append_quoted(out, json::valid_utf8(issue.diagnostics));
         }
         if (!issue.expression.empty()) {
             out += R"(,"expression":[)";
-            json::append_quoted(out, valid_utf8(issue.expression));
+            json::append_quoted(out, json::valid_utf8(issue.expression));
             out += ']';
         }
         out += '}';

@@ -1,7 +1,7 @@
 #include "core/target.h"
 
+#include "codec/json/unicode.h"
 #include "core/base/ids.h"
-#include "core/utf8.h"
 
 #include <fmt/format.h>
 
@@ -48,19 +48,6 @@ Result<std::size_t> split(std::string_view path, std::string_view (&segments)[kS
     return count;
 }
 
-int hex_digit(char c) noexcept {
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    if (c >= 'A' && c <= 'F') {
-        return c - 'A' + 10;
-    }
-    return -1;
-}
-
 Result<std::string> percent_decode(std::string_view text) {
     std::string out;
     out.reserve(text.size());
@@ -70,8 +57,8 @@ Result<std::string> percent_decode(std::string_view text) {
         } else if (text[i] != '%') {
             out += text[i];
         } else {
-            const int high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
-            const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
+            const int high = i + 2 < text.size() ? json::hex_value(text[i + 1]) : -1;
+            const int low = i + 2 < text.size() ? json::hex_value(text[i + 2]) : -1;
             if (high < 0 || low < 0) {
                 return Error{Errc::invalid, "The query has a malformed percent-escape", ""};
             }
@@ -79,7 +66,7 @@ Result<std::string> percent_decode(std::string_view text) {
             i += 2;
         }
     }
-    if (!is_utf8(out) || out.find('\0') != std::string::npos) {
+    if (!json::is_utf8(out) || out.find('\0') != std::string::npos) {
         return Error{Errc::invalid, "The query is not valid UTF-8 text", ""};
     }
     return out;

@@ -1,8 +1,8 @@
 #include "net/websocket.h"
 
+#include "codec/json/unicode.h"
 #include "core/base/base64.h"
 #include "core/base/check.h"
-#include "core/utf8.h"
 
 #include <openssl/evp.h>
 
@@ -169,7 +169,7 @@ FrameReader::Event FrameReader::take(const Head& head, std::string payload) {
                  !is_close_code(byte_at(payload, 0) << 8 | byte_at(payload, 1)))) {
                 return fail(CloseCode::protocol_error);
             }
-            if (payload.size() > 2 && !core::is_utf8(std::string_view(payload).substr(2))) {
+            if (payload.size() > 2 && !json::is_utf8(std::string_view(payload).substr(2))) {
                 return fail(CloseCode::not_utf8);
             }
             fail(CloseCode::normal);
@@ -186,7 +186,7 @@ FrameReader::Event FrameReader::take(const Head& head, std::string payload) {
         return Event::need_bytes;
     }
     payload_ = std::exchange(message_, {});
-    return core::is_utf8(payload_) ? Event::text : fail(CloseCode::not_utf8);
+    return json::is_utf8(payload_) ? Event::text : fail(CloseCode::not_utf8);
 }
 
 }  // namespace annals::net

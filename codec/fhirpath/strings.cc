@@ -137,17 +137,6 @@ std::optional<std::string> unescape_json(std::string_view text) {
     return sound ? std::optional(std::move(out)) : std::nullopt;
 }
 
-bool is_utf8(std::string_view text) {
-    while (!text.empty()) {
-        const std::size_t length = json::utf8_length(text);
-        if (length == 0) {
-            return false;
-        }
-        text.remove_prefix(length);
-    }
-    return true;
-}
-
 }  // namespace
 
 const re2::RE2* Machine::compiled(const Node& node, std::string_view pattern, bool full) {
@@ -275,7 +264,7 @@ bool Machine::encode(Function function, std::string_view text, std::string_view 
                 out = decode_base64(text, format == "urlbase64");
             }
             // Strings are UTF-8; other bytes have none.
-            if (out && !is_utf8(*out)) {
+            if (out && !json::is_utf8(*out)) {
                 out.reset();
             }
             break;

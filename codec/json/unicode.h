@@ -1,6 +1,6 @@
-// Escapes and UTF-8 inside JSON strings.
+// Escapes of JSON strings, and UTF-8.
 //
-// Layer:   codec. (All who read characters written by number use it.)
+// Layer:   codec. (All who read characters written by number use it, and all who say texts from outside back.)
 // Spec:    RFC 8259 section 7, RFC 3629.
 // Threads: plain functions.
 
@@ -49,6 +49,12 @@ void append_utf8(std::string& out, std::uint32_t code_point);
 
 /// Length of the well-formed UTF-8 sequence at the start of `text`; 0 if there is none.
 std::size_t utf8_length(std::string_view text) noexcept;
+
+/// True if `text` is UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF.
+bool is_utf8(std::string_view text) noexcept;
+
+/// `text` with every byte that is not part of valid UTF-8 as U+FFFD.
+std::string valid_utf8(std::string_view text);
 
 /// A place in a text, as editors count: from 1, columns in characters.
 struct Place {

@@ -1,7 +1,7 @@
 #include "core/graphql/parser.h"
 
+#include "codec/json/unicode.h"
 #include "core/graphql/lexer.h"
-#include "core/utf8.h"
 
 #include <fmt/format.h>
 
@@ -347,7 +347,7 @@ Result<Document> parse(std::string_view text, Location& fault) {
         return Error{Errc::too_costly,
                      fmt::format("The document has more than {} bytes", kDocumentBytesMax), ""};
     }
-    if (!is_utf8(text)) {
+    if (!json::is_utf8(text)) {
         return Error{Errc::invalid, "The document is not UTF-8", ""};
     }
     Parser parser(text);

@@ -1,8 +1,8 @@
 #include "core/packages/package.h"
 
+#include "codec/json/unicode.h"
 #include "core/base/digest.h"
 #include "core/base/resource_types.h"
-#include "core/utf8.h"
 
 #include <fmt/format.h>
 
@@ -145,7 +145,7 @@ Result<void> Package::take(std::string_view path, std::string bytes, json::Parse
     if (!document || !document->root().is_object()) {
         return Error{
             Errc::invalid,
-            fmt::format("The package's file '{}' is no JSON object{}", core::valid_utf8(file),
+            fmt::format("The package's file '{}' is no JSON object{}", json::valid_utf8(file),
                         document ? std::string() : ": " + document.error().detail),
             ""};
     }

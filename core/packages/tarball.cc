@@ -1,6 +1,6 @@
 #include "core/packages/tarball.h"
 
-#include "core/utf8.h"
+#include "codec/json/unicode.h"
 
 #include <fmt/format.h>
 
@@ -125,17 +125,17 @@ Result<void> read_tarball(
         const std::string_view path = name == nullptr ? std::string_view() : name;
         if (path.size() > limits.path_bytes_max || !is_safe(path)) {
             return bad(fmt::format("The archive has a path that isn't below it: '{}'",
-                                   core::valid_utf8(path.substr(0, 200))));
+                                   json::valid_utf8(path.substr(0, 200))));
         }
         if (archive_entry_hardlink(entry) != nullptr || archive_entry_symlink(entry) != nullptr) {
-            return bad(fmt::format("The archive has a link: '{}'", core::valid_utf8(path)));
+            return bad(fmt::format("The archive has a link: '{}'", json::valid_utf8(path)));
         }
         if (archive_entry_filetype(entry) == AE_IFDIR) {
             continue;
         }
         if (archive_entry_filetype(entry) != AE_IFREG) {
             return bad(
-                fmt::format("The archive has what is no file: '{}'", core::valid_utf8(path)));
+                fmt::format("The archive has what is no file: '{}'", json::valid_utf8(path)));
         }
         ANNALS_TRY(std::string content, read_file(reader.get(), limits, limits.bytes_max - total));
         total += content.size();

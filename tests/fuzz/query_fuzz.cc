@@ -2,9 +2,9 @@
 // can be asked; what was used of a query is accepted again, strictly, and used again as a whole; a filter that is
 // written out again is read as the same filter.
 
+#include "codec/json/unicode.h"
 #include "core/search/filter.h"
 #include "core/target.h"
-#include "core/utf8.h"
 #include "tests/core/search/corpus.h"
 
 #include <cstdint>
@@ -121,7 +121,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::string_view text(copy.data(), copy.size());
     if (text.starts_with('(')) {
         // What was decoded has no other characters.
-        if (is_utf8(text) && text.find('\0') == std::string_view::npos) {
+        if (annals::json::is_utf8(text) && text.find('\0') == std::string_view::npos) {
             search::check_filter(text.substr(1));
         }
         return 0;

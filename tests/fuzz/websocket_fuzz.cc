@@ -1,7 +1,7 @@
 // The frame reader: whatever comes, in whatever portions, it gives the same messages or the same fault, within its bounds.
 
+#include "codec/json/unicode.h"
 #include "core/base/check.h"
-#include "core/utf8.h"
 #include "net/websocket.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::string read(std::string_view bytes, std::size_t step) {
         }
         ANNALS_CHECK(reader.payload().size() <=
                      (event == FrameReader::Event::text ? kMessageBytesMax : 125));
-        ANNALS_CHECK(event != FrameReader::Event::text || annals::core::is_utf8(reader.payload()));
+        ANNALS_CHECK(event != FrameReader::Event::text || annals::json::is_utf8(reader.payload()));
         all += reader.payload();
         all += '\1';
     }
