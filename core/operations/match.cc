@@ -24,18 +24,6 @@ struct Scored {
     storage::VersionInfo info;
 };
 
-/// `text` as a value of a search, without a meaning of its own.
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '\\' || c == ',' || c == '$' || c == '|') {
-            out += '\\';
-        }
-        out += c;
-    }
-    return out;
-}
-
 /// Searches that find whom the patient may be, each by itself.
 std::vector<search::QueryPair> criteria_of(json::Value patient) {
     std::vector<search::QueryPair> criteria;
@@ -53,17 +41,17 @@ std::vector<search::QueryPair> criteria_of(json::Value patient) {
     };
     each("identifier", "value", [&](json::Value identifier, std::string_view value) {
         criteria.emplace_back(
-            "identifier",
-            fmt::format("{}|{}", escaped(identifier["system"].string()), escaped(value)));
+            "identifier", fmt::format("{}|{}", search::escape_value(identifier["system"].string()),
+                                      search::escape_value(value)));
     });
     each("name", "family", [&](json::Value, std::string_view family) {
-        criteria.emplace_back("family", escaped(family));
+        criteria.emplace_back("family", search::escape_value(family));
     });
     each("telecom", "value", [&](json::Value, std::string_view value) {
-        criteria.emplace_back("telecom", escaped(value));
+        criteria.emplace_back("telecom", search::escape_value(value));
     });
     if (const std::string date(patient["birthDate"].string()); !date.empty()) {
-        criteria.emplace_back("birthdate", escaped(date));
+        criteria.emplace_back("birthdate", search::escape_value(date));
     }
     return criteria;
 }

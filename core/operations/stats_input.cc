@@ -13,18 +13,6 @@ namespace {
 constexpr std::size_t kCodesMax = 100;
 constexpr long double kHourUs = 3'600'000'000.0L;
 
-/// As a value of a search that means just this text.
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '\\' || c == ',' || c == '|' || c == '$') {
-            out += '\\';
-        }
-        out += c;
-    }
-    return out;
-}
-
 /// The values of a parameter that can't stand in a query.
 Result<std::vector<json::Value>> objects(const OperationInput& input, std::string_view name) {
     std::vector<json::Value> found;
@@ -174,9 +162,10 @@ std::vector<search::QueryPair> StatsInput::criteria() const {
     std::string tokens;
     for (const GivenCode& given : codes) {
         tokens += fmt::format("{}{}|{}", tokens.empty() ? "" : ",",
-                              escaped(given.system.value_or("")), escaped(given.code));
+                              search::escape_value(given.system.value_or("")),
+                              search::escape_value(given.code));
     }
-    std::vector<search::QueryPair> pairs{{"subject", escaped(subject)},
+    std::vector<search::QueryPair> pairs{{"subject", search::escape_value(subject)},
                                          {"combo-code", std::move(tokens)},
                                          {"status:not", "entered-in-error"},
                                          {"status:not", "cancelled"}};

@@ -147,6 +147,17 @@ Result<std::vector<QueryPair>> decode_pairs(std::string_view text) {
     return core::parse_query(text);
 }
 
+std::string escape_value(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '\\' || c == ',' || c == '$' || c == '|') {
+            out += '\\';
+        }
+        out += c;
+    }
+    return out;
+}
+
 Result<Query> parse_query(const QueryContext& asked, std::vector<TypeId> types,
                           std::span<const QueryPair> pairs) {
     QueryContext context = asked;

@@ -100,6 +100,9 @@ struct QueryContext {
 Result<Query> parse_query(const QueryContext& context, std::vector<TypeId> types,
                           std::span<const QueryPair> pairs);
 
+/// `text` as a parameter's value, or a part of one, that means just this text (search.html#escaping).
+std::string escape_value(std::string_view text);
+
 /// Whether a parameter, by its name as sent, is about the result and no criterion.
 bool is_result_parameter(std::string_view name) noexcept;
 

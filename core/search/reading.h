@@ -78,7 +78,7 @@ std::string_view shown(std::string_view text) noexcept;
 /// The parts of `text` between separators that no backslash escapes; escapes stay.
 std::vector<std::string_view> split_unescaped(std::string_view text, char separator);
 
-/// FHIR's escapes resolved: \, \$ \| and \\; nothing for any other.
+/// FHIR's escapes, as escape_value() makes them, resolved: \, \$ \| and \\; nothing for any other.
 std::optional<std::string> unescape(std::string_view text);
 
 /// The prefix at the beginning of a date, number or quantity.

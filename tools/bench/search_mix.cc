@@ -1,6 +1,7 @@
 #include "tools/bench/search_mix.h"
 
 #include "codec/json/document.h"
+#include "core/search/query.h"
 #include "core/target.h"
 #include "tools/commands/http_client.h"
 
@@ -225,14 +226,7 @@ SearchMix mix_of(const Found& found) {
 }  // namespace
 
 std::string search_text(std::string_view value) {
-    std::string escaped;
-    for (const char c : value) {
-        if (c == '\\' || c == ',' || c == '$' || c == '|') {
-            escaped.push_back('\\');
-        }
-        escaped.push_back(c);
-    }
-    return core::percent_encode(escaped);
+    return core::percent_encode(core::search::escape_value(value));
 }
 
 Result<SearchMix> sample_search_mix(const Site& site) {

@@ -1,3 +1,4 @@
+#include "core/target.h"
 #include "tests/core/search/corpus.h"
 
 #include <gtest/gtest.h>
@@ -38,6 +39,14 @@ TEST(StringQuery, IsByBeginningByPartOrExact) {
            {"given=a,,b",
             "invalid: search parameter 'given': a value is needed before and after every comma"},
            {"given=", "invalid: search parameter 'given' has no value"}});
+}
+
+TEST(StringQuery, FindsWhatIsEscaped) {
+    Corpus corpus;
+    corpus.add(R"({"resourceType":"Patient","id":"comma","name":[{"family":"a,b$c|d\\e"}]})");
+    const std::string value = escape_value(R"(a,b$c|d\e)");
+    EXPECT_EQ(value, R"(a\,b\$c\|d\\e)");
+    EXPECT_EQ(corpus.ask("Patient", "family:exact=" + percent_encode(value)), "comma");
 }
 
 TEST(StringQuery, RefusesATextOfWhichFoldingLeavesNothing) {
