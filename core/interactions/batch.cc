@@ -196,8 +196,12 @@ class Batch {
         return true;
     }
 
-    static void set_order(Entry& entry, const Target& target) {
+    void set_order(Entry& entry, const Target& target) const {
         const HttpMethod method = entry.asked.method;
+        if (service_.config().integrity_on_delete && method == HttpMethod::delete_) {
+            // Goes alone: what entries before it delete or write may be what refers to it.
+            return;
+        }
         if (target.level == Level::instance || target.level == Level::version ||
             target.level == Level::instance_history) {
             entry.order = Order::instance;

@@ -166,6 +166,17 @@ TEST_P(ReferrersTest, OfATransactionCountAsItLeavesThem) {
     EXPECT_NE(server_.get("/Patient/p").status, 200);
 }
 
+TEST_P(ReferrersTest, DoNotHoldOnceEarlierEntriesOfABatchAreDone) {
+    server_.put("/Patient/p", patient_json("p"));
+    server_.put("/Basic/1", basic("1", reference_to("Patient/p")));
+    server_.put("/Basic/2", basic("2", reference_to("Basic/1")));
+    server_.put("/Basic/3", basic("3", reference_to("Patient/p")));
+    const Received answer = server_.submit(
+        bundle_of("batch", {entry_of("DELETE", "Basic/2"), entry_of("PUT", "Basic/3", basic("3")),
+                            entry_of("DELETE", "Basic/1"), entry_of("DELETE", "Patient/p")}));
+    EXPECT_EQ(Json(answer.body).statuses(), "204 200 204 204") << answer.body;
+}
+
 TEST_P(ReferrersTest, DoNotHoldAgainstHistoryBundles) {
     ASSERT_EQ(server_.put("/Patient/p", patient_json("p")).status, 201);
     ASSERT_EQ(server_.put("/Basic/b", basic("b", reference_to("Patient/p"))).status, 201);
