@@ -255,7 +255,7 @@ asio::awaitable<Response> job_file(const Service& service, const Request& reques
         co_return size.error();
     }
     Response response;
-    response.media_type = "application/fhir+ndjson";
+    response.content_type = ContentType::ndjson;  // no resource: a Bundle has no place for it
     response.cache_control = "private";
     response.last_modified = view->state.finished;
     const std::string tag = fmt::format(R"("{}/{}")", target.id, target.member);

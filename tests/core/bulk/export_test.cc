@@ -488,6 +488,26 @@ TEST_F(ExportTest, GivesRangesOfItsFiles) {
     EXPECT_EQ(get("bytes=2-5", "\"another\"").status, 200);
 }
 
+TEST_F(ExportTest, PutsNoFileIntoTheAnswerToABundle) {
+    put("Patient", "a");
+    put("Patient", "b");
+    const Exported exported = run("/$export");
+    for (const char* type : {"batch", "transaction"}) {
+        const Answer answer = send(
+            "POST", "/",
+            fmt::format(
+                R"({{"resourceType":"Bundle","type":"{}","entry":[{{"request":{{"method":"GET","url":"{}"}}}}]}})",
+                type, exported.urls.at(0)),
+            {{"Content-Type", "application/fhir+json"}});
+        json::Parser parser;
+        const auto document = parser.parse(answer.body);
+        ASSERT_TRUE(document) << answer.body;
+        const json::Value entry = *document->root()["entry"].elements().begin();
+        EXPECT_TRUE(entry["response"]["status"].equals("200 OK")) << answer.body;
+        EXPECT_FALSE(entry["resource"]) << answer.body;
+    }
+}
+
 TEST_F(ExportTest, RefusesWhatItCannotDo) {
     EXPECT_EQ(send("GET", "/$export").status, 400);
     const auto lenient = [&](std::string_view target) {
