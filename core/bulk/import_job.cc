@@ -42,6 +42,9 @@ constexpr std::chrono::milliseconds kPause{200};
 
 constexpr std::uint64_t kErrorFileBytesMax = 128 << 20;
 
+/// With which some programs begin a file.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 /// The id of a resource that came without one: the same each time that its line is taken.
 std::string id_of_line(std::string_view job, std::size_t input, std::uint64_t line) {
     const Hash128 hash = hash128(fmt::format("{}/{}/{}", job, input, line));
@@ -167,6 +170,9 @@ class ImportJob {
                 return submit_history();
             }
             ++line_;
+            if (line_ == 1 && line.starts_with(kByteOrderMark)) {
+                line.remove_prefix(kByteOrderMark.size());
+            }
             if (reader.too_long()) {
                 ANNALS_TRY_VOID(
                     add_error({Errc::body_too_large, "The line is too long", ""}, line_));

@@ -96,6 +96,15 @@ TEST_F(ImportTest, TakesEachLineAsAPutDoes) {
     EXPECT_TRUE(send("GET", "/Patient?gender=male").says(R"("total":1)"));
 }
 
+TEST_F(ImportTest, PassesOverAByteOrderMarkAtTheBeginningOfAFile) {
+    const std::string mark = "\xEF\xBB\xBF";
+    const Imported imported = import_text(mark + R"({"resourceType":"Patient","id":"a"})" + "\n" +
+                                          mark + R"({"resourceType":"Patient","id":"b"})");
+    EXPECT_EQ(send("GET", "/Patient/a").status, 200);
+    EXPECT_THAT(imported.errors, HasSubstr("a.ndjson:2: "));
+    EXPECT_THAT(imported.manifest, HasSubstr(R"("count":1}],"error":[{)"));
+}
+
 TEST_F(ImportTest, NamesTheLinesThatItRefusesAndGoesOn) {
     const Imported imported = import_text(
         "{\"resourceType\":\"Patient\",\"id\":\"a\"}\n"
