@@ -22,6 +22,9 @@ using terminology::CodeSystem;
 using terminology::Expansion;
 using Entry = terminology::Expansion::Entry;
 
+/// Each is an object and an array; what is in the last, and a Bundle around all, has room in kJsonDepthMax.
+constexpr std::size_t kNestingMax = 24;
+
 /// What is asked for; owns all of it, since the answer may be made elsewhere.
 struct Asked {
     Meant meant;
@@ -286,7 +289,7 @@ void Answer::open(const Entry& entry) {
     }
 }
 
-// Each entry below the nearest of those above it that is chosen as well.
+// Each entry below the nearest of those above it that is chosen as well; beside it where that is too deep to be read.
 void Answer::write_tree() {
     constexpr std::uint32_t kTop = 0xffff'ffff;
     std::vector<std::uint32_t> place(expansion_.entries.size(), kTop);  // among the chosen
@@ -294,6 +297,8 @@ void Answer::write_tree() {
         place[chosen_[i]] = i;
     }
     std::vector<std::vector<std::uint32_t>> below(chosen_.size() + 1);  // the last: at the top
+    std::vector<std::uint32_t> above(chosen_.size(), kTop);
+    std::vector<std::size_t> depth(chosen_.size(), 0);
     for (std::uint32_t i = 0; i < chosen_.size(); ++i) {
         const Entry& entry = expansion_.entries[chosen_[i]];
         const Expansion::System& system = expansion_.systems[entry.system];
@@ -308,6 +313,11 @@ void Answer::write_tree() {
                 parent = place[found->second];
             }
         }
+        if (parent != kTop && depth[parent] == kNestingMax) {
+            parent = above[parent];
+        }
+        above[i] = parent;
+        depth[i] = parent == kTop ? 0 : depth[parent] + 1;
         below[parent == kTop ? chosen_.size() : parent].push_back(i);
     }
 
@@ -327,7 +337,6 @@ void Answer::write_tree() {
         const std::uint32_t entry = (*level.entries)[level.next++];
         out_ += level.next > 1 ? "," : "";
         open(expansion_.entries[chosen_[entry]]);
-        // A document may be nested so deep and no deeper.
         if (below[entry].empty()) {
             out_ += '}';
         } else {

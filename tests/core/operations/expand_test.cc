@@ -243,6 +243,26 @@ TEST_F(Expand, NestsWhereThatIsAskedFor) {
     EXPECT_TRUE(parser.parse(answer.body)) << answer.body;
 }
 
+TEST_F(Expand, NestsNoDeeperThanADocumentMayBe) {
+    constexpr int kCodes = 100;
+    std::string concepts = R"({"code":"0"})";
+    for (int i = 1; i < kCodes; ++i) {
+        concepts += fmt::format(
+            R"(,{{"code":"{}","property":[{{"code":"parent","valueCode":"{}"}}]}})", i, i - 1);
+    }
+    put("CodeSystem/line",
+        R"({"resourceType":"CodeSystem","id":"line","url":"http://s/line","status":"active",
+        "content":"complete","concept":[)" +
+            concepts + "]}");
+    compose("line", R"("include":[{"system":"http://s/line"}])");
+    const Answer answer = send("GET", "/ValueSet/$expand?url=http://v/line&excludeNested=false");
+    EXPECT_EQ(codes_of(answer), "0") << "all else is below it";
+    EXPECT_TRUE(answer.says(R"("code":"99")"));
+    const Answer xml =
+        send("GET", "/ValueSet/$expand?url=http://v/line&excludeNested=false&_format=xml");
+    EXPECT_TRUE(xml.says(R"(<code value="99"/>)")) << xml.body;
+}
+
 TEST_F(Expand, SpeaksOtherLanguages) {
     const Answer german =
         send("GET", "/ValueSet/$expand?url=http://v/all&displayLanguage=de&filter=hund");
