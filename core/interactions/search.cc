@@ -142,9 +142,9 @@ class Search {
                                          view_.shows(info);
                               },
                               !view_.is_whole()};
-            Result<Included> included =
-                co_await find_included(*snapshot_, *parameters_, view_, request_.base_url,
-                                       query_.includes, page->matches, shown, turns_);
+            Result<Included> included = co_await find_included(
+                *snapshot_, parameters_, view_, request_.base_url, query_.includes, page->matches,
+                shown, as_of_.has_value(), turns_);
             if (!included) {
                 co_return std::move(included.error());
             }

@@ -1,6 +1,7 @@
 #include "core/interactions/search_includes.h"
 
 #include "codec/json/resource.h"
+#include "core/interactions/as_of.h"
 #include "core/search/canonical_links.h"
 #include "core/search/parameter_values.h"
 
@@ -77,15 +78,17 @@ std::optional<VersionInfo> version_of(const Named& named, const storage::Store& 
 
 class Includer {
   public:
-    Includer(search::Snapshot& snapshot, const search::ParameterSet& parameters,
+    Includer(search::Snapshot& snapshot,
+             const std::shared_ptr<const search::ParameterSet>& parameters,
              const search::View& view, std::string_view base_url, std::span<const Include> includes,
-             const Shown& shown, Turns& turns)
+             const Shown& shown, bool as_of, Turns& turns)
         : snapshot_(snapshot),
           parameters_(parameters),
           view_(view),
           base_url_(base_url),
           includes_(includes),
           shown_(shown),
+          as_of_(as_of),
           turns_(turns),
           reader_(snapshot) {}
 
@@ -225,7 +228,7 @@ class Includer {
             }
         }
         // Only the parameters tell canonicals from other texts.
-        for (const Parameter& parameter : parameters_.of(type)) {
+        for (const Parameter& parameter : parameters_->of(type)) {
             if (parameter.type != schema::SearchType::reference || !parameter.ready) {
                 continue;
             }
@@ -262,7 +265,14 @@ class Includer {
             if (!search::may_be_named(type)) {
                 continue;  // The `url` of a Subscription is its endpoint.
             }
-            Result<void> done = co_await add_matches(type, plan, 1);
+            Result<void> done = Result<void>();
+            if (as_of_) {
+                done = co_await reach_back(snapshot_.store(), parameters_, base_url_,
+                                           std::span(&type, 1), snapshot_, turns_);
+            }
+            if (done) {
+                done = co_await add_matches(type, plan, 1);
+            }
             if (!done) {
                 co_return std::move(done.error());
             }
@@ -314,7 +324,7 @@ class Includer {
             if (include.parameter != nullptr) {
                 add_terms(*include.parameter);
             } else {
-                for (const Parameter& parameter : parameters_.of(source)) {
+                for (const Parameter& parameter : parameters_->of(source)) {
                     if (parameter.type == schema::SearchType::reference) {
                         add_terms(parameter);
                     }
@@ -356,11 +366,12 @@ class Includer {
     }
 
     search::Snapshot& snapshot_;
-    const search::ParameterSet& parameters_;
+    const std::shared_ptr<const search::ParameterSet>& parameters_;
     const search::View& view_;
     std::string_view base_url_;
     std::span<const Include> includes_;
     const Shown& shown_;
+    bool as_of_;
     Turns& turns_;
     search::BodyReader reader_;
     std::unordered_set<std::uint64_t> seen_;  // positions
@@ -378,13 +389,11 @@ std::optional<VersionInfo> referred_version(const storage::Store& store, std::st
     return named ? version_of(*named, store, position) : std::nullopt;
 }
 
-asio::awaitable<Result<Included>> find_included(search::Snapshot& snapshot,
-                                                const search::ParameterSet& parameters,
-                                                const search::View& view, std::string_view base_url,
-                                                std::span<const search::Include> includes,
-                                                std::span<const storage::VersionInfo> matches,
-                                                const Shown& shown, Turns& turns) {
-    Includer includer(snapshot, parameters, view, base_url, includes, shown, turns);
+asio::awaitable<Result<Included>> find_included(
+    search::Snapshot& snapshot, const std::shared_ptr<const search::ParameterSet>& parameters,
+    const search::View& view, std::string_view base_url, std::span<const search::Include> includes,
+    std::span<const storage::VersionInfo> matches, const Shown& shown, bool as_of, Turns& turns) {
+    Includer includer(snapshot, parameters, view, base_url, includes, shown, as_of, turns);
     Result<Included> included = co_await includer.run(matches);
     co_return included;
 }

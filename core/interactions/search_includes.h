@@ -16,6 +16,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -45,13 +46,11 @@ struct Shown {
 };
 
 /// What comes along with `matches`, of what is shown: all else leads no further, either. What is searched for is what
-/// `view` sees, so that what isn't shown counts for nothing. Lifetime: the arguments outlive the call.
-/// Errors: timeout, too_costly.
-asio::awaitable<Result<Included>> find_included(search::Snapshot& snapshot,
-                                                const search::ParameterSet& parameters,
-                                                const search::View& view, std::string_view base_url,
-                                                std::span<const search::Include> includes,
-                                                std::span<const storage::VersionInfo> matches,
-                                                const Shown& shown, Turns& turns);
+/// `view` sees, so that what isn't shown counts for nothing. With `as_of` canonicals are followed into what the index has
+/// thrown away, too (reach_back()). Lifetime: the arguments outlive the call. Errors: timeout, too_costly, expired.
+asio::awaitable<Result<Included>> find_included(
+    search::Snapshot& snapshot, const std::shared_ptr<const search::ParameterSet>& parameters,
+    const search::View& view, std::string_view base_url, std::span<const search::Include> includes,
+    std::span<const storage::VersionInfo> matches, const Shown& shown, bool as_of, Turns& turns);
 
 }  // namespace annals::core

@@ -194,5 +194,42 @@ TEST_F(AsOfTest, PagesStayInTheirState) {
     EXPECT_EQ(all.size(), 5u);
 }
 
+TEST_F(AsOfTest, IncludesByACanonicalWhatTheIndexHasThrownAway) {
+    store_options_.search_index.positions_retained = 10;
+    store_options_.search_index.pending_documents = 0;
+    restart(Config());
+    const Headers json{{"Content-Type", "application/fhir+json"}};
+    const auto put_questionnaire = [&](std::string_view title) {
+        return send(
+                   "PUT", "/Questionnaire/q",
+                   fmt::format(
+                       R"({{"resourceType":"Questionnaire","id":"q","url":"http://q","status":"active","title":"{}"}})",
+                       title),
+                   json)
+            .status;
+    };
+    ASSERT_EQ(put_questionnaire("then"), 201);
+    ASSERT_EQ(
+        send(
+            "PUT", "/QuestionnaireResponse/r",
+            R"({"resourceType":"QuestionnaireResponse","id":"r","status":"completed","questionnaire":"http://q"})",
+            json)
+            .status,
+        201);
+    const Position then = store().last_position();
+    const TypeId type = test::type_of("Questionnaire");
+    for (int round = 0; store().search(type)->vacuumed_through <= then; ++round) {
+        ASSERT_LT(round, 3000);
+        ASSERT_EQ(put_questionnaire("now"), 200);
+        send("GET", "/Questionnaire?title=now");  // has the index take in what was written
+    }
+    for (const char* include :
+         {"QuestionnaireResponse:questionnaire", "QuestionnaireResponse:*", "*"}) {
+        EXPECT_EQ(
+            found(fmt::format("/QuestionnaireResponse?_include={}&_asOf={}", include, then.value)),
+            (std::set<std::string>{"r/1", "q/1"}));
+    }
+}
+
 }  // namespace
 }  // namespace annals::core
