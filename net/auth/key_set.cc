@@ -152,16 +152,22 @@ Result<KeySet> KeySet::read(std::string_view text) {
         return Error{Errc::invalid, fmt::format("more than {} keys", kKeysMax), ""};
     }
     KeySet set;
+    std::optional<std::string> broken;
     for (const json::Value jwk : list.elements()) {
         std::optional<Key> key = read_key(jwk);
-        if (!key) {
-            ++set.passed_over_;
-        } else if (key->key == nullptr) {
-            ERR_clear_error();
-            return Error{Errc::invalid, fmt::format("the key '{}' is no key", key->id), ""};
-        } else {
+        if (key && key->key != nullptr) {
             set.keys_.push_back(*std::move(key));
+            continue;
         }
+        ++set.passed_over_;
+        if (key) {
+            ERR_clear_error();
+            broken = std::move(key->id);
+        }
+    }
+    // Beside others it must not keep these from being taken (RFC 7517, section 5).
+    if (set.keys_.empty() && broken) {
+        return Error{Errc::invalid, fmt::format("the key '{}' is no key", *broken), ""};
     }
     return set;
 }

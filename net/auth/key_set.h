@@ -34,8 +34,8 @@ inline constexpr int kRsaBitsMax = 16384;
 class KeySet {
   public:
     /// Reads `{"keys":[...]}`. Keys that can't verify signatures here are passed over: other types and curves, for
-    /// encryption, symmetric, RSA below kRsaBitsMin; `passed_over` counts them.
-    /// Errors: invalid (no JWK Set; more than kKeysMax keys; a key whose numbers make no key).
+    /// encryption, symmetric, RSA below kRsaBitsMin, and beside others such whose numbers make no key; `passed_over` counts them.
+    /// Errors: invalid (no JWK Set; more than kKeysMax keys; nothing but keys that are none).
     static Result<KeySet> read(std::string_view text);
 
     const std::vector<Key>& keys() const noexcept { return keys_; }

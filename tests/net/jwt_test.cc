@@ -246,11 +246,13 @@ TEST(Jwt, SaysWhichPatientItIsFor) {
 TEST(KeySet, PassesOverKeysOfNoUseHere) {
     const SigningKey weak("RS256", "weak", 1024);
     const SigningKey good("RS256", "good");
-    const KeySet set = keys({weak.jwk(), good.jwk(), good.jwk(R"(,"use":"enc")"),
-                             R"({"kty":"oct","k":"c2VjcmV0"})",
-                             R"({"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"})"});
+    const KeySet set = keys(
+        {weak.jwk(), good.jwk(), good.jwk(R"(,"use":"enc")"), R"({"kty":"oct","k":"c2VjcmV0"})",
+         R"({"kty":"EC","crv":"secp256k1","x":"AA","y":"AA"})",
+         // What isn't padded, and what lacks a number.
+         R"({"kty":"EC","crv":"P-256","x":"AA","y":"AA"})", R"({"kty":"RSA"})"});
     EXPECT_EQ(set.keys().size(), 1U);
-    EXPECT_EQ(set.passed_over(), 4U);
+    EXPECT_EQ(set.passed_over(), 6U);
     EXPECT_TRUE(set.has("good"));
     EXPECT_FALSE(set.has("weak"));
 }
