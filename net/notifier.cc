@@ -150,6 +150,8 @@ struct Notifier::Impl : private storage::SettleListener {
         curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
         curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(limit.count()));
         curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+        // Else the end of one whose name server is silent is waited for, by all others, and by stop().
+        curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
         curl_easy_setopt(curl, CURLOPT_HTTPHEADER, sending.headers.get());
         curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, what.update ? "PUT" : "POST");
         curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE,
