@@ -10,10 +10,17 @@ namespace {
 /// Memory that a thread keeps for its next line.
 constexpr std::size_t kKeptLineBytesMax = 64 << 10;
 
-/// Who looks at the audit does not make it grow by that, but for its lines.
+/// Who looks at the audit does not make it grow by that, but for its lines; nor who follows the store, whom it would never
+/// let come to an end.
 bool is_about_audit(std::string_view path) {
     constexpr std::string_view kPath = "/AuditEvent";
-    return path.starts_with(kPath) && (path.size() == kPath.size() || path[kPath.size()] == '/');
+    if (path.starts_with(kPath) && (path.size() == kPath.size() || path[kPath.size()] == '/')) {
+        return true;
+    }
+    if (path.ends_with('/')) {
+        path.remove_suffix(1);
+    }
+    return path == "/_changes" || path == "/_history";
 }
 
 }  // namespace

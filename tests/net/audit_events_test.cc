@@ -167,6 +167,19 @@ TEST(AuditEvents, DoNotGrowByBeingLookedAt) {
     EXPECT_EQ(server.metric("annals_audit_lines_total"), 6U);
 }
 
+TEST(AuditEvents, DoNotGrowByBeingFollowed) {
+    ServerWithEvents server;
+    EXPECT_EQ(server.send("GET", "/metadata").status, 200);
+    server.expect_written(1);
+    for (const char* target : {"/_changes?wait=0", "/_changes/?wait=0", "/_history?_count=0",
+                               "/_history?_sort=_position"}) {
+        EXPECT_EQ(server.send("GET", target).status, 200) << target;
+    }
+    EXPECT_EQ(server.send("GET", "/Patient/_history").status, 200);
+    server.expect_written(2);
+    EXPECT_THAT(server.events(""), HasSubstr(R"("total":2)"));
+}
+
 TEST(AuditEvents, AreThereForWhatAJobHasDone) {
     ServerWithEvents server;
     EXPECT_EQ(server
