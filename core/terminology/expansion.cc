@@ -359,8 +359,9 @@ Result<void> Builder::exclude(const Include& part) {
     std::size_t kept = 0;
     for (Entry& entry : made_.entries) {
         ANNALS_TRY_VOID(session_.effort().spend());
+        const Expansion::System& system = made_.systems[entry.system];
         ANNALS_TRY(const Member out,
-                   member_of(session_, part, {made_.systems[entry.system].url, entry.code}));
+                   member_of_exclude(session_, part, {system.url, entry.code}, system.version));
         if (out == Member::unknown) {
             return Error{
                 Errc::not_computable,

@@ -92,6 +92,16 @@ Result<Member> member_of(Session& session, const Include& include, const Code& c
     return found;
 }
 
+Result<Member> member_of_exclude(Session& session, const Include& exclude, Code code,
+                                 std::string_view version) {
+    if (exclude.version.empty() && exclude.value_sets.empty() && code.version.empty() &&
+        !version.empty()) {
+        ANNALS_TRY(const CodeSystemPointer meant, session.code_system(exclude.system, version));
+        code.version = meant != nullptr ? version : std::string_view();
+    }
+    return member_of(session, exclude, code);
+}
+
 Result<Member> member_of(Session& session, std::string_view canonical, const Code& code) {
     Result<ValueSetPointer> value_set = session.value_set(canonical);
     if (!value_set && value_set.error().code == Errc::not_computable) {
@@ -137,7 +147,9 @@ Result<Member> composed(Session& session, const ValueSet& value_set, const Code&
         if (found == Member::no) {
             break;
         }
-        ANNALS_TRY(const Member out, member_of(session, exclude, code));
+        ANNALS_TRY(const Member out,
+                   member_of_exclude(session, exclude, code,
+                                     by == nullptr ? std::string_view() : by->version));
         found = both(found, opposite(out));
     }
     // Of a value set that it includes the system is the code's own.

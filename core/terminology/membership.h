@@ -39,6 +39,10 @@ Result<Member> member_of(Session& session, const Include& include, const Code& c
 /// The same without the value sets that it names.
 Result<Member> member_of_system(Session& session, const Include& include, const Code& code);
 
+/// The same of what a value set excludes, of a code that it includes by `version`: where the part names no version that is meant.
+Result<Member> member_of_exclude(Session& session, const Include& exclude, Code code,
+                                 std::string_view version);
+
 /// The systems of which the value set, or one that it names, has a part that may have the code; each once, and last none ("").
 /// Lifetime: as long as the value set and the session. Errors: as of member_of().
 Result<std::vector<std::string_view>> systems_with(Session& session, const ValueSet& value_set,

@@ -215,6 +215,21 @@ TEST_F(Expand, HasACodeOnceWhereOnePartNamesTheVersionAndAnotherDoesNot) {
     EXPECT_EQ(codes("url=http://v/twice"), "dog bird");
 }
 
+TEST_F(Expand, ExcludesCodesOfTheVersionThatIsIncluded) {
+    put("CodeSystem/animals2",
+        R"({"resourceType":"CodeSystem","id":"animals2","url":"http://s/animals",
+        "version":"2","status":"active","content":"complete","concept":[{"code":"bird"}]})");
+    compose("old", R"("include":[{"system":"http://s/animals","version":"1"}],
+        "exclude":[{"system":"http://s/animals","concept":[{"code":"animal"},{"code":"rock"}]},
+                   {"system":"http://s/animals","filter":[
+                     {"property":"concept","op":"is-a","value":"dog"}]}])");
+    EXPECT_EQ(codes("url=http://v/old"), "bird dodo");
+    EXPECT_TRUE(send("GET", "/ValueSet/old/$validate-code?system=http://s/animals&code=rock")
+                    .says(R"("valueBoolean":false)"));
+    EXPECT_TRUE(send("GET", "/ValueSet/old/$validate-code?system=http://s/animals&code=dodo")
+                    .says(R"("valueBoolean":true)"));
+}
+
 TEST_F(Expand, FiltersByCodeAndDisplayWhateverTheirCaseAndAccents) {
     EXPECT_EQ(codes("url=http://v/all&filter=ELEGANT"), "poodle");
     EXPECT_EQ(codes("url=http://v/all&filter=caniche%20%C3%A9l"), "poodle");
