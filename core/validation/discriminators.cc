@@ -222,11 +222,12 @@ std::optional<bool> content_fits(Context& context, const Profile& profile, const
     if (node.fixed) {
         return same_value(context, spot.value(), node.fixed);
     }
+    if (node.pattern) {
+        // What it demands further in is asked of what is in the slice.
+        return has_pattern(context, spot.value(), node.pattern);
+    }
     std::optional<bool> fits;
     const auto also = [&fits](bool one) { fits = fits.value_or(true) && one; };
-    if (node.pattern) {
-        also(has_pattern(context, spot.value(), node.pattern));
-    }
     if (node.binding && node.binding["strength"].equals("required")) {
         if (const auto in = value_in(context, spot, node.binding["valueSet"].string())) {
             also(*in);

@@ -460,6 +460,25 @@ TEST(Validation, SlicesByPattern) {
               ".valueInteger\n");
 }
 
+TEST(Validation, DemandsFurtherInOfWhatASlicesPatternTells) {
+    const std::string_view identifiers = R"(
+        {"id":"Patient.identifier","path":"Patient.identifier","slicing":{"rules":"open","discriminator":[
+            {"type":"pattern","path":"$this"}]}},
+        {"id":"Patient.identifier:a","path":"Patient.identifier","sliceName":"a",
+            "patternIdentifier":{"use":"official"}},
+        {"id":"Patient.identifier:a.system","path":"Patient.identifier.system","min":1,
+            "patternUri":"http://x.org/a"})";
+    const auto patient = [&](std::string_view use, std::string_view system) {
+        return against(fmt::format(R"({{"resourceType":"Patient","identifier":[
+            {{"use":"{}","system":"{}","value":"1"}}]}})",
+                                   use, system),
+                       identifiers);
+    };
+    EXPECT_EQ(patient("official", "http://x.org/a"), "");
+    EXPECT_EQ(patient("usual", "http://x.org/b"), "");
+    EXPECT_EQ(patient("official", "http://x.org/b"), "error value Patient.identifier[0].system\n");
+}
+
 TEST(Validation, SlicesASliceByItsOwnDiscriminators) {
     const std::string_view telecom = R"(
         {"id":"Patient.telecom","path":"Patient.telecom","slicing":{"rules":"open","discriminator":[
