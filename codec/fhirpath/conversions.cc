@@ -4,6 +4,7 @@
 // Spec:    FHIRPath N1 "Conversion", "Current date and time functions".
 
 #include "codec/fhirpath/machine.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 
@@ -36,10 +37,7 @@ constexpr auto kRows = std::to_array<Row>({
 });
 
 std::optional<bool> boolean_of(std::string_view text) {
-    std::string lower(text.substr(0, 8));
-    std::ranges::transform(lower, lower.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-    });
+    const std::string lower = ascii_lower(text.substr(0, 8));
     constexpr auto kTrue = std::to_array<std::string_view>({"true", "t", "yes", "y", "1", "1.0"});
     constexpr auto kFalse = std::to_array<std::string_view>({"false", "f", "no", "n", "0", "0.0"});
     if (std::ranges::find(kTrue, lower) != kTrue.end()) {

@@ -2,6 +2,7 @@
 
 #include "codec/json/unicode.h"
 #include "codec/xml/scan.h"
+#include "core/base/text.h"
 
 #include <fmt/format.h>
 
@@ -132,12 +133,6 @@ Namespace known_namespace(std::string_view name) noexcept {
     return name.empty() ? Namespace::none : Namespace::other;
 }
 
-bool equal_in_lower_case(std::string_view text, std::string_view lower) noexcept {
-    return std::equal(text.begin(), text.end(), lower.begin(), lower.end(), [](char a, char b) {
-        return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + 32) : a) == b;
-    });
-}
-
 }  // namespace
 
 bool Cursor::fail(std::size_t offset, const char* message, Errc code) {
@@ -193,7 +188,7 @@ bool Cursor::skip_instruction() {
     const std::size_t begin = at_;
     at_ += 2;
     const std::string_view target = read_name();
-    if (target.empty() || equal_in_lower_case(target, "xml")) {
+    if (target.empty() || equal_ignoring_case(target, "xml")) {
         return fail(begin, target.empty() ? "a processing instruction without a target"
                                           : "an XML declaration that is not at the beginning");
     }
@@ -442,8 +437,8 @@ bool read_declaration(Cursor& cursor) {
         if (place == 0 && value != "1.0") {
             return cursor.fail(begin, "a version of XML other than 1.0");
         }
-        if (place == 1 && !equal_in_lower_case(value, "utf-8") &&
-            !equal_in_lower_case(value, "utf8") && !equal_in_lower_case(value, "us-ascii")) {
+        if (place == 1 && !equal_ignoring_case(value, "utf-8") &&
+            !equal_ignoring_case(value, "utf8") && !equal_ignoring_case(value, "us-ascii")) {
             return cursor.fail(begin, "an encoding other than UTF-8");
         }
         if (place == 2 && value != "yes" && value != "no") {

@@ -1,6 +1,7 @@
 #include "codec/xml/narrative.h"
 
 #include "codec/json/unicode.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 #include <array>
@@ -82,7 +83,7 @@ std::string squeezed(std::string_view raw) {
     std::string out;
     for (const char c : characters) {
         if (static_cast<unsigned char>(c) > 0x20) {
-            out += c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+            out += ascii_lower(c);
         }
     }
     return out;

@@ -5,19 +5,34 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace annals {
 
+/// `c`, an ASCII letter in lower case.
+constexpr char ascii_lower(char c) noexcept {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+}
+
+/// `text` with its ASCII letters in lower case.
+inline std::string ascii_lower(std::string_view text) {
+    std::string lower(text);
+    for (char& c : lower) {
+        c = ascii_lower(c);
+    }
+    return lower;
+}
+
 /// True if `a` and `b` are the same but for the case of ASCII letters.
 inline bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
     if (a.size() != b.size()) {
         return false;
     }
     for (std::size_t i = 0; i < a.size(); ++i) {
-        if (lower(a[i]) != lower(b[i])) {
+        if (ascii_lower(a[i]) != ascii_lower(b[i])) {
             return false;
         }
     }
@@ -34,6 +49,14 @@ inline std::string_view trimmed(std::string_view text) noexcept {
         text.remove_suffix(1);
     }
     return text;
+}
+
+/// Is `text` a token (RFC 9110 section 5.6.2), as the names of headers and media types are?
+inline bool is_token(std::string_view text) noexcept {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= '0' && c <= '9') || (ascii_lower(c) >= 'a' && ascii_lower(c) <= 'z') ||
+               std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+    });
 }
 
 }  // namespace annals

@@ -4,17 +4,6 @@
 
 namespace annals::core {
 
-namespace {
-
-bool is_token(std::string_view text) noexcept {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-               std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-    });
-}
-
-}  // namespace
-
 std::string_view next_part(std::string_view& rest, char separator) {
     bool quoted = false;
     for (std::size_t i = 0; i < rest.size(); ++i) {

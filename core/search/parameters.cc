@@ -2,6 +2,7 @@
 
 #include "codec/fhirpath/fhirpath.h"
 #include "core/base/digest.h"
+#include "core/base/text.h"
 #include "core/search/reference_terms.h"
 
 #include <fmt/format.h>
@@ -51,14 +52,6 @@ bool is_code(std::string_view code) {
                        [](char c) { return is_name_char(c) || c == '-'; });
 }
 
-std::string_view trim(std::string_view text) {
-    constexpr std::string_view kBlanks = " \t\r\n";
-    const std::size_t first = text.find_first_not_of(kBlanks);
-    return first == std::string_view::npos
-               ? std::string_view()
-               : text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
 /// Calls `operand` for each operand of the unions at the top of `expression`.
 template <typename See>
 void for_each_operand(std::string_view expression, const See& operand) {
@@ -80,11 +73,11 @@ void for_each_operand(std::string_view expression, const See& operand) {
         } else if (c == ')' || c == ']' || c == '}') {
             --depth;
         } else if (c == '|' && depth == 0) {
-            operand(trim(expression.substr(begin, i - begin)));
+            operand(trimmed(expression.substr(begin, i - begin)));
             begin = i + 1;
         }
     }
-    operand(trim(expression.substr(begin)));
+    operand(trimmed(expression.substr(begin)));
 }
 
 /// The resource type that a path begins with, in brackets or not; missing if it is none.

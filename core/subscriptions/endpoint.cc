@@ -1,5 +1,7 @@
 #include "core/subscriptions/endpoint.h"
 
+#include "core/base/text.h"
+
 #include <algorithm>
 
 namespace annals::core {
@@ -7,10 +9,6 @@ namespace annals::core {
 namespace {
 
 constexpr std::size_t kUrlBytesMax = 2048;
-
-char lower(char c) noexcept {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-}
 
 Error malformed(std::string_view why) {
     return {Errc::value, std::string(why), ""};
@@ -47,7 +45,7 @@ bool is_dots(std::string_view segment) noexcept {
         if (segment.front() == '.') {
             segment.remove_prefix(1);
         } else if (segment.size() >= 3 && segment[0] == '%' && segment[1] == '2' &&
-                   lower(segment[2]) == 'e') {
+                   ascii_lower(segment[2]) == 'e') {
             segment.remove_prefix(3);
         } else {
             return false;
@@ -62,9 +60,9 @@ std::size_t slash_size(std::string_view path) noexcept {
     if (path.starts_with('/')) {
         return 1;
     }
-    const bool hidden =
-        path.size() >= 3 && path[0] == '%' &&
-        ((path[1] == '2' && lower(path[2]) == 'f') || (path[1] == '5' && lower(path[2]) == 'c'));
+    const bool hidden = path.size() >= 3 && path[0] == '%' &&
+                        ((path[1] == '2' && ascii_lower(path[2]) == 'f') ||
+                         (path[1] == '5' && ascii_lower(path[2]) == 'c'));
     return hidden ? 3 : 0;
 }
 
@@ -95,16 +93,14 @@ Result<Endpoint> read_endpoint(std::string_view url) {
     }
     Endpoint endpoint;
     const std::size_t scheme_end = url.find("://");
-    std::string scheme(url.substr(0, std::min(scheme_end, url.size())));
-    std::transform(scheme.begin(), scheme.end(), scheme.begin(), lower);
+    const std::string scheme = ascii_lower(url.substr(0, std::min(scheme_end, url.size())));
     if (scheme_end == std::string_view::npos || (scheme != "http" && scheme != "https")) {
         return malformed("it is no http or https URL");
     }
     endpoint.encrypted = scheme == "https";
     url.remove_prefix(scheme_end + 3);
     const std::size_t authority_end = std::min(url.find_first_of("/?"), url.size());
-    std::string authority(url.substr(0, authority_end));
-    std::transform(authority.begin(), authority.end(), authority.begin(), lower);
+    const std::string authority = ascii_lower(url.substr(0, authority_end));
     url.remove_prefix(authority_end);
 
     const std::size_t bracket = authority.rfind(']');

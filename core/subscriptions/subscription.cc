@@ -1,5 +1,6 @@
 #include "core/subscriptions/subscription.h"
 
+#include "core/base/text.h"
 #include "core/subscriptions/endpoint.h"
 
 #include <fmt/format.h>
@@ -17,18 +18,9 @@ Error unfit(Errc code, std::string detail) {
     return {code, std::move(detail), ""};
 }
 
-bool is_token(std::string_view text) noexcept {
-    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-               std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-    });
-}
-
 // What says how a message is framed and where it goes is not the subscriber's to say, nor is what we say ourselves.
 bool is_ours(std::string_view name) {
-    std::string lower(name);
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; });
+    const std::string lower = ascii_lower(name);
     constexpr std::array<std::string_view, 11> kOurs{"connection",     "content-encoding",
                                                      "content-length", "content-type",
                                                      "expect",         "host",

@@ -1,5 +1,6 @@
 #include "core/terminology/code_system.h"
 
+#include "core/base/text.h"
 #include "core/terminology/kept.h"
 
 #include <fmt/format.h>
@@ -14,14 +15,6 @@ namespace {
 constexpr std::size_t kKeptSystemBytesMax = 512 << 20;
 constexpr std::size_t kBytesPerConcept = 160;
 constexpr std::string_view kProperties = "http://hl7.org/fhir/concept-properties#";
-
-std::string lowered(std::string_view text) {
-    std::string lower(text);
-    for (char& c : lower) {
-        c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-    }
-    return lower;
-}
 
 Content content_of(json::Value root) {
     const json::Value content = root["content"];
@@ -147,7 +140,7 @@ Result<void> CodeSystem::add(json::Value concepts, std::optional<Number> parent,
         ANNALS_TRY_VOID(effort.spend());
         const std::string_view text = keep(code);
         const std::string_view key =
-            ignores_case_ ? std::string_view(texts_.emplace_back(lowered(text))) : text;
+            ignores_case_ ? std::string_view(texts_.emplace_back(ascii_lower(text))) : text;
         const auto number = static_cast<Number>(concepts_.size());
         const auto [known, is_new] = by_code_.try_emplace(key, number);
         if (is_new) {
@@ -189,7 +182,7 @@ void CodeSystem::read_properties(std::vector<Edge>& below) {
 }
 
 std::optional<CodeSystem::Number> CodeSystem::find(std::string_view code) const {
-    const auto found = by_code_.find(ignores_case_ ? std::string_view(lowered(code)) : code);
+    const auto found = by_code_.find(ignores_case_ ? std::string_view(ascii_lower(code)) : code);
     return found == by_code_.end() ? std::nullopt : std::optional(found->second);
 }
 

@@ -1,6 +1,7 @@
 #include "core/validation/terminology.h"
 
 #include "codec/fhirpath/ucum.h"
+#include "core/base/text.h"
 #include "core/canonical.h"
 #include "core/terminology/membership.h"
 #include "core/validation/terminology_source.h"
@@ -56,26 +57,18 @@ std::optional<bool> either(std::optional<bool> a, std::optional<bool> b) {
     return a && b ? std::optional(false) : std::nullopt;
 }
 
-std::string lowered(std::string_view text) {
-    std::string lower(text);
-    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) {
-        return static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-    });
-    return lower;
-}
-
 /// Is `display` one of the names of the code, whatever its case? Also if it has none.
 bool names(const terminology::CodeSystem& system, terminology::CodeSystem::Number number,
            std::string_view display) {
     if (system.display(number).empty()) {
         return true;
     }
-    const std::string wanted = lowered(display);
-    if (lowered(system.display(number)) == wanted) {
+    const std::string wanted = ascii_lower(display);
+    if (ascii_lower(system.display(number)) == wanted) {
         return true;
     }
     for (const json::Value designation : system.item(number)["designation"].elements()) {
-        if (lowered(designation["value"].string()) == wanted) {
+        if (ascii_lower(designation["value"].string()) == wanted) {
             return true;
         }
     }

@@ -1,5 +1,7 @@
 #include "tools/bench/answer_reader.h"
 
+#include "core/base/text.h"
+
 #include <charconv>
 #include <cstring>
 
@@ -11,21 +13,6 @@ constexpr std::size_t kRoomMin = 64 << 10;
 /// No server means a length beyond this.
 constexpr std::size_t kLengthMax = std::size_t{1} << 40;
 
-bool equals_ignoring_case(std::string_view text, std::string_view lower) noexcept {
-    if (text.size() != lower.size()) {
-        return false;
-    }
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i] >= 'A' && text[i] <= 'Z' ? static_cast<char>(text[i] + 32) : text[i];
-        const char d =
-            lower[i] >= 'A' && lower[i] <= 'Z' ? static_cast<char>(lower[i] + 32) : lower[i];
-        if (c != d) {
-            return false;
-        }
-    }
-    return true;
-}
-
 }  // namespace
 
 std::string_view Answer::header(std::string_view name) const noexcept {
@@ -35,7 +22,7 @@ std::string_view Answer::header(std::string_view name) const noexcept {
         const std::size_t end = head.find("\r\n", at);
         const std::string_view line = head.substr(at, end - at);
         if (line.size() > name.size() && line[name.size()] == ':' &&
-            equals_ignoring_case(line.substr(0, name.size()), name)) {
+            equal_ignoring_case(line.substr(0, name.size()), name)) {
             std::string_view value = line.substr(name.size() + 1);
             while (value.starts_with(' ')) {
                 value.remove_prefix(1);
@@ -92,7 +79,7 @@ AnswerReader::State AnswerReader::read_head() {
     if (error != std::errc() || status_end != digits + 3) {
         return State::broken;
     }
-    closes_ = equals_ignoring_case(answer.header("connection"), "close");
+    closes_ = equal_ignoring_case(answer.header("connection"), "close");
     body_size_ = 0;
     chunked_ = false;
     if (status_ == 204 || status_ == 304 || status_ == 100) {
@@ -100,7 +87,7 @@ AnswerReader::State AnswerReader::read_head() {
     }
     const std::string_view length = answer.header("content-length");
     if (length.empty()) {
-        chunked_ = equals_ignoring_case(answer.header("transfer-encoding"), "chunked");
+        chunked_ = equal_ignoring_case(answer.header("transfer-encoding"), "chunked");
         chunk_at_ = head_size_;
         chunks_.clear();
         return chunked_ ? State::done : State::broken;
