@@ -1,11 +1,11 @@
 #include "storage/search_checkpoint.h"
 
 #include "core/base/digest.h"
+#include "core/base/text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <set>
 #include <span>
@@ -23,12 +23,7 @@ std::optional<std::uint64_t> file_number(std::string_view name) {
         return std::nullopt;
     }
     name.remove_suffix(kFileSuffix.size());
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (error != std::errc() || end != name.data() + name.size()) {
-        return std::nullopt;
-    }
-    return number;
+    return parse_number(name);
 }
 
 std::uint32_t erased_count(const SearchRun& run) {

@@ -4,11 +4,11 @@
 #include "codec/patch/element_tree.h"
 #include "codec/patch/patch_operation.h"
 #include "codec/patch/patch_value.h"
+#include "core/base/text.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -219,13 +219,11 @@ class Application {
     }
 
     static Result<std::size_t> read_index(Value value, std::string_view name) {
-        std::size_t index = 0;
-        const std::string_view text = value.raw();
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-        if (!value.is(Kind::number) || error != std::errc() || end != text.data() + text.size()) {
+        const auto index = parse_number<std::size_t>(value.raw());
+        if (!value.is(Kind::number) || !index) {
             return invalid(fmt::format("'{}' must be a number from 0 on", name));
         }
-        return index;
+        return *index;
     }
 
     /// The list that path_ leads to; none if it leads nowhere.

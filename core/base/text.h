@@ -6,7 +6,11 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -49,6 +53,15 @@ inline std::string_view trimmed(std::string_view text) noexcept {
         text.remove_suffix(1);
     }
     return text;
+}
+
+/// The number that all of `text` is; nothing if it is none, or larger than a Number may be.
+template <std::integral Number = std::uint64_t>
+std::optional<Number> parse_number(std::string_view text, int base = 10) noexcept {
+    Number number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, number, base);
+    return error == std::errc() && at == end ? std::optional(number) : std::nullopt;
 }
 
 /// Is `text` a token (RFC 9110 section 5.6.2), as the names of headers and media types are?

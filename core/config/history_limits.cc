@@ -1,11 +1,11 @@
 #include "core/config/history_limits.h"
 
 #include "core/base/resource_types.h"
+#include "core/base/text.h"
 #include "core/config/config_checks.h"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <set>
 
 namespace annals::core {
@@ -20,10 +20,8 @@ Result<storage::HistoryLimits> history_limits(const Config& config) {
         const std::string_view number =
             equals == std::string_view::npos ? std::string_view() : text.substr(equals + 1);
         const auto type = find_resource_type(text.substr(0, equals));
-        std::uint64_t keep = 0;
-        const char* const end = number.data() + number.size();
-        if (!type || number.empty() ||
-            std::from_chars(number.data(), end, keep) != std::from_chars_result{end, {}}) {
+        const auto keep = parse_number(number);
+        if (!type || !keep) {
             return Error{Errc::usage,
                          fmt::format("history_cleanup_types: \"{}\" is not a resource type, = and "
                                      "a number of versions",
@@ -36,7 +34,7 @@ Result<storage::HistoryLimits> history_limits(const Config& config) {
                 fmt::format("history_cleanup_types: {} is there twice", resource_type_name(*type)),
                 {}};
         }
-        limits.keep[type->value] = keep;
+        limits.keep[type->value] = *keep;
     }
     return limits;
 }

@@ -1,10 +1,10 @@
 #include "core/config/listen_address.h"
 
+#include "core/base/text.h"
 #include "core/config/config_checks.h"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdint>
 
 namespace annals::core {
@@ -12,9 +12,7 @@ namespace annals::core {
 namespace {
 
 bool is_port(std::string_view text) {
-    std::uint16_t number = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-    return read.ec == std::errc() && read.ptr == text.data() + text.size() && text.size() <= 5;
+    return parse_number<std::uint16_t>(text) && text.size() <= 5;
 }
 
 }  // namespace

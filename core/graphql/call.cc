@@ -1,10 +1,11 @@
 #include "core/graphql/call.h"
 
+#include "core/base/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace annals::core::graphql {
 
@@ -36,14 +37,11 @@ Result<std::string> scalar_of(std::string_view name, const Value& value) {
 }
 
 Result<std::uint64_t> number_of(std::string_view name, const Value& value) {
-    std::uint64_t number = 0;
-    const std::string& text = value.text;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (value.kind != Value::Kind::integer || error != std::errc() ||
-        end != text.data() + text.size()) {
+    const auto number = parse_number(value.text);
+    if (value.kind != Value::Kind::integer || !number) {
         return invalid(fmt::format("The argument '{}' is an integer from 0 on", name));
     }
-    return number;
+    return *number;
 }
 
 Result<bool> boolean_of(std::string_view name, const Value& value) {

@@ -1,10 +1,9 @@
 #include "core/interactions/as_of.h"
 
+#include "core/base/text.h"
 #include "core/search/past_runs.h"
 
 #include <fmt/format.h>
-
-#include <charconv>
 
 namespace annals::core {
 
@@ -18,12 +17,11 @@ Error bad_as_of(std::string_view why) {
 
 Result<Position> read_as_of(const storage::Store& store, std::string_view text) {
     if (!text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos) {
-        std::uint64_t position = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), position);
-        if (error != std::errc() || Position{position} > store.last_position()) {
+        const auto position = parse_number(text);
+        if (!position || Position{*position} > store.last_position()) {
             return bad_as_of("there is no such position yet");
         }
-        return Position{position};
+        return Position{*position};
     }
     const Result<InstantRange> range = parse_date_time(text);
     if (!range) {

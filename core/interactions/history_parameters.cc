@@ -1,9 +1,10 @@
 #include "core/interactions/history_parameters.h"
 
+#include "core/base/text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace annals::core {
 
@@ -33,13 +34,11 @@ Error no_natural(std::string_view name, std::string_view text) {
 }
 
 Result<std::uint64_t> read_natural(std::string_view name, std::string_view text) {
-    std::uint64_t number = 0;
-    const char* end = text.data() + text.size();
-    const auto [at, error] = std::from_chars(text.data(), end, number);
-    if (text.empty() || error != std::errc() || at != end) {
+    const auto number = parse_number(text);
+    if (!number) {
         return no_natural(name, text);
     }
-    return number;
+    return *number;
 }
 
 Result<InstantRange> read_range(std::string_view name, std::string_view text) {

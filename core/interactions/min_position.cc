@@ -1,7 +1,8 @@
 #include "core/interactions/min_position.h"
 
+#include "core/base/text.h"
+
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 
 namespace annals::core {
@@ -22,13 +23,8 @@ bool is_there(const Service& service, Position position) {
 }  // namespace
 
 std::optional<Position> parse_position(std::string_view text) noexcept {
-    Position position;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, position.value);
-    if (text.empty() || error != std::errc() || stop != end) {
-        return std::nullopt;
-    }
-    return position;
+    const auto number = parse_number(text);
+    return number ? std::optional(Position{*number}) : std::nullopt;
 }
 
 asio::awaitable<Result<void>> await_min_position(const Service& service, const Request& request) {

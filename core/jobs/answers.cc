@@ -1,6 +1,7 @@
 #include "core/jobs/answers.h"
 
 #include "codec/json/document.h"
+#include "core/base/text.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/media_type.h"
 #include "core/mapped_body.h"
@@ -8,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -101,11 +101,6 @@ struct Range {
     std::uint64_t last = 0;
 };
 
-bool read_number(std::string_view text, std::uint64_t& number) {
-    const auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return ec == std::errc() && end == text.data() + text.size();
-}
-
 // The one range that a header asks for; none if it is to be ignored: malformed, or several ranges. An empty one lies
 // outside of the file.
 std::optional<Range> read_range(std::string_view header, std::uint64_t size) {
@@ -121,22 +116,25 @@ std::optional<Range> read_range(std::string_view header, std::uint64_t size) {
     const std::string_view first = header.substr(0, dash);
     const std::string_view last = header.substr(dash + 1);
     Range range{0, size};
-    std::uint64_t number = 0;
     if (first.empty()) {
-        if (!read_number(last, number)) {
+        const auto count = parse_number(last);
+        if (!count) {
             return {};
         }
-        range.first = size - std::min(number, size);
+        range.first = size - std::min(*count, size);
         return range;
     }
-    if (!read_number(first, range.first)) {
+    const auto begin = parse_number(first);
+    if (!begin) {
         return {};
     }
+    range.first = *begin;
     if (!last.empty()) {
-        if (!read_number(last, number) || number < range.first) {
+        const auto end = parse_number(last);
+        if (!end || *end < range.first) {
             return {};
         }
-        range.last = number < size ? number + 1 : size;
+        range.last = *end < size ? *end + 1 : size;
     }
     range.first = std::min(range.first, range.last);
     return range;

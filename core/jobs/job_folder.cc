@@ -1,11 +1,10 @@
 #include "core/jobs/job_folder.h"
 
 #include "core/base/log.h"
+#include "core/base/text.h"
 #include "storage/whole_file.h"
 
 #include <fmt/format.h>
-
-#include <charconv>
 
 namespace annals::core {
 
@@ -150,14 +149,11 @@ Result<JobState> read_state(std::string_view text) {
 }
 
 Result<std::uint64_t> saved_number(json::Value value, std::string_view name) {
-    const std::string_view text = value.raw();
-    const char* const end = text.data() + text.size();
-    std::uint64_t number = 0;
-    if (text.empty() ||
-        std::from_chars(text.data(), end, number) != std::from_chars_result{end, {}}) {
+    const auto number = parse_number(value.raw());
+    if (!number) {
         return Error{Errc::corrupt, fmt::format("a job's '{}' is no number", name), ""};
     }
-    return number;
+    return *number;
 }
 
 void remove_folder(storage::FileSystem& files, const std::string& folder, std::string_view first) {

@@ -2,6 +2,7 @@
 
 #include "codec/fhirpath/fhirpath.h"
 #include "codec/json/resource.h"
+#include "core/base/text.h"
 #include "core/definitions.h"
 #include "core/interactions/answer.h"
 #include "core/interactions/as_of.h"
@@ -16,7 +17,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <deque>
 #include <optional>
 #include <set>
@@ -133,12 +133,11 @@ class GraphReader {
         if (text.empty()) {
             return std::optional<std::uint64_t>();
         }
-        std::uint64_t number = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (error != std::errc() || end != text.data() + text.size()) {
+        const auto number = parse_number(text);
+        if (!number) {
             return unusable(place, fmt::format("'{}' is no number", text.substr(0, 20)));
         }
-        return std::optional(number);
+        return number;
     }
 
     json::Value graph_;

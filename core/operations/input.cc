@@ -1,5 +1,6 @@
 #include "core/operations/input.h"
 
+#include "core/base/text.h"
 #include "core/interactions/history_parameters.h"
 #include "core/interactions/negotiation.h"
 #include "core/interactions/submitted_resource.h"
@@ -7,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace annals::core {
 
@@ -200,13 +200,11 @@ Result<std::optional<std::uint64_t>> OperationInput::number(std::string_view nam
     if (!found) {
         return std::optional<std::uint64_t>();
     }
-    std::uint64_t number = 0;
-    const char* const end = found->data() + found->size();
-    const auto [last, error] = std::from_chars(found->data(), end, number);
-    if (error != std::errc() || last != end) {
+    const auto number = parse_number(*found);
+    if (!number) {
         return parameter_fault(name, "is no integer from 0 on, or too large");
     }
-    return std::optional<std::uint64_t>(number);
+    return number;
 }
 
 Result<std::optional<Instant>> OperationInput::instant(std::string_view name) const {

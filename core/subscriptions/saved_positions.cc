@@ -1,11 +1,10 @@
 #include "core/subscriptions/saved_positions.h"
 
 #include "codec/json/document.h"
+#include "core/base/text.h"
 #include "storage/whole_file.h"
 
 #include <fmt/format.h>
-
-#include <charconv>
 
 namespace annals::core {
 
@@ -34,14 +33,12 @@ Result<PositionMap> SavedPositions::read() const {
     }
     for (const auto [id, value] : document->root()["positions"].members()) {
         const std::string_view number = value.raw();
-        Position position;
-        const auto read =
-            std::from_chars(number.data(), number.data() + number.size(), position.value);
-        if (read.ec != std::errc() || read.ptr != number.data() + number.size()) {
+        const auto position = parse_number(number);
+        if (!position) {
             return Error{Errc::corrupt,
                          fmt::format("{}: '{}' is no position", path, number.substr(0, 100)), ""};
         }
-        positions.insert_or_assign(id.string(), position);
+        positions.insert_or_assign(id.string(), Position{*position});
     }
     return positions;
 }

@@ -1,12 +1,12 @@
 #include "core/validation/profile.h"
 
+#include "core/base/text.h"
 #include "core/validation/terminology.h"
 #include "core/validation/walk.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace annals::validation {
 
@@ -15,13 +15,7 @@ namespace {
 constexpr std::string_view kOwnPrefix = "http://hl7.org/fhir/StructureDefinition/";
 
 std::optional<std::uint64_t> number_of(json::Value value) {
-    const std::string text = text_of(value);
-    std::uint64_t number = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (failed != std::errc() || end != text.data() + text.size()) {
-        return std::nullopt;
-    }
-    return number;
+    return parse_number(text_of(value));
 }
 
 std::uint32_t bounded(std::uint64_t number) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+
 namespace annals {
 namespace {
 
@@ -22,6 +24,18 @@ TEST(Text, IsATokenByItsCharacters) {
     for (const std::string_view text : {"", "a b", "a:b", "a/b", "\xc3\xa4", "[", "@"}) {
         EXPECT_FALSE(is_token(text)) << text;
     }
+}
+
+TEST(Number, IsAllOfTheText) {
+    EXPECT_EQ(parse_number("0"), 0U);
+    EXPECT_EQ(parse_number("18446744073709551615"), UINT64_MAX);
+    EXPECT_EQ(parse_number("fF", 16), 255U);
+    for (const std::string_view text :
+         {"", "-1", "+1", " 1", "1 ", "1.0", "x", "18446744073709551616"}) {
+        EXPECT_FALSE(parse_number(text)) << text;
+    }
+    EXPECT_EQ(parse_number<std::uint16_t>("65535"), 65535);
+    EXPECT_FALSE(parse_number<std::uint16_t>("65536"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // All that was asked for: the limits, then each workload against a server of its own.
 
 #include "core/base/random.h"
+#include "core/base/text.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/process.h"
 #include "tools/commands/http_client.h"
@@ -8,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 
@@ -64,15 +64,6 @@ void add_limit(Measurement& measurement, const Limits& limits) {
     }
 }
 
-// Reads the number behind `at`; nothing if that is all there is wrong with it.
-std::optional<std::uint64_t> read_number(std::string_view text) {
-    std::uint64_t number = 0;
-    const auto result = std::from_chars(text.data(), text.data() + text.size(), number);
-    return result.ec == std::errc() && result.ptr == text.data() + text.size()
-               ? std::optional(number)
-               : std::nullopt;
-}
-
 }  // namespace
 
 std::span<const Workload> workloads() noexcept {
@@ -103,7 +94,7 @@ Result<Asked> read_workload(const std::string& text, const Settings& settings) {
     Asked asked{row, row->bundles ? settings.bundle_connections : settings.connections,
                 settings.bundle_entries};
     if (colon != std::string::npos) {
-        asked.connections = read_number(std::string_view(text).substr(colon + 1)).value_or(0);
+        asked.connections = parse_number(std::string_view(text).substr(colon + 1)).value_or(0);
     }
     if (asked.connections == 0 || asked.connections > 10'000) {
         return Error{Errc::usage,
@@ -111,7 +102,7 @@ Result<Asked> read_workload(const std::string& text, const Settings& settings) {
     }
     if (slash != std::string::npos) {
         asked.bundle_entries =
-            read_number(std::string_view(text).substr(0, colon).substr(slash + 1)).value_or(0);
+            parse_number(std::string_view(text).substr(0, colon).substr(slash + 1)).value_or(0);
         if (name != "history-apply" || asked.bundle_entries == 0) {
             return Error{
                 Errc::usage,

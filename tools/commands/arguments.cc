@@ -1,9 +1,10 @@
 #include "tools/commands/arguments.h"
 
+#include "core/base/text.h"
+
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <system_error>
 
@@ -48,11 +49,7 @@ void Arguments::required_text(const std::string& names, std::string& into,
 void Arguments::number(const std::string& names, std::uint64_t& into, const std::string& help) {
     // CLI11 takes -1 for the largest number there is, what is larger too, and 010 for eight.
     const auto is_decimal = [](const std::string& text) {
-        std::uint64_t number = 0;
-        const char* const end = text.data() + text.size();
-        const auto [at, error] = std::from_chars(text.data(), end, number);
-        const bool right =
-            error == std::errc() && at == end && (text.size() == 1 || text.front() != '0');
+        const bool right = parse_number(text) && (text.size() == 1 || text.front() != '0');
         return right ? std::string() : "must be a whole number in decimal digits";
     };
     impl_->app.add_option(names, into, help)->capture_default_str()->check(is_decimal, "");

@@ -1,12 +1,12 @@
 #include "tools/commands/follow_changes.h"
 
+#include "core/base/text.h"
 #include "tools/commands/bundle_answers.h"
 #include "tools/commands/progress.h"
 
 #include <fmt/format.h>
 
 #include <atomic>
-#include <charconv>
 #include <future>
 
 namespace annals::tools {
@@ -18,17 +18,9 @@ constexpr std::string_view kTarget = "changes after ";
 /// How long the source is asked to wait for news: we look up as often to see whether we are to stop.
 constexpr int kWaitSeconds = 1;
 
-std::optional<std::uint64_t> read_number(std::string_view text) {
-    std::uint64_t number = 0;
-    const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && at == text.data() + text.size() && !text.empty()
-               ? std::optional(number)
-               : std::nullopt;
-}
-
 std::optional<std::uint64_t> header_number(const HttpReply& reply, std::string_view name) {
     const auto text = reply.header(name);
-    return text ? read_number(*text) : std::nullopt;
+    return text ? parse_number(*text) : std::nullopt;
 }
 
 /// Cuts `"name":123,` off `rest`.
@@ -38,7 +30,7 @@ std::optional<std::uint64_t> take_member(std::string_view& rest, std::string_vie
     }
     rest.remove_prefix(name.size());
     const std::size_t comma = rest.find(',');
-    const auto number = read_number(rest.substr(0, comma));
+    const auto number = parse_number(rest.substr(0, comma));
     rest.remove_prefix(std::min(comma, rest.size()));  // the comma becomes the entry's brace
     return number;
 }
@@ -133,7 +125,7 @@ std::string change_target(std::uint64_t position) {
 }
 
 std::optional<std::uint64_t> position_of(std::string_view target) {
-    return target.starts_with(kTarget) ? read_number(target.substr(kTarget.size())) : std::nullopt;
+    return target.starts_with(kTarget) ? parse_number(target.substr(kTarget.size())) : std::nullopt;
 }
 
 Result<void> follow_changes(const ServerUrl& from, HistorySubmitter& submitter,

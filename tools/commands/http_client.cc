@@ -125,10 +125,7 @@ Error socket_error(const ServerUrl& server, std::string_view what, int number) {
 /// What Retry-After says in seconds; nothing for a date.
 milliseconds retry_after(const HttpReply& reply) {
     const std::string_view text = reply.header("Retry-After").value_or("");
-    std::uint32_t seconds = 0;
-    const auto [at, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    const bool whole = error == std::errc() && at == text.data() + text.size();
-    return std::chrono::seconds(whole ? seconds : 0);
+    return std::chrono::seconds(parse_number<std::uint32_t>(text).value_or(0));
 }
 
 /// Whether the server has only given up waiting for what it does, and may well come to the end of it.

@@ -1,12 +1,12 @@
 #include "tools/commands/restore.h"
 
 #include "core/base/instant.h"
+#include "core/base/text.h"
 #include "storage/restore.h"
 #include "tools/commands/arguments.h"
 #include "tools/commands/progress.h"
 #include "tools/commands/store_access.h"
 
-#include <charconv>
 #include <cstdio>
 
 namespace annals::tools {
@@ -14,11 +14,8 @@ namespace annals::tools {
 namespace {
 
 std::optional<Position> parse_position(const std::string& text) {
-    Position position;
-    const char* const end = text.data() + text.size();
-    const auto [at, error] = std::from_chars(text.data(), end, position.value);
-    return error == std::errc() && at == end && position.value > 0 ? std::optional(position)
-                                                                   : std::nullopt;
+    const auto number = parse_number(text);
+    return number && *number > 0 ? std::optional(Position{*number}) : std::nullopt;
 }
 
 }  // namespace
