@@ -4,6 +4,7 @@
 #include "core/base/ids.h"
 #include "core/interactions/as_of.h"
 #include "core/interactions/negotiation.h"
+#include "core/jobs/job_folder.h"
 #include "core/operations/input.h"
 #include "core/subset.h"
 
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <functional>
 
 namespace annals::core {
@@ -293,9 +293,8 @@ Result<ExportTask> parse_export_task(std::string_view json) {
         ANNALS_TRY(task.until, parse_instant(root["until"].string()));
     }
     if (root["asOf"]) {
-        const std::string_view text = root["asOf"].raw();
-        task.as_of.emplace();
-        std::from_chars(text.data(), text.data() + text.size(), task.as_of->value);
+        ANNALS_TRY(const std::uint64_t position, saved_number(root["asOf"], "asOf"));
+        task.as_of = Position{position};
     }
     for (const std::string& name : texts_of(root["types"])) {
         if (const auto type = find_resource_type(name)) {

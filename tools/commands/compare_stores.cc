@@ -1,12 +1,12 @@
 #include "tools/commands/compare_stores.h"
 
 #include "codec/json/document.h"
+#include "core/base/text.h"
 #include "core/operations/digest_tree.h"
 #include "tools/commands/bundle_answers.h"
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <thread>
 
 namespace annals::tools {
@@ -16,19 +16,22 @@ namespace {
 constexpr int kLooks = 4;
 constexpr std::chrono::seconds kBetweenLooks{1};
 
-std::uint64_t read_number(std::string_view text, int base) {
-    std::uint64_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number, base);
-    return number;
+Result<std::uint64_t> read_number(std::string_view text, int base) {
+    const auto number = parse_number(text, base);
+    if (!number) {
+        return Error{Errc::processing, "the answer to $digest has a number that is none", ""};
+    }
+    return *number;
 }
 
 /// What one of a Parameters' parameters, or one of their parts, says of sums.
-void take_sum(json::Value parameter, DigestNode::Sum& sum) {
+Result<void> take_sum(json::Value parameter, DigestNode::Sum& sum) {
     if (parameter["name"].equals("versions")) {
-        sum.versions = read_number(parameter["valueDecimal"].raw(), 10);
+        ANNALS_TRY(sum.versions, read_number(parameter["valueDecimal"].raw(), 10));
     } else if (parameter["name"].equals("digest")) {
-        sum.digest = read_number(parameter["valueString"].string(), 16);
+        ANNALS_TRY(sum.digest, read_number(parameter["valueString"].string(), 16));
     }
+    return {};
 }
 
 /// The tree's digit of a version at a depth; the store's own children count by it, too.
@@ -103,26 +106,27 @@ Result<DigestNode> read_digest(std::string_view body) {
     DigestNode node;
     bool counted = false;
     for (const json::Value parameter : document->root()["parameter"].elements()) {
-        take_sum(parameter, node.sum);
+        ANNALS_TRY_VOID(take_sum(parameter, node.sum));
         counted = counted || parameter["name"].equals("digest");
         if (parameter["name"].equals("child")) {
             DigestNode::Sum sum;
             std::string prefix;
             for (const json::Value part : parameter["part"].elements()) {
-                take_sum(part, sum);
+                ANNALS_TRY_VOID(take_sum(part, sum));
                 prefix = part["name"].equals("prefix") ? part["valueString"].string() : prefix;
             }
             if (prefix.empty()) {
                 return Error{Errc::processing, "the answer to $digest has a child without prefix",
                              ""};
             }
-            node.children[read_number(std::string_view(prefix).substr(prefix.size() - 1), 16) &
-                          15] = sum;
+            ANNALS_TRY(const std::uint64_t digit,
+                       read_number(std::string_view(prefix).substr(prefix.size() - 1), 16));
+            node.children[digit] = sum;
         } else if (parameter["name"].equals("version")) {
             std::string url;
             DigestNode::Sum sum;
             for (const json::Value part : parameter["part"].elements()) {
-                take_sum(part, sum);
+                ANNALS_TRY_VOID(take_sum(part, sum));
                 url = part["name"].equals("url") ? part["valueUri"].string() : url;
             }
             node.versions[url] = sum.digest;

@@ -802,5 +802,13 @@ TEST(ExportTask, IsReadBackAsItWasWritten) {
     EXPECT_FALSE(read->until);
 }
 
+TEST(ExportTask, IsNotReadWithANumberThatIsNone) {
+    ExportTask task;
+    task.as_of = Position{77};
+    std::string json = task_json(task);
+    json.replace(json.find("77"), 2, "\"x\"");
+    EXPECT_FALSE(parse_export_task(json));
+}
+
 }  // namespace
 }  // namespace annals::core

@@ -218,7 +218,10 @@ TEST(CompareDigests, NamesTheFirstDifferenceInFewExchanges) {
 
 TEST(ReadDigest, RefusesWhatIsSomethingElse) {
     for (const char* body :
-         {"", "{}", R"({"resourceType":"Bundle"})", R"({"resourceType":"Parameters"})"}) {
+         {"", "{}", R"({"resourceType":"Bundle"})", R"({"resourceType":"Parameters"})",
+          R"({"resourceType":"Parameters","parameter":[{"name":"digest","valueString":"x"}]})",
+          R"({"resourceType":"Parameters","parameter":[{"name":"digest","valueString":"1"},
+              {"name":"versions","valueDecimal":1.5}]})"}) {
         EXPECT_FALSE(tools::read_digest(body)) << body;
     }
 }
