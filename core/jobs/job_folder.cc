@@ -12,6 +12,9 @@ namespace {
 
 constexpr std::uint64_t kFormat = 1;
 
+/// Of either file; what is larger is damaged.
+constexpr std::uint64_t kJobTextBytesMax = 256 << 20;
+
 class ObjectWriter {
   public:
     void add(std::string_view name, std::string_view value) {
@@ -56,8 +59,6 @@ std::string files_json(const std::vector<JobFile>& files) {
 
 constexpr std::string_view kStages[] = {"running", "done", "failed"};
 
-}  // namespace
-
 std::string order_json(const JobOrder& order, Instant begun) {
     ObjectWriter object;
     object.add_raw("format", std::to_string(kFormat));
@@ -70,6 +71,30 @@ std::string order_json(const JobOrder& order, Instant begun) {
     object.add_raw("task", order.task.empty() ? "{}" : order.task);
     return object.take();
 }
+
+Result<FoundJob> read_order(std::string_view text) {
+    json::Parser parser;
+    const Result<json::Document> document = parser.parse(text);
+    if (!document || !document->root().is_object()) {
+        return damaged(kOrderFile);
+    }
+    const json::Value root = document->root();
+    const auto format = saved_number(root["format"], "format");
+    if (!format || *format != kFormat || !root["task"].is_object()) {
+        return damaged(kOrderFile);
+    }
+    FoundJob read;
+    ANNALS_TRY(read.begun, parse_instant(root["begun"].string()));
+    read.order.kind = root["kind"].string();
+    read.order.owner = root["owner"].string();
+    read.order.guarded = root["guarded"].raw() == "true";
+    read.order.url = root["url"].string();
+    read.order.base_url = root["baseUrl"].string();
+    read.order.task = root["task"].raw();
+    return read;
+}
+
+}  // namespace
 
 std::string state_json(const JobState& state) {
     ObjectWriter object;
@@ -89,28 +114,6 @@ std::string state_json(const JobState& state) {
     object.add("time", format_instant(state.result.time));
     object.add_raw("files", files_json(state.result.files));
     return object.take();
-}
-
-Result<ReadOrder> read_order(std::string_view text) {
-    json::Parser parser;
-    const Result<json::Document> document = parser.parse(text);
-    if (!document || !document->root().is_object()) {
-        return damaged(kOrderFile);
-    }
-    const json::Value root = document->root();
-    const auto format = saved_number(root["format"], "format");
-    if (!format || *format != kFormat || !root["task"].is_object()) {
-        return damaged(kOrderFile);
-    }
-    ReadOrder read;
-    ANNALS_TRY(read.begun, parse_instant(root["begun"].string()));
-    read.order.kind = root["kind"].string();
-    read.order.owner = root["owner"].string();
-    read.order.guarded = root["guarded"].raw() == "true";
-    read.order.url = root["url"].string();
-    read.order.base_url = root["baseUrl"].string();
-    read.order.task = root["task"].raw();
-    return read;
 }
 
 Result<JobState> read_state(std::string_view text) {
@@ -154,6 +157,55 @@ Result<std::uint64_t> saved_number(json::Value value, std::string_view name) {
         return Error{Errc::corrupt, fmt::format("a job's '{}' is no number", name), ""};
     }
     return *number;
+}
+
+Result<void> make_folder(storage::FileSystem& files, const std::string& directory,
+                         std::string_view id, const JobOrder& order, Instant begun,
+                         const std::vector<JobInput>& inputs) {
+    const std::string folder = fmt::format("{}/{}", directory, id);
+    ANNALS_TRY_VOID(files.make_directory(directory));
+    ANNALS_TRY_VOID(files.make_directory(folder));
+    for (const auto& [name, content] : inputs) {
+        ANNALS_TRY_VOID(storage::replace_file(files, folder + "/" + name, content));
+    }
+    ANNALS_TRY_VOID(storage::replace_file(files, fmt::format("{}/{}", folder, kOrderFile),
+                                          order_json(order, begun)));
+    return files.sync_directory(directory);
+}
+
+Result<FoundJob> read_folder(storage::FileSystem& files, const std::string& folder) {
+    const auto text = [&](std::string_view name) {
+        return storage::read_whole(files, fmt::format("{}/{}", folder, name), kJobTextBytesMax);
+    };
+    ANNALS_TRY(const std::string order, text(kOrderFile));
+    ANNALS_TRY(FoundJob found, read_order(order));
+    const Result<std::string> state = text(kStateFile);
+    if (state) {
+        ANNALS_TRY(found.state, read_state(*state));
+    } else if (state.error().code != Errc::not_found) {
+        return state.error();
+    }
+    return found;
+}
+
+void remove_made_files(storage::FileSystem& files, const std::string& folder) {
+    const auto names = files.list(folder);
+    if (!names) {
+        return;
+    }
+    for (const std::string& name : *names) {
+        if (name != kOrderFile && name != kStateFile) {
+            static_cast<void>(files.remove(fmt::format("{}/{}", folder, name)));
+        }
+    }
+}
+
+Result<void> remove_order(storage::FileSystem& files, const std::string& folder) {
+    const Result<void> removed = files.remove(fmt::format("{}/{}", folder, kOrderFile));
+    if (!removed && removed.error().code != Errc::not_found) {
+        return removed;
+    }
+    return files.sync_directory(folder);
 }
 
 void remove_folder(storage::FileSystem& files, const std::string& folder, std::string_view first) {

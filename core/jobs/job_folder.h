@@ -1,4 +1,4 @@
-// A job's folder: job.json, what was asked for, and state.json, how far it is, as text and back.
+// A job's folder: job.json, what was asked for, and state.json, how far it is, as text and back; how it comes and goes.
 //
 // Layer:   core/jobs.
 // Format:  docs/format.md, "Jobs".
@@ -12,6 +12,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace annals::core {
 
@@ -30,23 +32,39 @@ struct JobState {
 inline constexpr std::string_view kOrderFile = "job.json";
 inline constexpr std::string_view kStateFile = "state.json";
 
-std::string order_json(const JobOrder& order, Instant begun);
 std::string state_json(const JobState& state);
 
-struct ReadOrder {
-    JobOrder order;
-    Instant begun;
-};
-
 /// Errors: corrupt.
-Result<ReadOrder> read_order(std::string_view text);
 Result<JobState> read_state(std::string_view text);
 
 /// A whole number of either file, or of a kind's own JSON in them, that stands under `name`. Errors: corrupt.
 Result<std::uint64_t> saved_number(json::Value value, std::string_view name);
 
-/// Of either file; what is larger is damaged.
-inline constexpr std::uint64_t kJobTextBytesMax = 256 << 20;
+/// A file to lie in a job's folder from the start: name, content.
+using JobInput = std::pair<std::string, std::string>;
+
+/// Makes the folder of the job `id` in `directory`.
+///
+/// Durability: success means that it is there after a crash, too.
+Result<void> make_folder(storage::FileSystem& files, const std::string& directory,
+                         std::string_view id, const JobOrder& order, Instant begun,
+                         const std::vector<JobInput>& inputs);
+
+/// What a folder says of its job.
+struct FoundJob {
+    JobOrder order;
+    Instant begun;
+    JobState state;
+};
+
+/// Errors: not_found: it is no job's; corrupt, io.
+Result<FoundJob> read_folder(storage::FileSystem& files, const std::string& folder);
+
+/// Removes what a job has made; what was asked for, and how it is, stays.
+void remove_made_files(storage::FileSystem& files, const std::string& folder);
+
+/// Makes the folder no job's, also after a crash.
+Result<void> remove_order(storage::FileSystem& files, const std::string& folder);
 
 /// Removes a folder and what is in it, `first` before all else. What can't be removed is left, and tried again at the
 /// next start.

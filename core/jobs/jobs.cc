@@ -247,7 +247,7 @@ struct Jobs::Impl {
             state.result = *std::move(result);
         } else {
             tell(result.error(), job.id, state);
-            drop_files(job.id);
+            remove_made_files(files, folder(job.id));  // room for others
         }
         Result<void> kept =
             storage::replace_file(files, path(job.id, kStateFile), state_json(state));
@@ -255,7 +255,7 @@ struct Jobs::Impl {
             state = JobState();
             state.finished = now();
             tell(kept.error(), job.id, state);
-            drop_files(job.id);
+            remove_made_files(files, folder(job.id));  // room for others
             kept = storage::replace_file(files, path(job.id, kStateFile), state_json(state));
         }
         if (!kept) {
@@ -266,36 +266,11 @@ struct Jobs::Impl {
         job.state = std::move(state);
     }
 
-    // What a job that failed has made makes room for others.
-    void drop_files(std::string_view id) {
-        const auto names = files.list(folder(id));
-        if (!names) {
-            return;
-        }
-        for (const std::string& name : *names) {
-            if (name != kOrderFile && name != kStateFile) {
-                static_cast<void>(files.remove(fmt::format("{}/{}", folder(id), name)));
-            }
-        }
-    }
-
     // ---- beginning and forgetting; on the keeper ----
-
-    Result<void> make_folder(const Job& job, const std::vector<JobInput>& inputs) {
-        const std::string own = folder(job.id);
-        ANNALS_TRY_VOID(files.make_directory(directory));
-        ANNALS_TRY_VOID(files.make_directory(own));
-        for (const auto& [name, content] : inputs) {
-            ANNALS_TRY_VOID(storage::replace_file(files, own + "/" + name, content));
-        }
-        ANNALS_TRY_VOID(storage::replace_file(files, path(job.id, kOrderFile),
-                                              order_json(job.order, job.begun)));
-        return files.sync_directory(directory);
-    }
 
     void create(const std::shared_ptr<Job>& job, const std::vector<JobInput>& inputs,
                 Settled& settled) {
-        settled.result = make_folder(*job, inputs);
+        settled.result = make_folder(files, directory, job->id, job->order, job->begun, inputs);
         {
             const std::lock_guard lock(mutex);
             if (settled.result && !stopping) {
@@ -315,21 +290,11 @@ struct Jobs::Impl {
         settled.done.store(true, std::memory_order_release);
     }
 
-    // Without it the folder is nobody's, also after a crash.
-    Result<void> remove_order(const Job& job) {
-        const std::string own = folder(job.id);
-        const Result<void> removed = files.remove(path(job.id, kOrderFile));
-        if (!removed && removed.error().code != Errc::not_found) {
-            return removed;
-        }
-        return files.sync_directory(own);
-    }
-
     // Requires: the lock, and that the job is taken out of `jobs`. It comes back, as it was, if whoever waits at `settled` has
     // to be told that it can't be removed. The folder goes once the job's thread has ended.
     Result<void> forget(const std::shared_ptr<Job>& job, const std::shared_ptr<Settled>& settled) {
         ANNALS_TRY_VOID(give([this, job, settled] {
-            Result<void> gone = remove_order(*job);
+            Result<void> gone = remove_order(files, folder(job->id));
             const bool comes_back = !gone && settled != nullptr;
             {
                 const std::lock_guard lock(mutex);
@@ -378,34 +343,20 @@ struct Jobs::Impl {
 
     void take_up(const std::string& name) {
         const std::string own = folder(name);
-        const Result<std::string> text =
-            storage::read_whole(files, path(name, kOrderFile), kJobTextBytesMax);
-        if (!text && text.error().code == Errc::not_found) {
+        Result<FoundJob> found = read_folder(files, own);
+        if (!found && found.error().code == Errc::not_found) {
             remove_folder(files, own);
             return;
         }
-        Result<ReadOrder> order = text ? read_order(*text) : Result<ReadOrder>(text.error());
-        if (!order) {
-            log_error(fmt::format("the job in {} is left alone: {}", own, order.error().detail));
+        if (!found) {
+            log_error(fmt::format("the job in {} is left alone: {}", own, found.error().detail));
             return;
         }
         auto job = std::make_shared<Job>();
         job->id = name;
-        job->order = std::move(order->order);
-        job->begun = order->begun;
-        const Result<std::string> state =
-            storage::read_whole(files, path(name, kStateFile), kJobTextBytesMax);
-        if (state) {
-            Result<JobState> read = read_state(*state);
-            if (!read) {
-                log_error(fmt::format("the job in {} is left alone: {}", own, read.error().detail));
-                return;
-            }
-            job->state = *std::move(read);
-        } else if (state.error().code != Errc::not_found) {
-            log_error(fmt::format("the job in {} is left alone: {}", own, state.error().detail));
-            return;
-        }
+        job->order = std::move(found->order);
+        job->begun = found->begun;
+        job->state = std::move(found->state);
         jobs.emplace(name, std::move(job));
     }
 

@@ -37,9 +37,6 @@ struct JobView {
     JobState state;   ///< of one that is done or failed
 };
 
-/// A file to lie in a job's folder from the start: name, content.
-using JobInput = std::pair<std::string, std::string>;
-
 struct JobsOptions {
     std::size_t running_max = 4;                             ///< under way at a time
     std::size_t kept_max = 1000;                             ///< in all
