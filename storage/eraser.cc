@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <thread>
 
 namespace annals::storage {
 namespace {
@@ -21,6 +22,10 @@ constexpr std::size_t kGroup = 4096;
 /// A packed segment that has been replaced so often is unpacked with the next erasure: in a plain one each costs next to
 /// nothing.
 constexpr int kReplacedMax = 8;
+
+/// A reader that is not done by then has a client that is slow to take its answer, and somebody waits for the erasure.
+constexpr auto kReadersGrace = std::chrono::milliseconds(250);
+constexpr auto kReadersPause = std::chrono::microseconds(200);
 
 /// The file of a packed segment as a plain one, without the bodies of some records. Their bytes are added to `dead`.
 Result<std::string> unpack_without(const Segment& segment, std::span<const std::uint64_t> records,
@@ -310,7 +315,27 @@ std::vector<Blanking> Eraser::plan(std::span<const Position> erased) {
     return blankings;
 }
 
+/// Lets answers that are under way end whole: who has found a version before it was erased is waited for.
+void Eraser::await_readers(std::span<const Blanking> blankings) {
+    const auto deadline = std::chrono::steady_clock::now() + kReadersGrace;
+    std::vector<SegmentTable::Holds> held;
+    for (std::size_t i = 0; i < blankings.size(); ++i) {
+        const std::uint64_t number = blankings[i].segment;
+        const auto slot = table_.slot_of(number);
+        if (slot && (i == 0 || blankings[i - 1].segment != number)) {
+            held.push_back(table_.renew_holds(*slot));
+        }
+    }
+    const auto is_read = [](const SegmentTable::Holds& holds) {
+        return std::ranges::any_of(holds, [](const auto& hold) { return hold.use_count() > 1; });
+    };
+    while (std::ranges::any_of(held, is_read) && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::sleep_for(kReadersPause);
+    }
+}
+
 Result<void> Eraser::apply(std::span<const Blanking> blankings) {
+    await_readers(blankings);
     for (std::size_t begin = 0; begin < blankings.size();) {
         const std::uint64_t number = blankings[begin].segment;
         std::size_t end = begin;

@@ -76,6 +76,7 @@ class Eraser {
     Result<void> replace(const Segment& old, SegmentFormat format, std::string_view bytes);
     Result<void> apply_begun();
     Result<void> apply(std::span<const Blanking> blankings);
+    void await_readers(std::span<const Blanking> blankings);
     Result<void> sync_log();
 
     FileSystem& fs_;

@@ -93,6 +93,16 @@ void SegmentTable::retire(std::uint32_t slot) {
     free_.push_back(slot);
 }
 
+SegmentTable::Holds SegmentTable::renew_holds(std::uint32_t slot) {
+    auto& place = (*chunks_[slot / kChunk].load(std::memory_order_acquire))[slot % kChunk];
+    auto renewed = std::make_unique<Segment>(*place.load());
+    renewed->erased_from = true;
+    make_holds(*renewed);
+    const std::unique_ptr<const Segment> before(place.exchange(renewed.release()));
+    readers_.await_none();
+    return before->holds;
+}
+
 std::optional<FrameAt> find_frame(std::string_view bytes, std::uint64_t from, std::uint64_t salt) {
     for (std::uint64_t at = from; at + kFrameHeaderBytes <= bytes.size(); at += kAlignment) {
         if (const auto header = decode_frame(bytes.substr(at), salt)) {
@@ -150,6 +160,7 @@ struct Place {
     std::shared_ptr<const char> hold;
     std::string_view bytes;
     const PackedSegment* packed;  ///< null: plain
+    bool erased_from;
 
     /// The record at `offset`, and its bytes if they are none of the mapping's.
     Result<Record> record(std::uint64_t offset, std::shared_ptr<const char>& unpacked) const {
@@ -169,8 +180,8 @@ std::optional<Place> find_place(const SegmentTable& segments, const Index& index
         const SegmentTable::Reader reader(segments);
         const Location location = index.location(position);
         if (const Segment* segment = segments.find(location.segment)) {
-            return Place{location, segment->header, segment->hold(), segment->view(),
-                         segment->packed.get()};
+            return Place{location,        segment->header,       segment->hold(),
+                         segment->view(), segment->packed.get(), segment->erased_from};
         }
         if (index.location(position).segment == location.segment) {
             return std::nullopt;
@@ -213,6 +224,9 @@ Result<StoredVersion> load(const Index& index, const VersionInfo& info, Place pl
                                      segment_name(place.header.number), place.location.offset, why),
                          {}};
     };
+    if (place.erased_from && index.link(info.position).erased) {
+        return was_erased();
+    }
     std::shared_ptr<const char> unpacked;
     const Result<Record> record = place.record(place.location.offset, unpacked);
     if (!record) {

@@ -2,7 +2,7 @@
 //
 // Layer:   storage.
 // Format:  docs/format.md, "Segment" and "Recovery".
-// Threads: SegmentTable from any thread, retire() from one at a time; the rest plain functions.
+// Threads: SegmentTable from any thread, retire() and renew_holds() from one at a time; the rest plain functions.
 
 #pragma once
 
@@ -33,6 +33,8 @@ struct Segment {
     /// Of the file when it was mapped: one that has been sealed since is shorter. Behind its end nothing is looked at.
     std::uint64_t bytes = 0;
     std::shared_ptr<const PackedSegment> packed = nullptr;  ///< null: plain
+    /// Bodies may turn into zeros where they stand: what the index said before its bytes were held may hold no more.
+    bool erased_from = false;
 
     /// What keeps the bytes, each with a count of its own: threads that read one segment don't take turns at one count.
     std::array<std::shared_ptr<const char>, kThreadPlaces> holds = {};
@@ -74,6 +76,12 @@ class SegmentTable {
     /// Lets go of the segment in a slot: it is unmapped once nobody reads it and no Pin holds it.
     /// Requires: another one of its number was inserted, and the index names this slot nowhere.
     void retire(std::uint32_t slot);
+
+    using Holds = std::array<std::shared_ptr<const char>, kThreadPlaces>;
+
+    /// Takes away what readers have kept the bytes of a segment by so far, and has those who come keep them by others. What the
+    /// index showed as erased before this is read by nobody any more once the result's owner is the only one of each.
+    Holds renew_holds(std::uint32_t slot);
 
     std::uint64_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 

@@ -4,16 +4,23 @@
 
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
+#include "storage/file_system.h"
 #include "storage/format.h"
 #include "storage/store.h"
 #include "storage/verify.h"
+#include "tests/support/child_process.h"
 #include "tests/support/commits.h"
 #include "tests/support/sim_file_system.h"
+#include "tests/support/temporary_directory.h"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <future>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace annals::storage {
 namespace {
@@ -226,6 +233,79 @@ std::uint64_t syncs_of_a_hard_delete(Durability durability) {
 TEST(HardDelete, SyncsTheLogTheJournalAndTheSegmentOnceEach) {
     EXPECT_EQ(syncs_of_a_hard_delete(Durability::commit), 3U);
     EXPECT_EQ(syncs_of_a_hard_delete(Durability::none), 3U);
+}
+
+TEST(HardDelete, LeavesWhatIsBeingReadUntilThatIsDone) {
+    const test::TemporaryDirectory directory;
+    StoreOptions options = segments_on_demand();
+    options.pack_segments = false;
+    auto store = *Store::open(posix_file_system(), directory.path(), options);
+    test::put(*store, "Patient", "a", "marker-a");
+    const VersionInfo info = *store->current(test::type_of("Patient"), "a");
+    auto read = store->load(info);
+    ASSERT_TRUE(read);
+    const Submission submission = submit_erase(*store, "a");
+    ASSERT_TRUE(store->wait(submission.ticket));
+    EXPECT_EQ(store->load(info).error().code, Errc::not_found);
+    auto erased =
+        std::async(std::launch::async, [&] { return store->wait_erased(submission.ticket); });
+    EXPECT_EQ(erased.wait_for(std::chrono::milliseconds(50)), std::future_status::timeout);
+    EXPECT_EQ(read->body, "marker-a");
+    read = Error{Errc::not_found, {}, {}};
+    EXPECT_TRUE(erased.get());
+    EXPECT_EQ(store->load(info).error().code, Errc::not_found);
+    EXPECT_EQ(test::read_whole_file(directory / ("segments/" + segment_name(1))).find("marker-a"),
+              std::string::npos);
+}
+
+TEST(HardDelete, WaitsForNobodyWhoIsSlow) {
+    const test::TemporaryDirectory directory;
+    StoreOptions options = segments_on_demand();
+    options.pack_segments = false;
+    auto store = *Store::open(posix_file_system(), directory.path(), options);
+    test::put(*store, "Patient", "a", "marker-a");
+    const auto read = store->load(*store->current(test::type_of("Patient"), "a"));
+    const Submission submission = submit_erase(*store, "a");
+    ASSERT_TRUE(store->wait(submission.ticket));
+    EXPECT_TRUE(store->wait_erased(submission.ticket));
+    EXPECT_EQ(read->body, std::string(8, '\0'));
+}
+
+TEST(HardDelete, ShowsNobodyHalfOfAVersion) {
+    const test::TemporaryDirectory directory;
+    StoreOptions options = segments_on_demand();
+    options.pack_segments = false;
+    auto store = *Store::open(posix_file_system(), directory.path(), options);
+    const std::string body(2'000, 'x');
+    std::atomic<bool> done{false};
+    std::atomic<std::uint64_t> found{0};
+    std::vector<std::thread> readers;
+    for (int i = 0; i < 2; ++i) {
+        readers.emplace_back([&] {
+            while (!done) {
+                const auto info = store->current(test::type_of("Patient"), "a");
+                if (!info) {
+                    continue;
+                }
+                if (const auto read = store->load(*info)) {
+                    EXPECT_EQ(read->body, body);
+                    ++found;
+                } else {
+                    EXPECT_EQ(read.error().code, Errc::not_found);
+                }
+            }
+        });
+    }
+    for (int i = 0; i < 200 || found < 200; ++i) {
+        test::put(*store, "Patient", "a", body);
+        const Submission submission = submit_erase(*store, "a");
+        ASSERT_TRUE(store->wait(submission.ticket));
+        ASSERT_TRUE(store->wait_erased(submission.ticket));
+    }
+    done = true;
+    for (std::thread& reader : readers) {
+        reader.join();
+    }
 }
 
 /// Erases two resources of a frame from which a third was erased before, while one call of the file system fails.
