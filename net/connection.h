@@ -121,6 +121,7 @@ class Connection final : private core::Meanwhile {
     Turn switch_protocol(const core::Request& request);
     std::optional<core::Response> identify(core::Request& request, bool may_ask);
     asio::awaitable<std::optional<core::Response>> identify_later(core::Request& request);
+    asio::awaitable<bool> is_still_let_in();
     core::Response challenge(const Error& error, const core::Request& request) const;
     void make_request_id();
     void take_request_id(core::Request& request);

@@ -279,4 +279,20 @@ asio::awaitable<std::optional<core::Response>> Connection::identify_later(core::
     co_return asks_for_token(request) ? give_token(request, false) : identify(request, false);
 }
 
+// Whether the request under way, to which the answer has no end, would be let in now: tokens expire, and keys are taken back.
+asio::awaitable<bool> Connection::is_still_let_in() {
+    if (!worker_.authenticator) {
+        co_return true;
+    }
+    core::Request& request = reader_.request();
+    std::optional<core::Response> refusal = identify(request, true);
+    if (settled_ != nullptr) {
+        refusal = co_await identify_later(request);
+    }
+    if (!refusal) {
+        refusal = worker_.shared.handlers.head(worker_.shared.service, request);
+    }
+    co_return !refusal;
+}
+
 }  // namespace annals::net

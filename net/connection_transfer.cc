@@ -181,10 +181,15 @@ asio::awaitable<Output::Sent> Connection::write_slices() {
             const bool news = co_await worker_.loop.news_after(*seen, core::kSourcePauseMax);
             static_cast<void>(news);  // a source that has none says that it lives
         }
+        bool ends = false;
+        if (seen) {
+            const bool let_in = co_await is_still_let_in();
+            ends = !let_in || worker_.shared.stopping.load(std::memory_order_relaxed);
+        }
         if (abandoned_) {
             co_return Output::Sent::broken;
         }
-        if (seen && worker_.shared.stopping.load(std::memory_order_relaxed)) {
+        if (ends) {
             // It would go on for ever. What it has given is whole, and the client knows where to go on.
             more = false;
             closing_ = true;

@@ -165,6 +165,48 @@ TEST(Authentication, ReadsFilesAgainThatHaveChangedAndKeepsWhatItHasIfTheyAreOfN
     EXPECT_EQ(server.get("/Patient/1", {{"X-API-Key", "another"}}).status, 403);
 }
 
+TEST(Authentication, IsAskedForAgainBeforeAStreamOfChangesGoesOn) {
+    const SigningKey key("ES256");
+    const std::string scopes = R"(["system/*.cruds"])";
+    GuardedServer server([&](core::Config& config, GuardedServer& self) {
+        with_keys("jwt_or_api_key", jwk_set({key.jwk()}))(config, self);
+        config.auth.jwt_leeway = std::chrono::milliseconds(0);
+        write_whole_file(self.file("keys.toml"),
+                         key_entry("a", "one", scopes) + key_entry("b", "other", scopes));
+    });
+    const std::int64_t end = now().us / 1'000'000 + 3;
+    const std::string token =
+        key.sign(R"({"exp":)" + std::to_string(end) + R"(,"scope":"system/*.cruds"})");
+    Connection by_key(server.port());
+    Connection by_token(server.port());
+    Connection goes_on(server.port());
+    const auto listen = [](Connection& connection, const std::string& credentials) {
+        connection.send("GET /fhir/_changes HTTP/1.1\r\nHost: a\r\nAccept: text/event-stream\r\n" +
+                        credentials + "\r\n\r\n");
+        EXPECT_THAT(connection.read_through("retry: 1000\n\n"), StartsWith("HTTP/1.1 200 OK\r\n"));
+    };
+    listen(by_key, "X-API-Key: one");
+    listen(by_token, "Authorization: Bearer " + token);
+    listen(goes_on, "X-API-Key: other");
+
+    write_whole_file(server.file("keys.toml"), key_entry("b", "other", scopes));
+    ASSERT_TRUE(becomes_true(
+        [&] { return server.get("/Patient/1", {{"X-API-Key", "one"}}).status == 401; }));
+    ASSERT_TRUE(
+        becomes_true([&] { return server.get_with_token("/Patient/1", token).status == 401; }));
+    ASSERT_EQ(server
+                  .send("PUT", "/Patient/1", R"({"resourceType":"Patient","id":"1"})",
+                        {{"X-API-Key", "other"}, {"Content-Type", "application/fhir+json"}})
+                  .status,
+              201);
+    for (Connection* const connection : {&by_key, &by_token}) {
+        const std::string rest = connection->read_through("0\r\n\r\n");
+        EXPECT_TRUE(rest.ends_with("0\r\n\r\n")) << rest;
+        EXPECT_EQ(rest.find("Patient/1"), std::string::npos) << rest;
+    }
+    EXPECT_THAT(goes_on.read_through("id: 1\n\n"), HasSubstr("Patient/1"));
+}
+
 TEST(Authentication, OfOneRequestSaysNothingOfTheNextOverTheSameConnection) {
     const SigningKey key("ES256");
     GuardedServer server([&](core::Config& config, GuardedServer& self) {
