@@ -221,6 +221,17 @@ TEST(HttpClient, ReadsAgainWhatWasErasedWhileItWasSent) {
     EXPECT_EQ(reply->body, "[11]");
 }
 
+TEST(HttpClient, AsksForNoCodingAndTakesWhatIsCodedAllTheSameForNothingErased) {
+    using std::string_literals::operator""s;
+    ScriptedServer server(
+        {{"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n\x1f\x8b\0\0"s}});
+    HttpClient client(server.url());
+    const auto reply = client.send_patiently(get("/"), Patience());
+    ASSERT_TRUE(reply) << reply.error().detail;
+    EXPECT_EQ(reply->status, 200);
+    EXPECT_NE(server.requests().at(0).find("\r\nAccept-Encoding: identity\r\n"), std::string::npos);
+}
+
 TEST(HttpClient, WaitsAsLongAsRetryAfterSaysWithinBounds) {
     ScriptedServer server(
         {{"HTTP/1.1 429 Too Many Requests\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n",

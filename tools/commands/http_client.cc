@@ -278,8 +278,9 @@ Result<void> HttpClient::Impl::connect() {
 
 Result<void> HttpClient::Impl::write(const HttpRequest& request) {
     std::string head = fmt::format(
-        "{} {} HTTP/1.1\r\nHost: {}\r\nAccept: application/fhir+json\r\n", request.method,
-        request.target.empty() ? "/" : request.target, server.authority());
+        "{} {} HTTP/1.1\r\nHost: {}\r\nAccept: application/fhir+json\r\nAccept-Encoding: "
+        "identity\r\n",
+        request.method, request.target.empty() ? "/" : request.target, server.authority());
     for (const auto& [name, value] : request.headers) {
         head += fmt::format("{}: {}\r\n", name, value);
     }
@@ -486,7 +487,8 @@ Result<HttpReply> HttpClient::send_patiently(const HttpRequest& request, const P
             again = again ||
                     (reply->status == 401 && impl_->let_in && impl_->server.credentials.in_files());
             why = fmt::format("{}: status {}", impl_->server.authority(), reply->status);
-            if (!again && request.method == "GET" && reply->body.find('\0') != std::string::npos) {
+            if (!again && request.method == "GET" && !reply->header("Content-Encoding") &&
+                reply->body.find('\0') != std::string::npos) {
                 again = true;
                 why = fmt::format("{}: something was erased while it was being sent",
                                   impl_->server.authority());
