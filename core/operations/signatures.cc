@@ -65,7 +65,8 @@ constexpr auto kSignatures = std::to_array<Signature>({
     {"http://hl7.org/fhir/OperationDefinition/ValueSet-validate-code",
      "Tells whether a code is in a value set",
      "url:uri valueSet:ValueSet valueSetVersion:string context:uri code:code system:uri systemVersion:string "
-     "display:string coding:Coding codeableConcept:CodeableConcept date:dateTime abstract:boolean displayLanguage:code"},
+     "display:string coding:Coding codeableConcept:CodeableConcept date:dateTime abstract:boolean displayLanguage:code "
+     "inferSystem:boolean"},
     {"http://hl7.org/fhir/OperationDefinition/CodeSystem-validate-code",
      "Tells whether a code is in a code system",
      "url:uri codeSystem:CodeSystem code:code system:uri version:string display:string coding:Coding "

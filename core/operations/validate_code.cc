@@ -54,7 +54,10 @@ Result<std::shared_ptr<const Asked>> read_asked(const Service& service, const Re
     if (asked->of_value_set) {
         ANNALS_TRY_VOID(input.only_beside_resource(
             {"url", "valueSet", "valueSetVersion", "code", "system", "systemVersion", "display",
-             "coding", "codeableConcept", "abstract", "displayLanguage", "context", "date"}));
+             "coding", "codeableConcept", "abstract", "displayLanguage", "context", "date",
+             "inferSystem"}));
+        // Of R5, where a code without a system is looked for in all only if this says so.
+        ANNALS_TRY([[maybe_unused]] const auto infers, input.boolean("inferSystem"));
         ANNALS_TRY(asked->meant,
                    read_meant(service, target, input, "valueSet", "url", "valueSetVersion"));
         names.version = "systemVersion";

@@ -43,6 +43,8 @@ TEST_F(Codes, AreValidatedAgainstAValueSet) {
     EXPECT_EQ(get(url + "&system=http://s/animals&code=poodle"),
               "result=true display=Caniche Élégant");
     EXPECT_EQ(get(url + "&code=puppy"), "result=true display=Puppy") << "of whatever system";
+    EXPECT_EQ(get(url + "&code=puppy&inferSystem=true"), "result=true display=Puppy");
+    EXPECT_EQ(get(url + "&code=puppy&inferSystem=maybe"), "400 invalid");
     EXPECT_EQ(get(url + "&system=http://s/animals&code=rock"), "result=false");
     EXPECT_EQ(get(url + "&system=http://s/animals&code=none"), "result=false");
     EXPECT_EQ(get(url + "&system=http://other&code=dog"), "result=false");
