@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 
 namespace annals::test {
@@ -44,6 +45,21 @@ TEST(KeyFetcher, DoesNotAskForWhatHasComeSinceTheCallerLooked) {
     EXPECT_EQ(issuer.requests(), 2);
     EXPECT_FALSE(fetcher.ask(2));
     EXPECT_TRUE(fetcher.ask(1)->load());
+}
+
+TEST(KeyFetcher, AsksALoopbackAddressThroughNoProxy) {
+    const HttpEndpoint proxy([](const std::string&) { return HttpEndpoint::Answer{502, ""}; });
+    ::setenv("http_proxy", proxy.url().c_str(), 1);
+    const KeyEndpoint issuer(jwk_set({SigningKey("ES256").jwk()}));
+    std::atomic<std::uint64_t> taken{0};
+    {
+        const net::auth::KeyFetcher fetcher("keys", issuer.url(),
+                                            [&](net::auth::KeySet, std::uint64_t n) { taken = n; });
+        wait_until([&] { return taken == 1 || proxy.requests() > 0; });
+    }
+    ::unsetenv("http_proxy");
+    EXPECT_EQ(taken, 1U);
+    EXPECT_EQ(proxy.requests(), 0);
 }
 
 }  // namespace
