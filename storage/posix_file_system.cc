@@ -1,6 +1,7 @@
 // The operating system's files. The only place of the project that makes file calls.
 
 #include "core/base/digest.h"
+#include "core/base/log.h"
 #include "storage/file_system.h"
 #include "storage/unreadable_pages.h"
 
@@ -18,6 +19,7 @@
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <mutex>
 #include <ranges>
 #include <utility>
 
@@ -452,6 +454,13 @@ class PosixFileSystem final : public FileSystem {
             const std::size_t count = std::min<std::size_t>(end - page, kPagesAtOnce);
             if (::mincore(reinterpret_cast<void*>(page * kPageBytes), count * kPageBytes,
                           there.data()) != 0) {
+                static std::once_flag told;
+                std::call_once(told, [error = errno] {
+                    log_warning(
+                        fmt::format("mincore: {}: network threads wait for the device, "
+                                    "for nobody says what has to be read from it",
+                                    std::generic_category().message(error)));
+                });
                 return true;
             }
             if (std::any_of(there.begin(), there.begin() + static_cast<std::ptrdiff_t>(count),

@@ -1,4 +1,4 @@
-// The container: made with the README's commands and no list of packages of its own, and its health check.
+// The container: made with the README's commands and no list of packages of its own, and its health check. The unit for systemd.
 
 #include "tests/support/http_endpoint.h"
 
@@ -12,10 +12,12 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace annals::test {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 const std::string kSource = ANNALS_SOURCE_DIR;
@@ -73,6 +75,18 @@ TEST(Containerfile, RunsAsNobodyInParticular) {
     EXPECT_EQ(text.find("\nUSER "), text.rfind("\nUSER "));
     EXPECT_THAT(text, HasSubstr("\nVOLUME /var/lib/annals\n"));
     EXPECT_THAT(text, HasSubstr(R"(CMD ["/usr/libexec/annals-health"])"));
+}
+
+TEST(Unit, LetsTheServerAskWhatIsInMemory) {
+    std::ifstream file(kSource + "/tools/deploy/annals.service");
+    std::vector<std::string> filters;
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("SystemCallFilter=")) {
+            filters.push_back(line.substr(line.find('=') + 1));
+        }
+    }
+    // Without it mincore is not permitted, and network threads read from the device themselves.
+    EXPECT_THAT(filters, ElementsAre("@system-service", "~@privileged", "mincore"));
 }
 
 int health(const std::string& environment, const std::string& arguments) {
