@@ -8,6 +8,7 @@
 #include "core/interactions/search_contained.h"
 #include "core/interactions/search_includes.h"
 #include "core/interactions/search_page.h"
+#include "core/interactions/search_url.h"
 #include "core/scoped_view.h"
 #include "core/search/compartments.h"
 #include "core/search/snapshot_resources.h"
@@ -34,42 +35,12 @@ bool is_about_the_page(std::string_view name) {
            name.starts_with("_include") || name.starts_with("_revinclude");
 }
 
-// What percent_encode() leaves as it is, and what a query may have as it is and people like to read.
-constexpr std::array<bool, 256> kPlain = [] {
-    std::array<bool, 256> plain{};
-    for (const char c : std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                                         "0123456789-._~:,/$*();@!")) {
-        plain[static_cast<unsigned char>(c)] = true;
-    }
-    return plain;
-}();
-
-bool is_plain(char c) noexcept {
-    return kPlain[static_cast<unsigned char>(c)];
-}
-
-constexpr std::string_view kCursorName = "_cursor=";
-constexpr std::string_view kFirstPage = "first";
-
 // Resources whose contained ones are counted at a time.
 constexpr std::size_t kCountedAtOnce = 1000;
 
 // So often a first page is looked for while versions are erased, and only while this share of the time has not passed.
 constexpr int kFoundMax = 3;
 constexpr int kTimeShare = 4;
-
-// Percent-encoded but for what is plain.
-void append_parameter(std::string& out, std::string_view text) {
-    auto at = text.begin();
-    while (at != text.end()) {
-        const auto plain_end = std::find_if_not(at, text.end(), is_plain);
-        out.append(at, plain_end);
-        at = std::find_if(plain_end, text.end(), is_plain);
-        if (plain_end != at) {
-            out += percent_encode({plain_end, at});
-        }
-    }
-}
 
 // One search, from its parameters to its Bundle.
 class Search {
@@ -186,7 +157,7 @@ class Search {
                 if (cursor_) {
                     return search::malformed_cursor();
                 }
-                if (value == kFirstPage) {
+                if (value == kFirstPageCursor) {
                     continue;
                 }
                 ANNALS_TRY(cursor_, search::read_cursor(value));
@@ -411,7 +382,7 @@ class Search {
 
     // What the cursor's search must have in common with this one.
     std::uint32_t digest() const {
-        std::uint64_t hash = hash64(root());
+        std::uint64_t hash = hash64(search_path(target_));
         for (const auto& [name, value] : query_.used) {
             if (!is_about_the_page(name)) {
                 hash = hash64(value, hash64(name, hash));
@@ -434,47 +405,12 @@ class Search {
         }
     }
 
-    // The path of the search, without the server's base.
-    std::string root() const {
-        switch (target_.level) {
-            case Level::type:
-            case Level::type_search:
-                return fmt::format("/{}", resource_type_name(target_.type));
-            case Level::compartment:
-                return fmt::format("/{}/{}/{}", resource_type_name(target_.type), target_.id,
-                                   target_.member);
-            default:
-                return "/";
-        }
-    }
-
-    // Of the page at `cursor`; of the first one if it is empty.
-    std::string url(std::string_view cursor) const {
-        std::string out(request_.base_url);
-        out += root();
-        const std::size_t mark = out.size();
-        char separator = '?';
-        for (const auto& [name, value] : query_.used) {
-            out += separator;
-            append_parameter(out, name);
-            out += '=';
-            append_parameter(out, value);
-            separator = '&';
-        }
-        if (out.size() + cursor.size() + kCursorName.size() > kRequestTargetBytesMax) {
-            // What is longer than other URLs may be is taken if it begins so.
-            out.replace(mark, 1,
-                        fmt::format("?{}{}&", kCursorName, cursor.empty() ? kFirstPage : cursor));
-        } else if (!cursor.empty()) {
-            out += separator;
-            out.append(kCursorName).append(cursor);
-        }
-        return out;
-    }
-
     // `warnings`: says so if there are pages that are too far for a link.
     std::vector<BundleLink> links(const SearchPage& page,
                                   std::vector<std::string>& warnings) const {
+        const auto url = [&](std::string_view cursor) {
+            return search_url(request_.base_url, target_, query_.used, cursor);
+        };
         const std::string first = url({});
         const auto at = [&](const Cursor& cursor) { return url(search::write_cursor(cursor)); };
         std::vector<BundleLink> links;

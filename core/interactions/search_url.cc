@@ -1,0 +1,82 @@
+#include "core/interactions/search_url.h"
+
+#include "core/base/limits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace annals::core {
+
+namespace {
+
+// What percent_encode() leaves as it is, and what a query may have as it is and people like to read.
+constexpr std::array<bool, 256> kPlain = [] {
+    std::array<bool, 256> plain{};
+    for (const char c : std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                                         "0123456789-._~:,/$*();@!")) {
+        plain[static_cast<unsigned char>(c)] = true;
+    }
+    return plain;
+}();
+
+bool is_plain(char c) noexcept {
+    return kPlain[static_cast<unsigned char>(c)];
+}
+
+constexpr std::string_view kCursorName = "_cursor=";
+
+// Percent-encoded but for what is plain.
+void append_parameter(std::string& out, std::string_view text) {
+    auto at = text.begin();
+    while (at != text.end()) {
+        const auto plain_end = std::find_if_not(at, text.end(), is_plain);
+        out.append(at, plain_end);
+        at = std::find_if(plain_end, text.end(), is_plain);
+        if (plain_end != at) {
+            out += percent_encode({plain_end, at});
+        }
+    }
+}
+
+}  // namespace
+
+std::string search_path(const Target& target) {
+    switch (target.level) {
+        case Level::type:
+        case Level::type_search:
+            return fmt::format("/{}", resource_type_name(target.type));
+        case Level::compartment:
+            return fmt::format("/{}/{}/{}", resource_type_name(target.type), target.id,
+                               target.member);
+        default:
+            return "/";
+    }
+}
+
+std::string search_url(std::string_view base_url, const Target& target,
+                       std::span<const search::QueryPair> used, std::string_view cursor) {
+    std::string out(base_url);
+    out += search_path(target);
+    const std::size_t mark = out.size();
+    char separator = '?';
+    for (const auto& [name, value] : used) {
+        out += separator;
+        append_parameter(out, name);
+        out += '=';
+        append_parameter(out, value);
+        separator = '&';
+    }
+    if (out.size() + cursor.size() + kCursorName.size() > kRequestTargetBytesMax) {
+        // What is longer than other URLs may be is taken if it begins so.
+        out.replace(mark, 1,
+                    fmt::format("?{}{}&", kCursorName, cursor.empty() ? kFirstPageCursor : cursor));
+    } else if (!cursor.empty()) {
+        out += separator;
+        out.append(kCursorName).append(cursor);
+    }
+    return out;
+}
+
+}  // namespace annals::core

@@ -1,0 +1,28 @@
+// The URLs of a search's pages.
+//
+// Layer:   core/interactions.
+// Spec:    FHIR R4 http.html#paging; RFC 3986.
+// Threads: plain functions.
+
+#pragma once
+
+#include "core/search/query.h"
+#include "core/target.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace annals::core {
+
+/// What `_cursor` says of the first page, where a URL has to have one.
+inline constexpr std::string_view kFirstPageCursor = "first";
+
+/// The path of the search, without the server's base.
+std::string search_path(const Target& target);
+
+/// Of the page at `cursor`; of the first one if it is empty. `used`: the search's parameters.
+std::string search_url(std::string_view base_url, const Target& target,
+                       std::span<const search::QueryPair> used, std::string_view cursor);
+
+}  // namespace annals::core
