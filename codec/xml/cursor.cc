@@ -120,19 +120,6 @@ void append_json_character(std::string& out, std::uint32_t code_point) {
     }
 }
 
-Namespace known_namespace(std::string_view name) noexcept {
-    if (name == kFhirNamespace) {
-        return Namespace::fhir;
-    }
-    if (name == kXhtmlNamespace) {
-        return Namespace::xhtml;
-    }
-    if (name == "http://www.w3.org/2001/XMLSchema-instance") {
-        return Namespace::schema_instance;
-    }
-    return name.empty() ? Namespace::none : Namespace::other;
-}
-
 }  // namespace
 
 bool Cursor::fail(std::size_t offset, const char* message, Errc code) {
@@ -450,46 +437,6 @@ bool read_declaration(Cursor& cursor) {
     }
     cursor = Cursor(text, end + 2);
     return true;
-}
-
-bool Namespaces::open(Cursor& cursor, const Tag& tag, std::uint32_t depth) {
-    for (std::size_t i = 0; i < tag.attribute_count; ++i) {
-        const Attribute& attribute = tag.attributes[i];
-        if (!is_declaration(attribute.name)) [[likely]] {
-            continue;
-        }
-        const bool named = attribute.name.size() > 5;
-        const std::string_view prefix = named ? attribute.name.substr(6) : std::string_view();
-        if (named && (prefix.empty() || attribute.value.empty() || prefix.starts_with("xml") ||
-                      prefix.find(':') != std::string_view::npos)) {
-            return cursor.fail(tag.begin, "a namespace declaration that cannot be");
-        }
-        bindings_.push_back(
-            {prefix, attribute.plain ? known_namespace(attribute.value) : Namespace::other, depth});
-        if (prefix.empty()) {
-            default_ = bindings_.back().space;
-        }
-    }
-    return true;
-}
-
-Namespace Namespaces::find_prefix(std::string_view prefix) const noexcept {
-    for (std::size_t i = bindings_.size(); i-- > 0;) {
-        if (bindings_[i].prefix == prefix) {
-            return bindings_[i].space;
-        }
-    }
-    if (prefix.empty()) {
-        return Namespace::none;
-    }
-    return prefix == "xml" ? Namespace::xml : Namespace::unbound;
-}
-
-void Namespaces::forget(std::uint32_t depth) noexcept {
-    while (!bindings_.empty() && bindings_.back().depth == depth) {
-        bindings_.pop_back();
-    }
-    default_ = find_prefix({});
 }
 
 void append_json_characters(std::string& out, std::string_view raw) {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "codec/xml/cursor.h"
+#include "codec/xml/namespaces.h"
 #include "codec/xml/narrative.h"
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "codec/xml/cursor.h"
+#include "codec/xml/namespaces.h"
 
 #include <string>
 #include <string_view>

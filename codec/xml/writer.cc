@@ -1,7 +1,7 @@
 #include "codec/xml/writer.h"
 
 #include "codec/json/unicode.h"
-#include "codec/xml/cursor.h"
+#include "codec/xml/namespaces.h"
 #include "codec/xml/narrative.h"
 #include "codec/xml/scan.h"
 
