@@ -154,6 +154,38 @@ void check_constraints(Context& context, const Frame& frame, const Profile& prof
     }
 }
 
+/// What a reference leads to is of one of the types and profiles that may stand there.
+void check_target(Context& context, const Frame& frame, const Profile& profile, const Node& node,
+                  const Spot& spot, const std::vector<std::string>& targets) {
+    const Target target = resolve(context, frame, spot.value()["reference"]);
+    schema::Type type = target.type;
+    if (!type && spot.value()["type"]) {
+        type = schema::find_type(spot.value()["type"].string());
+    }
+    if (!type) {
+        return;
+    }
+    bool allowed = false;
+    for (const std::string& url : targets) {
+        if (const schema::Type own = own_type(url)) {
+            allowed = allowed || type.is_a(own);
+            continue;
+        }
+        const auto wanted = Profile::load(context, url);
+        if (!wanted) {
+            allowed = true;  // it can't be told
+        } else if (type.is_a((*wanted)->type())) {
+            allowed = allowed || !target.resource.type ||
+                      conforms(context, target.frame, target.resource, url).value_or(true);
+        }
+    }
+    if (!allowed) {
+        context.error("structure", spot,
+                      fmt::format("{} does not allow {} to refer to this {}", profile.url(),
+                                  named(node), type.name()));
+    }
+}
+
 /// Types, and the profiles of types and of references' targets.
 void check_types(Context& context, const Frame& frame, const Profile& profile, const Node& node,
                  const Spot& spot) {
@@ -202,35 +234,8 @@ void check_types(Context& context, const Frame& frame, const Profile& profile, c
                                       named(node), profile.url()));
         }
     }
-    if (targets.empty() || spot.type != schema::reference_type()) {
-        return;
-    }
-    const Target target = resolve(context, frame, spot.value()["reference"]);
-    schema::Type type = target.type;
-    if (!type && spot.value()["type"]) {
-        type = schema::find_type(spot.value()["type"].string());
-    }
-    if (!type) {
-        return;
-    }
-    bool allowed = false;
-    for (const std::string& url : targets) {
-        if (const schema::Type own = own_type(url)) {
-            allowed = allowed || type.is_a(own);
-            continue;
-        }
-        const auto wanted = Profile::load(context, url);
-        if (!wanted) {
-            allowed = true;  // it can't be told
-        } else if (type.is_a((*wanted)->type())) {
-            allowed = allowed || !target.resource.type ||
-                      conforms(context, target.frame, target.resource, url).value_or(true);
-        }
-    }
-    if (!allowed) {
-        context.error("structure", spot,
-                      fmt::format("{} does not allow {} to refer to this {}", profile.url(),
-                                  named(node), type.name()));
+    if (!targets.empty() && spot.type == schema::reference_type()) {
+        check_target(context, frame, profile, node, spot, targets);
     }
 }
 
