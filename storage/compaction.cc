@@ -313,6 +313,60 @@ std::optional<Compaction::Task> Compaction::next_task() const {
     return std::nullopt;
 }
 
+Result<bool> Compaction::begin_next() {
+    count_dead();
+    const auto task = next_task();
+    running_ = task && (whole_ || !task->pack);
+    if (!task) {
+        whole_ = false;
+        passed_over_ = 0;
+        return false;
+    }
+    auto begun = SegmentRewrite::begin(fs_, segments_, task->number, task->pack);
+    if (!begun) {
+        passed_over_ = task->number;
+        note_damage(begun.error(), task->number);
+        return std::move(begun.error());
+    }
+    rewrite_ = *std::move(begun);
+    return true;
+}
+
+// The new file becomes the segment, if it is of use.
+Result<void> Compaction::put_in_place(SegmentRewrite& rewrite) {
+    const std::uint64_t number = rewrite.number();
+    std::unique_lock lock(eraser_.files());
+    auto finished = rewrite.finish();
+    lock.unlock();
+    broken_ = rewrite.finished() && !finished;
+    ANNALS_TRY(std::optional<Segment> segment, std::move(finished));
+    if (!segment) {
+        incompressible_.insert(number);
+        return {};
+    }
+    const std::uint64_t bytes = segment->bytes;
+    const std::uint64_t freed = rewrite.bytes() - bytes;
+    if (auto switched = switch_segment(table_, index_, *std::move(segment)); !switched) {
+        broken_ = true;
+        return std::move(switched.error());
+    }
+    const auto& dead_by_segment = eraser_.dead_bytes();
+    const auto found = dead_by_segment.find(number);
+    const std::uint64_t dead = found == dead_by_segment.end() ? 0 : found->second;
+    eraser_.set_dead_bytes(number, 0);
+    writer_.add_log_bytes(0 - freed);
+    if (rewrite.packs()) {
+        pack_bytes_written_ += bytes;
+        ++segments_packed_;
+    }
+    if (dead != 0 || !rewrite.packs()) {
+        bytes_freed_ += rewrite.packs() ? dead : freed;
+        ++segments_done_;
+    }
+    count_dead();
+    return {};
+}
+
 Result<bool> Compaction::step() {
     packed_last_ = false;
     if (ended_) {
@@ -327,22 +381,7 @@ Result<bool> Compaction::step() {
         measure_all();
     }
     if (rewrite_ == nullptr) {
-        count_dead();
-        const auto task = next_task();
-        running_ = task && (whole_ || !task->pack);
-        if (!task) {
-            whole_ = false;
-            passed_over_ = 0;
-            return false;
-        }
-        auto begun = SegmentRewrite::begin(fs_, segments_, task->number, task->pack);
-        if (!begun) {
-            passed_over_ = task->number;
-            note_damage(begun.error(), task->number);
-            return std::move(begun.error());
-        }
-        rewrite_ = *std::move(begun);
-        return true;
+        return begin_next();
     }
     packed_last_ = rewrite_->packs();
     const std::uint64_t before = rewrite_->done();
@@ -359,35 +398,7 @@ Result<bool> Compaction::step() {
         note_damage(copied.error(), number);
         return copied.error();
     }
-    std::unique_lock lock(eraser_.files());
-    auto finished = rewrite->finish();
-    lock.unlock();
-    broken_ = rewrite->finished() && !finished;
-    ANNALS_TRY(std::optional<Segment> segment, std::move(finished));
-    if (!segment) {
-        incompressible_.insert(number);
-        return true;
-    }
-    const std::uint64_t bytes = segment->bytes;
-    const std::uint64_t freed = rewrite->bytes() - bytes;
-    if (auto switched = switch_segment(table_, index_, *std::move(segment)); !switched) {
-        broken_ = true;
-        return std::move(switched.error());
-    }
-    const auto& dead_by_segment = eraser_.dead_bytes();
-    const auto found = dead_by_segment.find(number);
-    const std::uint64_t dead = found == dead_by_segment.end() ? 0 : found->second;
-    eraser_.set_dead_bytes(number, 0);
-    writer_.add_log_bytes(0 - freed);
-    if (rewrite->packs()) {
-        pack_bytes_written_ += bytes;
-        ++segments_packed_;
-    }
-    if (dead != 0 || !rewrite->packs()) {
-        bytes_freed_ += rewrite->packs() ? dead : freed;
-        ++segments_done_;
-    }
-    count_dead();
+    ANNALS_TRY_VOID(put_in_place(*rewrite));
     return true;
 }
 

@@ -155,6 +155,8 @@ class Compaction {
 
     void measure_all();
     std::optional<Task> next_task() const;
+    Result<bool> begin_next();
+    Result<void> put_in_place(SegmentRewrite& rewrite);
     void note_damage(const Error& error, std::uint64_t number);
     bool to_pack(std::uint64_t number, const Segment& segment) const;
     void count_dead() noexcept;
