@@ -100,9 +100,8 @@ void make_smoke(bench::Settings& settings) {
     settings.disk_bytes = 16 << 20;
 }
 
-}  // namespace
-
-int run_bench(const ArgumentList& arguments) {
+// What was asked for on the command line.
+struct Asked {
     bench::Settings settings;
     std::string server_cpu = "auto";
     std::string client_cpu = "auto";
@@ -112,7 +111,10 @@ int run_bench(const ArgumentList& arguments) {
     Credentials credentials;
     bool smoke = false;
     bool quiet = false;
-    Arguments declared("bench", "Measures a server, and beside it what the machine could do.");
+};
+
+void declare(Arguments& declared, Asked& asked) {
+    bench::Settings& settings = asked.settings;
     std::string names = "limits";
     for (const bench::Workload& workload : bench::workloads()) {
         names.append(", ").append(workload.name);
@@ -130,12 +132,12 @@ int run_bench(const ArgumentList& arguments) {
                     "of all but import, history-apply and history-read (64)");
     declared.number("--bundle-connections", settings.bundle_connections,
                     "of import, history-apply and history-read (4)");
-    declared.text("--ladder", ladder,
+    declared.text("--ladder", asked.ladder,
                   "1,8,64,256,1000: each workload with each of these numbers of connections");
     declared.number("--rate", settings.rate,
                     "open loop: so many requests a second whenever the answers come; latency "
                     "counts from when each was due (as fast as the answers come)");
-    declare_credentials(declared, "", credentials);
+    declare_credentials(declared, "", asked.credentials);
     declared.number("--bundle-entries", settings.bundle_entries,
                     "entries of a history bundle (1000)");
     declared.texts("--files", settings.files,
@@ -145,9 +147,10 @@ int run_bench(const ArgumentList& arguments) {
     declared.number("--seconds", settings.seconds, "how long each workload is measured (5)");
     declared.number("--warm-up", settings.warm_up, "seconds before that (1)");
     declared.number("--seed", settings.seed, "of what is generated (1)");
-    declared.text("--server-cpu", server_cpu,
+    declared.text("--server-cpu", asked.server_cpu,
                   "core of our own server; any: all of them (the first)");
-    declared.text("--client-cpu", client_cpu, "core of the client; any: all of them (the second)");
+    declared.text("--client-cpu", asked.client_cpu,
+                  "core of the client; any: all of them (the second)");
     declared.number("--client-threads", settings.client_threads, "threads of the client (1)");
     declared.number("--server-threads", settings.server_threads,
                     "threads of our own server (1 on a core of its own, else as many as cores)");
@@ -155,45 +158,51 @@ int run_bench(const ArgumentList& arguments) {
                    "KEY=VALUE, a setting of our own server; may be repeated");
     declared.text("--directory", settings.directory,
                   "where our own server keeps its data while it is measured (.)");
-    declared.text("--json", json, "file for all figures");
-    declared.text("--html", html, "file for a page with plots");
-    declared.flag("--smoke", smoke,
+    declared.text("--json", asked.json, "file for all figures");
+    declared.text("--html", asked.html, "file for a page with plots");
+    declared.flag("--smoke", asked.smoke,
                   "half a second each with few connections: does it work at all?");
-    declared.flag("-q,--quiet", quiet, "no progress");
+    declared.flag("-q,--quiet", asked.quiet, "no progress");
     declared.footer(
         "annals bench limits read create\nannals bench limits read create --ladder 1,8,64,256,1000 "
         "--html report.html\nannals bench read --server https://fhir.example.org/fhir "
         "--token-file token --rate 500");
-    if (const std::optional<int> code = declared.parse(arguments)) {
-        return *code;
-    }
+}
+
+// What was asked for becomes settings. Errors: usage.
+Result<void> settle(Asked& asked) {
+    bench::Settings& settings = asked.settings;
     if (settings.workloads.empty()) {
         settings.workloads = {"limits", "read", "search", "search-count",
                               "create", "crud", "import", "history-apply"};
     }
-    if (!ladder.empty()) {
-        const std::optional<std::vector<std::string>> steps = climb(settings.workloads, ladder);
+    if (!asked.ladder.empty()) {
+        const std::optional<std::vector<std::string>> steps =
+            climb(settings.workloads, asked.ladder);
         if (!steps) {
-            return declared.refuse("--ladder takes numbers of connections with commas between");
+            return Error{Errc::usage, "--ladder takes numbers of connections with commas between",
+                         ""};
         }
         settings.workloads = *steps;
     }
-    const Result<std::string> lines = header_lines(credentials);
+    const Result<std::string> lines = header_lines(asked.credentials);
     if (!lines) {
-        return declared.refuse(lines.error().detail);
+        return lines.error();
     }
     settings.headers = *lines;
     const std::vector<int> cores = allowed_cores();
     const bool split = cores.size() > 1 && settings.client_threads == 1;
-    const std::optional<int> on_server = read_core(server_cpu, split ? cores[0] : -1);
-    const std::optional<int> on_client = read_core(client_cpu, split ? cores[1] : -1);
+    const std::optional<int> on_server = read_core(asked.server_cpu, split ? cores[0] : -1);
+    const std::optional<int> on_client = read_core(asked.client_cpu, split ? cores[1] : -1);
     if (!on_server || !on_client) {
-        return declared.refuse(
-            "--server-cpu and --client-cpu take the number of a core that is there, any or auto");
+        return Error{
+            Errc::usage,
+            "--server-cpu and --client-cpu take the number of a core that is there, any or auto",
+            ""};
     }
     settings.server_cpu = *on_server;
     settings.client_cpu = *on_client;
-    if (smoke) {
+    if (asked.smoke) {
         make_smoke(settings);
     }
     // What is no number compares as false.
@@ -203,40 +212,69 @@ int run_bench(const ArgumentList& arguments) {
         !(settings.warm_up >= 0 && settings.warm_up <= kMost) || settings.connections == 0 ||
         settings.bundle_connections == 0 || settings.bundle_entries == 0 || settings.preload == 0 ||
         settings.client_threads == 0) {
-        return declared.refuse(
-            "times and numbers must be greater than nothing, times and rates a million at most");
+        return Error{
+            Errc::usage,
+            "times and numbers must be greater than nothing, times and rates a million at most",
+            ""};
     }
+    return {};
+}
+
+// Nobody wants to hear that something can't be written when all is measured. Errors: usage.
+Result<void> check_places(const Asked& asked) {
     std::error_code error;
-    std::filesystem::create_directories(settings.directory, error);
+    std::filesystem::create_directories(asked.settings.directory, error);
     if (error) {
-        return fail(fmt::format("{}: {}", settings.directory, error.message()), kExitUsage);
+        return Error{Errc::usage, fmt::format("{}: {}", asked.settings.directory, error.message()),
+                     ""};
     }
-    for (const std::string* const file : {&json, &html}) {
-        // Nobody wants to hear that when all is measured.
+    for (const std::string* const file : {&asked.json, &asked.html}) {
         if (!file->empty() && !can_be_written(*file)) {
-            return fail(fmt::format("{}: cannot be written", *file), kExitUsage);
+            return Error{Errc::usage, fmt::format("{}: cannot be written", *file), ""};
         }
     }
-    const bool talk = !quiet && ::isatty(STDERR_FILENO) == 1;
+    return {};
+}
+
+int measure(const Arguments& declared, const Asked& asked) {
+    const bool talk = !asked.quiet && ::isatty(STDERR_FILENO) == 1;
     bench::Report report;
-    const Result<void> ran = bench::run_all(settings, talk, report);
+    const Result<void> ran = bench::run_all(asked.settings, talk, report);
     const bool measured = report.limits.has_value() || !report.measurements.empty();
     if (!ran && !measured) {
         return ran.error().code == Errc::usage ? declared.refuse(ran.error().detail)
                                                : fail(ran.error().detail, kExitFaults);
     }
     std::fputs(bench::table_of(report).c_str(), stdout);
-    if (!json.empty() && !write_file(json, bench::json_of(report))) {
-        return fail(fmt::format("{}: cannot be written", json), kExitFaults);
+    if (!asked.json.empty() && !write_file(asked.json, bench::json_of(report))) {
+        return fail(fmt::format("{}: cannot be written", asked.json), kExitFaults);
     }
-    if (!html.empty() && !write_file(html, bench::html_of(report))) {
-        return fail(fmt::format("{}: cannot be written", html), kExitFaults);
+    if (!asked.html.empty() && !write_file(asked.html, bench::html_of(report))) {
+        return fail(fmt::format("{}: cannot be written", asked.html), kExitFaults);
     }
     if (!ran) {
         std::fflush(stdout);
         return fail("ended early: " + ran.error().detail, kExitFaults);
     }
     return report.errors() == 0 ? kExitDone : kExitFaults;
+}
+
+}  // namespace
+
+int run_bench(const ArgumentList& arguments) {
+    Asked asked;
+    Arguments declared("bench", "Measures a server, and beside it what the machine could do.");
+    declare(declared, asked);
+    if (const std::optional<int> code = declared.parse(arguments)) {
+        return *code;
+    }
+    if (const Result<void> settled = settle(asked); !settled) {
+        return declared.refuse(settled.error().detail);
+    }
+    if (const Result<void> writable = check_places(asked); !writable) {
+        return fail(writable.error().detail, kExitUsage);
+    }
+    return measure(declared, asked);
 }
 
 }  // namespace annals::tools
