@@ -208,6 +208,31 @@ int verify_replica(const ReplicateOptions& options, const ServerUrl& from, const
     return kExitDone;
 }
 
+/// Says on stdout how far it has come; the code to exit with.
+int tell(const ReplicateOptions& options, const ReplicateState& state,
+         const ReplicateCounts& counts, const Result<void>& done) {
+    std::printf("replicated %llu versions: %llu there already, %llu conflicts, %llu refused\n",
+                static_cast<unsigned long long>(counts.sent),
+                static_cast<unsigned long long>(counts.ignored),
+                static_cast<unsigned long long>(counts.conflicts),
+                static_cast<unsigned long long>(counts.refused));
+    if (const auto position = position_of(state.target)) {
+        std::printf("position %llu\n", static_cast<unsigned long long>(*position));
+    }
+    if (const std::string cursor = cursor_of(state.target); !cursor.empty()) {
+        std::printf("cursor %s\n", cursor.c_str());
+    }
+    std::fflush(stdout);
+    if (g_stop && !options.follow) {
+        return fail("stopped before all was replicated; begun again it goes on from there",
+                    kExitFaults);
+    }
+    if (!done && !g_stop) {
+        return fail(done.error().detail, kExitFaults);
+    }
+    return counts.conflicts + counts.refused > 0 ? kExitFaults : kExitDone;
+}
+
 }  // namespace
 
 int replicate(const ArgumentList& arguments) {
@@ -280,26 +305,7 @@ int replicate(const ArgumentList& arguments) {
     if (!done && done.error().code == Errc::usage && counts.sent == 0) {
         return reader.refuse(done.error().detail);
     }
-    std::printf("replicated %llu versions: %llu there already, %llu conflicts, %llu refused\n",
-                static_cast<unsigned long long>(counts.sent),
-                static_cast<unsigned long long>(counts.ignored),
-                static_cast<unsigned long long>(counts.conflicts),
-                static_cast<unsigned long long>(counts.refused));
-    if (const auto position = position_of(state.target)) {
-        std::printf("position %llu\n", static_cast<unsigned long long>(*position));
-    }
-    if (const std::string cursor = cursor_of(state.target); !cursor.empty()) {
-        std::printf("cursor %s\n", cursor.c_str());
-    }
-    std::fflush(stdout);
-    if (g_stop && !options.follow) {
-        return fail("stopped before all was replicated; begun again it goes on from there",
-                    kExitFaults);
-    }
-    if (!done && !g_stop) {
-        return fail(done.error().detail, kExitFaults);
-    }
-    return counts.conflicts + counts.refused > 0 ? kExitFaults : kExitDone;
+    return tell(options, state, counts, done);
 }
 
 }  // namespace annals::tools
