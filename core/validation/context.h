@@ -152,7 +152,7 @@ std::optional<bool> holds(Context& context, const Frame& frame, const Spot& spot
                           const fhirpath::Expression& rule);
 
 /// Rules beyond FHIRPath: identifiers, canonicals, attachments, narratives, markup, codes of SNOMED CT.
-void check_data_type(Context& context, const Frame& frame, const Spot& spot);
+void check_data_type(Context& context, const Spot& spot);
 
 /// Rules of single resource types that R4 gives in words.
 void check_resource_rules(Context& context, const Frame& frame);

@@ -131,8 +131,7 @@ void check_narrative(Context& context, const Spot& spot) {
 
 }  // namespace
 
-void check_data_type(Context& context, const Frame& frame, const Spot& spot) {
-    static_cast<void>(frame);
+void check_data_type(Context& context, const Spot& spot) {
     switch (spot.type.primitive()) {
         case schema::Primitive::string:
         case schema::Primitive::markdown:

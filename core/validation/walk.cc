@@ -102,7 +102,7 @@ void check_element(Context& context, const Frame& frame, const Spot& spot, const
     if (strength == schema::Strength::required || strength == schema::Strength::extensible) {
         check_binding(context, spot, strength, spot.element.value_set().url());
     }
-    check_data_type(context, frame, spot);
+    check_data_type(context, spot);
     if (spot.type == schema::extension_type()) {
         check_extension(context, frame, spot, parent);
     } else if (spot.type == schema::reference_type()) {
