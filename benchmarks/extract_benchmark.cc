@@ -141,7 +141,7 @@ void extract_one(benchmark::State& state, const std::string& code) {
             extractor.extract(parameter, type, document->root(), entries);
             benchmark::DoNotOptimize(entries.terms.data());
         } else {
-            const auto elements = extractor.extract_composite(parameter, type, document->root());
+            const auto elements = extractor.extract_composite(parameter, document->root());
             benchmark::DoNotOptimize(elements.data());
         }
     }

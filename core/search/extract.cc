@@ -326,7 +326,7 @@ void Extractor::extract(const Parameter& parameter, TypeId type, json::Value res
 }
 
 std::vector<std::vector<storage::SearchEntries>> Extractor::extract_composite(
-    const Parameter& parameter, TypeId /*type*/, json::Value resource) {
+    const Parameter& parameter, json::Value resource) {
     auto [whole, is_new] = impl_->composites.try_emplace(&parameter);
     if (is_new) {
         if (auto parsed = fhirpath::Expression::parse(parameter.expression)) {

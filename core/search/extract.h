@@ -50,7 +50,6 @@ class Extractor {
 
     /// For a composite: the entries of each component, element by element.
     std::vector<std::vector<storage::SearchEntries>> extract_composite(const Parameter& parameter,
-                                                                       TypeId type,
                                                                        json::Value resource);
 
   private:

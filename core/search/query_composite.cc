@@ -10,9 +10,9 @@ namespace {
 
 // That the parts of a composite hold of a resource says nothing of whether they hold of one of its elements, so each is
 // looked at by itself.
-bool is_aligned(const ExtractReader& reader, const Parameter& parameter, TypeId type,
+bool is_aligned(const ExtractReader& reader, const Parameter& parameter,
                 const std::vector<Plan>& parts, json::Value resource) {
-    for (const auto& element : reader.extractor().extract_composite(parameter, type, resource)) {
+    for (const auto& element : reader.extractor().extract_composite(parameter, resource)) {
         bool all = element.size() == parts.size();
         for (std::size_t i = 0; all && i < parts.size(); ++i) {
             all = matches(parts[i], element[i], resource);
@@ -41,8 +41,8 @@ Result<Plan> verified_plan(const Asked& asked, const Make& make, const MakeOwn& 
     }
     return verified(all_of(std::move(candidates)),
                     [reader = ExtractReader(asked.reading.context), &parameter = asked.parameter,
-                     type = asked.type, checks = std::move(checks)](json::Value resource) {
-                        return is_aligned(reader, parameter, type, checks, resource);
+                     checks = std::move(checks)](json::Value resource) {
+                        return is_aligned(reader, parameter, checks, resource);
                     });
 }
 

@@ -86,7 +86,7 @@ void run(std::string_view input) {
                                        second.terms.end()));
             continue;
         }
-        for (const auto& element : extractor.extract_composite(parameter, *type, resource)) {
+        for (const auto& element : extractor.extract_composite(parameter, resource)) {
             ANNALS_CHECK(element.size() == parameter.components.size());
             for (const storage::SearchEntries& entries : element) {
                 check(entries);

@@ -505,8 +505,7 @@ TEST(ExtractComposite, KeepsTheValuesOfAnElementTogether) {
         {"code":{"coding":[{"code":"diastolic"}]},"valueQuantity":{"value":60}}]})");
     const auto& parameter =
         *ParameterSet::standard()->find(type_of("Observation"), "combo-code-value-quantity");
-    const auto elements =
-        found.extractor().extract_composite(parameter, type_of("Observation"), found.resource());
+    const auto elements = found.extractor().extract_composite(parameter, found.resource());
     ASSERT_EQ(elements.size(), 3u);
     const Column code = column_of("combo-code");
     const Column value = beside(column_of("combo-value-quantity"), "=\x1F\x1F");
@@ -560,8 +559,7 @@ TEST(ExtractComposite, ReachesOutOfTheElement) {
         [{"code":"1"}]}},"variant":[{"start":5,"end":6}]})");
     const auto& parameter = *ParameterSet::standard()->find(type_of("MolecularSequence"),
                                                             "chromosome-variant-coordinate");
-    const auto elements = found.extractor().extract_composite(
-        parameter, type_of("MolecularSequence"), found.resource());
+    const auto elements = found.extractor().extract_composite(parameter, found.resource());
     ASSERT_EQ(elements.size(), 1u);
     ASSERT_EQ(elements[0].size(), 3u);
     EXPECT_THAT(elements[0][0].terms, ::testing::Contains(token(column_of("chromosome"), "1")));
@@ -573,8 +571,7 @@ TEST(ExtractComposite, FindsDatesOfEitherType) {
         R"({"resourceType":"Observation","code":{"text":"x"},"valueDateTime":"2020-01-01"})");
     const auto& parameter =
         *ParameterSet::standard()->find(type_of("Observation"), "code-value-date");
-    const auto elements =
-        found.extractor().extract_composite(parameter, type_of("Observation"), found.resource());
+    const auto elements = found.extractor().extract_composite(parameter, found.resource());
     ASSERT_EQ(elements.size(), 1u);
     EXPECT_EQ(elements[0][1].intervals.size(), 1u);
 }
