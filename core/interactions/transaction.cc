@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace annals::core {
@@ -38,6 +39,7 @@ class TransactionRun {
 
     asio::awaitable<Response> run() {
         bool fit = co_await read_entries();
+        bool reads_tried = false;
         for (int tries = 0; fit && tries < kAttemptsMax; ++tries) {
             TransactionAttempt attempt(service_, request_, entries_, references_, resolves_);
             fit = co_await decide(attempt);
@@ -53,7 +55,7 @@ class TransactionRun {
                       attempt.state().is_torn();
                 continue;
             }
-            if (tries == 0) {
+            if (!std::exchange(reads_tried, true)) {
                 fit = co_await try_reads(attempt);
                 if (!fit) {
                     break;

@@ -761,6 +761,24 @@ TEST(Transaction, LooksForCriteriaBesideAPatchOfWhatIsBeingWritten) {
     EXPECT_EQ(server.get("/Patient/1").etag, VersionNumber{3});
 }
 
+TEST(Transaction, TriesItsReadsAlsoWhereItHadToBeginAnew) {
+    TestService server;
+    server.put("/Patient/1", patient_json("1"));
+    const std::string nothing =
+        R"({"resourceType":"Binary","contentType":"application/json-patch+json","data":"W10="})";
+    // The patch waits for the update, which is in flight when it is decided first.
+    const auto answers =
+        server.send_all({{HttpMethod::put, "/Patient/1", {}, patient_json("1")},
+                         {HttpMethod::post,
+                          "",
+                          {},
+                          bundle_of("transaction", {entry_of("PATCH", "Patient/1", nothing),
+                                                    entry_of("GET", "Patient/absent")})}});
+    EXPECT_EQ(answers[0].status, 200) << answers[0].body;
+    expect_failure(answers[1], "not-found", "Bundle.entry[1] GET Patient/absent: 404 ");
+    EXPECT_EQ(server.get("/Patient/1").etag, VersionNumber{2});
+}
+
 TEST(Transaction, RequiresTheVersionsThatItRefersToWhereThatIsConfigured) {
     Config config;
     config.integrity_on_write = true;
