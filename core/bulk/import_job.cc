@@ -9,6 +9,7 @@
 #include "core/bulk/ndjson_files.h"
 #include "core/interactions/history_answer.h"
 #include "core/interactions/history_bundle.h"
+#include "core/interactions/history_bundle_entry.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/write.h"
 #include "core/jobs/job_folder.h"
@@ -118,8 +119,8 @@ class ImportJob {
         ANNALS_TRY(const std::string files, files_.checkpoint());
         // What the lines from here on have become, or will, stands behind this position: while lines are read again, what
         // they became before.
-        const bool reading_again = uncertain_after_ < uncertain_through_ && !has_written_;
-        const Position position = reading_again ? uncertain_after_ : store_.last_position();
+        const Position position =
+            reading_again() && !has_written_ ? uncertain_after_ : store_.last_position();
         ANNALS_TRY_VOID(run_.save(fmt::format(
             R"({{"begun":"{}","input":{},"offset":{},"line":{},"position":{},"counts":[{}],"files":{}}})",
             format_instant(begun_), input_, offset_, line_, position.value, counts, files)));
@@ -254,9 +255,12 @@ class ImportJob {
                               fmt::format("{}.id", resource_type_name(type))},
                              line_);
         }
-        if (is_there(type, id, document.root())) {
-            ++counts_[input_];
-            return {};
+        if (reading_again()) {
+            const auto facts = json::read_facts(document.root());
+            if (facts && is_there(type, id, &*facts)) {
+                ++counts_[input_];
+                return {};
+            }
         }
         SubmittedResource resource;
         if (Result<void> fit = resource.take(service_, request_, type, std::move(document)); !fit) {
@@ -299,17 +303,16 @@ class ImportJob {
         }
     }
 
+    bool reading_again() const { return uncertain_after_ < uncertain_through_; }
+
     // Was the line taken already, before a restart that lost how far it was? Lines became versions in their order, so it stands
-    // behind the one that was found for the line before: of two lines that say the same each has its own.
-    bool is_there(TypeId type, std::string_view id, json::Value resource) {
-        if (uncertain_after_ >= uncertain_through_) {
-            return false;
+    // behind the one that was found for the line before: of two lines that say the same each has its own. A deletion has no
+    // facts, and made a version of what stood right before it alone.
+    bool is_there(TypeId type, std::string_view id, const json::ResourceFacts* facts) {
+        std::optional<json::BodyPlan> plan;
+        if (facts != nullptr) {
+            plan.emplace(*facts, id, json::BodyPlan::Keep{});
         }
-        const auto facts = json::read_facts(resource);
-        if (!facts) {
-            return false;
-        }
-        const json::BodyPlan plan(*facts, id, {});
         storage::HistoryQuery query;
         query.type = type;
         query.id = id;
@@ -317,10 +320,14 @@ class ImportJob {
         query.after.emplace();
         query.after->position = uncertain_after_;
         query.bound = uncertain_through_;
-        query.count = 100;
+        query.count = plan ? 100 : 1;
         for (const storage::VersionInfo& info : store_.history(query).versions) {
-            const auto stored = store_.load(info);
-            if (stored && is_body_of(plan, stored->body)) {
+            bool same = info.deletion && !plan;
+            if (!info.deletion && plan) {
+                const auto stored = store_.load(info);
+                same = stored && is_body_of(*plan, stored->body);
+            }
+            if (same) {
                 uncertain_after_ = info.position;
                 has_written_ = false;
                 return true;
@@ -332,6 +339,10 @@ class ImportJob {
     // ---- history ----
 
     Result<void> add_history(std::string entry) {
+        if (reading_again() && is_there_without_number(entry)) {
+            ++counts_[input_];
+            return {};
+        }
         history_bytes_ += entry.size();
         history_.push_back({line_, std::move(entry)});
         return history_.size() == kHistoryEntriesMax || history_bytes_ >= kHistoryBytesMax
@@ -339,7 +350,15 @@ class ImportJob {
                    : Result<void>();
     }
 
-    // What is there already is ignored, so that it can be submitted again.
+    bool is_there_without_number(std::string_view text) {
+        json::Parser parser(kJsonWrappedDepthMax);
+        const Result<json::Document> document = parse_submitted(service_.config(), parser, text);
+        HistoryEntry entry;
+        return document && read_history_entry(document->root(), entry) && !entry.version &&
+               is_there(entry.type, entry.id, entry.deletion ? nullptr : &entry.facts);
+    }
+
+    // What has its version number and is there already is ignored, so that it can be submitted again.
     Result<void> submit_history() {
         if (history_.empty()) {
             return {};
@@ -379,6 +398,7 @@ class ImportJob {
                                           history_[i].line));
             }
             counts_[input_] += refused ? 0 : 1;
+            has_written_ |= verdict.kind == Kind::stored;
         }
         history_.clear();
         history_bytes_ = 0;

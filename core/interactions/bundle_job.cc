@@ -5,6 +5,7 @@
 #include "core/interactions/batch.h"
 #include "core/interactions/bundle_entry.h"
 #include "core/interactions/history_bundle.h"
+#include "core/interactions/history_bundle_entry.h"
 #include "core/interactions/media_type.h"
 #include "core/interactions/submitted_resource.h"
 #include "core/interactions/transaction.h"
@@ -92,10 +93,37 @@ Result<BundleTask> parse_task(std::string_view text) {
     return Error{Errc::corrupt, "the task of a Bundle can't be read", ""};
 }
 
+/// The Bundle as it was sent.
+Result<json::Document> read_bundle(const Service& service, const JobRun& run) {
+    ANNALS_TRY(const std::unique_ptr<storage::File> file,
+               run.files().open(run.path(kBundleFile), storage::FileSystem::Mode::read));
+    ANNALS_TRY(const std::uint64_t size, file->size());
+    ANNALS_TRY(const auto bytes, file->map(size));
+    json::Parser parser(kJsonWrappedDepthMax);
+    return parse_submitted(service.config(), parser, {bytes.get(), size});
+}
+
+/// Whether every entry of a history says which version it is: only of such a one is known that it is there already.
+bool is_numbered(const json::Document& bundle) {
+    HistoryEntry read;
+    for (const json::Value entry : bundle.root()["entry"].elements()) {
+        if (read_history_entry(entry, read) && !read.version) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /// What was begun in another life of the server, or by somebody who isn't known any more.
 Result<void> may_begin(const Service& service, const JobRun& run, BundleType type) {
     if (type == BundleType::history) {
-        return {};  // what is there already is passed over, and the kick-off was allowed
+        if (run.saved().empty()) {
+            return {};  // the kick-off was allowed
+        }
+        ANNALS_TRY(const json::Document bundle, read_bundle(service, run));
+        if (is_numbered(bundle)) {
+            return {};  // what is there already is passed over
+        }
     }
     if (!run.saved().empty()) {
         return Error{
@@ -103,8 +131,9 @@ Result<void> may_begin(const Service& service, const JobRun& run, BundleType typ
             type == BundleType::transaction
                 ? "The server stopped while the transaction was under way: it is done as a "
                   "whole or not at all, and which of these isn't known"
-                : "The server stopped while the batch was under way: how many of its "
-                  "entries are done isn't known",
+                : fmt::format("The server stopped while the {} was under way: how many of its "
+                              "entries are done isn't known",
+                              kTypes[static_cast<std::size_t>(type)]),
             ""};
     }
     if (service.guarded() && run.order().principal == nullptr) {
@@ -247,14 +276,7 @@ Result<void> tell_cut_off(const Service& service, const JobRun& run, const Bundl
 }
 
 Result<Response> run_bundle(const Service& service, JobRun& run, const BundleTask& task) {
-    ANNALS_TRY(const std::unique_ptr<storage::File> file,
-               run.files().open(run.path(kBundleFile), storage::FileSystem::Mode::read));
-    ANNALS_TRY(const std::uint64_t size, file->size());
-    ANNALS_TRY(const auto bytes, file->map(size));
-    json::Parser parser(kJsonWrappedDepthMax);
-    ANNALS_TRY(const json::Document bundle,
-               parse_submitted(service.config(), parser, {bytes.get(), size}));
-
+    ANNALS_TRY(const json::Document bundle, read_bundle(service, run));
     Request request = request_of(run, task);
     const Principal owner = owner_of(run);
     request.unreadable = task.unreadable.empty() ? nullptr : &task.unreadable;

@@ -272,6 +272,26 @@ TEST_F(ImportJobTest, StoppedInWhatItReadsAgainTakesEachLineOnce) {
     EXPECT_EQ(store().totals().versions, 6000U);
 }
 
+TEST_F(ImportJobTest, StoppedInWhatItReadsAgainTakesEachEntryWithoutAVersionNumberOnce) {
+    std::string text;
+    for (int i = 0; i < 6000; ++i) {
+        text +=
+            i % 3 == 1
+                ? fmt::format("{{\"request\":{{\"method\":\"DELETE\",\"url\":\"Patient/p{}\"}}}}\n",
+                              i - 1)
+                : fmt::format(
+                      "{{\"resource\":{{\"resourceType\":\"Patient\",\"id\":\"p{0}\"}},"
+                      "\"request\":{{\"method\":\"PUT\",\"url\":\"Patient/p{0}\"}}}}\n",
+                      i % 3 == 2 ? i - 2 : i);
+    }
+    run(kBegun, text, 4);  // what it noted is lost
+    const std::string noted = run(kBegun, text, 1);
+    EXPECT_EQ(store().totals().versions, 4096U);
+    run(noted, text, 100);
+    EXPECT_EQ(store().totals().versions, 6000U);
+    EXPECT_EQ(send("GET", "/Patient/p0").etag, 3U);
+}
+
 TEST_F(ImportJobTest, TakesALineThatSaysWhatAnEarlierOneDid) {
     const std::string was = "{\"resourceType\":\"Patient\",\"id\":\"p\",\"active\":true}\n";
     const std::string other = "{\"resourceType\":\"Patient\",\"id\":\"p\",\"active\":false}\n";
