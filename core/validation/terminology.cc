@@ -15,22 +15,17 @@ namespace annals::validation {
 using core::Canonical;
 using core::split_canonical;
 
-namespace {
-
-constexpr std::uint64_t kTerminologySteps = 5'000'000;
-
-}  // namespace
-
 /// What one validation asks of code systems and value sets.
 class Terminology {
   public:
-    explicit Terminology(const Source& source) : source_(source), session_(source_, effort_) {}
+    Terminology(const Source& source, std::uint64_t steps)
+        : source_(source), effort_(steps), session_(source_, effort_) {}
 
     terminology::Session& session() noexcept { return session_; }
 
   private:
     TerminologySource source_;
-    terminology::Effort effort_{kTerminologySteps};
+    terminology::Effort effort_;
     terminology::Session session_;
 };
 
@@ -38,15 +33,23 @@ namespace {
 
 terminology::Session& session_of(Context& context) {
     if (context.terminology == nullptr) {
-        context.terminology = std::make_shared<Terminology>(context.source);
+        context.terminology = std::make_shared<Terminology>(context.source, context.options.steps);
     }
     return context.terminology->session();
+}
+
+/// Ends the validation where what it asks of terminology has taken as much as it may: of all that comes after nothing could be told.
+void end_if_exhausted(Context& context) {
+    if (session_of(context).effort().exhausted()) {
+        context.spend(context.steps_left);
+    }
 }
 
 /// The code system's content if it is known; null otherwise.
 terminology::CodeSystemPointer content_of(Context& context, std::string_view system,
                                           std::string_view version) {
     auto content = session_of(context).code_system(system, version);
+    end_if_exhausted(context);
     return content ? *std::move(content) : nullptr;
 }
 
@@ -170,6 +173,7 @@ std::optional<bool> member_of(Context& context, std::string_view value_set, cons
         asked.system = *code.system;
     }
     const auto member = terminology::member_of(session_of(context), value_set, asked);
+    end_if_exhausted(context);
     if (!member || *member == terminology::Member::unknown) {
         return std::nullopt;
     }

@@ -920,6 +920,32 @@ TEST(Validation, CountsWhatIsComparedWithAPattern) {
     EXPECT_EQ(issues(observation, source, options), "error too-costly Observation\n");
 }
 
+TEST(Validation, CountsWhatIsAskedOfValueSets) {
+    // Once it had taken as much as it may, bindings were not looked at any more, and nobody was told.
+    std::string parts;
+    std::string codings;
+    for (int i = 0; i < 100; ++i) {
+        parts += fmt::format(
+            R"({}{{"system":"http://x.org/s{}","filter":[{{"property":"code","op":"=","value":"a"}}]}})",
+            i == 0 ? "" : ",", i);
+        codings +=
+            fmt::format(R"({}{{"system":"http://x.org/none","code":"c{}"}})", i == 0 ? "" : ",", i);
+    }
+    TextSource source;
+    source.add(
+        R"({"resourceType":"ValueSet","url":"http://x.org/vs","status":"active","compose":{"include":[)" +
+        parts + "]}}");
+    source.add(profile_of("Observation", R"({"id":"Observation.code","path":"Observation.code",
+        "binding":{"strength":"required","valueSet":"http://x.org/vs"}})"));
+    Options options;
+    options.profiles = {"http://x.org/p"};
+    const std::string observation =
+        R"({"resourceType":"Observation","status":"final","code":{"coding":[)" + codings + "]}}";
+    EXPECT_EQ(issues(observation, source, options), "error code-invalid Observation.code\n");
+    options.steps = 50'000;
+    EXPECT_EQ(issues(observation, source, options), "error too-costly Observation\n");
+}
+
 TEST(Validation, CountsTheNodesOfTheRulesOfProfiles) {
     // A rule of some 300,000 nodes, for each of 40 names: none of them is too costly, all of them together would take seconds.
     TextSource source;
