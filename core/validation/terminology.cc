@@ -111,11 +111,18 @@ std::string described(const Code& code) {
 
 /// Is the code in? A Coding without a system is in no value set that can be told.
 std::optional<bool> coding_in(Context& context, std::string_view value_set, json::Value coding) {
-    const Code code = code_of(coding);
+    Code code = code_of(coding);
     if (!code.system) {
         const Code other{std::string(), code.code, {}};
         return member_of(context, value_set, other);
     }
+    const std::optional<bool> found = member_of(context, value_set, code);
+    code.version = coding["version"].string();
+    if (found != false || code.version.empty() ||
+        content_of(context, *code.system, code.version) == nullptr) {
+        return found;
+    }
+    // It may be of an older version than the one that the value set is taken to mean.
     return member_of(context, value_set, code);
 }
 
@@ -168,7 +175,7 @@ std::optional<bool> member_of(Context& context, std::string_view value_set, cons
     if (!context.spend()) {
         return std::nullopt;
     }
-    terminology::Code asked{std::nullopt, code.code};
+    terminology::Code asked{std::nullopt, code.code, code.version};
     if (code.system) {
         asked.system = *code.system;
     }

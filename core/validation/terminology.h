@@ -21,6 +21,7 @@ struct Code {
     std::optional<std::string> system;
     std::string code;
     std::string display;
+    std::string version{};  ///< of the system; empty: any
 };
 
 /// Is `code` in the value set? Nothing if that can't be told. Cost: what the value set lists.

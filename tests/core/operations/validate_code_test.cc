@@ -123,6 +123,30 @@ TEST_F(Codes, AreCalledWhatTheyAreInTheVersionThatTheValueSetNames) {
               "result=true display=Hound");
 }
 
+TEST_F(Codes, OfAnOlderVersionAreWhatABindingAsksForWhereTheySayTheirVersion) {
+    put("CodeSystem/animals2",
+        R"({"resourceType":"CodeSystem","id":"animals2","url":"http://s/animals","version":"2",
+        "status":"active","content":"complete","concept":[{"code":"unicorn"}]})");
+    put("StructureDefinition/pet",
+        R"({"resourceType":"StructureDefinition","id":"pet","url":"http://p/pet","name":"Pet","status":"active",
+        "kind":"resource","abstract":false,"type":"Basic","derivation":"constraint",
+        "baseDefinition":"http://hl7.org/fhir/StructureDefinition/Basic","differential":{"element":[
+        {"id":"Basic.code","path":"Basic.code","binding":{"strength":"required","valueSet":"http://v/all"}}]}})");
+    const auto is_sound = [&](std::string_view version, std::string_view code) {
+        return send("POST", "/Basic/$validate?profile=http://p/pet",
+                    fmt::format(R"({{"resourceType":"Basic","code":{{"coding":[
+                        {{"system":"http://s/animals"{},"code":"{}"}}]}}}})",
+                                version, code))
+            .says("No issues detected");
+    };
+    EXPECT_TRUE(is_sound(R"(,"version":"1")", "dog"));
+    EXPECT_TRUE(is_sound(R"(,"version":"2")", "unicorn"));
+    EXPECT_TRUE(is_sound("", "unicorn"));
+    EXPECT_FALSE(is_sound(R"(,"version":"2")", "dog"));
+    EXPECT_FALSE(is_sound("", "dog"));
+    EXPECT_FALSE(is_sound(R"(,"version":"3")", "dog")) << "it isn't here";
+}
+
 TEST_F(Codes, WithoutASystemAreThoseOfAnyOneSystem) {
     put("CodeSystem/pets", R"({"resourceType":"CodeSystem","id":"pets","url":"http://s/pets",
         "status":"active","content":"complete","concept":[{"code":"dog","display":"Pet dog"}]})");
