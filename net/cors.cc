@@ -17,7 +17,7 @@ constexpr std::string_view kExposed =
     "X-Annals-Last-Position, X-Progress, Retry-After, RateLimit-Limit, RateLimit-Remaining, "
     "RateLimit-Reset, WWW-Authenticate, Expires, Accept-Ranges, Content-Range";
 
-/// What a script may send.
+/// What a script may send; whatever else it asks for does nothing here.
 constexpr std::string_view kTaken =
     "Accept, Authorization, Content-Encoding, Content-Type, If-Match, If-Modified-Since, "
     "If-None-Exist, If-None-Match, If-Range, If-Unmodified-Since, Last-Event-ID, Prefer, Range, "
@@ -84,7 +84,14 @@ std::optional<core::Response> Cors::preflight(const core::Config& config,
     core::Response response;
     response.status = 204;
     response.headers.emplace_back("Access-Control-Allow-Methods", methods_of(config, request.path));
-    response.headers.emplace_back("Access-Control-Allow-Headers", kTaken);
+    std::string& taken =
+        response.headers.emplace_back("Access-Control-Allow-Headers", kTaken).second;
+    // Libraries put headers of their own into each request (Cache-Control, X-Requested-With, traceparent), and a browser
+    // sends none of it unless all are allowed.
+    if (const auto asked = request.header("Access-Control-Request-Headers");
+        asked && !asked->empty()) {
+        taken.append(", ").append(*asked);
+    }
     response.headers.emplace_back("Access-Control-Max-Age", kMaxAge);
     response.headers.emplace_back("Vary", kPreflightVary);
     return response;

@@ -116,6 +116,25 @@ TEST(Cors, AnswersPreflightsWithoutCredentialsByWhatThePathTakes) {
     EXPECT_EQ(server.send("OPTIONS", "/Patient/1", {}, kFromApp).status, 401);
 }
 
+TEST(Cors, AllowsHeadersThatAreOfNoUseToIt) {
+    GuardedServer server([](core::Config& config, GuardedServer& self) {
+        with_tokens(jwk_set({}))(config, self);
+        config.cors_origins = {kApp};
+    });
+    const auto allowed = [&server](const std::string& asked) {
+        return server
+            .send("OPTIONS", "/Patient/1", {},
+                  {{"Origin", kApp},
+                   {"Access-Control-Request-Method", "GET"},
+                   {"Access-Control-Request-Headers", asked}})
+            .header("Access-Control-Allow-Headers");
+    };
+    EXPECT_THAT(allowed("cache-control,x-requested-with"),
+                Optional(testing::AllOf(testing::StartsWith("Accept, Authorization, "),
+                                        testing::EndsWith(", cache-control,x-requested-with"))));
+    EXPECT_THAT(allowed(""), Optional(testing::EndsWith(", X-Security-Context")));
+}
+
 TEST(Cors, LetsRefusalsBeRead) {
     GuardedServer server([](core::Config& config, GuardedServer& self) {
         with_tokens(jwk_set({}))(config, self);
