@@ -26,8 +26,7 @@ Response answer(const Service& service, const Request& request,
     response.cache_control = "no-cache";
     response.etag = description->etag;
     response.last_modified = service.started();
-    const auto tags = read_entity_tags(request, "If-None-Match");
-    if (tags && *tags && ((*tags)->any || (*tags)->names(*response.etag))) {
+    if (is_kept(request, *response.etag)) {
         response.status = 304;
         return response;
     }

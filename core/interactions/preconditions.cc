@@ -75,6 +75,28 @@ Result<void> read_list(std::string_view rest, std::string_view name, EntityTags&
     }
 }
 
+// All headers `name` of the request as one list; none if there is no such header. Errors: invalid (a malformed tag).
+Result<std::optional<EntityTags>> read_entity_tags(const Request& request, std::string_view name) {
+    std::optional<EntityTags> tags;
+    for (const Header& header : request.headers) {
+        if (equal_ignoring_case(header.name, name)) {
+            if (!tags) {
+                tags.emplace();
+            }
+            ANNALS_TRY_VOID(read_list(header.value, name, *tags));
+        }
+    }
+    return tags;
+}
+
+// A browser's cache asks with the tag of what it keeps of an address also where that is another representation, which has the same tag:
+// after a 304 it would give a page the JSON for the XML or the picture that it asked for. It leaves out the date then, and
+// only then; what a page asks with a tag of its own comes with Cache-Control.
+bool may_keep_another(const Request& request) {
+    return request.header("Sec-Fetch-Mode") && !request.header("If-Modified-Since") &&
+           !request.header("Cache-Control");
+}
+
 }  // namespace
 
 bool EntityTags::names(VersionNumber version) const {
@@ -93,19 +115,6 @@ std::string EntityTags::describe() const {
         out += fmt::format("{}{}", out.empty() ? "" : " or ", tag);
     }
     return any ? "*" : out;
-}
-
-Result<std::optional<EntityTags>> read_entity_tags(const Request& request, std::string_view name) {
-    std::optional<EntityTags> tags;
-    for (const Header& header : request.headers) {
-        if (equal_ignoring_case(header.name, name)) {
-            if (!tags) {
-                tags.emplace();
-            }
-            ANNALS_TRY_VOID(read_list(header.value, name, *tags));
-        }
-    }
-    return tags;
 }
 
 Result<Preconditions> read_preconditions(const Request& request) {
@@ -151,10 +160,14 @@ Result<void> check_preconditions(const Preconditions& required, TypeId type, std
     return {};
 }
 
+bool is_kept(const Request& request, VersionNumber version) {
+    const auto tags = read_entity_tags(request, kIfNoneMatch);
+    return tags && *tags && ((*tags)->any || (*tags)->names(version)) && !may_keep_another(request);
+}
+
 bool not_modified(const Request& request, VersionNumber version, Instant last_updated) {
-    if (request.header("If-None-Match")) {
-        const auto tags = read_entity_tags(request, "If-None-Match");
-        return tags && ((*tags)->any || (*tags)->names(version));
+    if (request.header(kIfNoneMatch)) {
+        return is_kept(request, version);
     }
     if (request.modified_since) {
         return last_updated <= *request.modified_since;

@@ -34,10 +34,6 @@ struct EntityTags {
     std::string describe() const;
 };
 
-/// Reads all headers `name` of the request as one list; none if there is no such header.
-/// Errors: invalid (a malformed tag).
-Result<std::optional<EntityTags>> read_entity_tags(const Request& request, std::string_view name);
-
 /// What a write requires of the version that it replaces or deletes.
 struct Preconditions {
     std::optional<EntityTags> match;
@@ -57,6 +53,9 @@ bool has_preconditions(const Request& request) noexcept;
 /// Errors: precondition: "If-Match: expected version 3, actual version 5".
 Result<void> check_preconditions(const Preconditions& required, TypeId type, std::string_view id,
                                  const storage::Head& head);
+
+/// True if If-None-Match says that the client has what has the tag `version`, in the representation that it asks for.
+bool is_kept(const Request& request, VersionNumber version);
 
 /// True if the request's conditions say that the client has this version already: 304.
 /// A malformed condition is no condition.

@@ -285,6 +285,27 @@ TEST_F(Representation, IsStillConditional) {
     }
 }
 
+TEST_F(Representation, IsAnsweredInFullWhereABrowserMayKeepAnother) {
+    put_versions(1);
+    const auto status = [this](const std::string& path, Headers others) {
+        const auto tag = send("GET", path).etag;
+        others.emplace_back("If-None-Match", "W/\"" + std::to_string(tag) + '"');
+        return send("GET", path, {}, others).status;
+    };
+    for (const std::string path : {"/Patient/1", "/Patient/1/_history/1", "/metadata"}) {
+        EXPECT_EQ(status(path, {{"Sec-Fetch-Mode", "cors"}}), 200) << path;
+        // What it keeps of this representation it asks for with the date, too.
+        EXPECT_EQ(status(path, {{"Sec-Fetch-Mode", "cors"},
+                                {"If-Modified-Since", "Thu, 01 Jan 2015 00:00:00 GMT"}}),
+                  304)
+            << path;
+        // A page that asks by a tag of its own, and whoever is no browser.
+        EXPECT_EQ(status(path, {{"Sec-Fetch-Mode", "cors"}, {"Cache-Control", "no-cache"}}), 304)
+            << path;
+        EXPECT_EQ(status(path, {}), 304) << path;
+    }
+}
+
 TEST_F(Representation, OfAStoredBundleLeavesItsEntriesAlone) {
     ASSERT_EQ(send("PUT", "/Bundle/b",
                    R"({"resourceType":"Bundle","id":"b","type":"collection","entry":[{"resource":)"
