@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -168,6 +169,10 @@ class Includer {
         }
         if (const auto info = version_of(*named, snapshot_.store(), snapshot_.position())) {
             add(*info);
+        } else if (const auto& carried = snapshot_.carried();
+                   carried && carried->types[named->type.value] && !named->version) {
+            const std::uint64_t key = snapshot_.store().search_key(named->type, named->id);
+            carried_[named->type.value].push_back(search::identity(key));
         }
     }
 
@@ -212,8 +217,25 @@ class Includer {
                 co_return std::move(done.error());
             }
         }
+        Result<void> done = co_await add_carried();
+        if (!done) {
+            co_return std::move(done.error());
+        }
         if (!candidates_.empty()) {
             co_await admit();
+        }
+        co_return Result<void>();
+    }
+
+    // What packages define is found by its id in their index alone.
+    asio::awaitable<Result<void>> add_carried() {
+        const auto carried = std::exchange(carried_, {});
+        for (const auto& [type, terms] : carried) {
+            Result<void> done =
+                co_await add_matches({type}, search::carrying(terms), kIncludedMax * 2 + 1);
+            if (!done) {
+                co_return std::move(done.error());
+            }
         }
         co_return Result<void>();
     }
@@ -377,6 +399,7 @@ class Includer {
     std::unordered_set<std::uint64_t> seen_;  // positions
     std::vector<VersionInfo>
         candidates_;  // that have to be fetched before it can be told whether they are shown
+    std::map<std::uint16_t, std::vector<search::Term>> carried_;  // by type
     std::vector<json::ReferenceSite> sites_;
     Included included_;
 };

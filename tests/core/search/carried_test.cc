@@ -327,6 +327,22 @@ TEST_F(CarriedTest, IsIncludedByAStar) {
     }
 }
 
+TEST_F(CarriedTest, IsIncludedByItsId) {
+    install("p", "1.0.0", {value_set("one", "One"), value_set("two", "Two")});
+    const std::string id = get("/ValueSet?name=one").ids.at(0);
+    store_one(
+        "Basic/b",
+        fmt::format(
+            R"({{"resourceType":"Basic","id":"b","code":{{"text":"x"}},"subject":{{"reference":"ValueSet/{}"}}}})",
+            id));
+    for (const char* include : {"Basic:subject", "Basic:subject:ValueSet", "Basic:*", "*"}) {
+        EXPECT_THAT(urls(fmt::format("/Basic?_include={}", include)),
+                    ElementsAre("", "http://p/one"))
+            << include;
+    }
+    EXPECT_THAT(urls("/Basic?_include=Basic:subject:CodeSystem"), ElementsAre(""));
+}
+
 TEST_F(CarriedTest, IsForThoseWhoMaySeeItsType) {
     install("p", "1.0.0", {value_set("one", "One")});
     const std::string id = get("/ValueSet").ids.at(0);
