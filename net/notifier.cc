@@ -2,6 +2,7 @@
 
 #include "core/base/check.h"
 #include "core/base/thread_name.h"
+#include "net/auth/fetch.h"
 
 #include <fmt/format.h>
 
@@ -147,6 +148,9 @@ struct Notifier::Impl : private storage::SettleListener {
         curl_easy_setopt(curl, CURLOPT_USERAGENT,
                          "Annals/" ANNALS_VERSION);  // unless the headers have one
         curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+        if (const char* const authorities = auth::named_authorities()) {
+            curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
+        }
         curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
         curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(limit.count()));
         curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);

@@ -4,6 +4,8 @@
 
 #include <curl/curl.h>
 
+#include <array>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 
@@ -46,7 +48,12 @@ std::string escape(CURL* curl, const std::string& text) {
 Result<std::string> perform(CURL* curl, const std::string& url, std::chrono::milliseconds limit,
                             const std::atomic<bool>& stop) {
     std::string text;
+    std::array<char, CURL_ERROR_SIZE> reason{};
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, reason.data());
     curl_easy_setopt(curl, CURLOPT_URL, url.c_str());
+    if (const char* const authorities = named_authorities()) {
+        curl_easy_setopt(curl, CURLOPT_CAINFO, authorities);
+    }
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     if (url.starts_with("http://")) {
         // Taken for a loopback address alone: what is said to it, secrets and tokens, must not leave the machine for a proxy
@@ -62,12 +69,15 @@ Result<std::string> perform(CURL* curl, const std::string& url, std::chrono::mil
     curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, stop_if_asked);
     curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &stop);
     const CURLcode code = curl_easy_perform(curl);
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);  // the handle outlives it
     if (code == CURLE_WRITE_ERROR) {
         return Error{Errc::body_too_large, fmt::format("{}: the answer is too long", url), ""};
     }
     if (code != CURLE_OK) {
         return Error{code == CURLE_OPERATION_TIMEDOUT ? Errc::timeout : Errc::io,
-                     fmt::format("{}: {}", url, curl_easy_strerror(code)), ""};
+                     fmt::format("{}: {}", url,
+                                 reason.front() != '\0' ? reason.data() : curl_easy_strerror(code)),
+                     ""};
     }
     long status = 0;
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
@@ -78,6 +88,11 @@ Result<std::string> perform(CURL* curl, const std::string& url, std::chrono::mil
 }
 
 }  // namespace
+
+const char* named_authorities() noexcept {
+    const char* const file = std::getenv("SSL_CERT_FILE");
+    return file != nullptr && *file != '\0' ? file : nullptr;
+}
 
 Result<std::string> fetch(const std::string& url, std::chrono::milliseconds limit,
                           const std::atomic<bool>& stop) {

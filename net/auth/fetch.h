@@ -17,6 +17,10 @@ namespace annals::net::auth {
 
 inline constexpr std::size_t kFetchedBytesMax = 1 << 20;
 
+/// The file of authorities that the environment names (SSL_CERT_FILE), which OpenSSL goes by and libcurl alone does not.
+/// Null: none.
+const char* named_authorities() noexcept;
+
 /// What `url` (http or https, the server's certificate verified) answers with 200; redirections are not followed.
 /// Ends early when `stop` becomes true. Errors: io, timeout, body_too_large.
 Result<std::string> fetch(const std::string& url, std::chrono::milliseconds limit,

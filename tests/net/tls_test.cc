@@ -2,6 +2,7 @@
 
 #include "net/tls.h"
 
+#include "net/auth/fetch.h"
 #include "tests/net/fake_service.h"
 #include "tests/support/certificates.h"
 #include "tests/support/guarded_server.h"
@@ -22,6 +23,7 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <thread>
@@ -240,6 +242,22 @@ TEST(Tls, NamesItselfByHttpsInLinks) {
     const TlsServer server{Certificate("server")};
     Peer peer(server.port());
     EXPECT_THAT(peer.ask("/fhir/describe"), HasSubstr("base=https://annals.test/fhir"));
+}
+
+TEST(Tls, OfAServerThatIsAskedIsTrustedByTheFileThatTheEnvironmentNames) {
+    const TlsServer server{Certificate("server")};
+    const std::atomic<bool> stop{false};
+    const auto fetched = [&] {
+        return net::auth::fetch(server.url() + "/text", std::chrono::seconds(10), stop);
+    };
+    const auto distrusted = fetched();
+    ASSERT_FALSE(distrusted);
+    EXPECT_THAT(distrusted.error().detail, HasSubstr("self-signed certificate"));
+    ::setenv("SSL_CERT_FILE", server.file("cert.pem").c_str(), 1);
+    const auto text = fetched();
+    ::unsetenv("SSL_CERT_FILE");
+    ASSERT_TRUE(text) << text.error().detail;
+    EXPECT_EQ(*text, "hello");
 }
 
 TEST(Tls, CarriesBodiesOfManyRecordsBothWays) {
