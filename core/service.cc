@@ -99,7 +99,8 @@ std::optional<Response> refuse(const Service& service, const Request& request, R
 asio::awaitable<Response> handle_later(const Service& service, const Request& request,
                                        const Route& route) {
     if (request.min_position) {
-        if (const Result<void> there = co_await await_min_position(service, request); !there) {
+        const Result<void> there = co_await await_min_position(service, request);
+        if (!there) {
             co_return refusal_of(there.error(), request);
         }
     }
@@ -119,11 +120,22 @@ asio::awaitable<Response> handle_converted(const Service& service, const Request
                                            const Route& route,
                                            Result<std::unique_ptr<ConvertedRequest>> converted) {
     if (request.min_position) {
-        if (const Result<void> there = co_await await_min_position(service, request); !there) {
+        const Result<void> there = co_await await_min_position(service, request);
+        if (!there) {
             co_return refusal_of(there.error(), request);
         }
     }
-    const bool changed = converted && *converted != nullptr;
+    if (!converted) {
+        Response refused(converted.error());
+        // What JSON could say for $validate to find it wrong, and XML that is read as JSON can't, is its answer as well.
+        if (route.target.operation == "$validate" &&
+            (converted.error().code == Errc::structure || converted.error().code == Errc::value)) {
+            refused.status = 200;
+        }
+        represent(route.asked, request, refused);
+        co_return refused;
+    }
+    const bool changed = *converted != nullptr;
     const Request& as_read = changed ? (*converted)->request : request;
     Representation asked = route.asked;
     if (changed && !(*converted)->query.empty()) {
@@ -133,13 +145,7 @@ asio::awaitable<Response> handle_converted(const Service& service, const Request
             co_return refusal_of(read.error(), as_read);
         }
     }
-    Response response = converted ? co_await route.row->awaiting(service, as_read, route.target)
-                                  : Response(converted.error());
-    // What JSON could say for $validate to find it wrong, and XML that is read as JSON can't, is its answer as well.
-    if (!converted && route.target.operation == "$validate" &&
-        (converted.error().code == Errc::structure || converted.error().code == Errc::value)) {
-        response.status = 200;
-    }
+    Response response = co_await route.row->awaiting(service, as_read, route.target);
     represent(asked, as_read, response);
     co_return response;
 }

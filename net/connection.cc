@@ -221,8 +221,11 @@ asio::awaitable<void> Connection::run(std::unique_ptr<Connection> connection) {
 
 asio::awaitable<void> Connection::serve() {
     Turn turn = Turn::read;
-    if (tls_ != nullptr && !co_await greet()) {
-        co_return;
+    if (tls_ != nullptr) {
+        const bool greeted = co_await greet();
+        if (!greeted) {
+            co_return;
+        }
     }
     for (;;) {
         while (turn == Turn::await || turn == Turn::settle) {
