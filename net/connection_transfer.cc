@@ -41,8 +41,11 @@ asio::awaitable<bool> Connection::greet() {
             phase_ = Phase::working;
             co_return true;
         }
-        if (step == TlsStream::Step::closed || step == TlsStream::Step::broken ||
-            !co_await wait_for(step)) {
+        bool ready = false;
+        if (step != TlsStream::Step::closed && step != TlsStream::Step::broken) {
+            ready = co_await wait_for(step);
+        }
+        if (!ready) {
             co_return false;
         }
     }
@@ -60,8 +63,11 @@ asio::awaitable<Moved> Connection::read_encrypted(std::span<char> room) {
             }
             co_return Moved{asio::error_code(), count};
         }
-        if (step == TlsStream::Step::closed || step == TlsStream::Step::broken ||
-            !co_await wait_for(step)) {
+        bool ready = false;
+        if (step != TlsStream::Step::closed && step != TlsStream::Step::broken) {
+            ready = co_await wait_for(step);
+        }
+        if (!ready) {
             co_return Moved{asio::error::eof, 0};
         }
     }

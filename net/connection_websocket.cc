@@ -154,9 +154,12 @@ asio::awaitable<void> Connection::speak() {
             co_return;
         }
         enter(Phase::websocket, pause);
-        const Moved moved = tls_ != nullptr
-                                ? co_await read_encrypted(*bytes)
-                                : co_await socket_.async_read_some(asio::buffer(*bytes), use_tuple);
+        Moved moved;
+        if (tls_ != nullptr) {
+            moved = co_await read_encrypted(*bytes);
+        } else {
+            moved = co_await socket_.async_read_some(asio::buffer(*bytes), use_tuple);
+        }
         phase_ = Phase::working;
         const bool expired = std::exchange(expired_, false);
         const bool woken = std::exchange(woken_, false);

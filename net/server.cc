@@ -248,7 +248,8 @@ asio::awaitable<void> Server::Impl::watch_files() {
     asio::steady_timer& timer = *file_timer;
     while (!shared.stopping.load(std::memory_order_relaxed)) {
         timer.expires_after(kFilesInterval);
-        if (const Waited waited = co_await timer.async_wait(use_tuple); std::get<0>(waited)) {
+        const Waited waited = co_await timer.async_wait(use_tuple);
+        if (std::get<0>(waited)) {
             break;
         }
         if (shared.tls != nullptr) {
