@@ -27,13 +27,28 @@ TEST(ChangePage, IsTakenApart) {
         read_change_page(reply_of("{\"position\":7,\"commit\":8,\"fullUrl\":\"a\"}\n"
                                   "{\"position\":8,\"commit\":8,\"response\":{}}\n"));
     ASSERT_TRUE(page);
-    EXPECT_EQ(page->position, 9U);
+    EXPECT_EQ(page->position, 8U);
     EXPECT_EQ(page->newest, 12U);
     ASSERT_EQ(page->entries.size(), 2U);
     EXPECT_EQ(page->entries[0], R"({"fullUrl":"a"})");
     EXPECT_EQ(page->entries[1], R"({"response":{}})");
     EXPECT_EQ(page->commits, (std::vector<std::uint64_t>{8, 8}));
-    EXPECT_TRUE(read_change_page(reply_of(""))->entries.empty());
+    const auto nothing = read_change_page(reply_of(""));
+    ASSERT_TRUE(nothing);
+    EXPECT_TRUE(nothing->entries.empty());
+    EXPECT_EQ(nothing->position, 9U);
+}
+
+TEST(ChangePage, ReachesNoFurtherThanWhatHasCome) {
+    const std::string first = "{\"position\":5,\"commit\":7,\"fullUrl\":\"a\"}\n";
+    const std::string second = "{\"position\":6,\"commit\":7,\"fullUrl\":\"b\"}\n";
+    for (std::size_t cut = 0; cut < second.size(); ++cut) {
+        const auto page = read_change_page(reply_of(first + second.substr(0, cut)));
+        ASSERT_TRUE(page) << cut;
+        EXPECT_EQ(page->entries.size(), 1U);
+        EXPECT_EQ(page->position, 5U);
+    }
+    EXPECT_EQ(read_change_page(reply_of(first + second))->position, 6U);
 }
 
 TEST(ChangePage, IsRefusedWhenItIsSomethingElse) {

@@ -92,6 +92,9 @@ Result<ChangePage> read_change_page(const HttpReply& reply) {
     std::string_view rest = *page.body;
     while (!rest.empty()) {
         const std::size_t end = rest.find('\n');
+        if (end == std::string_view::npos && !page.entries.empty()) {
+            break;
+        }
         std::string_view line = rest.substr(0, end);
         if (end == std::string_view::npos || !line.ends_with('}')) {
             return no_page;
@@ -109,6 +112,8 @@ Result<ChangePage> read_change_page(const HttpReply& reply) {
         (*page.body)[static_cast<std::size_t>(line.data() - page.body->data())] = '{';
         page.entries.push_back(line);
         page.commits.push_back(*commit);
+        // Where a proxy speaks HTTP/1.0 to the source, an answer that was cut off looks whole: only what has come is reached.
+        page.position = *place;
     }
     return page;
 }

@@ -24,11 +24,11 @@ struct ChangePage {
     std::unique_ptr<std::string> body;
     std::vector<std::string_view> entries;  ///< of a history Bundle, oldest first
     std::vector<std::uint64_t> commits;     ///< of each entry: where its commit ends
-    std::uint64_t position = 0;             ///< what the page reaches
-    std::uint64_t newest = 0;               ///< of the server
+    std::uint64_t position = 0;  ///< what the page reaches: its last version, if it has any
+    std::uint64_t newest = 0;    ///< of the server
 };
 
-/// Takes an answer of the feed apart. Errors: processing (it is none).
+/// Takes an answer of the feed apart; of one that was cut off the whole lines. Errors: processing (it is none).
 Result<ChangePage> read_change_page(const HttpReply& reply);
 
 /// Whether `server` is an Annals whose change feed we may read. Errors: io, timeout.
