@@ -126,8 +126,9 @@ void check_value(Context& context, const Profile& profile, const Node& node, con
                       fmt::format("{} demands of {} at most {}", profile.url(), named(node),
                                   node.max_value.raw().substr(0, 100)));
     }
-    if (node.binding) {
-        check_binding(context, spot, strength_of(node.binding), node.binding["valueSet"].string());
+    if (const schema::Strength strength = strength_of(node.binding);
+        strength != schema::Strength::none) {
+        check_binding(context, spot, strength, node.binding["valueSet"].string());
     }
 }
 

@@ -393,6 +393,28 @@ TEST(Validation, ChecksLengthsBindingsAndRulesOfProfiles) {
               "Patient.maritalStatus\n");
 }
 
+TEST(Validation, TakesBindingsOfProfilesByTheirStrength) {
+    const auto judged = [](std::string_view strength) {
+        TextSource source;
+        source.add(
+            profile_of("Basic", fmt::format(R"({{"id":"Basic.code","path":"Basic.code","binding":
+                {{"strength":"{}","valueSet":"http://x.org/vs"}}}})",
+                                            strength)));
+        source.add(
+            R"({"resourceType":"ValueSet","url":"http://x.org/vs","status":"draft","compose":{
+            "include":[{"system":"http://x.org/cs"}]}})");
+        Options options;
+        options.profiles = {"http://x.org/p"};
+        return issues(R"({"resourceType":"Basic","code":{"coding":[
+            {"system":"http://x.org/other","code":"a"}]}})",
+                      source, options);
+    };
+    EXPECT_EQ(judged("required"), "error code-invalid Basic.code\n");
+    EXPECT_EQ(judged("extensible"), "warning code-invalid Basic.code\n");
+    EXPECT_EQ(judged("preferred"), "");
+    EXPECT_EQ(judged("example"), "");
+}
+
 constexpr std::string_view kComponents =
     R"({"id":"Observation.component","path":"Observation.component","slicing":{"rules":")";
 
