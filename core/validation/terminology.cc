@@ -3,6 +3,7 @@
 #include "codec/fhirpath/ucum.h"
 #include "core/base/text.h"
 #include "core/canonical.h"
+#include "core/search/fold.h"
 #include "core/terminology/membership.h"
 #include "core/validation/terminology_source.h"
 
@@ -60,18 +61,19 @@ std::optional<bool> either(std::optional<bool> a, std::optional<bool> b) {
     return a && b ? std::optional(false) : std::nullopt;
 }
 
-/// Is `display` one of the names of the code, whatever its case? Also if it has none.
+/// Is `display` one of the names of the code, compared as $validate-code does? Also if it has none.
 bool names(const terminology::CodeSystem& system, terminology::CodeSystem::Number number,
            std::string_view display) {
-    if (system.display(number).empty()) {
+    const std::string_view own = system.display(number);
+    if (own.empty() || own == display) {
         return true;
     }
-    const std::string wanted = ascii_lower(display);
-    if (ascii_lower(system.display(number)) == wanted) {
+    const std::string wanted = core::search::fold(display);
+    if (core::search::fold(own) == wanted) {
         return true;
     }
     for (const json::Value designation : system.item(number)["designation"].elements()) {
-        if (ascii_lower(designation["value"].string()) == wanted) {
+        if (core::search::fold(designation["value"].string()) == wanted) {
             return true;
         }
     }

@@ -1017,6 +1017,7 @@ TEST(Validation, RefusesDisplaysThatAreNoneOfTheCodesNamesWhereItIsStrict) {
                       source, options);
     };
     EXPECT_EQ(judged("Married", strict_options(source)), "");
+    EXPECT_EQ(judged(" MÁRRIED", strict_options(source)), "") << "as $validate-code compares";
     EXPECT_EQ(judged("Single", {}), "warning invalid Basic.code.coding[0]\n");
     EXPECT_EQ(judged("Single", strict_options(source)), "error invalid Basic.code.coding[0]\n");
 }
