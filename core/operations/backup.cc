@@ -47,8 +47,8 @@ Error failed(const BackupRun::Status& status) {
     if (error.code == Errc::usage) {
         error = {
             Errc::conflict,
-            fmt::format("'{}' has something else in it, or a backup that this store does not go on "
-                        "from; the log says more",
+            fmt::format("'{}' is being read or written, or has something else in it, or a backup "
+                        "that this store does not go on from; the log says more",
                         status.name),
             ""};
     }

@@ -95,6 +95,11 @@ TEST_F(BackupOperationTest, SaysWhatWentWrong) {
     EXPECT_EQ(answer.status, 409);
     EXPECT_FALSE(answer.says(data())) << "no paths for clients";
     EXPECT_EQ(back_up("free").status, 200) << "the next one is not held back by it";
+    const auto lock = files.lock(data() + "/backups/free");
+    ASSERT_TRUE(lock);
+    const Answer in_use = back_up("free");
+    EXPECT_EQ(in_use.status, 409);
+    EXPECT_TRUE(in_use.says("is being read or written")) << in_use.body;
 }
 
 TEST_F(BackupOperationTest, GoesWhereTheConfigurationSays) {
