@@ -51,7 +51,6 @@ std::string methods_of(const core::Config& config, std::string_view path) {
 Cors::Cors(const std::vector<std::string>& origins) {
     for (const std::string& origin : origins) {
         if (origin == "*") {
-            any_ = true;
             any_lines_ = lines_for(origin);
         } else {
             by_origin_.emplace_back(origin, lines_for(origin));
@@ -60,15 +59,12 @@ Cors::Cors(const std::vector<std::string>& origins) {
 }
 
 std::string_view Cors::lines(const core::Request& request) const noexcept {
-    if (!any_ && by_origin_.empty()) {
-        return {};
+    if (by_origin_.empty()) {
+        return any_lines_;
     }
     const auto origin = request.header("Origin");
-    if (!origin) {
-        return {};
-    }
     for (const auto& [known, lines] : by_origin_) {
-        if (known == *origin) {
+        if (known == origin) {
             return lines;
         }
     }
@@ -78,7 +74,7 @@ std::string_view Cors::lines(const core::Request& request) const noexcept {
 std::optional<core::Response> Cors::preflight(const core::Config& config,
                                               const core::Request& request) const {
     if (request.method != core::HttpMethod::options || lines(request).empty() ||
-        !request.header("Access-Control-Request-Method")) {
+        !request.header("Origin") || !request.header("Access-Control-Request-Method")) {
         return std::nullopt;
     }
     core::Response response;

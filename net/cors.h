@@ -30,7 +30,8 @@ class Cors {
     explicit Cors(const std::vector<std::string>& origins);
 
     /// The header lines that every answer to `request` below /fhir gets; empty if its origin is none of those, or it
-    /// has none. Lifetime: of this.
+    /// has none. With `*` whoever asks gets them: a browser keeps an answer that it asked for without an origin, and
+    /// may not give it to a script of one without them. Lifetime: of this.
     std::string_view lines(const core::Request& request) const noexcept;
 
     /// Whether what is answered depends on who asks, so that caches must know.
@@ -41,8 +42,7 @@ class Cors {
                                             const core::Request& request) const;
 
   private:
-    bool any_ = false;
-    std::string any_lines_;
+    std::string any_lines_;                                       ///< those of `*`
     std::vector<std::pair<std::string, std::string>> by_origin_;  ///< their lines
 };
 

@@ -55,6 +55,12 @@ TEST(Cors, OfEverybodyBringsNoCredentials) {
     const HttpResponse answer = exchange(server.port(), "GET", "/fhir/text", "", kFromApp);
     EXPECT_THAT(answer.header("Access-Control-Allow-Origin"), Optional(Eq("*")));
     EXPECT_FALSE(answer.header("Access-Control-Allow-Credentials"));
+    // A picture that a page has shown is not asked for again where a script wants it.
+    EXPECT_THAT(exchange(server.port(), "GET", "/fhir/text").header("Access-Control-Allow-Origin"),
+                Optional(Eq("*")));
+    EXPECT_FALSE(exchange(server.port(), "OPTIONS", "/fhir/text", "",
+                          {{"Access-Control-Request-Method", "GET"}})
+                     .header("Access-Control-Allow-Methods"));
 }
 
 TEST(Cors, IsForTheOpenApiDocumentAsWell) {
