@@ -62,10 +62,13 @@ Response vread(const Service& service, const Request& request, const Target& tar
     }
     Response response = answer_version(service, request, *info);
     if (response.status < 400) {
-        // What not everybody may read is for no cache that others share.
-        response.cache_control = everybody_may_read(service)
-                                     ? "public, max-age=31536000, immutable"
-                                     : "private, max-age=31536000, immutable";
+        if (everybody_may_read(service)) {
+            response.cache_control = "public, max-age=31536000, immutable";
+        } else {
+            // Not for a cache that others share, nor for whom the same browser is used by next.
+            response.cache_control = "private, max-age=31536000, immutable";
+            response.headers.emplace_back("Vary", "Authorization, X-API-Key");
+        }
     }
     return response;
 }

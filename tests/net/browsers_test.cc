@@ -253,6 +253,10 @@ TEST(Caching, IsPrivateWhereCredentialsAreNeeded) {
     GuardedServer guarded(with_tokens(jwk_set({key.jwk()})));
     ASSERT_EQ(guarded.send("PUT", "/Patient/1", patient, token).status, 201);
     EXPECT_EQ(cache_control(guarded, version, token), "private, max-age=31536000, immutable");
+    // Who uses the same browser next has other credentials, or none.
+    EXPECT_THAT(guarded.get(version, token).header("Vary"),
+                Optional(Eq("Authorization, X-API-Key")));
+    EXPECT_THAT(open.get(version).header("Vary"), Optional(Eq("Accept, Accept-Encoding")));
     for (const char* path : {"/Patient/1", "/Patient", "/Patient/_history", "/_history"}) {
         EXPECT_EQ(cache_control(guarded, path, token), "private, no-cache") << path;
     }
