@@ -151,7 +151,7 @@ class Document {
                          ""};
         }
         if (persist_) {
-            ANNALS_TRY_VOID(require(service_, request_, kMayCreate, bundle_type()));
+            ANNALS_TRY_VOID(require(service_, request_, kMayCreate, bundle_type(), Extent::part));
         }
         if (as_of) {
             ANNALS_TRY(const Position position, read_as_of(service_.store(), *as_of));

@@ -272,6 +272,12 @@ TEST_F(DocumentTest, ShowsNobodyWhatHeMayNotRead) {
     const Principal keeper("k", "system/*.r system/Bundle.c");
     send_as(&keeper);
     EXPECT_EQ(send("POST", "/Composition/c/$document?persist=true").status, 200);
+    const Principal of_documents("d", "system/*.r system/Bundle.c?type=document");
+    send_as(&of_documents);
+    EXPECT_EQ(send("POST", "/Composition/c/$document?persist=true").status, 200);
+    const Principal of_collections("c", "system/*.r system/Bundle.c?type=collection");
+    send_as(&of_collections);
+    EXPECT_EQ(send("POST", "/Composition/c/$document?persist=true").status, 403);
     // What a document must have is refused, the rest left out.
     const Principal some("s",
                          "system/Composition.r system/Patient.r system/Encounter.r "
