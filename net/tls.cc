@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace annals::net {
 
@@ -80,10 +81,11 @@ long bound_reads(BIO* socket, int operation, const char*, std::size_t, int, long
 
 // ---- the context ----
 
-Result<std::unique_ptr<TlsContext>> TlsContext::create(const core::Config::Tls& files) {
+Result<std::unique_ptr<TlsContext>> TlsContext::create(
+    const core::Config::Tls& files, std::chrono::steady_clock::duration ticket_key_life) {
     // OpenSSL writes in a way that a closed socket answers with a signal.
     std::signal(SIGPIPE, SIG_IGN);
-    std::unique_ptr<TlsContext> context(new TlsContext(files));
+    std::unique_ptr<TlsContext> context(new TlsContext(files, ticket_key_life));
     context->times_ = context->times();
     ANNALS_TRY(context->current_, context->read());
     return context;
@@ -144,21 +146,26 @@ void TlsContext::reload_if_changed() {
     // Looked at first: what changes while the files are read is read again next time.
     auto found = times();
     const bool changed = found != times_;
-    if (!changed && !unread_) {
+    const auto now = std::chrono::steady_clock::now();
+    const bool stale = now - ticket_key_made_ >= ticket_key_life_;
+    if (!changed && !unread_ && !stale) {
         return;
     }
     times_ = std::move(found);
     auto read_again = read();
-    // What was wrong may end without a trace in these times, as when another may read them.
-    unread_ = !read_again;
     if (!read_again) {
         if (changed) {
             log_warning(
                 fmt::format("the certificate stays as it was: {}", read_again.error().detail));
         }
+        // What is wrong may end without a trace in these times, as when another may read them.
+        unread_ = true;
         return;
     }
-    if (files_.client_ca_file.empty()) {
+    const bool is_news = std::exchange(unread_, false) || changed;
+    if (stale || !files_.client_ca_file.empty()) {
+        ticket_key_made_ = now;
+    } else {
         std::array<unsigned char, kTicketKeyBytes> keys;
         if (SSL_CTX_get_tlsext_ticket_keys(current_.get(), keys.data(), keys.size()) == 1) {
             SSL_CTX_set_tlsext_ticket_keys(read_again->get(), keys.data(), keys.size());
@@ -169,7 +176,9 @@ void TlsContext::reload_if_changed() {
         const std::lock_guard lock(mutex_);
         current_ = *std::move(read_again);
     }
-    log_info("the certificate was read again");
+    if (is_news) {
+        log_info("the certificate was read again");
+    }
 }
 
 std::shared_ptr<SSL_CTX> TlsContext::current() const {

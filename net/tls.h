@@ -11,6 +11,7 @@
 
 #include <openssl/types.h>
 
+#include <chrono>
 #include <cstddef>
 #include <filesystem>
 #include <memory>
@@ -24,26 +25,37 @@ namespace annals::net {
 /// What new connections are encrypted with.
 class TlsContext {
   public:
+    /// Who has the key of session tickets can read the sessions of 1.2 that were resumed by them, so it does not last (RFC 9325,
+    /// section 3.4).
+    static constexpr std::chrono::hours kTicketKeyLife{24};
+
     /// Reads the certificate chain, its key and, if named, the authorities that clients must be certified by.
     /// Errors: usage: one line that names the key of the configuration, the file and what is wrong with it.
-    static Result<std::unique_ptr<TlsContext>> create(const core::Config::Tls& files);
+    static Result<std::unique_ptr<TlsContext>> create(
+        const core::Config::Tls& files,
+        std::chrono::steady_clock::duration ticket_key_life = kTicketKeyLife);
 
     /// Reads the files again if one of them has changed since. New connections have the new certificate,
     /// sessions of the old one can still be resumed (unless clients need certificates); if the files are of no
-    /// use, a warning is logged, the old ones stay, and each call tries again.
+    /// use, a warning is logged, the old ones stay, and each call tries again. Once a key of tickets has had its time
+    /// there is a new one, and nothing of before is resumed.
     void reload_if_changed();
 
     /// The context for a connection that begins now.
     std::shared_ptr<SSL_CTX> current() const;
 
   private:
-    explicit TlsContext(core::Config::Tls files) : files_(std::move(files)) {}
+    TlsContext(core::Config::Tls files, std::chrono::steady_clock::duration ticket_key_life)
+        : files_(std::move(files)), ticket_key_life_(ticket_key_life) {}
 
     Result<std::shared_ptr<SSL_CTX>> read() const;
     std::vector<std::filesystem::file_time_type> times() const;
 
     const core::Config::Tls files_;
-    std::vector<std::filesystem::file_time_type> times_;  ///< of the thread that reloads
+    const std::chrono::steady_clock::duration ticket_key_life_;
+    std::chrono::steady_clock::time_point ticket_key_made_ =
+        std::chrono::steady_clock::now();                 ///< of the thread that reloads
+    std::vector<std::filesystem::file_time_type> times_;  ///< likewise
     bool unread_ = false;  ///< likewise: the files of `times_` were of no use
     mutable std::mutex mutex_;
     std::shared_ptr<SSL_CTX> current_;

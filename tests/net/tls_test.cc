@@ -487,6 +487,26 @@ TEST(Tls, TriesAgainWhereWhatWasWrongWithAFileLeavesNoTraceInItsTime) {
     EXPECT_NE((*context)->current(), before);
 }
 
+std::array<unsigned char, 80> ticket_key_of(const net::TlsContext& context) {
+    std::array<unsigned char, 80> key{};
+    EXPECT_EQ(SSL_CTX_get_tlsext_ticket_keys(context.current().get(), key.data(), key.size()), 1);
+    return key;
+}
+
+TEST(Tls, DoesNotKeepTheKeyOfTicketsForEver) {
+    const TlsServer server{Certificate("one")};
+    const core::Config::Tls files{server.file("cert.pem"), server.file("key.pem"), ""};
+    const auto lasting = net::TlsContext::create(files);
+    const auto passing = net::TlsContext::create(files, std::chrono::seconds(0));
+    ASSERT_TRUE(lasting && passing);
+    const auto kept = ticket_key_of(**lasting);
+    const auto gone = ticket_key_of(**passing);
+    (*lasting)->reload_if_changed();
+    (*passing)->reload_if_changed();
+    EXPECT_EQ(ticket_key_of(**lasting), kept);
+    EXPECT_NE(ticket_key_of(**passing), gone);
+}
+
 /// Writes the private key in the file `from` to `to`, with a passphrase.
 void encrypt(const std::string& from, const std::string& to) {
     std::FILE* const in = std::fopen(from.c_str(), "r");
