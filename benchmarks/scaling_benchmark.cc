@@ -12,9 +12,7 @@
 
 #include <sched.h>
 
-#include <algorithm>
 #include <chrono>
-#include <functional>
 #include <latch>
 #include <optional>
 

@@ -6,7 +6,6 @@
 #include "storage/store.h"
 
 #include <benchmark/benchmark.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>

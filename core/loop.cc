@@ -1,6 +1,5 @@
 #include "core/loop.h"
 
-#include "core/base/check.h"
 #include "core/base/log.h"
 #include "core/body.h"
 #include "storage/dropped_tickets.h"

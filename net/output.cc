@@ -1,6 +1,5 @@
 #include "net/output.h"
 
-#include "core/base/check.h"
 #include "core/base/instant.h"
 #include "core/outcome.h"
 #include "net/tls.h"

@@ -1,7 +1,5 @@
 #include "storage/compaction.h"
 
-#include "core/base/bytes.h"
-#include "core/base/log.h"
 #include "core/base/random.h"
 #include "storage/pack_dictionary.h"
 #include "storage/segment_writer.h"

@@ -1,10 +1,7 @@
 #include "storage/segment_writer.h"
 
-#include "core/base/log.h"
 #include "core/base/random.h"
 #include "core/base/thread_name.h"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>

@@ -1,8 +1,6 @@
 #include "codec/json/resource.h"
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 namespace annals::json {
 

@@ -13,7 +13,6 @@
 #include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace annals::patch {
 

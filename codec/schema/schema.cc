@@ -1,7 +1,5 @@
 #include "codec/schema/schema.h"
 
-#include <algorithm>
-
 namespace annals::schema {
 
 using namespace tables;

@@ -8,7 +8,6 @@
 #include "core/interactions/turns.h"
 #include "core/jobs/answers.h"
 
-#include <utility>
 #include <vector>
 
 namespace annals::core {

@@ -3,7 +3,6 @@
 #include "codec/json/resource.h"
 #include "core/base/digest.h"
 #include "core/base/ids.h"
-#include "core/base/log.h"
 #include "core/bulk/import_task.h"
 #include "core/bulk/line_reader.h"
 #include "core/bulk/ndjson_files.h"

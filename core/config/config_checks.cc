@@ -6,9 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cctype>
-#include <limits>
 #include <utility>
 
 namespace annals::core {

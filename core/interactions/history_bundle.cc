@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <span>

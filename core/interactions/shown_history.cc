@@ -1,7 +1,5 @@
 #include "core/interactions/shown_history.h"
 
-#include <utility>
-
 namespace annals::core {
 
 namespace {

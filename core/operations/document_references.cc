@@ -2,8 +2,6 @@
 
 #include "codec/json/resource.h"
 
-#include <string_view>
-
 namespace annals::core {
 
 namespace {

@@ -3,8 +3,6 @@
 #include "core/base/base64.h"
 #include "core/base/digest.h"
 
-#include <algorithm>
-
 namespace annals::core::search {
 
 namespace {

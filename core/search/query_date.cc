@@ -1,7 +1,6 @@
 #include "core/search/ranges.h"
 #include "core/search/reading.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 namespace annals::core::search {

@@ -2,9 +2,6 @@
 
 #include "core/terminology/kept.h"
 
-#include <algorithm>
-#include <charconv>
-
 namespace annals::terminology {
 
 namespace {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <set>
 #include <span>
-#include <utility>
 
 namespace annals::validation {
 

@@ -1,7 +1,5 @@
 #include "core/validation/walk.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 

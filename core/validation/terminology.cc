@@ -1,7 +1,6 @@
 #include "core/validation/terminology.h"
 
 #include "codec/fhirpath/ucum.h"
-#include "core/base/text.h"
 #include "core/canonical.h"
 #include "core/search/fold.h"
 #include "core/terminology/membership.h"

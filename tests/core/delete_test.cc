@@ -1,7 +1,5 @@
 #include "tests/support/service_fixture.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <string>
 #include <thread>

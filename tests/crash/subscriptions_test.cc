@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
-#include <memory>
 
 namespace annals::test {
 namespace {

@@ -13,11 +13,7 @@
 
 #include <sys/stat.h>
 
-#include <chrono>
-#include <filesystem>
 #include <fstream>
-#include <functional>
-#include <set>
 #include <sstream>
 
 namespace annals::test {

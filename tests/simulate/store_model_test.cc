@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <random>
 #include <set>
-#include <thread>
 
 namespace annals::storage {
 namespace {

@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <map>
 #include <random>
-#include <set>
 #include <thread>
 #include <vector>
 

@@ -10,8 +10,6 @@
 #include <openssl/hmac.h>
 #include <openssl/rsa.h>
 
-#include <vector>
-
 namespace annals::test {
 
 namespace {

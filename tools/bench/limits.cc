@@ -6,7 +6,6 @@
 #include "tools/bench/workloads.h"
 #include "tools/bench/zeroed_file.h"
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <system_error>
 
 namespace annals::tools {
 

@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <thread>
-
 namespace annals::core {
 namespace {
 

@@ -16,7 +16,6 @@
 #include <chrono>
 #include <future>
 #include <map>
-#include <set>
 #include <thread>
 
 namespace annals::test {
