@@ -28,9 +28,7 @@ bool is_host(std::string_view host) noexcept {
 }
 
 bool read_port(std::string_view text, std::string& port) {
-    if (text.empty() || text.size() > 5 || text.front() == '0' ||
-        text.find_first_not_of("0123456789") != std::string_view::npos ||
-        std::stoi(std::string(text)) > 65535) {
+    if (!parse_number<std::uint16_t>(text) || text.front() == '0') {
         return false;
     }
     port = text;
