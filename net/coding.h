@@ -1,6 +1,6 @@
 // Content codings: gzip and zstd, for bodies in portions.
 //
-// Layer:   net. The one user of zlib and zstd's headers.
+// Layer:   net; coding.cc is the one user of zlib and zstd there.
 // Spec:    RFC 9110 sections 8.4, 12.5.3; RFC 1952 (gzip); RFC 8878, RFC 9659 (zstd).
 // Threads: an Encoder or Decoder belongs to one thread at a time.
 

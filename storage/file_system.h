@@ -1,6 +1,6 @@
 // FileSystem: everything storage asks of the operating system, so that tests can take its place.
 //
-// Layer:   storage. The POSIX one is the only file of the project that makes file calls;
+// Layer:   storage. The POSIX one makes all calls on the store's files, and on those of jobs;
 //          tests/support/sim_file_system.h tears, drops, reorders and fails.
 // Threads: a FileSystem from any thread; a File from any thread, but writes to one file and sync of it
 //          from one thread at a time. These calls block.

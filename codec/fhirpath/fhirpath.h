@@ -1,7 +1,8 @@
 // FHIRPath over parsed resources: expressions are parsed once, then evaluated straight on json::Documents.
 //
-// Layer:   codec; depends on codec/json, codec/schema and core/base only. No I/O: what an expression asks of
-//          the outside (other resources, terminology, profiles) goes through functions that the caller gives.
+// Layer:   codec; depends on codec/json, codec/schema, codec/xml (htmlChecks()) and core/base only. No I/O: what
+//          an expression asks of the outside (other resources, terminology, profiles) goes through functions that the
+//          caller gives.
 // Spec:    FHIRPath N1 (2.0.0) and FHIR R4 fhirpath.html; docs/fhirpath.md says what is supported.
 // Threads: an Expression and an ExpressionCache are for all threads; an Evaluator belongs to one.
 
