@@ -11,12 +11,12 @@
 #include "core/interactions/search_url.h"
 #include "core/scoped_view.h"
 #include "core/search/compartments.h"
+#include "core/search/result_parameters.h"
 #include "core/search/snapshot_resources.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 
 namespace annals::core {
@@ -29,9 +29,7 @@ using search::QueryPair;
 
 // Parameters that say how the answer looks and not what is found.
 bool is_about_the_page(std::string_view name) {
-    static constexpr std::array<std::string_view, 6> kNames{"_count",   "_format",   "_pretty",
-                                                            "_summary", "_elements", "_total"};
-    return std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
+    return search::is_about_the_answer(name) || name == "_count" || name == "_total" ||
            name.starts_with("_include") || name.starts_with("_revinclude");
 }
 

@@ -1,6 +1,6 @@
 // Result parameters: how what was found is ordered, counted, joined and shown.
 //
-// Layer:   core/search, behind query.h; criteria ask is_about_the_answer().
+// Layer:   core/search, behind query.h; criteria and searches ask is_about_the_answer().
 // Spec:    FHIR R4 search.html#return.
 // Threads: plain functions.
 
